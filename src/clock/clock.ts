@@ -1,0 +1,14 @@
+/** The passage of time, as a port: production wires the system's clock, simulations a virtual one. */
+export interface Clock {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  /** Resolves after `milliseconds`; rejects with the signal's reason when aborted first. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `action` once after `milliseconds`, unless the returned function is called before. */
+  after(milliseconds: number, action: () => void): () => void;
+  /**
+   * Tells the clock that `work` is under way outside its sight (a socket, a file), so that a virtual clock
+   * does not advance past it. Returns the same promise.
+   */
+  track<T>(work: Promise<T>): Promise<T>;
+}
