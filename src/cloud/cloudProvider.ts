@@ -1,0 +1,52 @@
+import type { NodeClaim, NodePool } from '../api/kinds.ts';
+import type { KubeObject, ResourceKind } from '../api/object.ts';
+import type { InstanceType } from './instanceType.ts';
+
+/**
+ * The cloud port. Contract, for every implementation:
+ * - `create` launches exactly one instance for the claim, and is idempotent by the claim's UID or name: called again
+ *   after a crash it finds the instance that it started before. The instance boots with the taint
+ *   `karpenter.sh/unregistered:NoExecute` and a Node whose `spec.providerID` equals the returned one.
+ * - `delete` starts or continues the removal and returns; it throws `InstanceNotFoundError` once nothing is left.
+ *   Callers repeat it until then.
+ * - `list` returns the instances of this cluster only, also those whose claim is gone.
+ * - `instanceTypes` returns every type of the pool, the unavailable ones too.
+ * - Failures are the errors of errors.ts; anything else is a transient fault and is retried by the caller.
+ */
+export interface CloudProvider {
+  /** The value of the `provider` metric label. */
+  readonly name: string;
+  /** The node classes that this provider understands; the first is the default. */
+  readonly nodeClasses: readonly ResourceKind<KubeObject>[];
+  create(claim: NodeClaim, signal?: AbortSignal): Promise<Instance>;
+  delete(claim: NodeClaim, signal?: AbortSignal): Promise<void>;
+  get(providerID: string, signal?: AbortSignal): Promise<Instance>;
+  list(signal?: AbortSignal): Promise<readonly Instance[]>;
+  instanceTypes(pool: NodePool, signal?: AbortSignal): Promise<readonly InstanceType[]>;
+  /** Why the instance no longer matches what the claim's class asks for; undefined when it does. */
+  driftReason(claim: NodeClaim, signal?: AbortSignal): Promise<string | undefined>;
+  readonly repairPolicies: readonly RepairPolicy[];
+}
+
+/** What the cloud knows of one instance. Quantities are text, as they are written into the NodeClaim's status. */
+export interface Instance {
+  readonly providerID: string;
+  /** Name of the NodeClaim that the instance was made for, where the cloud recorded it. */
+  readonly claimName?: string;
+  readonly imageID?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly allocatable: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch. */
+  readonly createdAt?: number;
+  /** The cloud is removing it already. */
+  readonly deleting?: boolean;
+}
+
+/** A node condition that, held for `toleration` milliseconds, makes the node worth replacing. */
+export interface RepairPolicy {
+  readonly conditionType: string;
+  readonly conditionStatus: 'True' | 'False' | 'Unknown';
+  readonly toleration: number;
+}

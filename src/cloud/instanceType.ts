@@ -1,0 +1,26 @@
+import type { Requirements } from '../constraints/requirements.ts';
+import type { Resources } from '../units/resources.ts';
+
+/** A machine size that the cloud sells, as the scheduler sees it. Immutable and shared: never change one in place. */
+export interface InstanceType {
+  readonly name: string;
+  /** Defines every well-known label, even when it has no value. */
+  readonly requirements: Requirements;
+  readonly offerings: readonly Offering[];
+  readonly capacity: Resources;
+  /** What is left for pods: capacity less kube-reserved, system-reserved and the eviction threshold. */
+  readonly allocatable: Resources;
+}
+
+/** One way to buy an instance type: a zone and a capacity type at a price. */
+export interface Offering {
+  /** Includes at least zone and capacity type. */
+  readonly requirements: Requirements;
+  readonly zone: string;
+  readonly capacityType: 'on-demand' | 'spot' | 'reserved';
+  /** US dollars per hour. */
+  readonly price: number;
+  readonly available: boolean;
+  /** For reserved offerings: how many instances are left in the reservation. */
+  readonly reservationCapacity?: number;
+}
