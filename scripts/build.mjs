@@ -1,0 +1,66 @@
+// Bundles src/cli into dist/nodewright.js. Skips the work when nothing that goes into it has changed.
+import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureInstalled, root } from './setup.mjs';
+
+const output = join(root, 'dist', 'nodewright.js');
+const stamp = join(root, 'dist', '.fingerprint');
+
+function fingerprint() {
+  const hash = createHash('sha256');
+  const sources = readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('.test.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+  for (const file of [...sources, join(root, 'package.json'), join(root, 'package-lock.json'), import.meta.filename]) {
+    hash.update(file.slice(root.length)).update('\0').update(readFileSync(file));
+  }
+  return hash.digest('hex');
+}
+
+/** The short commit id for the log lines, where there is a git checkout to ask. */
+function commit() {
+  try {
+    const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+    return execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], options).trim();
+  } catch {
+    return '';
+  }
+}
+
+export async function build() {
+  ensureInstalled();
+  const current = fingerprint();
+  if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === current) return;
+  const { build: bundle } = await import('esbuild');
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  mkdirSync(join(root, 'dist'));
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  await bundle({
+    absWorkingDir: root,
+    entryPoints: { nodewright: 'src/cli/nodewright.ts' },
+    outdir: 'dist',
+    bundle: true,
+    splitting: true,
+    chunkNames: 'chunks/[name]-[hash]',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    sourcemap: true,
+    logLevel: 'warning',
+    define: {
+      'process.env.NODEWRIGHT_VERSION': JSON.stringify(version),
+      'process.env.NODEWRIGHT_COMMIT': JSON.stringify(commit()),
+    },
+    // CommonJS dependencies inside an ES module bundle still call require.
+    banner: {
+      js: "import { createRequire as nodewrightRequire } from 'node:module'; const require = nodewrightRequire(import.meta.url);",
+    },
+  });
+  chmodSync(output, 0o755);
+  writeFileSync(stamp, current);
+}
+
+if (process.argv[1] === import.meta.filename) await build();
