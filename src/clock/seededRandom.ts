@@ -1,0 +1,49 @@
+import type { Random } from './random.ts';
+
+/** Randomness that replays: the same seed gives the same numbers and the same UUIDs, on every machine. */
+export class SeededRandom implements Random {
+  // State of the sfc32 generator: three words of noise and a counter that guarantees a long period.
+  #a: number;
+  #b: number;
+  #c: number;
+  #counter = 1;
+
+  constructor(seed: number | string) {
+    const text = String(seed);
+    this.#a = hash(text, 0x9e3779b9);
+    this.#b = hash(text, 0x243f6a88);
+    this.#c = hash(text, 0xb7e15162);
+    for (let round = 0; round < 15; round++) this.#word();
+  }
+
+  next(): number {
+    return ((this.#word() >>> 5) * 2 ** 26 + (this.#word() >>> 6)) / 2 ** 53;
+  }
+
+  uuid(): string {
+    const words = [this.#word(), this.#word(), this.#word(), this.#word()];
+    const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
+    const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3];
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+  }
+
+  #word(): number {
+    const sum = (this.#a + this.#b + this.#counter) | 0;
+    this.#counter = (this.#counter + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
+    return sum >>> 0;
+  }
+}
+
+/** FNV-1a with a chosen start and a final mix, so that near seeds give unlike states. */
+function hash(text: string, start: number): number {
+  let state = start ^ 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    state = Math.imul(state ^ text.charCodeAt(index), 0x01000193);
+  }
+  state = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
+  state = Math.imul(state ^ (state >>> 13), 0xc2b2ae35);
+  return (state ^ (state >>> 16)) >>> 0;
+}
