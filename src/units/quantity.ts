@@ -176,13 +176,13 @@ export class Quantity {
   add(other: Quantity): Quantity {
     const format = this.isZero() ? other.format : this.format;
     if (this.big === undefined && other.big === undefined) {
-      let whole = this.whole + other.whole;
-      let nano = this.nano + other.nano;
-      if (nano >= NANO) {
-        nano -= NANO;
-        whole += 1;
+      const whole = this.whole + other.whole;
+      const nano = this.nano + other.nano;
+      if (hasRoomForCarry(whole)) {
+        return nano < NANO
+          ? Quantity.fromParts(whole, nano, format)
+          : Quantity.fromParts(whole + 1, nano - NANO, format);
       }
-      if (Number.isSafeInteger(whole)) return Quantity.fromParts(whole, nano, format);
     }
     return Quantity.fromNano(this.nanoValue() + other.nanoValue(), format);
   }
@@ -190,13 +190,11 @@ export class Quantity {
   subtract(other: Quantity): Quantity {
     const format = this.isZero() ? other.format : this.format;
     if (this.big === undefined && other.big === undefined) {
-      let whole = this.whole - other.whole;
-      let nano = this.nano - other.nano;
-      if (nano < 0) {
-        nano += NANO;
-        whole -= 1;
+      const whole = this.whole - other.whole;
+      const nano = this.nano - other.nano;
+      if (hasRoomForCarry(whole)) {
+        return nano >= 0 ? Quantity.fromParts(whole, nano, format) : Quantity.fromParts(whole - 1, nano + NANO, format);
       }
-      if (Number.isSafeInteger(whole)) return Quantity.fromParts(whole, nano, format);
     }
     return Quantity.fromNano(this.nanoValue() - other.nanoValue(), format);
   }
@@ -320,6 +318,11 @@ function absoluteNano(digits: string, decimalExponent: number, binaryExponent: n
   if (-shift > MAX_DIGITS + 20) return 1n;
   const nano = divideAwayFromZero(scaled, 10n ** BigInt(-shift));
   return binaryExponent > 0 && nano > MAX_INT64 * NANO_BIG ? MAX_INT64 * NANO_BIG : nano;
+}
+
+/** A sum at the very edge may already have been rounded into the safe range. */
+function hasRoomForCarry(whole: number): boolean {
+  return whole < Number.MAX_SAFE_INTEGER && whole > Number.MIN_SAFE_INTEGER;
 }
 
 function divideAwayFromZero(value: bigint, divisor: bigint): bigint {
