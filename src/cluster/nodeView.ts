@@ -1,0 +1,113 @@
+import { isEphemeralTaint, sameTaint } from '../constraints/taints.ts';
+import { podRequests } from '../constraints/podRequests.ts';
+import { NodeClaimConditions } from '../api/conditionTypes.ts';
+import type { Node, NodeClaim, Pod } from '../api/kinds.ts';
+import { Labels } from '../api/labels.ts';
+import { addResources, noResources, parseResources, quantityOf, type Resources } from '../units/resources.ts';
+import { isDaemonPod, isTerminal } from './podPredicates.ts';
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
+}
+
+/**
+ * One machine as the rest of the product sees it: its NodeClaim and its Node joined, with what is promised standing
+ * in for what has not arrived yet. An immutable value, made anew when either half or a pod on it changes.
+ */
+export interface NodeView {
+  /** The Node's name once it has registered, the claim's before. */
+  readonly name: string;
+  readonly providerID: string | undefined;
+  readonly node: Node | undefined;
+  readonly claim: NodeClaim | undefined;
+  readonly nodePool: string | undefined;
+  readonly labels: Readonly<Record<string, string>>;
+  /** What a pod must tolerate; taints that go away while the machine starts up are left out until it has. */
+  readonly taints: readonly Taint[];
+  readonly capacity: Resources;
+  readonly allocatable: Resources;
+  /** Sum over the pods on it that have not ended. */
+  readonly requested: Resources;
+  readonly daemonRequested: Resources;
+  readonly pods: readonly Pod[];
+  readonly registered: boolean;
+  readonly initialized: boolean;
+  /** Takes no more pods: being deleted, or its instance is on the way out. */
+  readonly deleting: boolean;
+}
+
+type Half = { node: Node; claim?: NodeClaim } | { node?: Node; claim: NodeClaim };
+
+export function nodeView({ node, claim }: Half, pods: readonly Pod[]): NodeView {
+  const managed = claim !== undefined || node?.metadata.labels?.[Labels.nodePool] !== undefined;
+  const registered = node !== undefined && (!managed || node.metadata.labels?.[Labels.registered] === 'true');
+  const initialized = registered && (!managed || node?.metadata.labels?.[Labels.initialized] === 'true');
+  const active = pods.filter((pod) => !isTerminal(pod));
+  const source = registered || claim === undefined ? node : claim;
+  const labels = source?.metadata.labels ?? {};
+  return {
+    name: (registered || claim === undefined ? node?.metadata.name : claim.metadata.name) ?? '',
+    providerID: node?.spec?.providerID ?? claim?.status?.providerID,
+    node,
+    claim,
+    nodePool: labels[Labels.nodePool],
+    labels: claim && !registered ? { ...singleValuedLabels(claim), ...labels } : labels,
+    taints: effectiveTaints(node, claim, registered, initialized),
+    capacity: promised('capacity', node, claim, initialized),
+    allocatable: promised('allocatable', node, claim, initialized),
+    requested: sumRequests(active),
+    daemonRequested: sumRequests(active.filter(isDaemonPod)),
+    pods: active,
+    registered,
+    initialized,
+    deleting: isDeleting(node, claim),
+  };
+}
+
+const sumRequests = (pods: readonly Pod[]): Resources =>
+  pods.reduce<Resources>((sum, pod) => addResources(sum, podRequests(pod)), noResources);
+
+/** Until a machine has launched its claim promises at least what it was asked to offer. */
+function promised(
+  field: 'capacity' | 'allocatable',
+  node: Node | undefined,
+  claim: NodeClaim | undefined,
+  initialized: boolean,
+): Resources {
+  const actual = parseResources(node?.status?.[field]);
+  if (initialized || claim === undefined) return actual;
+  const expected = parseResources(claim.status?.[field] ?? claim.spec.resources?.requests);
+  const missing = Object.entries(expected).filter(([name]) => quantityOf(actual, name).isZero());
+  return { ...actual, ...Object.fromEntries(missing) };
+}
+
+function effectiveTaints(
+  node: Node | undefined,
+  claim: NodeClaim | undefined,
+  registered: boolean,
+  initialized: boolean,
+): readonly Taint[] {
+  const taints = ((registered || claim === undefined ? node?.spec?.taints : claim.spec.taints) ?? []) as readonly Taint[];
+  if (initialized || claim === undefined) return taints;
+  const startup = claim.spec.startupTaints ?? [];
+  return taints.filter((taint) => !isEphemeralTaint(taint) && !startup.some((other) => sameTaint(other, taint)));
+}
+
+function singleValuedLabels(claim: NodeClaim): Record<string, string> {
+  const labels: Record<string, string> = {};
+  for (const { key, operator, values = [] } of claim.spec.requirements) {
+    const [only] = values;
+    if (operator === 'In' && values.length === 1 && only !== undefined) labels[key] = only;
+  }
+  return labels;
+}
+
+function isDeleting(node: Node | undefined, claim: NodeClaim | undefined): boolean {
+  if (claim === undefined) return node?.metadata.deletionTimestamp !== undefined;
+  const terminating = (claim.status?.conditions ?? []).some(
+    ({ type, status }) => type === NodeClaimConditions.instanceTerminating && status === 'True',
+  );
+  return claim.metadata.deletionTimestamp !== undefined || terminating;
+}

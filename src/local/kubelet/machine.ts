@@ -1,0 +1,27 @@
+import type { Node } from '../../api/kinds.ts';
+
+type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
+
+/** A machine as it comes up: what its kubelet will say of itself when it joins. */
+export interface Machine {
+  readonly name: string;
+  readonly providerID: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly allocatable: Readonly<Record<string, string>>;
+  readonly kubeletVersion: string;
+  readonly osImage: string;
+}
+
+/** How long things take on a machine, in milliseconds. */
+export interface MachinePace {
+  /** From power-on until the kubelet registers the Node. */
+  readonly boot: number;
+  /** From registration until the Node is Ready. */
+  readonly ready: number;
+  /** From binding until a pod's containers run. */
+  readonly podStart: number;
+  /** From a pod's deletion until its containers have ended, unless its grace period is shorter. */
+  readonly podStop: number;
+}

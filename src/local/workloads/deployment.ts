@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto';
+import { Kinds, type Deployment, type ReplicaSet } from '../../api/kinds.ts';
+import { apiVersionOf } from '../../api/object.ts';
+import { timestamp } from '../../units/timestamp.ts';
+import { isAlreadyExists, isNotFound } from '../../kube/errors.ts';
+import type { Informer } from '../../kube/informer.ts';
+import type { Draft } from '../../kube/kube.ts';
+import { reconciler, type Controller, type ReconcileResult } from '../../kube/runtime/controller.ts';
+import { keyOf } from '../../kube/store.ts';
+import { BY_CONTROLLER, controllerOf } from './ownedObjects.ts';
+import type { WorkloadOptions } from './replicaSet.ts';
+import { nextSizes, rolloutBounds } from './rollout.ts';
+
+export interface DeploymentOptions extends WorkloadOptions {
+  readonly deployments: Informer<Deployment>;
+}
+
+const REVISION = 'deployment.kubernetes.io/revision';
+const HASH_LABEL = 'pod-template-hash';
+/** The letters that Kubernetes uses in generated names: no vowels, nothing that reads alike. */
+const SAFE_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    part && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : part,
+  );
+}
+
+function templateHash(deployment: Deployment): string {
+  const digest = createHash('sha256').update(canonical(deployment.spec?.template)).digest();
+  return [...digest.subarray(0, 10)].map((byte) => SAFE_LETTERS[byte % SAFE_LETTERS.length]).join('');
+}
+
+const revisionOf = (replicaSet: ReplicaSet): number => Number(replicaSet.metadata.annotations?.[REVISION] ?? 0);
+const sum = (values: readonly (number | undefined)[]): number =>
+  values.reduce<number>((total, value) => total + (value ?? 0), 0);
+
+/** Rolls each Deployment's ReplicaSets towards its template, within its surge and unavailability. */
+export function deploymentController(options: DeploymentOptions): Controller {
+  const { kube, clock, random, log, replicaSets, deployments } = options;
+
+  function newReplicaSet(deployment: Deployment, hash: string, revision: number, replicas: number): Draft<ReplicaSet> {
+    const { template, selector, minReadySeconds } = deployment.spec ?? {};
+    const labels = { ...template?.metadata?.labels, [HASH_LABEL]: hash };
+    return {
+      metadata: {
+        name: `${deployment.metadata.name}-${hash}`,
+        ...(deployment.metadata.namespace && { namespace: deployment.metadata.namespace }),
+        labels,
+        annotations: { [REVISION]: String(revision) },
+        ownerReferences: [
+          {
+            apiVersion: apiVersionOf(Kinds.Deployment),
+            kind: Kinds.Deployment.kind,
+            name: deployment.metadata.name,
+            uid: deployment.metadata.uid ?? '',
+            controller: true,
+            blockOwnerDeletion: true,
+          },
+        ],
+      },
+      spec: {
+        replicas,
+        ...(minReadySeconds !== undefined && { minReadySeconds }),
+        selector: { ...selector, matchLabels: { ...selector?.matchLabels, [HASH_LABEL]: hash } },
+        template: { ...template, metadata: { ...template?.metadata, labels } },
+      },
+    };
+  }
+
+  async function ensureReplicaSet(deployment: Deployment, all: readonly ReplicaSet[]): Promise<ReplicaSet> {
+    const hash = templateHash(deployment);
+    const name = `${deployment.metadata.name}-${hash}`;
+    const revision = Math.max(0, ...all.map(revisionOf)) + 1;
+    const existing = all.find((replicaSet) => replicaSet.metadata.name === name);
+    const ref = { name, namespace: deployment.metadata.namespace };
+    if (existing) {
+      // A rollback makes an old template current: it moves to the front of the history.
+      if (revisionOf(existing) === revision - 1) return existing;
+      const body = { metadata: { annotations: { [REVISION]: String(revision) } } };
+      return kube.patch(Kinds.ReplicaSet, ref, { type: 'merge', body });
+    }
+    const replicas = deployment.spec?.replicas ?? 1;
+    const { maxSurge } = rolloutBounds(deployment);
+    const taken = sum(all.map((replicaSet) => replicaSet.spec?.replicas));
+    const recreate = deployment.spec?.strategy?.type === 'Recreate';
+    const start = recreate && taken > 0 ? 0 : Math.max(0, Math.min(replicas, replicas + maxSurge - taken));
+    try {
+      return await kube.create(Kinds.ReplicaSet, newReplicaSet(deployment, hash, revision, start));
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      return kube.get(Kinds.ReplicaSet, ref);
+    }
+  }
+
+  function statusOf(deployment: Deployment, current: ReplicaSet, all: readonly ReplicaSet[]): Deployment['status'] {
+    const wanted = deployment.spec?.replicas ?? 1;
+    const available = sum(all.map(({ status }) => status?.availableReplicas));
+    const total = sum(all.map(({ status }) => status?.replicas));
+    const updated = current.status?.replicas ?? 0;
+    const complete = updated === wanted && total === wanted && available === wanted;
+    const enough = available >= wanted - rolloutBounds(deployment).maxUnavailable;
+    const previous = deployment.status?.conditions ?? [];
+    const now = timestamp(clock.now());
+    const condition = (
+      type: string,
+      status: 'True' | 'False',
+      reason: string,
+      message: string,
+    ): (typeof previous)[number] => {
+      const before = previous.find((candidate) => candidate.type === type);
+      const lastTransitionTime = (before?.status === status && before.lastTransitionTime) || now;
+      const same = before?.status === status && before.reason === reason && before.message === message;
+      return {
+        type,
+        status,
+        reason,
+        message,
+        lastUpdateTime: (same && before.lastUpdateTime) || now,
+        lastTransitionTime,
+      };
+    };
+    return {
+      observedGeneration: deployment.metadata.generation ?? 0,
+      replicas: total,
+      updatedReplicas: updated,
+      readyReplicas: sum(all.map(({ status }) => status?.readyReplicas)),
+      availableReplicas: available,
+      unavailableReplicas: Math.max(0, Math.max(total, wanted) - available),
+      conditions: [
+        enough
+          ? condition('Available', 'True', 'MinimumReplicasAvailable', 'Deployment has minimum availability.')
+          : condition(
+              'Available',
+              'False',
+              'MinimumReplicasUnavailable',
+              'Deployment does not have minimum availability.',
+            ),
+        complete
+          ? condition(
+              'Progressing',
+              'True',
+              'NewReplicaSetAvailable',
+              `ReplicaSet "${current.metadata.name}" has successfully progressed.`,
+            )
+          : condition(
+              'Progressing',
+              'True',
+              'ReplicaSetUpdated',
+              `ReplicaSet "${current.metadata.name}" is progressing.`,
+            ),
+      ],
+    };
+  }
+
+  async function reconcile(key: string): Promise<ReconcileResult> {
+    const [namespace = '', name = ''] = key.split('/');
+    const deployment = deployments.store.get({ name, namespace });
+    if (!deployment?.spec || deployment.metadata.deletionTimestamp) return undefined;
+    const all = replicaSets.store.byIndex(BY_CONTROLLER, deployment.metadata.uid ?? '');
+    const current = deployment.spec.paused
+      ? ([...all].sort((left, right) => revisionOf(right) - revisionOf(left))[0] ??
+        (await ensureReplicaSet(deployment, all)))
+      : await ensureReplicaSet(deployment, all);
+    const old = all.filter((replicaSet) => replicaSet.metadata.name !== current.metadata.name);
+
+    for (const [replicaSet, replicas] of nextSizes(deployment, current, old)) {
+      await kube.patch(
+        Kinds.ReplicaSet,
+        { name: replicaSet, namespace },
+        { type: 'merge', body: { spec: { replicas } } },
+      );
+    }
+    await forgetHistory(deployment, old);
+    const status = statusOf(deployment, current, [current, ...old]);
+    const annotations = { [REVISION]: String(revisionOf(current)) };
+    if (deployment.metadata.annotations?.[REVISION] !== annotations[REVISION]) {
+      await kube.patch(Kinds.Deployment, { name, namespace }, { type: 'merge', body: { metadata: { annotations } } });
+    }
+    if (canonical(status) !== canonical(deployment.status)) {
+      await kube.patch(
+        Kinds.Deployment,
+        { name, namespace },
+        { type: 'merge', body: { status } },
+        { subresource: 'status' },
+      );
+    }
+    return undefined;
+  }
+
+  async function forgetHistory(deployment: Deployment, old: readonly ReplicaSet[]): Promise<void> {
+    const limit = deployment.spec?.revisionHistoryLimit ?? 10;
+    const idle = old
+      .filter(({ spec, status }) => (spec?.replicas ?? 0) === 0 && (status?.replicas ?? 0) === 0)
+      .sort((left, right) => revisionOf(left) - revisionOf(right));
+    for (const { metadata } of idle.slice(0, Math.max(0, idle.length - limit))) {
+      try {
+        await kube.delete(Kinds.ReplicaSet, { name: metadata.name, namespace: metadata.namespace });
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    }
+  }
+
+  return reconciler({
+    name: 'local.deployment',
+    concurrency: 8,
+    clock,
+    random,
+    log,
+    watches: [
+      { informer: deployments, keys: ({ object }) => [keyOf(object)] },
+      {
+        informer: replicaSets,
+        keys: ({ object }) => {
+          const owner = controllerOf(object);
+          return owner?.kind === 'Deployment' ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
+        },
+      },
+    ],
+    reconcile,
+  });
+}

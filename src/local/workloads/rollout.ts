@@ -1,0 +1,74 @@
+import type { Deployment, ReplicaSet } from '../../api/kinds.ts';
+
+type IntOrString = string | number;
+
+/** `3`, `25%`: an absolute number or a share of `total`. */
+function resolve(value: IntOrString | undefined, total: number, round: (value: number) => number): number {
+  if (value === undefined) return 0;
+  if (typeof value === 'number') return value;
+  return value.endsWith('%') ? round((Number(value.slice(0, -1)) / 100) * total) : Number(value);
+}
+
+export interface RolloutBounds {
+  readonly maxSurge: number;
+  readonly maxUnavailable: number;
+}
+
+export function rolloutBounds(deployment: Deployment): RolloutBounds {
+  const replicas = deployment.spec?.replicas ?? 1;
+  if (deployment.spec?.strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: replicas };
+  const rolling = deployment.spec?.strategy?.rollingUpdate;
+  const maxSurge = resolve(rolling?.maxSurge ?? '25%', replicas, Math.ceil);
+  const maxUnavailable = resolve(rolling?.maxUnavailable ?? '25%', replicas, Math.floor);
+  // Both zero would never get anywhere.
+  return maxSurge === 0 && maxUnavailable === 0 ? { maxSurge, maxUnavailable: 1 } : { maxSurge, maxUnavailable };
+}
+
+const size = (replicaSet: ReplicaSet): number => replicaSet.spec?.replicas ?? 1;
+const available = (replicaSet: ReplicaSet): number => replicaSet.status?.availableReplicas ?? 0;
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/**
+ * One step of a rollout: the size each ReplicaSet should have next. In: the Deployment, its new ReplicaSet and the
+ * old ones. Out: sizes by name, for those that must change. Repeating it as pods come and go ends with all replicas
+ * in the new one, never more than replicas + maxSurge pods and never fewer available than replicas − maxUnavailable.
+ */
+export function nextSizes(
+  deployment: Deployment,
+  current: ReplicaSet,
+  old: readonly ReplicaSet[],
+): Map<string, number> {
+  const replicas = deployment.spec?.replicas ?? 1;
+  const sizes = new Map<string, number>();
+  const set = (replicaSet: ReplicaSet, value: number): void => {
+    if (size(replicaSet) !== value) sizes.set(replicaSet.metadata.name, value);
+  };
+  const { maxSurge, maxUnavailable } = rolloutBounds(deployment);
+  const oldTotal = sum(old.map(size));
+
+  if (deployment.spec?.strategy?.type === 'Recreate') {
+    for (const replicaSet of old) set(replicaSet, 0);
+    const gone = old.every((replicaSet) => (replicaSet.status?.replicas ?? 0) === 0);
+    if (gone) set(current, replicas);
+    return sizes;
+  }
+
+  const room = replicas + maxSurge - oldTotal - size(current);
+  if (size(current) > replicas) set(current, replicas);
+  else if (room > 0) set(current, Math.min(replicas, size(current) + room));
+
+  const minimum = replicas - maxUnavailable;
+  const left = new Map(old.map((replicaSet) => [replicaSet, size(replicaSet)]));
+  let removable = Math.max(0, oldTotal + available(current) - minimum);
+  const shrink = (replicaSet: ReplicaSet, most: number): void => {
+    const less = Math.max(0, Math.min(most, left.get(replicaSet) ?? 0, removable));
+    left.set(replicaSet, (left.get(replicaSet) ?? 0) - less);
+    removable -= less;
+  };
+  // Old pods that are not available help nobody: they go first. Of the others only those above the minimum.
+  for (const replicaSet of old) shrink(replicaSet, size(replicaSet) - available(replicaSet));
+  removable = Math.min(removable, available(current) + sum(old.map(available)) - minimum);
+  for (const replicaSet of old) shrink(replicaSet, Infinity);
+  for (const [replicaSet, value] of left) set(replicaSet, value);
+  return sizes;
+}
