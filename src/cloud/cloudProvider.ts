@@ -1,4 +1,5 @@
-import type { NodeClaim, NodePool } from '../api/kinds.ts';
+import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { InstanceType } from './instanceType.ts';
 

@@ -1,4 +1,5 @@
-import type { DaemonSet, Node, NodeClaim, Pod } from '../api/kinds.ts';
+import type { DaemonSet, Node, Pod } from '../api/kinds.ts';
+import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { nodeView, type NodeView } from './nodeView.ts';
 import { isProvisionable, podKey } from './podPredicates.ts';
 

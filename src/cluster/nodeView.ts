@@ -1,16 +1,12 @@
 import { isEphemeralTaint, sameTaint } from '../constraints/taints.ts';
 import { podRequests } from '../constraints/podRequests.ts';
 import { NodeClaimConditions } from '../api/conditionTypes.ts';
-import type { Node, NodeClaim, Pod } from '../api/kinds.ts';
+import type { Node, Pod } from '../api/kinds.ts';
+import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import type { Taint } from '../api/kinds/nodeTemplate.ts';
 import { Labels } from '../api/labels.ts';
 import { addResources, noResources, parseResources, quantityOf, type Resources } from '../units/resources.ts';
 import { isDaemonPod, isTerminal } from './podPredicates.ts';
-
-export interface Taint {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
-}
 
 /**
  * One machine as the rest of the product sees it: its NodeClaim and its Node joined, with what is promised standing
@@ -89,7 +85,8 @@ function effectiveTaints(
   registered: boolean,
   initialized: boolean,
 ): readonly Taint[] {
-  const taints = ((registered || claim === undefined ? node?.spec?.taints : claim.spec.taints) ?? []) as readonly Taint[];
+  const taints = ((registered || claim === undefined ? node?.spec?.taints : claim.spec.taints) ??
+    []) as readonly Taint[];
   if (initialized || claim === undefined) return taints;
   const startup = claim.spec.startupTaints ?? [];
   return taints.filter((taint) => !isEphemeralTaint(taint) && !startup.some((other) => sameTaint(other, taint)));

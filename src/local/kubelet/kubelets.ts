@@ -4,10 +4,11 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
-import type { Kube, ObjectRef } from '../../kube/kube.ts';
+import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
-import { reconciler, type Controller, type ReconcileResult } from '../../kube/runtime/controller.ts';
-import { keyOf } from '../../kube/store.ts';
+import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import type { Machine, MachinePace } from './machine.ts';
 import { nodeObject, readyConditions } from './nodeObject.ts';
 import { runningStatus } from './podStatus.ts';
@@ -24,6 +25,8 @@ export interface KubeletsOptions {
 const LEASE_NAMESPACE = 'kube-node-lease';
 const LEASE_PERIOD = 10_000;
 const LEASE_DURATION_SECONDS = 40;
+
+const ignore = (): void => undefined;
 
 type Stage = 'booting' | 'joined' | 'ready';
 
@@ -43,8 +46,8 @@ export class Kubelets {
   readonly #machines = new Map<string, MachineState>();
   /** When each pod was first seen on its machine. */
   readonly #seenAt = new Map<string, number>();
-  #wakeMachine: (name: string) => void = () => undefined;
-  #wakePod: (key: string) => void = () => undefined;
+  #wakeMachine: (name: string) => void = ignore;
+  #wakePod: (key: string) => void = ignore;
 
   constructor(options: KubeletsOptions) {
     this.#options = options;
@@ -71,11 +74,13 @@ export class Kubelets {
         clock,
         random,
         log,
-        watches: [],
-        sources: [
-          (enqueue) => {
-            this.#wakeMachine = enqueue;
-            for (const name of this.#machines.keys()) enqueue(name);
+        watches: [
+          {
+            start: (enqueue) => {
+              this.#wakeMachine = enqueue;
+              for (const name of this.#machines.keys()) enqueue(name);
+              return () => (this.#wakeMachine = ignore);
+            },
           },
         ],
         reconcile: (name) => this.#reconcileMachine(name),
@@ -86,10 +91,13 @@ export class Kubelets {
         clock,
         random,
         log,
-        watches: [{ informer: pods, keys: ({ object }) => (object.spec?.nodeName ? [keyOf(object)] : []) }],
-        sources: [
-          (enqueue) => {
-            this.#wakePod = enqueue;
+        watches: [
+          watch(pods, ({ object }) => (object.spec?.nodeName ? [keyOf(object)] : [])),
+          {
+            start: (enqueue) => {
+              this.#wakePod = enqueue;
+              return () => (this.#wakePod = ignore);
+            },
           },
         ],
         reconcile: (key) => this.#reconcilePod(key),
@@ -97,7 +105,7 @@ export class Kubelets {
     ];
   }
 
-  async #reconcileMachine(name: string): Promise<ReconcileResult> {
+  async #reconcileMachine(name: string): Promise<ReconcileResult | undefined> {
     const { clock, kube, pace, pods } = this.#options;
     const state = this.#machines.get(name);
     if (state === undefined) {
@@ -158,10 +166,9 @@ export class Kubelets {
     }
   }
 
-  async #reconcilePod(key: string): Promise<ReconcileResult> {
+  async #reconcilePod(key: string): Promise<ReconcileResult | undefined> {
     const { clock, kube, pace, pods } = this.#options;
-    const [namespace = '', name = ''] = key.split('/');
-    const ref: ObjectRef = { name, namespace };
+    const ref = refOf(key);
     const pod = pods.store.get(ref);
     const state = this.#machines.get(pod?.spec?.nodeName ?? '');
     if (pod === undefined || state === undefined || state.stage !== 'ready') {

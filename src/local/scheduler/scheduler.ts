@@ -6,7 +6,7 @@ import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import { isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
-import { keyOf } from '../../kube/store.ts';
+import { keyOf } from '../../kube/runtime/watch.ts';
 import { complaints, unschedulableMessage, type SchedulingContext } from './filters.ts';
 import { isTerminal, nodeState, type NodeState } from './nodeState.ts';
 import { podRequests } from './podRequests.ts';
@@ -82,12 +82,12 @@ export class Scheduler {
 
   #nodeStates(): NodeState[] {
     const { nodes, pods } = this.#options;
-    const assumedByNode = Map.groupBy(this.#assumed.values(), (pod) => pod.spec?.nodeName ?? '');
+    const assumed = [...this.#assumed.values()];
     return [...nodes.store.list()]
       .sort((left, right) => left.metadata.name.localeCompare(right.metadata.name))
       .map((node) => {
         const { name } = node.metadata;
-        return nodeState(node, [...pods.store.byIndex(BY_NODE, name), ...(assumedByNode.get(name) ?? [])]);
+        return nodeState(node, [...pods.store.byIndex(BY_NODE, name), ...assumed.filter(({ spec }) => spec?.nodeName === name)]);
       });
   }
 

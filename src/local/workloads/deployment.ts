@@ -5,8 +5,9 @@ import { timestamp } from '../../units/timestamp.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Draft } from '../../kube/kube.ts';
-import { reconciler, type Controller, type ReconcileResult } from '../../kube/runtime/controller.ts';
-import { keyOf } from '../../kube/store.ts';
+import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { refOf, watch } from '../../kube/runtime/watch.ts';
 import { BY_CONTROLLER, controllerOf } from './ownedObjects.ts';
 import type { WorkloadOptions } from './replicaSet.ts';
 import { nextSizes, rolloutBounds } from './rollout.ts';
@@ -155,8 +156,8 @@ export function deploymentController(options: DeploymentOptions): Controller {
     };
   }
 
-  async function reconcile(key: string): Promise<ReconcileResult> {
-    const [namespace = '', name = ''] = key.split('/');
+  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
+    const { name, namespace } = refOf(key);
     const deployment = deployments.store.get({ name, namespace });
     if (!deployment?.spec || deployment.metadata.deletionTimestamp) return undefined;
     const all = replicaSets.store.byIndex(BY_CONTROLLER, deployment.metadata.uid ?? '');
@@ -211,14 +212,11 @@ export function deploymentController(options: DeploymentOptions): Controller {
     random,
     log,
     watches: [
-      { informer: deployments, keys: ({ object }) => [keyOf(object)] },
-      {
-        informer: replicaSets,
-        keys: ({ object }) => {
-          const owner = controllerOf(object);
-          return owner?.kind === 'Deployment' ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
-        },
-      },
+      watch(deployments),
+      watch(replicaSets, ({ object }) => {
+        const owner = controllerOf(object);
+        return owner?.kind === 'Deployment' ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
+      }),
     ],
     reconcile,
   });

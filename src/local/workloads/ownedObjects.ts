@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../api/object.ts';
 import type { Informer } from '../../kube/informer.ts';
-import { keyOf } from '../../kube/store.ts';
+import { keyOf } from '../../kube/runtime/watch.ts';
 
 /** Name of the index by the UID of the controlling owner. */
 export const BY_CONTROLLER = 'controller-uid';

@@ -6,8 +6,9 @@ import { isNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Draft, Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
-import { reconciler, type Controller, type ReconcileResult } from '../../kube/runtime/controller.ts';
-import { keyOf } from '../../kube/store.ts';
+import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import { controllerOf, OwnedObjects } from './ownedObjects.ts';
 
 export interface WorkloadOptions {
@@ -92,8 +93,8 @@ export function replicaSetController(options: WorkloadOptions): Controller {
     );
   }
 
-  async function reconcile(key: string): Promise<ReconcileResult> {
-    const [namespace = '', name = ''] = key.split('/');
+  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
+    const { name, namespace } = refOf(key);
     const replicaSet = replicaSets.store.get({ name, namespace });
     if (!replicaSet?.spec) return undefined;
     const active = owned.of(replicaSet.metadata.uid ?? '').filter(isActive);
@@ -144,14 +145,11 @@ export function replicaSetController(options: WorkloadOptions): Controller {
     random,
     log,
     watches: [
-      { informer: replicaSets, keys: ({ object }) => [keyOf(object)] },
-      {
-        informer: pods,
-        keys: ({ object }) => {
-          const owner = controllerOf(object);
-          return owner?.kind === 'ReplicaSet' ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
-        },
-      },
+      watch(replicaSets),
+      watch(pods, ({ object }) => {
+        const owner = controllerOf(object);
+        return owner?.kind === 'ReplicaSet' ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
+      }),
     ],
     reconcile,
   });
