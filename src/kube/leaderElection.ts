@@ -1,0 +1,315 @@
+import { Kinds, type Lease } from '../api/kinds.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
+import { isAlreadyExists, isConflict, isNotFound } from './errors.ts';
+import type { Kube } from './kube.ts';
+import type { Log } from './log.ts';
+import { noMetrics, type Gauge, type MetricsRegistry } from './metrics.ts';
+
+export interface LeaderElectionOptions {
+  /** Best its own client, so that throttling of the main one cannot cost leadership. */
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics?: MetricsRegistry;
+  readonly name?: string;
+  readonly namespace: string;
+  /** Who we are: see `leaderIdentity`. */
+  readonly identity: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** How long a standby waits, by its own clock, after the last sign of life it saw. */
+  readonly leaseDuration?: number;
+  /** How long a leader leads, by its own clock, after it began the last renewal that succeeded. */
+  readonly renewDeadline?: number;
+  /** Time between two attempts, of leader and standby. */
+  readonly retryPeriod?: number;
+}
+
+/** Why a leader's work was stopped: somebody else leads now, or may do so soon. */
+export class LeadershipLostError extends Error {
+  override readonly name = 'LeadershipLostError';
+
+  constructor(lease: string, why: string) {
+    super(`leadership lost: ${why} (lease ${lease})`);
+  }
+}
+
+/** `<pod name>_<uuid>`: tells two lives of one pod apart. */
+export const leaderIdentity = (podName: string, random: Random): string => `${podName}_${random.uuid()}`;
+
+/**
+ * One leader among several processes, by a Lease. In: the work to do while leading. Out: at any moment at most one
+ * process whose `isLeader` is true, as long as clocks run at rates within `leaseDuration / renewDeadline` of each
+ * other. No timestamp of the Lease is ever compared with a local clock, so clocks may show any time.
+ */
+export class LeaderElector {
+  readonly #options: LeaderElectionOptions;
+  readonly #ref: { readonly name: string; readonly namespace: string };
+  readonly #leaseName: string;
+  readonly #leaseDuration: number;
+  readonly #renewDeadline: number;
+  readonly #retryPeriod: number;
+  readonly #status: Gauge;
+  /** The Lease as last seen, and when its content was first seen in this form. */
+  #observed: { readonly lease: Lease; readonly since: number } | undefined;
+  #leadsUntil = Number.NEGATIVE_INFINITY;
+  #lost = false;
+
+  constructor(options: LeaderElectionOptions) {
+    const { name = 'karpenter-leader-election', namespace, metrics = noMetrics } = options;
+    this.#options = options;
+    this.#ref = { name, namespace };
+    this.#leaseName = `${namespace}/${name}`;
+    this.#leaseDuration = options.leaseDuration ?? 15_000;
+    this.#renewDeadline = options.renewDeadline ?? 10_000;
+    this.#retryPeriod = options.retryPeriod ?? 2_000;
+    if (this.#leaseDuration <= this.#renewDeadline || this.#renewDeadline <= this.#retryPeriod) {
+      throw new RangeError('leader election needs lease duration > renew deadline > retry period');
+    }
+    this.#status = metrics.gauge({
+      name: 'leader_election_master_status',
+      help: 'Whether this process holds the lease: 1 leader, 0 standby.',
+      labels: ['name'],
+    });
+  }
+
+  /** Checked against the clock, so it is false after a pause even before any timer has had its turn. */
+  get isLeader(): boolean {
+    return this.#options.clock.now() < this.#leadsUntil;
+  }
+
+  /** False once leadership was lost: this process should end. */
+  get healthy(): boolean {
+    return !this.#lost;
+  }
+
+  /**
+   * Waits to become leader, then does `work` and keeps the lease meanwhile. When `signal` aborts, the signal given to
+   * `work` aborts too; the lease is released as soon as `work` has ended, and kept when `work` fails, for then
+   * something of it may still be running. Rejects with LeadershipLostError when the lease is lost.
+   */
+  async run(signal: AbortSignal, work: (leading: AbortSignal) => Promise<void>): Promise<void> {
+    this.#status.set({ name: this.#ref.name }, 0);
+    if (!(await this.#acquire(signal))) return;
+    this.#status.set({ name: this.#ref.name }, 1);
+    const leading = new AbortController();
+    const onStop = (): void => leading.abort(signal.reason);
+    signal.addEventListener('abort', onStop, { once: true });
+    const renewal = this.#keepRenewing((error) => {
+      this.#lost = true;
+      this.#leadsUntil = Number.NEGATIVE_INFINITY;
+      this.#options.log.error(error.message, { lease: this.#leaseName });
+      leading.abort(error);
+    });
+    try {
+      if (signal.aborted) onStop();
+      await work(leading.signal);
+    } finally {
+      signal.removeEventListener('abort', onStop);
+      await renewal.stop();
+      this.#status.set({ name: this.#ref.name }, 0);
+    }
+    await this.#release();
+    if (leading.signal.reason instanceof LeadershipLostError) throw leading.signal.reason;
+  }
+
+  /** True when won, false when `signal` aborted first. */
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    const { clock, random, log, identity } = this.#options;
+    log.info('waiting to become leader', { lease: this.#leaseName, identity });
+    while (!signal.aborted) {
+      try {
+        await this.#bounded((bounded) => this.#tryAcquire(bounded), signal);
+        if (this.isLeader) {
+          log.info('became leader', { lease: this.#leaseName, identity });
+          return true;
+        }
+        // Jitter parts standbys that wake together; it stays small so that a released lease is taken soon.
+        await clock.sleep(this.#retryPeriod * (1 + 0.2 * random.next()), signal);
+      } catch (error) {
+        if (signal.aborted) break;
+        log.error('lease could not be acquired; trying again', { lease: this.#leaseName, error });
+        await clock.sleep(this.#retryPeriod * (1 + 0.2 * random.next()), signal).catch(() => undefined);
+      }
+    }
+    return false;
+  }
+
+  async #tryAcquire(signal: AbortSignal): Promise<void> {
+    const { kube, clock, identity } = this.#options;
+    const start = clock.now();
+    try {
+      const lease = await kube.get(Kinds.Lease, this.#ref, { signal });
+      this.#observe(lease);
+      const holder = lease.spec?.holderIdentity ?? '';
+      if (holder !== '' && holder !== identity && clock.now() < this.#takeOverTime()) return;
+      this.#won(await kube.replace(Kinds.Lease, this.#claimed(lease), { signal }), start);
+    } catch (error) {
+      if (isNotFound(error)) await this.#tryCreate(start, signal);
+      // Another candidate was faster.
+      else if (!isConflict(error)) throw error;
+    }
+  }
+
+  async #tryCreate(start: number, signal: AbortSignal): Promise<void> {
+    const { kube, labels } = this.#options;
+    const metadata = { ...this.#ref, ...(labels === undefined ? {} : { labels: { ...labels } }) };
+    try {
+      this.#won(await kube.create(Kinds.Lease, this.#claimed({ metadata }), { signal }), start);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  /** Renews until stopped; calls `onLost` once when renewal did not succeed in time or another holder is seen. */
+  #keepRenewing(onLost: (error: LeadershipLostError) => void): { stop(): Promise<void> } {
+    const { clock } = this.#options;
+    const renewing = new AbortController();
+    const lose = (why: string): void => {
+      if (renewing.signal.aborted) return;
+      renewing.abort();
+      onLost(new LeadershipLostError(this.#leaseName, why));
+    };
+    const watchdog = (): (() => void) =>
+      clock.after(this.#leadsUntil - clock.now(), () => lose(`not renewed within ${this.#renewDeadline} ms`));
+
+    const loop = async (): Promise<void> => {
+      let disarm = watchdog();
+      while (!renewing.signal.aborted) {
+        const woke = await clock.sleep(this.#retryPeriod, renewing.signal).then(
+          () => true,
+          () => false,
+        );
+        if (!woke) break;
+        if (!this.isLeader) {
+          lose(`not renewed within ${this.#renewDeadline} ms`);
+          break;
+        }
+        const holder = await this.#renewOnce(renewing.signal);
+        if (holder !== undefined) lose(`${holder} holds it now`);
+        disarm();
+        // Armed anew even after a failure: it fires at once when the time is over.
+        if (!renewing.signal.aborted) disarm = watchdog();
+      }
+      disarm();
+    };
+    const looping = loop();
+    return {
+      stop: () => {
+        renewing.abort();
+        return looping;
+      },
+    };
+  }
+
+  /** Never throws; returns another holder when there is one. */
+  async #renewOnce(signal: AbortSignal): Promise<string | undefined> {
+    try {
+      return await this.#bounded((bounded) => this.#tryRenew(bounded), signal);
+    } catch (error) {
+      if (!signal.aborted) {
+        this.#options.log.error('lease could not be renewed; trying again', { lease: this.#leaseName, error });
+      }
+      return undefined;
+    }
+  }
+
+  async #tryRenew(signal: AbortSignal): Promise<string | undefined> {
+    const { kube, clock, identity } = this.#options;
+    const start = clock.now();
+    if (this.#observed !== undefined) {
+      try {
+        this.#won(await kube.replace(Kinds.Lease, this.#claimed(this.#observed.lease), { signal }), start);
+        return undefined;
+      } catch (error) {
+        if (isNotFound(error)) return await this.#tryCreate(start, signal).then(() => undefined);
+        if (!isConflict(error)) throw error;
+      }
+    }
+    const lease = await kube.get(Kinds.Lease, this.#ref, { signal });
+    this.#observe(lease);
+    const holder = lease.spec?.holderIdentity ?? '';
+    if (holder !== '' && holder !== identity) return holder;
+    this.#won(await kube.replace(Kinds.Lease, this.#claimed(lease), { signal }), start);
+    return undefined;
+  }
+
+  /** Empties the lease so that a standby wins at its next look. */
+  async #release(): Promise<void> {
+    const { kube, clock, log, identity } = this.#options;
+    this.#leadsUntil = Number.NEGATIVE_INFINITY;
+    try {
+      await this.#bounded(async (signal) => {
+        const lease = await kube.get(Kinds.Lease, this.#ref, { signal });
+        if (lease.spec?.holderIdentity !== identity) return;
+        const now = microTime(clock.now());
+        const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
+        await kube.replace(Kinds.Lease, { ...lease, spec }, { signal });
+        log.info('lease released', { lease: this.#leaseName, identity });
+      });
+    } catch (error) {
+      log.error('lease could not be released; it will run out by itself', { lease: this.#leaseName, error });
+    }
+  }
+
+  #won(lease: Lease, start: number): void {
+    this.#observe(lease);
+    // An answer that comes after the loss must not bring leadership back.
+    if (!this.#lost) this.#leadsUntil = start + this.#renewDeadline;
+  }
+
+  #observe(lease: Lease): void {
+    const seen = this.#observed;
+    const unchanged = seen !== undefined && JSON.stringify(seen.lease.spec) === JSON.stringify(lease.spec);
+    this.#observed = { lease, since: unchanged ? seen.since : this.#options.clock.now() };
+  }
+
+  #takeOverTime(): number {
+    if (this.#observed === undefined) return Number.POSITIVE_INFINITY;
+    const seconds = this.#observed.lease.spec?.leaseDurationSeconds ?? 0;
+    return this.#observed.since + (seconds > 0 ? seconds * 1_000 : this.#leaseDuration);
+  }
+
+  /** The lease with us as its holder from now on. */
+  #claimed(lease: Lease): Lease {
+    const { identity, clock } = this.#options;
+    const now = microTime(clock.now());
+    const mine = lease.spec?.holderIdentity === identity;
+    const transitions = lease.spec?.leaseTransitions ?? 0;
+    return {
+      ...lease,
+      spec: {
+        ...lease.spec,
+        holderIdentity: identity,
+        leaseDurationSeconds: Math.ceil(this.#leaseDuration / 1_000),
+        acquireTime: mine ? (lease.spec?.acquireTime ?? now) : now,
+        renewTime: now,
+        leaseTransitions: mine || lease.spec === undefined ? transitions : transitions + 1,
+      },
+    };
+  }
+
+  /** Runs one attempt with a limit on its time, so that a hanging request leaves room for another try. */
+  async #bounded<T>(attempt: (signal: AbortSignal) => Promise<T>, stop?: AbortSignal): Promise<T> {
+    const limit = this.#renewDeadline / 2;
+    const attempting = new AbortController();
+    const onStop = (): void => attempting.abort(stop?.reason);
+    if (stop?.aborted) onStop();
+    stop?.addEventListener('abort', onStop, { once: true });
+    const cancel = this.#options.clock.after(limit, () => {
+      attempting.abort(new Error(`the API server did not answer within ${limit} ms`));
+    });
+    try {
+      return await attempt(attempting.signal);
+    } finally {
+      cancel();
+      stop?.removeEventListener('abort', onStop);
+    }
+  }
+}
+
+/** The Lease's time format has exactly six digits after the second. */
+function microTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace('Z', '000Z');
+}

@@ -1,0 +1,21 @@
+/**
+ * The log port. In: a sentence and structured fields; an error goes under the key `error` as it was caught.
+ * Out: whatever the composition root wired (JSON lines in production, nothing in simulations).
+ */
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+  /** A log that adds `fields` to every entry. */
+  with(fields: LogFields): Log;
+}
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Keeps nothing: for simulations, where a thousand runs would drown the one line that matters. */
+export const silentLog: Log = {
+  debug: () => {},
+  info: () => {},
+  error: () => {},
+  with: () => silentLog,
+};

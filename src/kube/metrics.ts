@@ -1,0 +1,44 @@
+/**
+ * The metrics port, so that no controller knows who exposes its numbers. In: names, help texts and label names, once;
+ * then observations. Asking a registry again for a name that it has returns the metric it has.
+ */
+export interface MetricsRegistry {
+  counter(options: MetricOptions): Counter;
+  gauge(options: MetricOptions): Gauge;
+  histogram(options: HistogramOptions): Histogram;
+}
+
+export interface MetricOptions {
+  /** The whole name, prefix included. */
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+export interface HistogramOptions extends MetricOptions {
+  /** Upper bounds, ascending, without +Inf; the registry's default when absent. */
+  readonly buckets?: readonly number[];
+}
+
+export type MetricLabels = Readonly<Record<string, string>>;
+
+export interface Counter {
+  inc(labels?: MetricLabels, value?: number): void;
+}
+
+export interface Gauge {
+  set(labels: MetricLabels, value: number): void;
+  /** Forgets the series, so that what no longer exists is no longer reported. */
+  delete(labels: MetricLabels): void;
+}
+
+export interface Histogram {
+  observe(labels: MetricLabels, value: number): void;
+}
+
+/** Keeps nothing: for tests and simulations. */
+export const noMetrics: MetricsRegistry = {
+  counter: () => ({ inc: () => {} }),
+  gauge: () => ({ set: () => {}, delete: () => {} }),
+  histogram: () => ({ observe: () => {} }),
+};

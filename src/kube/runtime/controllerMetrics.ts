@@ -1,0 +1,81 @@
+import { noMetrics, type MetricsRegistry } from '../metrics.ts';
+import type { WorkQueueObserver } from './workQueue.ts';
+
+export type ReconcileOutcome = 'success' | 'requeue_after' | 'requeue' | 'error';
+
+/** The numbers of one controller, under the names that dashboards for controller-runtime know. */
+export interface ControllerMetrics {
+  readonly queue: WorkQueueObserver;
+  /** One reconcile ended after `milliseconds`. */
+  reconciled(outcome: ReconcileOutcome, milliseconds: number): void;
+  /** So many reconciles run now. */
+  active(count: number): void;
+}
+
+const RECONCILE_BUCKETS = [
+  0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5, 1.75, 2,
+  2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60,
+];
+const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1_000];
+
+/** In: a registry, a controller's name and its concurrency. Out: where to report what it does. */
+export function controllerMetrics(
+  controller: string,
+  concurrency: number,
+  registry: MetricsRegistry = noMetrics,
+): ControllerMetrics {
+  const own = { controller };
+  const queued = { name: controller, controller };
+  const byController = (name: string, help: string) => ({
+    name: `controller_runtime_${name}`,
+    help,
+    labels: ['controller'],
+  });
+  const byQueue = (name: string, help: string) => ({
+    name: `workqueue_${name}`,
+    help,
+    labels: ['name', 'controller'],
+  });
+
+  const total = registry.counter({
+    ...byController('reconcile_total', 'Reconciles, by outcome.'),
+    labels: ['controller', 'result'],
+  });
+  const errors = registry.counter(byController('reconcile_errors_total', 'Reconciles that failed.'));
+  const time = registry.histogram({
+    ...byController('reconcile_time_seconds', 'Seconds that one reconcile took.'),
+    buckets: RECONCILE_BUCKETS,
+  });
+  const active = registry.gauge(byController('active_workers', 'Reconciles that run now.'));
+  registry
+    .gauge(byController('max_concurrent_reconciles', 'Most reconciles that may run at once.'))
+    .set(own, concurrency);
+
+  const depth = registry.gauge(byQueue('depth', 'Keys that wait for a worker.'));
+  const adds = registry.counter(byQueue('adds_total', 'Keys that were added.'));
+  const retries = registry.counter(byQueue('retries_total', 'Keys that were added again after a failure.'));
+  const waited = registry.histogram({
+    ...byQueue('queue_duration_seconds', 'Seconds from being added to reaching a worker.'),
+    buckets: QUEUE_BUCKETS,
+  });
+  const worked = registry.histogram({
+    ...byQueue('work_duration_seconds', 'Seconds that a worker spent on a key.'),
+    buckets: QUEUE_BUCKETS,
+  });
+
+  return {
+    queue: {
+      added: () => adds.inc(queued),
+      depthChanged: (keys) => depth.set(queued, keys),
+      retried: () => retries.inc(queued),
+      started: (milliseconds) => waited.observe(queued, milliseconds / 1_000),
+      finished: (milliseconds) => worked.observe(queued, milliseconds / 1_000),
+    },
+    reconciled(outcome, milliseconds) {
+      total.inc({ controller, result: outcome });
+      if (outcome === 'error') errors.inc(own);
+      time.observe(own, milliseconds / 1_000);
+    },
+    active: (count) => active.set(own, count),
+  };
+}

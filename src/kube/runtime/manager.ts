@@ -1,0 +1,182 @@
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import type { Kube } from '../kube.ts';
+import { LeaderElector, type LeaderElectionOptions } from '../leaderElection.ts';
+import type { Log } from '../log.ts';
+import { noMetrics, type MetricsRegistry } from '../metrics.ts';
+import type { Controller } from './controller.ts';
+import { aborted, settlesWithin, StillRunningError } from './windDown.ts';
+
+export interface ManagerOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics?: MetricsRegistry;
+  readonly informers: RunningInformers;
+  /** Absent: this process is the only one. `kube` here is for a client of its own. */
+  readonly leaderElection?: Pick<LeaderElectionOptions, 'namespace' | 'identity'> & Partial<LeaderElectionOptions>;
+  /** Whether a standby keeps its informers warm, so that it works at once when it becomes leader. */
+  readonly warmUp?: boolean;
+  /** Milliseconds that all controllers together have to end. */
+  readonly stopTimeout?: number;
+}
+
+/** What a manager needs of the set of informers. */
+export interface RunningInformers {
+  run(signal: AbortSignal): Promise<void>;
+  synced(signal?: AbortSignal): Promise<void>;
+}
+
+/**
+ * Runs a process's controllers in order: informers, their first sync, leadership, controllers; and all of it backwards
+ * on stop. `run` returns after a clean stop and rejects when the process should end with an error.
+ */
+export class Manager {
+  readonly #options: ManagerOptions;
+  readonly #controllers: Controller[] = [];
+  readonly #elector: LeaderElector | undefined;
+  #state: 'new' | 'running' | 'ended' | 'failed' = 'new';
+  #synced = false;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+    const { kube, clock, random, log, metrics = noMetrics, leaderElection } = options;
+    if (leaderElection !== undefined) {
+      this.#elector = new LeaderElector({ kube, clock, random, log, metrics, ...leaderElection });
+    }
+  }
+
+  add(controller: Controller): this {
+    if (this.#state !== 'new') throw new Error(`${controller.name}: controllers are added before the manager runs`);
+    if (this.#controllers.some(({ name }) => name === controller.name)) {
+      throw new Error(`${controller.name}: a controller of this name was added already`);
+    }
+    this.#controllers.push(controller);
+    return this;
+  }
+
+  /** False when the process should be restarted. */
+  healthy(): boolean {
+    return this.#state !== 'failed' && (this.#elector?.healthy ?? true);
+  }
+
+  /** True when the informers have their first picture; a warm standby is ready too. */
+  ready(): boolean {
+    return this.#state === 'running' && (this.#synced || (this.#options.warmUp === false && !this.isLeader()));
+  }
+
+  isLeader(): boolean {
+    return this.#state === 'running' && (this.#elector?.isLeader ?? true);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#state !== 'new') throw new Error('a manager runs once');
+    this.#state = 'running';
+    try {
+      await this.#run(signal);
+      this.#state = 'ended';
+    } catch (error) {
+      this.#state = 'failed';
+      throw error;
+    }
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { warmUp = true, log } = this.#options;
+    // Aborts on stop or on the first failure of any part; `failure` keeps that one apart from a clean stop.
+    const stop = new AbortController();
+    setMaxListeners(0, stop.signal);
+    let failure: { readonly error: unknown } | undefined;
+    const fail = (error: unknown): void => {
+      failure ??= { error };
+      stop.abort(error);
+    };
+    const onStop = (): void => stop.abort(signal.reason);
+    signal.addEventListener('abort', onStop, { once: true });
+    if (signal.aborted) onStop();
+    const informers = new Informing(this.#options.informers, fail);
+
+    const work = async (leading: AbortSignal): Promise<void> => {
+      if (!(await this.#sync(informers, leading))) return;
+      log.info('starting controllers', { count: this.#controllers.length });
+      await this.#runControllers(leading, fail);
+    };
+    try {
+      if (warmUp && !(await this.#sync(informers, stop.signal))) return;
+      await (this.#elector === undefined ? work(stop.signal) : this.#elector.run(stop.signal, work));
+    } catch (error) {
+      failure ??= { error };
+    } finally {
+      signal.removeEventListener('abort', onStop);
+      await informers.stop();
+    }
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /** False when stopped before. */
+  async #sync(informers: Informing, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false;
+    informers.start();
+    try {
+      await this.#options.informers.synced(signal);
+      this.#synced = true;
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+    return !signal.aborted;
+  }
+
+  async #runControllers(signal: AbortSignal, fail: (error: unknown) => void): Promise<void> {
+    const { clock, log, stopTimeout = 10_000 } = this.#options;
+    setMaxListeners(0, signal);
+    const running = new Set<string>();
+    let stuck: StillRunningError | undefined;
+    const all = this.#controllers.map(async (controller) => {
+      running.add(controller.name);
+      try {
+        await controller.run(signal);
+        if (!signal.aborted) throw new Error(`${controller.name}: ended without being stopped`);
+      } catch (error) {
+        log.error('controller failed', { controller: controller.name, error });
+        // Rethrown below, so that the lease is kept until it runs out; any other failure ended its controller.
+        if (error instanceof StillRunningError) stuck = error;
+        fail(error);
+      } finally {
+        running.delete(controller.name);
+      }
+    });
+    const ended = Promise.all(all).then(() => undefined);
+    await aborted(signal);
+    if (!(await settlesWithin(clock, ended, stopTimeout))) {
+      throw new StillRunningError(`controllers did not stop within ${stopTimeout} ms: ${[...running].join(', ')}`);
+    }
+    if (stuck !== undefined) throw stuck;
+  }
+}
+
+/** The informers' own lifetime: it begins once and ends after everything that reads them. */
+class Informing {
+  readonly #informers: RunningInformers;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(informers: RunningInformers, onFailure: (error: unknown) => void) {
+    this.#informers = informers;
+    this.#onFailure = onFailure;
+    setMaxListeners(0, this.#stop.signal);
+  }
+
+  start(): void {
+    this.#running ??= this.#informers.run(this.#stop.signal).catch((error: unknown) => {
+      if (!this.#stop.signal.aborted) this.#onFailure(error);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+}

@@ -1,0 +1,107 @@
+import { isConflict, KubeError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Controller, LoopOptions, ReconcileResult } from './controller.ts';
+import { controllerMetrics, type ControllerMetrics, type ReconcileOutcome } from './controllerMetrics.ts';
+import type { Watch } from './watch.ts';
+import { aborted, WindDown } from './windDown.ts';
+import { WorkQueue } from './workQueue.ts';
+
+export interface ReconcilerOptions<K extends string> extends LoopOptions {
+  /** Most keys that are worked on at once; 1 when absent. */
+  readonly concurrency?: number;
+  /** What makes work. */
+  readonly watches: readonly Watch<K>[];
+  /** Makes the world right for one key, whatever happened to it. Never runs twice at once for the same key. */
+  readonly reconcile: (key: K, context: ReconcileContext) => Promise<ReconcileResult | undefined | void>;
+}
+
+export interface ReconcileContext {
+  /** Aborts when the work must end. */
+  readonly signal: AbortSignal;
+  /** Carries the key, the controller and an id of this run. */
+  readonly log: Log;
+  /** Failures in a row before this run. */
+  readonly failures: number;
+}
+
+/**
+ * A loop over keys. In: watches that name keys, and what to do for one. Out: a controller that does it once per reason
+ * to, again after `requeueAfter`, and again with growing waits after an error.
+ */
+export function reconciler<K extends string = string>(options: ReconcilerOptions<K>): Controller {
+  return { name: options.name, run: (signal) => run(options, signal) };
+}
+
+async function run<K extends string>(options: ReconcilerOptions<K>, stop: AbortSignal): Promise<void> {
+  if (stop.aborted) return;
+  const { name, clock, random, backoff, concurrency = 1, grace, watches } = options;
+  const metrics = controllerMetrics(name, concurrency, options.metrics);
+  const queue = new WorkQueue<K>({
+    clock,
+    random,
+    ...(backoff === undefined ? {} : { backoff }),
+    observer: metrics.queue,
+  });
+  const windDown = new WindDown(clock, grace);
+  const worked = queue.process({
+    concurrency,
+    handle: (key) => reconcileOne(options, queue, metrics, windDown.signal, key),
+  });
+  const unwatch = watches.map((watch) => watch.start((key) => queue.add(key)));
+  await aborted(stop);
+  for (const end of unwatch) end();
+  queue.shutDown('drop');
+  await windDown.finish(
+    worked,
+    stop.reason,
+    () => `${name}: still working on ${queue.keysInProgress().slice(0, 10).join(', ')} after being stopped`,
+  );
+}
+
+async function reconcileOne<K extends string>(
+  options: ReconcilerOptions<K>,
+  queue: WorkQueue<K>,
+  metrics: ControllerMetrics,
+  signal: AbortSignal,
+  key: K,
+): Promise<void> {
+  const { clock, random, name } = options;
+  const log = options.log.with({ object: key, controller: name, reconcileID: random.uuid() });
+  const start = clock.now();
+  metrics.active(queue.inProgress);
+  let outcome: ReconcileOutcome = 'success';
+  try {
+    const result = await options.reconcile(key, { signal, log, failures: queue.failures(key) });
+    queue.forget(key);
+    if (result?.requeueAfter !== undefined) {
+      outcome = 'requeue_after';
+      queue.addAfter(key, result.requeueAfter);
+    }
+  } catch (error) {
+    outcome = retry(queue, key, error, log, signal);
+  }
+  metrics.reconciled(outcome, clock.now() - start);
+  metrics.active(queue.inProgress - 1);
+}
+
+function retry<K extends string>(
+  queue: WorkQueue<K>,
+  key: K,
+  error: unknown,
+  log: Log,
+  signal: AbortSignal,
+): ReconcileOutcome {
+  if (signal.aborted) {
+    log.debug('stopped before it was done', { error });
+    return 'requeue';
+  }
+  if (isConflict(error)) {
+    // Somebody else wrote first; what they wrote is on its way to us.
+    queue.addRateLimited(key);
+    log.debug('the object changed meanwhile; trying again', { error });
+    return 'requeue';
+  }
+  queue.addRateLimited(key, error instanceof KubeError ? error.retryAfter : undefined);
+  log.error('reconcile failed', { error, failures: queue.failures(key) });
+  return 'error';
+}

@@ -1,0 +1,58 @@
+import { isConflict } from '../errors.ts';
+import { backoffDelay, type Backoff } from './backoff.ts';
+import type { Controller, LoopOptions, ReconcileResult } from './controller.ts';
+import { controllerMetrics, type ControllerMetrics } from './controllerMetrics.ts';
+import { aborted, WindDown } from './windDown.ts';
+
+export interface SingletonOptions extends LoopOptions {
+  /** Does one round; `signal` aborts when it must end. */
+  readonly reconcile: (signal: AbortSignal) => Promise<ReconcileResult | undefined | void>;
+  /** Milliseconds between rounds when a round does not say; 10 s when absent. */
+  readonly interval?: number;
+}
+
+const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000, jitter: 0.1 };
+
+/** A loop about nothing in particular: one round after another, with growing waits after errors. */
+export function singleton(options: SingletonOptions): Controller {
+  return { name: options.name, run: (signal) => run(options, signal) };
+}
+
+async function run(options: SingletonOptions, stop: AbortSignal): Promise<void> {
+  if (stop.aborted) return;
+  const { name, clock, grace } = options;
+  const windDown = new WindDown(clock, grace);
+  const rounds = doRounds(options, controllerMetrics(name, 1, options.metrics), windDown.signal, stop);
+  await aborted(stop);
+  await windDown.finish(rounds, stop.reason, () => `${name}: still in a round after being stopped`);
+}
+
+async function doRounds(
+  options: SingletonOptions,
+  metrics: ControllerMetrics,
+  signal: AbortSignal,
+  stop: AbortSignal,
+): Promise<void> {
+  const { clock, random, name, interval = 10_000, backoff = DEFAULT_BACKOFF } = options;
+  const log = options.log.with({ controller: name });
+  let failures = 0;
+  while (!stop.aborted) {
+    const start = clock.now();
+    metrics.active(1);
+    let wait: number;
+    try {
+      const result = await options.reconcile(signal);
+      failures = 0;
+      wait = result?.requeueAfter ?? interval;
+      metrics.reconciled(result?.requeueAfter === undefined ? 'success' : 'requeue_after', clock.now() - start);
+    } catch (error) {
+      wait = backoffDelay(backoff, failures++, random);
+      metrics.reconciled(isConflict(error) ? 'requeue' : 'error', clock.now() - start);
+      if (signal.aborted || isConflict(error)) log.debug('round not finished', { error });
+      else log.error('round failed', { error, failures, retryInMilliseconds: wait });
+    }
+    metrics.active(0);
+    // Woken by the stop; the loop's condition does the rest.
+    if (!stop.aborted) await clock.sleep(wait, stop).catch(() => undefined);
+  }
+}

@@ -1,0 +1,70 @@
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../../clock/clock.ts';
+import { LeadershipLostError } from '../leaderElection.ts';
+
+/** How long work that was told to stop may take to notice. */
+const REACTION_TIME = 1_000;
+
+/** Time that running work has, after a stop, to finish undisturbed. */
+export const DEFAULT_GRACE = 2_000;
+
+/** Work that was told to stop goes on: what it touches must not be handed to anybody else yet. */
+export class StillRunningError extends Error {
+  override readonly name = 'StillRunningError';
+}
+
+/**
+ * Ends running work in two steps: after `stop` it has `grace` milliseconds to finish by itself, then `signal` aborts
+ * and it has a moment to react. Lost leadership skips the first step, for another process is about to lead.
+ */
+export class WindDown {
+  readonly #clock: Clock;
+  readonly #grace: number;
+  readonly #controller = new AbortController();
+
+  constructor(clock: Clock, grace: number = DEFAULT_GRACE) {
+    this.#clock = clock;
+    this.#grace = grace;
+    // One listener per running item is normal here.
+    setMaxListeners(0, this.#controller.signal);
+  }
+
+  /** What running work listens to. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Waits for `work` after a stop for `reason`; rejects with StillRunningError when it does not end, saying what `describe` says. */
+  async finish(work: Promise<void>, reason: unknown, describe: () => string): Promise<void> {
+    const grace = reason instanceof LeadershipLostError ? 0 : this.#grace;
+    if (await settlesWithin(this.#clock, work, grace)) return;
+    this.#controller.abort(reason);
+    if (await settlesWithin(this.#clock, work, REACTION_TIME)) return;
+    throw new StillRunningError(describe());
+  }
+}
+
+/** True when `work` resolves in time, false when it does not; rejects when it rejects. */
+export function settlesWithin(clock: Clock, work: Promise<void>, milliseconds: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(milliseconds, () => resolve(false));
+    work.then(
+      () => {
+        cancel();
+        resolve(true);
+      },
+      (error: unknown) => {
+        cancel();
+        reject(error as Error);
+      },
+    );
+  });
+}
+
+/** Resolves when `signal` aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
