@@ -1,0 +1,40 @@
+/**
+ * Writes the pages of docs/ that follow from code. In: the options table. Out: docs/options.md; with --check, nothing is
+ * written and the exit code is 1 when a page is out of date.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { renderOptionsMarkdown } from '../src/options/optionText.ts';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const pages: readonly { readonly path: string; readonly render: () => string }[] = [
+  { path: 'docs/options.md', render: renderOptionsMarkdown },
+];
+
+async function currentText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+const check = process.argv.includes('--check');
+let stale = 0;
+for (const page of pages) {
+  const path = join(root, page.path);
+  const text = await format(page.render(), { ...(await resolveConfig(path)), filepath: path });
+  if ((await currentText(path)) === text) continue;
+  stale += 1;
+  if (check) {
+    console.error(`${page.path} is out of date; run: npx tsx scripts/generate-docs.ts`);
+    continue;
+  }
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+  console.log(`wrote ${page.path}`);
+}
+if (check && stale > 0) process.exitCode = 1;
