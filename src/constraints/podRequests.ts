@@ -1,0 +1,94 @@
+/**
+ * How much of a node a pod takes. In: a pod; out: its effective requests (or limits), by the rules that kube-scheduler
+ * uses: init containers, sidecars, resizes under way, pod-level resources, overhead, and one of `pods`.
+ */
+import type { Container, ContainerStatus, Pod } from 'kubernetes-types/core/v1.js';
+import { Quantity } from '../units/quantity.ts';
+import {
+  addResources,
+  maxResources,
+  noResources,
+  parseResources,
+  quantityOf,
+  type Resources,
+} from '../units/resources.ts';
+
+type ResourceList = Readonly<Record<string, string>>;
+
+/** The typings that we use are older than this field. */
+interface PodLevelResources {
+  readonly resources?: { readonly requests?: ResourceList; readonly limits?: ResourceList };
+}
+
+const ONE_POD: Resources = { pods: Quantity.fromValue(1) };
+
+export function podRequests(pod: Pod): Resources {
+  const spec: (Pod['spec'] & PodLevelResources) | undefined = pod.spec;
+  const statuses = statusesWithResources(pod);
+  const containers = aggregate(pod, (container) => {
+    const own = container.resources?.requests;
+    const status = statuses?.get(container.name);
+    return status === undefined ? parseResources(own) : resizedRequests(pod, own, status);
+  });
+  return addResources(
+    { ...containers, ...podLevel(spec?.resources?.requests) },
+    parseResources(spec?.overhead),
+    ONE_POD,
+  );
+}
+
+/** Overhead is added only to resources that have a limit. */
+export function podLimits(pod: Pod): Resources {
+  const spec: (Pod['spec'] & PodLevelResources) | undefined = pod.spec;
+  const containers = aggregate(pod, (container) => parseResources(container.resources?.limits));
+  const limits: Record<string, Quantity> = { ...containers, ...podLevel(spec?.resources?.limits) };
+  for (const [name, overhead] of Object.entries(parseResources(spec?.overhead))) {
+    const limit = quantityOf(limits, name);
+    if (!limit.isZero()) limits[name] = limit.add(overhead);
+  }
+  return addResources(limits, ONE_POD);
+}
+
+/**
+ * The most that the containers need at one time: either everything that runs in the long term, or one init container
+ * together with the sidecars that were started before it.
+ */
+function aggregate(pod: Pod, amountOf: (container: Container) => Resources): Resources {
+  const containers = pod.spec?.containers ?? [];
+  const initContainers = pod.spec?.initContainers ?? [];
+  const [only] = containers;
+  if (only !== undefined && containers.length === 1 && initContainers.length === 0) return amountOf(only);
+  let sidecars = noResources;
+  let peak = noResources;
+  for (const container of initContainers) {
+    const starting = addResources(sidecars, amountOf(container));
+    if (container.restartPolicy === 'Always') sidecars = starting;
+    peak = maxResources(peak, starting);
+  }
+  return maxResources(addResources(...containers.map(amountOf), sidecars), peak);
+}
+
+/** Pod-level amounts stand in place of the containers' sum, for the resources that may be given so. */
+function podLevel(list: ResourceList | undefined): Resources {
+  if (list === undefined) return noResources;
+  const supported = (name: string): boolean => name === 'cpu' || name === 'memory' || name.startsWith('hugepages-');
+  return parseResources(Object.fromEntries(Object.entries(list).filter(([name]) => supported(name))));
+}
+
+/** Containers that run report what they really hold; sidecars count, plain init containers do not. */
+function statusesWithResources(pod: Pod): ReadonlyMap<string, ContainerStatus> | undefined {
+  const statuses = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])];
+  const reporting = statuses.filter((status) => status.resources !== undefined);
+  if (reporting.length === 0) return undefined;
+  const plain = new Set(
+    (pod.spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy !== 'Always').map(({ name }) => name),
+  );
+  return new Map(reporting.filter(({ name }) => !plain.has(name)).map((status) => [status.name, status]));
+}
+
+/** While a resize is under way the larger counts; one that can never happen does not count at all. */
+function resizedRequests(pod: Pod, wanted: ResourceList | undefined, status: ContainerStatus): Resources {
+  const held = maxResources(parseResources(status.resources?.requests), parseResources(status.allocatedResources));
+  const pending = pod.status?.conditions?.find((condition) => condition.type === 'PodResizePending');
+  return pending?.reason === 'Infeasible' ? held : maxResources(parseResources(wanted), held);
+}

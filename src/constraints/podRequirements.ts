@@ -1,0 +1,48 @@
+/**
+ * What a pod asks of its node's labels. In: a pod; out: requirements, with or without its heaviest preference. Only
+ * the first required term counts: the others are alternatives that relaxation brings forward one by one.
+ */
+import type { NodeSelectorRequirement, Pod, PreferredSchedulingTerm } from 'kubernetes-types/core/v1.js';
+import { Requirement, type RequirementOperator } from './requirement.ts';
+import { Requirements } from './requirements.ts';
+
+/** Node selector and first required node-affinity term. */
+export function strictPodRequirements(pod: Pod): Requirements {
+  const affinity = pod.spec?.affinity?.nodeAffinity;
+  const term = affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms[0];
+  return Requirements.fromLabels(pod.spec?.nodeSelector).add(...(term?.matchExpressions ?? []).map(fromExpression));
+}
+
+/** The strict ones and the heaviest preferred node-affinity term, as if it were required. */
+export function podRequirements(pod: Pod): Requirements {
+  const preferred = heaviest(pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []);
+  return strictPodRequirements(pod).add(...(preferred?.preference.matchExpressions ?? []).map(fromExpression));
+}
+
+/** The first of equals. */
+function heaviest(terms: readonly PreferredSchedulingTerm[]): PreferredSchedulingTerm | undefined {
+  return terms.reduce<PreferredSchedulingTerm | undefined>(
+    (best, term) => (best === undefined || term.weight > best.weight ? term : best),
+    undefined,
+  );
+}
+
+/** An operator that we do not know cannot be met: better no node than a wrong one. */
+function fromExpression({ key, operator, values }: NodeSelectorRequirement): Requirement {
+  return isOperator(operator) ? Requirement.of(key, operator, values) : Requirement.none(key);
+}
+
+const OPERATORS: ReadonlySet<string> = new Set<RequirementOperator>([
+  'In',
+  'NotIn',
+  'Exists',
+  'DoesNotExist',
+  'Gt',
+  'Lt',
+  'Gte',
+  'Lte',
+]);
+
+function isOperator(operator: string): operator is RequirementOperator {
+  return OPERATORS.has(operator);
+}

@@ -1,0 +1,182 @@
+/**
+ * Requirements by label key: what a node, a pool, an instance type or a pod says about labels. In: items or labels;
+ * out: an immutable map that narrows, and answers whether an incoming set can be met, with reasons when not.
+ */
+import { Labels } from '../api/labels.ts';
+import { Requirement, type RequirementItem } from './requirement.ts';
+
+/** Why an incoming requirement cannot be met. */
+export type Incompatibility =
+  /** The key is not defined here, and need not be well-known. */
+  | { readonly kind: 'undefined'; readonly key: string; readonly incoming: Requirement; readonly typoOf?: string }
+  /** Both define the key, with nothing in common. */
+  | { readonly kind: 'conflict'; readonly key: string; readonly incoming: Requirement; readonly existing: Requirement };
+
+const NONE: ReadonlySet<string> = new Set();
+
+export class Requirements implements Iterable<Requirement> {
+  static readonly empty = new Requirements(new Map());
+
+  private readonly byKey: ReadonlyMap<string, Requirement>;
+
+  private constructor(byKey: ReadonlyMap<string, Requirement>) {
+    this.byKey = byKey;
+  }
+
+  /** Requirements on the same key are intersected. */
+  static of(...requirements: readonly Requirement[]): Requirements {
+    return Requirements.empty.add(...requirements);
+  }
+
+  static fromItems(items: Iterable<RequirementItem>): Requirements {
+    return Requirements.empty.add(...Array.from(items, (item) => Requirement.fromItem(item)));
+  }
+
+  /** Each label must have exactly its value. */
+  static fromLabels(labels: Readonly<Record<string, string>> | undefined): Requirements {
+    return Requirements.empty.add(
+      ...Object.entries(labels ?? {}).map(([key, value]) => Requirement.of(key, 'In', [value])),
+    );
+  }
+
+  get size(): number {
+    return this.byKey.size;
+  }
+
+  has(key: string): boolean {
+    return this.byKey.has(key);
+  }
+
+  /** The requirement on a key; a key that is not mentioned may have any value. */
+  get(key: string): Requirement {
+    return this.byKey.get(key) ?? Requirement.of(key, 'Exists');
+  }
+
+  keys(): IterableIterator<string> {
+    return this.byKey.keys();
+  }
+
+  [Symbol.iterator](): Iterator<Requirement> {
+    return this.byKey.values();
+  }
+
+  get hasMinValues(): boolean {
+    for (const requirement of this) if (requirement.minValues !== undefined) return true;
+    return false;
+  }
+
+  /** Narrowed by more requirements. */
+  add(...requirements: readonly Requirement[]): Requirements {
+    if (requirements.length === 0) return this;
+    const byKey = new Map(this.byKey);
+    for (const requirement of requirements) {
+      const existing = byKey.get(requirement.key);
+      byKey.set(requirement.key, existing === undefined ? requirement : existing.intersection(requirement));
+    }
+    return new Requirements(byKey);
+  }
+
+  /** Narrowed by all of another set. */
+  merge(other: Requirements): Requirements {
+    return this.size === 0 ? other : this.add(...other);
+  }
+
+  /** With this requirement in place of any other on its key. */
+  replace(requirement: Requirement): Requirements {
+    return new Requirements(new Map(this.byKey).set(requirement.key, requirement));
+  }
+
+  without(...keys: readonly string[]): Requirements {
+    const byKey = new Map(this.byKey);
+    for (const key of keys) byKey.delete(key);
+    return byKey.size === this.size ? this : new Requirements(byKey);
+  }
+
+  /**
+   * Whether a node described by these requirements can meet `incoming`. A key that is not defined here is an error
+   * unless it is in `allowUndefined` or the incoming requirement is content with absence.
+   */
+  isCompatible(incoming: Requirements, allowUndefined: ReadonlySet<string> = NONE): boolean {
+    for (const requirement of incoming) {
+      if (this.isUndefined(requirement, allowUndefined)) return false;
+    }
+    return this.intersects(incoming);
+  }
+
+  /** Every reason why `isCompatible` says no; empty when it says yes. */
+  incompatibilities(incoming: Requirements, allowUndefined: ReadonlySet<string> = NONE): Incompatibility[] {
+    const found: Incompatibility[] = [];
+    for (const requirement of incoming) {
+      const key = requirement.key;
+      if (this.isUndefined(requirement, allowUndefined)) {
+        const typoOf = this.typoOf(key, allowUndefined);
+        found.push({ kind: 'undefined', key, incoming: requirement, ...(typoOf === undefined ? {} : { typoOf }) });
+      }
+      const existing = this.byKey.get(key);
+      if (existing !== undefined && !existing.isCompatible(requirement)) {
+        found.push({ kind: 'conflict', key, incoming: requirement, existing });
+      }
+    }
+    return found.sort((left, right) => compareText(left.key, right.key));
+  }
+
+  /** Whether the keys that both define can be met together; the others do not matter. */
+  intersects(other: Requirements): boolean {
+    const [few, many] = this.size <= other.size ? [this, other] : [other, this];
+    for (const requirement of few) {
+      const counterpart = many.byKey.get(requirement.key);
+      if (counterpart !== undefined && !counterpart.isCompatible(requirement)) return false;
+    }
+    return true;
+  }
+
+  equals(other: Requirements): boolean {
+    if (this.size !== other.size) return false;
+    for (const requirement of this) {
+      const counterpart = other.byKey.get(requirement.key);
+      if (counterpart === undefined || !counterpart.equals(requirement)) return false;
+    }
+    return true;
+  }
+
+  /** Items for the API, in order of their keys. */
+  toItems(): RequirementItem[] {
+    return this.sorted().flatMap((requirement) => requirement.toItems());
+  }
+
+  /** One line in order of keys. The hostname is left out: in simulations it is a made-up name. */
+  toString(): string {
+    return this.sorted()
+      .filter((requirement) => requirement.key !== Labels.hostname)
+      .join(', ');
+  }
+
+  private sorted(): Requirement[] {
+    return [...this].sort((left, right) => compareText(left.key, right.key));
+  }
+
+  private isUndefined(incoming: Requirement, allowUndefined: ReadonlySet<string>): boolean {
+    return !this.byKey.has(incoming.key) && !allowUndefined.has(incoming.key) && !incoming.allowsAbsence;
+  }
+
+  /** A key that contains the unknown one, or ends like it: probably what was meant. */
+  private typoOf(key: string, allowUndefined: ReadonlySet<string>): string | undefined {
+    const name = key.slice(key.lastIndexOf('/') + 1);
+    const known = [...[...allowUndefined].sort(), ...[...this.byKey.keys()].sort()];
+    return known.find((candidate) => candidate.includes(key) || candidate.endsWith(name));
+  }
+}
+
+export function describeIncompatibility(incompatibility: Incompatibility): string {
+  const { key, incoming } = incompatibility;
+  if (incompatibility.kind === 'conflict') {
+    return `key ${key}, ${incoming.toString()} not in ${incompatibility.existing.toString()}`;
+  }
+  const hint = incompatibility.typoOf === undefined ? '' : ` (typo of "${incompatibility.typoOf}"?)`;
+  return `label "${key}" does not have known values${hint}`;
+}
+
+function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}

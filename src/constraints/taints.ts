@@ -1,0 +1,90 @@
+/**
+ * Which taints keep a pod away. In: the taints of a node or a pool and the tolerations of a pod; out: the taints that
+ * the pod does not tolerate, and the rules about taints that come and go while a node starts.
+ */
+import type { Taint, Toleration } from 'kubernetes-types/core/v1.js';
+import { EPHEMERAL_TAINT_PREFIX, KNOWN_EPHEMERAL_TAINTS } from '../api/labels.ts';
+
+/** What identifies a taint; the value does not. */
+type TaintIdentity = Pick<Taint, 'key' | 'effect'>;
+
+const MAX_INT64 = 2n ** 63n - 1n;
+
+/** Every taint that no toleration covers. PreferNoSchedule counts as well: preferences are relaxed elsewhere. */
+export function untoleratedTaints(
+  taints: readonly Taint[] | undefined,
+  tolerations: readonly Toleration[] | undefined,
+): Taint[] {
+  return (taints ?? []).filter((taint) => !(tolerations ?? []).some((toleration) => tolerates(toleration, taint)));
+}
+
+export function tolerates(toleration: Toleration, taint: Taint): boolean {
+  if (toleration.effect && toleration.effect !== taint.effect) return false;
+  if (toleration.key && toleration.key !== taint.key) return false;
+  switch (toleration.operator || 'Equal') {
+    case 'Exists':
+      return true;
+    case 'Equal':
+      return (toleration.value ?? '') === (taint.value ?? '');
+    case 'Lt':
+    case 'Gt':
+      return toleratesNumber(toleration, taint);
+    default:
+      return false;
+  }
+}
+
+/** `base` and those of `more` whose key and effect are not in it yet. */
+export function mergeTaints(base: readonly Taint[], more: readonly Taint[]): Taint[] {
+  const merged = [...base];
+  for (const taint of more) {
+    if (!hasTaint(merged, taint)) merged.push(taint);
+  }
+  return merged;
+}
+
+/** `taints` without those whose key and effect are in `removed`. */
+export function withoutTaints(taints: readonly Taint[], removed: readonly TaintIdentity[]): Taint[] {
+  return taints.filter((taint) => !hasTaint(removed, taint));
+}
+
+/** By key and effect. */
+export function hasTaint(taints: readonly TaintIdentity[], wanted: TaintIdentity): boolean {
+  return taints.some((taint) => taint.key === wanted.key && taint.effect === wanted.effect);
+}
+
+/** Whether the taint goes away by itself while a node joins. */
+export function isEphemeralTaint(taint: TaintIdentity): boolean {
+  return taint.key.startsWith(EPHEMERAL_TAINT_PREFIX) || hasTaint(KNOWN_EPHEMERAL_TAINTS, taint);
+}
+
+/**
+ * The taints that pods must tolerate. Until a managed node is initialised, ephemeral and startup taints are about to
+ * go and do not count; afterwards every taint does.
+ */
+export function schedulingTaints(
+  taints: readonly Taint[],
+  node: { readonly initialized: boolean; readonly startupTaints: readonly Taint[] },
+): Taint[] {
+  if (node.initialized) return [...taints];
+  return withoutTaints(taints, node.startupTaints).filter((taint) => !isEphemeralTaint(taint));
+}
+
+/** "key=value:Effect", as kubectl writes it. */
+export function formatTaint(taint: Taint): string {
+  return taint.value ? `${taint.key}=${taint.value}:${taint.effect}` : `${taint.key}:${taint.effect}`;
+}
+
+function toleratesNumber(toleration: Toleration, taint: Taint): boolean {
+  const bound = parseDecimal(toleration.value);
+  const value = parseDecimal(taint.value);
+  if (bound === undefined || value === undefined) return false;
+  return toleration.operator === 'Lt' ? value < bound : value > bound;
+}
+
+/** Only the plain form of an int64 counts: no sign but minus, no leading zeros. */
+function parseDecimal(text: string | undefined): bigint | undefined {
+  if (text === undefined || !/^(0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value > MAX_INT64 || value < -MAX_INT64 - 1n ? undefined : value;
+}
