@@ -1,0 +1,33 @@
+/** Reading request bodies, which can be anything. In: a JSON value and a path of member names. Out: what is there. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  let current = value;
+  for (const step of path) {
+    if (typeof current !== 'object' || current === null) return undefined;
+    current = (current as JsonObject)[step];
+  }
+  return current;
+}
+
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = at(value, ...path);
+  return typeof found === 'string' ? found : undefined;
+}
+
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function objectAt(value: unknown, ...path: readonly string[]): JsonObject {
+  const found = at(value, ...path);
+  return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as JsonObject) : {};
+}
+
+/** The members whose values are text: how tags are read. */
+export function textsAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(objectAt(value, ...path)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+}

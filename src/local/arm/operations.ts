@@ -1,0 +1,98 @@
+/**
+ * Long-running operations. In: how long a change takes and what happens at its end. Out: an operation that clients
+ * poll through `Azure-AsyncOperation` or `Location`, and that ends when the clock says so.
+ */
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import { ArmError } from './armError.ts';
+
+export interface Operation {
+  readonly id: string;
+  readonly startedAt: number;
+  /** When it is due to end. */
+  readonly endsAt: number;
+  endedAt: number | undefined;
+  status: 'InProgress' | 'Succeeded' | 'Failed';
+  error: ArmError | undefined;
+}
+
+export interface Change {
+  readonly milliseconds: number;
+  /** Applies the change. An ArmError that it throws becomes the operation's failure. */
+  readonly finish: () => void;
+  /** When given, the change fails at its end, and this undoes or marks what was begun. */
+  readonly failure?: { readonly error: ArmError; readonly apply: () => void } | undefined;
+}
+
+/** Azure forgets operations, too; clients that poll this late get a 404. */
+const MAX_REMEMBERED = 20_000;
+
+export class Operations {
+  private readonly clock: Clock;
+  private readonly random: Random;
+  private readonly operations = new Map<string, Operation>();
+  private readonly pending = new Set<() => void>();
+
+  constructor(clock: Clock, random: Random) {
+    this.clock = clock;
+    this.random = random;
+  }
+
+  begin(change: Change): Operation {
+    const operation: Operation = {
+      id: this.random.uuid(),
+      startedAt: this.clock.now(),
+      endsAt: this.clock.now() + change.milliseconds,
+      endedAt: undefined,
+      status: 'InProgress',
+      error: undefined,
+    };
+    this.remember(operation);
+    const cancel = this.clock.after(change.milliseconds, () => {
+      this.pending.delete(cancel);
+      this.end(operation, change);
+    });
+    this.pending.add(cancel);
+    return operation;
+  }
+
+  find(id: string): Operation {
+    const operation = this.operations.get(id);
+    if (operation === undefined) {
+      throw new ArmError(404, 'OperationNotFound', `The operation '${id}' does not exist or was forgotten.`);
+    }
+    return operation;
+  }
+
+  /** Drops what is still under way: nothing happens after this. */
+  close(): void {
+    for (const cancel of this.pending) cancel();
+    this.pending.clear();
+  }
+
+  private end(operation: Operation, change: Change): void {
+    operation.endedAt = this.clock.now();
+    try {
+      if (change.failure !== undefined) {
+        change.failure.apply();
+        throw change.failure.error;
+      }
+      change.finish();
+      operation.status = 'Succeeded';
+    } catch (error) {
+      operation.status = 'Failed';
+      operation.error =
+        error instanceof ArmError ? error : new ArmError(500, 'InternalServerError', `Unexpected: ${String(error)}`);
+    }
+  }
+
+  private remember(operation: Operation): void {
+    this.operations.set(operation.id, operation);
+    if (this.operations.size <= MAX_REMEMBERED) return;
+    for (const [id, old] of this.operations) {
+      if (old.status === 'InProgress') continue;
+      this.operations.delete(id);
+      return;
+    }
+  }
+}
