@@ -1,0 +1,88 @@
+/**
+ * Liveness and readiness for the kubelet. In: named checks that throw when something is wrong. Out: /healthz and
+ * /readyz in the form that Kubernetes components use: "ok", or the checks that fail; `?verbose` lists all, `?exclude`
+ * leaves some out, and each check has an address of its own below.
+ */
+import type { HttpEndpoint } from './httpEndpoint.ts';
+import { answerText, refuseWrites, requestUrl, startHttpEndpoint } from './httpEndpoint.ts';
+
+export interface HealthCheck {
+  /** One word, as it appears in addresses: "caches-synced". */
+  readonly name: string;
+  /** Throws a sentence about what is wrong. */
+  check(): void | Promise<void>;
+}
+
+export interface HealthServerOptions {
+  readonly port: number;
+  readonly host?: string | undefined;
+  /** Whether the process should be restarted. */
+  readonly liveness?: readonly HealthCheck[];
+  /** Whether the process can do its work. */
+  readonly readiness?: readonly HealthCheck[];
+  /** A check that takes longer has failed. */
+  readonly checkTimeoutMilliseconds?: number;
+}
+
+interface CheckResult {
+  readonly name: string;
+  readonly failure: string | undefined;
+}
+
+const ping: HealthCheck = { name: 'ping', check: () => undefined };
+const CHECK_TIMEOUT_MILLISECONDS = 5000;
+
+export function startHealthServer(options: HealthServerOptions): Promise<HttpEndpoint> {
+  const endpoints: Readonly<Record<string, readonly HealthCheck[]>> = {
+    healthz: [ping, ...(options.liveness ?? [])],
+    readyz: [ping, ...(options.readiness ?? [])],
+  };
+  const timeout = options.checkTimeoutMilliseconds ?? CHECK_TIMEOUT_MILLISECONDS;
+  return startHttpEndpoint({
+    purpose: 'health probes',
+    port: options.port,
+    host: options.host,
+    setting: '--health-probe-port or HEALTH_PROBE_PORT',
+    async handle(request, response) {
+      if (refuseWrites(request, response)) return;
+      const url = requestUrl(request);
+      const [endpoint = '', name, ...more] = url.pathname.split('/').slice(1);
+      const all = Object.hasOwn(endpoints, endpoint) ? endpoints[endpoint] : undefined;
+      const excluded = url.searchParams.getAll('exclude');
+      const checks = all?.filter((check) => (name ? check.name === name : !excluded.includes(check.name)));
+      if (checks === undefined || more.length > 0 || (name && checks.length === 0)) {
+        answerText(response, 404, 'health is at /healthz, readiness at /readyz\n');
+        return;
+      }
+      const results = await Promise.all(checks.map((check) => runCheck(check, timeout)));
+      const healthy = results.every(({ failure }) => failure === undefined);
+      answerText(response, healthy ? 200 : 500, report(endpoint, results, healthy, url.searchParams.has('verbose')));
+    },
+  });
+}
+
+function report(endpoint: string, results: readonly CheckResult[], healthy: boolean, verbose: boolean): string {
+  if (healthy && !verbose) return 'ok';
+  const lines = results
+    .filter(({ failure }) => verbose || failure !== undefined)
+    .map(({ name, failure }) => (failure === undefined ? `[+]${name} ok` : `[-]${name} failed: ${failure}`));
+  return [...lines, `${endpoint} check ${healthy ? 'passed' : 'failed'}`, ''].join('\n');
+}
+
+async function runCheck(check: HealthCheck, timeoutMilliseconds: number): Promise<CheckResult> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`it gave no answer within ${timeoutMilliseconds} ms`)),
+      timeoutMilliseconds,
+    );
+  });
+  try {
+    await Promise.race([Promise.resolve().then(() => check.check()), timeout]);
+    return { name: check.name, failure: undefined };
+  } catch (error) {
+    return { name: check.name, failure: error instanceof Error ? error.message : String(error) };
+  } finally {
+    clearTimeout(timer);
+  }
+}

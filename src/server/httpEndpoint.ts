@@ -1,0 +1,95 @@
+/**
+ * A small HTTP server with a start and a stop. In: a port and a handler. Out: the port it listens on; a port that is
+ * taken gives one sentence that says whose it is to change.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface HttpEndpointOptions {
+  /** What is served, for messages: "metrics". */
+  readonly purpose: string;
+  readonly port: number;
+  /** Absent: all interfaces. */
+  readonly host?: string | undefined;
+  /** How a user moves it elsewhere, for messages: "--metrics-port or METRICS_PORT". */
+  readonly setting: string;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+}
+
+export interface HttpEndpoint {
+  readonly port: number;
+  /** Lets requests in flight finish for a moment, then closes. */
+  stop(): Promise<void>;
+}
+
+export class ListenError extends Error {
+  readonly code = 'CannotListen';
+  readonly port: number;
+
+  constructor(message: string, port: number, cause: unknown) {
+    super(message, { cause });
+    this.name = 'ListenError';
+    this.port = port;
+  }
+}
+
+const CONNECTION_LIMIT = 256;
+const STOP_GRACE_MILLISECONDS = 1000;
+
+export async function startHttpEndpoint(options: HttpEndpointOptions): Promise<HttpEndpoint> {
+  const server = createServer((request, response) => {
+    options.handle(request, response).catch((error: unknown) => answerFailure(response, error));
+  });
+  server.maxConnections = CONNECTION_LIMIT;
+  await new Promise<void>((resolve, reject) => {
+    server.on('error', (error) => reject(listenError(options, error)));
+    server.listen(options.port, options.host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () =>
+      new Promise((resolve) => {
+        const impatience = setTimeout(() => server.closeAllConnections(), STOP_GRACE_MILLISECONDS);
+        server.close(() => {
+          clearTimeout(impatience);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+export function answerText(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' });
+  response.end(text);
+}
+
+/** The path and query of a request; an address that cannot be read counts as one that does not exist. */
+export function requestUrl(request: IncomingMessage): URL {
+  const target = request.url ?? '/';
+  return URL.canParse(target, 'http://localhost') ? new URL(target, 'http://localhost') : new URL('http://localhost/?');
+}
+
+/** True when the request was answered, because its method is not one that reads. */
+export function refuseWrites(request: IncomingMessage, response: ServerResponse): boolean {
+  if (request.method === 'GET' || request.method === 'HEAD') return false;
+  response.setHeader('allow', 'GET, HEAD');
+  answerText(response, 405, 'only GET and HEAD are served here\n');
+  return true;
+}
+
+function answerFailure(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) response.destroy();
+  else answerText(response, 500, `${error instanceof Error ? error.message : String(error)}\n`);
+}
+
+function listenError(options: HttpEndpointOptions, error: Error): ListenError {
+  const { purpose, port, setting } = options;
+  const reason = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const sentences: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port ${port} for ${purpose} is already taken by another process; choose another with ${setting}`,
+    EACCES: `port ${port} for ${purpose} needs more rights than this process has; choose one above 1023 with ${setting}`,
+  };
+  return new ListenError(sentences[reason] ?? `cannot serve ${purpose} on port ${port}: ${error.message}`, port, error);
+}

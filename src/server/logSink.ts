@@ -1,0 +1,52 @@
+/**
+ * Where log lines end up. In: output paths as the options give them (stdout, stderr, files). Out: one sink that writes
+ * whole lines to all of them, synchronously, so that nothing queues up and nothing is lost when the process dies.
+ */
+import { closeSync, openSync, writeSync } from 'node:fs';
+
+export interface LogSink {
+  /** `line` has no newline at its end. */
+  write(line: string): void;
+  close(): void;
+}
+
+export class LogPathError extends Error {
+  readonly code = 'LogPathUnusable';
+  readonly path: string;
+
+  constructor(path: string, cause: unknown) {
+    super(`the log cannot be written to "${path}": ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    });
+    this.name = 'LogPathError';
+    this.path = path;
+  }
+}
+
+export function openLogSink(paths: readonly string[]): LogSink {
+  const sinks: LogSink[] = [];
+  try {
+    for (const path of new Set(paths)) sinks.push(openOne(path));
+  } catch (error) {
+    for (const sink of sinks) sink.close();
+    throw error;
+  }
+  return {
+    write: (line) => sinks.forEach((sink) => sink.write(line)),
+    close: () => sinks.splice(0).forEach((sink) => sink.close()),
+  };
+}
+
+function openOne(path: string): LogSink {
+  if (path === 'stdout' || path === 'stderr') {
+    // Looked up at each write, since tests and tools replace these streams.
+    return { write: (line) => void process[path].write(`${line}\n`), close: () => undefined };
+  }
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, 'a');
+  } catch (error) {
+    throw new LogPathError(path, error);
+  }
+  return { write: (line) => void writeSync(descriptor, `${line}\n`), close: () => closeSync(descriptor) };
+}

@@ -1,0 +1,106 @@
+/**
+ * Metrics for Prometheus. In: metrics and observations through the `MetricsRegistry` port. Out: the text that a scrape
+ * reads, with the process's own numbers beside ours.
+ */
+import {
+  collectDefaultMetrics,
+  Counter as PromCounter,
+  Gauge as PromGauge,
+  Histogram as PromHistogram,
+  Registry,
+} from 'prom-client';
+import type { Counter, Gauge, Histogram, HistogramOptions, MetricOptions, MetricsRegistry } from '../kube/metrics.ts';
+
+export interface BuildInfo {
+  readonly version: string;
+  readonly commit?: string | undefined;
+}
+
+/** Go's default buckets, which upstream's dashboards assume. */
+const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The architecture names that Kubernetes uses. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+
+type MetricType = 'counter' | 'gauge' | 'histogram';
+
+interface Registered {
+  readonly type: MetricType;
+  readonly labels: string;
+  readonly metric: Counter | Gauge | Histogram;
+}
+
+export class PrometheusMetrics implements MetricsRegistry {
+  private readonly registry = new Registry();
+  private readonly registered = new Map<string, Registered>();
+
+  /** Adds the process's own metrics: `process_*` under the names that Go clients use, and Node.js's `nodejs_*`. */
+  constructor(options: { readonly build: BuildInfo }) {
+    collectDefaultMetrics({ register: this.registry });
+    const { version, commit = '' } = options.build;
+    const build = this.gauge({
+      name: 'karpenter_build_info',
+      help: 'Always 1; the labels say which build runs.',
+      labels: ['version', 'goversion', 'goarch', 'commit'],
+    });
+    build.set({ version, goversion: process.version, goarch: ARCHITECTURES[process.arch] ?? process.arch, commit }, 1);
+  }
+
+  counter(options: MetricOptions): Counter {
+    return this.once('counter', options, () => {
+      const metric = new PromCounter(this.configuration(options));
+      return { inc: (labels = {}, value = 1) => metric.inc({ ...labels }, value) };
+    });
+  }
+
+  gauge(options: MetricOptions): Gauge {
+    return this.once('gauge', options, () => {
+      const metric = new PromGauge(this.configuration(options));
+      return {
+        set: (labels, value) => metric.set({ ...labels }, value),
+        delete: (labels) => metric.remove({ ...labels }),
+      };
+    });
+  }
+
+  histogram(options: HistogramOptions): Histogram {
+    return this.once('histogram', options, () => {
+      const buckets = [...(options.buckets ?? DEFAULT_BUCKETS)];
+      const metric = new PromHistogram({ ...this.configuration(options), buckets });
+      return { observe: (labels, value) => metric.observe({ ...labels }, value) };
+    });
+  }
+
+  get contentType(): string {
+    return this.registry.contentType;
+  }
+
+  /** All metrics in Prometheus's text format. */
+  render(): Promise<string> {
+    return this.registry.metrics();
+  }
+
+  private configuration({ name, help, labels = [] }: MetricOptions) {
+    return { name, help, labelNames: [...labels], registers: [this.registry] };
+  }
+
+  private once<Metric extends Counter | Gauge | Histogram>(
+    type: MetricType,
+    options: MetricOptions,
+    create: () => Metric,
+  ): Metric {
+    const labels = [...(options.labels ?? [])].sort().join(',');
+    const known = this.registered.get(options.name);
+    if (known === undefined) {
+      const metric = create();
+      this.registered.set(options.name, { type, labels, metric });
+      return metric;
+    }
+    if (known.type !== type || known.labels !== labels)
+      throw new Error(
+        `the metric ${options.name} exists as a ${known.type} with labels [${known.labels}], not as a ${type} with [${labels}]`,
+      );
+    // The type was compared above, and a type always comes with its own interface.
+    return known.metric as Metric;
+  }
+}

@@ -1,0 +1,156 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { startHealthServer } from './healthServer.ts';
+import type { HealthServerOptions } from './healthServer.ts';
+import type { HttpEndpoint } from './httpEndpoint.ts';
+import { ListenError } from './httpEndpoint.ts';
+import { PrometheusMetrics } from './metrics.ts';
+import { startMetricsServer } from './metricsServer.ts';
+
+const host = '127.0.0.1';
+const running: HttpEndpoint[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((endpoint) => endpoint.stop()));
+});
+
+async function get(endpoint: HttpEndpoint, path: string, init?: RequestInit) {
+  const response = await fetch(`http://${host}:${endpoint.port}${path}`, init);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+async function startMetrics(enableProfiling: boolean): Promise<HttpEndpoint> {
+  const metrics = new PrometheusMetrics({ build: { version: '0' } });
+  const endpoint = await startMetricsServer({ port: 0, host, metrics, enableProfiling });
+  running.push(endpoint);
+  return endpoint;
+}
+
+async function startHealth(options: Partial<HealthServerOptions>): Promise<HttpEndpoint> {
+  const endpoint = await startHealthServer({ port: 0, host, ...options });
+  running.push(endpoint);
+  return endpoint;
+}
+
+describe('metrics server', () => {
+  it('serves Prometheus text', async () => {
+    const { status, headers, text } = await get(await startMetrics(false), '/metrics');
+    expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+    expect(text).toContain('karpenter_build_info{');
+  });
+
+  it('reads only, and knows no other address', async () => {
+    const endpoint = await startMetrics(false);
+    expect((await get(endpoint, '/metrics', { method: 'POST' })).status).toBe(405);
+    expect((await get(endpoint, '/')).status).toBe(404);
+    expect((await get(endpoint, '/debug/pprof/profile')).text).toBe(
+      'profiling is off; start with --enable-profiling\n',
+    );
+  });
+
+  it('takes a CPU profile', async () => {
+    const { status, headers, text } = await get(await startMetrics(true), '/debug/pprof/profile?seconds=0.1');
+    expect([status, headers.get('content-disposition')]).toEqual([200, 'attachment; filename="nodewright.cpuprofile"']);
+    expect(JSON.parse(text)).toMatchObject({
+      nodes: expect.any(Array) as unknown,
+      startTime: expect.any(Number) as unknown,
+    });
+  });
+
+  it('samples allocations and takes heap snapshots', async () => {
+    const endpoint = await startMetrics(true);
+    expect(JSON.parse((await get(endpoint, '/debug/pprof/allocs?seconds=0.1')).text)).toHaveProperty('head');
+    expect((await get(endpoint, '/debug/pprof/heap')).text).toMatch(/^\{"snapshot":\{"meta":/);
+  });
+
+  it('takes one profile at a time, of bounded length', async () => {
+    const endpoint = await startMetrics(true);
+    const abort = new AbortController();
+    const first = await fetch(`http://${host}:${endpoint.port}/debug/pprof/profile?seconds=120`, {
+      signal: abort.signal,
+    });
+    expect(first.status).toBe(200);
+    expect((await get(endpoint, '/debug/pprof/heap')).status).toBe(503);
+    abort.abort();
+    // A client that hangs up frees the profiler long before its two minutes are over.
+    await expect
+      .poll(async () => (await get(endpoint, '/debug/pprof/profile?seconds=0.05')).status, { timeout: 10_000 })
+      .toBe(200);
+    for (const seconds of ['121', '0', '-1', 'x'])
+      expect((await get(endpoint, `/debug/pprof/profile?seconds=${seconds}`)).status).toBe(400);
+    expect((await get(endpoint, '/debug/pprof/goroutine')).status).toBe(404);
+    expect((await get(endpoint, '/debug/pprof/')).text).toContain('/debug/pprof/heap');
+  });
+
+  it('says in one sentence that a port is taken', async () => {
+    const { port } = await startMetrics(false);
+    const second = startMetricsServer({
+      port,
+      host,
+      metrics: new PrometheusMetrics({ build: { version: '0' } }),
+      enableProfiling: false,
+    });
+    await expect(second).rejects.toThrow(ListenError);
+    await expect(second).rejects.toThrow(
+      `port ${port} for metrics is already taken by another process; choose another with --metrics-port or METRICS_PORT`,
+    );
+  });
+
+  it('gives its port back when it stops', async () => {
+    const endpoint = await startMetrics(false);
+    await get(endpoint, '/metrics');
+    await running.pop()?.stop();
+    const again = await startHealth({ port: endpoint.port });
+    expect(again.port).toBe(endpoint.port);
+  });
+});
+
+describe('health server', () => {
+  const caches = { name: 'caches', check: () => Promise.reject(new Error('pods are not listed yet')) };
+  const fine = { name: 'crds', check: () => undefined };
+
+  it('is alive without any checks', async () => {
+    const endpoint = await startHealth({});
+    expect(await get(endpoint, '/healthz')).toMatchObject({ status: 200, text: 'ok' });
+    expect(await get(endpoint, '/readyz')).toMatchObject({ status: 200, text: 'ok' });
+  });
+
+  it('names the checks that fail', async () => {
+    const endpoint = await startHealth({ readiness: [fine, caches] });
+    expect(await get(endpoint, '/healthz')).toMatchObject({ status: 200, text: 'ok' });
+    expect(await get(endpoint, '/readyz')).toMatchObject({
+      status: 500,
+      text: '[-]caches failed: pods are not listed yet\nreadyz check failed\n',
+    });
+    expect(await get(endpoint, '/readyz?verbose')).toMatchObject({
+      status: 500,
+      text: '[+]ping ok\n[+]crds ok\n[-]caches failed: pods are not listed yet\nreadyz check failed\n',
+    });
+  });
+
+  it('follows its checks', async () => {
+    let ready = false;
+    const check = { name: 'late', check: () => (ready ? undefined : Promise.reject(new Error('not yet'))) };
+    const endpoint = await startHealth({ readiness: [check] });
+    expect((await get(endpoint, '/readyz')).status).toBe(500);
+    ready = true;
+    expect((await get(endpoint, '/readyz')).status).toBe(200);
+  });
+
+  it('asks one check, or leaves some out', async () => {
+    const endpoint = await startHealth({ readiness: [fine, caches] });
+    expect((await get(endpoint, '/readyz/crds')).status).toBe(200);
+    expect((await get(endpoint, '/readyz/caches')).status).toBe(500);
+    expect((await get(endpoint, '/readyz?exclude=caches')).status).toBe(200);
+    expect((await get(endpoint, '/readyz/other')).status).toBe(404);
+    expect((await get(endpoint, '/other')).status).toBe(404);
+  });
+
+  it('does not wait for ever for a check', async () => {
+    const stuck = { name: 'stuck', check: () => new Promise<void>(() => undefined) };
+    const endpoint = await startHealth({ liveness: [stuck], checkTimeoutMilliseconds: 20 });
+    expect(await get(endpoint, '/healthz')).toMatchObject({
+      status: 500,
+      text: '[-]stuck failed: it gave no answer within 20 ms\nhealthz check failed\n',
+    });
+  });
+});
