@@ -17,7 +17,7 @@ export interface ManagedFieldsEntry {
   readonly apiVersion?: string;
   readonly time?: string;
   readonly fieldsType?: string;
-  readonly fieldsV1?: unknown;
+  readonly fieldsV1?: object;
   readonly subresource?: string;
 }
 

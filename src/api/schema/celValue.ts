@@ -1,0 +1,87 @@
+/**
+ * JSON as CEL sees it through a schema. In: a schema and a decoded value. Out: the value with CEL's types: whole
+ * numbers as ints, formatted strings as times, and property names in the spelling that rules use.
+ */
+import { celDuration, celTimestamp } from './celLibrary.ts';
+import { asInteger, isJsonObject, JsonFloat } from './json.ts';
+import type { StructuralSchema } from './structuralSchema.ts';
+
+/**
+ * A float where the schema promises an integer. No operator accepts it, so a rule that reads it fails to evaluate,
+ * while rules that do not are unaffected.
+ */
+class MistypedNumber {
+  readonly value: number;
+
+  constructor(value: number) {
+    this.value = value;
+  }
+}
+
+export function celValue(schema: StructuralSchema | undefined, value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  if (Array.isArray(value)) return value.map((item: unknown) => celValue(schema?.items, item));
+  if (isJsonObject(value)) return celObject(schema, value);
+  if (typeof value === 'string') return celString(schema, value);
+  if (typeof value === 'boolean') return value;
+  return celNumber(schema, value);
+}
+
+function celNumber(schema: StructuralSchema | undefined, value: unknown): unknown {
+  const integer = asInteger(value);
+  const float = value instanceof JsonFloat ? value.value : Number(value);
+  if (schema?.type === 'number') return float;
+  if (schema?.type === 'integer') return integer ?? new MistypedNumber(float);
+  return integer ?? float;
+}
+
+function celString(schema: StructuralSchema | undefined, value: string): unknown {
+  if (schema?.type !== 'string') return value;
+  switch (schema.format) {
+    case 'date-time':
+      return celTimestamp(value);
+    case 'date':
+      return celTimestamp(`${value}T00:00:00Z`);
+    case 'duration':
+      return celDuration(value);
+    default:
+      return value;
+  }
+}
+
+/** A map keeps its keys; an object shows only declared fields, unless it is free-form. */
+function celObject(schema: StructuralSchema | undefined, value: Readonly<Record<string, unknown>>): unknown {
+  const result = new Map<string, unknown>();
+  const properties = schema?.properties;
+  for (const [name, inner] of Object.entries(value)) {
+    if (properties === undefined || schema?.['x-kubernetes-embedded-resource'] === true) {
+      const values =
+        typeof schema?.additionalProperties === 'object' ? schema.additionalProperties : properties?.[name];
+      result.set(name, celValue(values, inner));
+    } else if (Object.hasOwn(properties, name)) {
+      const escaped = escapeName(name);
+      if (escaped !== undefined) result.set(escaped, celValue(properties[name], inner));
+    }
+  }
+  return result;
+}
+
+const RESERVED: ReadonlySet<string> = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+};
+
+/** Undefined for names that no rule can write. */
+export function escapeName(name: string): string | undefined {
+  if (name === '' || /^[0-9]/.test(name) || /[^a-zA-Z0-9\-./_]/.test(name)) return undefined;
+  if (RESERVED.has(name)) return `__${name}__`;
+  return name.replaceAll(/__|[-./]/g, (part) => ESCAPES[part] ?? part);
+}

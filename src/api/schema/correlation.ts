@@ -1,0 +1,57 @@
+/**
+ * Pairs a new value with the old one it replaces. In: both values and their schema. Out: the pairs of children, and
+ * whether anything changed: what was invalid before and has not changed is not held against an update.
+ */
+import { propertySchema } from './defaulting.ts';
+import { isJsonObject, jsonEqual } from './json.ts';
+import type { StructuralSchema } from './structuralSchema.ts';
+
+export class Correlation {
+  private readonly schema: StructuralSchema;
+  private readonly value: unknown;
+  readonly old: unknown;
+
+  constructor(schema: StructuralSchema, value: unknown, old: unknown) {
+    this.schema = schema;
+    this.value = value;
+    this.old = old;
+  }
+
+  /** Undefined when the field is new. */
+  key(name: string): Correlation | undefined {
+    if (!isJsonObject(this.value) || !isJsonObject(this.old)) return undefined;
+    if (!Object.hasOwn(this.value, name) || !Object.hasOwn(this.old, name)) return undefined;
+    const property = propertySchema(this.schema, name);
+    return property === undefined ? undefined : new Correlation(property, this.value[name], this.old[name]);
+  }
+
+  /** Only the items of a list-map have an identity; all others count as new. */
+  index(position: number): Correlation | undefined {
+    const { items } = this.schema;
+    if (items === undefined || !Array.isArray(this.value) || !Array.isArray(this.old)) return undefined;
+    if (this.schema['x-kubernetes-list-type'] !== 'map') return undefined;
+    const keys = this.schema['x-kubernetes-list-map-keys'] ?? [];
+    const item: unknown = this.value[position];
+    const old: unknown = this.old.find((candidate: unknown) => sameKeys(item, candidate, keys));
+    return old === undefined ? undefined : new Correlation(items, item, old);
+  }
+
+  unchanged(): boolean {
+    const { value, old } = this;
+    if (Array.isArray(value) && Array.isArray(old) && this.schema['x-kubernetes-list-type'] === 'map') {
+      return value.length === old.length && value.every((_item, at) => this.index(at)?.unchanged() === true);
+    }
+    if (isJsonObject(value) && isJsonObject(old)) {
+      const names = Object.keys(value);
+      return names.length === Object.keys(old).length && names.every((name) => this.key(name)?.unchanged() === true);
+    }
+    return jsonEqual(value, old);
+  }
+}
+
+/** A missing key field is a value of its own, as long as both sides miss it. */
+export function sameKeys(left: unknown, right: unknown, keys: readonly string[]): boolean {
+  return (
+    isJsonObject(left) && isJsonObject(right) && keys.every((key) => jsonEqual(left[key] ?? null, right[key] ?? null))
+  );
+}

@@ -1,0 +1,41 @@
+/**
+ * Judges an object as the API server would. In: a structural schema, the object after defaulting and pruning, and the
+ * stored object on an update. Out: everything that is wrong with it; nothing means admitted.
+ */
+import { Correlation } from './correlation.ts';
+import type { FieldError, FieldErrorType } from './fieldError.ts';
+import { validateListTypes } from './listTypes.ts';
+import { validateRules } from './rules.ts';
+import type { StructuralSchema } from './structuralSchema.ts';
+import { validateValue } from './valueValidation.ts';
+
+/** After such errors the rules might trip over the object's shape, so they are not run. */
+const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+]);
+
+export function validate(schema: StructuralSchema, value: unknown, old?: unknown): FieldError[] {
+  const correlation = old === undefined ? undefined : new Correlation(schema, value, old);
+  const errors = validateValue(schema, '', value, correlation);
+  // Lists that were not unique before may stay so.
+  if (old === undefined || validateListTypes(schema, '', old).length === 0) {
+    errors.push(...validateListTypes(schema, '', value));
+  }
+  if (errors.some((error) => BLOCKING.has(error.type))) {
+    return [
+      ...errors,
+      {
+        type: 'FieldValueInvalid',
+        field: '<nil>',
+        value: null,
+        detail:
+          'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation',
+      },
+    ];
+  }
+  return [...errors, ...validateRules(schema, value, old)];
+}
