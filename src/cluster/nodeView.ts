@@ -1,4 +1,4 @@
-import { isEphemeralTaint, sameTaint } from '../constraints/taints.ts';
+import { schedulingTaints } from '../constraints/taints.ts';
 import { podRequests } from '../constraints/podRequests.ts';
 import { NodeClaimConditions } from '../api/conditionTypes.ts';
 import type { Node, Pod } from '../api/kinds.ts';
@@ -85,11 +85,9 @@ function effectiveTaints(
   registered: boolean,
   initialized: boolean,
 ): readonly Taint[] {
-  const taints = ((registered || claim === undefined ? node?.spec?.taints : claim.spec.taints) ??
-    []) as readonly Taint[];
-  if (initialized || claim === undefined) return taints;
-  const startup = claim.spec.startupTaints ?? [];
-  return taints.filter((taint) => !isEphemeralTaint(taint) && !startup.some((other) => sameTaint(other, taint)));
+  const taints = (registered || claim === undefined ? node?.spec?.taints : claim.spec.taints) ?? [];
+  const startupTaints = claim?.spec.startupTaints ?? [];
+  return schedulingTaints(taints, { initialized: initialized || claim === undefined, startupTaints }) as Taint[];
 }
 
 function singleValuedLabels(claim: NodeClaim): Record<string, string> {
