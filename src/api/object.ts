@@ -88,4 +88,4 @@ export function apiVersionOf(kind: Pick<ResourceKind<KubeObject>, 'group' | 'ver
 }
 
 /** A type of the published Kubernetes definitions, with the metadata that every stored object has. */
-export type WithMeta<T> = Omit<T, 'apiVersion' | 'kind' | 'metadata'> & KubeObject;
+export type WithMeta<T> = Omit<T, 'metadata'> & { metadata: ObjectMeta };

@@ -37,16 +37,9 @@ function celNumber(schema: StructuralSchema | undefined, value: unknown): unknow
 
 function celString(schema: StructuralSchema | undefined, value: string): unknown {
   if (schema?.type !== 'string') return value;
-  switch (schema.format) {
-    case 'date-time':
-      return celTimestamp(value);
-    case 'date':
-      return celTimestamp(`${value}T00:00:00Z`);
-    case 'duration':
-      return celDuration(value);
-    default:
-      return value;
-  }
+  if (schema.format === 'date-time') return celTimestamp(value);
+  if (schema.format === 'date') return celTimestamp(`${value}T00:00:00Z`);
+  return schema.format === 'duration' ? celDuration(value) : value;
 }
 
 /** A map keeps its keys; an object shows only declared fields, unless it is free-form. */
