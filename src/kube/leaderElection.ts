@@ -176,8 +176,11 @@ export class LeaderElector {
 
     const loop = async (): Promise<void> => {
       let disarm = watchdog();
+      let lastAttempt = clock.now();
       while (!renewing.signal.aborted) {
-        const woke = await clock.sleep(this.#retryPeriod, renewing.signal).then(
+        // A steady pace: after an attempt that hung, the next one follows at once.
+        const pause = Math.max(0, this.#retryPeriod - (clock.now() - lastAttempt));
+        const woke = await clock.sleep(pause, renewing.signal).then(
           () => true,
           () => false,
         );
@@ -186,6 +189,7 @@ export class LeaderElector {
           lose(`not renewed within ${this.#renewDeadline} ms`);
           break;
         }
+        lastAttempt = clock.now();
         const holder = await this.#renewOnce(renewing.signal);
         if (holder !== undefined) lose(`${holder} holds it now`);
         disarm();

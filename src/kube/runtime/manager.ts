@@ -104,8 +104,9 @@ export class Manager {
       await this.#runControllers(leading, fail);
     };
     try {
-      if (warmUp && !(await this.#sync(informers, stop.signal))) return;
-      await (this.#elector === undefined ? work(stop.signal) : this.#elector.run(stop.signal, work));
+      if (!warmUp || (await this.#sync(informers, stop.signal))) {
+        await (this.#elector === undefined ? work(stop.signal) : this.#elector.run(stop.signal, work));
+      }
     } catch (error) {
       failure ??= { error };
     } finally {

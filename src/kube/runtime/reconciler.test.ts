@@ -6,9 +6,10 @@ import { KubeError } from '../errors.ts';
 import { LeadershipLostError } from '../leaderElection.ts';
 import type { Log, LogFields } from '../log.ts';
 import { noMetrics, type MetricsRegistry } from '../metrics.ts';
+import { keyOf } from '../store.ts';
 import { reconciler, type ReconcilerOptions } from './reconciler.ts';
 import { singleton, type SingletonOptions } from './singleton.ts';
-import { keyOf, refOf, watch, type ObjectEvent, type ObjectSource } from './watch.ts';
+import { refOf, watch, type ObjectEvent, type ObjectSource } from './watch.ts';
 
 /** Keeps entries as text, so that the order of fields is part of what is checked. */
 function recordingLog(entries: string[], fields: LogFields = {}): Log {

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../api/object.ts';
+import { keyOf } from '../store.ts';
 
 /** Something that makes work: calls `enqueue` with a key for every reason to look at it, until stopped. */
 export interface Watch<K extends string = string> {
@@ -40,12 +41,7 @@ function ownKey<K extends string>(event: ObjectEvent<KubeObject>): Iterable<K> {
   return [keyOf(event.object) as K];
 }
 
-/** `namespace/name`, or `name` for what has no namespace. */
-export function keyOf({ metadata }: Pick<KubeObject, 'metadata'>): string {
-  return metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`;
-}
-
-/** The reverse of `keyOf`. */
+/** What `keyOf` made a key of: the way back from a key to its object. */
 export function refOf(key: string): { readonly name: string; readonly namespace?: string } {
   const slash = key.indexOf('/');
   return slash < 0 ? { name: key } : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
