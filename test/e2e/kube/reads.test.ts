@@ -106,12 +106,14 @@ describe('reading from a real API server', () => {
     it('is asked for again when the line breaks, and an error when it stays broken', async () => {
       const unlucky = await connect(proxied);
       await unlucky.list(Kinds.ConfigMap, { namespace: 'many', limit: 1 });
+      const before = proxy.accepted();
       proxy.delay(100);
       const list = unlucky.list(Kinds.ConfigMap, { namespace: 'many' });
       const cutting = setTimeout(() => proxy.cut(), 150);
       expect((await list).items).toHaveLength(many);
       clearTimeout(cutting);
       proxy.heal();
+      expect(proxy.accepted()).toBeGreaterThan(before);
 
       const hopeless = await connect(proxied, { maxRetries: 2 });
       proxy.refuse();
@@ -227,6 +229,7 @@ describe('reading from a real API server', () => {
       );
       for (const watch of watches) {
         await eventually('the event', () => watch.events[0]);
+        expect(values(watch.events)).toEqual(['MODIFIED 1']);
         watch.stop();
         await watch.end;
       }
