@@ -1,6 +1,8 @@
 import type { KubeObject } from '../../api/object.ts';
 import { keyOf } from '../store.ts';
 
+export { keyOf };
+
 /** Something that makes work: calls `enqueue` with a key for every reason to look at it, until stopped. */
 export interface Watch<K extends string = string> {
   start(enqueue: (key: K) => void): () => void;
