@@ -1,0 +1,86 @@
+/**
+ * Makes the `CredentialSource` that a `CredentialConfig` describes: secrets from the configuration and from files, and
+ * what an exec plug-in adds to them.
+ */
+import { readFile } from 'node:fs/promises';
+import type { Clock } from '../clock/clock.ts';
+import type { CredentialConfig, Secret } from './clusterConfig.ts';
+import type { Credentials, CredentialSource } from './credentialSource.ts';
+import { ExecCredentialSource } from './execPlugin.ts';
+
+/** Kubelets rotate mounted tokens long before they expire, so a minute of delay is safe. */
+const REREAD_AFTER = 60_000;
+
+export function credentialSource(config: CredentialConfig, clock: Clock): CredentialSource {
+  const own = new FileCredentialSource(config, clock);
+  return config.exec === undefined ? own : new ExecCredentialSource(config.exec, own, clock);
+}
+
+/** Secrets written in the configuration or in files; files are read again at most once a minute, and on a 401. */
+class FileCredentialSource implements CredentialSource {
+  readonly #config: CredentialConfig;
+  readonly #clock: Clock;
+  #current: Credentials | undefined;
+  #readAt = 0;
+  #reading: Promise<Credentials> | undefined;
+
+  constructor(config: CredentialConfig, clock: Clock) {
+    this.#config = config;
+    this.#clock = clock;
+  }
+
+  async current(): Promise<Credentials> {
+    if (this.#current !== undefined && this.#clock.now() - this.#readAt < REREAD_AFTER) return this.#current;
+    return this.#reread();
+  }
+
+  async renew(refused: Credentials): Promise<Credentials | undefined> {
+    const fresh = this.#current === refused ? await this.#reread() : await this.current();
+    return fresh === refused ? undefined : fresh;
+  }
+
+  #reread(): Promise<Credentials> {
+    this.#reading ??= this.#clock.track(this.#read()).finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #read(): Promise<Credentials> {
+    const { token, basic, certificate } = this.#config;
+    let fresh: Credentials;
+    try {
+      const authorization =
+        token !== undefined
+          ? `Bearer ${(await reveal(token)).trim()}`
+          : basic !== undefined
+            ? `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`
+            : undefined;
+      fresh = {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(certificate === undefined
+          ? {}
+          : { certificate: { cert: await reveal(certificate.cert), key: await reveal(certificate.key) } }),
+      };
+    } catch (error) {
+      // A rotation in progress can hide the file for a moment; what we have is most likely still good.
+      if (this.#current === undefined) throw error;
+      fresh = this.#current;
+    }
+    this.#readAt = this.#clock.now();
+    // The same object as long as nothing changed: connections are kept per object.
+    if (this.#current === undefined || !sameCredentials(this.#current, fresh)) this.#current = fresh;
+    return this.#current;
+  }
+}
+
+const reveal = async (secret: Secret): Promise<string> =>
+  'value' in secret ? secret.value : readFile(secret.file, 'utf8');
+
+function sameCredentials(left: Credentials, right: Credentials): boolean {
+  return (
+    left.authorization === right.authorization &&
+    left.certificate?.cert === right.certificate?.cert &&
+    left.certificate?.key === right.certificate?.key
+  );
+}

@@ -1,0 +1,164 @@
+/**
+ * Credentials from an external program (`kubelogin`, `aws`, …), by the client.authentication.k8s.io protocol.
+ * In: how to run it. Out: its token or certificate, kept until shortly before it expires or the server refuses it.
+ */
+import { spawn } from 'node:child_process';
+import type { Clock } from '../clock/clock.ts';
+import type { ExecConfig } from './clusterConfig.ts';
+import type { ClientCertificate, Credentials, CredentialSource } from './credentialSource.ts';
+
+/** A plug-in that waits for a person at a browser may need long; one that hangs must not hang us for ever. */
+const RUN_TIMEOUT = 180_000;
+/** A server that refuses whatever the plug-in says must not make us run it for every request. */
+const LEAST_BETWEEN_RENEWALS = 10_000;
+const RENEW_BEFORE_EXPIRY = 60_000;
+const STDERR_KEPT = 2_000;
+const STDOUT_LIMIT = 1_000_000;
+
+interface Obtained {
+  readonly credentials: Credentials;
+  readonly at: number;
+  readonly expiresAt: number;
+}
+
+export class ExecCredentialSource implements CredentialSource {
+  readonly #config: ExecConfig;
+  readonly #base: CredentialSource;
+  readonly #clock: Clock;
+  #obtained: Obtained | undefined;
+  #running: Promise<Obtained> | undefined;
+
+  /** `base` supplies what the plug-in does not (a client certificate beside its token). */
+  constructor(config: ExecConfig, base: CredentialSource, clock: Clock) {
+    this.#config = config;
+    this.#base = base;
+    this.#clock = clock;
+  }
+
+  async current(): Promise<Credentials> {
+    const known = this.#obtained;
+    const now = this.#clock.now();
+    if (known === undefined || now >= known.expiresAt) return (await this.#obtain()).credentials;
+    const margin = Math.min(RENEW_BEFORE_EXPIRY, (known.expiresAt - known.at) / 5);
+    if (now < known.expiresAt - margin) return known.credentials;
+    // Still valid: a plug-in that fails now has until the real expiry to recover.
+    return this.#obtain().then(
+      (fresh) => fresh.credentials,
+      () => known.credentials,
+    );
+  }
+
+  async renew(refused: Credentials): Promise<Credentials | undefined> {
+    const known = this.#obtained;
+    if (known !== undefined && known.credentials !== refused) return known.credentials;
+    if (known !== undefined && this.#clock.now() - known.at < LEAST_BETWEEN_RENEWALS) return undefined;
+    return (await this.#obtain()).credentials;
+  }
+
+  #obtain(): Promise<Obtained> {
+    this.#running ??= this.#clock.track(this.#run()).finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #run(): Promise<Obtained> {
+    const base = await this.#base.current();
+    const output = await runPlugin(this.#config);
+    const { token, certificate, expiresAt } = readExecCredential(this.#config, output);
+    const credentials: Credentials = {
+      ...base,
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(certificate === undefined ? {} : { certificate }),
+    };
+    this.#obtained = { credentials, at: this.#clock.now(), expiresAt };
+    return this.#obtained;
+  }
+}
+
+async function runPlugin(config: ExecConfig): Promise<string> {
+  const terminal = process.stdin.isTTY === true;
+  const interactive = terminal && config.interactiveMode !== 'Never';
+  if (config.interactiveMode === 'Always' && !terminal) {
+    throw new Error(`exec plug-in ${config.command} needs a terminal (interactiveMode: Always), and there is none`);
+  }
+  const info = {
+    apiVersion: config.apiVersion,
+    kind: 'ExecCredential',
+    spec: { ...(config.cluster === undefined ? {} : { cluster: config.cluster }), interactive },
+  };
+  return new Promise((resolve, reject) => {
+    const child = spawn(config.command, [...config.args], {
+      env: { ...process.env, ...config.env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+      stdio: [interactive ? 'inherit' : 'ignore', 'pipe', 'pipe'],
+      timeout: RUN_TIMEOUT,
+      windowsHide: true,
+    });
+    let output = '';
+    let complaint = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (output.length > STDOUT_LIMIT) child.kill();
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      complaint = (complaint + text).slice(-STDERR_KEPT);
+      // Somebody sits there: this may be "open this page and enter the code".
+      if (interactive) process.stderr.write(text);
+    });
+    child.on('error', (error) => {
+      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      const hint = missing && config.installHint !== undefined ? `\n${config.installHint}` : '';
+      const problem = missing ? 'is not installed or not on PATH' : error.message;
+      reject(new Error(`exec plug-in ${config.command} ${problem}${hint}`, { cause: error }));
+    });
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(output);
+      else {
+        const end = signal === null ? `exited with ${code}` : `was ended by ${signal}`;
+        reject(new Error(`exec plug-in ${config.command} ${end}${complaint === '' ? '' : `: ${complaint.trim()}`}`));
+      }
+    });
+  });
+}
+
+interface PluginAnswer {
+  readonly token?: string;
+  readonly certificate?: ClientCertificate;
+  readonly expiresAt: number;
+}
+
+interface ExecCredential {
+  readonly apiVersion?: unknown;
+  readonly kind?: unknown;
+  readonly status?: {
+    readonly token?: string;
+    readonly clientCertificateData?: string;
+    readonly clientKeyData?: string;
+    readonly expirationTimestamp?: string;
+  };
+}
+
+function readExecCredential(config: ExecConfig, output: string): PluginAnswer {
+  const fault = (problem: string, cause?: unknown): Error =>
+    new Error(`exec plug-in ${config.command} ${problem}`, { cause });
+  let answer: ExecCredential;
+  try {
+    answer = JSON.parse(output) as ExecCredential;
+  } catch (error) {
+    throw fault('did not print JSON', error);
+  }
+  if (answer.kind !== 'ExecCredential') throw fault(`printed kind "${String(answer.kind)}", not ExecCredential`);
+  if (answer.apiVersion !== config.apiVersion) {
+    throw fault(`printed apiVersion "${String(answer.apiVersion)}", but the kubeconfig says ${config.apiVersion}`);
+  }
+  const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = answer.status ?? {};
+  if (Boolean(cert) !== Boolean(key)) throw fault('gave only one of clientCertificateData and clientKeyData');
+  if (!token && !cert) throw fault('gave neither status.token nor a client certificate');
+  const expiresAt = expirationTimestamp ? Date.parse(expirationTimestamp) : Number.POSITIVE_INFINITY;
+  if (Number.isNaN(expiresAt)) throw fault(`gave an unreadable expirationTimestamp "${expirationTimestamp}"`);
+  return {
+    expiresAt,
+    ...(token ? { token } : {}),
+    ...(cert && key ? { certificate: { cert, key } } : {}),
+  };
+}

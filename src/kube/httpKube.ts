@@ -1,0 +1,148 @@
+/**
+ * `Kube` over HTTP. In: a `ClusterConfig`. Out: API calls with credentials kept fresh, a client-side rate limit, time
+ * limits and careful retries; every failure is a `KubeError`, except an abort, which is the signal's own reason.
+ */
+import { apiVersionOf, type KubeList, type KubeObject, type ResourceKind } from '../api/object.ts';
+import { Kinds } from '../api/kinds.ts';
+import type {
+  DeleteOptions,
+  Draft,
+  GetOptions,
+  Kube,
+  ListOptions,
+  ObjectRef,
+  Patch,
+  PatchOptions,
+  SubresourceOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './kube.ts';
+import { HttpSession, type ApiRequest, type HttpSessionOptions } from './httpSession.ts';
+import {
+  collectionPath,
+  deleteBody,
+  listQuery,
+  objectPath,
+  requireNamespace,
+  watchQuery,
+  writeQuery,
+} from './resourcePath.ts';
+import { readWatchStream } from './watchStream.ts';
+
+const PATCH_CONTENT_TYPES: Readonly<Record<Patch['type'], string>> = {
+  merge: 'application/merge-patch+json',
+  strategic: 'application/strategic-merge-patch+json',
+  json: 'application/json-patch+json',
+  apply: 'application/apply-patch+yaml',
+};
+
+export class HttpKube implements Kube {
+  readonly #session: HttpSession;
+
+  constructor(options: HttpSessionOptions) {
+    this.#session = new HttpSession(options);
+  }
+
+  get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
+    const path = objectPath(kind, ref, options.subresource, { resourceVersion: options.resourceVersion });
+    return this.#json<T>({ method: 'GET', path }, options.signal);
+  }
+
+  list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+    const path = collectionPath(kind, options.namespace, listQuery(options));
+    return this.#json<KubeList<T>>({ method: 'GET', path }, options.signal);
+  }
+
+  watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
+    const path = collectionPath(kind, options.namespace, watchQuery(options));
+    return readWatchStream<T>(this.#session.stream(path, options.signal), options.signal);
+  }
+
+  create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<T> {
+    const namespace = requireNamespace(kind, object.metadata.namespace, object.metadata.name);
+    const path = collectionPath(kind, namespace, writeQuery(options));
+    return this.#json<T>({ method: 'POST', path, body: typed(kind, object) }, options.signal);
+  }
+
+  replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options: SubresourceOptions = {}): Promise<T> {
+    const path = objectPath(kind, object.metadata, options.subresource, writeQuery(options));
+    return this.#json<T>({ method: 'PUT', path, body: typed(kind, object) }, options.signal);
+  }
+
+  patch<T extends KubeObject>(
+    kind: ResourceKind<T>,
+    ref: ObjectRef,
+    patch: Patch,
+    options: PatchOptions = {},
+  ): Promise<T> {
+    const apply = patch.type === 'apply';
+    const path = objectPath(kind, ref, options.subresource, {
+      ...writeQuery(options),
+      // The server demands a manager for an apply; for all other writes it takes the user agent's first word.
+      ...(apply ? { fieldManager: options.fieldManager ?? this.#session.product, force: options.force } : {}),
+    });
+    return this.#json<T>(
+      {
+        method: 'PATCH',
+        path,
+        body: apply ? typed(kind, patch.body) : patch.body,
+        contentType: PATCH_CONTENT_TYPES[patch.type],
+        // "add to the end of the list", sent twice, adds twice.
+        repeatable: patch.type !== 'json',
+      },
+      options.signal,
+    );
+  }
+
+  async delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+    await this.#json({ method: 'DELETE', path: objectPath(kind, ref), body: deleteBody(options) }, options.signal);
+  }
+
+  async deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void> {
+    const path = collectionPath(kind, options.namespace, listQuery(options));
+    await this.#json({ method: 'DELETE', path, body: deleteBody(options) }, options.signal);
+  }
+
+  async evict(pod: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+    const path = objectPath(Kinds.Pod, pod, 'eviction', { dryRun: options.dryRun === true ? 'All' : undefined });
+    const deleteOptions = deleteBody(options);
+    const body = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: pod.name, namespace: pod.namespace },
+      ...(deleteOptions === undefined ? {} : { deleteOptions }),
+    };
+    // 429 here is a disruption budget's answer, not a busy server's: the caller decides when to ask again.
+    await this.#json({ method: 'POST', path, body, retryRefusals: false }, options.signal);
+  }
+
+  async bind(pod: ObjectRef, node: string, options: WriteOptions = {}): Promise<void> {
+    const path = objectPath(Kinds.Pod, pod, 'binding', writeQuery(options));
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name: pod.name, namespace: pod.namespace },
+      target: { apiVersion: 'v1', kind: 'Node', name: node },
+    };
+    await this.#json({ method: 'POST', path, body }, options.signal);
+  }
+
+  raw(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<unknown> {
+    return this.#session.send({ method: 'GET', path: path.startsWith('/') ? path : `/${path}` }, options.signal);
+  }
+
+  /** Waits for requests under way, ends watches, closes connections. */
+  close(): Promise<void> {
+    return this.#session.close();
+  }
+
+  async #json<T>(request: ApiRequest, signal: AbortSignal | undefined): Promise<T> {
+    return (await this.#session.send(request, signal)) as T;
+  }
+}
+
+/** The object with the type that the server needs to read it. */
+function typed(kind: ResourceKind<KubeObject>, object: object): object {
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object };
+}

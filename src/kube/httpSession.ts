@@ -1,0 +1,275 @@
+/**
+ * One client's conversation with an API server: what happens around each request. In: method, path and body. Out: the
+ * decoded answer, or a `KubeError`. Order of things: rate limit, credentials, send (within the time limit), once more
+ * with newer credentials after a 401, again after a wait when `retry.ts` allows it.
+ */
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
+import type { ClusterConfig, Impersonation } from './clusterConfig.ts';
+import { credentialSource } from './credentials.ts';
+import type { Credentials, CredentialSource } from './credentialSource.ts';
+import { KubeError } from './errors.ts';
+import { RateLimit } from './rateLimit.ts';
+import { responseError } from './responseError.ts';
+import { retryDelay, type Attempt } from './retry.ts';
+import { Transport, TransportError, type TransportRequest, type TransportResponse } from './transport.ts';
+
+export interface HttpSessionOptions {
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** `product/version (details)`. The part before the slash is also who manages the fields that we apply. */
+  readonly userAgent?: string;
+  /** Client-side rate limit. Absent or 0 means none. */
+  readonly qps?: number;
+  readonly burst?: number;
+  /** For one attempt at a request that is not a watch, in milliseconds. */
+  readonly requestTimeout?: number;
+  /** How often a request is sent again at most. */
+  readonly maxRetries?: number;
+  /** Most connections for requests; each watch has its own. */
+  readonly connections?: number;
+  /** Told about every answer, for metrics; `code` is 0 when there was none. */
+  readonly onAnswer?: (answer: {
+    readonly method: string;
+    readonly code: number;
+    readonly milliseconds: number;
+  }) => void;
+}
+
+export interface ApiRequest {
+  readonly method: TransportRequest['method'];
+  readonly path: string;
+  readonly body?: object | undefined;
+  readonly contentType?: string;
+  /** Doing it twice has the same result as once; by default everything but POST. */
+  readonly repeatable?: boolean;
+  /** False: a 429 or 503 goes straight to the caller. */
+  readonly retryRefusals?: boolean;
+}
+
+const DEFAULT_USER_AGENT = 'nodewright/0.1.0';
+const DEFAULT_TIMEOUT = 60_000;
+const DEFAULT_RETRIES = 5;
+const DEFAULT_CONNECTIONS = 32;
+
+type Send<R> = (credentials: Credentials) => Promise<R>;
+
+export class HttpSession {
+  /** The user agent's first word. */
+  readonly product: string;
+  readonly #options: HttpSessionOptions;
+  readonly #clock: Clock;
+  readonly #timeout: number;
+  readonly #transport: Transport;
+  readonly #credentials: CredentialSource;
+  readonly #limit: RateLimit | undefined;
+  readonly #baseHeaders: TransportRequest['headers'];
+
+  constructor(options: HttpSessionOptions) {
+    const { config, clock, qps = 0, burst = Math.max(1, qps), userAgent = DEFAULT_USER_AGENT } = options;
+    this.product = userAgent.split('/', 1)[0] ?? userAgent;
+    this.#options = options;
+    this.#clock = clock;
+    this.#timeout = options.requestTimeout ?? DEFAULT_TIMEOUT;
+    this.#transport = new Transport(config, { connections: options.connections ?? DEFAULT_CONNECTIONS });
+    this.#credentials = credentialSource(config.credentials, clock);
+    this.#limit = qps > 0 ? new RateLimit({ qps, burst, clock }) : undefined;
+    this.#baseHeaders = {
+      accept: 'application/json',
+      'user-agent': userAgent,
+      ...impersonationHeaders(config.impersonate),
+    };
+  }
+
+  /** Parsed JSON; text when the answer is none. */
+  async send(request: ApiRequest, signal: AbortSignal | undefined): Promise<unknown> {
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    for (let retries = 0; ; retries++) {
+      try {
+        return await this.#attempt(request, body, signal);
+      } catch (error) {
+        signal?.throwIfAborted();
+        const delay = this.#retryDelay(request, error, retries);
+        if (delay === undefined) throw this.#kubeError(error);
+        await this.#clock.sleep(delay, signal);
+      }
+    }
+  }
+
+  /** The body of a watch: ends, without an error, when the signal aborts. A watch is never retried here. */
+  async *stream(path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
+    const ended = new AbortController();
+    const forward = (): void => ended.abort(signal?.reason);
+    signal?.addEventListener('abort', forward, { once: true });
+    try {
+      if (signal?.aborted) return;
+      yield* await this.#open(path, ended);
+    } catch (error) {
+      if (!signal?.aborted) throw this.#kubeError(error);
+    } finally {
+      signal?.removeEventListener('abort', forward);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#transport.close();
+  }
+
+  async #attempt(request: ApiRequest, body: string | undefined, signal: AbortSignal | undefined): Promise<unknown> {
+    const response = await this.#authenticated(signal, (credentials) => {
+      const type: Record<string, string> =
+        body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' };
+      const wire: TransportRequest = {
+        method: request.method,
+        path: request.path,
+        headers: this.#headers(credentials, type),
+        ...(body === undefined ? {} : { body }),
+      };
+      const exchange = this.#withinTimeLimit(signal, (bounded) =>
+        this.#transport.exchange(wire, credentials.certificate, bounded),
+      );
+      return this.#clock.track(this.#observed(request.method, exchange));
+    });
+    if (response.code >= 400) throw this.#answerError(request, response);
+    return decodeBody(response);
+  }
+
+  async #open(path: string, ended: AbortController): Promise<AsyncIterable<Buffer>> {
+    const opened = await this.#authenticated(ended.signal, (credentials) => {
+      const wire = { method: 'GET', path, headers: this.#headers(credentials, {}) } as const;
+      // The time limit is for the answer to begin; how long the stream lasts is the watcher's business.
+      const cancelTimer = this.#clock.after(this.#timeout, () => ended.abort(new TimeoutError(this.#timeout)));
+      const opening = this.#transport
+        .stream(wire, credentials.certificate, ended.signal)
+        .then(async (stream) => (stream.code < 400 ? stream : { ...stream, body: await collect(stream.body) }));
+      return this.#clock.track(this.#observed('WATCH', opening)).finally(cancelTimer);
+    });
+    if (Array.isArray(opened.body)) throw this.#answerError({ method: 'GET', path }, { ...opened, body: opened.body });
+    return opened.body as AsyncIterable<Buffer>;
+  }
+
+  /** Asks with the present credentials and, when they are refused, once more with newer ones. */
+  async #authenticated<R extends { readonly code: number }>(
+    signal: AbortSignal | undefined,
+    send: Send<R>,
+  ): Promise<R> {
+    await this.#limit?.take(signal);
+    const credentials = await this.#credentials.current();
+    const response = await send(credentials);
+    if (response.code !== 401) return response;
+    const newer = await this.#credentials.renew(credentials);
+    return newer === undefined ? response : send(newer);
+  }
+
+  async #withinTimeLimit<R>(signal: AbortSignal | undefined, work: (bounded: AbortSignal) => Promise<R>): Promise<R> {
+    const controller = new AbortController();
+    const forward = (): void => controller.abort(signal?.reason);
+    if (signal?.aborted) forward();
+    signal?.addEventListener('abort', forward, { once: true });
+    const cancelTimer = this.#clock.after(this.#timeout, () => controller.abort(new TimeoutError(this.#timeout)));
+    try {
+      return await work(controller.signal);
+    } finally {
+      cancelTimer();
+      signal?.removeEventListener('abort', forward);
+    }
+  }
+
+  async #observed<R extends { readonly code: number }>(method: string, work: Promise<R>): Promise<R> {
+    const { onAnswer } = this.#options;
+    if (onAnswer === undefined) return work;
+    const start = this.#clock.now();
+    let code = 0;
+    try {
+      const response = await work;
+      code = response.code;
+      return response;
+    } finally {
+      onAnswer({ method, code, milliseconds: this.#clock.now() - start });
+    }
+  }
+
+  #headers(credentials: Credentials, more: Readonly<Record<string, string>>): TransportRequest['headers'] {
+    const { authorization } = credentials;
+    return { ...this.#baseHeaders, ...more, ...(authorization === undefined ? {} : { authorization }) };
+  }
+
+  #retryDelay(request: ApiRequest, error: unknown, retries: number): number | undefined {
+    const attempt = attemptOf(error);
+    if (attempt === undefined) return undefined;
+    if (request.retryRefusals === false && (attempt.code === 429 || attempt.code === 503)) return undefined;
+    return retryDelay({
+      attempt,
+      repeatable: request.repeatable ?? request.method !== 'POST',
+      retries,
+      maxRetries: this.#options.maxRetries ?? DEFAULT_RETRIES,
+      random: this.#options.random,
+    });
+  }
+
+  #answerError(request: Pick<ApiRequest, 'method' | 'path'>, response: TransportResponse): KubeError {
+    const { code, headers } = response;
+    return responseError({ code, headers, text: textOf(response.body), request }, this.#clock.now());
+  }
+
+  #kubeError(error: unknown): KubeError {
+    if (error instanceof KubeError) return error;
+    const problem = error instanceof Error ? error.message : String(error);
+    const message = `${this.#options.config.server}: ${problem}`;
+    return new KubeError({ code: 0, reason: 'Unreachable', message }, { cause: error });
+  }
+}
+
+class TimeoutError extends Error {
+  override readonly name = 'TimeoutError';
+
+  constructor(milliseconds: number) {
+    super(`no answer within ${milliseconds / 1000} s`);
+  }
+}
+
+/** What `retry.ts` needs to know; undefined for failures that another attempt would not mend. */
+function attemptOf(error: unknown): Attempt | undefined {
+  if (error instanceof TransportError) return { code: 0, sent: error.sent };
+  return error instanceof KubeError ? { code: error.code, retryAfter: error.retryAfter } : undefined;
+}
+
+function decodeBody({ body, headers }: TransportResponse): unknown {
+  const text = textOf(body);
+  const type = String(headers['content-type'] ?? '');
+  if (text === '' || !type.includes('json')) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new Error('the answer says that it is JSON, but it is not', { cause: error });
+  }
+}
+
+const textOf = (chunks: readonly Buffer[]): string =>
+  (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
+
+async function collect(body: AsyncIterable<Buffer>): Promise<Buffer[]> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > 1_000_000) break;
+  }
+  return chunks;
+}
+
+function impersonationHeaders(impersonate: Impersonation | undefined): Record<string, string | string[]> {
+  if (impersonate === undefined) return {};
+  const extra = Object.entries(impersonate.extra).map(([key, values]): [string, string[]] => [
+    `impersonate-extra-${encodeURIComponent(key)}`,
+    [...values],
+  ]);
+  return {
+    'impersonate-user': impersonate.user,
+    ...(impersonate.uid === undefined ? {} : { 'impersonate-uid': impersonate.uid }),
+    ...(impersonate.groups.length === 0 ? {} : { 'impersonate-group': [...impersonate.groups] }),
+    ...Object.fromEntries(extra),
+  };
+}

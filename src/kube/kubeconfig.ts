@@ -1,0 +1,164 @@
+/**
+ * Reads kubeconfig files. In: an explicit path, or `KUBECONFIG` and the home directory. Out: the `ClusterConfig` of one
+ * context, or a `ClusterConfigError` that names the file and the field.
+ */
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { parse } from 'yaml';
+import { ClusterConfigError, type ClusterConfig, type TlsConfig } from './clusterConfig.ts';
+import { Field } from './configField.ts';
+import { proxyFromEnvironment } from './proxyFromEnvironment.ts';
+import { credentialsOf, impersonationOf } from './kubeconfigUser.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface KubeconfigOptions {
+  /** One file, which must exist. Without it: the files of `KUBECONFIG`, or `~/.kube/config`. */
+  readonly path?: string;
+  /** Instead of the file's `current-context`. */
+  readonly context?: string;
+  readonly environment?: Environment;
+  readonly homeDirectory?: string;
+}
+
+export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<ClusterConfig> {
+  const environment = options.environment ?? process.env;
+  const paths = kubeconfigPaths(options, environment);
+  const files = await readAll(paths, options.path !== undefined);
+  if (files.length === 0) {
+    throw new ClusterConfigError(paths.join(delimiter), '', 'no kubeconfig file there; set KUBECONFIG or pass a path');
+  }
+  const contextName =
+    options.context ?? files.map((file) => file.at('current-context').optionalString()).find(isPresent);
+  if (contextName === undefined) {
+    throw new ClusterConfigError(describe(files), 'current-context', 'not set, and no context was asked for');
+  }
+  const context = named(files, 'contexts', contextName, 'context', files.at(0)?.at('current-context'));
+  const clusterField = context.at('cluster');
+  const cluster = named(files, 'clusters', clusterField.string(), 'cluster', clusterField);
+  const userField = context.at('user');
+  const userName = userField.optionalString();
+  const user = userName === undefined ? undefined : named(files, 'users', userName, 'user', userField);
+  return toConfig(context, cluster, user, environment);
+}
+
+function kubeconfigPaths(options: KubeconfigOptions, environment: Environment): string[] {
+  if (options.path !== undefined) return [options.path];
+  const listed = (environment['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
+  return listed.length > 0 ? [...new Set(listed)] : [join(options.homeDirectory ?? homedir(), '.kube', 'config')];
+}
+
+/** Files that do not exist are passed over, as kubectl does, unless the user named exactly this one. */
+async function readAll(paths: readonly string[], required: boolean): Promise<Field[]> {
+  const files: Field[] = [];
+  for (const path of paths) {
+    let text: string;
+    try {
+      text = await readFile(path, 'utf8');
+    } catch (error) {
+      if (!required && (error as NodeJS.ErrnoException).code === 'ENOENT') continue;
+      throw new ClusterConfigError(path, '', `cannot be read (${(error as Error).message})`, { cause: error });
+    }
+    files.push(new Field(path, '', parseYaml(path, text)).object());
+  }
+  return files;
+}
+
+function parseYaml(path: string, text: string): unknown {
+  try {
+    return parse(text) ?? {};
+  } catch (error) {
+    const reason = (error as Error).message.split('\n', 1)[0] ?? '';
+    throw new ClusterConfigError(path, '', `not valid YAML: ${reason}`, { cause: error });
+  }
+}
+
+/** The first file that has an entry of this name wins. */
+function named(
+  files: readonly Field[],
+  list: 'clusters' | 'contexts' | 'users',
+  name: string,
+  body: string,
+  mentionedAt: Field | undefined,
+): Field {
+  for (const file of files) {
+    for (const entry of file.at(list).entries()) {
+      if (entry.at('name').optionalString() === name) return entry.at(body).object();
+    }
+  }
+  const known = files.flatMap((file) =>
+    file
+      .at(list)
+      .entries()
+      .map((entry) => entry.at('name').optionalString())
+      .filter(isPresent),
+  );
+  const problem = `names "${name}", but ${list} has ${known.length === 0 ? 'no entries' : `only ${known.join(', ')}`}`;
+  throw new ClusterConfigError(mentionedAt?.file ?? describe(files), mentionedAt?.path ?? list, problem);
+}
+
+async function toConfig(
+  context: Field,
+  cluster: Field,
+  user: Field | undefined,
+  environment: Environment,
+): Promise<ClusterConfig> {
+  const server = serverOf(cluster.at('server'));
+  const tls = await tlsOf(cluster);
+  const proxyUrl = proxyOf(cluster.at('proxy-url')) ?? proxyFromEnvironment(server, environment);
+  const impersonate = user === undefined ? undefined : impersonationOf(user);
+  const namespace = context.at('namespace').optionalString();
+  return {
+    server,
+    tls,
+    credentials: user === undefined ? {} : await credentialsOf(user, cluster, { server, tls, proxyUrl }),
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    ...(impersonate === undefined ? {} : { impersonate }),
+    ...(namespace === undefined ? {} : { namespace }),
+  };
+}
+
+function serverOf(field: Field): string {
+  const text = field.string();
+  // `localhost:8080` parses as a URL of the scheme "localhost:", so look at the scheme first.
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
+    throw field.error(`"${text}" is not an http:// or https:// address`);
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+async function tlsOf(cluster: Field): Promise<TlsConfig> {
+  const insecureSkipVerify = cluster.at('insecure-skip-tls-verify').optionalBoolean() ?? false;
+  const caField = cluster.at('certificate-authority-data').present
+    ? cluster.at('certificate-authority-data')
+    : cluster.at('certificate-authority');
+  if (insecureSkipVerify && caField.present) {
+    throw caField.error('cannot be combined with insecure-skip-tls-verify: true');
+  }
+  const ca = cluster.at('certificate-authority-data').present
+    ? caField.base64Pem()
+    : caField.present
+      ? await caField.fileText()
+      : undefined;
+  const serverName = cluster.at('tls-server-name').optionalString();
+  return {
+    insecureSkipVerify,
+    ...(ca === undefined ? {} : { ca }),
+    ...(serverName === undefined ? {} : { serverName }),
+  };
+}
+
+function proxyOf(field: Field): string | undefined {
+  const text = field.optionalString();
+  if (text === undefined) return undefined;
+  const scheme = URL.canParse(text) ? new URL(text).protocol : '';
+  if (!['http:', 'https:', 'socks5:'].includes(scheme)) {
+    throw field.error(`"${text}" is not an http://, https:// or socks5:// address`);
+  }
+  return text;
+}
+
+const isPresent = <T>(value: T | undefined): value is T => value !== undefined;
+const describe = (files: readonly Field[]): string => files.map((file) => file.file).join(delimiter);

@@ -1,0 +1,197 @@
+/**
+ * Follows one kind at the API server, for ever. In: a `Kube` and what to follow. Out: calls to a sink, which after
+ * `complete` knows everything and from then on hears every change. Whatever breaks is tried again, with growing pauses.
+ */
+import type { KubeObject, ResourceKind } from '../api/object.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
+import { isExpired, KubeError } from './errors.ts';
+import type { Kube, ListOptions } from './kube.ts';
+import { backoffDelay } from './runtime/backoff.ts';
+import { SilenceAlarm, SilenceError } from './silenceAlarm.ts';
+
+/** Where a reflector puts what it hears. */
+export interface Sink<T> {
+  /** A full list begins; it may begin again before it completes. */
+  begin(): void;
+  upsert(object: T): void;
+  remove(object: T): void;
+  /** The list is through: what was not upserted since `begin` is gone. */
+  complete(): void;
+}
+
+/** Which objects of the kind. */
+export type Scope = Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector'>;
+
+export interface ReflectorTuning {
+  /** Objects per page of a list. */
+  readonly pageSize?: number;
+  /**
+   * How the full list is fetched: in pages, or as the beginning of a watch, which costs the server less and is served
+   * from Kubernetes 1.34 on (elsewhere the reflector falls back to pages).
+   */
+  readonly listing?: 'paged' | 'streaming';
+  /** The server is asked to end a watch after this long, plus up to as much again at random. */
+  readonly watchSeconds?: number;
+}
+
+export interface ReflectorOptions<T extends KubeObject> extends ReflectorTuning {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly kind: ResourceKind<T>;
+  readonly scope: Scope;
+  readonly sink: Sink<T>;
+  readonly onError: (error: unknown) => void;
+}
+
+const PAGE_SIZE = 500;
+const WATCH_SECONDS = 300;
+/** First pause 0.8 to 1.6 s; 15 to 30 s after many failures. */
+const BACKOFF = { base: 1_600, max: 30_000, jitter: 0.5 };
+/** A watch that ends sooner than this was no good, whatever it said. */
+const SHORT_WATCH = 1_000;
+/** Silence beyond the watch's own end means that nobody is there any more. */
+const SILENCE_MARGIN = 30_000;
+/** A streamed list sends without pause; a server that does not know how to end one falls silent instead. */
+const LISTING_SILENCE = 30_000;
+const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
+
+export class Reflector<T extends KubeObject> {
+  readonly #options: ReflectorOptions<T>;
+  /** Where the next watch resumes; undefined means that a full list is needed. */
+  #resourceVersion: string | undefined;
+  #streaming: boolean;
+  #failures = 0;
+  #watchBegan = 0;
+  #heardAny = false;
+
+  constructor(options: ReflectorOptions<T>) {
+    this.#options = options;
+    this.#streaming = options.listing === 'streaming';
+  }
+
+  /** Runs until the signal aborts, and resolves then. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#watchBegan = Number.POSITIVE_INFINITY;
+      this.#heardAny = false;
+      let failure: unknown;
+      try {
+        await this.#listAndWatch(signal);
+      } catch (error) {
+        failure = error ?? new Error('the watch broke');
+      }
+      if (signal.aborted) return;
+      const pause = this.#pauseAfter(failure);
+      if (pause > 0) await this.#options.clock.sleep(pause, signal).catch(() => {});
+    }
+  }
+
+  async #listAndWatch(signal: AbortSignal): Promise<void> {
+    if (this.#resourceVersion !== undefined) return this.#watch(this.#resourceVersion, signal);
+    if (this.#streaming) return this.#streamList(signal);
+    this.#resourceVersion = await this.#pagedList(signal);
+    return this.#watch(this.#resourceVersion, signal);
+  }
+
+  #pauseAfter(failure: unknown): number {
+    const { clock, random, onError } = this.#options;
+    // A connection that takes long to fail is not a watch that lasted.
+    const lasted = clock.now() - this.#watchBegan >= SHORT_WATCH && (failure === undefined || this.#heardAny);
+    if (lasted) this.#failures = 0;
+    if (lasted && failure === undefined) return 0;
+    if (isExpired(failure) || isFromTheFuture(failure)) {
+      this.#resourceVersion = undefined;
+      // Ordinary after a long silence: list again at once, unless that has just been tried.
+      if (this.#failures++ === 0) return 0;
+    } else if (failure !== undefined) onError(failure);
+    const asked = failure instanceof KubeError ? (failure.retryAfter ?? 0) : 0;
+    return Math.max(asked, backoffDelay(BACKOFF, this.#failures++, random));
+  }
+
+  async #pagedList(signal: AbortSignal): Promise<string> {
+    const { kube, kind, scope, sink, pageSize = PAGE_SIZE } = this.#options;
+    let paging: Pick<ListOptions, 'limit' | 'continue'> = { limit: pageSize };
+    sink.begin();
+    for (;;) {
+      let page;
+      try {
+        page = await kube.list(kind, { ...scope, ...paging, signal });
+      } catch (error) {
+        if (!isExpired(error) || paging.continue === undefined) throw error;
+        // The snapshot that the pages come from was compacted away; one answer without pages cannot be.
+        paging = {};
+        sink.begin();
+        continue;
+      }
+      for (const object of page.items) sink.upsert(object);
+      const { continue: next, resourceVersion = '' } = page.metadata;
+      if (next === undefined || next === '') {
+        sink.complete();
+        return resourceVersion;
+      }
+      paging = { limit: pageSize, continue: next };
+    }
+  }
+
+  async #streamList(signal: AbortSignal): Promise<void> {
+    this.#options.sink.begin();
+    let complete = false;
+    try {
+      await this.#watch(undefined, signal, () => {
+        complete = true;
+      });
+    } catch (error) {
+      const refused = error instanceof KubeError && (error.code === 400 || error.code === 422);
+      if (!refused && !(error instanceof SilenceError)) throw error;
+      if (complete) throw error;
+    }
+    if (complete || signal.aborted) return;
+    this.#streaming = false;
+    await this.#listAndWatch(signal);
+  }
+
+  /** Without a resource version, the server first sends everything there is. */
+  async #watch(resourceVersion: string | undefined, signal: AbortSignal, onListed?: () => void): Promise<void> {
+    const { kube, clock, random, kind, scope, sink, watchSeconds = WATCH_SECONDS } = this.#options;
+    const timeoutSeconds = Math.ceil(watchSeconds * (1 + random.next()));
+    const listing = resourceVersion === undefined;
+    const silence = new SilenceAlarm(clock, signal, listing ? LISTING_SILENCE : timeoutSeconds * 1000 + SILENCE_MARGIN);
+    const events = kube.watch(kind, {
+      ...scope,
+      ...(listing ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : { resourceVersion }),
+      allowBookmarks: true,
+      timeoutSeconds,
+      signal: silence.signal,
+    });
+    this.#watchBegan = clock.now();
+    let listed = !listing;
+    try {
+      for await (const event of events) {
+        silence.heard();
+        this.#heardAny = true;
+        if (event.type === 'DELETED') sink.remove(event.object);
+        else if (event.type !== 'BOOKMARK') sink.upsert(event.object);
+        else if (!listed && event.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true') {
+          listed = true;
+          silence.limit = timeoutSeconds * 1000 + SILENCE_MARGIN;
+          sink.complete();
+          onListed?.();
+        }
+        // Until the list is through, its events are in no order that one could resume from.
+        if (listed) this.#resourceVersion = event.object.metadata.resourceVersion ?? this.#resourceVersion;
+      }
+    } catch (error) {
+      throw silence.rang ?? error;
+    } finally {
+      silence.stop();
+    }
+    if (silence.rang !== undefined) throw silence.rang;
+  }
+}
+
+/** Etcd was restored from a backup: the version that we saw last has not happened yet in this history. */
+const isFromTheFuture = (error: unknown): boolean =>
+  error instanceof KubeError &&
+  error.status.details?.causes?.some((cause) => cause.reason === 'ResourceVersionTooLarge') === true;

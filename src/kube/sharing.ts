@@ -1,0 +1,66 @@
+/**
+ * Equal values kept once. In: freshly decoded JSON and something that it probably resembles. Out: the same value, made
+ * of parts of the other wherever they are equal. Nothing that comes in is changed.
+ */
+
+/** `raw`, with every part that equals its counterpart in `model` replaced by that counterpart. */
+export function shareWith<V>(model: V | undefined, raw: V): V {
+  if (model === undefined || raw === model) return model ?? raw;
+  if (typeof raw !== 'object' || raw === null || typeof model !== 'object' || model === null) return raw;
+  if (deepEqual(model, raw)) return model;
+  if (Array.isArray(raw)) {
+    if (!Array.isArray(model)) return raw;
+    const elements: readonly unknown[] = model;
+    return raw.map((value: unknown, index) => shareWith(elements[index], value)) as V;
+  }
+  const known = model as Readonly<Record<string, unknown>>;
+  const copy: Record<string, unknown> = {};
+  for (const key in raw) copy[key] = shareWith(known[key], raw[key]);
+  return copy as V;
+}
+
+/** Equality of JSON values. */
+export function deepEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+    for (let index = 0; index < left.length; index++) if (!deepEqual(left[index], right[index])) return false;
+    return true;
+  }
+  const known = left as Readonly<Record<string, unknown>>;
+  const other = right as Readonly<Record<string, unknown>>;
+  let keys = 0;
+  for (const key in other) {
+    if (!deepEqual(known[key], other[key])) return false;
+    keys++;
+  }
+  for (const _key in known) keys--;
+  return keys === 0;
+}
+
+/**
+ * One copy of each string that comes again and again (node names, timestamps). Bounded: when half of the room is used
+ * up, what was not asked for since is forgotten, which costs memory but never correctness.
+ */
+export class StringPool {
+  readonly #limit: number;
+  #young = new Map<string, string>();
+  #old = new Map<string, string>();
+
+  constructor(limit = 65_536) {
+    this.#limit = limit;
+  }
+
+  intern(text: string): string {
+    const known = this.#young.get(text);
+    if (known !== undefined) return known;
+    const canonical = this.#old.get(text) ?? text;
+    if (this.#young.size >= this.#limit / 2) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(canonical, canonical);
+    return canonical;
+  }
+}

@@ -1,0 +1,53 @@
+/** Notices connections on which nobody speaks any more. In: `heard()` at every sign of life. Out: an abort signal. */
+import type { Clock } from '../clock/clock.ts';
+
+export class SilenceError extends Error {
+  override readonly name = 'SilenceError';
+}
+
+/** Aborts its signal when nothing has been heard for longer than the limit, or when the outer signal does. */
+export class SilenceAlarm {
+  limit: number;
+  /** Set once the limit was exceeded. */
+  rang: SilenceError | undefined;
+  readonly #clock: Clock;
+  readonly #outer: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #forward = (): void => this.#controller.abort(this.#outer.reason);
+  #lastHeard: number;
+  #cancel: () => void;
+
+  constructor(clock: Clock, outer: AbortSignal, limit: number) {
+    this.limit = limit;
+    this.#clock = clock;
+    this.#outer = outer;
+    this.#lastHeard = clock.now();
+    this.#cancel = clock.after(limit, () => this.#check());
+    outer.addEventListener('abort', this.#forward, { once: true });
+    if (outer.aborted) this.#forward();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  heard(): void {
+    this.#lastHeard = this.#clock.now();
+  }
+
+  stop(): void {
+    this.#cancel();
+    this.#outer.removeEventListener('abort', this.#forward);
+  }
+
+  /** One timer for many events: it is set again only when it fires. */
+  #check(): void {
+    const left = this.#lastHeard + this.limit - this.#clock.now();
+    if (left > 0) {
+      this.#cancel = this.#clock.after(left, () => this.#check());
+      return;
+    }
+    this.rang = new SilenceError(`the watch was silent for ${Math.round(this.limit / 1000)} s; connecting anew`);
+    this.#controller.abort(this.rang);
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * What an informer keeps of an object. In: the object as the server sent it and, on an update, the one kept before.
+ * Out: a smaller object that shares whatever stayed the same, so that an unchanged `spec` is the identical `spec`.
+ * What comes out is for reading: written back with a PUT it would erase what was left out. Patch instead.
+ */
+import type { KubeObject, ObjectMeta, ResourceKind } from '../api/object.ts';
+import { Kinds, type Node, type Pod } from '../api/kinds.ts';
+import { shareWith } from './sharing.ts';
+import { PodTrim } from './trimPod.ts';
+
+/** Must not change what it is given. */
+export type Transform<T> = (object: T, previous: T | undefined) => T;
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Keeps everything, for those who need what others leave out. */
+export const keepAll = <T>(object: T): T => object;
+
+/** Leaves out who manages which field, and kubectl's copy of the manifest: often half of an object. */
+export function dropBookkeeping<T extends KubeObject>(object: T, previous: T | undefined): T {
+  return shareWith(previous, { ...object, metadata: trimMetadata(object.metadata) });
+}
+
+/** The trim that suits a kind; a new one for each informer, because some remember what they saw. */
+export function trimFor<T extends KubeObject>(kind: ResourceKind<T>): Transform<T> {
+  if (kind.group === Kinds.Pod.group && kind.plural === Kinds.Pod.plural) {
+    const trim = new PodTrim();
+    const transform: Transform<Pod> = (pod, previous) => trim.apply(pod, previous);
+    return transform as unknown as Transform<T>;
+  }
+  if (kind.group === Kinds.Node.group && kind.plural === Kinds.Node.plural) {
+    return trimNode as unknown as Transform<T>;
+  }
+  return dropBookkeeping;
+}
+
+/** A node lists the images it holds, up to 50 with all their names; nobody here places pods by image. */
+function trimNode(node: Node, previous: Node | undefined): Node {
+  if (node.status?.images === undefined) return dropBookkeeping(node, previous);
+  const { images: _images, ...status } = node.status;
+  return dropBookkeeping({ ...node, status }, previous);
+}
+
+export function trimMetadata(metadata: ObjectMeta): ObjectMeta {
+  const { managedFields: _managedFields, ...rest } = metadata;
+  if (rest.annotations?.[LAST_APPLIED] === undefined) return rest;
+  const { [LAST_APPLIED]: _lastApplied, ...annotations } = rest.annotations;
+  return { ...rest, annotations };
+}

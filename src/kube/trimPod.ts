@@ -1,0 +1,207 @@
+/**
+ * What an informer keeps of a pod: identity, what scheduling and draining read, and nothing else. A cluster has a
+ * hundred thousand pods from a few thousand templates, so each pod borrows all it can from a sibling seen before.
+ */
+import type { Container, PodCondition, PodSpec, PodStatus, Volume } from 'kubernetes-types/core/v1.js';
+import type { Pod } from '../api/kinds.ts';
+import type { ObjectMeta } from '../api/object.ts';
+import { shareWith, StringPool } from './sharing.ts';
+
+const METADATA = [
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'creationTimestamp',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'generation',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'finalizers',
+] as const satisfies readonly (keyof ObjectMeta)[];
+
+/** Some are younger than the published types, hence plain strings. */
+const SPEC: readonly string[] = [
+  'containers',
+  'nodeName',
+  'schedulerName',
+  'tolerations',
+  'priority',
+  'terminationGracePeriodSeconds',
+  'restartPolicy',
+  'preemptionPolicy',
+  'initContainers',
+  'volumes',
+  'nodeSelector',
+  'affinity',
+  'topologySpreadConstraints',
+  'priorityClassName',
+  'hostNetwork',
+  'overhead',
+  'runtimeClassName',
+  'schedulingGates',
+  'resourceClaims',
+  'resources',
+  'activeDeadlineSeconds',
+  'os',
+];
+
+const CONTAINER: readonly string[] = ['name', 'resources', 'ports', 'restartPolicy'];
+
+/** Volumes that tie a pod to storage; the rest (config maps, tokens, scratch space) go wherever the pod goes. */
+const VOLUME: readonly string[] = [
+  'persistentVolumeClaim',
+  'ephemeral',
+  'csi',
+  'azureDisk',
+  'awsElasticBlockStore',
+  'gcePersistentDisk',
+  'cinder',
+  'vsphereVolume',
+];
+
+const STATUS: readonly string[] = [
+  'phase',
+  'conditions',
+  'startTime',
+  'nominatedNodeName',
+  'reason',
+  'resize',
+  'resources',
+  'allocatedResources',
+  'resourceClaimStatuses',
+];
+
+const CONDITION: readonly string[] = [
+  'type',
+  'status',
+  'lastTransitionTime',
+  'reason',
+  'message',
+  'observedGeneration',
+];
+
+/** The CNI and kubectl leave these on every pod, each different, and no one here reads them. */
+const UNREAD_ANNOTATIONS = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  'cni.projectcalico.org/containerID',
+  'cni.projectcalico.org/podIP',
+  'cni.projectcalico.org/podIPs',
+  'k8s.v1.cni.cncf.io/network-status',
+  'k8s.v1.cni.cncf.io/networks-status',
+]);
+
+const MAX_SIBLINGS = 16_384;
+
+export class PodTrim {
+  readonly #strings = new StringPool();
+  /** The pod last seen of each owner, and of each namespace's look-alikes; oldest first. */
+  readonly #siblings = new Map<string, Pod>();
+
+  apply(pod: Pod, previous: Pod | undefined): Pod {
+    const { metadata, spec, status } = pod;
+    const owner = metadata.ownerReferences?.[0]?.uid;
+    const kin = `${metadata.namespace ?? ''}/${spec?.containers[0]?.name ?? ''}`;
+    const model = previous ?? this.#known(owner) ?? this.#known(kin);
+    const trimmed: Pod = {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: this.#metadata(metadata, model?.metadata),
+      ...(spec === undefined ? {} : { spec: this.#spec(spec, model?.spec) }),
+      ...(status === undefined ? {} : { status: this.#status(status, model?.status) }),
+    };
+    if (previous === undefined) {
+      if (owner !== undefined) this.#remember(owner, trimmed);
+      this.#remember(kin, trimmed);
+    }
+    return trimmed;
+  }
+
+  #known(key: string | undefined): Pod | undefined {
+    return key === undefined ? undefined : this.#siblings.get(key);
+  }
+
+  #remember(key: string, pod: Pod): void {
+    this.#siblings.set(key, pod);
+    if (this.#siblings.size <= MAX_SIBLINGS) return;
+    for (const oldest of this.#siblings.keys()) {
+      this.#siblings.delete(oldest);
+      return;
+    }
+  }
+
+  #metadata(raw: ObjectMeta, model: ObjectMeta | undefined): ObjectMeta {
+    const kept = pick(raw, METADATA);
+    if (raw.annotations !== undefined) kept.annotations = trimAnnotations(raw.annotations);
+    if (model !== undefined) borrow(kept, model);
+    if (kept.creationTimestamp !== undefined) kept.creationTimestamp = this.#strings.intern(kept.creationTimestamp);
+    return kept;
+  }
+
+  #spec(raw: PodSpec, model: PodSpec | undefined): PodSpec {
+    const kept = pick(raw, SPEC);
+    kept.containers = raw.containers.map(trimContainer);
+    if (raw.initContainers !== undefined) kept.initContainers = raw.initContainers.map(trimContainer);
+    if (raw.volumes !== undefined) kept.volumes = trimVolumes(raw.volumes);
+    if (model !== undefined) borrow(kept, model);
+    if (kept.nodeName !== undefined) kept.nodeName = this.#strings.intern(kept.nodeName);
+    return kept;
+  }
+
+  #status(raw: PodStatus, model: PodStatus | undefined): PodStatus {
+    const kept = pick(raw, STATUS);
+    if (raw.conditions !== undefined) kept.conditions = raw.conditions.map(trimCondition);
+    if (model !== undefined) borrow(kept, model);
+    if (kept.startTime !== undefined) kept.startTime = this.#strings.intern(kept.startTime);
+    for (const condition of kept.conditions ?? []) this.#internTime(condition);
+    return kept;
+  }
+
+  #internTime(condition: PodCondition): void {
+    if (condition.lastTransitionTime === undefined) return;
+    // Writing an equal string keeps the meaning, also for a condition borrowed from a sibling.
+    condition.lastTransitionTime = this.#strings.intern(condition.lastTransitionTime);
+  }
+}
+
+/** Takes over from `model` every value that equals our own. `kept` is ours to change. */
+function borrow<V extends object>(kept: V, model: V): void {
+  for (const key in kept) kept[key] = shareWith(model[key], kept[key]);
+}
+
+/** Always in the order of `fields`, so that all pods have the same few hidden classes. */
+function pick<V extends object>(raw: V, fields: readonly string[]): V {
+  const source = raw as Readonly<Record<string, unknown>>;
+  const kept: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value = source[field];
+    if (value !== undefined && value !== null) kept[field] = value;
+  }
+  return kept as V;
+}
+
+const trimContainer = (raw: Container): Container => pick(raw, CONTAINER);
+
+const trimCondition = (raw: PodCondition): PodCondition => pick(raw, CONDITION);
+
+function trimVolumes(raw: readonly Volume[]): Volume[] {
+  const kept: Volume[] = [];
+  for (const volume of raw) {
+    const source = volume as unknown as Readonly<Record<string, unknown>>;
+    for (const type of VOLUME) {
+      if (source[type] !== undefined) kept.push({ name: volume.name, [type]: source[type] });
+    }
+  }
+  return kept;
+}
+
+function trimAnnotations(raw: Record<string, string>): Record<string, string> {
+  for (const key in raw) {
+    if (UNREAD_ANNOTATIONS.has(key)) {
+      return Object.fromEntries(Object.entries(raw).filter(([name]) => !UNREAD_ANNOTATIONS.has(name)));
+    }
+  }
+  return raw;
+}
