@@ -1,0 +1,74 @@
+import type { KubeObject, ResourceKind } from '../api/object.ts';
+import type { Kube } from './kube.ts';
+import { mergePatch, type MergePatch } from './mergePatch.ts';
+
+export interface ObjectPatchOptions {
+  /**
+   * Whether the write fails with Conflict when the object changed since `before` was read. Without a word, yes as soon
+   * as a list is written: a merge patch replaces lists whole and would undo what others added.
+   */
+  readonly lock?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** The parts of metadata that belong to writers; the rest is the server's. */
+const OWN_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
+
+/**
+ * Writes what differs between `before` (as read) and `after` (as wanted) in metadata and spec. Out: the object as the
+ * server has it now; when nothing differs no request is made and `before` comes back.
+ */
+export async function patchObject<T extends KubeObject>(
+  kube: Kube,
+  kind: ResourceKind<T>,
+  before: T,
+  after: T,
+  options: ObjectPatchOptions = {},
+): Promise<T> {
+  return send(kube, kind, before, mergePatch(writable(before), writable(after)), options);
+}
+
+/** The same for `status`, through its subresource. */
+export async function patchStatus<T extends KubeObject & { status?: object }>(
+  kube: Kube,
+  kind: ResourceKind<T>,
+  before: T,
+  after: T,
+  options: ObjectPatchOptions = {},
+): Promise<T> {
+  return send(kube, kind, before, mergePatch({ status: before.status }, { status: after.status }), options, 'status');
+}
+
+async function send<T extends KubeObject>(
+  kube: Kube,
+  kind: ResourceKind<T>,
+  before: T,
+  patch: MergePatch | undefined,
+  { lock = containsList(patch), signal }: ObjectPatchOptions,
+  subresource?: string,
+): Promise<T> {
+  if (patch === undefined) return before;
+  const { name, namespace, resourceVersion } = before.metadata;
+  if (lock && resourceVersion === undefined) {
+    throw new Error(`${name}: cannot lock the patch of a ${kind.kind} that was not read from the server`);
+  }
+  const body = lock ? { ...patch, metadata: { ...(patch['metadata'] as object | undefined), resourceVersion } } : patch;
+  return kube.patch(
+    kind,
+    { name, namespace },
+    { type: 'merge', body },
+    { ...(subresource === undefined ? {} : { subresource }), ...(signal === undefined ? {} : { signal }) },
+  );
+}
+
+/** Everything that a patch of the object itself may change. */
+function writable(object: KubeObject): Record<string, unknown> {
+  const { apiVersion: _apiVersion, kind: _kind, metadata, ...rest } = object;
+  const { status: _status, ...fields } = rest as Record<string, unknown>;
+  return { ...fields, metadata: Object.fromEntries(OWN_METADATA.map((key) => [key, metadata[key]])) };
+}
+
+function containsList(value: unknown): boolean {
+  if (Array.isArray(value)) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(containsList);
+}
