@@ -183,7 +183,7 @@ export const azureOptions = {
     kind: memoryShare(),
     default: '0.075',
     group: 'Nodes',
-    help: "Share of a machine's advertised memory that the hypervisor and kernel keep, as a fraction: 0.075 is 7.5 %. Used until a node of that size has shown its true memory.",
+    help: "Share of a machine's advertised memory that the hypervisor and kernel keep, as a fraction: 0.075 is 7.5 %.",
   },
   linuxAdminUsername: {
     flag: 'linux-admin-username',
@@ -255,7 +255,7 @@ export const azureOptions = {
     kind: plainText,
     default: '',
     group: 'Networking',
-    help: 'Network policy engine of the cluster, as AKS reports it. New nodes are labelled for it.',
+    help: 'Network policy engine of the cluster, as AKS reports it. New nodes are set up for it.',
   },
   vnetSubnetId: {
     flag: 'vnet-subnet-id',
@@ -270,7 +270,7 @@ export const azureOptions = {
     kind: optional(uuid),
     default: '',
     group: 'Networking',
-    help: "The virtual network's resourceGuid, which the overlay's node agent looks for in a node label. Empty: asked from Azure.",
+    help: "The virtual network's resourceGuid, which the overlay's node agent looks for in a node label. Empty: with overlay, asked from Azure.",
   },
   dnsServiceIp: {
     flag: 'dns-service-ip',
@@ -278,7 +278,7 @@ export const azureOptions = {
     kind: optional(ipAddress),
     default: '',
     group: 'Networking',
-    help: "Address of the cluster's DNS service, for kubelets. Empty: read from the service kube-dns.",
+    help: "Address of the cluster's DNS service, for kubelets. Empty: read from the service kube-dns in kube-system.",
   },
   useSig: {
     flag: 'use-sig',

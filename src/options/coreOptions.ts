@@ -185,7 +185,7 @@ export const coreOptions = {
     kind: byteLimit,
     default: '-1',
     group: 'Process',
-    help: 'Memory that the container may use; caches stay below nine tenths of it.',
+    help: 'Memory limit of the container; the process plans with nine tenths of it.',
   },
   cpuRequests: {
     flag: 'cpu-requests',

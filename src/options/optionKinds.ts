@@ -120,7 +120,7 @@ export function duration(range: { minimum?: string } = {}): OptionKind<Duration>
 
 export function oneOf<const T extends string>(...values: readonly T[]): OptionKind<T> {
   return {
-    placeholder: values.filter((value) => value !== '').join('|'),
+    placeholder: values.map((value) => (value === '' ? '""' : value)).join('|'),
     allowed: values.map((value) => (value === '' ? 'empty' : value)).join(', '),
     emptyIsValue: values.some((value) => value === ''),
     parse(text) {

@@ -11,8 +11,14 @@ describe('help', () => {
       flag: 'metrics-port',
       env: 'METRICS_PORT',
       placeholder: '<port>',
-      description: 'Port of the Prometheus endpoint /metrics. (env METRICS_PORT; default 8080)',
+      help: 'Port of the Prometheus endpoint /metrics.',
+      facts: 'env METRICS_PORT; default 8080',
     });
+  });
+
+  it('gives the name of a second variable', () => {
+    const rows = optionHelpRows();
+    expect(rows.find(({ env }) => env === 'AZURE_SUBSCRIPTION_ID')?.facts).toBe('else ARM_SUBSCRIPTION_ID; required');
   });
 
   it('is made of sentences', () => {

@@ -12,8 +12,9 @@ export interface OptionHelpRow {
   readonly env: string;
   /** `<port>`, or `[true|false]` where the flag may stand alone. */
   readonly placeholder: string;
-  /** The help sentence with choices, default and variable. */
-  readonly description: string;
+  readonly help: string;
+  /** The default and the variables, or that it is required. */
+  readonly facts: string;
 }
 
 /** One row per option, group by group. */
@@ -24,7 +25,8 @@ export function optionHelpRows(): OptionHelpRow[] {
       flag: definition.flag,
       env: definition.env,
       placeholder: definition.kind.isSwitch ? `[${definition.kind.placeholder}]` : `<${definition.kind.placeholder}>`,
-      description: `${definition.help} (${helpFacts(definition).join('; ')})`,
+      help: definition.help,
+      facts: helpFacts(definition).join('; '),
     })),
   );
 }
@@ -62,12 +64,14 @@ function optionsByGroup(): [OptionGroup, OptionDefinition<unknown>[]][] {
   return optionGroups.map((group) => [group, definitions.filter((definition) => definition.group === group)]);
 }
 
-function helpFacts(definition: OptionDefinition<unknown>): string[] {
-  const environment = [definition.env, definition.fallbackEnv].filter((name) => name !== undefined).join(' or ');
-  return [`env ${environment}`, defaultText(definition)];
+/** The variable is a fact only beside a flag; alone, it is the name itself. */
+function helpFacts({ flag, env, fallbackEnv, ...definition }: OptionDefinition<unknown>): string[] {
+  const variables = fallbackEnv === undefined ? env : `${env} or ${fallbackEnv}`;
+  const fallback = fallbackEnv === undefined ? [] : [`else ${fallbackEnv}`];
+  return [...(flag === undefined ? fallback : [`env ${variables}`]), defaultText(definition)];
 }
 
-function defaultText(definition: OptionDefinition<unknown>): string {
+function defaultText(definition: Pick<OptionDefinition<unknown>, 'default'>): string {
   if (definition.default === undefined) return 'required';
   return definition.default === '' ? 'default empty' : `default ${definition.default}`;
 }

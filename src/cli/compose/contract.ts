@@ -1,0 +1,20 @@
+/** What the verbs hand to the composition roots. */
+import type { Options } from '../../options/optionTable.ts';
+
+/** `nodewright up`. */
+export interface UpOptions {
+  /** Without a dashboard, and without anything that needs a terminal. */
+  readonly headless: boolean;
+  /** Port of the local Kubernetes API; 0 for any free one. */
+  readonly port: number;
+  /** Where the kubeconfig and all state of the local world go. */
+  readonly stateDirectory: string;
+  /** How many seconds pass in the local world during one real second. */
+  readonly speed: number;
+}
+
+/** Resolves when the signal has been heeded and everything is stopped; rejects when the world could not be kept up. */
+export type RunLocalWorld = (options: UpOptions, signal: AbortSignal) => Promise<void>;
+
+/** Resolves when the signal has been heeded and everything is stopped; rejects when the controller cannot go on. */
+export type RunController = (options: Options, signal: AbortSignal) => Promise<void>;

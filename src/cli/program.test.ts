@@ -1,0 +1,150 @@
+import { spawn } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command as a user does, in a process of its own with nothing but the given variables. */
+function nodewright(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/nodewright.ts', ...args], {
+      env: { PATH: process.env['PATH'], ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}
+
+describe('nodewright', () => {
+  it('shows its verbs', async () => {
+    const outcome = await nodewright(['--help']);
+    expect(outcome).toMatchObject({ code: 0, stderr: '' });
+    expect(outcome.stdout).toMatchInlineSnapshot(`
+      "Usage: nodewright <verb> [options]
+
+      Node auto provisioning for Azure Kubernetes Service: the cheapest machines that
+      run your pods.
+
+      Options:
+        -V, --version  print the version
+        -h, --help     explain this
+
+      Verbs:
+        up             run a whole AKS with node auto provisioning on this machine
+        run            run the controller in a cluster
+        crds           print the custom resource definitions
+        version        print version, commit and platform
+        help [verb]    explain a verb
+      "
+    `);
+    expect(await nodewright([])).toEqual(outcome);
+  });
+
+  it.each([
+    [['crd'], "nodewright: unknown command 'crd' (Did you mean crds?)\n"],
+    [['--hepl'], "nodewright: unknown option '--hepl' (Did you mean --help?)\n"],
+    [
+      ['up', '--port', 'x'],
+      "nodewright: option '--port <port>' argument 'x' is invalid. It is not a whole number; allowed is a port from 1 to 65535, or 0 for any free one.\n",
+    ],
+    [
+      ['version', '-o', 'xml'],
+      "nodewright: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
+    ],
+    [
+      ['crds', 'pods'],
+      'nodewright: there is no kind "pods"; the kinds are aksnodeclasses, capacitybuffers, kwoknodeclasses, nodeclaims, nodeoverlays, nodepools\n',
+    ],
+  ])('refuses %j in one line', async (args, stderr) => {
+    expect(await nodewright(args)).toEqual({ code: 2, stdout: '', stderr });
+  });
+
+  it('tells its version', async () => {
+    const { stdout } = await nodewright(['version', '-o', 'json']);
+    const facts = JSON.parse(stdout) as { version: string };
+    expect(facts).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/) as unknown,
+      commit: 'unknown',
+      node: process.version,
+      platform: `${process.platform}/${process.arch}`,
+    });
+    expect((await nodewright(['--version'])).stdout).toBe(`${facts.version}\n`);
+  });
+});
+
+describe('nodewright crds', () => {
+  it('prints each definition as a YAML document', async () => {
+    const { code, stdout } = await nodewright(['crds']);
+    expect(code).toBe(0);
+    const names = parseAllDocuments(stdout).map((document) => document.getIn(['metadata', 'name']));
+    expect(names).toEqual([
+      'aksnodeclasses.karpenter.azure.com',
+      'capacitybuffers.autoscaling.x-k8s.io',
+      'kwoknodeclasses.karpenter.kwok.sh',
+      'nodeclaims.karpenter.sh',
+      'nodeoverlays.karpenter.sh',
+      'nodepools.karpenter.sh',
+    ]);
+  });
+
+  it('prints chosen ones as JSON', async () => {
+    const { stdout } = await nodewright(['crds', 'NodePool', 'nodeclaims', '-o', 'json']);
+    const list = JSON.parse(stdout) as { kind: string; items: { metadata: { name: string } }[] };
+    expect([list.kind, ...list.items.map((item) => item.metadata.name)]).toEqual([
+      'List',
+      'nodeclaims.karpenter.sh',
+      'nodepools.karpenter.sh',
+    ]);
+  });
+});
+
+describe('nodewright run', () => {
+  const environment = {
+    CLUSTER_NAME: 'cluster',
+    CLUSTER_ENDPOINT: 'https://localhost:6443',
+    KUBELET_BOOTSTRAP_TOKEN: 'abcdef.0123456789abcdef',
+    AZURE_SUBSCRIPTION_ID: 'subscription',
+    LOCATION: 'westeurope',
+    AZURE_NODE_RESOURCE_GROUP: 'group',
+    SSH_PUBLIC_KEY: 'ssh-ed25519 AAAA',
+  };
+
+  it('explains its options, and shows no secret', async () => {
+    const { code, stdout } = await nodewright(['run', '--help'], environment);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain(environment.KUBELET_BOOTSTRAP_TOKEN);
+    await expect(stdout).toMatchFileSnapshot('run.help.txt');
+  });
+
+  it('lists all mistakes at once', async () => {
+    const args = ['run', '--metrics-port', '-1', '-health-probe-port=x', '--enable-profiling', '--use-sig=maybe'];
+    expect(await nodewright(args, { ...environment, BATCH_MAX_DURATION: 'soon' })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `nodewright: 5 options are wrong:
+  --vnet-subnet-id (VNET_SUBNET_ID): is required; allowed is /subscriptions/<id>/resourceGroups/<group>/providers/Microsoft.Network/virtualNetworks/<network>/subnets/<subnet>
+  --use-sig: "maybe" is not a yes-or-no value; allowed is true or false
+  BATCH_MAX_DURATION: "soon" cannot be read; allowed is a duration such as 300ms, 10s or 1m30s, at least 0s
+  --metrics-port: "-1" is too small; allowed is a port from 1 to 65535, or 0 for any free one
+  --health-probe-port: "x" is not a whole number; allowed is a port from 1 to 65535, or 0 for any free one
+`,
+    });
+  });
+
+  it('suggests the flag that was meant', async () => {
+    expect(await nodewright(['run', '--metric-port', '1'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: "nodewright: unknown option '--metric-port' (Did you mean --metrics-port?)\n",
+    });
+  });
+});

@@ -1,0 +1,105 @@
+/**
+ * The verbs and how they are called. In: command-line arguments. Out: an exit code. Only the verb that is asked for is
+ * loaded, so that `--help` answers at once.
+ */
+import { Command, CommanderError } from 'commander';
+import { buildInfo } from './buildInfo.ts';
+import { ExitCode, UsageError } from './exitCode.ts';
+
+interface Verb {
+  readonly name: string;
+  readonly summary: string;
+  /** Gives the command with its options and its action. */
+  readonly load: () => Promise<Command>;
+  /** Karpenter's flags may be written with one dash, as Go programs allow. */
+  readonly goFlags?: true;
+}
+
+const verbs: readonly Verb[] = [
+  {
+    name: 'up',
+    summary: 'run a whole AKS with node auto provisioning on this machine',
+    load: async () => (await import('./up.ts')).upCommand(),
+  },
+  {
+    name: 'run',
+    summary: 'run the controller in a cluster',
+    load: async () => (await import('./run.ts')).runCommand(),
+    goFlags: true,
+  },
+  {
+    name: 'crds',
+    summary: 'print the custom resource definitions',
+    load: async () => (await import('./crds.ts')).crdsCommand(),
+  },
+  {
+    name: 'version',
+    summary: 'print version, commit and platform',
+    load: async () => (await import('./version.ts')).versionCommand(),
+  },
+];
+
+/** Commander throws these for what is not a mistake. */
+const NOT_ERRORS: readonly string[] = ['commander.helpDisplayed', 'commander.help', 'commander.version'];
+
+export async function runProgram(args: readonly string[]): Promise<number> {
+  const verb = chosenVerb(args);
+  const program = await buildProgram(verb);
+  try {
+    if (args.length === 0) program.outputHelp();
+    else await program.parseAsync(verb?.goFlags === true ? args.map(doubleDash) : [...args], { from: 'user' });
+    return ExitCode.ok;
+  } catch (error) {
+    return reportFailure(error);
+  }
+}
+
+async function buildProgram(chosen: Verb | undefined): Promise<Command> {
+  const program = withHouseSettings(new Command('nodewright'))
+    .description('Node auto provisioning for Azure Kubernetes Service: the cheapest machines that run your pods.')
+    .usage('<verb> [options]')
+    .version(buildInfo().version, '-V, --version', 'print the version')
+    .commandsGroup('Verbs:')
+    .helpCommand('help [verb]', 'explain a verb');
+  for (const verb of verbs) {
+    const command = verb === chosen ? await verb.load() : new Command(verb.name);
+    program.addCommand(withHouseSettings(command).summary(verb.summary));
+  }
+  return program;
+}
+
+/** Mistakes are one line and an exception, never an exit from within. */
+function withHouseSettings(command: Command): Command {
+  return command
+    .helpOption('-h, --help', 'explain this')
+    .showSuggestionAfterError(true)
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(`nodewright: ${oneLine(text)}\n`) });
+}
+
+/** The first word that is not an option, or the one after `help`. */
+function chosenVerb(args: readonly string[]): Verb | undefined {
+  const words = args.filter((argument) => !argument.startsWith('-'));
+  const name = words[0] === 'help' ? words[1] : words[0];
+  return verbs.find((verb) => verb.name === name);
+}
+
+function doubleDash(argument: string): string {
+  return /^-[a-z]{2,}(-[a-z]+)*(=|$)/.test(argument) ? `-${argument}` : argument;
+}
+
+function oneLine(text: string): string {
+  return text
+    .replace(/^error: /, '')
+    .trim()
+    .split(/\s*\n\s*/)
+    .join(' ');
+}
+
+function reportFailure(error: unknown): number {
+  if (error instanceof CommanderError) return NOT_ERRORS.includes(error.code) ? ExitCode.ok : ExitCode.usage;
+  const message = error instanceof Error ? error.message : String(error);
+  console.error(`nodewright: ${message}`);
+  if (process.env['LOG_LEVEL'] === 'debug' && error instanceof Error) console.error(error.stack);
+  return error instanceof UsageError ? ExitCode.usage : ExitCode.failure;
+}

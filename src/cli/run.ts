@@ -1,0 +1,74 @@
+/** `nodewright run`: the controller against a real cluster. All its options come from the options table. */
+import { Command, Help, Option } from 'commander';
+import type { OptionHelpRow } from '../options/optionText.ts';
+import { optionHelpRows } from '../options/optionText.ts';
+import { OptionsError } from '../options/optionsError.ts';
+import type { ParsedOptions } from '../options/parseOptions.ts';
+import { parseOptions } from '../options/parseOptions.ts';
+import type { RunController } from './compose/contract.ts';
+import { UsageError } from './exitCode.ts';
+import { runUntilStopped } from './stopSignals.ts';
+
+const DEFAULT_WIDTH = 80;
+const DESCRIPTION_INDENT = '        ';
+
+export function runCommand(): Command {
+  const command = new Command('run')
+    .description(
+      'Runs the controller: watches pods that no node can take, creates the cheapest machines for them, and removes machines that are no longer worth their price. A flag beats its environment variable.',
+    )
+    .allowExcessArguments(false)
+    .configureHelp({ formatItem: (term, _width, description, help) => formatItem(term, description, help) });
+  const rows = optionHelpRows();
+  for (const row of rows) {
+    if (row.flag !== undefined)
+      command.addOption(new Option(`--${row.flag} ${row.placeholder}`, helpText(row)).helpGroup(`${row.group}:`));
+  }
+  return command
+    .addHelpText('after', () => environmentHelp(rows))
+    .action(async () => {
+      const { options, warnings } = readOptions(givenFlags(command));
+      for (const warning of warnings) console.error(`nodewright: warning: ${warning}`);
+      const controller = await import('./compose/runController.ts');
+      const runController: RunController = controller.runController;
+      await runUntilStopped((signal) => runController(options, signal));
+    });
+}
+
+function readOptions(flags: Readonly<Record<string, string>>): ParsedOptions {
+  try {
+    return parseOptions({ flags, environment: process.env });
+  } catch (error) {
+    if (error instanceof OptionsError) throw new UsageError(error.message, error);
+    throw error;
+  }
+}
+
+/** Commander gives `true` for a switch that stands alone. */
+function givenFlags(command: Command): Record<string, string> {
+  const flags: Record<string, string> = {};
+  for (const option of command.options) {
+    const value: unknown = command.getOptionValue(option.attributeName());
+    if (typeof value === 'string' || value === true) flags[option.name()] = String(value);
+  }
+  return flags;
+}
+
+function helpText(row: OptionHelpRow): string {
+  return `${row.help}\n(${row.facts})`;
+}
+
+/** With so many long flags, a column of its own would leave no room for the sentences. */
+function formatItem(term: string, description: string, help: Help): string {
+  const width = (help.helpWidth ?? DEFAULT_WIDTH) - DESCRIPTION_INDENT.length;
+  const lines = help.boxWrap(description, width).split('\n');
+  return [`  ${term}`, ...lines.map((line) => `${DESCRIPTION_INDENT}${line}`)].join('\n');
+}
+
+function environmentHelp(rows: readonly OptionHelpRow[]): string {
+  const help = new Help();
+  help.prepareContext({ helpWidth: process.stdout.columns });
+  const environmentOnly = rows.filter(({ flag }) => flag === undefined);
+  const items = environmentOnly.map((row) => formatItem(row.env, helpText(row), help));
+  return ['', 'From the environment only:', ...items].join('\n');
+}
