@@ -1,161 +1,108 @@
 /**
- * A local copy of one kind, kept current, with subscribers. In: a reflector's reports. Out: `store` to read from and
- * events to react to.
+ * The informers of a process. In: a `Kube`. Out: one informer per kind and scope, shared by all who ask for it, so that
+ * each object is held, and each change heard, once.
  */
-import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
-import type { ObjectRef } from './kube.ts';
-import { Reflector, type ReflectorOptions, type Sink } from './reflector.ts';
-import { Store, type ReadonlyStore } from './store.ts';
-import type { Transform } from './trim.ts';
+import type { KubeObject, ResourceKind } from '../api/object.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
+import { StoreInformer, type Informer } from './storeInformer.ts';
+import type { Kube } from './kube.ts';
+import type { ReflectorTuning, Scope } from './reflector.ts';
+import type { IndexFunction } from './store.ts';
+import { trimFor, type Transform } from './trim.ts';
 
-export type InformerEvent<T> =
-  | { readonly type: 'added'; readonly object: T }
-  | { readonly type: 'updated'; readonly object: T; readonly old: T }
-  | { readonly type: 'deleted'; readonly object: T };
+export type { Informer, InformerEvent } from './storeInformer.ts';
 
-export interface Informer<T extends KubeObject> {
-  readonly kind: ResourceKind<T>;
-  readonly store: ReadonlyStore<T>;
-  /** Calls `listener` with what is there, as `added`, and then with every change. Returns how to stop. */
-  subscribe(listener: (event: InformerEvent<T>) => void): () => void;
-  /** The store has held everything at least once. */
-  readonly hasSynced: boolean;
-  /** Resolves when `hasSynced`; rejects with the signal's reason when that comes first. */
-  synced(signal?: AbortSignal): Promise<void>;
-  /** Follows the API server until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
+export interface InformerOptions<T extends KubeObject> extends Scope {
+  /** Instead of the trim that suits the kind (see trim.ts). */
+  readonly transform?: Transform<T>;
+  /** Ways to look objects up; more can be added by asking again. */
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
 }
 
-type Listener<T> = (event: InformerEvent<T>) => void;
+export interface InformersOptions extends ReflectorTuning {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told about every failure that is being retried, and about listeners that throw. */
+  readonly onError?: (error: unknown, kind: ResourceKind<KubeObject>) => void;
+}
 
-export class StoreInformer<T extends KubeObject> implements Informer<T>, Sink<T> {
-  readonly kind: ResourceKind<T>;
-  readonly store = new Store<T>();
-  readonly #transform: Transform<T>;
-  readonly #reflector: Reflector<T>;
-  readonly #onError: (error: unknown) => void;
-  readonly #apiVersion: string;
-  readonly #syncWaiters = new Set<() => void>();
-  #listeners: readonly Listener<T>[] = [];
-  /** What the list under way has named; absent when the store had nothing that it could fail to name. */
-  #named: Set<T> | undefined;
-  #hasSynced = false;
-  #running = false;
+interface Entry {
+  readonly key: string;
+  readonly transform: unknown;
+  readonly informer: Informer<KubeObject>;
+}
 
-  constructor(options: Omit<ReflectorOptions<T>, 'sink'> & { readonly transform: Transform<T> }) {
-    const { transform, ...reflection } = options;
-    this.kind = options.kind;
-    this.#apiVersion = apiVersionOf(options.kind);
-    this.#transform = transform;
-    this.#onError = options.onError;
-    this.#reflector = new Reflector<T>({ ...reflection, sink: this });
+export class Informers {
+  readonly #options: InformersOptions;
+  readonly #entries: Entry[] = [];
+  readonly #running = new Set<Promise<void>>();
+  #signal: AbortSignal | undefined;
+
+  constructor(options: InformersOptions) {
+    this.#options = options;
   }
 
-  get hasSynced(): boolean {
-    return this.#hasSynced;
+  /** The informer for a kind and scope. One that is asked for while others run starts at once. */
+  of<T extends KubeObject>(kind: ResourceKind<T>, options: InformerOptions<T> = {}): Informer<T> {
+    const { namespace, labelSelector, fieldSelector, transform, indexes = {} } = options;
+    const key = JSON.stringify([kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector]);
+    const entry = this.#entries.find((known) => known.key === key && known.transform === transform);
+    const informer = (entry?.informer as unknown as StoreInformer<T> | undefined) ?? this.#make(kind, options);
+    for (const [name, valuesOf] of Object.entries(indexes)) informer.store.addIndex(name, valuesOf);
+    if (entry === undefined) {
+      this.#entries.push({ key, transform, informer: informer as unknown as Informer<KubeObject> });
+      if (this.#signal !== undefined) this.#start(informer as unknown as Informer<KubeObject>, this.#signal);
+    }
+    return informer;
   }
 
-  subscribe(listener: Listener<T>): () => void {
-    for (const object of this.store.list()) this.#tell(listener, { type: 'added', object });
-    this.#listeners = [...this.#listeners, listener];
-    return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
-    };
+  /** Runs all informers until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#signal !== undefined) throw new Error('the informers are already running');
+    this.#signal = signal;
+    try {
+      for (const { informer } of this.#entries) this.#start(informer, signal);
+      if (!signal.aborted) {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      }
+      await Promise.all(this.#running);
+    } finally {
+      this.#signal = undefined;
+    }
   }
 
-  synced(signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#hasSynced) return resolve();
-      if (signal?.aborted) return reject(signal.reason as Error);
-      const onAbort = (): void => {
-        this.#syncWaiters.delete(onSync);
-        reject(signal?.reason as Error);
-      };
-      const onSync = (): void => {
-        signal?.removeEventListener('abort', onAbort);
-        resolve();
-      };
-      this.#syncWaiters.add(onSync);
-      signal?.addEventListener('abort', onAbort, { once: true });
+  /** Resolves when every informer asked for so far has synced. */
+  async synced(signal?: AbortSignal): Promise<void> {
+    await Promise.all(this.#entries.map(({ informer }) => informer.synced(signal)));
+  }
+
+  #make<T extends KubeObject>(kind: ResourceKind<T>, options: InformerOptions<T>): StoreInformer<T> {
+    const { namespace, labelSelector, fieldSelector } = options;
+    const { onError = warn, ...rest } = this.#options;
+    return new StoreInformer<T>({
+      ...rest,
+      kind,
+      scope: {
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(labelSelector === undefined ? {} : { labelSelector }),
+        ...(fieldSelector === undefined ? {} : { fieldSelector }),
+      },
+      transform: options.transform ?? trimFor(kind),
+      onError: (error) => onError(error, kind),
     });
   }
 
-  async run(signal: AbortSignal): Promise<void> {
-    if (this.#running) throw new Error(`the informer of ${this.kind.plural} is already running`);
-    this.#running = true;
-    try {
-      await this.#reflector.run(signal);
-    } finally {
-      this.#running = false;
-    }
+  #start(informer: Informer<KubeObject>, signal: AbortSignal): void {
+    const running = informer.run(signal).finally(() => this.#running.delete(running));
+    this.#running.add(running);
   }
+}
 
-  begin(): void {
-    this.#named = this.store.size === 0 ? undefined : new Set();
-  }
-
-  upsert(received: T): void {
-    const old = this.store.get(received.metadata);
-    const same = old !== undefined && old.metadata.uid === received.metadata.uid;
-    if (same && old.metadata.resourceVersion === received.metadata.resourceVersion) {
-      this.#named?.add(old);
-      return;
-    }
-    const object = this.#keep(received, same ? old : undefined);
-    this.store.set(object);
-    this.#named?.add(object);
-    if (same) this.#emit({ type: 'updated', object, old });
-    else {
-      // Another object of the same name: whoever tracked the first one has to hear of its end.
-      if (old !== undefined) this.#emit({ type: 'deleted', object: old });
-      this.#emit({ type: 'added', object });
-    }
-  }
-
-  remove(received: T): void {
-    const old = this.store.delete(received.metadata);
-    if (old === undefined) return;
-    const same = old.metadata.uid === received.metadata.uid;
-    this.#emit({ type: 'deleted', object: same ? this.#keep(received, old) : old });
-  }
-
-  complete(): void {
-    const named = this.#named;
-    this.#named = undefined;
-    if (named !== undefined) {
-      const gone = [...this.store.list()].filter((object) => !named.has(object));
-      for (const object of gone) {
-        this.store.delete(object.metadata satisfies ObjectRef);
-        this.#emit({ type: 'deleted', object });
-      }
-    }
-    this.#hasSynced = true;
-    for (const resolve of this.#syncWaiters) resolve();
-    this.#syncWaiters.clear();
-  }
-
-  /** Items of a list come without their type, those of a watch with it; here all have it. */
-  #keep(received: T, previous: T | undefined): T {
-    const object =
-      received.kind === undefined ? { apiVersion: this.#apiVersion, kind: this.kind.kind, ...received } : received;
-    try {
-      return this.#transform(object, previous);
-    } catch (error) {
-      // Better too much of an object than none of it.
-      this.#onError(error);
-      return object;
-    }
-  }
-
-  #emit(event: InformerEvent<T>): void {
-    for (const listener of this.#listeners) this.#tell(listener, event);
-  }
-
-  #tell(listener: Listener<T>, event: InformerEvent<T>): void {
-    try {
-      listener(event);
-    } catch (error) {
-      this.#onError(error);
-    }
-  }
+function warn(error: unknown, kind: ResourceKind<KubeObject>): void {
+  process.emitWarning(
+    `${kind.plural}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    'Informer',
+  );
 }
