@@ -2,6 +2,8 @@
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
+  /** Milliseconds since some fixed moment. Unlike `now` it never jumps when the machine's time is set: for durations. */
+  monotonic(): number;
   /** Resolves after `milliseconds`; rejects with the signal's reason when aborted first. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
   /** Calls `action` once after `milliseconds`, unless the returned function is called before. */

@@ -11,6 +11,13 @@ describe('SystemClock', () => {
     expect(performance.now() - start).toBeGreaterThan(18);
   });
 
+  it('measures durations by a clock that only goes forward', async () => {
+    const start = clock.monotonic();
+    await clock.sleep(20);
+    expect(clock.monotonic() - start).toBeGreaterThan(18);
+    expect(Math.abs(clock.now() - Date.now())).toBeLessThan(10_000);
+  });
+
   it('wakes with the reason of an aborted signal', async () => {
     const controller = new AbortController();
     const sleep = clock.sleep(3_600_000, controller.signal);

@@ -10,6 +10,10 @@ export class SystemClock implements Clock {
     return Date.now();
   }
 
+  monotonic(): number {
+    return performance.now();
+  }
+
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
     return sleepBy((delay, action) => this.after(delay, action), milliseconds, signal);
   }

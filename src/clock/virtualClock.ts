@@ -48,6 +48,10 @@ export class VirtualClock implements Clock {
     return this.#now;
   }
 
+  monotonic(): number {
+    return this.#now;
+  }
+
   /** Timers that have not fired yet. */
   get pendingTimers(): number {
     return this.#timers.size;

@@ -243,7 +243,12 @@ class Machine implements Clock {
     return this.#pauses > 0;
   }
 
+  /** Somebody sets the clock all the time. */
   now(): number {
+    return this.#world.now() + this.#offset * Math.sin(this.#world.now());
+  }
+
+  monotonic(): number {
     return this.#world.now() * this.#rate + this.#offset;
   }
 

@@ -41,7 +41,8 @@ export const leaderIdentity = (podName: string, random: Random): string => `${po
 /**
  * One leader among several processes, by a Lease. In: the work to do while leading. Out: at any moment at most one
  * process whose `isLeader` is true, as long as clocks run at rates within `leaseDuration / renewDeadline` of each
- * other. No timestamp of the Lease is ever compared with a local clock, so clocks may show any time.
+ * other. No timestamp of the Lease is ever compared with a local clock, and durations are
+ * measured by the monotonic one, so clocks may show any time and may be set.
  */
 export class LeaderElector {
   readonly #options: LeaderElectionOptions;
@@ -76,7 +77,7 @@ export class LeaderElector {
 
   /** Checked against the clock, so it is false after a pause even before any timer has had its turn. */
   get isLeader(): boolean {
-    return this.#options.clock.now() < this.#leadsUntil;
+    return this.#options.clock.monotonic() < this.#leadsUntil;
   }
 
   /** False once leadership was lost: this process should end. */
@@ -138,12 +139,12 @@ export class LeaderElector {
 
   async #tryAcquire(signal: AbortSignal): Promise<void> {
     const { kube, clock, identity } = this.#options;
-    const start = clock.now();
+    const start = clock.monotonic();
     try {
       const lease = await kube.get(Kinds.Lease, this.#ref, { signal });
       this.#observe(lease);
       const holder = lease.spec?.holderIdentity ?? '';
-      if (holder !== '' && holder !== identity && clock.now() < this.#takeOverTime()) return;
+      if (holder !== '' && holder !== identity && clock.monotonic() < this.#takeOverTime()) return;
       this.#won(await kube.replace(Kinds.Lease, this.#claimed(lease), { signal }), start);
     } catch (error) {
       if (isNotFound(error)) await this.#tryCreate(start, signal);
@@ -172,14 +173,14 @@ export class LeaderElector {
       onLost(new LeadershipLostError(this.#leaseName, why));
     };
     const watchdog = (): (() => void) =>
-      clock.after(this.#leadsUntil - clock.now(), () => lose(`not renewed within ${this.#renewDeadline} ms`));
+      clock.after(this.#leadsUntil - clock.monotonic(), () => lose(`not renewed within ${this.#renewDeadline} ms`));
 
     const loop = async (): Promise<void> => {
       let disarm = watchdog();
-      let lastAttempt = clock.now();
+      let lastAttempt = clock.monotonic();
       while (!renewing.signal.aborted) {
         // A steady pace: after an attempt that hung, the next one follows at once.
-        const pause = Math.max(0, this.#retryPeriod - (clock.now() - lastAttempt));
+        const pause = Math.max(0, this.#retryPeriod - (clock.monotonic() - lastAttempt));
         const woke = await clock.sleep(pause, renewing.signal).then(
           () => true,
           () => false,
@@ -189,7 +190,7 @@ export class LeaderElector {
           lose(`not renewed within ${this.#renewDeadline} ms`);
           break;
         }
-        lastAttempt = clock.now();
+        lastAttempt = clock.monotonic();
         const holder = await this.#renewOnce(renewing.signal);
         if (holder !== undefined) lose(`${holder} holds it now`);
         disarm();
@@ -221,7 +222,7 @@ export class LeaderElector {
 
   async #tryRenew(signal: AbortSignal): Promise<string | undefined> {
     const { kube, clock, identity } = this.#options;
-    const start = clock.now();
+    const start = clock.monotonic();
     if (this.#observed !== undefined) {
       try {
         this.#won(await kube.replace(Kinds.Lease, this.#claimed(this.#observed.lease), { signal }), start);
@@ -266,7 +267,7 @@ export class LeaderElector {
   #observe(lease: Lease): void {
     const seen = this.#observed;
     const unchanged = seen !== undefined && JSON.stringify(seen.lease.spec) === JSON.stringify(lease.spec);
-    this.#observed = { lease, since: unchanged ? seen.since : this.#options.clock.now() };
+    this.#observed = { lease, since: unchanged ? seen.since : this.#options.clock.monotonic() };
   }
 
   #takeOverTime(): number {

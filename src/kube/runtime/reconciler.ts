@@ -67,7 +67,7 @@ async function reconcileOne<K extends string>(
 ): Promise<void> {
   const { clock, random, name } = options;
   const log = options.log.with({ object: key, controller: name, reconcileID: random.uuid() });
-  const start = clock.now();
+  const start = clock.monotonic();
   metrics.active(queue.inProgress);
   let outcome: ReconcileOutcome = 'success';
   try {
@@ -80,7 +80,7 @@ async function reconcileOne<K extends string>(
   } catch (error) {
     outcome = retry(queue, key, error, log, signal);
   }
-  metrics.reconciled(outcome, clock.now() - start);
+  metrics.reconciled(outcome, clock.monotonic() - start);
   metrics.active(queue.inProgress - 1);
 }
 

@@ -37,17 +37,17 @@ async function doRounds(
   const log = options.log.with({ controller: name });
   let failures = 0;
   while (!stop.aborted) {
-    const start = clock.now();
+    const start = clock.monotonic();
     metrics.active(1);
     let wait: number;
     try {
       const result = await options.reconcile(signal);
       failures = 0;
       wait = result?.requeueAfter ?? interval;
-      metrics.reconciled(result?.requeueAfter === undefined ? 'success' : 'requeue_after', clock.now() - start);
+      metrics.reconciled(result?.requeueAfter === undefined ? 'success' : 'requeue_after', clock.monotonic() - start);
     } catch (error) {
       wait = backoffDelay(backoff, failures++, random);
-      metrics.reconciled(isConflict(error) ? 'requeue' : 'error', clock.now() - start);
+      metrics.reconciled(isConflict(error) ? 'requeue' : 'error', clock.monotonic() - start);
       if (signal.aborted || isConflict(error)) log.debug('round not finished', { error });
       else log.error('round failed', { error, failures, retryInMilliseconds: wait });
     }

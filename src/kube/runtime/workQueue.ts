@@ -71,7 +71,7 @@ export class WorkQueue<K extends string = string> {
 
   add(key: K): void {
     if (this.#shuttingDown || this.#dirty.has(key)) return;
-    this.#dirty.set(key, this.#clock.now());
+    this.#dirty.set(key, this.#clock.monotonic());
     this.#observer?.added();
     if (this.#processing.has(key)) return;
     this.#push(key);
@@ -85,7 +85,7 @@ export class WorkQueue<K extends string = string> {
       this.add(key);
       return;
     }
-    const due = this.#clock.now() + milliseconds;
+    const due = this.#clock.monotonic() + milliseconds;
     const earlier = this.#delayed.get(key);
     if (earlier !== undefined && earlier.due <= due) return;
     earlier?.cancel();
@@ -158,7 +158,7 @@ export class WorkQueue<K extends string = string> {
   }
 
   #start(key: K, { handle }: WorkerOptions<K>): void {
-    const started = this.#clock.now();
+    const started = this.#clock.monotonic();
     this.#observer?.started(started - (this.#dirty.get(key) ?? started));
     this.#dirty.delete(key);
     this.#processing.add(key);
@@ -166,7 +166,7 @@ export class WorkQueue<K extends string = string> {
     void Promise.resolve(key)
       .then(handle)
       .finally(() => {
-        this.#observer?.finished(this.#clock.now() - started);
+        this.#observer?.finished(this.#clock.monotonic() - started);
         this.#processing.delete(key);
         if (this.#dirty.has(key)) this.#push(key);
         this.#dispatch();
