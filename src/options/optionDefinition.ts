@@ -5,7 +5,7 @@
 /** Where a value came from: a command-line flag may be held to stricter spelling than the environment. */
 export type OptionSource = 'flag' | 'environment' | 'default';
 
-export interface ParsedValue<T> {
+interface ParsedValue<T> {
   readonly value: T;
   /** Sentences about input that is accepted but probably not meant. */
   readonly warnings?: readonly string[];

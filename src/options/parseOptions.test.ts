@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseOptions, printableOptions, secretValues } from './parseOptions.ts';
 import { optionEntries } from './optionTable.ts';
@@ -411,4 +412,30 @@ it('warns of a memory overhead that was meant as a percentage', () => {
   expect(parse({ VM_MEMORY_OVERHEAD_PERCENT: '7.5' }).warnings).toEqual([
     'VM_MEMORY_OVERHEAD_PERCENT leaves no memory for pods at 7.5: it is a fraction, not a percentage',
   ]);
+});
+
+it('answers any text with options or with a list of mistakes', () => {
+  const variables = optionEntries().map(([, { env }]) => env);
+  const awkward = fc.constantFrom(
+    '',
+    '0',
+    '-1',
+    '=',
+    ',',
+    'a=b,a=b',
+    '1e999',
+    '[',
+    '*x',
+    '{}',
+    '9'.repeat(400),
+    '::',
+    'Never',
+  );
+  const text = fc.oneof(awkward, fc.string({ unit: 'binary', maxLength: 20 }));
+  fc.assert(
+    fc.property(fc.dictionary(fc.constantFrom(...variables), text, { maxKeys: 10 }), (environment) => {
+      for (const problem of problems(environment)) expect(problem).toMatch(/^[^:]+: /);
+    }),
+    { numRuns: 300 },
+  );
 });

@@ -105,6 +105,17 @@ podTopologySpread:
     ['podTopologySpread: {defaultConstraints: {}}', 'podTopologySpread.defaultConstraints: must be a list'],
     ['podTopologySpread: {}\npodTopologySpread: {}', 'cannot be read: Map keys must be unique'],
     ['a: [', 'cannot be read: '],
+    ['a: *nowhere', 'cannot be read: '],
+    [
+      `a: &a [1]\n${'bcdefg'.replace(
+        /./g,
+        (key) =>
+          `${key}: &${key} [${Array(12)
+            .fill(`*${String.fromCharCode(key.charCodeAt(0) - 1)}`)
+            .join()}]\n`,
+      )}`,
+      'cannot be read: Excessive alias count',
+    ],
     ['a: 1\n---\nb: 2', 'cannot be read: '],
   ])('refuses %j', (text, problem) => {
     const outcome = parseSchedulerConfiguration(text);

@@ -6,7 +6,7 @@
 import { parseDocument } from 'yaml';
 import type { OptionKind, ParseOutcome } from './optionDefinition.ts';
 
-export interface DefaultSpreadConstraint {
+interface DefaultSpreadConstraint {
   readonly maxSkew: number;
   readonly topologyKey: string;
   readonly whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway';
@@ -47,12 +47,24 @@ export const schedulerConfiguration: OptionKind<SchedulerConfiguration> = {
 export function parseSchedulerConfiguration(text: string): ParseOutcome<SchedulerConfiguration> {
   if (text.trim() === '') return { value: { defaultConstraints: [] } };
   const problems: string[] = [];
+  const root = readYaml(text);
+  if ('problems' in root) return root;
+  const complain: Complain = (path, sentence) => problems.push(`${path === '' ? '' : `${path}: `}${sentence}`);
+  const defaultConstraints = readRoot(root.value, complain);
+  return problems.length > 0 ? { problems } : { value: { defaultConstraints } };
+}
+
+function readYaml(text: string): ParseOutcome<unknown> {
   const document = parseDocument(text, { uniqueKeys: true, prettyErrors: false });
   if (document.errors.length > 0)
     return { problems: document.errors.map((error) => `cannot be read: ${firstLine(error.message)}`) };
-  const complain: Complain = (path, sentence) => problems.push(`${path === '' ? '' : `${path}: `}${sentence}`);
-  const defaultConstraints = readRoot(document.toJS({ maxAliasCount: 100 }) as unknown, complain);
-  return problems.length > 0 ? { problems } : { value: { defaultConstraints } };
+  try {
+    return { value: document.toJS({ maxAliasCount: 100 }) as unknown };
+  } catch (error) {
+    // Aliases are resolved only now; those that point nowhere or multiply without end are refused.
+    if (error instanceof ReferenceError) return { problems: [`cannot be read: ${firstLine(error.message)}`] };
+    throw error;
+  }
 }
 
 function readRoot(root: unknown, complain: Complain): DefaultSpreadConstraint[] {

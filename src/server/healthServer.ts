@@ -6,7 +6,7 @@
 import type { HttpEndpoint } from './httpEndpoint.ts';
 import { answerText, refuseWrites, requestUrl, startHttpEndpoint } from './httpEndpoint.ts';
 
-export interface HealthCheck {
+interface HealthCheck {
   /** One word, as it appears in addresses: "caches-synced". */
   readonly name: string;
   /** Throws a sentence about what is wrong. */

@@ -8,7 +8,7 @@ import { plainFields } from './logFields.ts';
 import { LogSampler } from './logSampler.ts';
 import type { LogSink } from './logSink.ts';
 
-export type LogLevel = 'debug' | 'info' | 'error';
+type LogLevel = 'debug' | 'info' | 'error';
 
 export interface JsonLogOptions {
   readonly level: LogLevel;
