@@ -78,7 +78,7 @@ describe('Schedule.next', () => {
         expect(show(schedule.previous(expected * MINUTE))).toBe(show(expected * MINUTE));
         expect(schedule.previous(expected * MINUTE - 1) ?? 0).toBeLessThanOrEqual(from);
       }),
-      { numRuns: 80 },
+      { numRuns: 50 },
     );
   });
 });
@@ -118,7 +118,7 @@ describe('budget windows', () => {
         }
         expect(isOpen(schedule, duration, change - 1)).toBe(open);
       }),
-      { numRuns: 60 },
+      { numRuns: 40 },
     );
   });
 });
