@@ -1,0 +1,55 @@
+import type { Clock } from '../clock/clock.ts';
+import { RecentMap } from './recentMap.ts';
+
+/** What decides whether an event is worth sending. */
+export interface EventFrequency {
+  readonly reason: string;
+  /** What makes two events of one reason the same; without them none is held back as a repetition. */
+  readonly dedupeValues?: readonly string[];
+  /** Milliseconds during which a repetition is held back; 2 minutes when absent. */
+  readonly dedupeWindow?: number;
+  /** Limits all events of this reason together. */
+  readonly rateLimit?: { readonly qps: number; readonly burst: number };
+}
+
+const DEFAULT_WINDOW = 120_000;
+
+/**
+ * Holds back repetitions, then too many of a kind. In: events as they happen. Out: whether to send each. Repetitions
+ * are judged first, so an event that its rate limit holds back still silences its repetitions.
+ */
+export class EventFilter {
+  readonly #clock: Clock;
+  /** Until when a repetition is held back, by dedupe key. */
+  readonly #silentUntil: RecentMap<string, number>;
+  readonly #buckets: RecentMap<string, { tokens: number; at: number }>;
+
+  constructor(clock: Clock, limit: number) {
+    this.#clock = clock;
+    this.#silentUntil = new RecentMap(limit);
+    this.#buckets = new RecentMap(limit);
+  }
+
+  admits(event: EventFrequency): boolean {
+    return !this.#isRepetition(event) && this.#isWithinRate(event);
+  }
+
+  #isRepetition({ reason, dedupeValues = [], dedupeWindow = DEFAULT_WINDOW }: EventFrequency): boolean {
+    if (dedupeValues.length === 0) return false;
+    const now = this.#clock.monotonic();
+    const key = [reason.toLowerCase(), ...dedupeValues].join('\n');
+    if (now < (this.#silentUntil.get(key) ?? now)) return true;
+    this.#silentUntil.set(key, now + dedupeWindow);
+    return false;
+  }
+
+  #isWithinRate({ reason, rateLimit }: EventFrequency): boolean {
+    if (rateLimit === undefined) return true;
+    const now = this.#clock.monotonic();
+    const bucket = this.#buckets.get(reason) ?? { tokens: rateLimit.burst, at: now };
+    const earned = ((now - bucket.at) * rateLimit.qps) / 1_000;
+    const tokens = Math.min(rateLimit.burst, bucket.tokens + earned);
+    this.#buckets.set(reason, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
+    return tokens >= 1;
+  }
+}

@@ -1,0 +1,200 @@
+import { Kinds, type Event } from '../api/kinds.ts';
+import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
+import { isAlreadyExists, isNotFound, KubeError } from './errors.ts';
+import { EventFilter, type EventFrequency } from './eventFilter.ts';
+import type { Kube } from './kube.ts';
+import type { Log } from './log.ts';
+import { RecentMap } from './recentMap.ts';
+import { backoffDelay } from './runtime/backoff.ts';
+import { settlesWithin } from './runtime/windDown.ts';
+
+/** Something worth telling the owner of an object. */
+export interface EventDraft extends EventFrequency {
+  readonly kind: ResourceKind<KubeObject>;
+  readonly object: KubeObject;
+  readonly type: 'Normal' | 'Warning';
+  readonly message: string;
+}
+
+/** Where controllers put events: returns at once and never throws, whatever becomes of them. */
+export interface EventRecorder {
+  publish(...events: readonly EventDraft[]): void;
+}
+
+export interface KubeEventRecorderOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Who says it. */
+  readonly component?: string;
+  /** Which process says it, usually the pod's name. */
+  readonly instance?: string;
+  /** Most events that wait to be sent; more are dropped. */
+  readonly queueLimit?: number;
+  /** Most events remembered for repetition. */
+  readonly memoryLimit?: number;
+}
+
+type NewEvent = Omit<Event, 'metadata'> & { readonly metadata: { readonly name: string; readonly namespace: string } };
+
+const MAX_ATTEMPTS = 6;
+const RETRY = { base: 1_000, max: 10_000, jitter: 0.2 };
+
+/**
+ * Writes core/v1 Events. The same event again raises the count of the one that is there. One sender works off a
+ * bounded queue in order; what the server refuses is logged and dropped, what fails on the way is tried a few times.
+ */
+export class KubeEventRecorder implements EventRecorder {
+  readonly #options: KubeEventRecorderOptions;
+  readonly #filter: EventFilter;
+  readonly #queueLimit: number;
+  readonly #queue: NewEvent[] = [];
+  /** Events on the server by what they say, to count repetitions. */
+  readonly #sent: RecentMap<string, NewEvent>;
+  readonly #closing = new AbortController();
+  #sending: Promise<void> | undefined;
+  #dropped = 0;
+
+  constructor(options: KubeEventRecorderOptions) {
+    const { clock, queueLimit = 1_000, memoryLimit = 4_096 } = options;
+    this.#options = options;
+    this.#queueLimit = queueLimit;
+    this.#filter = new EventFilter(clock, memoryLimit);
+    this.#sent = new RecentMap(memoryLimit);
+  }
+
+  publish(...events: readonly EventDraft[]): void {
+    for (const event of events) {
+      try {
+        this.#enqueue(event);
+      } catch (error) {
+        this.#options.log.error('event could not be made', { object: event.object?.metadata?.name, error });
+      }
+    }
+  }
+
+  /** Resolves when everything published so far is sent or dropped. */
+  async flush(): Promise<void> {
+    await this.#sending;
+  }
+
+  /** Takes no more events, and gives the waiting ones `milliseconds` to be sent. */
+  async close(milliseconds = 2_000): Promise<void> {
+    const inTime = await settlesWithin(this.#options.clock, this.flush(), milliseconds);
+    this.#closing.abort(new Error('the event recorder was closed'));
+    if (inTime) return;
+    this.#options.log.error('events were not sent before the end', { count: this.#queue.length });
+    this.#queue.length = 0;
+  }
+
+  #enqueue(draft: EventDraft): void {
+    if (this.#closing.signal.aborted || !this.#filter.admits(draft)) return;
+    if (this.#queue.length >= this.#queueLimit) {
+      this.#dropped++;
+      return;
+    }
+    this.#queue.push(this.#compose(draft));
+    this.#sending ??= this.#sendAll();
+  }
+
+  #compose({ kind, object, type, reason, message }: EventDraft): NewEvent {
+    const { clock, random, component = 'karpenter', instance = '' } = this.#options;
+    const { name, namespace, uid, resourceVersion } = object.metadata;
+    // As other recorders name them: nanoseconds in hexadecimal; those that no clock gives us are drawn.
+    const nanoseconds = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(Math.floor(random.next() * 1e6));
+    const timestamp = new Date(clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+    return {
+      metadata: { name: `${name.slice(0, 230)}.${nanoseconds.toString(16)}`, namespace: namespace ?? 'default' },
+      involvedObject: {
+        apiVersion: apiVersionOf(kind),
+        kind: kind.kind,
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(uid === undefined ? {} : { uid }),
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      },
+      type,
+      reason,
+      message,
+      source: { component, ...(instance === '' ? {} : { host: instance }) },
+      reportingComponent: component,
+      reportingInstance: instance,
+      firstTimestamp: timestamp,
+      lastTimestamp: timestamp,
+      count: 1,
+    };
+  }
+
+  async #sendAll(): Promise<void> {
+    // A turn later: whoever publishes goes on first.
+    await Promise.resolve();
+    for (let event = this.#queue[0]; event !== undefined; event = this.#queue[0]) {
+      await this.#sendOne(event);
+      this.#queue.shift();
+    }
+    this.#sending = undefined;
+    if (this.#dropped > 0)
+      this.#options.log.error('events were dropped, for too many waited', { count: this.#dropped });
+    this.#dropped = 0;
+  }
+
+  async #sendOne(event: NewEvent): Promise<void> {
+    const { clock, random, log } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#write(event);
+        return;
+      } catch (error) {
+        const hopeless = attempt >= MAX_ATTEMPTS || !isPassing(error) || this.#closing.signal.aborted;
+        if (hopeless) {
+          log.error('event could not be written', { object: event.involvedObject.name, reason: event.reason, error });
+          return;
+        }
+        const wait = Math.max(backoffDelay(RETRY, attempt - 1, random), (error as KubeError).retryAfter ?? 0);
+        await clock.sleep(wait, this.#closing.signal).catch(() => undefined);
+      }
+    }
+  }
+
+  async #write(event: NewEvent): Promise<void> {
+    const { kube } = this.#options;
+    const signal = this.#closing.signal;
+    const key = identityOf(event);
+    const earlier = this.#sent.get(key);
+    let stored = event;
+    if (earlier !== undefined) {
+      stored = { ...earlier, count: (earlier.count ?? 1) + 1, lastTimestamp: event.lastTimestamp ?? '' };
+      const { count, lastTimestamp } = stored;
+      try {
+        await kube.patch(Kinds.Event, earlier.metadata, { type: 'merge', body: { count, lastTimestamp } }, { signal });
+        this.#sent.set(key, stored);
+        return;
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+        // The server forgets events after an hour: write it again, under the new name and with its history.
+        stored = { ...stored, metadata: event.metadata };
+      }
+    }
+    try {
+      await kube.create(Kinds.Event, stored, { signal });
+    } catch (error) {
+      // An attempt before this one arrived after all.
+      if (!isAlreadyExists(error)) throw error;
+    }
+    this.#sent.set(key, stored);
+  }
+}
+
+/** Two events that say the same about the same object. */
+function identityOf({ involvedObject, type, reason, message }: NewEvent): string {
+  const { apiVersion, kind, namespace, name, uid } = involvedObject;
+  return JSON.stringify([apiVersion, kind, namespace, name, uid, type, reason, message]);
+}
+
+/** Whether trying again may help: the server was not reached, is busy, or stumbled. */
+function isPassing(error: unknown): error is KubeError {
+  return error instanceof KubeError && (error.code === 0 || error.code === 429 || error.code >= 500);
+}
