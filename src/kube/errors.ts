@@ -49,3 +49,12 @@ export const isForbidden = (error: unknown): error is KubeError => hasReason(err
 /** 410: the resourceVersion asked for is gone; list again. */
 export const isExpired = (error: unknown): error is KubeError =>
   error instanceof KubeError && (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');
+
+/** For deletions and the like: an object that is gone already is what was wanted. */
+export async function ignoreNotFound(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

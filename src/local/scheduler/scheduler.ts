@@ -87,7 +87,10 @@ export class Scheduler {
       .sort((left, right) => left.metadata.name.localeCompare(right.metadata.name))
       .map((node) => {
         const { name } = node.metadata;
-        return nodeState(node, [...pods.store.byIndex(BY_NODE, name), ...assumed.filter(({ spec }) => spec?.nodeName === name)]);
+        return nodeState(node, [
+          ...pods.store.byIndex(BY_NODE, name),
+          ...assumed.filter(({ spec }) => spec?.nodeName === name),
+        ]);
       });
   }
 
@@ -113,7 +116,7 @@ export class Scheduler {
       type: 'Normal',
       reason: 'Scheduled',
       message: `Successfully assigned ${keyOf(pod)} to ${node}`,
-      dedupe: [pod.metadata.uid ?? keyOf(pod)],
+      dedupeValues: [pod.metadata.uid ?? keyOf(pod)],
     });
     return true;
   }
@@ -147,7 +150,7 @@ export class Scheduler {
       type: 'Warning',
       reason: 'FailedScheduling',
       message,
-      dedupe: [pod.metadata.uid ?? keyOf(pod), message],
+      dedupeValues: [pod.metadata.uid ?? keyOf(pod), message],
     });
   }
 }

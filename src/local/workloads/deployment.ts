@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Kinds, type Deployment, type ReplicaSet } from '../../api/kinds.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import { isAlreadyExists, isNotFound } from '../../kube/errors.ts';
+import { ignoreNotFound, isAlreadyExists } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Draft } from '../../kube/kube.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
@@ -197,11 +197,7 @@ export function deploymentController(options: DeploymentOptions): Controller {
       .filter(({ spec, status }) => (spec?.replicas ?? 0) === 0 && (status?.replicas ?? 0) === 0)
       .sort((left, right) => revisionOf(left) - revisionOf(right));
     for (const { metadata } of idle.slice(0, Math.max(0, idle.length - limit))) {
-      try {
-        await kube.delete(Kinds.ReplicaSet, { name: metadata.name, namespace: metadata.namespace });
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
+      await ignoreNotFound(kube.delete(Kinds.ReplicaSet, { name: metadata.name, namespace: metadata.namespace }));
     }
   }
 

@@ -2,7 +2,7 @@ import { Kinds, type Pod, type ReplicaSet } from '../../api/kinds.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
-import { isNotFound } from '../../kube/errors.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Draft, Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
@@ -80,15 +80,9 @@ export function replicaSetController(options: WorkloadOptions): Controller {
       victims.map(async (pod) => {
         owned.noteDeleted(pod);
         const preconditions = pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid };
-        try {
-          await kube.delete(
-            Kinds.Pod,
-            { name: pod.metadata.name, namespace: pod.metadata.namespace },
-            { preconditions },
-          );
-        } catch (error) {
-          if (!isNotFound(error)) throw error;
-        }
+        await ignoreNotFound(
+          kube.delete(Kinds.Pod, { name: pod.metadata.name, namespace: pod.metadata.namespace }, { preconditions }),
+        );
       }),
     );
   }

@@ -1,0 +1,21 @@
+import type { Counter, MetricsRegistry } from '../../kube/metrics.ts';
+
+export interface EvictionMetrics {
+  readonly requests: Counter;
+  readonly drained: Counter;
+}
+
+export function evictionMetrics(registry: MetricsRegistry): EvictionMetrics {
+  return {
+    requests: registry.counter({
+      name: 'karpenter_pods_eviction_requests_total',
+      help: 'Eviction requests, by the HTTP code of the answer.',
+      labels: ['code'],
+    }),
+    drained: registry.counter({
+      name: 'karpenter_pods_drained_total',
+      help: 'Pods that were moved off a node, by why.',
+      labels: ['reason'],
+    }),
+  };
+}

@@ -1,0 +1,114 @@
+import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
+import { Kinds } from '../../api/kinds.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Finalizers, Labels } from '../../api/labels.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
+import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { patchObject, patchStatus } from '../../kube/statusPatch.ts';
+import { Duration } from '../../units/duration.ts';
+import { isManaged } from '../managed.ts';
+import type { World } from '../world.ts';
+import { finalize } from './finalization.ts';
+import { initialize } from './initialization.ts';
+import { launch } from './launch.ts';
+import { checkLiveness } from './liveness.ts';
+import { lifecycleMetrics } from './metrics.ts';
+import { register } from './registration.ts';
+import type { Draft, LaunchCache, StepContext, StepResult } from './step.ts';
+
+/** Walks each NodeClaim from wish to working node, and back when it is deleted. */
+export function nodeClaimLifecycleController(world: World): Controller {
+  const { clock, random, log, metrics: registry, informers, cluster } = world;
+  const metrics = lifecycleMetrics(registry);
+  const launched: LaunchCache = new Map();
+  return reconciler({
+    name: 'nodeclaim.lifecycle',
+    concurrency: 1000,
+    backoff: { base: 1_000, max: 60_000 },
+    clock,
+    random,
+    log,
+    metrics: registry,
+    watches: [
+      watch(informers.nodeClaims),
+      watch(informers.nodes, ({ object }) => {
+        const claim = cluster.claimByProviderID(object.spec?.providerID ?? '');
+        return claim ? [claim.metadata.name] : [];
+      }),
+    ],
+    reconcile: async (name, { signal, log: contextLog }: ReconcileContext) => {
+      const claim = informers.nodeClaims.store.get({ name });
+      if (!claim || !isManaged(claim.spec.nodeClassRef, world.cloud)) return undefined;
+      const context: StepContext = { world, metrics, launched, signal, log: contextLog };
+      return claim.metadata.deletionTimestamp ? finalize(claim, context) : advance(claim, context);
+    },
+  });
+}
+
+async function advance(stored: NodeClaim, context: StepContext): Promise<ReconcileResult | undefined> {
+  const { world } = context;
+  const { kube, clock, cluster } = world;
+  // The finalizer comes first: no instance may exist whose claim can vanish.
+  const claim = await withFinalizer(stored, context);
+  const draft: Draft = { claim, conditions: new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now()) };
+
+  const results: StepResult[] = [];
+  const errors: unknown[] = [];
+  for (const step of [launch, register, initialize, checkLiveness]) {
+    try {
+      results.push(await step(draft, context));
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  const reason = results.find(({ giveUp }) => giveUp !== undefined)?.giveUp;
+  if (reason !== undefined) {
+    await giveUp(claim, reason, context);
+    return undefined;
+  }
+
+  let current = await patchObject(
+    kube,
+    Kinds.NodeClaim,
+    claim,
+    { ...draft.claim, status: claim.status ?? {} },
+    { lock: true },
+  );
+  const status = { ...draft.claim.status, conditions: draft.conditions.conditions };
+  current = await patchStatus(kube, Kinds.NodeClaim, current, { ...current, status }, { lock: true });
+  cluster.setClaim(current);
+  if (errors.length > 0) throw errors[0];
+  const waits = results.flatMap(({ requeueAfter }) => requeueAfter ?? []);
+  return waits.length === 0 ? undefined : { requeueAfter: Math.min(...waits) };
+}
+
+async function withFinalizer(claim: NodeClaim, { world }: StepContext): Promise<NodeClaim> {
+  const finalizers = claim.metadata.finalizers ?? [];
+  if (finalizers.includes(Finalizers.termination)) return claim;
+  const metadata = { ...claim.metadata, finalizers: [...finalizers, Finalizers.termination] };
+  return patchObject(world.kube, Kinds.NodeClaim, claim, { ...claim, metadata }, { lock: true });
+}
+
+async function giveUp(
+  claim: NodeClaim,
+  reason: string,
+  { world, metrics, launched, signal }: StepContext,
+): Promise<void> {
+  const preconditions = claim.metadata.uid === undefined ? {} : { uid: claim.metadata.uid };
+  await ignoreNotFound(world.kube.delete(Kinds.NodeClaim, { name: claim.metadata.name }, { preconditions, signal }));
+  launched.delete(claim.metadata.uid ?? '');
+  metrics.disrupted.inc({
+    reason,
+    nodepool: claim.metadata.labels?.[Labels.nodePool] ?? '',
+    capacity_type: claim.metadata.labels?.[Labels.capacityType] ?? '',
+    consolidation_policy: '',
+    termination_mode: terminationMode(claim),
+  });
+}
+
+function terminationMode({ spec }: NodeClaim): 'graceful' | 'forceful' | 'eventual' {
+  if (!spec.terminationGracePeriod) return 'graceful';
+  return Duration.parse(spec.terminationGracePeriod).milliseconds > 0 ? 'eventual' : 'forceful';
+}

@@ -1,0 +1,82 @@
+import { NodeClaimConditions, READY, Reasons } from '../../api/conditionTypes.ts';
+import { Kinds, type Node } from '../../api/kinds.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Labels } from '../../api/labels.ts';
+import { formatTaint, hasTaint, isEphemeralTaint } from '../../constraints/taints.ts';
+import { patchObject } from '../../kube/statusPatch.ts';
+import { parseResources, quantityOf } from '../../units/resources.ts';
+import { nodesOf } from './nodesOf.ts';
+import type { Draft, StepContext, StepResult } from './step.ts';
+
+/** Says when the machine is ready for pods: Ready, free of start-up taints, and with every resource it was bought for. */
+export async function initialize(draft: Draft, context: StepContext): Promise<StepResult> {
+  const { conditions, claim } = draft;
+  const { world, log } = context;
+  if (conditions.get(NodeClaimConditions.initialized)?.status === 'True') {
+    conditions.refresh(NodeClaimConditions.initialized, world.clock.now());
+    return {};
+  }
+  if (conditions.get(NodeClaimConditions.registered)?.status !== 'True') return {};
+  const [node] = nodesOf(claim, world.informers.nodes);
+  const obstacle =
+    node === undefined
+      ? { reason: Reasons.nodeNotFound, message: 'Node not registered with cluster' }
+      : obstacleOf(node, claim);
+  if (node === undefined || obstacle) {
+    conditions.setUnknown(
+      NodeClaimConditions.initialized,
+      world.clock.now(),
+      obstacle?.reason ?? Reasons.nodeNotFound,
+      obstacle?.message ?? '',
+    );
+    return {};
+  }
+  const labelled: Node = {
+    ...node,
+    metadata: { ...node.metadata, labels: { ...node.metadata.labels, [Labels.initialized]: 'true' } },
+  };
+  await patchObject(world.kube, Kinds.Node, node, labelled);
+  log.info('initialized nodeclaim', { Node: node.metadata.name, 'provider-id': claim.status?.providerID });
+  conditions.setTrue(NodeClaimConditions.initialized, world.clock.now());
+  return {};
+}
+
+interface Obstacle {
+  readonly reason: string;
+  readonly message: string;
+}
+
+function obstacleOf(node: Node, claim: NodeClaim): Obstacle | undefined {
+  const ready = node.status?.conditions?.find(({ type }) => type === READY);
+  if (ready?.status !== 'True') {
+    return {
+      reason: Reasons.nodeNotReady,
+      message: `Node status is ${ready?.status === 'False' ? 'NotReady' : 'unknown'}`,
+    };
+  }
+  const taints = node.spec?.taints ?? [];
+  const startup = taints.filter((taint) => hasTaint(claim.spec.startupTaints ?? [], taint));
+  if (startup.length > 0)
+    return {
+      reason: Reasons.startupTaintsExist,
+      message: `StartupTaint "${startup.map(formatTaint).join()}" still exists`,
+    };
+  const ephemeral = taints.filter(isEphemeralTaint);
+  if (ephemeral.length > 0) {
+    return {
+      reason: Reasons.knownEphemeralTaintsExist,
+      message: `KnownEphemeralTaint "${ephemeral.map(formatTaint).join()}" still exists`,
+    };
+  }
+  const allocatable = parseResources(node.status?.allocatable);
+  const requests = parseResources(claim.spec.resources?.requests);
+  const missing = Object.entries(requests).find(
+    ([name, amount]) => !amount.isZero() && quantityOf(allocatable, name).isZero(),
+  );
+  return (
+    missing && {
+      reason: Reasons.resourceNotRegistered,
+      message: `Resource "${missing[0]}" was requested but not registered`,
+    }
+  );
+}

@@ -1,0 +1,67 @@
+import { NodeClaimConditions, Reasons } from '../../api/conditionTypes.ts';
+import type { Instance } from '../../cloud/cloudProvider.ts';
+import { InsufficientCapacityError, LaunchError, NodeClassNotReadyError } from '../../cloud/errors.ts';
+import * as publish from './events.ts';
+import type { Draft, StepContext, StepResult } from './step.ts';
+
+const MESSAGE_LIMIT = 300;
+/** An entry is kept until its claim says Launched; this bound is for claims that vanish before. */
+const CACHE_LIMIT = 10_000;
+
+/** Asks the cloud for the machine, once; an answer that could not be stored is remembered. */
+export async function launch(draft: Draft, context: StepContext): Promise<StepResult> {
+  const { conditions } = draft;
+  const { launched: cache, world, log, signal } = context;
+  const uid = draft.claim.metadata.uid ?? '';
+  if (conditions.get(NodeClaimConditions.launched)?.status !== 'Unknown') {
+    conditions.refresh(NodeClaimConditions.launched, world.clock.now());
+    cache.delete(uid);
+    return {};
+  }
+  let instance: Instance;
+  try {
+    instance = cache.get(uid)?.instance ?? (await world.cloud.create(draft.claim, signal));
+  } catch (error) {
+    if (error instanceof InsufficientCapacityError) {
+      publish.insufficientCapacity(world.events, draft.claim, error.message);
+      log.error('no capacity for the nodeclaim; deleting it', { error });
+      return { giveUp: 'insufficient_capacity' };
+    }
+    if (error instanceof NodeClassNotReadyError) {
+      log.error('the nodeclass is not ready; deleting the nodeclaim', { error });
+      return { giveUp: 'nodeclass_not_ready' };
+    }
+    const reason = error instanceof LaunchError ? error.reason : Reasons.launchFailed;
+    const message = (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_LIMIT);
+    conditions.setUnknown(NodeClaimConditions.launched, world.clock.now(), reason, message);
+    throw error;
+  }
+  if (cache.size >= CACHE_LIMIT) cache.delete(cache.keys().next().value ?? '');
+  cache.set(uid, { instance, at: world.clock.now() });
+  log.info('launched nodeclaim', {
+    'provider-id': instance.providerID,
+    'instance-type': instance.labels['node.kubernetes.io/instance-type'],
+  });
+  draft.claim = withInstance(draft, instance);
+  conditions.setTrue(NodeClaimConditions.launched, world.clock.now());
+  return {};
+}
+
+function withInstance({ claim }: Draft, instance: Instance): Draft['claim'] {
+  const { metadata, status } = claim;
+  return {
+    ...claim,
+    metadata: {
+      ...metadata,
+      labels: { ...instance.labels, ...metadata.labels },
+      annotations: { ...metadata.annotations, ...instance.annotations },
+    },
+    status: {
+      ...status,
+      providerID: instance.providerID,
+      ...(instance.imageID && { imageID: instance.imageID }),
+      capacity: { ...instance.capacity },
+      allocatable: { ...instance.allocatable },
+    },
+  };
+}

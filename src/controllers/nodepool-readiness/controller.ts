@@ -1,0 +1,72 @@
+import { NodePoolConditions, READY, Reasons } from '../../api/conditionTypes.ts';
+import { ConditionSet, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
+import { Kinds } from '../../api/kinds.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import type { Condition, KubeObject } from '../../api/object.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { patchStatus } from '../../kube/statusPatch.ts';
+import { isManaged } from '../managed.ts';
+import type { World } from '../world.ts';
+
+interface Verdict {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Says on each NodePool whether its node class can be used. */
+export function nodePoolReadinessController(world: World): Controller {
+  const { clock, random, log, metrics, informers, kube, cloud } = world;
+
+  function classOf({ spec }: NodePool): KubeObject | undefined {
+    const { group, kind, name } = spec.template.spec.nodeClassRef;
+    const found = informers.nodeClasses.find((entry) => entry.kind.group === group && entry.kind.kind === kind);
+    return found?.informer.store.get({ name });
+  }
+
+  return reconciler({
+    name: 'nodepool.readiness',
+    concurrency: 10,
+    clock,
+    random,
+    log,
+    metrics,
+    watches: [
+      watch(informers.nodePools),
+      ...informers.nodeClasses.map(({ kind, informer }) =>
+        watch(informer, ({ object }) =>
+          [...informers.nodePools.store.list()]
+            .filter(({ spec: { template } }) => {
+              const ref = template.spec.nodeClassRef;
+              return ref.group === kind.group && ref.kind === kind.kind && ref.name === object.metadata.name;
+            })
+            .map(({ metadata }) => metadata.name),
+        ),
+      ),
+    ],
+    reconcile: async (name) => {
+      const pool = informers.nodePools.store.get({ name });
+      if (!pool || !isManaged(pool.spec.template.spec.nodeClassRef, cloud)) return;
+      const conditions = new ConditionSet(NODE_POOL_CONDITIONS, pool, clock.now());
+      const verdict = objection(classOf(pool));
+      if (verdict) conditions.setFalse(NodePoolConditions.nodeClassReady, clock.now(), verdict.reason, verdict.message);
+      else conditions.setTrue(NodePoolConditions.nodeClassReady, clock.now());
+      const status = { nodes: 0, ...pool.status, conditions: conditions.conditions };
+      await patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true });
+    },
+  });
+}
+
+/** What speaks against using the class; undefined when nothing does. */
+function objection(nodeClass: KubeObject | undefined): Verdict | undefined {
+  if (!nodeClass) return { reason: Reasons.nodeClassNotFound, message: 'NodeClass not found on cluster' };
+  if (nodeClass.metadata.deletionTimestamp) {
+    return { reason: Reasons.nodeClassTerminating, message: 'NodeClass is Terminating' };
+  }
+  const { status } = nodeClass as { status?: { conditions?: readonly Condition[] } };
+  const ready = status?.conditions?.find(({ type }) => type === READY);
+  if (ready?.status === 'True') return undefined;
+  if (ready?.status === 'False') return { reason: ready.reason ?? '', message: ready.message ?? '' };
+  return { reason: Reasons.nodeClassReadinessUnknown, message: 'Node Class Readiness Unknown' };
+}

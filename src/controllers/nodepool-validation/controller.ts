@@ -1,0 +1,41 @@
+import { NodePoolConditions, Reasons } from '../../api/conditionTypes.ts';
+import { ConditionSet, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
+import { Kinds } from '../../api/kinds.ts';
+import { validateNodePool } from '../../api/nodePoolValidation.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { patchStatus } from '../../kube/statusPatch.ts';
+import { isManaged } from '../managed.ts';
+import type { World } from '../world.ts';
+
+/** Says on each NodePool what its schema could not check. */
+export function nodePoolValidationController(world: World): Controller {
+  const { clock, random, log, metrics, informers, kube, cloud } = world;
+  return reconciler({
+    name: 'nodepool.validation',
+    concurrency: 10,
+    clock,
+    random,
+    log,
+    metrics,
+    watches: [watch(informers.nodePools)],
+    reconcile: async (name) => {
+      const pool = informers.nodePools.store.get({ name });
+      if (!pool || !isManaged(pool.spec.template.spec.nodeClassRef, cloud)) return;
+      const conditions = new ConditionSet(NODE_POOL_CONDITIONS, pool, clock.now());
+      const errors = validateNodePool(pool);
+      const message = errors.map(String).join('; ');
+      if (errors.length > 0)
+        conditions.setFalse(
+          NodePoolConditions.validationSucceeded,
+          clock.now(),
+          Reasons.nodePoolValidationFailed,
+          message,
+        );
+      else conditions.setTrue(NodePoolConditions.validationSucceeded, clock.now());
+      const status = { nodes: 0, ...pool.status, conditions: conditions.conditions };
+      await patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true });
+    },
+  });
+}

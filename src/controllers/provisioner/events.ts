@@ -1,0 +1,52 @@
+import { Kinds, type Pod } from '../../api/kinds.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import type { EventRecorder } from '../../kube/eventRecorder.ts';
+import type { UnplacedReason } from '../../solver/problem.ts';
+
+const FIVE_MINUTES = 5 * 60_000;
+
+export function nominated(events: EventRecorder, pod: Pod, target: string): void {
+  events.publish({
+    object: pod,
+    kind: Kinds.Pod,
+    type: 'Normal',
+    reason: 'Nominated',
+    message: `Pod should schedule on: ${target}`,
+    dedupeValues: [pod.metadata.uid ?? ''],
+  });
+}
+
+export function failedScheduling(events: EventRecorder, pod: Pod, reason: UnplacedReason): void {
+  events.publish({
+    object: pod,
+    kind: Kinds.Pod,
+    type: 'Warning',
+    reason: 'FailedScheduling',
+    message: `Failed to schedule pod, ${describeUnplaced(reason)}`,
+    dedupeValues: [pod.metadata.uid ?? ''],
+    dedupeWindow: FIVE_MINUTES,
+  });
+}
+
+export function noCompatibleInstanceTypes(events: EventRecorder, pool: NodePool): void {
+  events.publish({
+    object: pool,
+    kind: Kinds.NodePool,
+    type: 'Warning',
+    reason: 'NoCompatibleInstanceTypes',
+    message: 'NodePool requirements filtered out all compatible available instance types',
+    dedupeValues: [pool.metadata.uid ?? ''],
+    dedupeWindow: 60_000,
+  });
+}
+
+export function describeUnplaced(reason: UnplacedReason): string {
+  switch (reason.kind) {
+    case 'unsupported':
+      return `it uses ${reason.feature}, which is not supported yet`;
+    case 'no-pools':
+      return 'no NodePool is ready';
+    case 'refused':
+      return reason.pools.map(({ pool, detail }) => `NodePool "${pool}": ${detail}`).join('; ');
+  }
+}

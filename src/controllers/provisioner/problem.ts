@@ -1,0 +1,102 @@
+import { READY } from '../../api/conditionTypes.ts';
+import type { DaemonSet, Pod } from '../../api/kinds.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import type { InstanceType } from '../../cloud/instanceType.ts';
+import type { ClusterSnapshot } from '../../cluster/cluster.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
+import { podRequests } from '../../constraints/podRequests.ts';
+import { strictPodRequirements } from '../../constraints/podRequirements.ts';
+import { Requirements } from '../../constraints/requirements.ts';
+import { untoleratedTaints } from '../../constraints/taints.ts';
+import type { ExistingNode, Problem } from '../../solver/problem.ts';
+import { Quantity } from '../../units/quantity.ts';
+import { addResources, maxResources, noResources, subtractResources, type Resources } from '../../units/resources.ts';
+
+/** A NodePool that machines may be bought from: dynamic, ready, not going away. */
+export function isUsable(pool: NodePool): boolean {
+  const ready = pool.status?.conditions?.some(({ type, status }) => type === READY && status === 'True') ?? false;
+  return ready && pool.spec.replicas === undefined && pool.metadata.deletionTimestamp === undefined;
+}
+
+/** Heavier first; among equals the name that sorts last, as users of Karpenter know it. */
+export function byPreference(left: NodePool, right: NodePool): number {
+  const weight = (right.spec.weight ?? 0) - (left.spec.weight ?? 0);
+  return weight || (left.metadata.name > right.metadata.name ? -1 : 1);
+}
+
+export interface PoolCatalogue {
+  readonly pool: NodePool;
+  readonly instanceTypes: readonly InstanceType[];
+}
+
+/** Puts a snapshot into the solver's words. `promised` are pods that wait for a machine on its way, by its name. */
+export function buildProblem(
+  snapshot: ClusterSnapshot,
+  pods: readonly Pod[],
+  promised: ReadonlyMap<string, readonly Pod[]>,
+  catalogues: readonly PoolCatalogue[],
+): Problem {
+  const daemons = snapshot.daemonSets.map(daemonPod);
+  const candidates = snapshot.nodes.filter(({ deleting }) => !deleting);
+  return {
+    pods,
+    nodes: candidates.map((view) => existingNode(view, promised.get(view.claim?.metadata.name ?? '') ?? [], daemons)),
+    pools: catalogues.map(({ pool, instanceTypes }) => ({
+      pool,
+      instanceTypes,
+      used: usedBy(candidates.filter(({ nodePool }) => nodePool === pool.metadata.name)),
+    })),
+    daemons,
+  };
+}
+
+function usedBy(nodes: readonly NodeView[]): Resources {
+  const one = { nodes: Quantity.fromValue(1) };
+  return nodes.reduce<Resources>((sum, { capacity }) => addResources(sum, capacity, one), noResources);
+}
+
+function existingNode(view: NodeView, promised: readonly Pod[], daemons: readonly Pod[]): ExistingNode {
+  const taken = [view.requested, ...promised.map((pod) => podRequests(pod)), missingDaemons(view, daemons)];
+  return {
+    name: view.name,
+    labels: view.labels,
+    taints: view.taints,
+    free: subtractResources(view.allocatable, addResources(...taken)),
+    pods: [...view.pods, ...promised],
+    initialized: view.initialized,
+  };
+}
+
+/** What daemons will still take from the node: their total less what already runs there. */
+function missingDaemons(view: NodeView, daemons: readonly Pod[]): Resources {
+  const labels = Requirements.fromLabels(view.labels);
+  const expected = daemons.filter(
+    (pod) =>
+      untoleratedTaints(view.taints, pod.spec?.tolerations).length === 0 &&
+      labels.isCompatible(strictPodRequirements(pod)),
+  );
+  const total = expected.reduce<Resources>((sum, pod) => addResources(sum, podRequests(pod)), noResources);
+  const missing = subtractResources(total, view.daemonRequested);
+  const zero = Object.fromEntries(Object.keys(missing).map((name) => [name, Quantity.zero]));
+  return maxResources(missing, zero);
+}
+
+/** The pod that a DaemonSet will put on a node; limits stand in for requests that are not given. */
+function daemonPod({ metadata, spec }: DaemonSet): Pod {
+  const template = spec?.template;
+  const containers = (template?.spec?.containers ?? []).map((container) => ({
+    ...container,
+    resources: {
+      ...container.resources,
+      requests: { ...container.resources?.limits, ...container.resources?.requests },
+    },
+  }));
+  return {
+    metadata: {
+      name: metadata.name,
+      ...(metadata.namespace && { namespace: metadata.namespace }),
+      labels: template?.metadata?.labels ?? {},
+    },
+    spec: { ...template?.spec, containers },
+  };
+}

@@ -1,0 +1,109 @@
+/**
+ * Reading and copying raw API JSON. In: values of unknown shape. Out: typed looks into them, copies, comparisons.
+ * Objects that the store has handed out are frozen: whoever wants to change one copies it first.
+ */
+import type { ObjectMeta } from '../../api/object.ts';
+
+export type Fields = Record<string, unknown>;
+
+/** An object as the server keeps it. */
+export interface ApiObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  [field: string]: unknown;
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The value at a path of field names, `undefined` as soon as something is missing. */
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  let current = value;
+  for (const name of path) {
+    if (!isFields(current)) return undefined;
+    current = current[name];
+  }
+  return current;
+}
+
+export function fieldsAt(value: unknown, ...path: readonly string[]): Fields | undefined {
+  const found = at(value, ...path);
+  return isFields(found) ? found : undefined;
+}
+
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = at(value, ...path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
+  const found = at(value, ...path);
+  return typeof found === 'string' ? found : undefined;
+}
+
+export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
+  const found = at(value, ...path);
+  return typeof found === 'number' ? found : undefined;
+}
+
+/** The object below `name`, made when absent: for defaulting drafts in place. */
+export function ensureFields(parent: Fields, name: string): Fields {
+  const found = parent[name];
+  if (isFields(found)) return found;
+  const made: Fields = {};
+  parent[name] = made;
+  return made;
+}
+
+/** Sets fields that are absent; never overwrites. */
+export function setDefaults(target: Fields, defaults: Fields): void {
+  for (const [name, value] of Object.entries(defaults)) target[name] ??= value;
+}
+
+/** A private copy, without the `undefined` members that JSON cannot carry. */
+export function copyJson<T>(value: T): T {
+  return copy(value) as T;
+}
+
+function copy(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copy);
+  if (!isFields(value)) return value;
+  const result: Fields = {};
+  for (const name of Object.keys(value)) {
+    const member = value[name];
+    if (member !== undefined) result[name] = copy(member);
+  }
+  return result;
+}
+
+/** Deep; frozen parts are skipped because what is frozen here is frozen all the way down. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) deepFreeze(member);
+  }
+  return value;
+}
+
+/** Equality of JSON values; absent and `undefined` members are the same. */
+export function sameJson(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (Array.isArray(left)) {
+    return (
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((item, index) => sameJson(item, right[index]))
+    );
+  }
+  if (!isFields(left) || !isFields(right)) return false;
+  for (const name of Object.keys(left)) if (!sameJson(left[name], right[name])) return false;
+  for (const name of Object.keys(right)) if (right[name] !== undefined && left[name] === undefined) return false;
+  return true;
+}
+
+/** `spec.template`, `spec.containers[0]`: how field paths read in messages. */
+export function joinPath(parent: string, field: string): string {
+  return parent === '' ? field : `${parent}.${field}`;
+}

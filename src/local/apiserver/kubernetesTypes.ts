@@ -1,0 +1,41 @@
+/**
+ * Kubernetes' own types. In: the name of a type, as OpenAPI spells it. Out: its schema and its `Shape`.
+ * The data is extracted from a Kubernetes release (see schemas/extract.mjs).
+ */
+import definitions from './schemas/kubernetes.json' with { type: 'json' };
+import { Shape, type OpenApiSchema } from './shape.ts';
+
+const schemas = definitions as unknown as Readonly<Record<string, OpenApiSchema>>;
+const shapes = new Map<string, Shape>();
+
+export const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+
+export function schemaNamed(name: string): OpenApiSchema {
+  const schema = schemas[name];
+  if (schema === undefined) throw new Error(`no Kubernetes type ${name}`);
+  return schema;
+}
+
+export function shapeNamed(name: string): Shape {
+  let shape = shapes.get(name);
+  if (shape === undefined) {
+    shape = new Shape({ $ref: `#/components/schemas/${name}` }, schemaNamed);
+    shapes.set(name, shape);
+  }
+  return shape;
+}
+
+/** Every type that the given ones reach through references, themselves included. */
+export function reachableTypes(names: Iterable<string>): Map<string, OpenApiSchema> {
+  const found = new Map<string, OpenApiSchema>();
+  const open = [...names];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (found.has(name)) continue;
+    const schema = schemaNamed(name);
+    found.set(name, schema);
+    for (const [, reference] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+      if (reference !== undefined) open.push(reference);
+    }
+  }
+  return found;
+}

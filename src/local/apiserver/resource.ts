@@ -1,0 +1,104 @@
+/**
+ * What the server knows about one served resource. In: the built-in table (builtinResources.ts) or a CRD
+ * (customResources.ts). Out: the description that storage, patches, tables, discovery and OpenAPI all read.
+ */
+import type { ApiObject, Fields } from './fields.ts';
+import type { SelectableFields } from './selectors.ts';
+import type { OpenApiSchema, Shape } from './shape.ts';
+import type { FieldError } from './status.ts';
+
+export interface Resource {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly listKind: string;
+  readonly namespaced: boolean;
+  readonly shortNames: readonly string[];
+  readonly categories: readonly string[];
+  /** Served from a CRD: schema validation applies, strategic merge does not. */
+  readonly custom: boolean;
+  /** `status` is written through its own subresource. */
+  readonly hasStatus: boolean;
+  readonly scale: ScalePaths | undefined;
+  /** `eviction`, `binding`, … : POST-only subresources beyond status and scale. */
+  readonly actions: readonly Action[];
+  readonly verbs: readonly string[];
+  /** Name of the type in OpenAPI documents, and its schema when it is not one of Kubernetes' own. */
+  readonly typeName: string;
+  readonly schema: OpenApiSchema | undefined;
+  readonly shape: Shape;
+  readonly strategy: Strategy;
+  readonly columns: readonly Column[];
+  readonly selectable: SelectableFields;
+  /** Where objects live: kinds that share storage name the same one. */
+  readonly storage: StorageView;
+}
+
+export interface StorageView {
+  readonly group: string;
+  readonly plural: string;
+  /** Stored form to served form; `undefined` when they are the same. */
+  readonly decode?: ((stored: ApiObject) => ApiObject) | undefined;
+  readonly encode?: ((served: ApiObject) => ApiObject) | undefined;
+}
+
+export interface Action {
+  readonly name: string;
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** Dotted paths, as CRDs write them: `.spec.replicas`. */
+export interface ScalePaths {
+  readonly specReplicas: string;
+  readonly statusReplicas: string;
+  readonly selector: string | undefined;
+}
+
+/** What a strategy may look at besides the object at hand. */
+export interface StrategyContext {
+  readonly now: string;
+  uuid(): string;
+  find(group: string, plural: string, key: string): ApiObject | undefined;
+  all(group: string, plural: string): Iterable<ApiObject>;
+}
+
+/** The rules of one kind. Drafts are private and may be changed in place; `old` is frozen. */
+export interface Strategy {
+  readonly tracksGeneration: boolean;
+  /** Status that arrives with a create is kept (nodes register with theirs). */
+  readonly keepsStatusOnCreate?: boolean;
+  /** Fills what the writer left out, on every write. */
+  applyDefaults?(draft: ApiObject, context: StrategyContext): void;
+  /** Admission: what the server decides at birth. Throws to refuse. */
+  prepareCreate?(draft: ApiObject, context: StrategyContext): void;
+  prepareUpdate?(draft: ApiObject, old: ApiObject, context: StrategyContext): void;
+  validate?(draft: ApiObject, old: ApiObject | undefined): readonly FieldError[];
+  /** Seconds between a delete and the end; 0 removes at once. */
+  gracePeriod?(object: ApiObject, requested: number | undefined): number;
+}
+
+export interface Column {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'number' | 'date';
+  readonly format?: string;
+  /** 1: only with `-o wide`. */
+  readonly priority?: number;
+  readonly description?: string;
+  /** `now` in milliseconds, for ages. */
+  cell(object: ApiObject, now: number): unknown;
+}
+
+export function apiVersionText(resource: { readonly group: string; readonly version: string }): string {
+  return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+}
+
+/** A path such as `.spec.replicas` as its names. */
+export function pathNames(path: string): string[] {
+  return path.split('.').filter((name) => name !== '');
+}
+
+export type { Fields };

@@ -1,0 +1,148 @@
+/**
+ * What the server knows about the structure of a kind. In: OpenAPI schemas, of Kubernetes' own types or of a CRD. Out:
+ * `Shape`s that pruning, strategic merge and server-side apply walk along with a value.
+ */
+import { isFields } from './fields.ts';
+
+/** The part of an OpenAPI schema that the server reads; the rest passes through to `/openapi/v3`. */
+export interface OpenApiSchema {
+  readonly $ref?: string;
+  readonly allOf?: readonly OpenApiSchema[];
+  readonly oneOf?: readonly OpenApiSchema[];
+  readonly type?: string;
+  readonly format?: string;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
+  readonly additionalProperties?: OpenApiSchema | boolean;
+  readonly items?: OpenApiSchema;
+  readonly required?: readonly string[];
+  readonly nullable?: boolean;
+  readonly 'x-kubernetes-list-type'?: string;
+  readonly 'x-kubernetes-list-map-keys'?: readonly string[];
+  readonly 'x-kubernetes-map-type'?: string;
+  readonly 'x-kubernetes-patch-strategy'?: string;
+  readonly 'x-kubernetes-patch-merge-key'?: string;
+  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean;
+  readonly 'x-kubernetes-embedded-resource'?: boolean;
+  readonly 'x-kubernetes-int-or-string'?: boolean;
+}
+
+export type ResolveReference = (name: string) => OpenApiSchema;
+
+export type ScalarType = 'string' | 'integer' | 'number' | 'boolean' | 'quantity' | 'intOrString' | 'any';
+
+/** `struct`: named fields; `map`: any name, one value shape; `open`: no structure known, everything kept. */
+export type Form = 'scalar' | 'struct' | 'map' | 'list' | 'open';
+
+const PREFIX = '#/components/schemas/';
+
+export class Shape {
+  readonly form: Form;
+  readonly scalar: ScalarType;
+  /** Owned and replaced as one value by server-side apply. */
+  readonly atomic: boolean;
+  readonly listType: 'atomic' | 'set' | 'map';
+  readonly listKeys: readonly string[];
+  /** Strategic merge: lists with a strategy `merge` are merged, by `mergeKey` when their items are objects. */
+  readonly mergesList: boolean;
+  readonly mergeKey: string | undefined;
+  readonly keepsUnknown: boolean;
+  /** CRD fields may hold null when declared so; elsewhere null means absent. */
+  readonly nullable: boolean;
+  /** The value that the schema declares; for structs it marks a field that is always present. */
+  readonly defaultValue: unknown;
+  readonly typeName: string;
+  private readonly schema: OpenApiSchema;
+  private readonly resolve: ResolveReference;
+  private readonly children = new Map<string, Shape>();
+  private readonly requiredNames: ReadonlySet<string>;
+  private element: Shape | undefined;
+
+  constructor(outer: OpenApiSchema, resolve: ResolveReference) {
+    this.resolve = resolve;
+    const reference = outer.$ref ?? outer.allOf?.find((part) => part.$ref !== undefined)?.$ref;
+    const name = reference?.slice(PREFIX.length);
+    this.schema = name === undefined ? outer : { ...resolve(name), ...withoutReference(outer) };
+    const schema = this.schema;
+    this.typeName = name?.split('.').at(-1) ?? schema.type ?? 'object';
+    this.scalar = scalarOf(schema, name);
+    this.form = formOf(schema, this.scalar);
+    this.atomic = schema['x-kubernetes-map-type'] === 'atomic' || this.form === 'open';
+    const listType = schema['x-kubernetes-list-type'];
+    this.listKeys = schema['x-kubernetes-list-map-keys'] ?? [];
+    this.mergesList = (schema['x-kubernetes-patch-strategy'] ?? '').split(',').includes('merge');
+    this.mergeKey = schema['x-kubernetes-patch-merge-key'];
+    this.listType =
+      listType === 'set' || listType === 'map' ? listType : 'atomic';
+    this.keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true;
+    this.nullable = schema.nullable === true;
+    this.defaultValue = schema.default;
+    this.requiredNames = new Set(schema.required);
+  }
+
+  /** The shape of a member of a struct or map; `undefined` for a field that does not exist. */
+  field(name: string): Shape | undefined {
+    if (this.form === 'map') return this.items;
+    if (this.form === 'open') return OPEN;
+    const known = this.children.get(name);
+    if (known !== undefined) return known;
+    const properties = this.schema.properties;
+    const schema = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (schema === undefined) return this.keepsUnknown || this.isEmbedded(name) ? OPEN : undefined;
+    const made = new Shape(schema, this.resolve);
+    this.children.set(name, made);
+    return made;
+  }
+
+  /** The shape of a list's items or a map's values. */
+  get items(): Shape {
+    if (this.element === undefined) {
+      const schema = this.form === 'list' ? this.schema.items : this.schema.additionalProperties;
+      this.element = isFields(schema) ? new Shape(schema as OpenApiSchema, this.resolve) : OPEN;
+    }
+    return this.element;
+  }
+
+  /** A whole object inside an object has its own type and metadata, declared or not. */
+  private isEmbedded(name: string): boolean {
+    return this.schema['x-kubernetes-embedded-resource'] === true && EMBEDDED.has(name);
+  }
+
+  isRequired(name: string): boolean {
+    return this.requiredNames.has(name);
+  }
+}
+
+function withoutReference(schema: OpenApiSchema): OpenApiSchema {
+  const { $ref: _reference, allOf: _all, ...rest } = schema;
+  return rest;
+}
+
+function scalarOf(schema: OpenApiSchema, name: string | undefined): ScalarType {
+  if (name?.endsWith('.resource.Quantity')) return 'quantity';
+  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') return 'intOrString';
+  switch (schema.type) {
+    case 'string':
+    case 'integer':
+    case 'number':
+    case 'boolean':
+      return schema.type;
+    default:
+      return 'any';
+  }
+}
+
+function formOf(schema: OpenApiSchema, scalar: ScalarType): Form {
+  if (schema.type === 'array') return 'list';
+  if (scalar !== 'any') return 'scalar';
+  if (schema.properties !== undefined) return 'struct';
+  if (isFields(schema.additionalProperties)) return 'map';
+  return 'open';
+}
+
+const EMBEDDED = new Set(['apiVersion', 'kind', 'metadata']);
+
+const OPEN = new Shape({}, () => {
+  throw new Error('a schema without structure has no references');
+});

@@ -1,0 +1,224 @@
+/**
+ * The refusals of an API server. In: what was asked for and what is wrong. Out: `KubeError`s whose Status has the code,
+ * reason, details and wording that clients match on.
+ */
+import { KubeError, type KubeStatus } from '../../kube/errors.ts';
+
+/** What messages call a resource: `pods`, `deployments.apps`. */
+export interface ResourceName {
+  readonly group: string;
+  readonly plural: string;
+}
+
+export interface FieldError {
+  readonly field: string;
+  readonly message: string;
+  /** `FieldValueInvalid`, `FieldValueRequired`, …: the machine-readable word of a Status cause. */
+  readonly reason: string;
+}
+
+interface Details {
+  readonly name?: string | undefined;
+  readonly group?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[];
+  readonly retryAfterSeconds?: number;
+}
+
+function failure(code: number, reason: string, message: string, details?: Details): KubeError {
+  const known = Object.entries(details ?? {}).filter(([, value]) => value !== undefined && value !== '');
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason,
+    ...(known.length > 0 ? { details: Object.fromEntries(known) as KubeStatus['details'] & {} } : {}),
+    code,
+  };
+  return new KubeError(status);
+}
+
+export function qualified(resource: ResourceName): string {
+  return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
+}
+
+function detailsOf(resource: ResourceName, name: string): Details {
+  return { name, group: resource.group, kind: resource.plural };
+}
+
+export function notFound(resource: ResourceName, name: string): KubeError {
+  return failure(404, 'NotFound', `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
+}
+
+export function unknownPath(): KubeError {
+  return failure(404, 'NotFound', 'the server could not find the requested resource', {});
+}
+
+export function alreadyExists(resource: ResourceName, name: string): KubeError {
+  return failure(409, 'AlreadyExists', `${qualified(resource)} "${name}" already exists`, detailsOf(resource, name));
+}
+
+export function conflict(resource: ResourceName, name: string, why: string): KubeError {
+  const message = `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`;
+  return failure(409, 'Conflict', message, detailsOf(resource, name));
+}
+
+export function staleVersion(resource: ResourceName, name: string): KubeError {
+  return conflict(
+    resource,
+    name,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  );
+}
+
+export interface ApplyConflict {
+  readonly manager: string;
+  readonly field: string;
+}
+
+/** `conflicts` in the order in which they are to be shown, one cause each. */
+export function applyConflict(conflicts: readonly ApplyConflict[]): KubeError {
+  const managers = [...new Set(conflicts.map((entry) => entry.manager))];
+  const lines = managers.map((manager) => {
+    const fields = conflicts.filter((entry) => entry.manager === manager).map((entry) => entry.field);
+    return fields.length === 1 && managers.length === 1
+      ? `conflict with ${manager}: ${fields[0] ?? ''}`
+      : `conflicts with ${manager}:\n${fields.map((field) => `- ${field}`).join('\n')}`;
+  });
+  const message = `Apply failed with ${conflicts.length} conflict${conflicts.length === 1 ? '' : 's'}: ${lines.join('\n')}`;
+  return failure(409, 'Conflict', message, {
+    causes: conflicts.map(({ manager, field }) => ({
+      reason: 'FieldManagerConflict',
+      message: `conflict with ${manager}`,
+      field,
+    })),
+  });
+}
+
+export function invalid(
+  kind: { readonly group: string; readonly kind: string },
+  name: string,
+  errors: readonly FieldError[],
+): KubeError {
+  const lines = errors.map((error) => (error.field === '' ? error.message : `${error.field}: ${error.message}`));
+  const title = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
+  const what = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
+  return failure(422, 'Invalid', `${title} "${name}" is invalid: ${what}`, {
+    name,
+    group: kind.group,
+    kind: kind.kind,
+    causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
+  });
+}
+
+export function badRequest(message: string): KubeError {
+  return failure(400, 'BadRequest', message);
+}
+
+export function forbidden(
+  resource: ResourceName,
+  name: string,
+  why: string,
+  causes?: Details['causes'],
+): KubeError {
+  const target = name === '' ? qualified(resource) : `${qualified(resource)} "${name}"`;
+  return failure(403, 'Forbidden', `${target} is forbidden: ${why}`, {
+    ...detailsOf(resource, name),
+    ...(causes === undefined ? {} : { causes }),
+  });
+}
+
+export function unauthorized(): KubeError {
+  return failure(401, 'Unauthorized', 'Unauthorized');
+}
+
+export function methodNotAllowed(resource: ResourceName | undefined): KubeError {
+  return failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {
+    group: resource?.group,
+    kind: resource?.plural,
+  });
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): KubeError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+  return failure(415, 'UnsupportedMediaType', message);
+}
+
+export function notAcceptable(offered: readonly string[]): KubeError {
+  const message = `only the following media types are accepted: ${offered.join(', ')}`;
+  return failure(406, 'NotAcceptable', message);
+}
+
+export function tooLarge(limit: number): KubeError {
+  return failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
+}
+
+export function expired(message: string): KubeError {
+  return failure(410, 'Expired', message);
+}
+
+export function tooOld(asked: number, oldest: number): KubeError {
+  return expired(`too old resource version: ${asked} (${oldest})`);
+}
+
+export function versionAhead(asked: number, current: number): KubeError {
+  return failure(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
+  });
+}
+
+export function tooManyRequests(message: string, causes: Details['causes'], retryAfterSeconds: number): KubeError {
+  return failure(429, 'TooManyRequests', message, {
+    ...(causes === undefined ? {} : { causes }),
+    ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
+  });
+}
+
+export function internalError(cause: unknown): KubeError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return failure(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] });
+}
+
+/** What a delete answers when nothing of the object is left. */
+export function successStatus(resource: ResourceName, name: string, uid: string | undefined): object {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: {
+      name,
+      ...(resource.group === '' ? {} : { group: resource.group }),
+      kind: resource.plural,
+      ...(uid === undefined ? {} : { uid }),
+    },
+  };
+}
+
+export const required = (field: string, message = 'Required value'): FieldError => ({
+  field,
+  message: message === 'Required value' ? message : `Required value: ${message}`,
+  reason: 'FieldValueRequired',
+});
+
+export const invalidValue = (field: string, value: unknown, why: string): FieldError => ({
+  field,
+  message: `Invalid value: ${typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)}: ${why}`,
+  reason: 'FieldValueInvalid',
+});
+
+export const unsupportedValue = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+  field,
+  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((one) => JSON.stringify(one)).join(', ')}`,
+  reason: 'FieldValueNotSupported',
+});
+
+export const forbiddenChange = (field: string, why: string): FieldError => ({
+  field,
+  message: `Forbidden: ${why}`,
+  reason: 'FieldValueForbidden',
+});

@@ -1,0 +1,265 @@
+/**
+ * The server's memory. In: finished objects. Out: the same objects, frozen, each with the revision of its last write,
+ * plus per resource a bounded history from which watches resume and older lists are rebuilt.
+ *
+ * One counter orders every write of every resource. Writes are synchronous, so a read followed by a write in the same
+ * turn is a transaction. Objects are never copied on read.
+ */
+import { deepFreeze, type ApiObject } from './fields.ts';
+import { expired, tooOld, versionAhead } from './status.ts';
+
+export interface StoreEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: ApiObject;
+  /** What the write replaced or removed. */
+  readonly previous: ApiObject | undefined;
+  readonly key: string;
+  readonly revision: number;
+}
+
+export interface Page {
+  readonly items: ApiObject[];
+  readonly revision: number;
+  /** The key after which the next page starts. */
+  readonly next: string | undefined;
+  readonly remaining: number;
+}
+
+export interface PageRequest {
+  readonly namespace?: string | undefined;
+  readonly matches?: ((object: ApiObject) => boolean) | undefined;
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  /** Rebuild the list as it was at this revision. */
+  readonly revision?: number | undefined;
+}
+
+export interface StoreOptions {
+  /** Events kept per resource before the oldest are forgotten. */
+  readonly historyLimit: number;
+}
+
+export function keyOf(namespace: string | undefined, name: string): string {
+  return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
+}
+
+type Listener = (event: StoreEvent, table: Table) => void;
+
+export class Store {
+  private readonly tables = new Map<string, Table>();
+  private readonly listeners = new Set<Listener>();
+  private readonly historyLimit: number;
+  private current = 0;
+
+  constructor(options: StoreOptions) {
+    this.historyLimit = options.historyLimit;
+  }
+
+  get revision(): number {
+    return this.current;
+  }
+
+  /** All objects of one group and plural, whatever the API version. */
+  table(group: string, plural: string): Table {
+    const id = group === '' ? plural : `${plural}.${group}`;
+    let table = this.tables.get(id);
+    if (table === undefined) {
+      table = new Table(
+        id,
+        this.historyLimit,
+        () => this.current,
+        () => ++this.current,
+        (event, source) => {
+          for (const listener of this.listeners) listener(event, source);
+        },
+      );
+      this.tables.set(id, table);
+    }
+    return table;
+  }
+
+  allTables(): Iterable<Table> {
+    return this.tables.values();
+  }
+
+  /** Calls `listener` inside each write, before the writer goes on. Returns the way to stop. */
+  subscribe(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Forgets all history, as etcd does when it compacts: older watches and pages get 410. */
+  compact(): void {
+    for (const table of this.tables.values()) table.compact();
+  }
+}
+
+export class Table {
+  readonly id: string;
+  private readonly objects = new Map<string, ApiObject>();
+  /** Always sorted: lists and pages go in key order, as etcd's do. */
+  private readonly keys: string[] = [];
+  private events: StoreEvent[] = [];
+  private forgotten = 0;
+  private readonly waiting = new Set<() => void>();
+  private readonly historyLimit: number;
+  private readonly currentRevision: () => number;
+  private readonly nextRevision: () => number;
+  private readonly announce: Listener;
+
+  constructor(
+    id: string,
+    historyLimit: number,
+    currentRevision: () => number,
+    nextRevision: () => number,
+    announce: Listener,
+  ) {
+    this.id = id;
+    this.historyLimit = historyLimit;
+    this.currentRevision = currentRevision;
+    this.nextRevision = nextRevision;
+    this.announce = announce;
+  }
+
+  get size(): number {
+    return this.objects.size;
+  }
+
+  get(key: string): ApiObject | undefined {
+    return this.objects.get(key);
+  }
+
+  values(): IterableIterator<ApiObject> {
+    return this.objects.values();
+  }
+
+  /** Creates or replaces. `object` becomes the store's: it is stamped with its revision and frozen. */
+  put(key: string, object: ApiObject): ApiObject {
+    const previous = this.objects.get(key);
+    const revision = this.nextRevision();
+    object.metadata.resourceVersion = String(revision);
+    deepFreeze(object);
+    this.objects.set(key, object);
+    if (previous === undefined) this.keys.splice(this.position(key), 0, key);
+    this.append({ type: previous === undefined ? 'ADDED' : 'MODIFIED', object, previous, key, revision });
+    return object;
+  }
+
+  /** Removes; the answer and the event carry the object's last state at the revision of its removal. */
+  remove(key: string, last: ApiObject): ApiObject {
+    const previous = this.objects.get(key);
+    if (previous === undefined) return last;
+    const revision = this.nextRevision();
+    const object = deepFreeze({ ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } });
+    this.objects.delete(key);
+    this.keys.splice(this.position(key), 1);
+    this.append({ type: 'DELETED', object, previous, key, revision });
+    return object;
+  }
+
+  page(request: PageRequest = {}): Page {
+    const now = this.currentRevision();
+    const revision = request.revision ?? now;
+    if (revision > now) throw versionAhead(revision, now);
+    const undone = revision === now ? undefined : this.undo(revision);
+    const keys = undone === undefined ? this.keys : this.keysAt(undone);
+    const prefix = request.namespace === undefined ? '' : `${request.namespace}/`;
+    const limit = request.limit === undefined || request.limit <= 0 ? Infinity : request.limit;
+    const items: ApiObject[] = [];
+    let index = firstAfter(keys, request.after ?? prefix, request.after === undefined);
+    let last: string | undefined;
+    let remaining = 0;
+    for (; index < keys.length; index++) {
+      const key = keys[index];
+      if (key === undefined || !key.startsWith(prefix)) break;
+      const object = undone?.has(key) === true ? undone.get(key) : this.objects.get(key);
+      if (object === undefined || (request.matches !== undefined && !request.matches(object))) continue;
+      if (items.length >= limit) {
+        remaining++;
+        continue;
+      }
+      items.push(object);
+      last = key;
+    }
+    return { items, revision, next: remaining > 0 ? last : undefined, remaining };
+  }
+
+  /** Events after `revision`, oldest first; 410 when some of them are forgotten. */
+  eventsAfter(revision: number): readonly StoreEvent[] {
+    if (revision < this.forgotten) throw tooOld(revision, this.forgotten);
+    const first = this.events[0];
+    if (first === undefined || first.revision > revision) return this.events;
+    let low = 0;
+    let high = this.events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.events[middle]?.revision ?? 0) <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low >= this.events.length ? [] : this.events.slice(low);
+  }
+
+  /** Calls `wake` at the next write, once. Returns the way to stop waiting. */
+  onNextWrite(wake: () => void): () => void {
+    this.waiting.add(wake);
+    return () => this.waiting.delete(wake);
+  }
+
+  compact(): void {
+    this.events = [];
+    this.forgotten = this.currentRevision();
+    this.wakeAll();
+  }
+
+  private append(event: StoreEvent): void {
+    this.events.push(event);
+    // Dropping half at a time keeps the cost of forgetting constant per write.
+    if (this.events.length >= 2 * this.historyLimit) {
+      this.forgotten = this.events[this.events.length - this.historyLimit - 1]?.revision ?? this.forgotten;
+      this.events = this.events.slice(-this.historyLimit);
+    }
+    this.announce(event, this);
+    this.wakeAll();
+  }
+
+  private wakeAll(): void {
+    if (this.waiting.size === 0) return;
+    const woken = [...this.waiting];
+    this.waiting.clear();
+    for (const wake of woken) wake();
+  }
+
+  private position(key: string): number {
+    return firstAfter(this.keys, key, true);
+  }
+
+  /** What each key held at `revision`, for the keys written since; `undefined` means it did not exist. */
+  private undo(revision: number): Map<string, ApiObject | undefined> {
+    if (revision < this.forgotten) {
+      throw expired(
+        'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
+      );
+    }
+    const undone = new Map<string, ApiObject | undefined>();
+    for (const event of this.eventsAfter(revision)) if (!undone.has(event.key)) undone.set(event.key, event.previous);
+    return undone;
+  }
+
+  private keysAt(undone: ReadonlyMap<string, ApiObject | undefined>): string[] {
+    const removed = [...undone.keys()].filter((key) => undone.get(key) !== undefined && !this.objects.has(key));
+    return removed.length === 0 ? this.keys : [...this.keys, ...removed].sort();
+  }
+}
+
+/** The index of the first key ≥ `bound` (or > `bound` unless `inclusive`) in a sorted list. */
+function firstAfter(keys: readonly string[], bound: string, inclusive: boolean): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const key = keys[middle] ?? '';
+    if (key < bound || (!inclusive && key === bound)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

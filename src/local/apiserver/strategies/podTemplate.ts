@@ -1,0 +1,89 @@
+/**
+ * Defaults of everything that contains a pod spec. In: a draft pod spec. Out: the same draft with the fields that
+ * controllers, schedulers and `kubectl` expect to find filled in.
+ */
+import { ensureFields, fieldsAt, isFields, listAt, setDefaults, textAt, type Fields } from '../fields.ts';
+
+export function defaultPodSpec(spec: Fields): void {
+  setDefaults(spec, {
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    schedulerName: 'default-scheduler',
+  });
+  ensureFields(spec, 'securityContext');
+  const account = textAt(spec, 'serviceAccountName') ?? textAt(spec, 'serviceAccount');
+  if (account !== undefined && account !== '') setDefaults(spec, { serviceAccountName: account, serviceAccount: account });
+  for (const name of ['initContainers', 'containers', 'ephemeralContainers']) {
+    for (const container of listAt(spec, name)) if (isFields(container)) defaultContainer(container);
+  }
+  for (const volume of listAt(spec, 'volumes')) if (isFields(volume)) defaultVolume(volume);
+  if (spec['hostNetwork'] === true) {
+    for (const container of listAt(spec, 'containers')) {
+      for (const port of listAt(container, 'ports')) {
+        if (isFields(port)) setDefaults(port, { hostPort: port['containerPort'] });
+      }
+    }
+  }
+  for (const constraint of listAt(spec, 'topologySpreadConstraints')) {
+    if (isFields(constraint)) setDefaults(constraint, {});
+  }
+}
+
+function defaultContainer(container: Fields): void {
+  setDefaults(container, {
+    imagePullPolicy: pullPolicy(textAt(container, 'image') ?? ''),
+    terminationMessagePath: '/dev/termination-log',
+    terminationMessagePolicy: 'File',
+  });
+  const resources = ensureFields(container, 'resources');
+  // A limit without a request is a request of the same size.
+  const limits = fieldsAt(resources, 'limits');
+  if (limits !== undefined) setDefaults(ensureFields(resources, 'requests'), limits);
+  for (const port of listAt(container, 'ports')) if (isFields(port)) setDefaults(port, { protocol: 'TCP' });
+  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+    const probe = fieldsAt(container, name);
+    if (probe === undefined) continue;
+    setDefaults(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
+    const http = fieldsAt(probe, 'httpGet');
+    if (http !== undefined) setDefaults(http, { path: '/', scheme: 'HTTP' });
+  }
+  for (const variable of listAt(container, 'env')) {
+    const reference = fieldsAt(variable, 'valueFrom', 'fieldRef');
+    if (reference !== undefined) setDefaults(reference, { apiVersion: 'v1' });
+  }
+}
+
+/** Only a tag that moves is pulled every time. */
+function pullPolicy(image: string): string {
+  const name = image.slice(image.lastIndexOf('/') + 1);
+  if (name.includes('@')) return 'IfNotPresent';
+  const tag = name.includes(':') ? name.slice(name.indexOf(':') + 1) : 'latest';
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
+}
+
+const FILE_MODE = 0o644;
+
+function defaultVolume(volume: Fields): void {
+  if (Object.keys(volume).every((name) => name === 'name')) volume['emptyDir'] = {};
+  for (const source of ['configMap', 'secret', 'downwardAPI', 'projected']) {
+    const fields = fieldsAt(volume, source);
+    if (fields !== undefined) setDefaults(fields, { defaultMode: FILE_MODE });
+  }
+  const hostPath = fieldsAt(volume, 'hostPath');
+  if (hostPath !== undefined) setDefaults(hostPath, { type: '' });
+  for (const source of listAt(volume, 'projected', 'sources')) {
+    const token = fieldsAt(source, 'serviceAccountToken');
+    if (token !== undefined) setDefaults(token, { expirationSeconds: 3600 });
+  }
+  const claim = fieldsAt(volume, 'ephemeral', 'volumeClaimTemplate', 'spec');
+  if (claim !== undefined) setDefaults(claim, { volumeMode: 'Filesystem' });
+}
+
+/** A template's pod spec, and `metadata.creationTimestamp` gone: kubectl sends it as null. */
+export function defaultPodTemplate(owner: Fields): void {
+  const template = fieldsAt(owner, 'template');
+  if (template === undefined) return;
+  const spec = fieldsAt(template, 'spec');
+  if (spec !== undefined) defaultPodSpec(spec);
+}
