@@ -44,12 +44,12 @@ export class HttpKube implements Kube {
     this.#session = new HttpSession(options);
   }
 
-  get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
+  async get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
     const path = objectPath(kind, ref, options.subresource, { resourceVersion: options.resourceVersion });
     return this.#json<T>({ method: 'GET', path }, options.signal);
   }
 
-  list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+  async list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const path = collectionPath(kind, options.namespace, listQuery(options));
     return this.#json<KubeList<T>>({ method: 'GET', path }, options.signal);
   }
@@ -59,18 +59,18 @@ export class HttpKube implements Kube {
     return readWatchStream<T>(this.#session.stream(path, options.signal), options.signal);
   }
 
-  create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<T> {
+  async create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<T> {
     const namespace = requireNamespace(kind, object.metadata.namespace, object.metadata.name);
     const path = collectionPath(kind, namespace, writeQuery(options));
     return this.#json<T>({ method: 'POST', path, body: typed(kind, object) }, options.signal);
   }
 
-  replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options: SubresourceOptions = {}): Promise<T> {
+  async replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options: SubresourceOptions = {}): Promise<T> {
     const path = objectPath(kind, object.metadata, options.subresource, writeQuery(options));
     return this.#json<T>({ method: 'PUT', path, body: typed(kind, object) }, options.signal);
   }
 
-  patch<T extends KubeObject>(
+  async patch<T extends KubeObject>(
     kind: ResourceKind<T>,
     ref: ObjectRef,
     patch: Patch,

@@ -78,8 +78,9 @@ export class Transport {
       let headers: TransportResponse['headers'] = {};
       let controller: Dispatcher.DispatchController | undefined;
       const onAbort = (): void => {
+        // Before the connection reports its end in words of its own.
+        reject(signal.reason as Error);
         controller?.abort(signal.reason as Error);
-        settle(() => reject(signal.reason as Error));
       };
       const settle = (finish: () => void): void => {
         signal.removeEventListener('abort', onAbort);
