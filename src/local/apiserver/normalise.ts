@@ -90,7 +90,11 @@ class Walk {
         if (typeof value !== 'string' && typeof value !== 'number') return this.wrong(path, value, 'Quantity');
         const quantity = Quantity.tryParse(value);
         if (quantity === undefined) {
-          throw new WrongType(path, value, "Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+          throw new WrongType(
+            path,
+            value,
+            "Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+          );
         }
         return quantity.toString();
       }

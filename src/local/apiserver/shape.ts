@@ -73,8 +73,7 @@ export class Shape {
     this.listKeys = schema['x-kubernetes-list-map-keys'] ?? [];
     this.mergesList = (schema['x-kubernetes-patch-strategy'] ?? '').split(',').includes('merge');
     this.mergeKey = schema['x-kubernetes-patch-merge-key'];
-    this.listType =
-      listType === 'set' || listType === 'map' ? listType : 'atomic';
+    this.listType = listType === 'set' || listType === 'map' ? listType : 'atomic';
     this.keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true;
     this.nullable = schema.nullable === true;
     this.defaultValue = schema.default;

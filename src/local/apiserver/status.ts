@@ -118,12 +118,14 @@ export function badRequest(message: string): KubeError {
   return failure(400, 'BadRequest', message);
 }
 
-export function forbidden(
-  resource: ResourceName,
-  name: string,
-  why: string,
-  causes?: Details['causes'],
-): KubeError {
+/** A patch that is well-formed but does not fit the object. */
+export function unfitPatch(why: string): KubeError {
+  return failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {
+    causes: [{ message: why }],
+  });
+}
+
+export function forbidden(resource: ResourceName, name: string, why: string, causes?: Details['causes']): KubeError {
   const target = name === '' ? qualified(resource) : `${qualified(resource)} "${name}"`;
   return failure(403, 'Forbidden', `${target} is forbidden: ${why}`, {
     ...detailsOf(resource, name),

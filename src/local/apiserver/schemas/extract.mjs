@@ -57,9 +57,9 @@ function strip(schema, isProperties = false) {
       result[key] = value;
     } else if (Array.isArray(value)) {
       result[key] = value.map((item) => (item !== null && typeof item === 'object' ? strip(item) : item));
-    } else if (key === "default" && !isProperties) {
+    } else if (key === 'default' && !isProperties) {
       result[key] = value;
-    } else if (value !== null && typeof value === "object") {
+    } else if (value !== null && typeof value === 'object') {
       result[key] = strip(value, !isProperties && key === 'properties');
     } else {
       result[key] = value;

@@ -1,5 +1,15 @@
 /** Rules for the smaller kinds: namespaces, nodes, services, volumes, budgets, classes and the rest. */
-import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults, textAt, type ApiObject, type Fields } from '../fields.ts';
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  sameJson,
+  setDefaults,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from '../fields.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
 import { forbiddenChange, invalidValue, required } from '../status.ts';
 
@@ -120,7 +130,9 @@ export const configMapStrategy: Strategy = {
 function immutableData(draft: ApiObject, old: ApiObject | undefined): ReturnType<typeof forbiddenChange>[] {
   if (old?.['immutable'] !== true) return [];
   const same = sameJson(draft['data'], old['data']) && sameJson(draft['binaryData'], old['binaryData']);
-  return same && draft['immutable'] === true ? [] : [forbiddenChange('data', 'field is immutable when `immutable` is set')];
+  return same && draft['immutable'] === true
+    ? []
+    : [forbiddenChange('data', 'field is immutable when `immutable` is set')];
 }
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
@@ -132,11 +144,11 @@ export const claimStrategy: Strategy = {
   },
   prepareCreate(draft, context) {
     draft['status'] = { phase: 'Pending' };
-    draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), 'kubernetes.io/pvc-protection'])];
     const spec = ensureFields(draft, 'spec');
     if (spec['storageClassName'] !== undefined) return;
     for (const candidate of context.all('storage.k8s.io', 'storageclasses')) {
-      if (candidate.metadata.annotations?.[DEFAULT_CLASS] === 'true') spec['storageClassName'] = candidate.metadata.name;
+      if (candidate.metadata.annotations?.[DEFAULT_CLASS] === 'true')
+        spec['storageClassName'] = candidate.metadata.name;
     }
   },
 };
@@ -148,7 +160,6 @@ export const volumeStrategy: Strategy = {
   },
   prepareCreate(draft) {
     draft['status'] = { phase: 'Pending' };
-    draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), 'kubernetes.io/pv-protection'])];
   },
 };
 
@@ -194,7 +205,10 @@ export const autoscalerStrategy: Strategy = {
     setDefaults(spec, {
       minReplicas: 1,
       metrics: [
-        { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_TARGET } } },
+        {
+          type: 'Resource',
+          resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_TARGET } },
+        },
       ],
     });
   },

@@ -1,5 +1,15 @@
 /** Rules for what makes pods: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs and their kin. */
-import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults, textAt, type ApiObject, type Fields } from '../fields.ts';
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  sameJson,
+  setDefaults,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { labelSelectorPredicate } from '../selectors.ts';
 import { invalidValue, required, type FieldError } from '../status.ts';
@@ -44,7 +54,8 @@ function checkTemplate(draft: ApiObject): FieldError[] {
   if (containers.length === 0) errors.push(required('spec.template.spec.containers'));
   containers.forEach((container, index) => {
     for (const field of ['name', 'image']) {
-      if ((textAt(container, field) ?? '') === '') errors.push(required(`spec.template.spec.containers[${index}].${field}`));
+      if ((textAt(container, field) ?? '') === '')
+        errors.push(required(`spec.template.spec.containers[${index}].${field}`));
     }
   });
   const replicas = fieldsAt(draft, 'spec')?.['replicas'];
@@ -128,7 +139,12 @@ export const daemonSetStrategy: Strategy = {
   validate: checkSelector,
 };
 
-const JOB_DEFAULTS = { completionMode: 'NonIndexed', suspend: false, backoffLimit: 6, podReplacementPolicy: 'TerminatingOrFailed' };
+const JOB_DEFAULTS = {
+  completionMode: 'NonIndexed',
+  suspend: false,
+  backoffLimit: 6,
+  podReplacementPolicy: 'TerminatingOrFailed',
+};
 
 function defaultJobSpec(job: Fields): void {
   // Parallelism and completions default together: a work queue leaves completions open.
