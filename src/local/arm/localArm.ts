@@ -57,6 +57,7 @@ export class LocalArm {
   private readonly options: LocalArmOptions;
   private readonly operations: Operations;
   private readonly machines: VirtualMachines;
+  private readonly tokens: Tokens;
   private readonly server: ArmServer;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
 
@@ -85,6 +86,7 @@ export class LocalArm {
     const interfaces = new NetworkInterfaces(context, networks);
     this.machines = new VirtualMachines(context, interfaces);
     const tokens = new Tokens(clock, this.credentials);
+    this.tokens = tokens;
     const graph = new ResourceGraph(context, [VIRTUAL_MACHINES, NETWORK_INTERFACES]);
     this.server = new ArmServer({
       clock,
@@ -125,6 +127,11 @@ export class LocalArm {
   /** The certificate that clients must trust. */
   get caPem(): string {
     return this.started().caPem;
+  }
+
+  /** A TokenCredential for clients in this process. Others get theirs with `credentials` from the token endpoint. */
+  get credential(): { getToken(): Promise<{ token: string; expiresOnTimestamp: number }> } {
+    return { getToken: async () => ({ token: this.tokens.endless(), expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
   }
 
   /** Tells of machines from now on; returns a function that ends it. */
