@@ -92,10 +92,6 @@ export class ScriptedServer implements AsyncDisposable {
     return `${this.#tls ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
-  get openConnections(): number {
-    return this.#sockets.size;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));
