@@ -125,7 +125,7 @@ export class LocalApiServer {
       path: url.pathname,
       query: url.searchParams,
       headers: { accept: 'application/json' },
-      body: '',
+      body: Buffer.alloc(0),
       user: ADMIN,
       signal: AbortSignal.timeout(0),
     });

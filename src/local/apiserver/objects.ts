@@ -242,6 +242,8 @@ export class Objects {
     if (resource.hasStatus && strategy.keepsStatusOnCreate !== true) delete draft['status'];
     strategy.applyDefaults?.(draft, this.context);
     strategy.prepareCreate?.(draft, this.context);
+    // Typed objects carry their status even while it says nothing.
+    if (resource.hasStatus && !resource.custom) draft['status'] ??= {};
     const errors = [...checkMeta(resource, draft, undefined), ...(strategy.validate?.(draft, undefined) ?? [])];
     if (errors.length > 0) throw invalid(resource, metadata.name, errors);
   }

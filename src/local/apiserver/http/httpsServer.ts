@@ -143,7 +143,7 @@ function singleHeaders(request: IncomingMessage): Record<string, string | undefi
   );
 }
 
-async function readBody(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request) {
@@ -155,7 +155,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw badRequest(`content-encoding ${encoding} is not accepted`);
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
 async function send(

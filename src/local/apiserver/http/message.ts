@@ -5,7 +5,7 @@ export interface ApiRequest {
   readonly query: URLSearchParams;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly body: string;
+  readonly body: Buffer;
   readonly user: string;
   readonly signal: AbortSignal;
 }

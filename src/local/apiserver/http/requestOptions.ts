@@ -7,7 +7,9 @@ import type { PatchType } from '../patch/patchObject.ts';
 import type { ReadRequest } from '../reading.ts';
 import { badRequest, unsupportedMediaType } from '../status.ts';
 import type { ApiRequest } from './message.ts';
+import { decodeProtobuf } from './protobuf.ts';
 
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const BODY_TYPES = ['application/json', 'application/yaml'];
 const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
   'application/json-patch+json': 'json',
@@ -77,13 +79,15 @@ export function patchType(request: ApiRequest): PatchType {
   return type;
 }
 
-/** JSON, or YAML where the type says so. */
+/** JSON, or YAML or protobuf where the type says so. */
 export function parseBody(request: ApiRequest): unknown {
   const type = mediaType(request);
+  if (type === PROTOBUF) return decodeProtobuf(request.body);
   const isYaml = type.endsWith('yaml');
-  if (!isYaml && type !== '' && !type.endsWith('json')) throw unsupportedMediaType(BODY_TYPES);
+  if (!isYaml && type !== '' && !type.endsWith('json')) throw unsupportedMediaType([...BODY_TYPES, PROTOBUF]);
+  const text = request.body.toString('utf8');
   try {
-    return isYaml ? (parseYaml(request.body) as unknown) : (JSON.parse(request.body) as unknown);
+    return isYaml ? (parseYaml(text) as unknown) : (JSON.parse(text) as unknown);
   } catch (error) {
     throw badRequest(`error decoding the request body: ${error instanceof Error ? error.message : String(error)}`);
   }

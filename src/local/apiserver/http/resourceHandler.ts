@@ -126,7 +126,7 @@ export class ResourceHandler {
       }
       case 'DELETE': {
         if (subresource !== undefined) throw methodNotAllowed(resource);
-        const body = request.body === '' ? undefined : parseObject(request);
+        const body = request.body.length === 0 ? undefined : parseObject(request);
         const { object, gone } = deleteObject(
           this.objects,
           resource,
@@ -179,7 +179,7 @@ export class ResourceHandler {
 
   private deleteAll(request: ApiRequest, namespace: string | undefined, resource: Resource): ApiResponse {
     if (!resource.verbs.includes('deletecollection')) throw methodNotAllowed(resource);
-    const body = request.body === '' ? undefined : parseObject(request);
+    const body = request.body.length === 0 ? undefined : parseObject(request);
     const options = deleteOptions(request, body);
     const page = listObjects(this.objects, resource, readRequest(request, namespace));
     const items = page.items.map(

@@ -1,13 +1,14 @@
 /**
- * Rewrites kubernetes.json from the OpenAPI documents of a Kubernetes release. In: the folder `api/openapi-spec/v3` of
- * its sources as the only argument. Out: every type that the served kinds reach, with structure, list types and merge
- * keys, without prose.
+ * Rewrites kubernetes.json and protobuf.json from a Kubernetes release. In: three folders of its sources:
+ * `api/openapi-spec/v3`, and the modules `k8s.io/api` and `k8s.io/apimachinery`. Out: every type that the served kinds
+ * reach, with structure, list types and merge keys, without prose; and the field numbers of the same types.
  */
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error('usage: node extract.mjs <api/openapi-spec/v3>');
+const [folder, apiModule, machineryModule] = process.argv.slice(2);
+if (machineryModule === undefined)
+  throw new Error('usage: node extract.mjs <api/openapi-spec/v3> <api> <apimachinery>');
 
 const SERVED = [
   /^io\.k8s\.api\.core\.v1\.(Pod|Node|Namespace|Service|Endpoints|ConfigMap|Secret|ServiceAccount|Event|PersistentVolume|PersistentVolumeClaim|PodTemplate|ReplicationController|LimitRange|ResourceQuota|Binding)$/,
@@ -75,3 +76,83 @@ for (const name of all.keys()) if (SERVED.some((pattern) => pattern.test(name)))
 const sorted = [...kept].sort(([left], [right]) => (left < right ? -1 : 1));
 const lines = sorted.map(([name, schema]) => `${JSON.stringify(name)}: ${JSON.stringify(schema)}`);
 writeFileSync(new URL('./kubernetes.json', import.meta.url), `{\n${lines.join(',\n')}\n}\n`);
+
+/** `k8s.io.api.core.v1` is `io.k8s.api.core.v1` in OpenAPI. */
+const openApiName = (name) => name.replace(/^k8s\.io\./, 'io.k8s.');
+
+/** Field numbers and types from generated.proto. */
+function readMessages(text) {
+  const inPackage = openApiName(/^package (.+);$/m.exec(text)[1]);
+  const messages = new Map();
+  for (const [, name, body] of text.matchAll(/^message (\w+) \{\n(.*?)^\}/gms)) {
+    const fields = new Map();
+    for (const [, map, label, type, field, number] of body.matchAll(
+      /^ {2}(?:map<string, ([\w.]+)>|(optional|repeated|required) ([\w.]+)) (\w+) = (\d+);/gm,
+    )) {
+      const bare = map ?? type;
+      const isScalar = /^(u?int(32|64)|bool|string|bytes|double|float)$/.test(bare);
+      const full = isScalar ? bare : bare.startsWith('.') ? openApiName(bare.slice(1)) : `${inPackage}.${bare}`;
+      fields.set(Number(number), {
+        name: field,
+        type: full,
+        form: map ? 'map' : label === 'repeated' ? 'list' : 'one',
+      });
+    }
+    messages.set(`${inPackage}.${name}`, fields);
+  }
+  return messages;
+}
+
+/** From the Go types: which fields leave zero values out of JSON, and which are part of their parent. */
+function readTags(text, inPackage) {
+  const tags = new Map();
+  for (const [, name, body] of text.matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms)) {
+    for (const [, type, json, number] of body.matchAll(
+      /^\t(?:\w+\s+)?([*[\]\w.]+)\s+`json:"([^"]*)" protobuf:"\w+,(\d+),/gm,
+    )) {
+      const isInline = json.startsWith(',') && json.includes('inline');
+      const dropsZero = json.includes('omitempty') && !type.startsWith('*');
+      tags.set(`${inPackage}.${name}/${number}`, isInline ? 'inline' : dropsZero ? 'omit' : '');
+    }
+  }
+  return tags;
+}
+
+const messages = new Map();
+const tags = new Map();
+const sources = [
+  ...readdirSync(apiModule, { recursive: true })
+    .filter((path) => path.endsWith('generated.proto'))
+    .map((path) => join(apiModule, path)),
+  ...['pkg/apis/meta/v1', 'pkg/runtime', 'pkg/util/intstr', 'pkg/api/resource'].map((path) =>
+    join(machineryModule, path, 'generated.proto'),
+  ),
+];
+for (const path of sources) {
+  const text = readFileSync(path, 'utf8');
+  const found = readMessages(text);
+  const [inPackage] = [...found.keys()].map((name) => name.slice(0, name.lastIndexOf('.')));
+  for (const [name, fields] of found) messages.set(name, fields);
+  const types = path.replace('generated.proto', 'types.go');
+  if (existsSync(types)) for (const [key, tag] of readTags(readFileSync(types, 'utf8'), inPackage)) tags.set(key, tag);
+}
+
+/** Types that the decoder knows by itself. */
+const SPECIAL = /\.(Quantity|IntOrString|Time|MicroTime|RawExtension|FieldsV1|ExtraValue)$/;
+const numbered = new Map();
+const open = [...kept.keys()];
+for (let name = open.pop(); name !== undefined; name = open.pop()) {
+  const fields = messages.get(name);
+  if (numbered.has(name) || fields === undefined || SPECIAL.test(name)) continue;
+  const rows = {};
+  for (const [number, { name: field, type, form }] of fields) {
+    const tag = tags.get(`${name}/${number}`) ?? '';
+    rows[number] = [field, type, form, ...(tag === '' ? [] : [tag])];
+    if (type.startsWith('io.')) open.push(type);
+  }
+  numbered.set(name, rows);
+}
+const messageLines = [...numbered]
+  .sort(([left], [right]) => (left < right ? -1 : 1))
+  .map(([name, rows]) => `${JSON.stringify(name)}: ${JSON.stringify(rows)}`);
+writeFileSync(new URL('./protobuf.json', import.meta.url), `{\n${messageLines.join(',\n')}\n}\n`);
