@@ -66,7 +66,7 @@ describe('validate', () => {
   it.each<[StructuralSchema, unknown, string[]]>([
     [{ type: 'string' }, 5, ['x: Invalid value: "integer": x in body must be of type string: "integer"']],
     [{ type: 'string', minLength: 2 }, 'a', ['x: Invalid value: "a": x in body should be at least 2 chars long']],
-    [{ type: 'string', maxLength: 1 }, 'äb', ['x: Too long: may not be more than 1 bytes']],
+    [{ type: 'string', maxLength: 1 }, 'äb', ['x: Too long: may not be more than 1 byte']],
     [{ type: 'string', pattern: '^a$' }, 'b', ['x: Invalid value: "b": x in body should match \'^a$\'']],
     [{ type: 'string', enum: ['a', 'b'] }, 'c', ['x: Unsupported value: "c": supported values: "a", "b"']],
     [
