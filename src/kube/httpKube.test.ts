@@ -155,7 +155,7 @@ describe('HttpKube requests', () => {
     const watches = Array.from({ length: 5 }, async () => {
       for await (const _event of kube.watch(Kinds.Pod, { signal: stop.signal })) throw new Error('unexpected');
     });
-    await kube.get(Kinds.Pod, ref);
+    expect(await kube.get(Kinds.Pod, ref)).toEqual({});
     stop.abort();
     await Promise.all(watches);
   });

@@ -8,6 +8,7 @@ import type { Random } from '../clock/random.ts';
 import type { ClusterConfig, Impersonation } from './clusterConfig.ts';
 import { credentialSource } from './credentials.ts';
 import type { Credentials, CredentialSource } from './credentialSource.ts';
+import { decodeBody, textOf } from './decodeBody.ts';
 import { KubeError } from './errors.ts';
 import { RateLimit } from './rateLimit.ts';
 import { responseError } from './responseError.ts';
@@ -234,20 +235,6 @@ function attemptOf(error: unknown): Attempt | undefined {
   if (error instanceof TransportError) return { code: 0, sent: error.sent };
   return error instanceof KubeError ? { code: error.code, retryAfter: error.retryAfter } : undefined;
 }
-
-function decodeBody({ body, headers }: TransportResponse): unknown {
-  const text = textOf(body);
-  const type = String(headers['content-type'] ?? '');
-  if (text === '' || !type.includes('json')) return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new Error('the answer says that it is JSON, but it is not', { cause: error });
-  }
-}
-
-const textOf = (chunks: readonly Buffer[]): string =>
-  (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
 
 async function collect(body: AsyncIterable<Buffer>): Promise<Buffer[]> {
   const chunks: Buffer[] = [];

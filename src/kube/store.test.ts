@@ -35,21 +35,23 @@ describe('Store', () => {
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const store = new Store<Thing>();
         const model = new Map<string, Thing>();
+        const replaced: [actual: Thing | undefined, expected: Thing | undefined][] = [];
         store.addIndex('early', byTag);
         for (const action of steps) {
           if (action.do === 'index') store.addIndex('late', byTag);
           else if (action.do === 'set') {
             const object = thing(action.namespace, action.name, action.tags);
-            expect(store.set(object)).toBe(model.get(keyOf(object)));
+            replaced.push([store.set(object), model.get(keyOf(object))]);
             model.set(keyOf(object), object);
           } else {
             const ref = { name: action.name, namespace: action.namespace };
-            expect(store.delete(ref)).toBe(model.get(keyOf(ref)));
+            replaced.push([store.delete(ref), model.get(keyOf(ref))]);
             model.delete(keyOf(ref));
           }
           expect(store.size).toBe(model.size);
         }
         store.addIndex('late', byTag);
+        for (const [actual, expected] of replaced) expect(actual).toBe(expected);
         expect(new Set(store.list())).toEqual(new Set(model.values()));
         for (const object of model.values()) expect(store.get(object.metadata)).toBe(object);
         for (const index of ['early', 'late']) {
