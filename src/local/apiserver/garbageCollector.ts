@@ -125,7 +125,7 @@ export class GarbageCollector {
 
   private deleteInForeground(uid: string, owner: ApiObject): void {
     let blocked = false;
-    for (const dependent of [...(this.dependents.get(uid)?.keys() ?? [])]) {
+    for (const dependent of Array.from(this.dependents.get(uid)?.keys() ?? [])) {
       const object = this.find(dependent);
       if (object === undefined) continue;
       const reference = object.metadata.ownerReferences?.find((one) => one.uid === uid);

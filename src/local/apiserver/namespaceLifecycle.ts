@@ -63,7 +63,7 @@ export class NamespaceLifecycle {
     this.scheduled = true;
     queueMicrotask(() => {
       this.scheduled = false;
-      for (const name of [...this.terminating]) this.empty(name);
+      for (const name of Array.from(this.terminating)) this.empty(name);
     });
   }
 

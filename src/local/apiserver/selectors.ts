@@ -103,7 +103,7 @@ export function labelSelectorPredicate(selector: unknown): LabelPredicate {
 function expressionPredicate(expression: unknown): LabelPredicate {
   const key = textAt(expression, 'key') ?? '';
   const values = new Set(listAt(expression, 'values').map(String));
-  switch (textAt(expression, 'operator')) {
+  switch (textAt(expression, 'operator') ?? '') {
     case 'In':
       return (labels) => labels[key] !== undefined && values.has(labels[key]);
     case 'NotIn':

@@ -121,12 +121,13 @@ function withoutReference(schema: OpenApiSchema): OpenApiSchema {
 function scalarOf(schema: OpenApiSchema, name: string | undefined): ScalarType {
   if (name?.endsWith('.resource.Quantity')) return 'quantity';
   if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') return 'intOrString';
-  switch (schema.type) {
+  const { type = '' } = schema;
+  switch (type) {
     case 'string':
     case 'integer':
     case 'number':
     case 'boolean':
-      return schema.type;
+      return type;
     default:
       return 'any';
   }

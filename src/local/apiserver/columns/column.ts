@@ -57,7 +57,7 @@ export function selectorText(selector: unknown): string {
   for (const expression of listAt(selector, 'matchExpressions')) {
     const key = textAt(expression, 'key') ?? '';
     const values = listAt(expression, 'values').map(String).sort().join(',');
-    switch (textAt(expression, 'operator')) {
+    switch (textAt(expression, 'operator') ?? '') {
       case 'In':
         parts.push(`${key} in (${values})`);
         break;

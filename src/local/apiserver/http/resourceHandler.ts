@@ -162,7 +162,7 @@ export class ResourceHandler {
   ): ApiResponse {
     const { namespace, name } = path;
     const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
-    switch (path.subresource) {
+    switch (path.subresource ?? '') {
       case 'eviction': {
         const body = parseObject(request);
         const inner = isFields(body['deleteOptions']) ? body['deleteOptions'] : undefined;

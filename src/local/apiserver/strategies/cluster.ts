@@ -11,7 +11,7 @@ import {
   type Fields,
 } from '../fields.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
-import { forbiddenChange, invalidValue, required } from '../status.ts';
+import { forbiddenChange, invalidValue, required, type FieldError } from '../status.ts';
 
 export const plainStrategy: Strategy = { tracksGeneration: false };
 
@@ -212,18 +212,25 @@ export const autoscalerStrategy: Strategy = {
       ],
     });
   },
-  validate(draft) {
-    const errors = [];
-    const spec = fieldsAt(draft, 'spec') ?? {};
-    const least = Number(spec['minReplicas'] ?? 1);
-    const most = Number(spec['maxReplicas'] ?? 0);
-    if (most < 1) errors.push(invalidValue('spec.maxReplicas', most, 'must be greater than 0'));
-    else if (most < least) {
-      errors.push(invalidValue('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`'));
-    }
-    return errors;
-  },
+  validate: checkReplicaBounds,
 };
+
+export const autoscalerVersion1Strategy: Strategy = {
+  tracksGeneration: false,
+  applyDefaults(draft) {
+    setDefaults(ensureFields(draft, 'spec'), { minReplicas: 1, targetCPUUtilizationPercentage: CPU_TARGET });
+  },
+  validate: checkReplicaBounds,
+};
+
+function checkReplicaBounds(draft: ApiObject): FieldError[] {
+  const spec = fieldsAt(draft, 'spec') ?? {};
+  const least = Number(spec['minReplicas'] ?? 1);
+  const most = Number(spec['maxReplicas'] ?? 0);
+  if (most < 1) return [invalidValue('spec.maxReplicas', most, 'must be greater than 0')];
+  if (most >= least) return [];
+  return [invalidValue('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`')];
+}
 
 export const roleBindingStrategy: Strategy = {
   tracksGeneration: false,
