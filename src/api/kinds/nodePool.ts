@@ -16,7 +16,7 @@ import {
 } from './nodeTemplate.ts';
 import { requirements } from './requirement.ts';
 
-export const DISRUPTION_REASONS = ['Underutilized', 'Empty', 'Drifted'] as const;
+const DISRUPTION_REASONS = ['Underutilized', 'Empty', 'Drifted'] as const;
 
 const budget = object(
   {

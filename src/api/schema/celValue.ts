@@ -73,7 +73,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Undefined for names that no rule can write. */
-export function escapeName(name: string): string | undefined {
+function escapeName(name: string): string | undefined {
   if (name === '' || /^[0-9]/.test(name) || /[^a-zA-Z0-9\-./_]/.test(name)) return undefined;
   if (RESERVED.has(name)) return `__${name}__`;
   return name.replaceAll(/__|[-./]/g, (part) => ESCAPES[part] ?? part);

@@ -17,7 +17,7 @@ class RawNumber {
 }
 
 /** mulberry32: small, seeded, good enough to vary. */
-export function randomNumbers(seed: number): () => number {
+function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
