@@ -26,6 +26,8 @@ export interface AzureSettings extends ClusterNetworking {
   readonly additionalTags: Readonly<Record<string, string>>;
   readonly memoryOverheadPercent: number;
   readonly diskEncryptionSetId: string;
+  /** Whether machines get the extension that tells Azure they are nodes of AKS. */
+  readonly billingExtension: boolean;
 }
 
 type Required = Pick<
@@ -53,6 +55,7 @@ const DEFAULTS: Omit<AzureSettings, keyof Required> = {
   additionalTags: {},
   memoryOverheadPercent: 0.075,
   diskEncryptionSetId: '',
+  billingExtension: false,
 };
 
 export function azureSettings(input: AzureSettingsInput): AzureSettings {

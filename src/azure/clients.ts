@@ -79,6 +79,8 @@ function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'ran
         const retryable =
           response === undefined ? isConnectionFailure(failure) : RETRYABLE_STATUSES.has(response.status);
         if (!retryable || attempt >= MAX_RETRIES) {
+          // Errors keep their request and may end in a log; the token must not.
+          request.headers.delete('authorization');
           if (response !== undefined) return response;
           throw failure;
         }

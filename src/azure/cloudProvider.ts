@@ -6,10 +6,11 @@ import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_HASH_VERSION, aksNodeClassHash } from '../api/aksNodeClassHash.ts';
 import { findCondition } from '../api/conditions.ts';
 import { AksNodeClassConditions, READY, Reasons } from '../api/conditionTypes.ts';
-import { Kinds } from '../api/kinds.ts';
+import { Kinds, type Node } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels, ManagedTags } from '../api/labels.ts';
+import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { CloudProvider, Instance, RepairPolicy } from '../cloud/cloudProvider.ts';
 import {
@@ -26,10 +27,11 @@ import { formatResources, type Resources } from '../units/resources.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import { bootstrapTaints, renderCustomData } from './bootstrap.ts';
 import { isCurrent } from './classSettings.ts';
+import { driftOf } from './drift.ts';
 import { selectImage, type NodeImage } from './images.ts';
 import type { InstanceTypes } from './instanceTypes.ts';
 import { interpretLaunchFailure } from './launchErrors.ts';
-import type { MachineRecord, Machines } from './machines.ts';
+import type { MachineRecord, Machines, MachineWish } from './machines.ts';
 import { isManagedNetwork, parseSubnetId, type ClusterNetwork } from './network.ts';
 import { claimLabels, kubeletLabels, wantsUltraSsd, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
@@ -39,7 +41,7 @@ import type { Prices } from './prices.ts';
 import { machineNameOf, providerIdOf } from './providerId.ts';
 import type { Skus } from './skus.ts';
 import type { UnavailableOfferings } from './unavailableOfferings.ts';
-import { tagsOf, virtualMachineOf } from './virtualMachine.ts';
+import { billingExtensionOf, tagsOf, virtualMachineOf } from './virtualMachine.ts';
 
 export interface AzureCloudProviderParts {
   readonly settings: AzureSettings;
@@ -134,31 +136,8 @@ export class AzureCloudProvider implements CloudProvider {
     if (claim.metadata.labels?.[Labels.nodePool] === undefined) return undefined;
     const nodeClass = await this.findNodeClass(claim.spec.nodeClassRef.name, signal);
     if (nodeClass === undefined) return undefined;
-    if (hasOtherHash(claim, nodeClass)) return 'NodeClassDrift';
-    return (await this.nodeDrift(claim, nodeClass, signal)) ?? imageDrift(claim, nodeClass);
-  }
-
-  private async nodeDrift(
-    claim: NodeClaim,
-    nodeClass: AksNodeClass,
-    signal: AbortSignal | undefined,
-  ): Promise<string | undefined> {
-    const { kube, settings } = this.parts;
-    const name = claim.status?.nodeName;
-    if (name === undefined || name === '') return undefined;
-    const node = await kube
-      .get(Kinds.Node, { name }, signal === undefined ? {} : { signal })
-      .catch((error: unknown) => {
-        if (isMissingObject(error)) return undefined;
-        throw error;
-      });
-    if (node === undefined || node.metadata.deletionTimestamp !== undefined) return undefined;
-    const running = node.status?.nodeInfo?.kubeletVersion.replace(/^v/, '');
-    const wanted = nodeClass.status?.kubernetesVersion;
-    const known = wanted !== undefined && isCurrent(nodeClass, AksNodeClassConditions.kubernetesVersionReady);
-    if (known && running !== undefined && running !== wanted) return 'K8sVersionDrift';
-    const identity = node.metadata.labels?.[Labels.aksKubeletIdentityClientId];
-    return identity !== undefined && identity !== settings.kubeletIdentityClientId ? 'KubeletIdentityDrift' : undefined;
+    const node = await this.findNode(claim.status?.nodeName, signal);
+    return driftOf(claim, nodeClass, node, this.parts.settings);
   }
 
   /** The machine that an earlier call made for this claim, if there is one. */
@@ -179,6 +158,9 @@ export class AzureCloudProvider implements CloudProvider {
         `Machine ${name} of an earlier attempt is in state ${machine.state}; it is removed before the next one.`,
       );
     }
+    // The earlier attempt may have ended between the machine and its extension.
+    const extension = this.extensionFor(claim, nodeClass);
+    if (extension !== undefined) await machines.ensureExtension(name, extension, signal);
     const type = types.list(nodeClass).find((candidate) => candidate.name === machine.size);
     const offering = type?.offerings.find((candidate) =>
       isOfferingOf(candidate, machine, this.parts.settings.location),
@@ -233,6 +215,7 @@ export class AzureCloudProvider implements CloudProvider {
             networking: settings,
             tags,
           },
+          extension: this.extensionFor(claim, nodeClass),
           machine: (interfaceId) => virtualMachineOf({ ...common, imageId: image.id, ultraSsd, interfaceId }),
         },
         signal,
@@ -242,6 +225,12 @@ export class AzureCloudProvider implements CloudProvider {
       if (signal?.aborted === true) throw error;
       throw interpretLaunchFailure(error, { sku, offering, location: settings.location }, unavailable);
     }
+  }
+
+  private extensionFor(claim: NodeClaim, nodeClass: AksNodeClass): MachineWish['extension'] {
+    const { settings } = this.parts;
+    if (!settings.billingExtension) return undefined;
+    return billingExtensionOf(settings.location, tagsOf(claim, nodeClass, settings));
   }
 
   private launched(choice: Choice, machine: MachineRecord): Instance {
@@ -299,10 +288,21 @@ export class AzureCloudProvider implements CloudProvider {
   }
 
   private async findNodeClass(name: string, signal: AbortSignal | undefined): Promise<AksNodeClass | undefined> {
+    const found = await this.find(Kinds.AKSNodeClass, name, signal);
+    return found?.metadata.deletionTimestamp === undefined ? found : undefined;
+  }
+
+  private async findNode(name: string | undefined, signal: AbortSignal | undefined): Promise<Node | undefined> {
+    return name === undefined || name === '' ? undefined : this.find(Kinds.Node, name, signal);
+  }
+
+  private async find<T extends KubeObject>(
+    kind: ResourceKind<T>,
+    name: string,
+    signal: AbortSignal | undefined,
+  ): Promise<T | undefined> {
     try {
-      const options = signal === undefined ? {} : { signal };
-      const found = await this.parts.kube.get(Kinds.AKSNodeClass, { name }, options);
-      return found.metadata.deletionTimestamp === undefined ? found : undefined;
+      return await this.parts.kube.get(kind, { name }, signal === undefined ? {} : { signal });
     } catch (error) {
       if (isMissingObject(error)) return undefined;
       throw error;
@@ -336,22 +336,6 @@ function readyStatus(nodeClass: AksNodeClass): {
     );
   }
   return { images, kubernetesVersion };
-}
-
-function hasOtherHash(claim: NodeClaim, nodeClass: AksNodeClass): boolean {
-  const of = (object: NodeClaim | AksNodeClass, key: string): string | undefined => object.metadata.annotations?.[key];
-  const [mine, theirs] = [claim, nodeClass].map((object) => of(object, Annotations.aksNodeClassHash));
-  const [version, otherVersion] = [claim, nodeClass].map((object) => of(object, Annotations.aksNodeClassHashVersion));
-  if (mine === undefined || theirs === undefined || version === undefined || version !== otherVersion) return false;
-  return mine !== theirs;
-}
-
-function imageDrift(claim: NodeClaim, nodeClass: AksNodeClass): string | undefined {
-  const image = claim.status?.imageID;
-  const images = nodeClass.status?.images ?? [];
-  const known = isCurrent(nodeClass, AksNodeClassConditions.imagesReady) && images.length > 0;
-  if (!known || image === undefined || image === '') return undefined;
-  return images.some(({ id }) => id === image) ? undefined : 'ImageDrift';
 }
 
 function isOfferingOf(offering: Offering, machine: MachineRecord, location: string): boolean {

@@ -34,14 +34,20 @@ export interface AzureCloudProviderOptions extends AzureSettingsInput {
 }
 
 const PUBLIC_ENDPOINT = 'https://management.azure.com';
+/** Public Azure, China and US Government. */
+const BILLING_ENDPOINTS: ReadonlySet<string> = new Set([
+  PUBLIC_ENDPOINT,
+  'https://management.chinacloudapi.cn',
+  'https://management.usgovcloudapi.net',
+]);
 const PUBLIC_PRICES = 'https://prices.azure.com/api/retail/prices';
 
 /** Resolves once the sizes of the region are known; fails when Azure cannot be asked. */
 export async function createAzureCloudProvider(options: AzureCloudProviderOptions): Promise<AzureCloudProvider> {
   const { clock, random, kube, caPem, log = silentLog } = options;
-  const settings = azureSettings(options);
-  const { location, nodeResourceGroup, clusterName } = settings;
   const endpoint = options.endpoint.replace(/\/$/, '');
+  const settings = azureSettings({ billingExtension: BILLING_ENDPOINTS.has(endpoint), ...options });
+  const { location, nodeResourceGroup, clusterName } = settings;
   const clients = createAzureClients({
     endpoint,
     caPem,

@@ -2,7 +2,7 @@
  * Machines and their interfaces in Azure. In: a complete wish for one machine. Out: the machine, made or found again by
  * its name; its removal; and the list of all machines of this cluster.
  */
-import type { VirtualMachine } from '@azure/arm-compute';
+import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute';
 import { ManagedTags } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Log } from '../kube/log.ts';
@@ -31,6 +31,7 @@ export interface MachineWish {
   readonly network: Omit<InterfaceWish, 'name' | 'backendPools'>;
   /** The body of the machine, given the id of its interface. */
   readonly machine: (interfaceId: string) => VirtualMachine;
+  readonly extension?: { readonly name: string; readonly body: VirtualMachineExtension } | undefined;
 }
 
 export interface MachinesOptions {
@@ -78,6 +79,7 @@ export class Machines {
       );
       await poller.submitted();
       await finishOperation(clock, poller, signal);
+      if (wish.extension !== undefined) await this.ensureExtension(wish.name, wish.extension, signal);
     } catch (error) {
       // A caller that stops waiting does not want the machine gone: the next call finds it.
       if (signal?.aborted !== true) await this.removeQuietly(wish.name);
@@ -176,6 +178,19 @@ export class Machines {
     const made = await clients.network.networkInterfaces.get(nodeResourceGroup, wish.name, abort(signal));
     if (made.id === undefined) throw new Error(`Azure returned network interface ${wish.name} without an id.`);
     return made.id;
+  }
+
+  /** Idempotent: an extension that is there stays as it is. */
+  async ensureExtension(
+    machine: string,
+    { name, body }: NonNullable<MachineWish['extension']>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { clients, nodeResourceGroup, clock } = this.options;
+    const { virtualMachineExtensions } = clients.compute;
+    const poller = virtualMachineExtensions.createOrUpdate(nodeResourceGroup, machine, name, body, abort(signal));
+    await poller.submitted();
+    await finishOperation(clock, poller, signal);
   }
 
   private async interfaceExists(name: string, signal: AbortSignal | undefined): Promise<boolean> {

@@ -2,7 +2,7 @@
  * The body of a machine. In: what was chosen, the image, the bootstrap data and the cluster's settings. Out: the
  * VirtualMachine that is sent to ARM.
  */
-import type { VirtualMachine } from '@azure/arm-compute';
+import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels, ManagedTags } from '../api/labels.ts';
@@ -113,6 +113,20 @@ function securityOf(nodeClass: AksNodeClass): Pick<VirtualMachine, 'securityProf
         : {}),
     },
   };
+}
+
+/** Tells Azure that the machine is a node of AKS. */
+export function billingExtensionOf(location: string, tags: Readonly<Record<string, string>>) {
+  const body: VirtualMachineExtension = {
+    location,
+    tags: { ...tags },
+    publisher: 'Microsoft.AKS',
+    typePropertiesType: 'Compute.AKS.Linux.Billing',
+    typeHandlerVersion: '1.0',
+    autoUpgradeMinorVersion: true,
+    settings: {},
+  };
+  return { name: 'computeAksLinuxBilling', body };
 }
 
 /** Later ones win: tags of the operator, of the class, and those that we rely on. */

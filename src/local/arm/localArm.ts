@@ -18,6 +18,7 @@ import { RetailPrices } from './retailPrices.ts';
 import { Router } from './router.ts';
 import { SkuCatalogue } from './skuCatalogue.ts';
 import { Tokens, type LocalCredentials } from './tokens.ts';
+import { extensionRoutes } from './virtualMachineExtensions.ts';
 import {
   VIRTUAL_MACHINES,
   VirtualMachines,
@@ -99,6 +100,7 @@ export class LocalArm {
         ...networks.routes(),
         ...interfaces.routes(),
         ...this.machines.routes(),
+        ...extensionRoutes(context),
         ...graph.routes(),
         ...directoryRoutes(tokens, new RetailPrices(), () => this.endpoint),
       ]),
