@@ -11,10 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Kinds, type Pod } from '../src/api/kinds.ts';
-import type { KubeList } from '../src/api/object.ts';
 import { SystemClock } from '../src/clock/systemClock.ts';
 import { systemRandom } from '../src/clock/systemRandom.ts';
-import { decodeBody } from '../src/kube/decodeBody.ts';
+import { decodeList } from '../src/kube/decodeList.ts';
 import { HttpKube } from '../src/kube/httpKube.ts';
 import { StoreInformer } from '../src/kube/storeInformer.ts';
 import { trimFor } from '../src/kube/trim.ts';
@@ -132,9 +131,8 @@ function decodeAndIndex(chunks: readonly Buffer[]): number {
     },
   });
   informer.store.addIndex('node', (pod) => [pod.spec?.nodeName ?? '']);
-  const list = decodeBody({ body: chunks, headers: { 'content-type': 'application/json' } }) as KubeList<Pod>;
   informer.begin();
-  for (const pod of list.items) informer.upsert(pod);
+  decodeList<Pod>(Buffer.concat(chunks), (pod) => informer.upsert(pod));
   informer.complete();
   if (informer.store.size !== FEW) throw new Error(`only ${informer.store.size} pods arrived`);
   return informer.store.size;

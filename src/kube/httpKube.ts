@@ -8,7 +8,6 @@ import type {
   DeleteOptions,
   Draft,
   GetOptions,
-  Kube,
   ListOptions,
   ObjectRef,
   Patch,
@@ -18,7 +17,9 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './kube.ts';
+import { decodeList, type ListMetadata } from './decodeList.ts';
 import { HttpSession, type ApiRequest, type HttpSessionOptions } from './httpSession.ts';
+import type { ItemwiseKube } from './itemwiseKube.ts';
 import {
   collectionPath,
   deleteBody,
@@ -37,7 +38,7 @@ const PATCH_CONTENT_TYPES: Readonly<Record<Patch['type'], string>> = {
   apply: 'application/apply-patch+yaml',
 };
 
-export class HttpKube implements Kube {
+export class HttpKube implements ItemwiseKube {
   readonly #session: HttpSession;
 
   constructor(options: HttpSessionOptions) {
@@ -52,6 +53,17 @@ export class HttpKube implements Kube {
   async list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const path = collectionPath(kind, options.namespace, listQuery(options));
     return this.#json<KubeList<T>>({ method: 'GET', path }, options.signal);
+  }
+
+  listEach<T extends KubeObject>(
+    kind: ResourceKind<T>,
+    options: ListOptions,
+    visit: (item: T) => void,
+  ): Promise<ListMetadata> {
+    const path = collectionPath(kind, options.namespace, listQuery(options));
+    return this.#session.send({ method: 'GET', path }, options.signal, ({ body }) =>
+      decodeList<T>(Buffer.concat(body), visit),
+    );
   }
 
   watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>> {

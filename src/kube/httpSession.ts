@@ -83,12 +83,16 @@ export class HttpSession {
     };
   }
 
-  /** Parsed JSON; text when the answer is none. */
-  async send(request: ApiRequest, signal: AbortSignal | undefined): Promise<unknown> {
+  /** The answer, decoded: by default parsed JSON, or text when it is none. */
+  async send<R = unknown>(
+    request: ApiRequest,
+    signal: AbortSignal | undefined,
+    decode: (response: TransportResponse) => R = decodeBody as (response: TransportResponse) => R,
+  ): Promise<R> {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     for (let retries = 0; ; retries++) {
       try {
-        return await this.#attempt(request, body, signal);
+        return decode(await this.#attempt(request, body, signal));
       } catch (error) {
         signal?.throwIfAborted();
         const delay = this.#retryDelay(request, error, retries);
@@ -117,7 +121,11 @@ export class HttpSession {
     return this.#transport.close();
   }
 
-  async #attempt(request: ApiRequest, body: string | undefined, signal: AbortSignal | undefined): Promise<unknown> {
+  async #attempt(
+    request: ApiRequest,
+    body: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<TransportResponse> {
     const response = await this.#authenticated(signal, (credentials) => {
       const type: Record<string, string> =
         body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' };
@@ -133,7 +141,7 @@ export class HttpSession {
       return this.#clock.track(this.#observed(request.method, exchange));
     });
     if (response.code >= 400) throw this.#answerError(request, response);
-    return decodeBody(response);
+    return response;
   }
 
   async #open(path: string, ended: AbortController): Promise<AsyncIterable<Buffer>> {

@@ -46,8 +46,8 @@ const KEEP_ALIVE = 60_000;
 const TCP_KEEP_ALIVE = 15_000;
 /** A rotation needs two, the certificate before and the one after; more would be leftovers. */
 const MAX_POOLS = 4;
-/** V8 cannot make a longer string of it. */
-const LARGEST_BODY = 2 ** 29 - 64;
+/** A hundred thousand large pods in one answer are less. */
+const LARGEST_BODY = 2 ** 31;
 
 export class Transport {
   readonly #config: ClusterConfig;
