@@ -53,7 +53,10 @@ describe('eviction', () => {
         status: expect.objectContaining({
           details: {
             causes: [
-              { reason: 'DisruptionBudget', message: 'The disruption budget b needs 2 healthy pods and has 3 currently' },
+              {
+                reason: 'DisruptionBudget',
+                message: 'The disruption budget b needs 2 healthy pods and has 3 currently',
+              },
             ],
           },
         }) as unknown,
@@ -77,7 +80,9 @@ describe('eviction', () => {
   });
 
   it('lets unhealthy pods go while the budget itself is healthy', () => {
-    expect(judgeEviction(pod({ ready: false }), [budget({ disruptionsAllowed: 0 })], NOW)).toEqual({ budget: undefined });
+    expect(judgeEviction(pod({ ready: false }), [budget({ disruptionsAllowed: 0 })], NOW)).toEqual({
+      budget: undefined,
+    });
     const unhealthy = budget({ disruptionsAllowed: 0, currentHealthy: 1 });
     expect(() => judgeEviction(pod({ ready: false }), [unhealthy], NOW)).toThrow(
       expect.objectContaining({ code: 429 }) as Error,

@@ -90,6 +90,10 @@ describe('Store', () => {
     const { table } = filled(['a']);
     table.remove('default/a', table.get('default/a') ?? pod('a'));
     const [event] = table.eventsAfter(1);
-    expect(event).toMatchObject({ type: 'DELETED', revision: 2, object: { metadata: { name: 'a', resourceVersion: '2' } } });
+    expect(event).toMatchObject({
+      type: 'DELETED',
+      revision: 2,
+      object: { metadata: { name: 'a', resourceVersion: '2' } },
+    });
   });
 });

@@ -143,19 +143,22 @@ function singleHeaders(request: IncomingMessage): Record<string, string | undefi
   );
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request) {
-    const bytes = chunk as Buffer;
-    size += bytes.length;
-    if (size > MAX_BODY) throw tooLarge(MAX_BODY);
-    chunks.push(bytes);
-  }
+function readBody(request: IncomingMessage): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw badRequest(`content-encoding ${encoding} is not accepted`);
-  return Buffer.concat(chunks);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      // The rest is read and dropped, so that the client hears the answer before the connection ends.
+      if (size > MAX_BODY) reject(tooLarge(MAX_BODY));
+      else chunks.push(chunk);
+    });
+    request.once('end', () => resolve(Buffer.concat(chunks)));
+    request.once('error', reject);
+  });
 }
 
 async function send(
@@ -170,6 +173,8 @@ async function send(
   response.setHeader('content-type', answer.contentType);
   response.setHeader('cache-control', answer.headers?.['cache-control'] ?? 'no-cache, private');
   response.statusCode = answer.code;
+  // Whoever still has something to send cannot use this connection for another request.
+  if (!request.complete) response.setHeader('connection', 'close');
   const { body } = answer;
   if (typeof body !== 'string') {
     // Clients wait for the headers before they trust that the watch has begun.

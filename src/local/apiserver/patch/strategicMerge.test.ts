@@ -12,10 +12,23 @@ const containers = (...list: unknown[]): Fields => ({ spec: { containers: list }
 describe('strategic merge', () => {
   it('merges containers by name and their environment by name', () => {
     const live = containers({ name: 'a', image: 'x', env: [{ name: 'K', value: '1' }] }, { name: 'b', image: 'y' });
-    const patch = containers({ name: 'a', env: [{ name: 'L', value: '2' }, { name: 'K', value: '3' }] });
+    const patch = containers({
+      name: 'a',
+      env: [
+        { name: 'L', value: '2' },
+        { name: 'K', value: '3' },
+      ],
+    });
     expect(applyStrategicMerge(POD, live, patch)).toEqual(
       containers(
-        { name: 'a', image: 'x', env: [{ name: 'K', value: '3' }, { name: 'L', value: '2' }] },
+        {
+          name: 'a',
+          image: 'x',
+          env: [
+            { name: 'K', value: '3' },
+            { name: 'L', value: '2' },
+          ],
+        },
         { name: 'b', image: 'y' },
       ),
     );
@@ -50,10 +63,22 @@ describe('strategic merge', () => {
   });
 
   it('merges conditions by type', () => {
-    const live = { status: { conditions: [{ type: 'Ready', status: 'False' }, { type: 'MemoryPressure', status: 'False' }] } };
+    const live = {
+      status: {
+        conditions: [
+          { type: 'Ready', status: 'False' },
+          { type: 'MemoryPressure', status: 'False' },
+        ],
+      },
+    };
     const patch = { status: { conditions: [{ type: 'Ready', status: 'True' }] } };
     expect(applyStrategicMerge(NODE, live, patch)).toEqual({
-      status: { conditions: [{ type: 'Ready', status: 'True' }, { type: 'MemoryPressure', status: 'False' }] },
+      status: {
+        conditions: [
+          { type: 'Ready', status: 'True' },
+          { type: 'MemoryPressure', status: 'False' },
+        ],
+      },
     });
   });
 
@@ -86,12 +111,16 @@ describe('strategic merge', () => {
   });
 
   it('refuses an item without its merge key and an unknown directive', () => {
-    expect(() => applyStrategicMerge(POD, {}, containers({ image: 'x' }))).toThrow('does not contain declared merge key: name');
+    expect(() => applyStrategicMerge(POD, {}, containers({ image: 'x' }))).toThrow(
+      'does not contain declared merge key: name',
+    );
     expect(() => applyStrategicMerge(POD, {}, { spec: { $patch: 'explode' } })).toThrow('Unknown patch type');
   });
 
   it('never changes the live object', () => {
-    const live = Object.freeze({ spec: Object.freeze({ containers: Object.freeze([Object.freeze({ name: 'a', image: 'x' })]) }) });
+    const live = Object.freeze({
+      spec: Object.freeze({ containers: Object.freeze([Object.freeze({ name: 'a', image: 'x' })]) }),
+    });
     const patched = applyStrategicMerge(POD, live, containers({ name: 'a', image: 'y' }));
     expect(patched).toEqual(containers({ name: 'a', image: 'y' }));
     expect(live.spec.containers[0]?.image).toBe('x');
