@@ -132,7 +132,7 @@ const GRAPH_API_VERSION = '2022-10-01';
 const MAX_GRAPH_PAGES = 200;
 
 /** Resource Graph has no SDK that works here; its one operation goes through the SDKs' own pipeline. */
-export class ResourceGraphClient {
+class ResourceGraphClient {
   private readonly options: AzureClientsOptions;
   private readonly pipeline: Pipeline;
   private readonly httpClient: HttpClient;

@@ -309,6 +309,41 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(instance.labels[Labels.zone]).toBe('eastus-2');
   });
 
+  it('keeps off a family whose quota is used up, and believes the figures for a while', async () => {
+    const family = 'standardDav6Family';
+    const available = async (): Promise<string[]> => {
+      const types = await cloud.instanceTypes(poolOf('default'));
+      await clock.idle();
+      const wanted = types.filter(({ name }) => ['Standard_D2as_v6', 'Standard_D4as_v6'].includes(name));
+      return wanted.flatMap(({ name, offerings }) => {
+        const bought = offerings.filter((one) => one.available && one.zone === 'eastus-1');
+        return bought.map(({ capacityType }) => `${name} ${capacityType}`);
+      });
+    };
+    await arm.close();
+    arm = new LocalArm({ clock, random: new SeededRandom(1), quota: { [family]: 4 } });
+    await arm.listen();
+    cloud = await newProvider();
+    await finish(cloud.create(claimNamed('one')));
+    expect(await available()).toEqual([
+      'Standard_D2as_v6 on-demand',
+      'Standard_D2as_v6 spot',
+      'Standard_D4as_v6 on-demand',
+      'Standard_D4as_v6 spot',
+    ]);
+    await clock.advance(10 * 60_000);
+    await available();
+    expect(await available()).toEqual(['Standard_D2as_v6 on-demand', 'Standard_D2as_v6 spot', 'Standard_D4as_v6 spot']);
+    const second = await finish(cloud.create(claimNamed('two')));
+    expect(second.labels[Labels.instanceType]).toBe('Standard_D2as_v6');
+    // The figures are old now, so Azure says it.
+    await expect(finish(cloud.create(claimNamed('three')))).rejects.toMatchObject({
+      reason: 'SubscriptionQuotaReached',
+    });
+    const third = await finish(cloud.create(claimNamed('three')));
+    expect(third.labels[Labels.instanceType]).not.toBe('Standard_D2as_v6');
+  });
+
   it('waits as long as Azure asks when it is throttled', async () => {
     const error = new ArmError(429, 'TooManyRequests', 'Slow down.', { headers: { 'retry-after': '17' } });
     failNext('virtualMachines.get', { kind: 'refuse', error }, 2);

@@ -39,6 +39,7 @@ import { chooseOffering } from './offeringChoice.ts';
 import { REGIONAL_ZONE, zoneLabel } from './offerings.ts';
 import type { Prices } from './prices.ts';
 import { machineNameOf, providerIdOf } from './providerId.ts';
+import { QUOTA_INTERVAL, type Quota } from './quota.ts';
 import type { Skus } from './skus.ts';
 import type { UnavailableOfferings } from './unavailableOfferings.ts';
 import { billingExtensionOf, tagsOf, virtualMachineOf } from './virtualMachine.ts';
@@ -51,6 +52,7 @@ export interface AzureCloudProviderParts {
   readonly skus: Skus;
   readonly prices: Prices;
   readonly unavailable: UnavailableOfferings;
+  readonly quota: Quota;
   readonly types: InstanceTypes;
   readonly machines: Machines;
   readonly clusterNetwork: ClusterNetwork;
@@ -75,6 +77,7 @@ export class AzureCloudProvider implements CloudProvider {
   readonly nodeClass: AzureNodeClass;
   private readonly parts: AzureCloudProviderParts;
   private refreshDue = 0;
+  private quotaDue = 0;
   private refreshing: Promise<void> | undefined;
 
   constructor(parts: AzureCloudProviderParts) {
@@ -86,7 +89,8 @@ export class AzureCloudProvider implements CloudProvider {
   async refresh(signal?: AbortSignal): Promise<void> {
     const { skus, prices, clock, log } = this.parts;
     this.refreshDue = clock.now() + REFRESH_RETRY;
-    const [listed, priced] = await Promise.allSettled([skus.refresh(signal), prices.refresh(signal)]);
+    const work = [skus.refresh(signal), prices.refresh(signal), this.refreshQuota(signal)] as const;
+    const [listed, priced] = await Promise.allSettled(work);
     if (priced.status === 'rejected') log.error('Could not refresh prices', { error: priced.reason as unknown });
     if (listed.status === 'rejected') throw listed.reason;
     if (priced.status === 'fulfilled') this.refreshDue = clock.now() + REFRESH_INTERVAL;
@@ -272,13 +276,25 @@ export class AzureCloudProvider implements CloudProvider {
   /** In the background, one at a time; whoever asked meanwhile gets what is known. */
   private refreshWhenDue(): void {
     const { clock, log } = this.parts;
-    if (this.refreshing !== undefined || clock.now() < this.refreshDue) return;
+    const now = clock.now();
+    if (this.refreshing !== undefined || now < Math.min(this.refreshDue, this.quotaDue)) return;
     this.refreshing = clock
-      .track(this.refresh())
+      .track(now < this.refreshDue ? this.refreshQuota() : this.refresh())
       .catch((error: unknown) => log.error('Could not refresh machine sizes', { error }))
       .finally(() => {
         this.refreshing = undefined;
       });
+  }
+
+  /** Never fails: without figures every size is allowed, and Azure says no itself. */
+  private async refreshQuota(signal?: AbortSignal): Promise<void> {
+    const { clock, log, quota } = this.parts;
+    this.quotaDue = clock.now() + QUOTA_INTERVAL;
+    try {
+      await quota.refresh(signal);
+    } catch (error) {
+      log.error('Could not refresh quota', { error });
+    }
   }
 
   private async requireNodeClass(name: string, signal: AbortSignal | undefined): Promise<AksNodeClass> {

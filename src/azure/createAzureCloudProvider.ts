@@ -4,19 +4,21 @@
  */
 import type { TokenCredential } from '@azure/core-auth';
 import { Agent } from 'undici';
+import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import { silentLog, type Log } from '../kube/log.ts';
 import { azureSettings, type AzureSettingsInput } from './azureSettings.ts';
-import { createAzureClients } from './clients.ts';
+import { createAzureClients, type AzureClients } from './clients.ts';
 import { AzureCloudProvider } from './cloudProvider.ts';
 import { Images } from './images.ts';
 import { InstanceTypes } from './instanceTypes.ts';
 import { Machines } from './machines.ts';
-import { ClusterNetwork } from './network.ts';
+import { ClusterNetwork, parseSubnetId } from './network.ts';
 import { AzureNodeClass } from './nodeClass.ts';
 import { Prices } from './prices.ts';
+import { Quota } from './quota.ts';
 import { Skus } from './skus.ts';
 import { UnavailableOfferings } from './unavailableOfferings.ts';
 
@@ -46,16 +48,20 @@ const PUBLIC_PRICES = 'https://prices.azure.com/api/retail/prices';
 export async function createAzureCloudProvider(options: AzureCloudProviderOptions): Promise<AzureCloudProvider> {
   const { clock, random, kube, caPem, log = silentLog } = options;
   const endpoint = options.endpoint.replace(/\/$/, '');
-  const settings = azureSettings({ billingExtension: BILLING_ENDPOINTS.has(endpoint), ...options });
-  const { location, nodeResourceGroup, clusterName } = settings;
   const clients = createAzureClients({
     endpoint,
     caPem,
     credential: options.credential,
-    subscriptionId: settings.subscriptionId,
+    subscriptionId: options.subscriptionId,
     clock,
     random,
   });
+  const settings = azureSettings({
+    billingExtension: BILLING_ENDPOINTS.has(endpoint),
+    ...(await discover(options, clients)),
+    ...options,
+  });
+  const { location, nodeResourceGroup, clusterName } = settings;
   const skus = new Skus(clients.compute, location);
   const prices = new Prices({
     endpoint:
@@ -67,7 +73,9 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
   const unavailable = new UnavailableOfferings(clock);
   const clusterNetwork = new ClusterNetwork(clients.network, nodeResourceGroup, clock);
   const machines = new Machines({ clients, clusterNetwork, nodeResourceGroup, clusterName, clock, log });
+  const quota = new Quota(clients.compute, location, clock);
   const types = new InstanceTypes({
+    quota,
     skus,
     prices,
     unavailable,
@@ -87,9 +95,28 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     prices,
     unavailable,
     types,
+    quota,
     machines,
     clusterNetwork,
   });
   await cloud.refresh();
   return cloud;
+}
+
+/** What the cluster itself can tell when the options do not. */
+async function discover(
+  options: AzureCloudProviderOptions,
+  clients: AzureClients,
+): Promise<{ readonly vnetGuid?: string; readonly dnsServiceIp?: string }> {
+  const { kube, log = silentLog, networkPluginMode = 'overlay' } = options;
+  const subnet = parseSubnetId(options.vnetSubnetId);
+  const dns = await kube
+    .get(Kinds.Service, { namespace: 'kube-system', name: 'kube-dns' })
+    .catch((error: unknown) => log.info('The DNS service is unknown; its usual address is assumed', { error }));
+  const address = dns?.spec?.clusterIP;
+  const found = address === undefined || address === '' ? {} : { dnsServiceIp: address };
+  // Nodes carry the network's identity as a label, with the overlay only.
+  if ((options.vnetGuid ?? '') !== '' || networkPluginMode !== 'overlay' || subnet === undefined) return found;
+  const { resourceGuid } = await clients.network.virtualNetworks.get(subnet.resourceGroup, subnet.virtualNetwork);
+  return { ...found, ...(resourceGuid === undefined ? {} : { vnetGuid: resourceGuid }) };
 }

@@ -43,8 +43,8 @@ export class InstanceTypes {
 
   /** Every type that the class can use, the unavailable ones too, in order of name. */
   list(nodeClass: AksNodeClass): readonly InstanceType[] {
-    const { skus, prices, unavailable } = this.options;
-    const sources = `${skus.generation}/${prices.generation}/${unavailable.sequence}`;
+    const { skus, prices, unavailable, quota } = this.options;
+    const sources = `${skus.generation}/${prices.generation}/${unavailable.sequence}/${quota.generation}`;
     if (sources !== this.builtFrom) {
       this.kept.clear();
       this.builtFrom = sources;
@@ -176,7 +176,7 @@ function classKey({ spec, status }: AksNodeClass): string {
 }
 
 /** How many pods the network plugin can serve on a node. */
-export function defaultMaxPods({ networkPlugin, networkPluginMode }: ClusterNetworking): number {
+function defaultMaxPods({ networkPlugin, networkPluginMode }: ClusterNetworking): number {
   if (networkPlugin === 'none' || networkPluginMode === 'overlay') return 250;
   return 30;
 }

@@ -7,6 +7,7 @@ import type { Offering } from '../cloud/instanceType.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import type { Prices } from './prices.ts';
+import type { Quota } from './quota.ts';
 import type { Sku } from './resourceSku.ts';
 import type { CapacityType, UnavailableOfferings } from './unavailableOfferings.ts';
 
@@ -18,6 +19,7 @@ export interface OfferingSources {
   readonly location: string;
   readonly prices: Prices;
   readonly unavailable: UnavailableOfferings;
+  readonly quota: Quota;
 }
 
 /** `eastus-1`; the regional zone stays `0`. */
@@ -49,7 +51,8 @@ function offering(sku: Sku, zone: string, capacityType: CapacityType, sources: O
   const label = zoneLabel(sources.location, zone);
   const priority = capacityType === 'spot' ? 'spot' : 'regular';
   const single = (key: string, value: string): Requirement => Requirement.of(key, 'In', [value]);
-  const sellable = capacityType === 'on-demand' || sku.spotCapable;
+  // Spot has a quota of its own, which says nothing about families.
+  const sellable = capacityType === 'spot' ? sku.spotCapable : sources.quota.allows(sku);
   return {
     zone: label,
     capacityType,

@@ -6,7 +6,7 @@ import { request, type Dispatcher } from 'undici';
 import type { Clock } from '../clock/clock.ts';
 
 /** Ranks behind every real price, so that a size without one is chosen only when nothing else fits. */
-export const MISSING_PRICE = 999;
+const MISSING_PRICE = 999;
 /** A region has some 40 pages of 100 items; a server that links without end must not hold us. */
 const MAX_PAGES = 500;
 

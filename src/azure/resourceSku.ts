@@ -5,7 +5,7 @@
 import type { ResourceSku } from '@azure/arm-compute';
 import { parseSizeName, type SizeName } from './sizeName.ts';
 
-export type EphemeralPlacement = 'NvmeDisk' | 'CacheDisk' | 'ResourceDisk';
+type EphemeralPlacement = 'NvmeDisk' | 'CacheDisk' | 'ResourceDisk';
 
 export interface Sku {
   readonly name: string;

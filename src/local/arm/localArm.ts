@@ -18,6 +18,7 @@ import { RetailPrices } from './retailPrices.ts';
 import { Router } from './router.ts';
 import { SkuCatalogue } from './skuCatalogue.ts';
 import { Tokens, type LocalCredentials } from './tokens.ts';
+import { Usages, type QuotaLimits } from './usages.ts';
 import { extensionRoutes } from './virtualMachineExtensions.ts';
 import {
   VIRTUAL_MACHINES,
@@ -35,6 +36,8 @@ export interface LocalArmOptions {
   /** The group that holds the cluster's machines. */
   readonly nodeResourceGroup?: string;
   readonly durations?: Partial<ArmDurations>;
+  /** Limits in vCPUs, where they differ from generous ones. */
+  readonly quota?: QuotaLimits;
   readonly faults?: FaultPlan;
   /** Signs the server's certificate; made on the spot when absent. */
   readonly authority?: CertificateAuthority;
@@ -85,7 +88,8 @@ export class LocalArm {
     const networks = new Networks(context);
     this.network = networks.addCluster(this.nodeResourceGroup, CLUSTER_ID);
     const interfaces = new NetworkInterfaces(context, networks);
-    this.machines = new VirtualMachines(context, interfaces);
+    const usages = new Usages(context, options.quota);
+    this.machines = new VirtualMachines(context, interfaces, usages);
     const tokens = new Tokens(clock, this.credentials);
     this.tokens = tokens;
     const graph = new ResourceGraph(context, [VIRTUAL_MACHINES, NETWORK_INTERFACES]);
@@ -99,6 +103,7 @@ export class LocalArm {
         ...platformRoutes(context, this.credentials.tenantId),
         ...networks.routes(),
         ...interfaces.routes(),
+        ...usages.routes(),
         ...this.machines.routes(),
         ...extensionRoutes(context),
         ...graph.routes(),

@@ -24,7 +24,7 @@ export interface SkuSeries {
 }
 
 /** Local storage of a series, in GiB for each vCPU. */
-export type LocalDisk =
+type LocalDisk =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'cache';

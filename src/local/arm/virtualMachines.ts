@@ -9,6 +9,7 @@ import type { NetworkInterfaces } from './networkInterfaces.ts';
 import type { Operation } from './operations.ts';
 import type { ArmResource } from './resourceStore.ts';
 import type { ArmRequest, ArmResponse, Route } from './router.ts';
+import type { Usages } from './usages.ts';
 import { extensionsOf } from './virtualMachineExtensions.ts';
 import { checkUnchanged, checkVirtualMachine } from './virtualMachineRules.ts';
 
@@ -57,14 +58,16 @@ interface Secrets {
 export class VirtualMachines {
   private readonly context: ArmContext;
   private readonly interfaces: NetworkInterfaces;
+  private readonly usages: Usages;
   private readonly listeners = new Set<(event: VirtualMachineEvent) => void>();
   /** What Azure keeps of a machine but never shows, by lower-case id. */
   private readonly secrets = new Map<string, Secrets>();
   private readonly deletions = new Map<string, Operation>();
 
-  constructor(context: ArmContext, interfaces: NetworkInterfaces) {
+  constructor(context: ArmContext, interfaces: NetworkInterfaces, usages: Usages) {
     this.context = context;
     this.interfaces = interfaces;
+    this.usages = usages;
   }
 
   /** Returns a function that ends the subscription. */
@@ -155,6 +158,7 @@ export class VirtualMachines {
       checkUnchanged(existing, this.secrets.get(id.toLowerCase())?.customData, request.body);
       return this.update(existing, request.body);
     }
+    this.usages.check(request.body);
     const resource: ArmResource = {
       id,
       name,
