@@ -11,6 +11,7 @@ import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
+import type { ArmDurations } from './arm/armContext.ts';
 import { LocalArm } from './arm/localArm.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { MachinePace } from './kubelet/machine.ts';
@@ -25,6 +26,7 @@ export interface LocalWorldOptions {
   readonly random: Random;
   readonly log: Log;
   readonly pace?: Partial<MachinePace>;
+  readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
 }
 
@@ -38,9 +40,14 @@ export class LocalWorld {
   readonly #kubelets: Kubelets;
 
   constructor(options: LocalWorldOptions) {
-    const { clock, random, log, location } = options;
+    const { clock, random, log, location, armDurations } = options;
     this.#apiServer = new LocalApiServer({ clock, random });
-    this.arm = new LocalArm({ clock, random, ...(location && { location }) });
+    this.arm = new LocalArm({
+      clock,
+      random,
+      ...(location && { location }),
+      ...(armDurations && { durations: armDurations }),
+    });
     const { kube } = this.#apiServer;
     const informers = new Informers({
       kube,
