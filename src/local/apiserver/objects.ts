@@ -151,16 +151,19 @@ export class Objects {
     const stored = table.get(key);
     if (stored === undefined) throw notFound(resource, name);
     const live = this.serve(resource, stored);
-    const draft = this.decode(resource, namespace, name, change(live), request);
+    const onStatus = request.subresource === 'status';
+    const changed = change(live);
+    const draft = this.decode(resource, namespace, name, onStatus ? statusPart(changed) : changed, request);
     this.checkVersion(resource, name, draft, live);
     const ownedByWriter = draft.metadata.managedFields;
     carryOver(draft, live);
-    if (request.subresource === 'status') keepAllButStatus(draft, live, resource);
+    if (onStatus) keepAllButStatus(draft, live, resource);
     else if (resource.hasStatus) copyField('status', live, draft);
     // On the status endpoint the rest is the stored object's, frozen and already complete.
-    if (request.subresource !== 'status' || resource.custom) resource.strategy.applyDefaults?.(draft, this.context);
+    if (!onStatus || resource.custom) resource.strategy.applyDefaults?.(draft, this.context);
     if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
-    const errors = [...checkMeta(resource, draft, live), ...(resource.strategy.validate?.(draft, live) ?? [])];
+    const errors = checkMeta(resource, draft, live);
+    if (!onStatus || resource.custom) errors.push(...(resource.strategy.validate?.(draft, live) ?? []));
     if (errors.length > 0) throw invalid(resource, name, errors);
     if (resource.strategy.tracksGeneration && wantsChanged(draft, live, resource.hasStatus)) {
       draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
@@ -278,6 +281,10 @@ export class Objects {
     }
     draft.metadata.resourceVersion = live.metadata.resourceVersion ?? '';
   }
+}
+
+function statusPart({ apiVersion, kind, metadata, status }: Fields): Fields {
+  return { apiVersion, kind, metadata, status };
 }
 
 /** Deleted, and nothing holds it any more. */
