@@ -17,7 +17,7 @@ import {
 import type { Kube } from '../kube/kube.ts';
 import { ArmError } from '../local/arm/armError.ts';
 import type { Fault } from '../local/arm/faultPlan.ts';
-import { machineFromVirtualMachine } from '../local/kubelet/virtualMachine.ts';
+import { bootedMachine } from '../local/kubelet/bootedMachine.ts';
 import { LocalArm } from '../local/arm/localArm.ts';
 import { Catalog } from '../local/apiserver/catalog.ts';
 import { LocalKube } from '../local/apiserver/localKube.ts';
@@ -176,7 +176,7 @@ describe('AzureCloudProvider on the local Azure', () => {
   it('boots a node that is what the claim was promised', async () => {
     const instance = await finish(cloud.create(claimNamed('one')));
     const [vm] = arm.virtualMachines();
-    const machine = vm === undefined ? undefined : machineFromVirtualMachine(vm);
+    const machine = vm === undefined ? undefined : bootedMachine(vm);
     expect(machine).toMatchObject({
       name: 'aks-one',
       providerID: instance.providerID,
