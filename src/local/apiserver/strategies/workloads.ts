@@ -207,10 +207,7 @@ export const cronJobStrategy: Strategy = {
       failedJobsHistoryLimit: 1,
     });
     const job = fieldsAt(draft, 'spec', 'jobTemplate', 'spec');
-    if (job !== undefined) {
-      setDefaults(job, {});
-      defaultPodTemplate(job);
-    }
+    if (job !== undefined) defaultPodTemplate(job);
   },
   validate(draft) {
     return (textAt(draft, 'spec', 'schedule') ?? '') === '' ? [required('spec.schedule')] : [];
