@@ -3,13 +3,13 @@ import type { KubeObject } from '../../api/object.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import { VirtualClock } from '../../clock/virtualClock.ts';
 import { KubeError } from '../errors.ts';
+import type { Informer, InformerEvent } from '../informer.ts';
 import { LeadershipLostError } from '../leaderElection.ts';
 import type { Log, LogFields } from '../log.ts';
 import { noMetrics, type MetricsRegistry } from '../metrics.ts';
-import { keyOf } from '../store.ts';
 import { reconciler, type ReconcilerOptions } from './reconciler.ts';
 import { singleton, type SingletonOptions } from './singleton.ts';
-import { refOf, watch, type ObjectEvent, type ObjectSource } from './watch.ts';
+import { keyOf, refOf, watch } from './watch.ts';
 
 /** Keeps entries as text, so that the order of fields is part of what is checked. */
 function recordingLog(entries: string[], fields: LogFields = {}): Log {
@@ -28,13 +28,13 @@ function recordingLog(entries: string[], fields: LogFields = {}): Log {
   };
 }
 
-/** A source of objects that the test puts there by hand. */
-class HandFedSource implements ObjectSource<KubeObject> {
-  readonly #objects = new Map<string, KubeObject>();
-  readonly #listeners = new Set<(event: ObjectEvent<KubeObject>) => void>();
-  readonly store = { list: () => this.#objects.values() };
+/** A source of objects that the test puts there by hand; like an informer it begins with what it has. */
+class HandFedSource implements Pick<Informer<KubeObject>, 'subscribe'> {
+  readonly #events: InformerEvent<KubeObject>[] = [];
+  readonly #listeners = new Set<(event: InformerEvent<KubeObject>) => void>();
 
-  subscribe(listener: (event: ObjectEvent<KubeObject>) => void): () => void {
+  subscribe(listener: (event: InformerEvent<KubeObject>) => void): () => void {
+    for (const event of this.#events) listener(event);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -44,9 +44,12 @@ class HandFedSource implements ObjectSource<KubeObject> {
   }
 
   put(name: string, namespace?: string): void {
-    const object = { metadata: namespace === undefined ? { name } : { name, namespace } };
-    this.#objects.set(keyOf(object), object);
-    for (const listener of this.#listeners) listener({ type: 'added', object });
+    const event = {
+      type: 'added',
+      object: { metadata: namespace === undefined ? { name } : { name, namespace } },
+    } as const;
+    this.#events.push(event);
+    for (const listener of this.#listeners) listener(event);
   }
 }
 

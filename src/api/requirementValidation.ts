@@ -1,0 +1,67 @@
+/**
+ * What the schema cannot check about a requirement. In: the requirement and the path of the field it stands in.
+ * Out: everything that is wrong with it. Pools, claims, overlays and the selectors of pods share these rules.
+ */
+import { isRestrictedLabel, KNOWN_LABEL_VALUES, normalizeLabelKey } from './labels.ts';
+import { REQUIREMENT_OPERATORS } from './kinds/requirement.ts';
+import { labelValueErrors, qualifiedNameErrors } from './names.ts';
+import type { FieldError } from './schema/fieldError.ts';
+
+export interface RequirementLike {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+  readonly minValues?: number;
+}
+
+const NUMERIC: ReadonlySet<string> = new Set(['Gt', 'Lt', 'Gte', 'Lte']);
+
+export function validateRequirement(requirement: RequirementLike, path: string): FieldError[] {
+  const { operator, minValues } = requirement;
+  const values = requirement.values ?? [];
+  const key = normalizeLabelKey(requirement.key);
+  const errors: FieldError[] = [];
+  const report = (field: string, value: unknown, detail: string) =>
+    errors.push({ type: 'FieldValueInvalid', field: `${path}.${field}`, value, detail });
+
+  if (!(REQUIREMENT_OPERATORS as readonly string[]).includes(operator)) {
+    errors.push({
+      type: 'FieldValueNotSupported',
+      field: `${path}.operator`,
+      value: operator,
+      detail: `supported values: ${REQUIREMENT_OPERATORS.map((each) => JSON.stringify(each)).join(', ')}`,
+    });
+  }
+  if (isRestrictedLabel(key)) report('key', requirement.key, 'the label is restricted: nodewright itself sets it');
+  for (const detail of qualifiedNameErrors(key)) report('key', requirement.key, detail);
+  values.forEach((value, at) => {
+    for (const detail of labelValueErrors(value)) report(`values[${at}]`, value, detail);
+  });
+  if (operator === 'In') {
+    const problem = problemOfIn(key, values, minValues);
+    if (problem !== undefined) report('values', values, problem);
+  }
+  if (NUMERIC.has(operator) && !(values.length === 1 && isWholeNumber(values[0] ?? ''))) {
+    report('values', values, `operator ${operator} needs exactly one value, a whole number of 0 or more`);
+  }
+  return errors;
+}
+
+/** Of a key with a closed set of values, at least one of that set must be asked for; further ones do no harm. */
+function problemOfIn(key: string, values: readonly string[], minValues: number | undefined): string | undefined {
+  if (values.length === 0) return 'operator In needs at least one value';
+  if (minValues !== undefined && values.length < minValues) return `minValues asks for at least ${minValues} values`;
+  const known = KNOWN_LABEL_VALUES.get(key);
+  if (known === undefined) return undefined;
+  const valid = values.filter((value) => known.has(value)).length;
+  const choices = [...known].join(', ');
+  if (valid === 0) return `none of the values exists; ${key} can be ${choices}`;
+  if (minValues === undefined || valid >= minValues) return undefined;
+  return `minValues asks for at least ${minValues} values that exist; ${key} can be ${choices}`;
+}
+
+const MAX_INT64 = 9_223_372_036_854_775_807n;
+
+function isWholeNumber(text: string): boolean {
+  return /^(\+?[0-9]+|-0+)$/.test(text) && BigInt(text.replace(/^[+-]/, '')) <= MAX_INT64;
+}
