@@ -1,0 +1,86 @@
+/**
+ * What a machine offers to pods. In: vCPUs and GiB of a size, and a few settings. Out: capacity and the parts of it
+ * that the kubelet, the system and the eviction threshold keep, exact to the byte.
+ */
+import { Quantity } from '../units/quantity.ts';
+import { subtractResources, type Resources } from '../units/resources.ts';
+import type { GpuManufacturer } from './gpuRegistry.ts';
+
+const GIBI = 2 ** 30;
+const MEBI = 2 ** 20;
+const EVICTION_MEMORY_MIB = 750;
+/** Upper end of each step in cores, and the share of it that the kubelet keeps. */
+const CPU_STEPS: readonly (readonly [number, number])[] = [
+  [1, 60],
+  [2, 40],
+  [4, 20],
+  [Number.POSITIVE_INFINITY, 10],
+];
+/** Upper end of each step in GiB, and the percentage of it that the kubelet keeps. */
+const MEMORY_STEPS: readonly (readonly [number, number])[] = [
+  [4, 25],
+  [8, 20],
+  [16, 10],
+  [128, 6],
+  [Number.POSITIVE_INFINITY, 2],
+];
+
+export function kubeReservedMillicores(cpus: number): number {
+  return Math.trunc(stepped(cpus, CPU_STEPS));
+}
+
+export function kubeReservedMebibytes(memoryGiB: number): number {
+  // Percentages times GiB, brought to MiB last, keep the sum exact.
+  return Math.trunc((stepped(memoryGiB, MEMORY_STEPS) * 1024) / 100);
+}
+
+/** Fractions of a GiB are dropped first, as AKS does: 3.5 GiB count as 3. */
+export function memoryCapacityBytes(memoryGiB: number, overheadPercent: number): number {
+  const bytes = Math.floor(memoryGiB) * GIBI;
+  return bytes - Math.ceil(bytes * overheadPercent);
+}
+
+export interface MachineShape {
+  readonly cpus: number;
+  readonly memoryGiB: number;
+  readonly osDiskSizeGB: number;
+  readonly maxPods: number;
+  readonly gpus: number;
+  readonly gpuManufacturer: GpuManufacturer | undefined;
+  /** Share of memory that the hypervisor and the kernel take: 0.075 unless told otherwise. */
+  readonly memoryOverheadPercent: number;
+}
+
+export function capacityOf(shape: MachineShape): Resources {
+  const gpus = (manufacturer: GpuManufacturer): Quantity =>
+    Quantity.fromValue(shape.gpuManufacturer === manufacturer ? shape.gpus : 0);
+  return {
+    cpu: Quantity.fromValue(shape.cpus),
+    memory: Quantity.fromValue(memoryCapacityBytes(shape.memoryGiB, shape.memoryOverheadPercent), 'BinarySI'),
+    'ephemeral-storage': Quantity.fromValue(shape.osDiskSizeGB * 1e9),
+    pods: Quantity.fromValue(shape.maxPods),
+    'nvidia.com/gpu': gpus('nvidia'),
+    'amd.com/gpu': gpus('amd'),
+  };
+}
+
+export function allocatableOf(shape: MachineShape): Resources {
+  const kept = (kubeReservedMebibytes(shape.memoryGiB) + EVICTION_MEMORY_MIB) * MEBI;
+  return subtractResources(capacityOf(shape), {
+    cpu: Quantity.fromMilli(kubeReservedMillicores(shape.cpus)),
+    memory: Quantity.fromValue(kept, 'BinarySI'),
+  });
+}
+
+export const EVICTION_HARD = `memory.available<${EVICTION_MEMORY_MIB}Mi`;
+
+function stepped(amount: number, steps: readonly (readonly [number, number])[]): number {
+  let sum = 0;
+  let start = 0;
+  for (const [end, share] of steps) {
+    if (amount <= start) break;
+    sum += (Math.min(amount, end) - start) * share;
+    start = end;
+  }
+  return sum;
+}
