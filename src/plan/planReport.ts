@@ -25,7 +25,7 @@ export interface PlannedNodeReport extends MachineReport {
   readonly why?: WhyReport;
 }
 
-export interface MachineReport {
+interface MachineReport {
   readonly instanceType: string;
   readonly zone: string;
   readonly capacityType: string;
@@ -64,7 +64,7 @@ export function planReport(solution: Solution, solveMillis: number, explain: boo
   };
 }
 
-export function podName({ metadata }: Pod): string {
+function podName({ metadata }: Pod): string {
   return `${metadata.namespace ?? 'default'}/${metadata.name}`;
 }
 
