@@ -27,8 +27,8 @@ type FailCondition = { readonly kind: 'unschedulable' } | { readonly kind: 'cost
 
 const HELP = `
 Exit codes:
-  0  the plan is made and every --fail-on condition is met
-  1  a --fail-on condition is not met, or some of the input is wrong (the rest is planned all the same)
+  0  the plan is made, and no --fail-on condition holds
+  1  a --fail-on condition holds, or some of the input is wrong (the rest is planned all the same)
   2  wrong usage
 
 Examples:
@@ -39,7 +39,7 @@ Examples:
 export function planCommand(): Command {
   return new Command('plan')
     .description(
-      'Says which machines would be bought for the pods of these manifests, and what they cost. Works offline: reads\n' +
+      'Says which machines would be bought for the pods of these manifests, and what they cost. Works offline. Reads ' +
         'Pods, Deployments, StatefulSets, ReplicaSets, DaemonSets, Jobs, CronJobs, NodePools and AKSNodeClasses.',
     )
     .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
@@ -50,7 +50,7 @@ export function planCommand(): Command {
     .option('--explain', 'say why each machine was chosen and what the lower bound is made of', false)
     .addOption(
       new Option('--fail-on <condition>', 'end with 1 on `unschedulable` pods or a `cost-above=N` dollars per hour')
-        .default([])
+        .default([], 'never')
         .argParser((text, before: readonly FailCondition[]) => [...before, ...text.split(',').map(parseCondition)]),
     )
     .addHelpText('after', HELP)
