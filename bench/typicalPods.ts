@@ -36,7 +36,7 @@ export function typicalPod(index: number): object {
   const namespace = `team-${String(Math.floor(group / 40)).padStart(4, '0')}`;
   const app = `service-${String(group).padStart(5, '0')}`;
   const hash = hex(`template-${group}`, 10);
-  const tail = owner.kind === 'StatefulSet' ? `-${replica}` : `-${hash}-${hex(`pod-${index}`, 5)}`;
+  const tail = owner.kind === 'StatefulSet' ? `-${replica}` : `-${hash}-${index.toString(36).padStart(5, '0')}`;
   const name = `${app}${tail}`;
   const node = `aks-general-${hex(`pool-${(index * 7919) % 20}`, 8)}-vmss${((index * 7919) % NODES).toString(36).padStart(6, '0')}`;
   const started = 86_400 * (group % 30) + replica * 3 + (index % 7);

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { ConditionSet, findCondition, NODE_CLAIM_CONDITIONS } from './conditions.ts';
+import {
+  AKS_NODE_CLASS_CONDITIONS,
+  ConditionSet,
+  findCondition,
+  NODE_CLAIM_CONDITIONS,
+  NODE_OVERLAY_CONDITIONS,
+  NODE_POOL_CONDITIONS,
+} from './conditions.ts';
 import type { Condition, ObjectMeta } from './object.ts';
 
 const CREATED = '2026-01-01T00:00:00Z';
@@ -92,6 +99,24 @@ describe('ConditionSet', () => {
     const living = set(old, { generation: 3 });
     living.setTrue('Drifted', at(30));
     expect(living.get('Launched')?.observedGeneration).toBe(1);
+  });
+
+  it.each([
+    [NODE_OVERLAY_CONDITIONS, ['ValidationSucceeded']],
+    [NODE_POOL_CONDITIONS, ['ValidationSucceeded', 'NodeClassReady']],
+    [
+      AKS_NODE_CLASS_CONDITIONS,
+      ['ImagesReady', 'KubernetesVersionReady', 'SubnetsReady', 'ValidationSucceeded', 'LocalDNSReady'],
+    ],
+  ])('is ready exactly when %j are all True', (types, needed) => {
+    const object = { metadata: { name: 'x', creationTimestamp: CREATED, generation: 1 } };
+    const conditions = new ConditionSet(types, object, at(0));
+    conditions.setFalse('NodeRegistrationHealthy', at(1), 'RegistrationFailed', 'does not count');
+    for (const type of needed) {
+      expect(conditions.isTrue('Ready')).toBe(false);
+      conditions.setTrue(type, at(2));
+    }
+    expect(conditions.isTrue('Ready')).toBe(true);
   });
 
   it('finds a condition without completing the set', () => {

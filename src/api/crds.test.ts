@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderCrds } from './crds.ts';
 import { Kinds } from './kinds.ts';
-import { isRestrictedLabel, nodeClassLabelKey } from './labels.ts';
+import { CapacityTypes, isRestrictedLabel, KNOWN_LABEL_VALUES, Labels, nodeClassLabelKey } from './labels.ts';
 import type { StructuralSchema } from './schema/structuralSchema.ts';
 import { unsupportedRules } from './schema/rules.ts';
 
@@ -73,6 +73,12 @@ describe('labels', () => {
     ['team', false],
   ])('%s restricted: %s', (key, expected) => {
     expect(isRestrictedLabel(key)).toBe(expected);
+  });
+
+  it('knows no reserved capacity on Azure', () => {
+    const known = KNOWN_LABEL_VALUES.get(Labels.capacityType);
+    expect(known).toEqual(new Set([CapacityTypes.onDemand, CapacityTypes.spot]));
+    expect(known?.has(CapacityTypes.reserved)).toBe(false);
   });
 
   it('names the label of a node class', () => {

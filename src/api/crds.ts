@@ -65,7 +65,7 @@ function renderVersion(definition: AnyKindDefinition, version: KindVersion): Crd
 }
 
 /** The schema of a whole object of the kind. */
-export function objectSchema(definition: AnyKindDefinition): StructuralSchema {
+function objectSchema(definition: AnyKindDefinition): StructuralSchema {
   const required = requiredFields({ spec: definition.spec, status: definition.status });
   return {
     description: definition.description,

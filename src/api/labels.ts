@@ -173,12 +173,12 @@ export const WELL_KNOWN_LABELS: ReadonlySet<string> = new Set([
 ]);
 
 /** Users may set no key in these domains or below them, except the well-known ones. */
-export const RESTRICTED_LABEL_DOMAINS: readonly string[] = [Groups.azure, Groups.karpenter];
+const RESTRICTED_LABEL_DOMAINS: readonly string[] = [Groups.azure, Groups.karpenter];
 
-export const RESTRICTED_LABELS: ReadonlySet<string> = new Set([Labels.hostname]);
+const RESTRICTED_LABELS: ReadonlySet<string> = new Set([Labels.hostname]);
 
 /** Old or driver-specific names of the same fact. */
-export const NORMALIZED_LABELS: ReadonlyMap<string, string> = new Map<string, string>([
+const NORMALIZED_LABELS: ReadonlyMap<string, string> = new Map<string, string>([
   ['failure-domain.beta.kubernetes.io/zone', Labels.zone],
   ['failure-domain.beta.kubernetes.io/region', Labels.region],
   ['beta.kubernetes.io/arch', Labels.arch],

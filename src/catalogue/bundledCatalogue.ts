@@ -9,6 +9,7 @@ import { Requirement } from '../constraints/requirement.ts';
 import { instanceTypeOf } from './instanceTypeOf.ts';
 import { suitsClass } from './nodeSettings.ts';
 import { isNodeSize } from './nodeSize.ts';
+import { Offerings } from './offerings.ts';
 import { readSku } from './resourceSku.ts';
 import { CATALOGUE_LOCATIONS, SkuCatalogue } from './skuCatalogue.ts';
 
@@ -42,14 +43,18 @@ export function bundledInstanceTypes({ region, nodeClass = NO_CLASS }: BundledCa
     networking: AZURE_OVERLAY,
     nodeResourceGroup: '',
     memoryOverheadPercent: 0.075,
-    prices: { onDemand, spot: (size: string) => estimatedSpotPrice(onDemand(size)) },
-    unavailable: { isUnavailable: () => false },
   };
+  const offerings = new Offerings({
+    location: region,
+    prices: { onDemand, spot: (size) => estimatedSpotPrice(onDemand(size)) },
+    unavailable: { isUnavailable: () => false },
+    quota: { allows: () => true },
+  });
   return sizes
     .flatMap(({ sku }) => readSku(sku, region) ?? [])
     .filter((sku) => isNodeSize(sku) && suitsClass(sku, nodeClass))
     .sort((left, right) => (left.name < right.name ? -1 : 1))
-    .map((sku) => ofAnyCluster(instanceTypeOf(sku, nodeClass, settings)));
+    .map((sku) => ofAnyCluster(instanceTypeOf(sku, nodeClass, settings, offerings.of(sku))));
 }
 
 function ofAnyCluster(instanceType: InstanceType): InstanceType {

@@ -1,6 +1,6 @@
 /**
- * A size as the scheduler sees it. In: the size, a node class, the cluster's settings, prices and what is unavailable.
- * Out: an instance type with every well-known label defined.
+ * A size as the scheduler sees it. In: the size, a node class, the cluster's settings and the ways to buy it. Out: an
+ * instance type with every well-known label defined.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { Labels } from '../api/labels.ts';
@@ -9,17 +9,16 @@ import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import { gpuSize } from './gpuRegistry.ts';
 import { clusterLabel, machineShape, type ClusterSettings } from './nodeSettings.ts';
-import { offeringsOf, type OfferingSources } from './offerings.ts';
 import { allocatableOf, capacityOf } from './overhead.ts';
 import type { Sku } from './resourceSku.ts';
 
 export function instanceTypeOf(
   sku: Sku,
   nodeClass: AksNodeClass,
-  settings: ClusterSettings & OfferingSources,
+  settings: ClusterSettings,
+  offerings: readonly Offering[],
 ): InstanceType {
   const shape = machineShape(sku, nodeClass, settings);
-  const offerings = offeringsOf(sku, settings);
   return {
     name: sku.name,
     requirements: requirementsOf(sku, nodeClass, settings, offerings),
@@ -32,7 +31,7 @@ export function instanceTypeOf(
 function requirementsOf(
   sku: Sku,
   nodeClass: AksNodeClass,
-  { location, nodeResourceGroup }: ClusterSettings & OfferingSources,
+  { location, nodeResourceGroup }: ClusterSettings,
   offerings: readonly Offering[],
 ): Requirements {
   const gpu = gpuSize(sku.name);

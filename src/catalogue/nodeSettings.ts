@@ -10,6 +10,8 @@ export interface ClusterNetworking {
 }
 
 export interface ClusterSettings {
+  /** `eastus`. */
+  readonly location: string;
   readonly networking: ClusterNetworking;
   readonly nodeResourceGroup: string;
   /** Share of memory that the hypervisor and the kernel take: 0.075 unless told otherwise. */
@@ -52,7 +54,7 @@ export function trustedLaunchEnabled({ spec }: AksNodeClass): boolean {
 }
 
 /** How many pods the network plugin can serve on a node. */
-export function defaultMaxPods({ networkPlugin, networkPluginMode }: ClusterNetworking): number {
+function defaultMaxPods({ networkPlugin, networkPluginMode }: ClusterNetworking): number {
   if (networkPlugin === 'none' || networkPluginMode === 'overlay') return 250;
   return 30;
 }

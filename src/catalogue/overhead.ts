@@ -35,7 +35,7 @@ export function kubeReservedMebibytes(memoryGiB: number): number {
 }
 
 /** Fractions of a GiB are dropped first, as AKS does: 3.5 GiB count as 3. */
-export function memoryCapacityBytes(memoryGiB: number, overheadPercent: number): number {
+function memoryCapacityBytes(memoryGiB: number, overheadPercent: number): number {
   const bytes = Math.floor(memoryGiB) * GIBI;
   return bytes - Math.ceil(bytes * overheadPercent);
 }

@@ -30,7 +30,7 @@ interface Capability {
   readonly value?: string;
 }
 
-export type EphemeralPlacement = 'NvmeDisk' | 'CacheDisk' | 'ResourceDisk';
+type EphemeralPlacement = 'NvmeDisk' | 'CacheDisk' | 'ResourceDisk';
 
 export interface Sku {
   readonly name: string;

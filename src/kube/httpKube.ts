@@ -8,7 +8,6 @@ import type {
   DeleteOptions,
   Draft,
   GetOptions,
-  Kube,
   ListOptions,
   ObjectRef,
   Patch,
@@ -18,7 +17,9 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './kube.ts';
+import { decodeList, type ListMetadata } from './decodeList.ts';
 import { HttpSession, type ApiRequest, type HttpSessionOptions } from './httpSession.ts';
+import type { ItemwiseKube } from './itemwiseKube.ts';
 import {
   collectionPath,
   deleteBody,
@@ -37,21 +38,32 @@ const PATCH_CONTENT_TYPES: Readonly<Record<Patch['type'], string>> = {
   apply: 'application/apply-patch+yaml',
 };
 
-export class HttpKube implements Kube {
+export class HttpKube implements ItemwiseKube {
   readonly #session: HttpSession;
 
   constructor(options: HttpSessionOptions) {
     this.#session = new HttpSession(options);
   }
 
-  get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
+  async get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
     const path = objectPath(kind, ref, options.subresource, { resourceVersion: options.resourceVersion });
     return this.#json<T>({ method: 'GET', path }, options.signal);
   }
 
-  list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+  async list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const path = collectionPath(kind, options.namespace, listQuery(options));
     return this.#json<KubeList<T>>({ method: 'GET', path }, options.signal);
+  }
+
+  listEach<T extends KubeObject>(
+    kind: ResourceKind<T>,
+    options: ListOptions,
+    visit: (item: T) => void,
+  ): Promise<ListMetadata> {
+    const path = collectionPath(kind, options.namespace, listQuery(options));
+    return this.#session.send({ method: 'GET', path }, options.signal, ({ body }) =>
+      decodeList<T>(Buffer.concat(body), visit),
+    );
   }
 
   watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
@@ -59,18 +71,18 @@ export class HttpKube implements Kube {
     return readWatchStream<T>(this.#session.stream(path, options.signal), options.signal);
   }
 
-  create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<T> {
+  async create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<T> {
     const namespace = requireNamespace(kind, object.metadata.namespace, object.metadata.name);
     const path = collectionPath(kind, namespace, writeQuery(options));
     return this.#json<T>({ method: 'POST', path, body: typed(kind, object) }, options.signal);
   }
 
-  replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options: SubresourceOptions = {}): Promise<T> {
+  async replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options: SubresourceOptions = {}): Promise<T> {
     const path = objectPath(kind, object.metadata, options.subresource, writeQuery(options));
     return this.#json<T>({ method: 'PUT', path, body: typed(kind, object) }, options.signal);
   }
 
-  patch<T extends KubeObject>(
+  async patch<T extends KubeObject>(
     kind: ResourceKind<T>,
     ref: ObjectRef,
     patch: Patch,

@@ -3,11 +3,13 @@
  * decoded answer, or a `KubeError`. Order of things: rate limit, credentials, send (within the time limit), once more
  * with newer credentials after a 401, again after a wait when `retry.ts` allows it.
  */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { ClusterConfig, Impersonation } from './clusterConfig.ts';
 import { credentialSource } from './credentials.ts';
 import type { Credentials, CredentialSource } from './credentialSource.ts';
+import { decodeBody, textOf } from './decodeBody.ts';
 import { KubeError } from './errors.ts';
 import { RateLimit } from './rateLimit.ts';
 import { responseError } from './responseError.ts';
@@ -82,12 +84,16 @@ export class HttpSession {
     };
   }
 
-  /** Parsed JSON; text when the answer is none. */
-  async send(request: ApiRequest, signal: AbortSignal | undefined): Promise<unknown> {
+  /** The answer, decoded: by default parsed JSON, or text when it is none. */
+  async send<R = unknown>(
+    request: ApiRequest,
+    signal: AbortSignal | undefined,
+    decode: (response: TransportResponse) => R = decodeBody as (response: TransportResponse) => R,
+  ): Promise<R> {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     for (let retries = 0; ; retries++) {
       try {
-        return await this.#attempt(request, body, signal);
+        return decode(await this.#attempt(request, body, signal));
       } catch (error) {
         signal?.throwIfAborted();
         const delay = this.#retryDelay(request, error, retries);
@@ -99,16 +105,15 @@ export class HttpSession {
 
   /** The body of a watch: ends, without an error, when the signal aborts. A watch is never retried here. */
   async *stream(path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
+    if (signal?.aborted) return;
     const ended = new AbortController();
-    const forward = (): void => ended.abort(signal?.reason);
-    signal?.addEventListener('abort', forward, { once: true });
+    const unlink = linkAbort(signal, ended);
     try {
-      if (signal?.aborted) return;
       yield* await this.#open(path, ended);
     } catch (error) {
       if (!signal?.aborted) throw this.#kubeError(error);
     } finally {
-      signal?.removeEventListener('abort', forward);
+      unlink();
     }
   }
 
@@ -116,7 +121,11 @@ export class HttpSession {
     return this.#transport.close();
   }
 
-  async #attempt(request: ApiRequest, body: string | undefined, signal: AbortSignal | undefined): Promise<unknown> {
+  async #attempt(
+    request: ApiRequest,
+    body: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<TransportResponse> {
     const response = await this.#authenticated(signal, (credentials) => {
       const type: Record<string, string> =
         body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' };
@@ -132,7 +141,7 @@ export class HttpSession {
       return this.#clock.track(this.#observed(request.method, exchange));
     });
     if (response.code >= 400) throw this.#answerError(request, response);
-    return decodeBody(response);
+    return response;
   }
 
   async #open(path: string, ended: AbortController): Promise<AsyncIterable<Buffer>> {
@@ -164,15 +173,13 @@ export class HttpSession {
 
   async #withinTimeLimit<R>(signal: AbortSignal | undefined, work: (bounded: AbortSignal) => Promise<R>): Promise<R> {
     const controller = new AbortController();
-    const forward = (): void => controller.abort(signal?.reason);
-    if (signal?.aborted) forward();
-    signal?.addEventListener('abort', forward, { once: true });
+    const unlink = linkAbort(signal, controller);
     const cancelTimer = this.#clock.after(this.#timeout, () => controller.abort(new TimeoutError(this.#timeout)));
     try {
       return await work(controller.signal);
     } finally {
       cancelTimer();
-      signal?.removeEventListener('abort', forward);
+      unlink();
     }
   }
 
@@ -229,25 +236,22 @@ class TimeoutError extends Error {
   }
 }
 
+/** Aborts `controller` with `signal`, until the returned function is called. */
+function linkAbort(signal: AbortSignal | undefined, controller: AbortController): () => void {
+  if (signal === undefined) return () => {};
+  const forward = (): void => controller.abort(signal.reason);
+  if (signal.aborted) forward();
+  // One signal stops hundreds of requests at once: that is no leak, and Node.js need not warn of one.
+  setMaxListeners(0, signal);
+  signal.addEventListener('abort', forward, { once: true });
+  return () => signal.removeEventListener('abort', forward);
+}
+
 /** What `retry.ts` needs to know; undefined for failures that another attempt would not mend. */
 function attemptOf(error: unknown): Attempt | undefined {
   if (error instanceof TransportError) return { code: 0, sent: error.sent };
   return error instanceof KubeError ? { code: error.code, retryAfter: error.retryAfter } : undefined;
 }
-
-function decodeBody({ body, headers }: TransportResponse): unknown {
-  const text = textOf(body);
-  const type = String(headers['content-type'] ?? '');
-  if (text === '' || !type.includes('json')) return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new Error('the answer says that it is JSON, but it is not', { cause: error });
-  }
-}
-
-const textOf = (chunks: readonly Buffer[]): string =>
-  (chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)).toString('utf8');
 
 async function collect(body: AsyncIterable<Buffer>): Promise<Buffer[]> {
   const chunks: Buffer[] = [];

@@ -29,12 +29,13 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<C
   if (files.length === 0) {
     throw new ClusterConfigError(paths.join(delimiter), '', 'no kubeconfig file there; set KUBECONFIG or pass a path');
   }
-  const contextName =
-    options.context ?? files.map((file) => file.at('current-context').optionalString()).find(isPresent);
+  const currentField = files.map((file) => file.at('current-context')).find((field) => field.present);
+  const contextName = options.context ?? currentField?.optionalString();
   if (contextName === undefined) {
     throw new ClusterConfigError(describe(files), 'current-context', 'not set, and no context was asked for');
   }
-  const context = named(files, 'contexts', contextName, 'context', files.at(0)?.at('current-context'));
+  const mentionedAt = options.context === undefined ? currentField : undefined;
+  const context = named(files, 'contexts', contextName, 'context', mentionedAt);
   const clusterField = context.at('cluster');
   const cluster = named(files, 'clusters', clusterField.string(), 'cluster', clusterField);
   const userField = context.at('user');
@@ -94,8 +95,9 @@ function named(
       .map((entry) => entry.at('name').optionalString())
       .filter(isPresent),
   );
-  const problem = `names "${name}", but ${list} has ${known.length === 0 ? 'no entries' : `only ${known.join(', ')}`}`;
-  throw new ClusterConfigError(mentionedAt?.file ?? describe(files), mentionedAt?.path ?? list, problem);
+  const choice = known.length === 0 ? 'none' : `only ${known.join(', ')}`;
+  if (mentionedAt !== undefined) throw mentionedAt.error(`names "${name}", but ${list} has ${choice}`);
+  throw new ClusterConfigError(describe(files), list, `has no "${name}", ${choice}`);
 }
 
 async function toConfig(

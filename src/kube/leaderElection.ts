@@ -3,6 +3,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './errors.ts';
 import type { Kube } from './kube.ts';
+import { claimed, released } from './leaseRecord.ts';
 import type { Log } from './log.ts';
 import { noMetrics, type Gauge, type MetricsRegistry } from './metrics.ts';
 
@@ -248,9 +249,7 @@ export class LeaderElector {
       await this.#bounded(async (signal) => {
         const lease = await kube.get(Kinds.Lease, this.#ref, { signal });
         if (lease.spec?.holderIdentity !== identity) return;
-        const now = microTime(clock.now());
-        const spec = { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now };
-        await kube.replace(Kinds.Lease, { ...lease, spec }, { signal });
+        await kube.replace(Kinds.Lease, released(lease, clock.now()), { signal });
         log.info('lease released', { lease: this.#leaseName, identity });
       });
     } catch (error) {
@@ -276,23 +275,9 @@ export class LeaderElector {
     return this.#observed.since + (seconds > 0 ? seconds * 1_000 : this.#leaseDuration);
   }
 
-  /** The lease with us as its holder from now on. */
   #claimed(lease: Lease): Lease {
     const { identity, clock } = this.#options;
-    const now = microTime(clock.now());
-    const mine = lease.spec?.holderIdentity === identity;
-    const transitions = lease.spec?.leaseTransitions ?? 0;
-    return {
-      ...lease,
-      spec: {
-        ...lease.spec,
-        holderIdentity: identity,
-        leaseDurationSeconds: Math.ceil(this.#leaseDuration / 1_000),
-        acquireTime: mine ? (lease.spec?.acquireTime ?? now) : now,
-        renewTime: now,
-        leaseTransitions: mine || lease.spec === undefined ? transitions : transitions + 1,
-      },
-    };
+    return claimed(lease, identity, this.#leaseDuration, clock.now());
   }
 
   /** Runs one attempt with a limit on its time, so that a hanging request leaves room for another try. */
@@ -312,9 +297,4 @@ export class LeaderElector {
       stop?.removeEventListener('abort', onStop);
     }
   }
-}
-
-/** The Lease's time format has exactly six digits after the second. */
-function microTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace('Z', '000Z');
 }

@@ -73,10 +73,10 @@ describe('mergePatch', () => {
   });
 });
 
+/** Objects become lists of their fields in order, in a wrapping that keeps `{}` apart from `[]`. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.entries(value)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, inner]) => ({ key, inner: sorted(inner) }));
+  const fields = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return { fields: fields.map(([key, inner]) => ({ key, inner: sorted(inner) })) };
 }

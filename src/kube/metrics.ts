@@ -20,7 +20,7 @@ export interface HistogramOptions extends MetricOptions {
   readonly buckets?: readonly number[];
 }
 
-export type MetricLabels = Readonly<Record<string, string>>;
+type MetricLabels = Readonly<Record<string, string>>;
 
 export interface Counter {
   inc(labels?: MetricLabels, value?: number): void;

@@ -5,7 +5,9 @@
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
+import type { ListMetadata } from './decodeList.ts';
 import { isExpired, KubeError } from './errors.ts';
+import { isItemwise } from './itemwiseKube.ts';
 import type { Kube, ListOptions } from './kube.ts';
 import { backoffDelay } from './runtime/backoff.ts';
 import { SilenceAlarm, SilenceError } from './silenceAlarm.ts';
@@ -111,13 +113,13 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #pagedList(signal: AbortSignal): Promise<string> {
-    const { kube, kind, scope, sink, pageSize = PAGE_SIZE } = this.#options;
+    const { scope, sink, pageSize = PAGE_SIZE } = this.#options;
     let paging: Pick<ListOptions, 'limit' | 'continue'> = { limit: pageSize };
     sink.begin();
     for (;;) {
-      let page;
+      let page: ListMetadata;
       try {
-        page = await kube.list(kind, { ...scope, ...paging, signal });
+        page = await this.#page({ ...scope, ...paging, signal });
       } catch (error) {
         if (!isExpired(error) || paging.continue === undefined) throw error;
         // The snapshot that the pages come from was compacted away; one answer without pages cannot be.
@@ -125,14 +127,21 @@ export class Reflector<T extends KubeObject> {
         sink.begin();
         continue;
       }
-      for (const object of page.items) sink.upsert(object);
-      const { continue: next, resourceVersion = '' } = page.metadata;
+      const { continue: next, resourceVersion = '' } = page;
       if (next === undefined || next === '') {
         sink.complete();
         return resourceVersion;
       }
       paging = { limit: pageSize, continue: next };
     }
+  }
+
+  async #page(options: ListOptions): Promise<ListMetadata> {
+    const { kube, kind, sink } = this.#options;
+    if (isItemwise(kube)) return kube.listEach(kind, options, (object) => sink.upsert(object));
+    const page = await kube.list(kind, options);
+    for (const object of page.items) sink.upsert(object);
+    return page.metadata;
   }
 
   async #streamList(signal: AbortSignal): Promise<void> {

@@ -15,7 +15,11 @@ export function shareWith<V>(model: V | undefined, raw: V): V {
   }
   const known = model as Readonly<Record<string, unknown>>;
   const copy: Record<string, unknown> = {};
-  for (const key in raw) copy[key] = shareWith(known[key], raw[key]);
+  for (const key in raw) {
+    // Assigning to this one name would change the copy's prototype instead of giving it a key.
+    if (key === '__proto__') return raw;
+    copy[key] = shareWith<unknown>(known[key], raw[key]);
+  }
   return copy as V;
 }
 

@@ -46,8 +46,8 @@ const KEEP_ALIVE = 60_000;
 const TCP_KEEP_ALIVE = 15_000;
 /** A rotation needs two, the certificate before and the one after; more would be leftovers. */
 const MAX_POOLS = 4;
-/** V8 cannot make a longer string of it. */
-const LARGEST_BODY = 2 ** 29 - 64;
+/** A hundred thousand large pods in one answer are less. */
+const LARGEST_BODY = 2 ** 31;
 
 export class Transport {
   readonly #config: ClusterConfig;
@@ -78,8 +78,9 @@ export class Transport {
       let headers: TransportResponse['headers'] = {};
       let controller: Dispatcher.DispatchController | undefined;
       const onAbort = (): void => {
+        // Before the connection reports its end in words of its own.
+        reject(signal.reason as Error);
         controller?.abort(signal.reason as Error);
-        settle(() => reject(signal.reason as Error));
       };
       const settle = (finish: () => void): void => {
         signal.removeEventListener('abort', onAbort);

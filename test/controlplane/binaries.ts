@@ -5,7 +5,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -29,6 +29,7 @@ const moduleDirectory = dirname(fileURLToPath(import.meta.url));
 const required = ['etcd', 'kube-apiserver', 'kubectl'] as const;
 const optional = ['kube-scheduler', 'kube-controller-manager'] as const;
 const lockWaitMilliseconds = 30 * 60_000;
+const abandonedAfterMilliseconds = 60 * 60_000;
 const progressEveryMilliseconds = 15_000;
 
 /** Finds the programs, building them first when this version was never built on this machine. */
@@ -101,6 +102,7 @@ async function findGo(): Promise<string> {
 /** Builds into a neighbouring folder and renames it, so a folder at `target` is always complete. */
 async function build(target: string, report: Report): Promise<void> {
   const version = await kubernetesVersion();
+  await removeAbandonedBuilds(target);
   const temporary = await mkdtemp(`${target}.building-`);
   try {
     await compile(temporary, version, report);
@@ -113,6 +115,16 @@ async function build(target: string, report: Report): Promise<void> {
     await rm(temporary, { recursive: true, force: true });
   }
   report(`built Kubernetes ${version}`);
+}
+
+/** What interrupted builds left. Young ones stay: somebody who cannot see our lock may be at work in them. */
+async function removeAbandonedBuilds(target: string): Promise<void> {
+  const parent = dirname(target);
+  for (const name of await readdir(parent)) {
+    const path = join(parent, name);
+    if (!name.includes('.building-')) continue;
+    if (Date.now() - (await stat(path)).mtimeMs > abandonedAfterMilliseconds) await rm(path, { recursive: true });
+  }
 }
 
 async function compile(outputDirectory: string, version: string, report: Report): Promise<void> {

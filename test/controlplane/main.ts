@@ -15,26 +15,21 @@ async function main(args: readonly string[]): Promise<void> {
   const binaries = await ensureBinaries((line) => console.error(line));
   console.error(`programs are in ${binaries.directory}`);
   if (args.includes('--build-only')) return;
+  // Listened for before anybody can know that there is something to stop.
+  const askedToStop = untilAskedToStop();
   const plane = await startControlPlane({
     scheduler: binaries.scheduler !== undefined,
     controllerManager: binaries.controllerManager !== undefined,
   });
   console.error(`ready at ${plane.server}; logs are in ${plane.workDir}; Ctrl-C stops it`);
   console.log(`export KUBECONFIG=${plane.adminKubeconfig}`);
-  await untilAskedToStop();
+  await askedToStop;
   await plane.stop();
 }
 
 function untilAskedToStop(): Promise<void> {
   return new Promise((resolve) => {
-    // Signal handlers alone do not keep Node running.
-    const keepAlive = setInterval(() => {}, 60_000);
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => {
-        clearInterval(keepAlive);
-        resolve();
-      });
-    }
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
   });
 }
 

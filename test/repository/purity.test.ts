@@ -4,7 +4,19 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 /** Rooms that must give the same output for the same input: no I/O, timers, clocks, randomness or environment. */
-const pureRooms = ['units', 'api', 'constraints', 'cloud', 'catalogue', 'solver', 'plan', 'cluster', 'disruption', 'ledger', 'options'];
+const pureRooms = [
+  'units',
+  'api',
+  'constraints',
+  'cloud',
+  'catalogue',
+  'solver',
+  'plan',
+  'cluster',
+  'disruption',
+  'ledger',
+  'options',
+];
 const purePackages = new Set(['yaml', '@marcbachmann/cel-js']);
 const impureGlobals = new Set([
   'process',

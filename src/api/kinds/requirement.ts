@@ -91,4 +91,3 @@ export function overlayRequirements() {
 
 /** One requirement, as pools, claims and overlays write it. */
 export type Requirement = Infer<ReturnType<typeof requirements>>[number];
-export type RequirementOperator = Requirement['operator'];

@@ -6,7 +6,7 @@ import { Environment, parse, serialize } from '@marcbachmann/cel-js';
 import { Quantity } from '../../units/quantity.ts';
 import { compilePattern } from './pattern.ts';
 
-export type CelContext = Readonly<Record<'self' | 'oldSelf', unknown>>;
+type CelContext = Readonly<Record<'self' | 'oldSelf', unknown>>;
 
 export interface CelProgram {
   readonly usesOldSelf: boolean;

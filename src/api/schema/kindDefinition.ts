@@ -1,7 +1,7 @@
 /** What a custom kind is, beyond its schema. In: nothing. Out: the type that each file in `kinds/` fills in. */
 import type { Schema } from './builder.ts';
 
-export interface PrinterColumn {
+interface PrinterColumn {
   readonly name: string;
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   readonly jsonPath: string;

@@ -156,7 +156,7 @@ function compiled(rule: string): CelProgram | Error {
 const WITH_RULES = new WeakMap<StructuralSchema, boolean>();
 
 /** Most of a large schema has no rules below it; those parts are not walked. */
-function hasRules(schema: StructuralSchema): boolean {
+export function hasRules(schema: StructuralSchema): boolean {
   const known = WITH_RULES.get(schema);
   if (known !== undefined) return known;
   const parts = [

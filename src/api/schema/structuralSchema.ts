@@ -2,7 +2,7 @@
  * The subset of OpenAPI v3 that Kubernetes accepts in a CRD, as plain JSON. In: nothing. Out: the type that the
  * builder produces and that defaulting, pruning and validation read; a CRD's own `openAPIV3Schema` fits it too.
  */
-export type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
+type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
 
 /** One `x-kubernetes-validations` entry. */
 export interface ValidationRule {

@@ -66,7 +66,7 @@ describe('validate', () => {
   it.each<[StructuralSchema, unknown, string[]]>([
     [{ type: 'string' }, 5, ['x: Invalid value: "integer": x in body must be of type string: "integer"']],
     [{ type: 'string', minLength: 2 }, 'a', ['x: Invalid value: "a": x in body should be at least 2 chars long']],
-    [{ type: 'string', maxLength: 1 }, 'äb', ['x: Too long: may not be more than 1 bytes']],
+    [{ type: 'string', maxLength: 1 }, 'äb', ['x: Too long: may not be more than 1 byte']],
     [{ type: 'string', pattern: '^a$' }, 'b', ['x: Invalid value: "b": x in body should match \'^a$\'']],
     [{ type: 'string', enum: ['a', 'b'] }, 'c', ['x: Unsupported value: "c": supported values: "a", "b"']],
     [
@@ -126,6 +126,18 @@ describe('rules', () => {
     ["self.a__dash__b == 'x'", object({ 'a-b': { type: 'string' } }), { 'a-b': 'x' }, true],
     ["self.__namespace__ == 'x'", object({ namespace: { type: 'string' } }), { namespace: 'x' }, true],
     ["self.all(k, self[k] != '')", { type: 'object', additionalProperties: { type: 'string' } }, { a: '' }, false],
+    [
+      "'nodes' in self",
+      { type: 'object', additionalProperties: { 'x-kubernetes-int-or-string': true } },
+      { nodes: new JsonFloat(2) },
+      false,
+    ],
+    [
+      "'nodes' in self",
+      { type: 'object', additionalProperties: { 'x-kubernetes-int-or-string': true } },
+      { nodes: 2 },
+      true,
+    ],
     ["'constructor' in self", { type: 'object', additionalProperties: { type: 'string' } }, {}, false],
     ["quantity(self.a).isLessThan(quantity('1Gi'))", object({ a: { type: 'string' } }), { a: '512Mi' }, true],
     [

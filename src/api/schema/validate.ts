@@ -5,7 +5,7 @@
 import { Correlation } from './correlation.ts';
 import type { FieldError, FieldErrorType } from './fieldError.ts';
 import { validateListTypes } from './listTypes.ts';
-import { validateRules } from './rules.ts';
+import { hasRules, validateRules } from './rules.ts';
 import type { StructuralSchema } from './structuralSchema.ts';
 import { validateValue } from './valueValidation.ts';
 
@@ -25,7 +25,7 @@ export function validate(schema: StructuralSchema, value: unknown, old?: unknown
   if (old === undefined || validateListTypes(schema, '', old).length === 0) {
     errors.push(...validateListTypes(schema, '', value));
   }
-  if (errors.some((error) => BLOCKING.has(error.type))) {
+  if (hasRules(schema) && errors.some((error) => BLOCKING.has(error.type))) {
     return [
       ...errors,
       {

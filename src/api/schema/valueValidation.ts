@@ -106,7 +106,13 @@ function checkString(schema: StructuralSchema, path: string, value: string): Fie
   const length = Array.from(value).length;
   const { minLength, maxLength, pattern } = schema;
   if (maxLength !== undefined && length > maxLength) {
-    return [{ type: 'FieldValueTooLong', field: pathOrNil(path), detail: `may not be more than ${maxLength} bytes` }];
+    return [
+      {
+        type: 'FieldValueTooLong',
+        field: pathOrNil(path),
+        detail: `may not be more than ${maxLength} byte${plural(maxLength)}`,
+      },
+    ];
   }
   if (minLength !== undefined && length < minLength) {
     const detail = `${path} in body should be at least ${minLength} chars long`;

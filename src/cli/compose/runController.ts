@@ -1,5 +1,176 @@
-/** The composition root of `nodewright run`. */
+/** The composition root of `nodewright run`: the loops against a cluster and an Azure that are there. */
+import { hostname } from 'node:os';
+import { Kinds } from '../../api/kinds.ts';
+import { apiVersionOf, type KubeObject, type ResourceKind } from '../../api/object.ts';
+import { createAzureCloudProvider } from '../../azure/createAzureCloudProvider.ts';
+import type { Clock } from '../../clock/clock.ts';
+import { SystemClock } from '../../clock/systemClock.ts';
+import { systemRandom } from '../../clock/systemRandom.ts';
+import { isNotFound } from '../../kube/errors.ts';
+import { HttpKube } from '../../kube/httpKube.ts';
+import { defaultClusterConfig } from '../../kube/inCluster.ts';
+import type { Kube } from '../../kube/kube.ts';
+import type { Options } from '../../options/optionTable.ts';
+import { printableOptions, secretValues } from '../../options/parseOptions.ts';
+import { startHealthServer } from '../../server/healthServer.ts';
+import { createJsonLog } from '../../server/jsonLog.ts';
+import { openLogSink } from '../../server/logSink.ts';
+import { PrometheusMetrics } from '../../server/metrics.ts';
+import { startMetricsServer } from '../../server/metricsServer.ts';
+import { buildInfo } from '../buildInfo.ts';
+import { UsageError } from '../exitCode.ts';
+import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
+import { createEngine } from './engine.ts';
 
-export const runController: RunController = () =>
-  Promise.reject(new Error('this build cannot run against a cluster yet: the controllers are not wired together'));
+const NEEDED_KINDS = [Kinds.NodePool, Kinds.NodeClaim, Kinds.AKSNodeClass];
+const CRD_POLL = 10_000;
+const CRD_TIMEOUT = 120_000;
+
+export const runController: RunController = async (options, signal) => {
+  refuseUnsupported(options);
+  const build = buildInfo();
+  const clock = new SystemClock();
+  const random = systemRandom;
+  const sink = openLogSink(options.logOutputPaths);
+  const failureSink = openLogSink(options.logErrorOutputPaths);
+  const secrets = secretValues(options);
+  const log = createJsonLog({ level: options.logLevel, sink, failureSink, clock, commit: build.commit, secrets });
+  log.debug('options', printableOptions(options));
+  const metrics = new PrometheusMetrics({ build });
+  const config = await defaultClusterConfig();
+  const userAgent = `karpenter/${build.version}`;
+  const kube = new HttpKube({
+    config,
+    clock,
+    random,
+    userAgent,
+    qps: options.kubeClientQps,
+    burst: options.kubeClientBurst,
+  });
+  await waitForCrds(kube, clock, signal);
+
+  const { endpoint, credential } = await azureCloud(options);
+  const cloud = await createAzureCloudProvider({
+    endpoint,
+    credential,
+    kube,
+    clock,
+    random,
+    log,
+    subscriptionId: options.subscriptionId,
+    location: options.location,
+    nodeResourceGroup: options.nodeResourceGroup,
+    clusterName: options.clusterName,
+    clusterEndpoint: options.clusterEndpoint,
+    ...(config.tls.ca && { clusterCaPem: config.tls.ca }),
+    kubeletBootstrapToken: options.kubeletBootstrapToken,
+    vnetSubnetId: options.vnetSubnetId,
+    networkPlugin: options.networkPlugin,
+    networkPluginMode: options.networkPluginMode,
+    networkDataplane: options.networkDataplane,
+    networkPolicy: options.networkPolicy,
+    linuxAdminUsername: options.linuxAdminUsername,
+    sshPublicKey: options.sshPublicKey,
+    nodeIdentities: options.nodeIdentities,
+    additionalTags: options.additionalTags,
+    memoryOverheadPercent: options.vmMemoryOverheadPercent,
+    ...(options.tenantId && { tenantId: options.tenantId }),
+    ...(options.vnetGuid && { vnetGuid: options.vnetGuid }),
+    ...(options.dnsServiceIp && { dnsServiceIp: options.dnsServiceIp }),
+    ...(options.kubeletIdentityClientId && { kubeletIdentityClientId: options.kubeletIdentityClientId }),
+    ...(options.nodeOsDiskEncryptionSetId && { diskEncryptionSetId: options.nodeOsDiskEncryptionSetId }),
+  });
+
+  const leaderElection = options.disableLeaderElection
+    ? undefined
+    : {
+        // A client of its own: when the loops use up their allowance, the lease is still renewed.
+        kube: new HttpKube({ config, clock, random, userAgent }),
+        name: options.leaderElectionName,
+        namespace: options.leaderElectionNamespace || options.systemNamespace || config.namespace || 'default',
+        identity: `${hostname()}_${random.uuid()}`,
+      };
+  const engine = createEngine({
+    kube,
+    cloud,
+    nodeClass: cloud.nodeClass,
+    clock,
+    random,
+    log,
+    metrics,
+    batchIdle: options.batchIdleDuration.milliseconds,
+    batchMax: options.batchMaxDuration.milliseconds,
+    warmUp: !options.disableControllerWarmup,
+    ...(leaderElection && { leaderElection }),
+  });
+  const metricsServer = await startMetricsServer({
+    port: options.metricsPort,
+    metrics,
+    enableProfiling: options.enableProfiling,
+  });
+  const healthServer = await startHealthServer({
+    port: options.healthProbePort,
+    liveness: [{ name: 'manager', check: () => demand(engine.healthy(), 'the loops have ended with an error') }],
+    readiness: [
+      {
+        name: 'caches-synced',
+        check: () => demand(engine.ready(), 'the first picture of the cluster is not complete'),
+      },
+      { name: 'crds', check: async () => demand((await missingKinds(kube)).length === 0, 'CRDs are missing') },
+    ],
+  }).catch(async (error: unknown) => {
+    await metricsServer.stop();
+    throw error;
+  });
+  try {
+    await engine.run(signal);
+  } finally {
+    await Promise.all([metricsServer.stop(), healthServer.stop()]);
+    sink.close();
+    failureSink.close();
+  }
+};
+
+/** Better a clear word at the start than an option that quietly does nothing. */
+function refuseUnsupported({ provisionMode, useSig, manageExistingAksMachines }: Options): void {
+  const unsupported = [
+    provisionMode === 'aksscriptless' ? [] : [`--provision-mode=${provisionMode}: only aksscriptless is supported yet`],
+    useSig ? ['--use-sig=true: shared image galleries are not supported yet'] : [],
+    manageExistingAksMachines ? ['--manage-existing-aks-machines=true: AKS machines are not supported yet'] : [],
+  ].flat();
+  if (unsupported.length > 0) throw new UsageError(unsupported.join('\n'));
+}
+
+function demand(holds: boolean, complaint: string): void {
+  if (!holds) throw new Error(complaint);
+}
+
+async function missingKinds(kube: Kube): Promise<readonly ResourceKind<KubeObject>[]> {
+  const checks = NEEDED_KINDS.map(async (kind) => {
+    try {
+      const answer = (await kube.raw(`/apis/${apiVersionOf(kind)}`)) as { resources?: readonly { kind: string }[] };
+      return answer.resources?.some((resource) => resource.kind === kind.kind) ? [] : [kind];
+    } catch (error) {
+      if (isNotFound(error)) return [kind];
+      throw error;
+    }
+  });
+  return (await Promise.all(checks)).flat();
+}
+
+/** The CRDs may be installed by the same release a moment later. */
+async function waitForCrds(kube: Kube, clock: Clock, signal: AbortSignal): Promise<void> {
+  const end = clock.now() + CRD_TIMEOUT;
+  for (;;) {
+    const missing = await missingKinds(kube);
+    if (missing.length === 0) return;
+    if (clock.now() >= end) {
+      const names = missing.map(({ plural, group }) => `${plural}.${group}`).join(', ');
+      throw new Error(
+        `the API server does not serve ${names}; install the CRDs with: nodewright crds | kubectl apply --server-side -f -`,
+      );
+    }
+    await clock.sleep(CRD_POLL, signal);
+  }
+}

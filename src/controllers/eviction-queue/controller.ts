@@ -47,15 +47,11 @@ export class EvictionQueue {
   }
 
   controller(): Controller {
-    const { clock, random, log, metrics } = this.#world;
     return reconciler({
+      ...this.#world,
       name: 'eviction-queue',
       concurrency: 100,
       backoff: { base: 100, max: 10_000 },
-      clock,
-      random,
-      log,
-      metrics,
       watches: [
         {
           start: (enqueue) => {

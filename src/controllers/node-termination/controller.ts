@@ -29,16 +29,13 @@ const INSTANCE_POLL = 5_000;
 
 /** Sees a Node off: taint, drain, detach, end of the instance, finalizer. */
 export function nodeTerminationController(world: World, options: NodeTerminationOptions): Controller {
-  const { clock, random, log, metrics, informers } = world;
+  const { metrics, informers } = world;
   const termination = new NodeTermination(world, options, terminationMetrics(metrics));
   return reconciler({
+    ...world,
     name: 'node.termination',
     concurrency: 100,
     backoff: { base: 100, max: 10_000 },
-    clock,
-    random,
-    log,
-    metrics,
     watches: [watch(informers.nodes)],
     reconcile: async (name, { signal }) => {
       const node = informers.nodes.store.get({ name });

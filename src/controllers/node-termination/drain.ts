@@ -7,7 +7,7 @@ import { tolerates } from '../../constraints/taints.ts';
 const STUCK = 60_000;
 const CRITICAL = new Set(['system-cluster-critical', 'system-node-critical']);
 
-export function isStuckTerminating(pod: Pod, now: number): boolean {
+function isStuckTerminating(pod: Pod, now: number): boolean {
   return isTerminating(pod) && now - Date.parse(pod.metadata.deletionTimestamp ?? '') > STUCK;
 }
 

@@ -20,17 +20,14 @@ import type { Draft, LaunchCache, StepContext, StepResult } from './step.ts';
 
 /** Walks each NodeClaim from wish to working node, and back when it is deleted. */
 export function nodeClaimLifecycleController(world: World): Controller {
-  const { clock, random, log, metrics: registry, informers, cluster } = world;
+  const { metrics: registry, informers, cluster } = world;
   const metrics = lifecycleMetrics(registry);
   const launched: LaunchCache = new Map();
   return reconciler({
+    ...world,
     name: 'nodeclaim.lifecycle',
     concurrency: 1000,
     backoff: { base: 1_000, max: 60_000 },
-    clock,
-    random,
-    log,
-    metrics: registry,
     watches: [
       watch(informers.nodeClaims),
       watch(informers.nodes, ({ object }) => {

@@ -14,18 +14,15 @@ const ALWAYS_COUNTED = ['cpu', 'memory', 'pods', 'ephemeral-storage', 'nodes'];
 
 /** Writes on each NodePool how much capacity its machines add up to. */
 export function nodePoolCounterController(world: World): Controller {
-  const { clock, random, log, metrics, informers, kube, cloud, cluster } = world;
+  const { informers, kube, cloud, cluster } = world;
   const poolOf = ({ object }: { object: { metadata: { labels?: Record<string, string> } } }): string[] => {
     const pool = object.metadata.labels?.[Labels.nodePool];
     return pool === undefined ? [] : [pool];
   };
   return reconciler({
+    ...world,
     name: 'nodepool.counter',
     concurrency: 10,
-    clock,
-    random,
-    log,
-    metrics,
     watches: [watch(informers.nodePools), watch(informers.nodeClaims, poolOf), watch(informers.nodes, poolOf)],
     reconcile: async (name) => {
       const pool = informers.nodePools.store.get({ name });

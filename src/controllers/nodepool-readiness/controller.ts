@@ -17,7 +17,7 @@ interface Verdict {
 
 /** Says on each NodePool whether its node class can be used. */
 export function nodePoolReadinessController(world: World): Controller {
-  const { clock, random, log, metrics, informers, kube, cloud } = world;
+  const { clock, informers, kube, cloud } = world;
 
   function classOf({ spec }: NodePool): KubeObject | undefined {
     const { group, kind, name } = spec.template.spec.nodeClassRef;
@@ -26,12 +26,9 @@ export function nodePoolReadinessController(world: World): Controller {
   }
 
   return reconciler({
+    ...world,
     name: 'nodepool.readiness',
     concurrency: 10,
-    clock,
-    random,
-    log,
-    metrics,
     watches: [
       watch(informers.nodePools),
       ...informers.nodeClasses.map(({ kind, informer }) =>

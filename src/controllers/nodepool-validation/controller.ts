@@ -11,14 +11,11 @@ import type { World } from '../world.ts';
 
 /** Says on each NodePool what its schema could not check. */
 export function nodePoolValidationController(world: World): Controller {
-  const { clock, random, log, metrics, informers, kube, cloud } = world;
+  const { clock, informers, kube, cloud } = world;
   return reconciler({
+    ...world,
     name: 'nodepool.validation',
     concurrency: 10,
-    clock,
-    random,
-    log,
-    metrics,
     watches: [watch(informers.nodePools)],
     reconcile: async (name) => {
       const pool = informers.nodePools.store.get({ name });

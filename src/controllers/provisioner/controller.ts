@@ -26,17 +26,14 @@ const CREATE_CONCURRENCY = 50;
 
 /** Turns pods that nobody can place into NodeClaims, one solve per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
-  const { clock, random, log, metrics, informers } = world;
+  const { clock, informers } = world;
   const batcher = new Batcher({ clock, idle: options.batchIdle, max: options.batchMax });
   const provisioner = new Provisioner(world, Math.max(2 * options.batchMax, 10_000));
   return [
     reconciler({
+      ...world,
       name: 'provisioner.trigger.pod',
       concurrency: 10,
-      clock,
-      random,
-      log,
-      metrics,
       watches: [watch(informers.pods, ({ object }) => (isProvisionable(object) ? [keyOf(object)] : []))],
       reconcile: async (key) => {
         const pod = informers.pods.store.get(refOf(key));
@@ -46,11 +43,8 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       },
     }),
     singleton({
+      ...world,
       name: 'provisioner',
-      clock,
-      random,
-      log,
-      metrics,
       reconcile: async (signal) => {
         await batcher.wait(signal);
         await provisioner.pass(signal);

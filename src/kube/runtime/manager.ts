@@ -24,7 +24,7 @@ export interface ManagerOptions {
 }
 
 /** What a manager needs of the set of informers. */
-export interface RunningInformers {
+interface RunningInformers {
   run(signal: AbortSignal): Promise<void>;
   synced(signal?: AbortSignal): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { LeadershipLostError } from '../leaderElection.ts';
 const REACTION_TIME = 1_000;
 
 /** Time that running work has, after a stop, to finish undisturbed. */
-export const DEFAULT_GRACE = 2_000;
+const DEFAULT_GRACE = 2_000;
 
 /** Work that was told to stop goes on: what it touches must not be handed to anybody else yet. */
 export class StillRunningError extends Error {

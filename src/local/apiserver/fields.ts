@@ -92,9 +92,7 @@ export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {
     return (
-      Array.isArray(right) &&
-      left.length === right.length &&
-      left.every((item, index) => sameJson(item, right[index]))
+      Array.isArray(right) && left.length === right.length && left.every((item, index) => sameJson(item, right[index]))
     );
   }
   if (!isFields(left) || !isFields(right)) return false;

@@ -70,13 +70,17 @@ function parseRequirement(text: string): LabelPredicate {
 function checkKey(key: string, text: string): void {
   const name = key.includes('/') ? key.slice(key.indexOf('/') + 1) : key;
   if (!KEY.test(key) || name.length > MAX_LENGTH) {
-    throw badRequest(`unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)} in ${JSON.stringify(text)}`);
+    throw badRequest(
+      `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)} in ${JSON.stringify(text)}`,
+    );
   }
 }
 
 function checkValue(value: string, text: string): string {
   if (!VALUE.test(value) || value.length > MAX_LENGTH) {
-    throw badRequest(`unable to parse requirement: values: Invalid value: ${JSON.stringify(value)} in ${JSON.stringify(text)}`);
+    throw badRequest(
+      `unable to parse requirement: values: Invalid value: ${JSON.stringify(value)} in ${JSON.stringify(text)}`,
+    );
   }
   return value;
 }
@@ -99,7 +103,7 @@ export function labelSelectorPredicate(selector: unknown): LabelPredicate {
 function expressionPredicate(expression: unknown): LabelPredicate {
   const key = textAt(expression, 'key') ?? '';
   const values = new Set(listAt(expression, 'values').map(String));
-  switch (textAt(expression, 'operator')) {
+  switch (textAt(expression, 'operator') ?? '') {
     case 'In':
       return (labels) => labels[key] !== undefined && values.has(labels[key]);
     case 'NotIn':
@@ -115,7 +119,10 @@ function expressionPredicate(expression: unknown): LabelPredicate {
 
 export type SelectableFields = Readonly<Record<string, (object: ApiObject) => string>>;
 
-export function parseFieldSelector(text: string | undefined, selectable: SelectableFields): ObjectPredicate | undefined {
+export function parseFieldSelector(
+  text: string | undefined,
+  selectable: SelectableFields,
+): ObjectPredicate | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   const terms = text.split(',').map((term) => {
     const parsed = /^\s*([^=!\s]+)\s*(==|!=|=)\s*(.*?)\s*$/.exec(term);

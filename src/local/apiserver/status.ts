@@ -41,7 +41,7 @@ function failure(code: number, reason: string, message: string, details?: Detail
   return new KubeError(status);
 }
 
-export function qualified(resource: ResourceName): string {
+function qualified(resource: ResourceName): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
@@ -118,12 +118,14 @@ export function badRequest(message: string): KubeError {
   return failure(400, 'BadRequest', message);
 }
 
-export function forbidden(
-  resource: ResourceName,
-  name: string,
-  why: string,
-  causes?: Details['causes'],
-): KubeError {
+/** A patch that is well-formed but does not fit the object. */
+export function unfitPatch(why: string): KubeError {
+  return failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {
+    causes: [{ message: why }],
+  });
+}
+
+export function forbidden(resource: ResourceName, name: string, why: string, causes?: Details['causes']): KubeError {
   const target = name === '' ? qualified(resource) : `${qualified(resource)} "${name}"`;
   return failure(403, 'Forbidden', `${target} is forbidden: ${why}`, {
     ...detailsOf(resource, name),
@@ -209,12 +211,6 @@ export const invalidValue = (field: string, value: unknown, why: string): FieldE
   field,
   message: `Invalid value: ${typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)}: ${why}`,
   reason: 'FieldValueInvalid',
-});
-
-export const unsupportedValue = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
-  field,
-  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((one) => JSON.stringify(one)).join(', ')}`,
-  reason: 'FieldValueNotSupported',
 });
 
 export const forbiddenChange = (field: string, why: string): FieldError => ({

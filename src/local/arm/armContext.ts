@@ -36,7 +36,7 @@ export function retryAfter(context: ArmContext, operation: Operation): string {
 }
 
 /** Headers that let a client follow an operation, in both ways that ARM offers. */
-export function operationHeaders(
+function operationHeaders(
   context: ArmContext,
   namespace: string,
   operation: Operation,

@@ -4,7 +4,7 @@
  */
 import type { ArmError } from './armError.ts';
 
-export interface ArmOperation {
+interface ArmOperation {
   /** `<resource type>.<verb>`, such as `virtualMachines.createOrUpdate` or `networkInterfaces.delete`. */
   readonly name: string;
   readonly resourceGroup: string | undefined;

@@ -18,6 +18,8 @@ import { RetailPrices } from './retailPrices.ts';
 import { Router } from './router.ts';
 import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { Tokens, type LocalCredentials } from './tokens.ts';
+import { Usages, type QuotaLimits } from './usages.ts';
+import { extensionRoutes } from './virtualMachineExtensions.ts';
 import {
   VIRTUAL_MACHINES,
   VirtualMachines,
@@ -34,6 +36,8 @@ export interface LocalArmOptions {
   /** The group that holds the cluster's machines. */
   readonly nodeResourceGroup?: string;
   readonly durations?: Partial<ArmDurations>;
+  /** Limits in vCPUs, where they differ from generous ones. */
+  readonly quota?: QuotaLimits;
   readonly faults?: FaultPlan;
   /** Signs the server's certificate; made on the spot when absent. */
   readonly authority?: CertificateAuthority;
@@ -57,6 +61,7 @@ export class LocalArm {
   private readonly options: LocalArmOptions;
   private readonly operations: Operations;
   private readonly machines: VirtualMachines;
+  private readonly tokens: Tokens;
   private readonly server: ArmServer;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
 
@@ -83,8 +88,10 @@ export class LocalArm {
     const networks = new Networks(context);
     this.network = networks.addCluster(this.nodeResourceGroup, CLUSTER_ID);
     const interfaces = new NetworkInterfaces(context, networks);
-    this.machines = new VirtualMachines(context, interfaces);
+    const usages = new Usages(context, options.quota);
+    this.machines = new VirtualMachines(context, interfaces, usages);
     const tokens = new Tokens(clock, this.credentials);
+    this.tokens = tokens;
     const graph = new ResourceGraph(context, [VIRTUAL_MACHINES, NETWORK_INTERFACES]);
     this.server = new ArmServer({
       clock,
@@ -96,7 +103,9 @@ export class LocalArm {
         ...platformRoutes(context, this.credentials.tenantId),
         ...networks.routes(),
         ...interfaces.routes(),
+        ...usages.routes(),
         ...this.machines.routes(),
+        ...extensionRoutes(context),
         ...graph.routes(),
         ...directoryRoutes(tokens, new RetailPrices(), () => this.endpoint),
       ]),
@@ -125,6 +134,11 @@ export class LocalArm {
   /** The certificate that clients must trust. */
   get caPem(): string {
     return this.started().caPem;
+  }
+
+  /** A TokenCredential for clients in this process. Others get theirs with `credentials` from the token endpoint. */
+  get credential(): { getToken(): Promise<{ token: string; expiresOnTimestamp: number }> } {
+    return { getToken: async () => ({ token: this.tokens.endless(), expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
   }
 
   /** Tells of machines from now on; returns a function that ends it. */

@@ -9,11 +9,11 @@ import type { ArmResource } from './resourceStore.ts';
 import type { Route } from './router.ts';
 
 const NAMESPACE = 'Microsoft.Network';
-export const VIRTUAL_NETWORKS = 'Microsoft.Network/virtualNetworks';
-export const SUBNETS = 'Microsoft.Network/virtualNetworks/subnets';
-export const SECURITY_GROUPS = 'Microsoft.Network/networkSecurityGroups';
-export const LOAD_BALANCERS = 'Microsoft.Network/loadBalancers';
-export const BACKEND_POOLS = 'Microsoft.Network/loadBalancers/backendAddressPools';
+const VIRTUAL_NETWORKS = 'Microsoft.Network/virtualNetworks';
+const SUBNETS = 'Microsoft.Network/virtualNetworks/subnets';
+const SECURITY_GROUPS = 'Microsoft.Network/networkSecurityGroups';
+const LOAD_BALANCERS = 'Microsoft.Network/loadBalancers';
+const BACKEND_POOLS = 'Microsoft.Network/loadBalancers/backendAddressPools';
 /** The network, the gateway, two for DNS at the start, and the broadcast address at the end. */
 const RESERVED_AT_START = 4;
 const RESERVED_AT_END = 1;

@@ -9,12 +9,13 @@ import type { NetworkInterfaces } from './networkInterfaces.ts';
 import type { Operation } from './operations.ts';
 import type { ArmResource } from './resourceStore.ts';
 import type { ArmRequest, ArmResponse, Route } from './router.ts';
+import type { Usages } from './usages.ts';
+import { extensionsOf } from './virtualMachineExtensions.ts';
 import { checkUnchanged, checkVirtualMachine } from './virtualMachineRules.ts';
 
 const NAMESPACE = 'Microsoft.Compute';
 export const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines';
 const DISKS = 'Microsoft.Compute/disks';
-const EXTENSIONS = 'Microsoft.Compute/virtualMachines/extensions';
 
 /** A machine as the computer inside it is told. */
 export interface LocalVirtualMachine {
@@ -57,14 +58,16 @@ interface Secrets {
 export class VirtualMachines {
   private readonly context: ArmContext;
   private readonly interfaces: NetworkInterfaces;
+  private readonly usages: Usages;
   private readonly listeners = new Set<(event: VirtualMachineEvent) => void>();
   /** What Azure keeps of a machine but never shows, by lower-case id. */
   private readonly secrets = new Map<string, Secrets>();
   private readonly deletions = new Map<string, Operation>();
 
-  constructor(context: ArmContext, interfaces: NetworkInterfaces) {
+  constructor(context: ArmContext, interfaces: NetworkInterfaces, usages: Usages) {
     this.context = context;
     this.interfaces = interfaces;
+    this.usages = usages;
   }
 
   /** Returns a function that ends the subscription. */
@@ -104,7 +107,7 @@ export class VirtualMachines {
           const machine = get(request);
           const expand = request.query.get('$expand')?.toLowerCase() === 'instanceview';
           const properties = expand
-            ? { ...machine.properties, instanceView: this.instanceView(machine) }
+            ? { ...machine.properties, instanceView: instanceViewOf(machine) }
             : machine.properties;
           return { status: 200, body: { ...machine, properties }, headers: { etag: machine.etag } };
         },
@@ -113,7 +116,7 @@ export class VirtualMachines {
         name: 'virtualMachines.instanceView',
         method: 'GET',
         path: `${collection}/{name}/instanceView`,
-        handle: (request) => ({ status: 200, body: this.instanceView(get(request)) }),
+        handle: (request) => ({ status: 200, body: instanceViewOf(get(request)) }),
       },
       {
         name: 'virtualMachines.createOrUpdate',
@@ -132,18 +135,6 @@ export class VirtualMachines {
         method: 'DELETE',
         path: `${collection}/{name}`,
         handle: (request) => this.delete(request),
-      },
-      {
-        name: 'virtualMachineExtensions.createOrUpdate',
-        method: 'PUT',
-        path: `${collection}/{name}/extensions/{extension}`,
-        handle: (request) => this.putExtension(get(request), request),
-      },
-      {
-        name: 'virtualMachineExtensions.list',
-        method: 'GET',
-        path: `${collection}/{name}/extensions`,
-        handle: (request) => listed(this.extensionsOf(get(request).id)),
       },
       {
         name: 'disks.list',
@@ -167,6 +158,7 @@ export class VirtualMachines {
       checkUnchanged(existing, this.secrets.get(id.toLowerCase())?.customData, request.body);
       return this.update(existing, request.body);
     }
+    this.usages.check(request.body);
     const resource: ArmResource = {
       id,
       name,
@@ -260,7 +252,7 @@ export class VirtualMachines {
     this.deletions.delete(id.toLowerCase());
     if (machine === undefined) return;
     const vm = this.describe(machine);
-    for (const extension of this.extensionsOf(id)) store.delete(extension.id);
+    for (const extension of extensionsOf(store, id)) store.delete(extension.id);
     for (const reference of listAt(machine.properties, 'networkProfile', 'networkInterfaces')) {
       const nic = textAt(reference, 'id') ?? '';
       this.interfaces.attach(nic, undefined);
@@ -296,57 +288,6 @@ export class VirtualMachines {
       osDisk: { ...disk, name, managedDisk },
     };
     this.write(machine, { ...machine.properties, storageProfile });
-  }
-
-  private putExtension(machine: ArmResource, request: ArmRequest): ArmResponse {
-    const { group = '', name = '', extension = '' } = request.parameters;
-    const id = this.context.store.idOf(group, EXTENSIONS, name, extension);
-    const existed = this.context.store.find(id) !== undefined;
-    const { protectedSettings: _protectedSettings, ...properties } = objectAt(request.body, 'properties');
-    const put = (provisioningState: string): ArmResource => {
-      const resource: ArmResource = {
-        id,
-        name: extension,
-        type: EXTENSIONS,
-        location: machine.location ?? this.context.location,
-        tags: textsAt(request.body, 'tags'),
-        etag: `"${this.context.random.uuid()}"`,
-        properties: { ...properties, provisioningState },
-      };
-      // The machine may be gone by the time its extension is ready.
-      if (this.context.store.find(machine.id) !== undefined) this.context.store.put(resource);
-      return resource;
-    };
-    const resource = put('Creating');
-    const operation = this.context.operations.begin({
-      milliseconds: this.context.durations.extension,
-      finish: () => put('Succeeded'),
-      failure: request.lateFault && { error: request.lateFault.error, apply: () => put('Failed') },
-    });
-    return changed(this.context, NAMESPACE, existed ? 200 : 201, resource, operation);
-  }
-
-  private extensionsOf(machineId: string): readonly ArmResource[] {
-    const prefix = `${machineId.toLowerCase()}/`;
-    return this.context.store.list(EXTENSIONS).filter((extension) => extension.id.toLowerCase().startsWith(prefix));
-  }
-
-  private instanceView(machine: ArmResource): JsonObject {
-    const state = textAt(machine.properties, 'provisioningState') ?? 'Unknown';
-    const power: Readonly<Record<string, string>> = {
-      Succeeded: 'running',
-      Creating: 'starting',
-      Deleting: 'stopping',
-    };
-    const status = (code: string, displayStatus: string): JsonObject => ({ code, level: 'Info', displayStatus });
-    const word = power[state];
-    return {
-      computerName: textAt(machine.properties, 'osProfile', 'computerName') ?? machine.name,
-      statuses: [
-        status(`ProvisioningState/${state.toLowerCase()}`, `Provisioning ${state.toLowerCase()}`),
-        ...(word === undefined ? [] : [status(`PowerState/${word}`, `VM ${word}`)]),
-      ],
-    };
   }
 
   private describe(machine: ArmResource): LocalVirtualMachine {
@@ -400,4 +341,23 @@ function interfaceIds(machine: ArmResource): readonly string[] {
 function shown(properties: JsonObject): JsonObject {
   const { customData: _customData, adminPassword: _adminPassword, ...osProfile } = objectAt(properties, 'osProfile');
   return { ...properties, osProfile };
+}
+
+/** Power follows provisioning here: nobody stops a machine without deleting it. */
+function instanceViewOf(machine: ArmResource): JsonObject {
+  const state = textAt(machine.properties, 'provisioningState') ?? 'Unknown';
+  const power: Readonly<Record<string, string>> = {
+    Succeeded: 'running',
+    Creating: 'starting',
+    Deleting: 'stopping',
+  };
+  const status = (code: string, displayStatus: string): JsonObject => ({ code, level: 'Info', displayStatus });
+  const word = power[state];
+  return {
+    computerName: textAt(machine.properties, 'osProfile', 'computerName') ?? machine.name,
+    statuses: [
+      status(`ProvisioningState/${state.toLowerCase()}`, `Provisioning ${state.toLowerCase()}`),
+      ...(word === undefined ? [] : [status(`PowerState/${word}`, `VM ${word}`)]),
+    ],
+  };
 }

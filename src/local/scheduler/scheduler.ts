@@ -2,18 +2,24 @@ import { Kinds, type Namespace, type Node, type Pod } from '../../api/kinds.ts';
 import { quantityOf, parseResources, subtractResources } from '../../units/resources.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import { isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
-import { keyOf } from '../../kube/runtime/watch.ts';
+import type { Log } from '../../kube/log.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { keyOf, watch } from '../../kube/runtime/watch.ts';
 import { complaints, unschedulableMessage, type SchedulingContext } from './filters.ts';
 import { isTerminal, nodeState, type NodeState } from './nodeState.ts';
 import { podRequests } from './podRequests.ts';
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   readonly kube: Kube;
   readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
   readonly events: EventRecorder;
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
@@ -38,11 +44,25 @@ function byUrgency(left: Pod, right: Pod): number {
   return age || keyOf(left).localeCompare(keyOf(right));
 }
 
+/** A pass after every change that could make room for a pod or bring a new one. */
+export function schedulerController(options: SchedulerOptions): Controller {
+  const scheduler = new Scheduler(options);
+  const onePass = (): string[] => ['pass'];
+  return reconciler({
+    ...options,
+    name: 'local.scheduler',
+    watches: [watch(options.pods, onePass), watch(options.nodes, onePass), watch(options.namespaces, onePass)],
+    reconcile: async (_key, { signal }) => {
+      await scheduler.pass(signal);
+    },
+  });
+}
+
 /**
  * Binds pending pods to nodes with the filters of kube-scheduler's default plugins, and tells the others why they
  * wait. `pass` places every pod that can be placed now and returns how many it bound.
  */
-export class Scheduler {
+class Scheduler {
   readonly #options: SchedulerOptions;
   /** Bound by us but not yet seen by the informer; counted so that a node is not filled twice. */
   readonly #assumed = new Map<string, Pod>();

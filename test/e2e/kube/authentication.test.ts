@@ -33,6 +33,9 @@ class SkewedClock extends SystemClock {
   override now(): number {
     return super.now() + this.ahead;
   }
+  override monotonic(): number {
+    return super.monotonic() + this.ahead;
+  }
 }
 
 describe('being somebody to a real API server', () => {

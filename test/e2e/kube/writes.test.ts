@@ -4,6 +4,7 @@ import type { ConfigMap, Deployment, Node } from '../../../src/api/kinds.ts';
 import { isAlreadyExists, isConflict, isInvalid, isNotFound } from '../../../src/kube/errors.ts';
 import type { KubeError } from '../../../src/kube/errors.ts';
 import type { Kube } from '../../../src/kube/kube.ts';
+import { patchObject, patchStatus } from '../../../src/kube/statusPatch.ts';
 import { startControlPlane } from '../../controlplane/controlPlane.ts';
 import type { ControlPlane } from '../../controlplane/controlPlane.ts';
 import { connections } from './connect.ts';
@@ -250,6 +251,23 @@ describe('writing to a real API server', () => {
       const replaced = { ...read, status: { ...read.status, phase: 'Running' } };
       await kube.replace(Kinds.Node, replaced, { subresource: 'status' });
       expect((await kube.get(Kinds.Node, ref)).status?.phase).toBe('Running');
+    });
+
+    it('writes only what changed, and locks where a list could undo another writer', async () => {
+      const before = await kube.create(Kinds.Node, { metadata: { name: 'node-2' } });
+      expect(await patchStatus(kube, Kinds.Node, before, structuredClone(before))).toBe(before);
+
+      const labelled = { ...before, metadata: { ...before.metadata, labels: { mine: 'yes' } } };
+      const condition = (type: string) => ({ type, status: 'True' as const, reason: 'Test', message: '' });
+      const conditioned = { ...before, status: { ...before.status, conditions: [condition('Mine')] } };
+      await patchObject(kube, Kinds.Node, before, labelled);
+      expect(isConflict(await failure(patchStatus(kube, Kinds.Node, before, conditioned)))).toBe(true);
+
+      const now = await kube.get(Kinds.Node, { name: 'node-2' });
+      const status = { ...now.status, conditions: [condition('Mine')] };
+      const patched = await patchStatus(kube, Kinds.Node, now, { ...now, status });
+      expect(patched.metadata.labels).toEqual({ mine: 'yes' });
+      expect(patched.status?.conditions?.map(({ type }) => type)).toEqual(['Mine']);
     });
   });
 

@@ -54,7 +54,12 @@ function applyOne(document: unknown, operation: unknown): unknown {
 const OPERATIONS = new Set(['add', 'remove', 'replace', 'test', 'move', 'copy']);
 
 function isOperation(value: unknown): value is JsonPatchOperation {
-  return isFields(value) && typeof value['op'] === 'string' && OPERATIONS.has(value['op']) && typeof value['path'] === 'string';
+  return (
+    isFields(value) &&
+    typeof value['op'] === 'string' &&
+    OPERATIONS.has(value['op']) &&
+    typeof value['path'] === 'string'
+  );
 }
 
 function parsePointer(pointer: string): string[] {

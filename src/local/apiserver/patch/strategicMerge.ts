@@ -69,7 +69,9 @@ function mergeField(shape: Shape | undefined, result: Fields, name: string, valu
 }
 
 function mergeList(shape: Shape | undefined, live: readonly unknown[], patch: readonly unknown[]): unknown[] {
-  const replaces = patch.some((item) => isFields(item) && item[DIRECTIVE] === 'replace' && Object.keys(item).length === 1);
+  const replaces = patch.some(
+    (item) => isFields(item) && item[DIRECTIVE] === 'replace' && Object.keys(item).length === 1,
+  );
   if (replaces || shape?.mergesList !== true) {
     return patch
       .filter((item) => !(isFields(item) && item[DIRECTIVE] !== undefined && Object.keys(item).length === 1))

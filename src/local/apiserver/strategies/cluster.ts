@@ -1,7 +1,17 @@
 /** Rules for the smaller kinds: namespaces, nodes, services, volumes, budgets, classes and the rest. */
-import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults, textAt, type ApiObject, type Fields } from '../fields.ts';
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  sameJson,
+  setDefaults,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from '../fields.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
-import { forbiddenChange, invalidValue, required } from '../status.ts';
+import { forbiddenChange, invalidValue, required, type FieldError } from '../status.ts';
 
 export const plainStrategy: Strategy = { tracksGeneration: false };
 
@@ -25,6 +35,10 @@ export const namespaceStrategy: Strategy = {
 export const nodeStrategy: Strategy = {
   tracksGeneration: false,
   keepsStatusOnCreate: true,
+  applyDefaults(draft) {
+    const capacity = fieldsAt(draft, 'status', 'capacity');
+    if (capacity !== undefined) setDefaults(ensureFields(draft, 'status'), { allocatable: { ...capacity } });
+  },
 };
 
 const FIRST_ADDRESS = 1;
@@ -69,7 +83,7 @@ export const serviceStrategy: Strategy = {
     const spec = ensureFields(draft, 'spec');
     setDefaults(spec, { type: 'ClusterIP', sessionAffinity: 'None' });
     if (spec['type'] === 'ExternalName') return;
-    setDefaults(spec, { internalTrafficPolicy: 'Cluster', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
+    setDefaults(spec, { internalTrafficPolicy: 'Cluster' });
     if (spec['type'] !== 'ClusterIP') setDefaults(spec, { externalTrafficPolicy: 'Cluster' });
     if (spec['type'] === 'LoadBalancer') setDefaults(spec, { allocateLoadBalancerNodePorts: true });
     for (const port of listAt(spec, 'ports')) {
@@ -81,7 +95,7 @@ export const serviceStrategy: Strategy = {
     draft['status'] = { loadBalancer: {} };
     if (spec['type'] === 'ExternalName') return;
     if (spec['clusterIP'] === undefined || spec['clusterIP'] === '') spec['clusterIP'] = freeClusterIp(context);
-    setDefaults(spec, { clusterIPs: [spec['clusterIP']] });
+    setDefaults(spec, { clusterIPs: [spec['clusterIP']], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
     if (spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer') giveNodePorts(spec, context);
   },
   prepareUpdate(draft, old, context) {
@@ -120,7 +134,9 @@ export const configMapStrategy: Strategy = {
 function immutableData(draft: ApiObject, old: ApiObject | undefined): ReturnType<typeof forbiddenChange>[] {
   if (old?.['immutable'] !== true) return [];
   const same = sameJson(draft['data'], old['data']) && sameJson(draft['binaryData'], old['binaryData']);
-  return same && draft['immutable'] === true ? [] : [forbiddenChange('data', 'field is immutable when `immutable` is set')];
+  return same && draft['immutable'] === true
+    ? []
+    : [forbiddenChange('data', 'field is immutable when `immutable` is set')];
 }
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
@@ -132,11 +148,11 @@ export const claimStrategy: Strategy = {
   },
   prepareCreate(draft, context) {
     draft['status'] = { phase: 'Pending' };
-    draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), 'kubernetes.io/pvc-protection'])];
     const spec = ensureFields(draft, 'spec');
     if (spec['storageClassName'] !== undefined) return;
     for (const candidate of context.all('storage.k8s.io', 'storageclasses')) {
-      if (candidate.metadata.annotations?.[DEFAULT_CLASS] === 'true') spec['storageClassName'] = candidate.metadata.name;
+      if (candidate.metadata.annotations?.[DEFAULT_CLASS] === 'true')
+        spec['storageClassName'] = candidate.metadata.name;
     }
   },
 };
@@ -148,7 +164,6 @@ export const volumeStrategy: Strategy = {
   },
   prepareCreate(draft) {
     draft['status'] = { phase: 'Pending' };
-    draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), 'kubernetes.io/pv-protection'])];
   },
 };
 
@@ -194,22 +209,32 @@ export const autoscalerStrategy: Strategy = {
     setDefaults(spec, {
       minReplicas: 1,
       metrics: [
-        { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_TARGET } } },
+        {
+          type: 'Resource',
+          resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_TARGET } },
+        },
       ],
     });
   },
-  validate(draft) {
-    const errors = [];
-    const spec = fieldsAt(draft, 'spec') ?? {};
-    const least = Number(spec['minReplicas'] ?? 1);
-    const most = Number(spec['maxReplicas'] ?? 0);
-    if (most < 1) errors.push(invalidValue('spec.maxReplicas', most, 'must be greater than 0'));
-    else if (most < least) {
-      errors.push(invalidValue('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`'));
-    }
-    return errors;
-  },
+  validate: checkReplicaBounds,
 };
+
+export const autoscalerVersion1Strategy: Strategy = {
+  tracksGeneration: false,
+  applyDefaults(draft) {
+    setDefaults(ensureFields(draft, 'spec'), { minReplicas: 1, targetCPUUtilizationPercentage: CPU_TARGET });
+  },
+  validate: checkReplicaBounds,
+};
+
+function checkReplicaBounds(draft: ApiObject): FieldError[] {
+  const spec = fieldsAt(draft, 'spec') ?? {};
+  const least = Number(spec['minReplicas'] ?? 1);
+  const most = Number(spec['maxReplicas'] ?? 0);
+  if (most < 1) return [invalidValue('spec.maxReplicas', most, 'must be greater than 0')];
+  if (most >= least) return [];
+  return [invalidValue('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`')];
+}
 
 export const roleBindingStrategy: Strategy = {
   tracksGeneration: false,

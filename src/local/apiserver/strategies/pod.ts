@@ -90,7 +90,12 @@ function immutablePart(pod: ApiObject): Fields {
     Array.isArray(list)
       ? list.map((container: unknown) => (isFields(container) ? { ...container, image: '' } : container))
       : list;
-  return { ...spec, ...placement, containers: images(spec['containers']), initContainers: images(spec['initContainers']) };
+  return {
+    ...spec,
+    ...placement,
+    containers: images(spec['containers']),
+    initContainers: images(spec['initContainers']),
+  };
 }
 
 function admitServiceAccount(spec: Fields): void {
@@ -104,7 +109,8 @@ function admitPriority(pod: ApiObject, spec: Fields, context: StrategyContext): 
   if (name === '') {
     for (const candidate of context.all('scheduling.k8s.io', 'priorityclasses')) {
       if (at(candidate, 'globalDefault') !== true) continue;
-      if (chosen === undefined || (numberAt(candidate, 'value') ?? 0) < (numberAt(chosen, 'value') ?? 0)) chosen = candidate;
+      if (chosen === undefined || (numberAt(candidate, 'value') ?? 0) < (numberAt(chosen, 'value') ?? 0))
+        chosen = candidate;
     }
     if (chosen !== undefined) spec['priorityClassName'] = chosen.metadata.name;
   } else {
@@ -127,14 +133,19 @@ function admitTolerations(spec: Fields): void {
       return (tolerates === key || tolerates === '') && (effect === 'NoExecute' || effect === '');
     });
     if (!tolerated) {
-      tolerations.push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: EVICTION_TOLERATION_SECONDS });
+      tolerations.push({
+        key,
+        operator: 'Exists',
+        effect: 'NoExecute',
+        tolerationSeconds: EVICTION_TOLERATION_SECONDS,
+      });
     }
   }
   spec['tolerations'] = tolerations;
 }
 
 /** Guaranteed, Burstable or BestEffort, from the cpu and memory of all containers. */
-export function qosClass(spec: Fields): string {
+function qosClass(spec: Fields): string {
   const containers = [...listAt(spec, 'initContainers'), ...listAt(spec, 'containers')];
   let anything = false;
   let guaranteed = true;

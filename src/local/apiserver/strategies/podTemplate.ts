@@ -13,7 +13,8 @@ export function defaultPodSpec(spec: Fields): void {
   });
   ensureFields(spec, 'securityContext');
   const account = textAt(spec, 'serviceAccountName') ?? textAt(spec, 'serviceAccount');
-  if (account !== undefined && account !== '') setDefaults(spec, { serviceAccountName: account, serviceAccount: account });
+  if (account !== undefined && account !== '')
+    setDefaults(spec, { serviceAccountName: account, serviceAccount: account });
   for (const name of ['initContainers', 'containers', 'ephemeralContainers']) {
     for (const container of listAt(spec, name)) if (isFields(container)) defaultContainer(container);
   }
@@ -24,9 +25,6 @@ export function defaultPodSpec(spec: Fields): void {
         if (isFields(port)) setDefaults(port, { hostPort: port['containerPort'] });
       }
     }
-  }
-  for (const constraint of listAt(spec, 'topologySpreadConstraints')) {
-    if (isFields(constraint)) setDefaults(constraint, {});
   }
 }
 

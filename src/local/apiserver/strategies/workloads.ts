@@ -1,5 +1,15 @@
 /** Rules for what makes pods: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs and their kin. */
-import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults, textAt, type ApiObject, type Fields } from '../fields.ts';
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  sameJson,
+  setDefaults,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { labelSelectorPredicate } from '../selectors.ts';
 import { invalidValue, required, type FieldError } from '../status.ts';
@@ -44,7 +54,8 @@ function checkTemplate(draft: ApiObject): FieldError[] {
   if (containers.length === 0) errors.push(required('spec.template.spec.containers'));
   containers.forEach((container, index) => {
     for (const field of ['name', 'image']) {
-      if ((textAt(container, field) ?? '') === '') errors.push(required(`spec.template.spec.containers[${index}].${field}`));
+      if ((textAt(container, field) ?? '') === '')
+        errors.push(required(`spec.template.spec.containers[${index}].${field}`));
     }
   });
   const replicas = fieldsAt(draft, 'spec')?.['replicas'];
@@ -128,7 +139,13 @@ export const daemonSetStrategy: Strategy = {
   validate: checkSelector,
 };
 
-const JOB_DEFAULTS = { completionMode: 'NonIndexed', suspend: false, backoffLimit: 6, podReplacementPolicy: 'TerminatingOrFailed' };
+const JOB_DEFAULTS = {
+  completionMode: 'NonIndexed',
+  suspend: false,
+  manualSelector: false,
+  backoffLimit: 6,
+  podReplacementPolicy: 'TerminatingOrFailed',
+};
 
 function defaultJobSpec(job: Fields): void {
   // Parallelism and completions default together: a work queue leaves completions open.
@@ -151,12 +168,14 @@ export const jobStrategy: Strategy = {
     const uid = draft.metadata.uid;
     const metadata = ensureFields(ensureFields(spec(draft), 'template'), 'metadata');
     const labels = ensureFields(metadata, 'labels');
+    const followsTemplate = sameJson(draft.metadata.labels, labels);
     setDefaults(labels, {
       'batch.kubernetes.io/controller-uid': uid,
       'batch.kubernetes.io/job-name': draft.metadata.name,
       'controller-uid': uid,
       'job-name': draft.metadata.name,
     });
+    if (followsTemplate) draft.metadata.labels = { ...labels } as Record<string, string>;
     spec(draft)['selector'] = { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } };
   },
   validate(draft, old) {
@@ -188,10 +207,7 @@ export const cronJobStrategy: Strategy = {
       failedJobsHistoryLimit: 1,
     });
     const job = fieldsAt(draft, 'spec', 'jobTemplate', 'spec');
-    if (job !== undefined) {
-      setDefaults(job, {});
-      defaultPodTemplate(job);
-    }
+    if (job !== undefined) defaultPodTemplate(job);
   },
   validate(draft) {
     return (textAt(draft, 'spec', 'schedule') ?? '') === '' ? [required('spec.schedule')] : [];

@@ -1,7 +1,7 @@
-import type { Lease } from '../api/kinds.ts';
-import type { KubeObject } from '../api/object.ts';
-import { KubeError } from './errors.ts';
-import type { Kube, ObjectRef } from './kube.ts';
+import type { Lease } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { KubeError } from '../errors.ts';
+import type { Kube, ObjectRef } from '../kube.ts';
 
 /** Carries one request to the server and its answer back: where tests put delays, losses and refusals. */
 export type Transport = <T>(operation: () => T, signal: AbortSignal | undefined) => Promise<T>;

@@ -1,0 +1,198 @@
+/**
+ * The official Azure clients, made to live by our clock. In: an ARM endpoint, a credential, a clock. Out: clients for
+ * compute, network and Resource Graph whose retries and waits pass through the clock, so that they can be simulated.
+ */
+import { ComputeManagementClient } from '@azure/arm-compute';
+import { NetworkManagementClient } from '@azure/arm-network';
+import type { TokenCredential } from '@azure/core-auth';
+import {
+  bearerTokenAuthenticationPolicy,
+  createDefaultHttpClient,
+  createHttpHeaders,
+  createPipelineFromOptions,
+  createPipelineRequest,
+  RestError,
+  type HttpClient,
+  type Pipeline,
+  type PipelinePolicy,
+  type PipelineResponse,
+} from '@azure/core-rest-pipeline';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
+
+export interface AzureClientsOptions {
+  /** `https://management.azure.com`, or another cloud's resource manager. */
+  readonly endpoint: string;
+  /** A certificate authority to trust besides the system's. */
+  readonly caPem?: string | undefined;
+  readonly credential: TokenCredential;
+  readonly subscriptionId: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface AzureClients {
+  readonly compute: ComputeManagementClient;
+  readonly network: NetworkManagementClient;
+  readonly graph: ResourceGraphClient;
+}
+
+const USER_AGENT = 'karpenter-aks/nodewright';
+const POLL_INTERVAL = 3000;
+/** An operation that is not over by then is given up; the next reconcile finds what it left. */
+const OPERATION_TIMEOUT = 30 * 60 * 1000;
+const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+const MAX_RETRIES = 3;
+const FIRST_BACKOFF = 800;
+const MAX_BACKOFF = 60_000;
+
+export function createAzureClients(options: AzureClientsOptions): AzureClients {
+  const { endpoint, credential, subscriptionId, caPem } = options;
+  const shared = {
+    endpoint,
+    ...(caPem === undefined ? {} : { tlsOptions: { ca: caPem } }),
+    userAgentOptions: { userAgentPrefix: USER_AGENT },
+    // The SDK would wait in real time; our own policy waits by the clock.
+    retryOptions: { maxRetries: 0 },
+  };
+  const additionalPolicies = [{ policy: clockPolicy(options), position: 'perCall' as const }];
+  return {
+    compute: new ComputeManagementClient(credential, subscriptionId, { ...shared, additionalPolicies }),
+    network: new NetworkManagementClient(credential, subscriptionId, { ...shared, additionalPolicies }),
+    graph: new ResourceGraphClient(options, shared),
+  };
+}
+
+/** Retries what is worth it, waits as long as Azure asks, and shows each attempt to the clock. */
+function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'random'>): PipelinePolicy {
+  return {
+    name: 'clockPolicy',
+    async sendRequest(request, next) {
+      for (let attempt = 0; ; attempt += 1) {
+        let response: PipelineResponse | undefined;
+        let failure: unknown;
+        try {
+          response = await clock.track(next(request));
+        } catch (error) {
+          failure = error;
+        }
+        const retryable =
+          response === undefined ? isConnectionFailure(failure) : RETRYABLE_STATUSES.has(response.status);
+        if (!retryable || attempt >= MAX_RETRIES) {
+          // Errors keep their request and may end in a log; the token must not.
+          request.headers.delete('authorization');
+          if (response !== undefined) return response;
+          throw failure;
+        }
+        const backoff = Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** attempt) * (0.8 + 0.4 * random.next());
+        const signal = request.abortSignal instanceof AbortSignal ? request.abortSignal : undefined;
+        await clock.sleep(retryAfter(response) ?? backoff, signal);
+      }
+    },
+  };
+}
+
+function isConnectionFailure(error: unknown): boolean {
+  return error instanceof RestError && error.code === RestError.REQUEST_SEND_ERROR;
+}
+
+function retryAfter(response: PipelineResponse | undefined): number | undefined {
+  const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_BACKOFF) : undefined;
+}
+
+/** The two generations of pollers that the SDKs return, as far as they agree. */
+interface Poller {
+  poll(options?: { abortSignal?: AbortSignal }): Promise<unknown>;
+  readonly isDone: boolean | (() => boolean);
+}
+
+/** Polls by the clock until the operation is over; an operation that failed throws. */
+export async function finishOperation(clock: Clock, poller: Poller, signal?: AbortSignal): Promise<void> {
+  const done = (): boolean => (typeof poller.isDone === 'function' ? poller.isDone() : poller.isDone);
+  const deadline = clock.now() + OPERATION_TIMEOUT;
+  while (!done()) {
+    await poller.poll(signal === undefined ? {} : { abortSignal: signal });
+    if (done()) return;
+    if (clock.now() >= deadline) throw new Error('The Azure operation did not end in 30 minutes.');
+    await clock.sleep(POLL_INTERVAL, signal);
+  }
+}
+
+export interface GraphRow {
+  readonly id?: string;
+  readonly name?: string;
+  readonly location?: string;
+  readonly tags?: Readonly<Record<string, string>> | null;
+  readonly zones?: readonly string[] | null;
+  readonly properties?: unknown;
+}
+
+const GRAPH_API_VERSION = '2022-10-01';
+const MAX_GRAPH_PAGES = 200;
+
+/** Resource Graph has no SDK that works here; its one operation goes through the SDKs' own pipeline. */
+class ResourceGraphClient {
+  private readonly options: AzureClientsOptions;
+  private readonly pipeline: Pipeline;
+  private readonly httpClient: HttpClient;
+
+  constructor(options: AzureClientsOptions, pipelineOptions: Parameters<typeof createPipelineFromOptions>[0]) {
+    this.options = options;
+    this.httpClient = createDefaultHttpClient();
+    this.pipeline = createPipelineFromOptions(pipelineOptions);
+    this.pipeline.addPolicy(clockPolicy(options), { beforePolicies: ['defaultRetryPolicy'] });
+    const scopes = [`${new URL(options.endpoint).origin}/.default`];
+    this.pipeline.addPolicy(bearerTokenAuthenticationPolicy({ credential: options.credential, scopes }), {
+      phase: 'Sign',
+    });
+  }
+
+  /** All rows of a query, page after page. */
+  async query(query: string, signal?: AbortSignal): Promise<readonly GraphRow[]> {
+    const rows: GraphRow[] = [];
+    let skipToken: string | undefined;
+    for (let page = 0; page < MAX_GRAPH_PAGES; page += 1) {
+      const body = await this.post(query, skipToken, signal);
+      rows.push(...(body.data ?? []));
+      skipToken = body.$skipToken;
+      if (skipToken === undefined || skipToken === '') return rows;
+    }
+    throw new Error(`Resource Graph returned more than ${MAX_GRAPH_PAGES} pages.`);
+  }
+
+  private async post(
+    query: string,
+    skipToken: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly data?: readonly GraphRow[]; readonly $skipToken?: string }> {
+    const { endpoint, subscriptionId } = this.options;
+    const response = await this.pipeline.sendRequest(
+      this.httpClient,
+      createPipelineRequest({
+        url: `${endpoint}/providers/Microsoft.ResourceGraph/resources?api-version=${GRAPH_API_VERSION}`,
+        method: 'POST',
+        headers: createHttpHeaders({ 'content-type': 'application/json' }),
+        body: JSON.stringify({
+          subscriptions: [subscriptionId],
+          query,
+          options: {
+            resultFormat: 'objectArray',
+            $top: 1000,
+            ...(skipToken === undefined ? {} : { $skipToken: skipToken }),
+          },
+        }),
+        ...(signal === undefined ? {} : { abortSignal: signal }),
+      }),
+    );
+    const text = response.bodyAsText ?? '';
+    if (response.status !== 200) {
+      throw new RestError(`Resource Graph answered ${response.status}: ${text}`, {
+        statusCode: response.status,
+        request: response.request,
+        response,
+      });
+    }
+    return JSON.parse(text) as { readonly data?: readonly GraphRow[]; readonly $skipToken?: string };
+  }
+}

@@ -1,0 +1,423 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { READY } from '../api/conditionTypes.ts';
+import { renderCrds } from '../api/crds.ts';
+import { Kinds } from '../api/kinds.ts';
+import type { AksNodeClass, AksNodeClassSpec } from '../api/kinds/aksNodeClass.ts';
+import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Annotations, Labels, ManagedTags } from '../api/labels.ts';
+import { SeededRandom } from '../clock/seededRandom.ts';
+import { VirtualClock } from '../clock/virtualClock.ts';
+import {
+  InstanceNotFoundError,
+  InsufficientCapacityError,
+  LaunchError,
+  NodeClassNotReadyError,
+} from '../cloud/errors.ts';
+import type { Kube } from '../kube/kube.ts';
+import { ArmError } from '../local/arm/armError.ts';
+import type { Fault } from '../local/arm/faultPlan.ts';
+import { bootedMachine } from '../local/kubelet/bootedMachine.ts';
+import { LocalArm } from '../local/arm/localArm.ts';
+import { Catalog } from '../local/apiserver/catalog.ts';
+import { LocalKube } from '../local/apiserver/localKube.ts';
+import { Objects } from '../local/apiserver/objects.ts';
+import { Store } from '../local/apiserver/store.ts';
+import { fits, parseResources } from '../units/resources.ts';
+import type { AzureCloudProvider } from './cloudProvider.ts';
+import { createAzureCloudProvider, type AzureCloudProviderOptions } from './createAzureCloudProvider.ts';
+
+const START = Date.UTC(2026, 10, 15);
+
+describe('AzureCloudProvider on the local Azure', () => {
+  let clock: VirtualClock;
+  let arm: LocalArm;
+  let kube: Kube;
+  let cloud: AzureCloudProvider;
+  /** By operation: what goes wrong, and how many more times. */
+  let faults: Map<string, { readonly fault: Fault; times: number }>;
+  let calls: string[];
+
+  beforeEach(async () => {
+    clock = new VirtualClock(START);
+    faults = new Map();
+    calls = [];
+    arm = new LocalArm({
+      clock,
+      random: new SeededRandom(1),
+      faults: {
+        before: ({ name }) => {
+          calls.push(name);
+          const entry = faults.get(name);
+          if (entry === undefined || entry.times <= 0) return undefined;
+          entry.times -= 1;
+          return entry.fault;
+        },
+      },
+    });
+    await arm.listen();
+    kube = newKube(clock);
+    for (const definition of renderCrds()) await kube.create(Kinds.CustomResourceDefinition, definition);
+    cloud = await newProvider();
+    await makeNodeClass('default');
+  });
+
+  afterEach(() => arm.close());
+
+  function newProvider(more: Partial<AzureCloudProviderOptions> = {}): Promise<AzureCloudProvider> {
+    return createAzureCloudProvider({
+      endpoint: arm.endpoint,
+      caPem: arm.caPem,
+      credential: arm.credential,
+      subscriptionId: arm.subscriptionId,
+      location: arm.location,
+      nodeResourceGroup: arm.nodeResourceGroup,
+      clusterName: 'test',
+      clusterEndpoint: 'https://10.0.0.1:6443',
+      vnetSubnetId: arm.network.subnetId,
+      kube,
+      clock,
+      random: new SeededRandom(2),
+      ...more,
+    });
+  }
+
+  async function makeNodeClass(name: string, wanted: Partial<AksNodeClassSpec> = {}): Promise<AksNodeClass> {
+    const spec: AksNodeClassSpec = { imageFamily: 'Ubuntu', osDiskSizeGB: 128, ...wanted };
+    const created = await kube.create(Kinds.AKSNodeClass, { metadata: { name }, spec });
+    const { status } = await cloud.nodeClass.reconcileStatus(created);
+    return kube.replace(Kinds.AKSNodeClass, { ...created, status }, { subresource: 'status' });
+  }
+
+  function claimNamed(name: string, requirements: NodeClaim['spec']['requirements'] = []): NodeClaim {
+    return {
+      metadata: { name, labels: { [Labels.nodePool]: 'default' } },
+      spec: {
+        nodeClassRef: { group: 'karpenter.azure.com', kind: 'AKSNodeClass', name: 'default' },
+        requirements: [
+          { key: Labels.capacityType, operator: 'In', values: ['on-demand'] },
+          { key: Labels.skuFamily, operator: 'In', values: ['D'] },
+          { key: Labels.arch, operator: 'In', values: ['amd64'] },
+          ...requirements,
+        ],
+        resources: { requests: { cpu: '1500m', memory: '4Gi', pods: '5' } },
+        taints: [{ key: 'team', value: 'a', effect: 'NoSchedule' }],
+        expireAfter: 'Never',
+      },
+    };
+  }
+
+  /** Lets virtual time pass until the work is done. */
+  async function finish<T>(work: Promise<T>): Promise<T> {
+    let settled = false;
+    const markSettled = (): void => {
+      settled = true;
+    };
+    work.then(markSettled, markSettled);
+    await clock.runUntil(() => settled);
+    return work;
+  }
+
+  function failNext(operation: string, fault: Fault, times = 1): void {
+    faults.set(operation, { fault, times });
+  }
+
+  const poolOf = (nodeClass: string): NodePool => ({
+    metadata: { name: 'default' },
+    spec: {
+      template: {
+        spec: {
+          nodeClassRef: { group: 'karpenter.azure.com', kind: 'AKSNodeClass', name: nodeClass },
+          requirements: [],
+          expireAfter: 'Never',
+        },
+      },
+      disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [] },
+    },
+  });
+
+  it('launches the cheapest machine that fits, with interface, tags, labels, taints and provider id', async () => {
+    const instance = await finish(cloud.create(claimNamed('one')));
+    const [vm] = arm.virtualMachines();
+    expect(vm).toMatchObject({ name: 'aks-one', size: 'Standard_D2as_v5', zone: '1', provisioningState: 'Succeeded' });
+    expect(instance).toMatchObject({
+      claimName: 'one',
+      providerID: `azure:///subscriptions/${arm.subscriptionId}/resourceGroups/${arm.nodeResourceGroup.toLowerCase()}/providers/Microsoft.Compute/virtualMachines/aks-one`,
+      imageID: expect.stringMatching(/2404gen2containerd\/versions\/202610\.15\.0$/) as string,
+      capacity: { cpu: '2', pods: '250', 'ephemeral-storage': '128G' },
+      labels: {
+        [Labels.instanceType]: 'Standard_D2as_v5',
+        [Labels.zone]: 'eastus-1',
+        [Labels.capacityType]: 'on-demand',
+        [Labels.placementScope]: 'zonal',
+        [Labels.skuFamily]: 'D',
+        [Labels.skuUltraSsd]: 'false',
+        [Labels.aksScaleSetPriority]: 'regular',
+      },
+      createdAt: vm?.createdAt,
+    });
+    expect(Object.keys(instance.annotations)).toEqual([
+      Annotations.aksNodeClassHash,
+      Annotations.aksNodeClassHashVersion,
+    ]);
+    expect(instance.capacity).not.toHaveProperty(['nvidia.com/gpu']);
+    expect(vm?.tags).toEqual({
+      [ManagedTags.cluster]: 'test',
+      [ManagedTags.nodePool]: 'default',
+      [ManagedTags.billing]: 'linux',
+    });
+    const script = atob(vm?.customData ?? '');
+    expect(script).toContain("KUBELET_REGISTER_WITH_TAINTS='team=a:NoSchedule,karpenter.sh/unregistered=:NoExecute'");
+    expect(script).toMatch(/KUBELET_NODE_LABELS='.*karpenter\.sh\/nodepool=default.*'/);
+    expect(script).toMatch(/--kube-reserved=cpu=100m,memory=1843Mi .*--max-pods=250 /);
+    expect(script).toContain("API_SERVER_NAME='10.0.0.1:6443'");
+  });
+
+  it('boots a node that is what the claim was promised', async () => {
+    const instance = await finish(cloud.create(claimNamed('one')));
+    const [vm] = arm.virtualMachines();
+    const machine = vm === undefined ? undefined : bootedMachine(vm);
+    expect(machine).toMatchObject({
+      name: 'aks-one',
+      providerID: instance.providerID,
+      kubeletVersion: 'v1.36.3',
+      osImage: 'Ubuntu 24.04.3 LTS',
+      taints: [
+        { key: 'team', value: 'a', effect: 'NoSchedule' },
+        { key: 'karpenter.sh/unregistered', effect: 'NoExecute' },
+      ],
+      capacity: { cpu: '2', pods: '250' },
+      allocatable: { cpu: '1900m', pods: '250' },
+    });
+    const { labels = {}, allocatable = {} } = machine ?? {};
+    expect(labels).toMatchObject(instance.labels);
+    expect(labels).toMatchObject({ [Labels.nodePool]: 'default', 'kubernetes.azure.com/role': 'agent' });
+    const promised = parseResources({ memory: instance.allocatable['memory'] ?? '' });
+    expect(fits(promised, parseResources(allocatable))).toBe(true);
+  });
+
+  it('puts the extension on machines where Azure counts them, also when it crashed before', async () => {
+    cloud = await newProvider({ billingExtension: true });
+    await finish(cloud.create(claimNamed('one')));
+    expect(calls.filter((name) => name === 'virtualMachineExtensions.createOrUpdate')).toHaveLength(1);
+    await finish(cloud.create(claimNamed('one')));
+    expect(calls.filter((name) => name === 'virtualMachineExtensions.createOrUpdate')).toHaveLength(2);
+    expect(calls.filter((name) => name === 'virtualMachines.createOrUpdate')).toHaveLength(1);
+  });
+
+  it('offers every size with prices, zones and the regional offering', async () => {
+    const types = await cloud.instanceTypes(poolOf('default'));
+    const type = types.find(({ name }) => name === 'Standard_D2s_v5');
+    expect(type?.offerings.map(({ zone, capacityType, price }) => `${zone} ${capacityType} ${price}`)).toEqual([
+      'eastus-1 on-demand 0.096',
+      'eastus-1 spot 0.024',
+      'eastus-2 on-demand 0.096',
+      'eastus-2 spot 0.024',
+      'eastus-3 on-demand 0.096',
+      'eastus-3 spot 0.024',
+      '0 on-demand 0.096',
+      '0 spot 0.024',
+    ]);
+    expect(type?.requirements.get(Labels.zone).toString()).toContain('[0 eastus-1 eastus-2 eastus-3]');
+    const burstable = types.find(({ name }) => name === 'Standard_B2ms');
+    expect(burstable?.offerings.filter((one) => one.capacityType === 'spot' && one.available)).toEqual([]);
+    await expect(cloud.instanceTypes(poolOf('nowhere'))).rejects.toBeInstanceOf(NodeClassNotReadyError);
+  });
+
+  it('buys spot when allowed, and a machine in no zone when asked', async () => {
+    const requirements: NodeClaim['spec']['requirements'] = [
+      { key: Labels.placementScope, operator: 'In', values: ['regional'] },
+    ];
+    const claim = claimNamed('cheap', requirements);
+    const [, ...others] = claim.spec.requirements;
+    const instance = await finish(cloud.create({ ...claim, spec: { ...claim.spec, requirements: others } }));
+    expect(instance.labels).toMatchObject({
+      [Labels.zone]: '0',
+      [Labels.capacityType]: 'spot',
+      [Labels.aksPriority]: 'spot',
+    });
+    expect(arm.virtualMachines()).toMatchObject([{ zone: undefined, priority: 'Spot' }]);
+  });
+
+  it('has no capacity for what nobody sells', async () => {
+    const claim = claimNamed('none', [{ key: Labels.skuCpu, operator: 'Gt', values: ['100000'] }]);
+    await expect(finish(cloud.create(claim))).rejects.toBeInstanceOf(InsufficientCapacityError);
+    const huge = claimNamed('huge');
+    const requests = { memory: '99Ti' };
+    await expect(
+      finish(cloud.create({ ...huge, spec: { ...huge.spec, resources: { requests } } })),
+    ).rejects.toBeInstanceOf(InsufficientCapacityError);
+  });
+
+  it.each([
+    'networkInterfaces.createOrUpdate',
+    'networkInterfaces.get',
+    'virtualMachines.createOrUpdate',
+    'virtualMachines.get',
+  ])('finds its machine again after a crash at %s', async (operation) => {
+    const crash = new AbortController();
+    const first = cloud.create(claimNamed('one'), crash.signal);
+    first.catch(() => undefined);
+    const seen = calls.length;
+    await clock.runUntil(() => calls.slice(seen).includes(operation));
+    crash.abort(new Error('crash'));
+    await expect(finish(first)).rejects.toThrow(/crash|abort/i);
+    cloud = await newProvider();
+    const instance = await finish(cloud.create(claimNamed('one')));
+    const again = await finish(cloud.create(claimNamed('one')));
+    expect(again).toEqual(instance);
+    expect(arm.virtualMachines()).toHaveLength(1);
+    expect((await cloud.list()).map(({ claimName }) => claimName)).toEqual(['one']);
+  });
+
+  it('deletes until nothing is left', async () => {
+    const instance = await finish(cloud.create(claimNamed('one')));
+    const claim = { ...claimNamed('one'), status: { providerID: instance.providerID } };
+    await finish(cloud.delete(claim));
+    expect(await cloud.get(instance.providerID)).toMatchObject({ deleting: true });
+    await finish(cloud.delete(claim));
+    await clock.advance(60_000);
+    expect(arm.virtualMachines()).toEqual([]);
+    await expect(finish(cloud.delete(claim))).rejects.toBeInstanceOf(InstanceNotFoundError);
+    await expect(cloud.get(instance.providerID)).rejects.toBeInstanceOf(InstanceNotFoundError);
+    expect(await cloud.list()).toEqual([]);
+  });
+
+  it('removes an interface that was left without a machine', async () => {
+    const crash = new AbortController();
+    const first = cloud.create(claimNamed('one'), crash.signal);
+    first.catch(() => undefined);
+    await clock.runUntil(() => calls.includes('networkInterfaces.get'));
+    crash.abort(new Error('crash'));
+    await expect(finish(first)).rejects.toThrow(/crash|abort/i);
+    await finish(cloud.delete(claimNamed('one')));
+    await clock.advance(60_000);
+    await expect(finish(cloud.delete(claimNamed('one')))).rejects.toBeInstanceOf(InstanceNotFoundError);
+  });
+
+  it('learns from a zone that is full, cleans up, and goes elsewhere', async () => {
+    const error = new ArmError(409, 'ZonalAllocationFailed', 'No room in the zone.');
+    const before = await cloud.instanceTypes(poolOf('default'));
+    failNext('virtualMachines.createOrUpdate', { kind: 'failLate', error });
+    await expect(finish(cloud.create(claimNamed('one')))).rejects.toMatchObject({
+      name: 'LaunchError',
+      reason: 'ZonalAllocationFailure',
+      message: 'No room in the zone.',
+    });
+    expect(arm.virtualMachines()).toEqual([]);
+    await expect(finish(cloud.delete(claimNamed('one')))).rejects.toBeInstanceOf(InstanceNotFoundError);
+    const instance = await finish(cloud.create(claimNamed('one')));
+    expect(instance.labels[Labels.zone]).toBe('eastus-2');
+    const after = await cloud.instanceTypes(poolOf('default'));
+    const changed = after.filter((type, index) => type !== before[index]).map(({ name }) => name);
+    expect(changed).toContain('Standard_D96as_v5');
+    expect(changed.every((name) => /^Standard_D\d+as_v5$/.test(name))).toBe(true);
+  });
+
+  it('keeps off a family whose quota is used up, and believes the figures for a while', async () => {
+    const family = 'standardDASv5Family';
+    const available = async (): Promise<string[]> => {
+      const types = await cloud.instanceTypes(poolOf('default'));
+      await clock.idle();
+      const wanted = types.filter(({ name }) => ['Standard_D2as_v5', 'Standard_D4as_v5'].includes(name));
+      return wanted.flatMap(({ name, offerings }) => {
+        const bought = offerings.filter((one) => one.available && one.zone === 'eastus-1');
+        return bought.map(({ capacityType }) => `${name} ${capacityType}`);
+      });
+    };
+    await arm.close();
+    arm = new LocalArm({ clock, random: new SeededRandom(1), quota: { [family]: 4 } });
+    await arm.listen();
+    cloud = await newProvider();
+    await finish(cloud.create(claimNamed('one')));
+    expect(await available()).toEqual([
+      'Standard_D2as_v5 on-demand',
+      'Standard_D2as_v5 spot',
+      'Standard_D4as_v5 on-demand',
+      'Standard_D4as_v5 spot',
+    ]);
+    await clock.advance(10 * 60_000);
+    await available();
+    expect(await available()).toEqual(['Standard_D2as_v5 on-demand', 'Standard_D2as_v5 spot', 'Standard_D4as_v5 spot']);
+    const second = await finish(cloud.create(claimNamed('two')));
+    expect(second.labels[Labels.instanceType]).toBe('Standard_D2as_v5');
+    // The figures are old now, so Azure says it.
+    await expect(finish(cloud.create(claimNamed('three')))).rejects.toMatchObject({
+      reason: 'SubscriptionQuotaReached',
+    });
+    const third = await finish(cloud.create(claimNamed('three')));
+    expect(third.labels[Labels.instanceType]).not.toBe('Standard_D2as_v5');
+  });
+
+  it('waits as long as Azure asks when it is throttled', async () => {
+    const error = new ArmError(429, 'TooManyRequests', 'Slow down.', { headers: { 'retry-after': '17' } });
+    failNext('virtualMachines.get', { kind: 'refuse', error }, 2);
+    const began = clock.now();
+    await expect(
+      finish(cloud.get('azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/x')),
+    ).rejects.toBeInstanceOf(InstanceNotFoundError);
+    expect(clock.now() - began).toBe(34_000);
+  });
+
+  it('keeps the access token out of errors', async () => {
+    const error = new ArmError(403, 'AuthorizationFailed', 'No.');
+    failNext('virtualMachines.get', { kind: 'refuse', error });
+    const id = 'azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/x';
+    const thrown: unknown = await finish(cloud.get(id)).catch((caught: unknown) => caught);
+    expect(thrown).toMatchObject({ statusCode: 403, code: 'AuthorizationFailed' });
+    expect(JSON.stringify((thrown as { request?: unknown }).request)).not.toContain('Bearer');
+  });
+
+  it('refuses to launch from a class that is not ready, or not ready for its present spec', async () => {
+    const claim = claimNamed('one');
+    const from = (name: string): NodeClaim => ({
+      ...claim,
+      spec: { ...claim.spec, nodeClassRef: { ...claim.spec.nodeClassRef, name } },
+    });
+    await expect(finish(cloud.create(from('missing')))).rejects.toBeInstanceOf(NodeClassNotReadyError);
+    await makeNodeClass('fips', { fipsMode: 'FIPS', imageFamily: 'AzureLinux' });
+    await expect(finish(cloud.create(from('fips')))).rejects.toBeInstanceOf(NodeClassNotReadyError);
+    const edited = await makeNodeClass('edited');
+    await kube.replace(Kinds.AKSNodeClass, { ...edited, spec: { imageFamily: 'Ubuntu', osDiskSizeGB: 256 } });
+    await expect(finish(cloud.create(from('edited')))).rejects.toBeInstanceOf(LaunchError);
+  });
+
+  it('resolves the status of a class, and says what is wrong with it', async () => {
+    const good = await kube.get(Kinds.AKSNodeClass, { name: 'default' });
+    expect(good.status).toMatchObject({ kubernetesVersion: '1.36.3', localDNSState: 'Disabled' });
+    expect(good.status?.images?.map(({ id }) => id.split('/')[4])).toEqual([
+      '2404gen2containerd',
+      '2404containerd',
+      '2404gen2arm64containerd',
+    ]);
+    expect(good.status?.conditions?.find(({ type }) => type === READY)?.status).toBe('True');
+    const lost = await makeNodeClass('lost', { vnetSubnetID: arm.network.subnetId.replace('aks-vnet', 'my-vnet') });
+    expect(lost.status?.conditions?.find(({ type }) => type === 'SubnetsReady')).toMatchObject({
+      status: 'False',
+      reason: 'SubnetIDInvalid',
+    });
+    expect(lost.status?.conditions?.find(({ type }) => type === READY)?.status).toBe('False');
+  });
+
+  it('names the ways in which a machine differs from its class', async () => {
+    const instance = await finish(cloud.create(claimNamed('one')));
+    const bare = claimNamed('one');
+    const claim: NodeClaim = {
+      ...bare,
+      metadata: { ...bare.metadata, annotations: { ...instance.annotations } },
+      status: { providerID: instance.providerID, imageID: instance.imageID ?? '' },
+    };
+    expect(await cloud.driftReason(claim)).toBeUndefined();
+    expect(await cloud.driftReason({ ...claim, status: { ...claim.status, imageID: 'old' } })).toBe('ImageDrift');
+    const stored = await kube.get(Kinds.AKSNodeClass, { name: 'default' });
+    const annotations = { ...instance.annotations, [Annotations.aksNodeClassHash]: '1' };
+    await kube.replace(Kinds.AKSNodeClass, { ...stored, metadata: { ...stored.metadata, annotations } });
+    expect(await cloud.driftReason(claim)).toBe('NodeClassDrift');
+  });
+});
+
+function newKube(clock: VirtualClock): Kube {
+  const store = new Store({ historyLimit: 1000 });
+  const objects = new Objects(store, new Catalog(store), clock, new SeededRandom(3));
+  return new LocalKube({ objects, clock, raw: async () => ({ gitVersion: 'v1.36.3' }) });
+}

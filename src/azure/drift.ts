@@ -1,0 +1,48 @@
+/**
+ * Why a machine no longer is what its class asks for. In: the claim, its class and its node. Out: the first reason, or
+ * undefined. What the class's status does not know for its present spec is not held against the machine.
+ */
+import { AksNodeClassConditions } from '../api/conditionTypes.ts';
+import type { Node } from '../api/kinds.ts';
+import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
+import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import { Annotations, Labels } from '../api/labels.ts';
+import type { AzureSettings } from './azureSettings.ts';
+import { isCurrent } from './classSettings.ts';
+
+export function driftOf(
+  claim: NodeClaim,
+  nodeClass: AksNodeClass,
+  node: Node | undefined,
+  settings: Pick<AzureSettings, 'kubeletIdentityClientId'>,
+): string | undefined {
+  const live = node?.metadata.deletionTimestamp === undefined ? node : undefined;
+  if (hasOtherHash(claim, nodeClass)) return 'NodeClassDrift';
+  if (live !== undefined && runsOtherVersion(live, nodeClass)) return 'K8sVersionDrift';
+  const identity = live?.metadata.labels?.[Labels.aksKubeletIdentityClientId];
+  if (identity !== undefined && identity !== settings.kubeletIdentityClientId) return 'KubeletIdentityDrift';
+  return hasOtherImage(claim, nodeClass) ? 'ImageDrift' : undefined;
+}
+
+/** Hashes that were made in different ways, or are missing, cannot be compared. */
+function hasOtherHash(claim: NodeClaim, nodeClass: AksNodeClass): boolean {
+  const mine = claim.metadata.annotations ?? {};
+  const theirs = nodeClass.metadata.annotations ?? {};
+  const { aksNodeClassHash: hash, aksNodeClassHashVersion: version } = Annotations;
+  if (mine[version] === undefined || mine[version] !== theirs[version]) return false;
+  return mine[hash] !== undefined && theirs[hash] !== undefined && mine[hash] !== theirs[hash];
+}
+
+function runsOtherVersion(node: Node, nodeClass: AksNodeClass): boolean {
+  const wanted = nodeClass.status?.kubernetesVersion ?? '';
+  const running = node.status?.nodeInfo?.kubeletVersion.replace(/^v/, '');
+  if (wanted === '' || running === undefined) return false;
+  return isCurrent(nodeClass, AksNodeClassConditions.kubernetesVersionReady) && running !== wanted;
+}
+
+function hasOtherImage(claim: NodeClaim, nodeClass: AksNodeClass): boolean {
+  const image = claim.status?.imageID ?? '';
+  const images = nodeClass.status?.images ?? [];
+  if (image === '' || images.length === 0) return false;
+  return isCurrent(nodeClass, AksNodeClassConditions.imagesReady) && !images.some(({ id }) => id === image);
+}

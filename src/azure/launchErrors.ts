@@ -1,0 +1,151 @@
+/**
+ * Why Azure did not deliver. In: the error of a create, and what was asked for. Out: which offerings to avoid for how
+ * long, and the error that the rest of the system understands. First match wins.
+ */
+import { InsufficientCapacityError, LaunchError } from '../cloud/errors.ts';
+import type { Offering } from '../cloud/instanceType.ts';
+import { CAPACITY_TYPES, placementScopeOf, zonesOf } from '../catalogue/offerings.ts';
+import type { Sku } from '../catalogue/resourceSku.ts';
+import type { CapacityType } from '../catalogue/offerings.ts';
+import type { UnavailableOfferings } from './unavailableOfferings.ts';
+
+export interface AzureFailure {
+  readonly code: string;
+  readonly message: string;
+  readonly statusCode: number | undefined;
+}
+
+interface Attempt {
+  readonly sku: Sku;
+  readonly zone: string;
+  readonly capacityType: CapacityType;
+  /** Zone labels of the size that share the attempt's placement scope. */
+  readonly scopeZones: readonly string[];
+  readonly allZones: readonly string[];
+}
+
+interface Rule {
+  readonly code: string;
+  readonly text?: RegExp;
+  /** Undefined: the claim is given up instead of tried again. */
+  readonly reason: string | undefined;
+  readonly zones?: (attempt: Attempt) => readonly string[];
+  readonly capacityTypes?: (attempt: Attempt) => readonly CapacityType[];
+  readonly duration?: (attempt: Attempt, message: string) => number;
+  readonly allSpot?: true;
+}
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const hour = (): number => HOUR;
+const sameType = ({ capacityType }: Attempt): readonly CapacityType[] => [capacityType];
+const bothTypes = (): readonly CapacityType[] => CAPACITY_TYPES;
+const thisZone = ({ zone }: Attempt): readonly string[] => [zone];
+const scopeZones = (attempt: Attempt): readonly string[] => attempt.scopeZones;
+const allZones = (attempt: Attempt): readonly string[] => attempt.allZones;
+
+const RULES: readonly Rule[] = [
+  {
+    code: 'OperationNotAllowed',
+    text: /LowPriorityCores/i,
+    reason: 'SubscriptionQuotaReached',
+    allSpot: true,
+    duration: hour,
+  },
+  {
+    code: 'OperationNotAllowed',
+    text: /Family Cores quota/i,
+    reason: 'SubscriptionQuotaReached',
+    zones: allZones,
+    capacityTypes: sameType,
+    duration: (_attempt, message) => (/Current Limit: 0\b/.test(message) ? HOUR : 10 * MINUTE),
+  },
+  {
+    code: 'SkuNotAvailable',
+    reason: 'SKUNotAvailable',
+    zones: scopeZones,
+    capacityTypes: sameType,
+    duration: ({ capacityType }) => (capacityType === 'spot' ? HOUR : 23 * HOUR),
+  },
+  {
+    code: 'ZonalAllocationFailed',
+    reason: 'ZonalAllocationFailure',
+    zones: thisZone,
+    capacityTypes: bothTypes,
+    duration: hour,
+  },
+  {
+    code: 'AllocationFailed',
+    reason: 'AllocationFailure',
+    zones: scopeZones,
+    capacityTypes: bothTypes,
+    duration: hour,
+  },
+  {
+    code: 'OverconstrainedZonalAllocationRequest',
+    reason: 'OverconstrainedZonalAllocationFailure',
+    zones: thisZone,
+    capacityTypes: sameType,
+    duration: hour,
+  },
+  {
+    code: 'OverconstrainedAllocationRequest',
+    reason: 'OverconstrainedAllocationFailure',
+    zones: scopeZones,
+    capacityTypes: sameType,
+    duration: hour,
+  },
+  { code: 'OperationNotAllowed', text: /Total Regional Cores quota/i, reason: undefined },
+];
+
+/** Remembers what the failure teaches, and returns the error to throw. */
+export function interpretLaunchFailure(
+  error: unknown,
+  attempted: { readonly sku: Sku; readonly offering: Offering; readonly location: string },
+  unavailable: UnavailableOfferings,
+): Error {
+  const failure = describeFailure(error);
+  const rule = RULES.find(({ code, text }) => code === failure.code && (text?.test(failure.message) ?? true));
+  if (rule === undefined) return new LaunchError('CreateInstanceFailed', failure.message, { cause: error });
+  const { sku, offering, location } = attempted;
+  const zones = zonesOf(sku, location);
+  const attempt: Attempt = {
+    sku,
+    zone: offering.zone,
+    capacityType: offering.capacityType === 'spot' ? 'spot' : 'on-demand',
+    allZones: zones,
+    scopeZones: zones.filter((zone) => placementScopeOf(zone) === placementScopeOf(offering.zone)),
+  };
+  const duration = rule.duration?.(attempt, failure.message) ?? 0;
+  if (rule.allSpot === true) unavailable.markAllSpot(duration);
+  for (const zone of rule.zones?.(attempt) ?? []) {
+    for (const capacityType of rule.capacityTypes?.(attempt) ?? []) {
+      unavailable.mark(sku, zone, capacityType, duration);
+    }
+  }
+  if (rule.reason === undefined) return new InsufficientCapacityError(failure.message, { cause: error });
+  return new LaunchError(rule.reason, failure.message, { cause: error });
+}
+
+/** An operation that fails after it was accepted leaves its code only in the text of the SDK's error. */
+const LATE_FAILURE = /long-running operation has (?:failed|been canceled)\.?\s*(\w+)?\.?\s*(.*)$/s;
+
+export function describeFailure(error: unknown): AzureFailure {
+  const { code, message, statusCode } = (typeof error === 'object' && error !== null ? error : {}) as {
+    readonly code?: unknown;
+    readonly message?: unknown;
+    readonly statusCode?: unknown;
+  };
+  const text = typeof message === 'string' ? message : String(error);
+  const late = LATE_FAILURE.exec(text);
+  const found = typeof code === 'string' && code !== '' ? code : late?.[1];
+  return {
+    code: found ?? 'UnknownError',
+    message: late?.[2] === undefined || late[2] === '' ? text : late[2],
+    statusCode: typeof statusCode === 'number' ? statusCode : undefined,
+  };
+}
+
+export function isNotFound(error: unknown): boolean {
+  return describeFailure(error).statusCode === 404;
+}

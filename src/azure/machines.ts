@@ -1,0 +1,271 @@
+/**
+ * Machines and their interfaces in Azure. In: a complete wish for one machine. Out: the machine, made or found again by
+ * its name; its removal; and the list of all machines of this cluster.
+ */
+import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute';
+import { ManagedTags } from '../api/labels.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Log } from '../kube/log.ts';
+import { finishOperation, type AzureClients, type GraphRow } from './clients.ts';
+import { describeFailure, isNotFound } from './launchErrors.ts';
+import { networkInterfaceOf, type ClusterNetwork, type InterfaceWish } from './network.ts';
+
+/** A machine as far as we ask about it. */
+export interface MachineRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly size: string;
+  /** `1`, `2`, `3`; undefined for a machine in no zone. */
+  readonly zone: string | undefined;
+  readonly spot: boolean;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly imageId: string | undefined;
+  /** Creating, Succeeded, Failed, Deleting, … */
+  readonly state: string;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number | undefined;
+}
+
+export interface MachineWish {
+  readonly name: string;
+  readonly network: Omit<InterfaceWish, 'name' | 'backendPools'>;
+  /** The body of the machine, given the id of its interface. */
+  readonly machine: (interfaceId: string) => VirtualMachine;
+  readonly extension?: { readonly name: string; readonly body: VirtualMachineExtension } | undefined;
+}
+
+export interface MachinesOptions {
+  readonly clients: AzureClients;
+  readonly clusterNetwork: ClusterNetwork;
+  readonly nodeResourceGroup: string;
+  readonly clusterName: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const SETTLE_INTERVAL = 3000;
+const SETTLE_TIMEOUT = 20 * 60 * 1000;
+
+export class Machines {
+  private readonly options: MachinesOptions;
+
+  constructor(options: MachinesOptions) {
+    this.options = options;
+  }
+
+  async find(name: string, signal?: AbortSignal): Promise<MachineRecord | undefined> {
+    const { clients, nodeResourceGroup } = this.options;
+    try {
+      return fromSdk(await clients.compute.virtualMachines.get(nodeResourceGroup, name, abort(signal)));
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Makes the interface and then the machine, and waits until it runs. When that fails, both are removed again and
+   * Azure's error is thrown. Called again after a crash it carries on: both names are the same.
+   */
+  async create(wish: MachineWish, signal?: AbortSignal): Promise<MachineRecord> {
+    const { clients, nodeResourceGroup, clock } = this.options;
+    try {
+      const interfaceId = await this.createInterface(wish, signal);
+      const poller = clients.compute.virtualMachines.createOrUpdate(
+        nodeResourceGroup,
+        wish.name,
+        wish.machine(interfaceId),
+        abort(signal),
+      );
+      await poller.submitted();
+      await finishOperation(clock, poller, signal);
+      if (wish.extension !== undefined) await this.ensureExtension(wish.name, wish.extension, signal);
+    } catch (error) {
+      // A caller that stops waiting does not want the machine gone: the next call finds it.
+      if (signal?.aborted !== true) await this.removeQuietly(wish.name);
+      throw error;
+    }
+    const made = await this.find(wish.name, signal);
+    if (made === undefined) throw new Error(`Machine ${wish.name} vanished right after it was created.`);
+    return made;
+  }
+
+  /** Waits for a machine that an earlier call began. */
+  async settled(name: string, signal?: AbortSignal): Promise<MachineRecord | undefined> {
+    const { clock } = this.options;
+    const deadline = clock.now() + SETTLE_TIMEOUT;
+    for (;;) {
+      const found = await this.find(name, signal);
+      if (found === undefined || !['Creating', 'Updating'].includes(found.state)) return found;
+      if (clock.now() >= deadline) throw new Error(`Machine ${name} is still ${found.state} after 20 minutes.`);
+      await clock.sleep(SETTLE_INTERVAL, signal);
+    }
+  }
+
+  /**
+   * Starts or continues the removal of the machine and of its interface. Out: `gone` once neither is left. The
+   * interface normally goes with its machine; one that Azure still holds back does not keep the machine from being gone.
+   */
+  async remove(name: string, signal?: AbortSignal): Promise<'removing' | 'gone'> {
+    const { clients, nodeResourceGroup, log } = this.options;
+    const machine = await this.find(name, signal);
+    if (machine !== undefined) {
+      if (machine.state !== 'Deleting') {
+        const poller = clients.compute.virtualMachines.delete(nodeResourceGroup, name, {
+          ...abort(signal),
+          forceDeletion: true,
+        });
+        await poller.submitted();
+      }
+      return 'removing';
+    }
+    if (!(await this.interfaceExists(name, signal))) return 'gone';
+    try {
+      await clients.network.networkInterfaces.beginDelete(nodeResourceGroup, name, abort(signal));
+      return 'removing';
+    } catch (error) {
+      const { code } = describeFailure(error);
+      if (!['NicInUse', 'NicReservedForAnotherVm'].includes(code)) throw error;
+      log.info('Azure still holds the network interface of a machine that is gone', { name, code });
+      return 'gone';
+    }
+  }
+
+  /** Every machine of this cluster, as Resource Graph knows it. */
+  async list(signal?: AbortSignal): Promise<readonly MachineRecord[]> {
+    const { clients, nodeResourceGroup, clusterName } = this.options;
+    // By the cluster's tag and not by the pool's: claims that stand alone have no pool, and must not leak.
+    const rows = await clients.graph.query(
+      [
+        'Resources',
+        'where type == "microsoft.compute/virtualmachines"',
+        `where resourceGroup == "${nodeResourceGroup.toLowerCase()}"`,
+        `where tags['${ManagedTags.cluster}'] == "${clusterName}"`,
+      ].join(' | '),
+      signal,
+    );
+    return rows.filter((row) => row.tags?.[ManagedTags.machineNodeClaim] === undefined).map(fromGraph);
+  }
+
+  private async createInterface(wish: MachineWish, signal: AbortSignal | undefined): Promise<string> {
+    const { clusterNetwork } = this.options;
+    const pools = await clusterNetwork.backendPools(signal);
+    try {
+      return await this.putInterface(wish, pools, signal);
+    } catch (error) {
+      const { code, message } = describeFailure(error);
+      const text = message.toLowerCase();
+      const stale = code === 'InvalidResourceReference' && pools.some((pool) => text.includes(pool.toLowerCase()));
+      if (!stale) throw error;
+      clusterNetwork.forgetBackendPools();
+      return this.putInterface(wish, await clusterNetwork.backendPools(signal), signal);
+    }
+  }
+
+  private async putInterface(
+    wish: MachineWish,
+    backendPools: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<string> {
+    const { clients, nodeResourceGroup, clock } = this.options;
+    const poller = await clients.network.networkInterfaces.beginCreateOrUpdate(
+      nodeResourceGroup,
+      wish.name,
+      networkInterfaceOf({ ...wish.network, name: wish.name, backendPools }),
+      abort(signal),
+    );
+    await finishOperation(clock, poller, signal);
+    const made = await clients.network.networkInterfaces.get(nodeResourceGroup, wish.name, abort(signal));
+    if (made.id === undefined) throw new Error(`Azure returned network interface ${wish.name} without an id.`);
+    return made.id;
+  }
+
+  /** Idempotent: an extension that is there stays as it is. */
+  async ensureExtension(
+    machine: string,
+    { name, body }: NonNullable<MachineWish['extension']>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { clients, nodeResourceGroup, clock } = this.options;
+    const { virtualMachineExtensions } = clients.compute;
+    const poller = virtualMachineExtensions.createOrUpdate(nodeResourceGroup, machine, name, body, abort(signal));
+    await poller.submitted();
+    await finishOperation(clock, poller, signal);
+  }
+
+  private async interfaceExists(name: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const { clients, nodeResourceGroup } = this.options;
+    try {
+      await clients.network.networkInterfaces.get(nodeResourceGroup, name, abort(signal));
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  /** After a failed launch: whatever goes wrong here is told, and left to garbage collection. */
+  private async removeQuietly(name: string): Promise<void> {
+    const { clients, nodeResourceGroup, clock, log } = this.options;
+    try {
+      if ((await this.find(name)) !== undefined) {
+        const poller = clients.compute.virtualMachines.delete(nodeResourceGroup, name, { forceDeletion: true });
+        await poller.submitted();
+        await finishOperation(clock, poller);
+      }
+      if (await this.interfaceExists(name, undefined)) {
+        await finishOperation(clock, await clients.network.networkInterfaces.beginDelete(nodeResourceGroup, name));
+      }
+    } catch (error) {
+      log.error('Could not clean up after a failed launch', { name, error });
+    }
+  }
+}
+
+function fromSdk(machine: VirtualMachine): MachineRecord {
+  const image = machine.storageProfile?.imageReference;
+  const { publisher, offer, sku, version } = image ?? {};
+  return {
+    id: machine.id ?? '',
+    name: (machine.name ?? '').toLowerCase(),
+    size: machine.hardwareProfile?.vmSize ?? '',
+    zone: machine.zones?.[0],
+    spot: machine.priority === 'Spot',
+    tags: machine.tags ?? {},
+    imageId:
+      image?.id ??
+      image?.communityGalleryImageId ??
+      image?.sharedGalleryImageId ??
+      (publisher === undefined ? undefined : `${publisher}:${offer}:${sku}:${version}`),
+    state: machine.provisioningState ?? '',
+    createdAt: machine.timeCreated?.getTime(),
+  };
+}
+
+/** Rows carry the resource as ARM stores it, not as the SDK flattens it. */
+function fromGraph(row: GraphRow): MachineRecord {
+  if (row.id === undefined || row.name === undefined) throw new Error('Resource Graph returned a machine without id.');
+  const properties = (row.properties ?? {}) as {
+    readonly hardwareProfile?: { readonly vmSize?: string };
+    readonly priority?: string;
+    readonly provisioningState?: string;
+    readonly timeCreated?: string;
+    readonly storageProfile?: { readonly imageReference?: Readonly<Record<string, string | undefined>> };
+  };
+  const image = properties.storageProfile?.imageReference;
+  return {
+    id: row.id,
+    name: row.name.toLowerCase(),
+    size: properties.hardwareProfile?.vmSize ?? '',
+    zone: row.zones?.[0],
+    spot: properties.priority === 'Spot',
+    tags: row.tags ?? {},
+    imageId: image?.['id'] ?? image?.['communityGalleryImageId'] ?? image?.['sharedGalleryImageId'],
+    state: properties.provisioningState ?? '',
+    createdAt: properties.timeCreated === undefined ? undefined : Date.parse(properties.timeCreated),
+  };
+}
+
+function abort(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {
+  return signal === undefined ? {} : { abortSignal: signal };
+}

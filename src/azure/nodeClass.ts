@@ -1,0 +1,217 @@
+/**
+ * What a node class resolves to. In: the class as stored. Out: the status that it should have (Kubernetes version,
+ * images, subnet, validation, local DNS and what they add up to) and when to look again.
+ */
+import type { AksNodeClass, AksNodeClassStatus } from '../api/kinds/aksNodeClass.ts';
+import { AKS_NODE_CLASS_CONDITIONS, ConditionSet, findCondition } from '../api/conditions.ts';
+import { AksNodeClassConditions, Reasons } from '../api/conditionTypes.ts';
+import type { Condition } from '../api/object.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { AzureSettings } from './azureSettings.ts';
+import type { AzureClients } from './clients.ts';
+import type { Images, NodeImage } from './images.ts';
+import { describeFailure } from './launchErrors.ts';
+import { isManagedNetwork, parseSubnetId } from './network.ts';
+
+export interface NodeClassResult {
+  readonly status: AksNodeClassStatus;
+  /** Milliseconds after which to ask again. */
+  readonly requeueAfter: number;
+  /** What went wrong on the way; the status is as good as it could be made nevertheless. */
+  readonly errors: readonly unknown[];
+}
+
+interface AzureNodeClassOptions {
+  readonly clients: AzureClients;
+  readonly images: Images;
+  readonly settings: AzureSettings;
+  readonly kube: Kube;
+  readonly clock: Clock;
+}
+
+interface Finding {
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+const MINUTE = 60_000;
+const VERSION_KEPT_FOR = 15 * MINUTE;
+const IMAGES_INTERVAL = 5 * MINUTE;
+const SUBNET_INTERVAL = 3 * MINUTE;
+const FORBIDDEN_INTERVAL = MINUTE;
+
+export class AzureNodeClass {
+  private readonly options: AzureNodeClassOptions;
+  private version: { readonly text: string; readonly until: number } | undefined;
+
+  constructor(options: AzureNodeClassOptions) {
+    this.options = options;
+  }
+
+  async reconcileStatus(nodeClass: AksNodeClass, signal?: AbortSignal): Promise<NodeClassResult> {
+    const errors: unknown[] = [];
+    const attempt = async <T>(work: Promise<T>): Promise<T | undefined> => {
+      try {
+        return await work;
+      } catch (error) {
+        errors.push(error);
+        return undefined;
+      }
+    };
+    const findings = new Map<string, Finding>();
+    const served = await attempt(this.servedVersion(signal));
+    const version = newerVersion(nodeClass.status?.kubernetesVersion, served);
+    if (version !== undefined) findings.set(AksNodeClassConditions.kubernetesVersionReady, FOUND);
+    const upgraded = version !== nodeClass.status?.kubernetesVersion;
+    const images =
+      version === undefined ? undefined : await attempt(this.resolveImages(nodeClass, version, upgraded, signal));
+    if (images !== undefined) findings.set(AksNodeClassConditions.imagesReady, images.finding);
+    const subnet = await attempt(this.checkSubnet(nodeClass, errors, signal));
+    if (subnet !== undefined) findings.set(AksNodeClassConditions.subnetsReady, subnet);
+    const validation = await attempt(this.checkDiskEncryption(signal));
+    if (validation !== undefined) findings.set(AksNodeClassConditions.validationSucceeded, validation);
+    findings.set(AksNodeClassConditions.localDnsReady, FOUND);
+    const resolved = images?.images ?? nodeClass.status?.images;
+    return {
+      status: {
+        ...nodeClass.status,
+        ...(resolved === undefined ? {} : { images: [...resolved] }),
+        ...(version === undefined ? {} : { kubernetesVersion: version }),
+        localDNSState: localDnsState(nodeClass),
+        conditions: this.conditions(nodeClass, findings),
+      },
+      requeueAfter: Math.min(validation?.status === 'False' ? FORBIDDEN_INTERVAL : IMAGES_INTERVAL, SUBNET_INTERVAL),
+      errors,
+    };
+  }
+
+  /** The version of the API server, without a leading `v`. */
+  private async servedVersion(signal: AbortSignal | undefined): Promise<string> {
+    const { kube, clock } = this.options;
+    if (this.version !== undefined && this.version.until > clock.now()) return this.version.text;
+    const answer = (await kube.raw('/version', signal === undefined ? {} : { signal })) as { gitVersion?: string };
+    const text = answer.gitVersion?.replace(/^v/, '');
+    if (text === undefined || text === '') throw new Error('The API server does not tell its version.');
+    this.version = { text, until: clock.now() + VERSION_KEPT_FOR };
+    return text;
+  }
+
+  /** Images that are in use stay until something else asks for a change; a new kind of image comes in at its newest. */
+  private async resolveImages(
+    nodeClass: AksNodeClass,
+    version: string,
+    upgraded: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly images: readonly NodeImage[]; readonly finding: Finding }> {
+    if (nodeClass.spec?.fipsMode === 'FIPS') {
+      const message = 'FIPS images are only in the shared image galleries of AKS, which are not configured.';
+      return { images: [], finding: no(Reasons.sigRequiredForFips, message) };
+    }
+    const newest = await this.options.images.newest(nodeClass, version, signal);
+    if (newest.length === 0) {
+      return { images: [], finding: no(Reasons.imagesNotFound, 'Azure publishes no image for this class.') };
+    }
+    const ready = findCondition(nodeClass, AksNodeClassConditions.imagesReady)?.status === 'True';
+    const current = new Map((nodeClass.status?.images ?? []).map((image) => [baseOf(image.id), image] as const));
+    const images = ready && !upgraded ? newest.map((image) => current.get(baseOf(image.id)) ?? image) : newest;
+    return { images, finding: FOUND };
+  }
+
+  private async checkSubnet(
+    nodeClass: AksNodeClass,
+    errors: unknown[],
+    signal: AbortSignal | undefined,
+  ): Promise<Finding> {
+    const { clients, settings } = this.options;
+    const own = settings.vnetSubnetId;
+    const id = nodeClass.spec?.vnetSubnetID ?? own;
+    const subnet = parseSubnetId(id);
+    const cluster = parseSubnetId(own);
+    if (subnet === undefined || cluster === undefined) return no(Reasons.subnetIdInvalid, `${id} is not a subnet id.`);
+    if (id.toLowerCase() !== own.toLowerCase()) {
+      const same = (['subscriptionId', 'resourceGroup', 'virtualNetwork'] as const).every(
+        (part) => subnet[part].toLowerCase() === cluster[part].toLowerCase(),
+      );
+      if (!same) return no(Reasons.subnetIdInvalid, `${id} is not in the virtual network of the cluster.`);
+      if (isManagedNetwork(cluster, settings.nodeResourceGroup)) {
+        return no(Reasons.subnetIdInvalid, 'The network of the cluster is managed by AKS; it takes no other subnets.');
+      }
+    }
+    try {
+      await clients.network.subnets.get(
+        subnet.resourceGroup,
+        subnet.virtualNetwork,
+        subnet.subnet,
+        signal === undefined ? {} : { abortSignal: signal },
+      );
+      return FOUND;
+    } catch (error) {
+      const failure = describeFailure(error);
+      if (failure.statusCode === 404) return no(Reasons.subnetNotFound, `Subnet ${id} does not exist.`);
+      errors.push(error);
+      return no(Reasons.subnetUnknownError, failure.message);
+    }
+  }
+
+  private async checkDiskEncryption(signal: AbortSignal | undefined): Promise<Finding> {
+    const { clients, settings } = this.options;
+    const [, group, name] =
+      /\/resourceGroups\/([^/]+)\/providers\/Microsoft\.Compute\/diskEncryptionSets\/([^/]+)$/i.exec(
+        settings.diskEncryptionSetId,
+      ) ?? [];
+    if (group === undefined || name === undefined) return FOUND;
+    try {
+      await clients.compute.diskEncryptionSets.get(group, name, signal === undefined ? {} : { abortSignal: signal });
+      return FOUND;
+    } catch (error) {
+      const { statusCode } = describeFailure(error);
+      if (statusCode !== 401 && statusCode !== 403) throw error;
+      return no(
+        Reasons.diskEncryptionSetRbacMissing,
+        `The identity of the controller may not read the disk encryption set ${name}; grant it the Reader role there.`,
+      );
+    }
+  }
+
+  /** A part without a finding keeps what was found before, for the generation it was found for. */
+  private conditions(nodeClass: AksNodeClass, findings: ReadonlyMap<string, Finding>): Condition[] {
+    const now = this.options.clock.now();
+    const conditions = new ConditionSet(AKS_NODE_CLASS_CONDITIONS, nodeClass, now);
+    for (const [type, { status, reason, message }] of findings) {
+      if (status === 'True') conditions.setTrue(type, now);
+      else conditions.setFalse(type, now, reason, message);
+    }
+    return conditions.conditions;
+  }
+}
+
+const FOUND: Finding = { status: 'True', reason: '', message: '' };
+
+function no(reason: string, message: string): Finding {
+  return { status: 'False', reason, message };
+}
+
+/** `Preferred` stays off until AKS turns it on by version; once on, it stays on. */
+function localDnsState(nodeClass: AksNodeClass): 'Enabled' | 'Disabled' {
+  const mode = nodeClass.spec?.localDNS?.mode;
+  if (mode === 'Required') return 'Enabled';
+  return mode === 'Preferred' && nodeClass.status?.localDNSState === 'Enabled' ? 'Enabled' : 'Disabled';
+}
+
+/** Versions only go up: a control plane that is rolled back does not take its nodes along. */
+function newerVersion(stored: string | undefined, served: string | undefined): string | undefined {
+  if (stored === undefined || stored === '' || served === undefined) return served ?? (stored || undefined);
+  const parse = (version: string): readonly number[] => (version.match(/\d+/g) ?? []).slice(0, 3).map(Number);
+  const [left, right] = [parse(stored), parse(served)];
+  for (let index = 0; index < 3; index += 1) {
+    const difference = (right[index] ?? 0) - (left[index] ?? 0);
+    if (difference !== 0) return difference > 0 ? served : stored;
+  }
+  return stored;
+}
+
+function baseOf(imageId: string): string {
+  return imageId.replace(/\/versions\/[^/]+$/, '');
+}

@@ -1,0 +1,123 @@
+/**
+ * The labels of a node. In: the claim, the chosen type and offering, the class and the cluster. Out: the labels that
+ * the kubelet registers with, and those that the NodeClaim carries until then.
+ */
+import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
+import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import { Labels, WELL_KNOWN_LABELS } from '../api/labels.ts';
+import type { InstanceType, Offering } from '../cloud/instanceType.ts';
+import { Requirements } from '../constraints/requirements.ts';
+import type { AzureSettings } from './azureSettings.ts';
+import { atLeastMinor, concreteFamily } from './images.ts';
+import { clusterLabel } from '../catalogue/nodeSettings.ts';
+import { parseSubnetId } from './network.ts';
+
+export interface Choice {
+  readonly claim: NodeClaim;
+  readonly nodeClass: AksNodeClass;
+  readonly type: InstanceType;
+  readonly offering: Offering;
+  readonly kubernetesVersion: string;
+}
+
+type LabelMap = Readonly<Record<string, string>>;
+
+/** Keys below kubernetes.io and k8s.io that a kubelet may set on itself. */
+const KUBELET_LABELS: ReadonlySet<string> = new Set([
+  Labels.hostname,
+  Labels.zone,
+  Labels.region,
+  Labels.instanceType,
+  Labels.os,
+  Labels.arch,
+  'failure-domain.beta.kubernetes.io/zone',
+  'failure-domain.beta.kubernetes.io/region',
+  'beta.kubernetes.io/instance-type',
+  'beta.kubernetes.io/os',
+  'beta.kubernetes.io/arch',
+]);
+const KUBELET_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
+const CLUSTER_DOMAINS = ['kubernetes.io', 'k8s.io'];
+
+/** For `--node-labels`: later sources win, and what kubelets may not set is left out. */
+export function kubeletLabels(choice: Choice, settings: AzureSettings): LabelMap {
+  const { claim, type } = choice;
+  const labels = {
+    ...baseLabels(choice, settings),
+    ...claim.metadata.labels,
+    ...singleValues(Requirements.fromItems(claim.spec.requirements)),
+    ...singleValues(type.requirements),
+    ...offeringLabels(choice),
+  };
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => kubeletMaySet(key)));
+}
+
+/** For the NodeClaim: what is certain about the node before it has joined. */
+export function claimLabels(choice: Choice): LabelMap {
+  const wanted = singleValues(Requirements.fromItems(choice.claim.spec.requirements));
+  return {
+    ...Object.fromEntries(Object.entries(wanted).filter(([key]) => WELL_KNOWN_LABELS.has(key))),
+    ...singleValues(choice.type.requirements),
+    ...offeringLabels(choice),
+    [Labels.zone]: choice.offering.zone,
+  };
+}
+
+/** Ultra disks only for whoever asks for them and for nothing else. */
+export function wantsUltraSsd(claim: NodeClaim): boolean {
+  const requirements = Requirements.fromItems(claim.spec.requirements);
+  if (!requirements.has(Labels.skuUltraSsd)) return false;
+  const requirement = requirements.get(Labels.skuUltraSsd);
+  return requirement.has('true') && !requirement.has('false');
+}
+
+function baseLabels({ nodeClass, kubernetesVersion }: Choice, settings: AzureSettings): LabelMap {
+  const { spec, status } = nodeClass;
+  const overlay = settings.networkPlugin === 'azure' && settings.networkPluginMode === 'overlay';
+  const subnet = parseSubnetId(spec?.vnetSubnetID ?? settings.vnetSubnetId)?.subnet ?? '';
+  return {
+    [Labels.doNotSyncTaints]: 'true',
+    [Labels.aksCluster]: clusterLabel(settings.nodeResourceGroup),
+    [Labels.aksMode]: 'user',
+    [Labels.aksRole]: 'agent',
+    [Labels.aksKubeletIdentityClientId]: settings.kubeletIdentityClientId,
+    [Labels.aksOsSkuRequested]: spec?.imageFamily ?? 'Ubuntu',
+    [Labels.aksOsSkuEffective]: concreteFamily(nodeClass, kubernetesVersion).replace('Ubuntu2004', 'Ubuntu'),
+    [Labels.aksLocalDnsState]: status?.localDNSState === 'Enabled' ? 'enabled' : 'disabled',
+    ...(overlay
+      ? {
+          [Labels.aksCniOverlay]: 'true',
+          [Labels.aksNetworkSubnet]: subnet,
+          [Labels.aksVnetGuid]: settings.vnetGuid,
+          [Labels.aksPodNetworkType]: 'overlay',
+          [Labels.aksStatelessCni]: String(atLeastMinor(kubernetesVersion, 34)),
+        }
+      : {}),
+    ...(settings.networkDataplane === 'cilium' ? { [Labels.aksEbpfDataplane]: 'cilium' } : {}),
+    ...(spec?.artifactStreaming?.enabled === true ? { [Labels.aksArtifactStreaming]: 'true' } : {}),
+  };
+}
+
+function offeringLabels({ claim, offering }: Choice): LabelMap {
+  const single = singleValues(offering.requirements);
+  return { ...single, [Labels.skuUltraSsd]: String(wantsUltraSsd(claim)) };
+}
+
+/** Keys that nodes never carry: an internal one, and the zone, which the cloud's node controller writes. */
+const NOT_LABELS: ReadonlySet<string> = new Set([Labels.skuHyperVGeneration, Labels.zone]);
+
+function singleValues(requirements: Requirements): LabelMap {
+  const labels: Record<string, string> = {};
+  for (const { key, complement, values } of requirements) {
+    const [only] = values;
+    if (!complement && values.size === 1 && only !== undefined && !NOT_LABELS.has(key)) labels[key] = only;
+  }
+  return labels;
+}
+
+function kubeletMaySet(key: string): boolean {
+  const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
+  const below = (parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`);
+  if (!CLUSTER_DOMAINS.some(below)) return true;
+  return KUBELET_LABELS.has(key) || KUBELET_DOMAINS.some(below);
+}

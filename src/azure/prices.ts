@@ -1,0 +1,119 @@
+/**
+ * What machines cost. In: the public retail price list of one region. Out: US dollars per hour by size, on demand and
+ * spot; the last good list stays when a refresh fails.
+ */
+import { request, type Dispatcher } from 'undici';
+import type { Clock } from '../clock/clock.ts';
+
+/** Ranks behind every real price, so that a size without one is chosen only when nothing else fits. */
+const MISSING_PRICE = 999;
+/** A region has some 40 pages of 100 items; a server that links without end must not hold us. */
+const MAX_PAGES = 500;
+
+interface RetailItem {
+  readonly armSkuName?: string;
+  readonly skuName?: string;
+  readonly productName?: string;
+  readonly meterName?: string;
+  readonly retailPrice?: number;
+}
+
+export interface PricesOptions {
+  /** Address of the list without its query. */
+  readonly endpoint: string;
+  readonly location: string;
+  readonly clock: Clock;
+  readonly dispatcher?: Dispatcher | undefined;
+}
+
+type PriceTable = ReadonlyMap<string, number>;
+
+export class Prices {
+  private readonly options: PricesOptions;
+  private onDemandPrices: PriceTable = new Map();
+  private spotPrices: PriceTable = new Map();
+  private generationNumber = 0;
+
+  constructor(options: PricesOptions) {
+    this.options = options;
+  }
+
+  /** Grows whenever a price may have changed. */
+  get generation(): number {
+    return this.generationNumber;
+  }
+
+  onDemand(size: string): number {
+    return this.onDemandPrices.get(size) ?? MISSING_PRICE;
+  }
+
+  spot(size: string): number {
+    return this.spotPrices.get(size) ?? MISSING_PRICE;
+  }
+
+  async refresh(signal?: AbortSignal): Promise<void> {
+    const { onDemand, spot } = readPrices(await this.fetchAll(signal));
+    if (onDemand.size === 0) throw new Error(`The price list has no machines for ${this.options.location}.`);
+    this.onDemandPrices = onDemand;
+    // A list without spot prices is more likely broken than true.
+    if (spot.size > 0) this.spotPrices = spot;
+    this.generationNumber += 1;
+  }
+
+  private async fetchAll(signal: AbortSignal | undefined): Promise<readonly RetailItem[]> {
+    const items: RetailItem[] = [];
+    let next: string | undefined = `${this.options.endpoint}?${this.query()}`;
+    for (let page = 0; next !== undefined; page += 1) {
+      if (page >= MAX_PAGES) throw new Error(`The price list has more than ${MAX_PAGES} pages.`);
+      const body: { readonly Items?: readonly RetailItem[]; readonly NextPageLink?: string | null } =
+        await this.options.clock.track(this.fetchPage(next, signal));
+      items.push(...(body.Items ?? []));
+      next = body.NextPageLink ?? undefined;
+      if (next === '') next = undefined;
+    }
+    return items;
+  }
+
+  private async fetchPage(address: string, signal: AbortSignal | undefined): Promise<object> {
+    const { dispatcher } = this.options;
+    const response = await request(address, {
+      ...(dispatcher === undefined ? {} : { dispatcher }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    if (response.statusCode !== 200) {
+      await response.body.dump();
+      throw new Error(`The price list answered ${response.statusCode} at ${address}.`);
+    }
+    return (await response.body.json()) as object;
+  }
+
+  private query(): string {
+    const clauses = {
+      priceType: 'Consumption',
+      currencyCode: 'USD',
+      serviceFamily: 'Compute',
+      serviceName: 'Virtual Machines',
+      armRegionName: this.options.location,
+    };
+    const filter = Object.entries(clauses)
+      .map(([field, value]) => `${field} eq '${value}'`)
+      .join(' and ');
+    return `api-version=2023-01-01-preview&$filter=${encodeURIComponent(filter)}`;
+  }
+}
+
+/** Several meters can name one size; the cheapest that is for machines counts, so that the order does not matter. */
+export function readPrices(items: readonly RetailItem[]): {
+  readonly onDemand: PriceTable;
+  readonly spot: PriceTable;
+} {
+  const onDemand = new Map<string, number>();
+  const spot = new Map<string, number>();
+  for (const { armSkuName, skuName = '', productName = '', meterName = '', retailPrice } of items) {
+    if (armSkuName === undefined || armSkuName === '' || retailPrice === undefined || retailPrice <= 0) continue;
+    if (/ Windows$|Cloud ?Services$/.test(productName) || meterName.endsWith(' Low Priority')) continue;
+    const table = skuName.endsWith(' Spot') ? spot : onDemand;
+    table.set(armSkuName, Math.min(retailPrice, table.get(armSkuName) ?? Number.POSITIVE_INFINITY));
+  }
+  return { onDemand, spot };
+}

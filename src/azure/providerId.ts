@@ -1,0 +1,17 @@
+/** The name that Kubernetes has for a machine: `azure://` and its resource id. In and out: one or the other. */
+const VIRTUAL_MACHINE =
+  /^azure:\/\/\/subscriptions\/([^/]+)\/resourceGroups\/([^/]+)\/providers\/Microsoft\.Compute\/virtualMachines\/([^/]+)$/;
+
+/** The group's name is written in lower case, as the cloud's node controller does; the rest stays. */
+export function providerIdOf(resourceId: string): string {
+  return `azure://${resourceId.replace(/^(\/subscriptions\/[^/]+\/resourceGroups\/)([^/]+)/i, lowerGroup)}`;
+}
+
+function lowerGroup(_match: string, head: string, group: string): string {
+  return `${head}${group.toLowerCase()}`;
+}
+
+/** The machine's name, or undefined when the id is not one of a machine. */
+export function machineNameOf(providerId: string): string | undefined {
+  return VIRTUAL_MACHINE.exec(providerId)?.[3];
+}

@@ -1,0 +1,54 @@
+/**
+ * The sizes that this subscription can use in this location. In: the resource SKUs of Azure. Out: those that can be a
+ * node of AKS, by name; refreshed now and then, and kept when a refresh fails.
+ */
+import type { ComputeManagementClient } from '@azure/arm-compute';
+import { isNodeSize } from '../catalogue/nodeSize.ts';
+import { readSku, type Sku } from '../catalogue/resourceSku.ts';
+
+export class Skus {
+  private readonly compute: ComputeManagementClient;
+  private readonly location: string;
+  private known: ReadonlyMap<string, Sku> = new Map();
+  private generationNumber = 0;
+
+  constructor(compute: ComputeManagementClient, location: string) {
+    this.compute = compute;
+    this.location = location;
+  }
+
+  /** Grows whenever `all` may answer differently. */
+  get generation(): number {
+    return this.generationNumber;
+  }
+
+  all(): readonly Sku[] {
+    return [...this.known.values()];
+  }
+
+  find(name: string): Sku | undefined {
+    return this.known.get(name);
+  }
+
+  /** Throws when Azure lists nothing usable; what was known stays known. */
+  async refresh(signal?: AbortSignal): Promise<void> {
+    const found: Sku[] = [];
+    const pages = this.compute.resourceSkus.list({
+      filter: `location eq '${this.location}'`,
+      ...(signal === undefined ? {} : { abortSignal: signal }),
+    });
+    for await (const raw of pages) {
+      const sku = readSku(raw, this.location);
+      if (sku !== undefined && isNodeSize(sku)) found.push(sku);
+    }
+    if (found.length === 0) throw new Error(`Azure lists no machine size for AKS nodes in ${this.location}.`);
+    found.sort((left, right) => (left.name < right.name ? -1 : 1));
+    const known = new Map(found.map((sku) => [sku.name, sku]));
+    if (fingerprint(known) !== fingerprint(this.known)) this.generationNumber += 1;
+    this.known = known;
+  }
+}
+
+function fingerprint(skus: ReadonlyMap<string, Sku>): string {
+  return JSON.stringify([...skus.values()].map((sku) => ({ ...sku, ultraSsdZones: [...sku.ultraSsdZones] })));
+}

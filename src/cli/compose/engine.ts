@@ -1,0 +1,99 @@
+/**
+ * Puts the loops together. In: the ports and a cloud. Out: a manager that runs all of them, for `run` against a cluster
+ * and for `up` against the local world alike.
+ */
+import { Kinds } from '../../api/kinds.ts';
+import type { AzureNodeClass } from '../../azure/nodeClass.ts';
+import { Cluster } from '../../cluster/cluster.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { clusterInformers } from '../../controllers/cluster-state/clusterInformers.ts';
+import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
+import { nodeClaimLifecycleController } from '../../controllers/nodeclaim-lifecycle/controller.ts';
+import { BY_PROVIDER_ID, byProviderIDIndex } from '../../controllers/nodeclaim-lifecycle/nodesOf.ts';
+import { nodeClassHashController } from '../../controllers/nodeclass-hash/controller.ts';
+import { nodeClassStatusController } from '../../controllers/nodeclass-status/controller.ts';
+import { nodeClassTerminationController } from '../../controllers/nodeclass-termination/controller.ts';
+import { nodePoolCounterController } from '../../controllers/nodepool-counter/controller.ts';
+import { nodePoolHashController } from '../../controllers/nodepool-hash/controller.ts';
+import { nodePoolReadinessController } from '../../controllers/nodepool-readiness/controller.ts';
+import { nodePoolValidationController } from '../../controllers/nodepool-validation/controller.ts';
+import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
+import { provisionerControllers } from '../../controllers/provisioner/controller.ts';
+import type { World } from '../../controllers/world.ts';
+import { KubeEventRecorder } from '../../kube/eventRecorder.ts';
+import { Informers } from '../../kube/informer.ts';
+import type { Kube } from '../../kube/kube.ts';
+import type { Log } from '../../kube/log.ts';
+import type { MetricsRegistry } from '../../kube/metrics.ts';
+import { Manager, type ManagerOptions } from '../../kube/runtime/manager.ts';
+
+export interface EngineOptions {
+  readonly kube: Kube;
+  readonly cloud: CloudProvider;
+  /** Resolves AKSNodeClasses; absent for clouds that have none. */
+  readonly nodeClass?: AzureNodeClass;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: MetricsRegistry;
+  /** Milliseconds. */
+  readonly batchIdle: number;
+  readonly batchMax: number;
+  readonly leaderElection?: ManagerOptions['leaderElection'];
+  readonly warmUp?: boolean;
+}
+
+export function createEngine(options: EngineOptions): Manager {
+  const { kube, cloud, clock, random, log, metrics, leaderElection, warmUp } = options;
+  const informers = new Informers({
+    kube,
+    clock,
+    random,
+    onError: (error, kind) => log.error('watch interrupted; trying again', { kind: kind.kind, error }),
+  });
+  informers.of(Kinds.Node, { indexes: { [BY_PROVIDER_ID]: byProviderIDIndex } });
+  const volumeAttachments = informers.of(Kinds.VolumeAttachment);
+  const cluster = new Cluster();
+  const world: World = {
+    kube,
+    cloud,
+    clock,
+    random,
+    log,
+    metrics,
+    events: new KubeEventRecorder({ kube, clock, random, log }),
+    cluster,
+    informers: clusterInformers(informers, cluster, cloud.nodeClasses),
+  };
+  const manager = new Manager({
+    kube,
+    clock,
+    random,
+    log,
+    metrics,
+    informers,
+    ...(leaderElection && { leaderElection }),
+    ...(warmUp !== undefined && { warmUp }),
+  });
+  const evictions = new EvictionQueue(world);
+  const controllers = [
+    ...provisionerControllers(world, options),
+    nodeClaimLifecycleController(world),
+    nodeTerminationController(world, { evictions, volumeAttachments }),
+    evictions.controller(),
+    nodePoolReadinessController(world),
+    nodePoolValidationController(world),
+    nodePoolHashController(world),
+    nodePoolCounterController(world),
+  ];
+  for (const controller of controllers) manager.add(controller);
+  if (options.nodeClass) {
+    const nodeClasses = informers.of(Kinds.AKSNodeClass);
+    manager.add(nodeClassStatusController(world, nodeClasses, options.nodeClass));
+    manager.add(nodeClassHashController(world, nodeClasses));
+    manager.add(nodeClassTerminationController(world, nodeClasses));
+  }
+  return manager;
+}

@@ -1,0 +1,36 @@
+import type { Clock } from './clock.ts';
+
+/** Time that passes `speed` times as fast as on the clock behind it, from the moment it is made. */
+export class ScaledClock implements Clock {
+  readonly #clock: Clock;
+  readonly #speed: number;
+  readonly #start: number;
+  readonly #monotonicStart: number;
+
+  constructor(clock: Clock, speed: number) {
+    this.#clock = clock;
+    this.#speed = speed;
+    this.#start = clock.now();
+    this.#monotonicStart = clock.monotonic();
+  }
+
+  now(): number {
+    return Math.round(this.#start + (this.#clock.monotonic() - this.#monotonicStart) * this.#speed);
+  }
+
+  monotonic(): number {
+    return this.#clock.monotonic() * this.#speed;
+  }
+
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+    return this.#clock.sleep(milliseconds / this.#speed, signal);
+  }
+
+  after(milliseconds: number, action: () => void): () => void {
+    return this.#clock.after(milliseconds / this.#speed, action);
+  }
+
+  track<T>(work: Promise<T>): Promise<T> {
+    return this.#clock.track(work);
+  }
+}

@@ -1,0 +1,18 @@
+/**
+ * What a `Kube` may offer beyond the port, for those who keep little of large lists. An informer takes it where it is
+ * there, and does with `list` where it is not.
+ */
+import type { KubeObject, ResourceKind } from '../api/object.ts';
+import type { ListMetadata } from './decodeList.ts';
+import type { Kube, ListOptions } from './kube.ts';
+
+export interface ItemwiseKube extends Kube {
+  /** Like `list`, but hands out items one by one, with empty `managedFields`, once the whole answer has arrived. */
+  listEach<T extends KubeObject>(
+    kind: ResourceKind<T>,
+    options: ListOptions,
+    visit: (item: T) => void,
+  ): Promise<ListMetadata>;
+}
+
+export const isItemwise = (kube: Kube): kube is ItemwiseKube => 'listEach' in kube;

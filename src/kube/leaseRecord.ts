@@ -1,0 +1,38 @@
+/**
+ * What a Lease says about its holder. In: a Lease as read. Out: the Lease as the next holder, or nobody, wants it,
+ * with the resource version that was read, so that of two writers one fails.
+ */
+import type { Lease } from '../api/kinds.ts';
+
+/** The lease with `identity` as its holder from `now` on; its times are for people, nobody decides by them. */
+export function claimed(lease: Lease, identity: string, leaseDuration: number, now: number): Lease {
+  const time = microTime(now);
+  const before = lease.spec;
+  const mine = before?.holderIdentity === identity;
+  const transitions = before?.leaseTransitions ?? 0;
+  return {
+    ...lease,
+    spec: {
+      ...before,
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseDuration / 1_000),
+      acquireTime: mine ? (before?.acquireTime ?? time) : time,
+      renewTime: time,
+      leaseTransitions: mine || before === undefined ? transitions : transitions + 1,
+    },
+  };
+}
+
+/** The lease without a holder, as short as can be, so that any standby may take it at once. */
+export function released(lease: Lease, now: number): Lease {
+  const time = microTime(now);
+  return {
+    ...lease,
+    spec: { ...lease.spec, holderIdentity: '', leaseDurationSeconds: 1, acquireTime: time, renewTime: time },
+  };
+}
+
+/** The Lease's time format has exactly six digits after the second. */
+function microTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace('Z', '000Z');
+}

@@ -1,0 +1,101 @@
+/**
+ * What a write changed. In: the object before and after, and its shape. Out: three field sets (added, modified,
+ * removed), from which ownership is updated.
+ */
+import { isFields, sameJson, type Fields } from '../fields.ts';
+import type { Shape } from '../shape.ts';
+import { isEmpty, itemElement, memberNode, type FieldSet } from './fieldSet.ts';
+
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+const EMPTY: FieldSet = Object.freeze({});
+const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
+
+export function compare(shape: Shape, before: Fields, after: Fields): Comparison {
+  return before === after ? SAME : compareFields(shape, before, after, shape.typed);
+}
+
+/** `rooted`: the object exists on both sides, so the parts that its type always has do, too. */
+function compareFields(shape: Shape, before: Fields, after: Fields, rooted: boolean): Comparison {
+  const collected = new Collected();
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const child = shape.field(name);
+    if (child === undefined) continue;
+    const always =
+      rooted &&
+      shape.form === 'struct' &&
+      child.form !== 'scalar' &&
+      (child.defaultValue !== undefined || shape.isRequired(name));
+    collected.take(`f:${name}`, compareValues(child, before[name], after[name], always));
+  }
+  return collected.result();
+}
+
+type Outcome = Comparison | 'added' | 'modified' | 'removed' | 'same';
+
+class Collected {
+  private readonly sets = {
+    added: {} as Record<string, FieldSet>,
+    modified: {} as Record<string, FieldSet>,
+    removed: {} as Record<string, FieldSet>,
+  };
+
+  take(element: string, outcome: Outcome): void {
+    if (outcome === 'same') return;
+    if (typeof outcome === 'string') {
+      this.sets[outcome][element] = EMPTY;
+      return;
+    }
+    for (const name of ['added', 'modified', 'removed'] as const) {
+      if (!isEmpty(outcome[name])) this.sets[name][element] = outcome[name];
+    }
+  }
+
+  result(): Comparison {
+    return this.sets;
+  }
+}
+
+function compareValues(shape: Shape, before: unknown, after: unknown, always: boolean): Outcome {
+  if (before === after) return 'same';
+  if (after === undefined) return wholly('removed', shape, before, always);
+  if (before === undefined) return wholly('added', shape, after, always);
+  const whole = shape.atomic || shape.form === 'scalar';
+  if (!whole && isFields(before) && isFields(after)) return compare(shape, before, after);
+  if (!whole && Array.isArray(before) && Array.isArray(after) && shape.listType !== 'atomic') {
+    return compareLists(shape, before, after);
+  }
+  return sameJson(before, after) ? 'same' : 'modified';
+}
+
+/** A value that came or went as a whole, with everything inside it. */
+function wholly(change: 'added' | 'removed', shape: Shape, value: unknown, always: boolean): Outcome {
+  const children = inside(change, shape, value, always);
+  if (children === undefined || (isEmpty(children) && !always)) return change;
+  return { ...SAME, [change]: always ? children : memberNode(children) };
+}
+
+/** The fields within a value, as if compared with nothing; `undefined` for what is owned as one value. */
+function inside(change: 'added' | 'removed', shape: Shape, value: unknown, rooted: boolean): FieldSet | undefined {
+  if (shape.atomic || shape.form === 'scalar') return undefined;
+  if (isFields(value)) {
+    const [before, after] = change === 'added' ? [{}, value] : [value, {}];
+    return compareFields(shape, before, after, rooted)[change];
+  }
+  if (!Array.isArray(value) || shape.listType === 'atomic') return undefined;
+  return (change === 'added' ? compareLists(shape, [], value) : compareLists(shape, value, []))[change];
+}
+
+function compareLists(shape: Shape, before: readonly unknown[], after: readonly unknown[]): Comparison {
+  const collected = new Collected();
+  const old = new Map(before.map((item) => [itemElement(shape, item) ?? '', item]));
+  const current = new Map(after.map((item) => [itemElement(shape, item) ?? '', item]));
+  for (const element of new Set([...old.keys(), ...current.keys()])) {
+    collected.take(element, compareValues(shape.items, old.get(element), current.get(element), false));
+  }
+  return collected.result();
+}

@@ -1,0 +1,146 @@
+/**
+ * Sets of fields, in the form in which `managedFields` keeps them (FieldsV1). In: values and their shapes, or two sets.
+ * Out: sets, their unions, differences and intersections, and the readable paths in them.
+ *
+ * A node maps path elements (`f:name`, `k:{"name":"a"}`, `v:"x"`) to nodes. A field is a member of the set when its node
+ * is empty or holds a `.`; other nodes only lead to members.
+ */
+import { isFields, type Fields } from '../fields.ts';
+import type { Shape } from '../shape.ts';
+
+export interface FieldSet {
+  readonly [element: string]: FieldSet;
+}
+
+const SELF = '.';
+const EMPTY: FieldSet = Object.freeze({});
+
+export function isEmpty(set: FieldSet): boolean {
+  return Object.keys(set).length === 0;
+}
+
+/** Whether the path that leads to this node is itself a member. */
+export function isMember(node: FieldSet): boolean {
+  return SELF in node || isEmpty(node);
+}
+
+/** A node for a member with these children. */
+export function memberNode(children: FieldSet): FieldSet {
+  return isEmpty(children) ? EMPTY : { [SELF]: EMPTY, ...children };
+}
+
+function childrenOf(node: FieldSet): [string, FieldSet][] {
+  return Object.entries(node).filter(([element]) => element !== SELF);
+}
+
+/** `members` says whether the path itself stays in the set; without it and without children nothing is left. */
+function build(member: boolean, children: FieldSet): FieldSet | undefined {
+  if (member) return memberNode(children);
+  return isEmpty(children) ? undefined : children;
+}
+
+export function union(left: FieldSet, right: FieldSet): FieldSet {
+  const result: Record<string, FieldSet> = { ...left };
+  for (const [element, node] of Object.entries(right)) {
+    const other = result[element];
+    if (other === undefined || element === SELF) result[element] = node;
+    else {
+      const children = union(withoutSelf(other), withoutSelf(node));
+      result[element] = build(isMember(other) || isMember(node), children) ?? EMPTY;
+    }
+  }
+  return result;
+}
+
+function withoutSelf(node: FieldSet): FieldSet {
+  if (!(SELF in node)) return node;
+  const { [SELF]: _self, ...children } = node;
+  return children;
+}
+
+/** Members of `left` that are not members of `right`. */
+export function difference(left: FieldSet, right: FieldSet): FieldSet {
+  const result: Record<string, FieldSet> = {};
+  for (const [element, node] of childrenOf(left)) {
+    const other = right[element];
+    if (other === undefined) {
+      result[element] = node;
+      continue;
+    }
+    const kept = build(isMember(node) && !isMember(other), difference(node, other));
+    if (kept !== undefined) result[element] = kept;
+  }
+  return result;
+}
+
+export function intersection(left: FieldSet, right: FieldSet): FieldSet {
+  const result: Record<string, FieldSet> = {};
+  for (const [element, node] of childrenOf(left)) {
+    const other = right[element];
+    if (other === undefined) continue;
+    const kept = build(isMember(node) && isMember(other), intersection(node, other));
+    if (kept !== undefined) result[element] = kept;
+  }
+  return result;
+}
+
+/** `.spec.containers[name="a"].image`: how conflicts name fields. */
+export function pathsOf(set: FieldSet, prefix = ''): string[] {
+  const result: string[] = [];
+  for (const [element, node] of childrenOf(set)) {
+    const path = `${prefix}${elementText(element)}`;
+    if (isMember(node)) result.push(path);
+    result.push(...pathsOf(node, path));
+  }
+  return result;
+}
+
+function elementText(element: string): string {
+  const rest = element.slice(2);
+  if (element.startsWith('f:')) return `.${rest}`;
+  if (element.startsWith('v:')) return `[=${rest}]`;
+  const key: unknown = JSON.parse(rest);
+  const parts = isFields(key) ? Object.entries(key) : [];
+  return `[${parts.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
+}
+
+/** The path element of one list item; `undefined` for items of an atomic list. */
+export function itemElement(shape: Shape, item: unknown): string | undefined {
+  if (shape.listType === 'set') return `v:${JSON.stringify(item)}`;
+  if (shape.listType !== 'map' || !isFields(item)) return undefined;
+  const key: Fields = {};
+  for (const name of [...shape.listKeys].sort()) {
+    const value = item[name] ?? shape.items.field(name)?.defaultValue;
+    if (value !== undefined) key[name] = value;
+  }
+  return `k:${JSON.stringify(key)}`;
+}
+
+/** Every field that a value sets: what server-side apply takes ownership of. */
+export function fieldsOf(shape: Shape, value: Fields): FieldSet {
+  const result: Record<string, FieldSet> = {};
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    const child = shape.field(name);
+    if (child === undefined) continue;
+    const nested = nestedFields(child, member);
+    if (nested === undefined) result[`f:${name}`] = EMPTY;
+    else if (isFields(member) && Object.keys(member).length === 0) result[`f:${name}`] = EMPTY;
+    else if (shape.form === 'map') result[`f:${name}`] = memberNode(nested);
+    else if (!isEmpty(nested)) result[`f:${name}`] = nested;
+  }
+  return result;
+}
+
+/** `undefined` for what is owned as one value. */
+function nestedFields(shape: Shape, value: unknown): FieldSet | undefined {
+  if (shape.atomic || shape.form === 'scalar' || value === null) return undefined;
+  if (isFields(value)) return fieldsOf(shape, value);
+  if (!Array.isArray(value) || shape.listType === 'atomic') return undefined;
+  const result: Record<string, FieldSet> = {};
+  for (const item of value as unknown[]) {
+    const element = itemElement(shape, item);
+    if (element !== undefined) result[element] = memberNode(nestedFields(shape.items, item) ?? EMPTY);
+  }
+  return result;
+}

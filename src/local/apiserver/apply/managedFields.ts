@@ -1,0 +1,202 @@
+/**
+ * Who owns which field. In: the object before and after a write, and the writer. Out: the new `metadata.managedFields`.
+ * Entries are told apart by manager, operation, API version and subresource.
+ */
+import type { ManagedFieldsEntry } from '../../../api/object.ts';
+import { isFields, sameJson, type ApiObject } from '../fields.ts';
+import type { Shape } from '../shape.ts';
+import { applyConflict, type ApplyConflict } from '../status.ts';
+import { compare, type Comparison } from './compare.ts';
+import { difference, intersection, isEmpty, pathsOf, union, type FieldSet } from './fieldSet.ts';
+
+export interface Writer {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
+  readonly apiVersion: string;
+  readonly subresource: string | undefined;
+  readonly time: string;
+}
+
+interface Entry {
+  readonly manager: string;
+  readonly operation: string;
+  readonly apiVersion: string;
+  readonly subresource: string | undefined;
+  time: string;
+  set: FieldSet;
+}
+
+/** Enough for any real object; the oldest updaters are forgotten beyond it. */
+const MAX_UPDATERS = 10;
+
+const EMPTY: FieldSet = Object.freeze({});
+/** What nobody owns: identity and bookkeeping. */
+const UNOWNED: FieldSet = {
+  'f:apiVersion': EMPTY,
+  'f:kind': EMPTY,
+  'f:metadata': {
+    '.': EMPTY,
+    'f:name': EMPTY,
+    'f:namespace': EMPTY,
+    'f:creationTimestamp': EMPTY,
+    'f:selfLink': EMPTY,
+    'f:uid': EMPTY,
+    'f:generation': EMPTY,
+    'f:managedFields': EMPTY,
+    'f:resourceVersion': EMPTY,
+    'f:deletionTimestamp': EMPTY,
+    'f:deletionGracePeriodSeconds': EMPTY,
+  },
+};
+
+export const withoutUnowned = (set: FieldSet): FieldSet => difference(set, UNOWNED);
+
+function decode(object: ApiObject | undefined): Entry[] {
+  return (object?.metadata.managedFields ?? []).flatMap((entry) =>
+    isFields(entry.fieldsV1)
+      ? [
+          {
+            manager: entry.manager ?? '',
+            operation: entry.operation ?? 'Update',
+            apiVersion: entry.apiVersion ?? '',
+            subresource: entry.subresource === '' ? undefined : entry.subresource,
+            time: entry.time ?? '',
+            set: entry.fieldsV1 as FieldSet,
+          },
+        ]
+      : [],
+  );
+}
+
+function encode(entries: readonly Entry[]): ManagedFieldsEntry[] {
+  const kept = entries.filter((entry) => !isEmpty(entry.set)).sort(byAge);
+  return kept.map((entry) => ({
+    manager: entry.manager,
+    operation: entry.operation,
+    apiVersion: entry.apiVersion,
+    time: entry.time,
+    fieldsType: 'FieldsV1',
+    fieldsV1: entry.set,
+    ...(entry.subresource === undefined ? {} : { subresource: entry.subresource }),
+  }));
+}
+
+function byAge(left: Entry, right: Entry): number {
+  const order = (entry: Entry): string => `${entry.operation}\0${entry.time}\0${entry.manager}`;
+  return order(left) < order(right) ? -1 : 1;
+}
+
+function isWriter(entry: Entry, writer: Writer): boolean {
+  return (
+    entry.manager === writer.manager &&
+    entry.operation === writer.operation &&
+    entry.subresource === writer.subresource &&
+    // An applier keeps its fields across API versions; updaters are told apart by version.
+    (writer.operation === 'Apply' || entry.apiVersion === writer.apiVersion)
+  );
+}
+
+/** Managed fields after a create, replace or patch. */
+export function ownershipAfterUpdate(
+  shape: Shape,
+  before: ApiObject | undefined,
+  after: ApiObject,
+  writer: Writer,
+): ManagedFieldsEntry[] {
+  const comparison = strip(compare(shape, before ?? {}, after));
+  const entries = decode(before ?? after);
+  if (before !== undefined && isSame(comparison)) return before.metadata.managedFields ?? [];
+  const changed = union(comparison.added, comparison.modified);
+  for (const entry of entries) {
+    if (isWriter(entry, writer)) continue;
+    entry.set = difference(difference(entry.set, changed), comparison.removed);
+  }
+  let mine = entries.find((entry) => isWriter(entry, writer));
+  if (mine === undefined) {
+    mine = { ...writer, set: EMPTY };
+    entries.push(mine);
+  }
+  const owned = union(difference(mine.set, comparison.removed), changed);
+  if (!sameJson(owned, mine.set)) mine.time = writer.time;
+  mine.set = owned;
+  return encode(capped(entries, mine));
+}
+
+function capped(entries: readonly Entry[], newest: Entry): readonly Entry[] {
+  const updaters = entries.filter((entry) => entry.operation === 'Update' && !isEmpty(entry.set));
+  if (updaters.length <= MAX_UPDATERS) return entries;
+  const surplus = new Set(
+    updaters
+      .filter((entry) => entry !== newest)
+      .sort(byAge)
+      .slice(0, updaters.length - MAX_UPDATERS),
+  );
+  const merged: Entry = {
+    manager: 'ancient-changes',
+    operation: 'Update',
+    apiVersion: newest.apiVersion,
+    subresource: undefined,
+    time: newest.time,
+    set: [...surplus].reduce((set, entry) => union(set, entry.set), EMPTY),
+  };
+  return [...entries.filter((entry) => !surplus.has(entry)), merged];
+}
+
+function strip(comparison: Comparison): Comparison {
+  return {
+    added: withoutUnowned(comparison.added),
+    modified: withoutUnowned(comparison.modified),
+    removed: withoutUnowned(comparison.removed),
+  };
+}
+
+function isSame(comparison: Comparison): boolean {
+  return isEmpty(comparison.added) && isEmpty(comparison.modified) && isEmpty(comparison.removed);
+}
+
+/** What this applier owned before, and what everybody else owns. */
+export function ownersBeforeApply(
+  live: ApiObject | undefined,
+  writer: Writer,
+): { readonly mine: FieldSet; readonly others: FieldSet } {
+  const entries = decode(live);
+  return {
+    mine: entries.find((entry) => isWriter(entry, writer))?.set ?? EMPTY,
+    others: entries.filter((entry) => !isWriter(entry, writer)).reduce((set, entry) => union(set, entry.set), EMPTY),
+  };
+}
+
+/** Managed fields after an apply; a Conflict error when it would change others' fields without force. */
+export function ownershipAfterApply(
+  shape: Shape,
+  live: ApiObject | undefined,
+  applied: FieldSet,
+  merged: ApiObject,
+  writer: Writer,
+  force: boolean,
+): ManagedFieldsEntry[] {
+  const comparison = strip(compare(shape, live ?? {}, merged));
+  const changed = union(comparison.added, comparison.modified);
+  const entries = decode(live);
+  const conflicts: ApplyConflict[] = [];
+  for (const entry of entries) {
+    if (isWriter(entry, writer)) continue;
+    const disputed = intersection(entry.set, changed);
+    if (!isEmpty(disputed)) {
+      for (const field of pathsOf(disputed)) conflicts.push({ manager: describeManager(entry), field });
+      entry.set = difference(entry.set, disputed);
+    }
+    entry.set = difference(entry.set, comparison.removed);
+  }
+  if (conflicts.length > 0 && !force) throw applyConflict(conflicts);
+  const mine = entries.find((entry) => isWriter(entry, writer));
+  const others = entries.filter((entry) => entry !== mine);
+  const time = mine !== undefined && sameJson(mine.set, applied) ? mine.time : writer.time;
+  return encode([...others, { ...writer, time, set: applied }]);
+}
+
+function describeManager(entry: Entry): string {
+  const name = JSON.stringify(entry.manager);
+  const subresource = entry.subresource === undefined ? '' : ` with subresource ${JSON.stringify(entry.subresource)}`;
+  return entry.operation === 'Apply' ? `${name}${subresource}` : `${name}${subresource} using ${entry.apiVersion}`;
+}

@@ -1,0 +1,104 @@
+/**
+ * Server-side apply. In: the live object, an applied configuration, and who applies it. Out: the merged object: applied
+ * fields set, fields that this applier owned and no longer names removed unless somebody else owns them too.
+ */
+import { isFields, type ApiObject, type Fields } from '../fields.ts';
+import type { Shape } from '../shape.ts';
+import { difference, fieldsOf, isEmpty, isMember, itemElement, union, type FieldSet } from './fieldSet.ts';
+import { ownersBeforeApply, withoutUnowned, type Writer } from './managedFields.ts';
+
+export interface Applied {
+  readonly object: ApiObject;
+  /** What the configuration sets: the applier's new ownership. */
+  readonly owned: FieldSet;
+}
+
+export function applyConfiguration(
+  shape: Shape,
+  live: ApiObject | undefined,
+  configuration: ApiObject,
+  writer: Writer,
+): Applied {
+  const owned = withoutUnowned(fieldsOf(shape, configuration));
+  const merged = live === undefined ? configuration : mergeStruct(shape, live, configuration);
+  if (live === undefined) return { object: merged as ApiObject, owned };
+  const { mine, others } = ownersBeforeApply(live, writer);
+  const abandoned = difference(mine, union(owned, others));
+  const object = isEmpty(abandoned) ? merged : removeFields(shape, merged, abandoned, union(owned, others));
+  return { object: object as ApiObject, owned };
+}
+
+function mergeStruct(shape: Shape, live: Fields, applied: Fields): Fields {
+  const result: Fields = { ...live };
+  for (const [name, value] of Object.entries(applied)) {
+    const child = shape.field(name);
+    if (value !== undefined && child !== undefined) result[name] = mergeValue(child, live[name], value);
+  }
+  return result;
+}
+
+function mergeValue(shape: Shape, live: unknown, applied: unknown): unknown {
+  if (shape.atomic || shape.form === 'scalar' || live === undefined) return applied;
+  if (isFields(live) && isFields(applied)) return mergeStruct(shape, live, applied);
+  if (Array.isArray(live) && Array.isArray(applied) && shape.listType !== 'atomic') {
+    return mergeLists(shape, live, applied);
+  }
+  return applied;
+}
+
+/** Applied items in their order; items that only the live list has stay before the applied item they preceded. */
+function mergeLists(shape: Shape, live: readonly unknown[], applied: readonly unknown[]): unknown[] {
+  const keyed = (list: readonly unknown[]): Map<string, unknown> =>
+    new Map(list.map((item) => [itemElement(shape, item) ?? JSON.stringify(item), item]));
+  const before = keyed(live);
+  const wanted = keyed(applied);
+  const order = [...before.keys()];
+  const result: unknown[] = [];
+  const done = new Set<string>();
+  for (const [element, item] of wanted) {
+    const place = order.indexOf(element);
+    for (const other of order.slice(0, Math.max(0, place))) {
+      if (wanted.has(other) || done.has(other)) continue;
+      done.add(other);
+      result.push(before.get(other));
+    }
+    result.push(mergeValue(shape.items, before.get(element), item));
+  }
+  for (const [element, item] of before) if (!wanted.has(element) && !done.has(element)) result.push(item);
+  return result;
+}
+
+/** Takes `gone` out of a struct or map; containers that this empties go too unless `kept` has something in them. */
+function removeFields(shape: Shape, value: Fields, gone: FieldSet, kept: FieldSet): Fields {
+  const result: Fields = { ...value };
+  for (const [element, node] of Object.entries(gone)) {
+    if (!element.startsWith('f:')) continue;
+    const name = element.slice(2);
+    const child = shape.field(name);
+    if (child === undefined || result[name] === undefined) continue;
+    // A named part in which nobody owns anything goes as a whole, together with the defaults inside it.
+    const isAbandoned = shape.form === 'struct' && kept[element] === undefined;
+    const remaining = isAbandoned ? undefined : removeValue(child, result[name], node, kept[element]);
+    if (remaining === undefined) delete result[name];
+    else result[name] = remaining;
+  }
+  return result;
+}
+
+function removeValue(shape: Shape, value: unknown, gone: FieldSet, kept: FieldSet | undefined): unknown {
+  if (isMember(gone) && kept === undefined) return undefined;
+  if (shape.atomic || shape.form === 'scalar') return isMember(gone) ? undefined : value;
+  if (isFields(value)) {
+    const result = removeFields(shape, value, gone, kept ?? {});
+    return Object.keys(result).length === 0 && kept === undefined ? undefined : result;
+  }
+  if (!Array.isArray(value)) return value;
+  const result = (value as unknown[]).flatMap((item) => {
+    const element = itemElement(shape, item) ?? '';
+    const node = gone[element];
+    if (node === undefined) return [item];
+    const remaining = removeValue(shape.items, item, node, kept?.[element]);
+    return remaining === undefined ? [] : [remaining];
+  });
+  return result.length === 0 && kept === undefined ? undefined : result;
+}

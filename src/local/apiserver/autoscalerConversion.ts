@@ -1,0 +1,80 @@
+/**
+ * `autoscaling/v1` is v2 seen through one metric. In: an autoscaler in one version. Out: the same in the other; v2's is
+ * the stored one. Metrics that v1 cannot say stay behind in an annotation, as upstream keeps them.
+ */
+import { fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
+import type { StorageView } from './resource.ts';
+
+const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
+
+function isCpuUtilization(metric: unknown): boolean {
+  return (
+    textAt(metric, 'type') === 'Resource' &&
+    textAt(metric, 'resource', 'name') === 'cpu' &&
+    numberAt(metric, 'resource', 'target', 'averageUtilization') !== undefined
+  );
+}
+
+function toVersion1(stored: ApiObject): ApiObject {
+  const { metrics: _metrics, behavior: _behavior, ...spec } = fieldsAt(stored, 'spec') ?? {};
+  const { currentMetrics: _current, conditions: _conditions, ...status } = fieldsAt(stored, 'status') ?? {};
+  const all = listAt(stored, 'spec', 'metrics');
+  const cpu = all.find(isCpuUtilization);
+  const others = all.filter((metric) => metric !== cpu);
+  const now = listAt(stored, 'status', 'currentMetrics').find((metric) => textAt(metric, 'resource', 'name') === 'cpu');
+  const current = numberAt(now, 'resource', 'current', 'averageUtilization');
+  const target = numberAt(cpu, 'resource', 'target', 'averageUtilization');
+  const annotations = { ...stored.metadata.annotations };
+  if (others.length > 0) annotations[METRICS] = JSON.stringify(others);
+  return {
+    ...stored,
+    apiVersion: 'autoscaling/v1',
+    metadata: Object.keys(annotations).length === 0 ? stored.metadata : { ...stored.metadata, annotations },
+    spec: { ...spec, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
+    status: { ...status, ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }) },
+  };
+}
+
+function toVersion2(served: ApiObject): ApiObject {
+  const { targetCPUUtilizationPercentage: target, ...spec } = fieldsAt(served, 'spec') ?? {};
+  const { currentCPUUtilizationPercentage: current, ...status } = fieldsAt(served, 'status') ?? {};
+  const { [METRICS]: kept, ...annotations } = served.metadata.annotations ?? {};
+  const metrics: unknown[] = kept === undefined ? [] : parsedMetrics(kept);
+  if (typeof target === 'number')
+    metrics.push(cpuMetric({ target: { type: 'Utilization', averageUtilization: target } }));
+  const { annotations: _before, ...metadata } = served.metadata;
+  return {
+    ...served,
+    apiVersion: 'autoscaling/v2',
+    metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations },
+    spec: { ...spec, ...(metrics.length === 0 ? {} : { metrics }) },
+    status: {
+      ...status,
+      ...(typeof current === 'number'
+        ? { currentMetrics: [cpuMetric({ current: { averageUtilization: current } })] }
+        : {}),
+    },
+  };
+}
+
+function cpuMetric(detail: Fields): Fields {
+  return { type: 'Resource', resource: { name: 'cpu', ...detail } };
+}
+
+/** A user may have written nonsense into the annotation; then it holds no metrics. */
+function parsedMetrics(text: string): unknown[] {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return Array.isArray(parsed) ? parsed.filter(isFields) : [];
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
+}
+
+export const autoscalersView: StorageView = {
+  group: 'autoscaling',
+  plural: 'horizontalpodautoscalers',
+  decode: toVersion1,
+  encode: toVersion2,
+};

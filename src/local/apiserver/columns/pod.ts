@@ -1,0 +1,110 @@
+/** The one table that everybody reads: pods. Status and restarts are derived as kubectl users know them. */
+import { at, fieldsAt, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
+import { humanDuration } from '../humanTime.ts';
+import type { Column } from '../resource.ts';
+import { ageColumn, nameColumn, NONE, orNone, text, wide } from './column.ts';
+
+interface Summary {
+  readonly ready: string;
+  readonly status: string;
+  readonly restarts: number;
+  readonly lastRestart: number;
+}
+
+function condition(pod: ApiObject, type: string): unknown {
+  return listAt(pod, 'status', 'conditions').find((entry) => textAt(entry, 'type') === type);
+}
+
+function isRestartableInit(pod: ApiObject, name: string | undefined): boolean {
+  return listAt(pod, 'spec', 'initContainers').some(
+    (container) => textAt(container, 'name') === name && textAt(container, 'restartPolicy') === 'Always',
+  );
+}
+
+function summarise(pod: ApiObject): Summary {
+  const total =
+    listAt(pod, 'spec', 'containers').length +
+    listAt(pod, 'spec', 'initContainers').filter((container) => textAt(container, 'restartPolicy') === 'Always').length;
+  let ready = 0;
+  let restarts = 0;
+  let lastRestart = 0;
+  let status = textAt(pod, 'status', 'reason') ?? '';
+  if (status === '') status = textAt(pod, 'status', 'phase') ?? '';
+  if (textAt(condition(pod, 'PodScheduled'), 'reason') === 'SchedulingGated') status = 'SchedulingGated';
+
+  const note = (entry: unknown): void => {
+    const finished = Date.parse(textAt(entry, 'lastState', 'terminated', 'finishedAt') ?? '');
+    if (finished > lastRestart) lastRestart = finished;
+  };
+  const initTotal = listAt(pod, 'spec', 'initContainers').length;
+  let initializing = false;
+  let initRestarts = 0;
+  for (const [index, entry] of listAt(pod, 'status', 'initContainerStatuses').entries()) {
+    initRestarts += numberAt(entry, 'restartCount') ?? 0;
+    note(entry);
+    const restartable = isRestartableInit(pod, textAt(entry, 'name'));
+    if (restartable && at(entry, 'ready') === true) ready++;
+    const terminated = fieldsAt(entry, 'state', 'terminated');
+    const waiting = textAt(entry, 'state', 'waiting', 'reason') ?? '';
+    if (terminated !== undefined && terminated['exitCode'] === 0) continue;
+    if (restartable && at(entry, 'started') === true) continue;
+    if (terminated !== undefined) status = `Init:${endReason(terminated)}`;
+    else if (waiting !== '' && waiting !== 'PodInitializing') status = `Init:${waiting}`;
+    else status = `Init:${index}/${initTotal}`;
+    initializing = true;
+    break;
+  }
+  if (initializing) restarts = initRestarts;
+  else {
+    let running = false;
+    for (const entry of listAt(pod, 'status', 'containerStatuses').toReversed()) {
+      restarts += numberAt(entry, 'restartCount') ?? 0;
+      note(entry);
+      const waiting = textAt(entry, 'state', 'waiting', 'reason') ?? '';
+      const terminated = fieldsAt(entry, 'state', 'terminated');
+      if (waiting !== '') status = waiting;
+      else if (terminated !== undefined) status = endReason(terminated);
+      else if (at(entry, 'ready') === true && fieldsAt(entry, 'state', 'running') !== undefined) {
+        running = true;
+        ready++;
+      }
+    }
+    if (status === 'Completed' && running) {
+      status = textAt(condition(pod, 'Ready'), 'status') === 'True' ? 'Running' : 'NotReady';
+    }
+  }
+  if (pod.metadata.deletionTimestamp !== undefined) {
+    status = textAt(pod, 'status', 'reason') === 'NodeLost' ? 'Unknown' : 'Terminating';
+  }
+  return { ready: `${ready}/${total}`, status, restarts, lastRestart };
+}
+
+function endReason(terminated: Readonly<Record<string, unknown>>): string {
+  const reason = textAt(terminated, 'reason') ?? '';
+  if (reason !== '') return reason;
+  const signal = numberAt(terminated, 'signal') ?? 0;
+  return signal !== 0 ? `Signal:${signal}` : `ExitCode:${numberAt(terminated, 'exitCode') ?? 0}`;
+}
+
+export const podColumns: readonly Column[] = [
+  nameColumn,
+  text('Ready', (pod) => summarise(pod).ready),
+  text('Status', (pod) => summarise(pod).status),
+  text('Restarts', (pod, now) => {
+    const { restarts, lastRestart } = summarise(pod);
+    return restarts > 0 && lastRestart > 0 ? `${restarts} (${humanDuration(now - lastRestart)} ago)` : `${restarts}`;
+  }),
+  ageColumn,
+  wide('IP', (pod) => orNone(textAt(pod, 'status', 'podIP'))),
+  wide('Node', (pod) => orNone(textAt(pod, 'spec', 'nodeName'))),
+  wide('Nominated Node', (pod) => orNone(textAt(pod, 'status', 'nominatedNodeName'))),
+  wide('Readiness Gates', (pod) => {
+    const gates = listAt(pod, 'spec', 'readinessGates');
+    if (gates.length === 0) return NONE;
+    const open = gates.filter((gate) => {
+      const found = condition(pod, textAt(gate, 'conditionType') ?? '');
+      return textAt(found, 'status') === 'True';
+    });
+    return `${open.length}/${gates.length}`;
+  }),
+];

@@ -1,0 +1,145 @@
+/**
+ * CRDs made alive. In: a CustomResourceDefinition. Out: one `Resource` per served version, with defaulting and
+ * validation by its structural schema and with its printer columns.
+ */
+import { applyDefaults } from '../../api/schema/defaulting.ts';
+import { fieldErrorBody } from '../../api/schema/fieldError.ts';
+import type { StructuralSchema } from '../../api/schema/structuralSchema.ts';
+import { validate } from '../../api/schema/validate.ts';
+import { ALL_VERBS, selectableFields } from './builtinResources.ts';
+import { nameColumn, plainColumns } from './columns/column.ts';
+import { at, fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields.ts';
+import { age } from './humanTime.ts';
+import { compileJsonPath } from './jsonPath.ts';
+import { OBJECT_META, schemaNamed } from './kubernetesTypes.ts';
+import { apiVersionText, type Column, type Resource, type ScalePaths, type Strategy } from './resource.ts';
+import { Shape, type OpenApiSchema } from './shape.ts';
+
+const COLUMN_TYPES = new Set(['string', 'integer', 'boolean', 'number', 'date']);
+
+function printerColumn(definition: unknown): Column {
+  const read = compileJsonPath(textAt(definition, 'jsonPath') ?? '.');
+  const type = textAt(definition, 'type') ?? 'string';
+  const description = textAt(definition, 'description');
+  const format = textAt(definition, 'format');
+  const priority = at(definition, 'priority');
+  return {
+    name: textAt(definition, 'name') ?? '',
+    type: COLUMN_TYPES.has(type) ? (type as Column['type']) : 'string',
+    ...(description === undefined ? {} : { description }),
+    ...(format === undefined ? {} : { format }),
+    ...(typeof priority === 'number' ? { priority } : {}),
+    cell(object, now) {
+      const value = read(object);
+      if (value === undefined) return null;
+      if (type === 'date') return age(value, now);
+      if (type === 'string') return typeof value === 'string' ? value : JSON.stringify(value);
+      return typeof value === 'object' ? JSON.stringify(value) : value;
+    },
+  };
+}
+
+/** The schema as OpenAPI shows it: every object has a type and metadata, whatever the CRD says about them. */
+function wholeSchema(
+  declared: OpenApiSchema,
+  resource: { group: string; version: string; kind: string },
+): OpenApiSchema {
+  return {
+    ...declared,
+    properties: {
+      ...declared.properties,
+      apiVersion: { type: 'string', ...declared.properties?.['apiVersion'] },
+      kind: { type: 'string', ...declared.properties?.['kind'] },
+      metadata: { $ref: `#/components/schemas/${OBJECT_META}` },
+    },
+    ...({ 'x-kubernetes-group-version-kind': [resource] } as object),
+  };
+}
+
+function strategyFor(schema: StructuralSchema): Strategy {
+  return {
+    tracksGeneration: true,
+    applyDefaults(draft) {
+      const defaulted = applyDefaults(schema, draft) as ApiObject;
+      // Metadata is not the schema's business; the draft stays the one that the caller holds.
+      const { metadata } = draft;
+      Object.assign(draft, defaulted, { metadata });
+    },
+    validate(draft, old) {
+      return validate(schema, draft, old).map((error) => ({
+        field: error.field,
+        message: fieldErrorBody(error),
+        reason: error.type,
+      }));
+    },
+  };
+}
+
+function scalePaths(version: unknown): ScalePaths | undefined {
+  const scale = fieldsAt(version, 'subresources', 'scale');
+  if (scale === undefined) return undefined;
+  return {
+    specReplicas: textAt(scale, 'specReplicasPath') ?? '.spec.replicas',
+    statusReplicas: textAt(scale, 'statusReplicasPath') ?? '.status.replicas',
+    selector: textAt(scale, 'labelSelectorPath'),
+  };
+}
+
+/** `karpenter.sh/v1 NodePool` is `sh.karpenter.v1.NodePool` in OpenAPI. */
+function openApiName(group: string, version: string, kind: string): string {
+  return `${group.split('.').toReversed().join('.')}.${version}.${kind}`;
+}
+
+export function customResources(definition: ApiObject): Resource[] {
+  const group = textAt(definition, 'spec', 'group') ?? '';
+  const names = fieldsAt(definition, 'spec', 'names') ?? {};
+  const kind = textAt(names, 'kind') ?? '';
+  const plural = textAt(names, 'plural') ?? '';
+  const namespaced = textAt(definition, 'spec', 'scope') === 'Namespaced';
+  const versions = listAt(definition, 'spec', 'versions');
+  const stored = versions.find((version) => isFields(version) && version['storage'] === true);
+  const storedVersion = apiVersionText({ group, version: textAt(stored, 'name') ?? '' });
+  return versions.flatMap((version): Resource[] => {
+    if (at(version, 'served') !== true) return [];
+    const name = textAt(version, 'name') ?? '';
+    const declared = fieldsAt(version, 'schema', 'openAPIV3Schema') ?? {};
+    const schema = wholeSchema(declared, { group, version: name, kind });
+    const served = apiVersionText({ group, version: name });
+    const columns = listAt(version, 'additionalPrinterColumns').map(printerColumn);
+    const paths = listAt(version, 'selectableFields').map((field) => (textAt(field, 'jsonPath') ?? '').slice(1));
+    return [
+      {
+        group,
+        version: name,
+        kind,
+        plural,
+        singular: textAt(names, 'singular') ?? kind.toLowerCase(),
+        listKind: textAt(names, 'listKind') ?? `${kind}List`,
+        namespaced,
+        shortNames: listAt(names, 'shortNames').map(String),
+        categories: listAt(names, 'categories').map(String),
+        custom: true,
+        hasStatus: fieldsAt(version, 'subresources', 'status') !== undefined,
+        scale: scalePaths(version),
+        actions: [],
+        verbs: ALL_VERBS,
+        typeName: openApiName(group, name, kind),
+        schema,
+        shape: new Shape(schema, schemaNamed, false),
+        strategy: strategyFor(declared as StructuralSchema),
+        columns: columns.length === 0 ? plainColumns : [nameColumn, ...columns],
+        selectable: selectableFields(paths, namespaced),
+        storage: {
+          group,
+          plural,
+          ...(served === storedVersion
+            ? {}
+            : {
+                decode: (object: ApiObject) => ({ ...object, apiVersion: served }),
+                encode: (object: ApiObject) => ({ ...object, apiVersion: storedVersion }),
+              }),
+        },
+      },
+    ];
+  });
+}

@@ -1,0 +1,86 @@
+/**
+ * The arithmetic of evictions. In: a pod, the budgets of its namespace, the time. Out: whether the pod may go now, and
+ * what the budget that covers it must remember; a refusal is a TooManyRequests error with its cause.
+ */
+import { at, copyJson, fieldsAt, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
+import { labelSelectorPredicate } from './selectors.ts';
+import { forbidden, internalError, tooManyRequests } from './status.ts';
+
+const BUDGETS = { group: 'policy', plural: 'poddisruptionbudgets' };
+const VIOLATION = "Cannot evict pod as it would violate the pod's disruption budget.";
+const MAX_DISRUPTED = 2000;
+const RETRY_SECONDS = 10;
+
+/** `budget`: the status to store before the pod is deleted; absent when none covers it or none needs to pay. */
+export interface EvictionVerdict {
+  readonly budget: { readonly object: ApiObject; readonly status: Fields } | undefined;
+}
+
+export function judgeEviction(pod: ApiObject, budgets: Iterable<ApiObject>, now: string): EvictionVerdict {
+  if (isBeyondBudgets(pod)) return { budget: undefined };
+  const covering = [...budgets].filter((budget) => covers(budget, pod));
+  if (covering.length > 1) {
+    throw internalError(
+      new Error('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'),
+    );
+  }
+  const [budget] = covering;
+  if (budget === undefined) return { budget: undefined };
+  if (!isReady(pod)) {
+    const policy = textAt(budget, 'spec', 'unhealthyPodEvictionPolicy');
+    const healthy = numberAt(budget, 'status', 'currentHealthy') ?? 0;
+    const desired = numberAt(budget, 'status', 'desiredHealthy') ?? 0;
+    if (policy === 'AlwaysAllow' || (healthy >= desired && desired > 0)) return { budget: undefined };
+  }
+  return { budget: { object: budget, status: spend(budget, pod.metadata.name, now) } };
+}
+
+/** Ended, never started, or already going: evicting it takes nothing from anybody. */
+function isBeyondBudgets(pod: ApiObject): boolean {
+  const phase = textAt(pod, 'status', 'phase');
+  return (
+    phase === 'Succeeded' || phase === 'Failed' || phase === 'Pending' || pod.metadata.deletionTimestamp !== undefined
+  );
+}
+
+function covers(budget: ApiObject, pod: ApiObject): boolean {
+  return (
+    budget.metadata.namespace === pod.metadata.namespace &&
+    labelSelectorPredicate(at(budget, 'spec', 'selector'))(pod.metadata.labels ?? {})
+  );
+}
+
+function isReady(pod: ApiObject): boolean {
+  return listAt(pod, 'status', 'conditions').some(
+    (entry) => textAt(entry, 'type') === 'Ready' && textAt(entry, 'status') === 'True',
+  );
+}
+
+function spend(budget: ApiObject, podName: string, now: string): Fields {
+  const { name, generation } = budget.metadata;
+  const status = copyJson(fieldsAt(budget, 'status') ?? {});
+  if ((numberAt(status, 'observedGeneration') ?? 0) < (generation ?? 0)) {
+    const message = `The disruption budget ${name} is still being processed by the server.`;
+    throw tooManyRequests(VIOLATION, [{ reason: 'DisruptionBudget', message }], RETRY_SECONDS);
+  }
+  const allowed = numberAt(status, 'disruptionsAllowed') ?? 0;
+  const disrupted = fieldsAt(status, 'disruptedPods') ?? {};
+  if (allowed < 0) throw forbidden(BUDGETS, name, 'pdb disruptions allowed is negative');
+  if (Object.keys(disrupted).length > MAX_DISRUPTED) {
+    throw forbidden(BUDGETS, name, 'DisruptedPods map too big - too many evictions not confirmed by PDB controller');
+  }
+  if (allowed === 0) {
+    const message = `The disruption budget ${name} needs ${numberAt(status, 'desiredHealthy') ?? 0} healthy pods and has ${numberAt(status, 'currentHealthy') ?? 0} currently`;
+    throw tooManyRequests(VIOLATION, [{ reason: 'DisruptionBudget', message }], 0);
+  }
+  status['disruptionsAllowed'] = allowed - 1;
+  status['disruptedPods'] = { ...disrupted, [podName]: now };
+  if (allowed === 1) {
+    status['conditions'] = listAt(status, 'conditions').map((entry) =>
+      textAt(entry, 'type') === 'DisruptionAllowed'
+        ? { ...(entry as Fields), status: 'False', reason: 'InsufficientPods', lastTransitionTime: now }
+        : entry,
+    );
+  }
+  return status;
+}

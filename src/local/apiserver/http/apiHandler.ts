@@ -1,0 +1,148 @@
+/** The whole API as a function. In: an `ApiRequest`. Out: an `ApiResponse`; every failure is a Status object. */
+import type { Clock } from '../../../clock/clock.ts';
+import { KubeError } from '../../../kube/errors.ts';
+import { fieldsAt, type Fields } from '../fields.ts';
+import type { Objects } from '../objects.ts';
+import { internalError, methodNotAllowed, unknownPath } from '../status.ts';
+import { negotiate } from './accept.ts';
+import {
+  aggregatedDiscovery,
+  legacyGroup,
+  legacyGroupList,
+  legacyResourceList,
+  legacyVersions,
+  REVIEWS,
+} from './discovery.ts';
+import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import { OpenApi } from './openApi.ts';
+import { parseObject } from './requestOptions.ts';
+import { parseResourcePath } from './requestPath.ts';
+import { ResourceHandler } from './resourceHandler.ts';
+
+const VERSION = {
+  major: '1',
+  minor: '36',
+  emulationMajor: '1',
+  emulationMinor: '36',
+  minCompatibilityMajor: '1',
+  minCompatibilityMinor: '35',
+  gitVersion: 'v1.36.3-nodewright',
+  gitCommit: 'local',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: 'typescript',
+  platform: 'node/local',
+};
+const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
+const CHECKS = ['ping', 'store'];
+
+export class ApiHandler {
+  private readonly objects: Objects;
+  private readonly resources: ResourceHandler;
+  private readonly openApi: OpenApi;
+
+  constructor(objects: Objects, clock: Clock) {
+    this.objects = objects;
+    this.resources = new ResourceHandler(objects, clock);
+    this.openApi = new OpenApi(objects.catalog);
+  }
+
+  handle(request: ApiRequest): ApiResponse {
+    try {
+      return this.route(request);
+    } catch (error) {
+      const failure = error instanceof KubeError ? error : internalError(error);
+      const seconds = failure.status.details?.retryAfterSeconds;
+      return {
+        ...jsonResponse(failure.status, failure.code),
+        ...(seconds === undefined ? {} : { headers: { 'retry-after': String(seconds) } }),
+      };
+    }
+  }
+
+  private route(request: ApiRequest): ApiResponse {
+    const path = parseResourcePath(request.path);
+    if (path === undefined) return this.document(request);
+    const resource = this.objects.catalog.find(path.group, path.version, path.plural);
+    if (resource !== undefined) return this.resources.handle(request, path, resource);
+    const review = REVIEWS.find(
+      (one) => one.group === path.group && one.version === path.version && one.name === path.plural,
+    );
+    if (review === undefined) {
+      const isServed = this.objects.catalog
+        .all()
+        .some((one) => one.group === path.group && one.version === path.version);
+      if (isServed) throw unknownPath();
+      return textResponse('404 page not found\n', 404);
+    }
+    if (request.method !== 'POST') throw methodNotAllowed({ group: review.group, plural: review.name });
+    return jsonResponse(answerReview(review.kind, parseObject(request), request.user), 201);
+  }
+
+  private document(request: ApiRequest): ApiResponse {
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed(undefined);
+    const path = request.path.length > 1 ? request.path.replace(/\/$/, '') : request.path;
+    if (HEALTH_PATHS.has(path)) return health(path, request.query.has('verbose'));
+    if (path === '/version') return jsonResponse(VERSION);
+    if (path === '/openapi/v3') return jsonResponse(this.openApi.index());
+    if (path.startsWith('/openapi/v3/')) return this.openApiDocument(path.slice('/openapi/v3/'.length));
+    if (path === '/') return jsonResponse({ paths: this.paths() });
+    return this.discovery(request, path);
+  }
+
+  private discovery(request: ApiRequest, path: string): ApiResponse {
+    const resources = this.objects.catalog.all();
+    const accepted = negotiate(request.headers['accept']);
+    if (path === '/api' || path === '/apis') {
+      if (accepted?.as === 'aggregatedDiscovery') {
+        const body = aggregatedDiscovery(resources, path === '/api', accepted.version);
+        const contentType = `application/json;g=apidiscovery.k8s.io;v=${accepted.version};as=APIGroupDiscoveryList`;
+        return { ...jsonResponse(body), contentType };
+      }
+      return jsonResponse(path === '/api' ? legacyVersions() : legacyGroupList(resources));
+    }
+    const [root, first = '', second] = path.slice(1).split('/');
+    let found: object | undefined;
+    if (root === 'api' && second === undefined) found = legacyResourceList(resources, '', first);
+    else if (root === 'apis' && second === undefined) found = legacyGroup(resources, first);
+    else if (root === 'apis' && second !== undefined) found = legacyResourceList(resources, first, second);
+    if (found === undefined) throw unknownPath();
+    return jsonResponse(found);
+  }
+
+  private openApiDocument(key: string): ApiResponse {
+    const document = this.openApi.document(key);
+    if (document === undefined) throw unknownPath();
+    return {
+      ...jsonResponse(document.text),
+      headers: { etag: `"${document.hash}"`, 'cache-control': 'public, immutable' },
+    };
+  }
+
+  private paths(): string[] {
+    const groups = this.objects.catalog
+      .all()
+      .map(({ group, version }) => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`));
+    return [
+      ...new Set(['/api', '/apis', ...groups, '/healthz', '/livez', '/openapi/v3', '/readyz', '/version']),
+    ].sort();
+  }
+}
+
+function health(path: string, verbose: boolean): ApiResponse {
+  if (!verbose) return textResponse('ok');
+  return textResponse(`${CHECKS.map((check) => `[+]${check} ok`).join('\n')}\n${path.slice(1)} check passed\n`);
+}
+
+/** Everybody who gets in may do everything: roles are stored but not enforced. */
+function answerReview(kind: string, body: Fields, user: string): object {
+  const all = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
+  const status =
+    kind === 'SelfSubjectRulesReview'
+      ? { resourceRules: [all], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }], incomplete: false }
+      : kind === 'SelfSubjectReview'
+        ? { userInfo: { username: user, groups: ['system:masters', 'system:authenticated'] } }
+        : { allowed: true, reason: 'every authenticated user of a local cluster is its administrator' };
+  return { ...body, metadata: fieldsAt(body, 'metadata') ?? {}, status };
+}

@@ -1,0 +1,159 @@
+/** What the server offers, in both forms that clients ask for. In: the catalogue. Out: discovery documents. */
+import type { Action, Resource } from '../resource.ts';
+
+interface GroupVersions {
+  readonly group: string;
+  readonly versions: readonly string[];
+}
+
+/** Stable before beta before alpha, then the higher number: the order in which clients prefer versions. */
+function byPreference(left: string, right: string): number {
+  const rank = (version: string): [number, number, number] => {
+    const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
+    if (match === null) return [0, 0, 0];
+    return [match[2] === undefined ? 3 : match[2] === 'beta' ? 2 : 1, Number(match[1]), Number(match[3] ?? 0)];
+  };
+  const [a, b] = [rank(left), rank(right)];
+  return b[0] - a[0] || b[1] - a[1] || b[2] - a[2];
+}
+
+/** Kinds that exist only to be asked. */
+export const REVIEWS: readonly (Action & { readonly namespaced: boolean })[] = [
+  review('authorization.k8s.io', 'SelfSubjectAccessReview', 'selfsubjectaccessreviews'),
+  review('authorization.k8s.io', 'SelfSubjectRulesReview', 'selfsubjectrulesreviews'),
+  review('authorization.k8s.io', 'SubjectAccessReview', 'subjectaccessreviews'),
+  { ...review('authorization.k8s.io', 'LocalSubjectAccessReview', 'localsubjectaccessreviews'), namespaced: true },
+  review('authentication.k8s.io', 'SelfSubjectReview', 'selfsubjectreviews'),
+];
+
+function review(group: string, kind: string, name: string): Action & { readonly namespaced: boolean } {
+  return { name, group, version: 'v1', kind, namespaced: false };
+}
+
+function groupsOf(resources: readonly Resource[]): GroupVersions[] {
+  const versions = new Map<string, Set<string>>();
+  for (const { group, version } of [...resources, ...REVIEWS]) {
+    versions.set(group, (versions.get(group) ?? new Set()).add(version));
+  }
+  return [...versions]
+    .filter(([group]) => group !== '')
+    .map(([group, set]) => ({ group, versions: [...set].sort(byPreference) }));
+}
+
+function groupDocument({ group, versions }: GroupVersions): object {
+  const listed = versions.map((version) => ({ groupVersion: `${group}/${version}`, version }));
+  return { name: group, versions: listed, preferredVersion: listed[0] };
+}
+
+export function legacyGroupList(resources: readonly Resource[]): object {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groupsOf(resources).map(groupDocument) };
+}
+
+export function legacyGroup(resources: readonly Resource[], group: string): object | undefined {
+  const found = groupsOf(resources).find((entry) => entry.group === group);
+  return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(found) };
+}
+
+export function legacyVersions(): object {
+  return {
+    kind: 'APIVersions',
+    versions: ['v1'],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1' }],
+  };
+}
+
+const STATUS_VERBS = ['get', 'patch', 'update'];
+
+export function legacyResourceList(resources: readonly Resource[], group: string, version: string): object | undefined {
+  const entries: object[] = [];
+  for (const resource of resources) {
+    if (resource.group !== group || resource.version !== version) continue;
+    const { plural, namespaced, kind } = resource;
+    entries.push({
+      name: plural,
+      singularName: resource.singular,
+      namespaced,
+      kind,
+      verbs: resource.verbs,
+      ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
+      ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
+    });
+    for (const sub of subresources(resource)) {
+      entries.push({
+        name: `${plural}/${sub.name}`,
+        singularName: '',
+        namespaced,
+        ...(sub.group === group && sub.version === version ? {} : { group: sub.group, version: sub.version }),
+        kind: sub.kind,
+        verbs: sub.verbs,
+      });
+    }
+  }
+  for (const one of REVIEWS) {
+    if (one.group !== group || one.version !== version) continue;
+    const { name, namespaced, kind } = one;
+    entries.push({ name, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['create'] });
+  }
+  if (entries.length === 0) return undefined;
+  const groupVersion = group === '' ? version : `${group}/${version}`;
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: entries };
+}
+
+function subresources(resource: Resource): (Action & { readonly verbs: readonly string[] })[] {
+  const { group, version, kind } = resource;
+  return [
+    ...resource.actions.map((action) => ({ ...action, verbs: action.name === 'finalize' ? ['update'] : ['create'] })),
+    ...(resource.scale === undefined
+      ? []
+      : [{ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: STATUS_VERBS }]),
+    ...(resource.hasStatus ? [{ name: 'status', group, version, kind, verbs: STATUS_VERBS }] : []),
+  ];
+}
+
+/** `apidiscovery.k8s.io`: everything below `/api` or `/apis` in one document. */
+export function aggregatedDiscovery(resources: readonly Resource[], core: boolean, version: string): object {
+  const groups = core ? [{ group: '', versions: ['v1'] }] : groupsOf(resources);
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: `apidiscovery.k8s.io/${version}`,
+    metadata: {},
+    items: groups.map(({ group, versions }) => ({
+      metadata: group === '' ? {} : { name: group },
+      versions: versions.map((one) => ({
+        version: one,
+        resources: aggregatedResources(resources, group, one),
+        freshness: 'Current',
+      })),
+    })),
+  };
+}
+
+function aggregatedResources(resources: readonly Resource[], group: string, version: string): object[] {
+  const served = resources
+    .filter((resource) => resource.group === group && resource.version === version)
+    .map((resource) => {
+      const subs = subresources(resource).map((sub) => ({
+        subresource: sub.name,
+        responseKind: { group: sub.group, version: sub.version, kind: sub.kind },
+        verbs: sub.verbs,
+      }));
+      return {
+        resource: resource.plural,
+        responseKind: { group, version, kind: resource.kind },
+        scope: resource.namespaced ? 'Namespaced' : 'Cluster',
+        singularResource: resource.singular,
+        verbs: resource.verbs,
+        ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
+        ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
+        ...(subs.length === 0 ? {} : { subresources: subs }),
+      };
+    });
+  const asked = REVIEWS.filter((one) => one.group === group && one.version === version).map((one) => ({
+    resource: one.name,
+    responseKind: { group, version, kind: one.kind },
+    scope: one.namespaced ? 'Namespaced' : 'Cluster',
+    singularResource: one.kind.toLowerCase(),
+    verbs: ['create'],
+  }));
+  return [...served, ...asked];
+}

@@ -1,0 +1,31 @@
+/** What the API answers with, before it meets a socket. In: requests as plain data. Out: texts and streams of texts. */
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: Buffer;
+  readonly user: string;
+  readonly signal: AbortSignal;
+}
+
+export interface ApiResponse {
+  readonly code: number;
+  readonly contentType: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** A text, or the lines of a watch. */
+  readonly body: string | AsyncIterable<string>;
+}
+
+export function jsonResponse(value: unknown, code = 200): ApiResponse {
+  return {
+    code,
+    contentType: 'application/json',
+    body: typeof value === 'string' ? value : `${JSON.stringify(value)}\n`,
+  };
+}
+
+export function textResponse(body: string, code = 200): ApiResponse {
+  return { code, contentType: 'text/plain; charset=utf-8', body };
+}

@@ -1,0 +1,154 @@
+/**
+ * `/openapi/v3`. In: the catalogue. Out: the index, and per group version a document with the schemas of its kinds and
+ * the paths that `kubectl` looks up (which kind, which verbs, which query parameters).
+ */
+import { createHash } from 'node:crypto';
+import type { Catalog } from '../catalog.ts';
+import { OBJECT_META, reachableTypes } from '../kubernetesTypes.ts';
+import type { Resource } from '../resource.ts';
+import type { OpenApiSchema } from '../shape.ts';
+import { REVIEWS } from './discovery.ts';
+
+const LIST_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
+const META_SCHEMAS = [
+  OBJECT_META,
+  'io.k8s.apimachinery.pkg.apis.meta.v1.Status',
+  'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions',
+];
+
+const query = (name: string, type = 'string'): object => ({ name, in: 'query', schema: { type, uniqueItems: true } });
+const WRITE_PARAMETERS = [query('dryRun'), query('fieldManager'), query('fieldValidation')];
+const LIST_PARAMETERS = [
+  query('allowWatchBookmarks', 'boolean'),
+  query('continue'),
+  query('fieldSelector'),
+  query('labelSelector'),
+  query('limit', 'integer'),
+  query('resourceVersion'),
+  query('resourceVersionMatch'),
+  query('sendInitialEvents', 'boolean'),
+  query('timeoutSeconds', 'integer'),
+  query('watch', 'boolean'),
+];
+const PATCH_TYPES = [
+  'application/apply-patch+yaml',
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+];
+
+export class OpenApi {
+  private readonly catalog: Catalog;
+  private generation = -1;
+  private readonly documents = new Map<string, { readonly text: string; readonly hash: string }>();
+
+  constructor(catalog: Catalog) {
+    this.catalog = catalog;
+  }
+
+  index(): object {
+    const paths: Record<string, object> = {};
+    for (const key of this.keys()) {
+      paths[key] = { serverRelativeURL: `/openapi/v3/${key}?hash=${this.document(key)?.hash ?? ''}` };
+    }
+    return { paths };
+  }
+
+  /** `key`: `api/v1`, `apis/apps/v1`. */
+  document(key: string): { readonly text: string; readonly hash: string } | undefined {
+    if (this.generation !== this.catalog.generation) {
+      this.documents.clear();
+      this.generation = this.catalog.generation;
+    }
+    const known = this.documents.get(key);
+    if (known !== undefined || !this.keys().has(key)) return known;
+    const text = JSON.stringify(this.build(key));
+    const made = { text, hash: createHash('sha256').update(text).digest('hex').slice(0, 32).toUpperCase() };
+    this.documents.set(key, made);
+    return made;
+  }
+
+  private keys(): Set<string> {
+    return new Set([...this.catalog.all(), ...REVIEWS].map(keyFor));
+  }
+
+  private build(key: string): object {
+    const resources = this.catalog.all().filter((resource) => keyFor(resource) === key);
+    const builtin = resources.filter((resource) => resource.schema === undefined).map((resource) => resource.typeName);
+    const reviews = REVIEWS.filter((review) => keyFor(review) === key);
+    const reviewTypes = reviews.map((review) => `io.k8s.api.${review.group.split('.')[0] ?? ''}.v1.${review.kind}`);
+    const schemas: Record<string, OpenApiSchema> = Object.fromEntries(
+      reachableTypes([...builtin, ...reviewTypes, ...META_SCHEMAS, LIST_META]),
+    );
+    const paths: Record<string, object> = {};
+    for (const resource of resources) {
+      if (resource.schema !== undefined) schemas[resource.typeName] = resource.schema;
+      schemas[`${resource.typeName}List`] = listSchema(resource);
+      addPaths(paths, resource);
+    }
+    return {
+      openapi: '3.0.0',
+      info: { title: 'Kubernetes', version: 'v1.36.0' },
+      paths,
+      components: { schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))) },
+    };
+  }
+}
+
+function keyFor({ group, version }: { readonly group: string; readonly version: string }): string {
+  return group === '' ? `api/${version}` : `apis/${group}/${version}`;
+}
+
+function listSchema(resource: Resource): OpenApiSchema {
+  const gvk = { group: resource.group, version: resource.version, kind: resource.listKind };
+  return {
+    type: 'object',
+    required: ['items'],
+    properties: {
+      apiVersion: { type: 'string' },
+      items: { type: 'array', items: { $ref: `#/components/schemas/${resource.typeName}` } },
+      kind: { type: 'string' },
+      metadata: { $ref: `#/components/schemas/${LIST_META}` },
+    },
+    ...({ 'x-kubernetes-group-version-kind': [gvk] } as object),
+  };
+}
+
+function addPaths(paths: Record<string, object>, resource: Resource): void {
+  const { group, version, kind, plural, namespaced } = resource;
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  const collection = `${root}${namespaced ? '/namespaces/{namespace}' : ''}/${plural}`;
+  const gvk = { group, version, kind };
+  const operation = (action: string, parameters: readonly object[], body?: object): object => ({
+    operationId: `${action}${group.replaceAll(/[^a-zA-Z0-9]/g, '')}${version}${kind}${body === undefined ? '' : 'Body'}`,
+    parameters,
+    ...(body === undefined ? {} : { requestBody: { required: true, content: body } }),
+    responses: { 200: { description: 'OK', content: jsonContent(resource.typeName) } },
+    'x-kubernetes-action': action,
+    'x-kubernetes-group-version-kind': gvk,
+  });
+  const whole = jsonContent(resource.typeName);
+  const patch = Object.fromEntries(PATCH_TYPES.map((type) => [type, { schema: { type: 'object' } }]));
+  paths[collection] = {
+    get: operation('list', LIST_PARAMETERS),
+    post: operation('post', WRITE_PARAMETERS, whole),
+    delete: operation('deletecollection', LIST_PARAMETERS),
+    parameters: namespaced ? [pathParameter('namespace')] : [],
+  };
+  paths[`${collection}/{name}`] = {
+    get: operation('get', []),
+    put: operation('put', WRITE_PARAMETERS, whole),
+    patch: operation('patch', [...WRITE_PARAMETERS, query('force', 'boolean')], patch),
+    delete: operation('delete', [query('gracePeriodSeconds', 'integer'), query('propagationPolicy')]),
+    parameters: [pathParameter('name'), ...(namespaced ? [pathParameter('namespace')] : [])],
+  };
+  if (namespaced) paths[`${root}/${plural}`] = { get: operation('list', LIST_PARAMETERS), parameters: [] };
+}
+
+function pathParameter(name: string): object {
+  return { name, in: 'path', required: true, schema: { type: 'string', uniqueItems: true } };
+}
+
+function jsonContent(typeName: string): object {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${typeName}` } } };
+}

@@ -1,0 +1,48 @@
+/** `kubectl get`'s answers. In: objects of one resource. Out: a `meta.k8s.io/v1 Table` with rows for them. */
+import type { ApiObject } from '../fields.ts';
+import type { Resource } from '../resource.ts';
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+interface TableMetadata {
+  readonly resourceVersion?: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+export function renderTable(
+  resource: Resource,
+  objects: readonly ApiObject[],
+  metadata: TableMetadata,
+  include: IncludeObject,
+  now: number,
+): object {
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata,
+    columnDefinitions: resource.columns.map((column) => ({
+      name: column.name,
+      type: column.type,
+      format: column.format ?? '',
+      description: column.description ?? '',
+      priority: column.priority ?? 0,
+    })),
+    rows: objects.map((object) => renderRow(resource, object, include, now)),
+  };
+}
+
+function renderRow(resource: Resource, object: ApiObject, include: IncludeObject, now: number): object {
+  const cells = resource.columns.map((column) => column.cell(object, now));
+  if (include === 'None') return { cells };
+  return { cells, object: include === 'Object' ? object : partialMetadata(object) };
+}
+
+/** An object reduced to what identifies and labels it. */
+export function partialMetadata(object: ApiObject): object {
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
+}
+
+export function includeObject(text: string | null): IncludeObject {
+  return text === 'None' || text === 'Object' ? text : 'Metadata';
+}

@@ -1,0 +1,43 @@
+/** The file that `kubectl` needs. In: a running server's address and credentials. Out: a kubeconfig, written at once. */
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { stringify } from 'yaml';
+import type { CertificatePair } from '../certificates.ts';
+
+export interface KubeconfigData {
+  readonly url: string;
+  readonly caPem: string;
+  readonly clientCertificate: CertificatePair;
+}
+
+const NAME = 'nodewright';
+const OWNER_ONLY = 0o600;
+
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+function renderKubeconfig(data: KubeconfigData): string {
+  return stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: NAME, cluster: { server: data.url, 'certificate-authority-data': base64(data.caPem) } }],
+    users: [
+      {
+        name: NAME,
+        user: {
+          'client-certificate-data': base64(data.clientCertificate.certificate),
+          'client-key-data': base64(data.clientCertificate.privateKey),
+        },
+      },
+    ],
+    contexts: [{ name: NAME, context: { cluster: NAME, user: NAME } }],
+    'current-context': NAME,
+  });
+}
+
+/** Appears whole or not at all, so that whoever waits for the file can use it as soon as it is there. */
+export async function writeKubeconfigFile(path: string, data: KubeconfigData): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const draft = `${path}.${process.pid}.tmp`;
+  await writeFile(draft, renderKubeconfig(data), { mode: OWNER_ONLY });
+  await rename(draft, path);
+}

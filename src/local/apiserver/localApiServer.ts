@@ -1,0 +1,144 @@
+/**
+ * A Kubernetes API server in this process. In: a clock and randomness. Out: the `Kube` port without a network, and on
+ * demand the same API over HTTPS for `kubectl` and `HttpKube`.
+ */
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import { KubeError, type KubeStatus } from '../../kube/errors.ts';
+import type { Kube } from '../../kube/kube.ts';
+import {
+  createCertificateAuthority,
+  issueClientCertificate,
+  issueServerCertificate,
+  type CertificatePair,
+} from '../certificates.ts';
+import { Catalog } from './catalog.ts';
+import { DefinitionCleanup } from './definitionCleanup.ts';
+import { GarbageCollector } from './garbageCollector.ts';
+import { ApiHandler } from './http/apiHandler.ts';
+import { HttpsServer } from './http/httpsServer.ts';
+import { createInitialObjects } from './initialObjects.ts';
+import { writeKubeconfigFile } from './kubeconfig.ts';
+import { LocalKube } from './localKube.ts';
+import { NamespaceLifecycle } from './namespaceLifecycle.ts';
+import { Objects } from './objects.ts';
+import { Store } from './store.ts';
+
+export interface LocalApiServerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Events remembered per resource, for watches to resume from. */
+  readonly historyLimit?: number;
+}
+
+export interface ListenOptions {
+  /** 0 or absent: any free one. */
+  readonly port?: number;
+  readonly host?: string;
+}
+
+/** Where the server answers, and what gets a client in. */
+export interface Endpoint {
+  readonly url: string;
+  readonly caPem: string;
+  readonly token: string;
+  readonly clientCertificate: CertificatePair;
+}
+
+const HISTORY_LIMIT = 10_000;
+const SERVING_NAMES = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
+const ADMIN = 'nodewright-admin';
+
+export class LocalApiServer {
+  readonly kube: Kube;
+  private readonly clock: Clock;
+  private readonly random: Random;
+  private readonly store: Store;
+  private readonly handler: ApiHandler;
+  private readonly collector: GarbageCollector;
+  private readonly namespaces: NamespaceLifecycle;
+  private readonly definitions: DefinitionCleanup;
+  private listening: { readonly server: HttpsServer; readonly endpoint: Endpoint } | undefined;
+
+  constructor(options: LocalApiServerOptions) {
+    this.clock = options.clock;
+    this.random = options.random;
+    this.store = new Store({ historyLimit: options.historyLimit ?? HISTORY_LIMIT });
+    const objects = new Objects(this.store, new Catalog(this.store), options.clock, options.random);
+    this.handler = new ApiHandler(objects, options.clock);
+    this.collector = new GarbageCollector(objects, options.clock);
+    this.namespaces = new NamespaceLifecycle(objects, options.clock);
+    this.definitions = new DefinitionCleanup(objects, options.clock);
+    this.kube = new LocalKube({ objects, clock: options.clock, raw: async (path) => await this.rawGet(path) });
+    this.namespaces.createInitial();
+    createInitialObjects(objects);
+  }
+
+  /** Serves HTTPS until `close`. Fails when the port is taken. */
+  async listen(options: ListenOptions = {}): Promise<Endpoint> {
+    if (this.listening !== undefined) return this.listening.endpoint;
+    const host = options.host ?? '127.0.0.1';
+    // Real time, whatever the cluster's clock says: those who check the certificates live outside the simulation.
+    const now = { now: Date.now() };
+    const authority = await createCertificateAuthority({ commonName: 'nodewright-local-ca', ...now });
+    const [serving, clientCertificate] = await Promise.all([
+      issueServerCertificate(authority, [...new Set([...SERVING_NAMES, host])], now),
+      issueClientCertificate(authority, ADMIN, ['system:masters'], now),
+    ]);
+    const token = this.random.uuid();
+    const server = await HttpsServer.listen({
+      handler: this.handler,
+      clock: this.clock,
+      serving,
+      caPem: authority.certificate,
+      tokens: new Map([[token, ADMIN]]),
+      port: options.port ?? 0,
+      host,
+    });
+    const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+    const url = `https://${shown.includes(':') ? `[${shown}]` : shown}:${server.port}`;
+    this.listening = { server, endpoint: { url, caPem: authority.certificate, token, clientCertificate } };
+    return this.listening.endpoint;
+  }
+
+  /** Writes a kubeconfig for the running server; the file appears only once the server answers. */
+  async writeKubeconfig(path: string): Promise<void> {
+    if (this.listening === undefined)
+      throw new Error('listen() must have succeeded before a kubeconfig can be written');
+    await writeKubeconfigFile(path, this.listening.endpoint);
+  }
+
+  /** Forgets all history, as etcd's compaction does: clients that are behind get 410 and list again. */
+  compact(): void {
+    this.store.compact();
+  }
+
+  async close(): Promise<void> {
+    this.collector.stop();
+    this.namespaces.stop();
+    this.definitions.stop();
+    const listening = this.listening;
+    this.listening = undefined;
+    await listening?.server.close();
+  }
+
+  private async rawGet(path: string): Promise<unknown> {
+    const url = new URL(path, 'https://localhost');
+    const response = this.handler.handle({
+      method: 'GET',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: { accept: 'application/json' },
+      body: Buffer.alloc(0),
+      user: ADMIN,
+      // A watch asked for this way ends at once.
+      signal: AbortSignal.abort(),
+    });
+    let text = '';
+    if (typeof response.body === 'string') text = response.body;
+    else for await (const line of response.body) text += line;
+    const value: unknown = response.contentType.startsWith('application/json') ? JSON.parse(text) : text;
+    if (response.code >= 400) throw new KubeError(value as KubeStatus);
+    return value;
+  }
+}

@@ -1,0 +1,187 @@
+/**
+ * The `Kube` port without a network. In: the same calls that `HttpKube` takes. Out: answers from the server's own store
+ * by the server's own rules. Answers are frozen: a caller that wants to change one copies it.
+ */
+import { apiVersionOf, type KubeList, type KubeObject, type ResourceKind } from '../../api/object.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type {
+  DeleteOptions,
+  Draft,
+  GetOptions,
+  Kube,
+  ListOptions,
+  ObjectRef,
+  Patch,
+  PatchOptions,
+  SubresourceOptions,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from '../../kube/kube.ts';
+import { deleteObject } from './deletion.ts';
+import type { ApiObject, Fields } from './fields.ts';
+import type { Objects, WriteRequest } from './objects.ts';
+import { patchObject } from './patch/patchObject.ts';
+import { listObjects, watchObjects } from './reading.ts';
+import type { Resource } from './resource.ts';
+import { badRequest, unknownPath } from './status.ts';
+import { bindPod, evictPod, readScale, writeScale } from './subresources.ts';
+import type { ServedEvent } from './watch.ts';
+
+const DEFAULT_MANAGER = 'nodewright';
+
+export interface LocalKubeOptions {
+  readonly objects: Objects;
+  readonly clock: Clock;
+  /** GET of a path that is no object: discovery, health, version. */
+  readonly raw: (path: string) => Promise<unknown>;
+}
+
+export class LocalKube implements Kube {
+  private readonly objects: Objects;
+  private readonly clock: Clock;
+  private readonly rawGet: LocalKubeOptions['raw'];
+
+  constructor(options: LocalKubeOptions) {
+    this.objects = options.objects;
+    this.clock = options.clock;
+    this.rawGet = options.raw;
+  }
+
+  async get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
+    options.signal?.throwIfAborted();
+    const resource = this.resource(kind);
+    const object = this.objects.get(resource, scopeOf(resource, ref.namespace, true), ref.name);
+    return typed<T>(options.subresource === 'scale' ? readScale(resource, object) : object);
+  }
+
+  async list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
+    options.signal?.throwIfAborted();
+    const resource = this.resource(kind);
+    const request = { ...options, namespace: scopeOf(resource, options.namespace, false) };
+    const { items, metadata } = listObjects(this.objects, resource, request);
+    return { apiVersion: apiVersionOf(kind), kind: resource.listKind, metadata, items: items as unknown as T[] };
+  }
+
+  async *watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
+    const resource = this.resource(kind);
+    const request = { ...options, namespace: scopeOf(resource, options.namespace, false) };
+    for await (const event of watchObjects(this.objects, resource, request, this.clock)) {
+      yield toWatchEvent<T>(event);
+    }
+  }
+
+  async create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<T> {
+    options.signal?.throwIfAborted();
+    const resource = this.resource(kind);
+    const namespace = scopeOf(resource, object.metadata.namespace, true);
+    return typed<T>(this.objects.create(resource, namespace, object as unknown as Fields, writeRequest(options)));
+  }
+
+  async replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options: SubresourceOptions = {}): Promise<T> {
+    options.signal?.throwIfAborted();
+    const resource = this.resource(kind);
+    const { name, namespace } = object.metadata;
+    const scope = scopeOf(resource, namespace, true);
+    const request = writeRequest(options);
+    const body = object as unknown as Fields;
+    return typed<T>(
+      options.subresource === 'scale'
+        ? writeScale(this.objects, resource, scope, name, request, () => body)
+        : this.objects.update(resource, scope, name, request, () => body),
+    );
+  }
+
+  async patch<T extends KubeObject>(
+    kind: ResourceKind<T>,
+    ref: ObjectRef,
+    patch: Patch,
+    options: PatchOptions = {},
+  ): Promise<T> {
+    options.signal?.throwIfAborted();
+    const resource = this.resource(kind);
+    const { object } = patchObject(this.objects, resource, scopeOf(resource, ref.namespace, true), ref.name, {
+      ...writeRequest(options),
+      type: patch.type,
+      body: patch.body,
+      force: options.force ?? false,
+    });
+    return typed<T>(object);
+  }
+
+  async delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+    options.signal?.throwIfAborted();
+    const resource = this.resource(kind);
+    deleteObject(this.objects, resource, scopeOf(resource, ref.namespace, true), ref.name, options, this.clock.now());
+  }
+
+  async deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void> {
+    options.signal?.throwIfAborted();
+    const resource = this.resource(kind);
+    const { preconditions: _none, ...rest } = options;
+    const request = { ...rest, namespace: scopeOf(resource, options.namespace, false) };
+    for (const { metadata } of listObjects(this.objects, resource, request).items) {
+      deleteObject(this.objects, resource, metadata.namespace, metadata.name, rest, this.clock.now());
+    }
+  }
+
+  async evict(pod: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+    options.signal?.throwIfAborted();
+    evictPod(this.objects, this.pods(), pod.namespace, pod.name, options, this.clock.now());
+  }
+
+  async bind(pod: ObjectRef, node: string, options: WriteOptions = {}): Promise<void> {
+    options.signal?.throwIfAborted();
+    const binding = { target: { kind: 'Node', name: node } };
+    bindPod(this.objects, this.pods(), pod.namespace, pod.name, binding, { dryRun: options.dryRun ?? false });
+  }
+
+  async raw(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<unknown> {
+    options.signal?.throwIfAborted();
+    return await this.rawGet(path);
+  }
+
+  private resource(kind: ResourceKind<KubeObject>): Resource {
+    const resource = this.objects.catalog.find(kind.group, kind.version, kind.plural);
+    if (resource === undefined) throw unknownPath();
+    return resource;
+  }
+
+  private pods(): Resource {
+    return this.resource({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', singular: 'pod', namespaced: true });
+  }
+}
+
+/** Single objects of a namespaced kind need their namespace; a list without one spans all. */
+function scopeOf(resource: Resource, namespace: string | undefined, single: boolean): string | undefined {
+  if (!resource.namespaced) return undefined;
+  if (namespace !== undefined && namespace !== '') return namespace;
+  if (single) throw badRequest(`a namespace is required for ${resource.plural}`);
+  return undefined;
+}
+
+function writeRequest(options: SubresourceOptions): WriteRequest {
+  return {
+    fieldManager: options.fieldManager ?? DEFAULT_MANAGER,
+    dryRun: options.dryRun ?? false,
+    fieldValidation: 'Ignore',
+    subresource: options.subresource,
+  };
+}
+
+function typed<T extends KubeObject>(object: ApiObject): T {
+  return object as unknown as T;
+}
+
+function toWatchEvent<T extends KubeObject>(event: ServedEvent): WatchEvent<T> {
+  if (event.type !== 'BOOKMARK') return { type: event.type, object: typed<T>(event.object) };
+  return {
+    type: 'BOOKMARK',
+    object: {
+      metadata: {
+        resourceVersion: String(event.revision),
+        ...(event.initialEventsEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+      },
+    },
+  };
+}

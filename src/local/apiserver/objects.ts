@@ -1,0 +1,332 @@
+/**
+ * Reading and writing objects by the rules of their kinds. In: requests on a resource, from HTTP or in process. Out:
+ * stored objects, pages, streams; refusals are `KubeError`s. Each write happens in one turn, so it is atomic.
+ */
+import type { ManagedFieldsEntry } from '../../api/object.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import { ownershipAfterApply, ownershipAfterUpdate, type Writer } from './apply/managedFields.ts';
+import { applyConfiguration } from './apply/serverSideApply.ts';
+import type { Catalog } from './catalog.ts';
+import { copyJson, fieldsAt, isFields, textAt, type ApiObject, type Fields } from './fields.ts';
+import { timestamp } from './humanTime.ts';
+import { normalise, WrongType } from './normalise.ts';
+import { carryOver, checkIdentity, checkMeta, generatedName, isUnchanged, wantsChanged } from './objectMeta.ts';
+import { apiVersionText, type Resource, type StrategyContext } from './resource.ts';
+import { keyOf, type Store, type Table } from './store.ts';
+import { alreadyExists, badRequest, conflict, forbidden, invalid, notFound, staleVersion } from './status.ts';
+
+export interface WriteRequest {
+  readonly fieldManager: string;
+  readonly dryRun: boolean;
+  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
+  readonly subresource?: string | undefined;
+  /** Hears about things that were accepted but are probably mistakes. */
+  warn?(message: string): void;
+}
+
+const NAMESPACES = { group: '', plural: 'namespaces' };
+const NAME_ATTEMPTS = 8;
+
+type Ownership = (after: ApiObject) => ManagedFieldsEntry[];
+
+/** How an update gets its new object: from a replacing body, a patch, or an applied configuration. */
+export type Change = (live: ApiObject) => Fields;
+
+export class Objects {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  private readonly clock: Clock;
+  private readonly random: Random;
+  private readonly context: StrategyContext;
+
+  constructor(store: Store, catalog: Catalog, clock: Clock, random: Random) {
+    this.store = store;
+    this.catalog = catalog;
+    this.clock = clock;
+    this.random = random;
+    const now = (): string => this.now();
+    this.context = {
+      get now() {
+        return now();
+      },
+      uuid: () => random.uuid(),
+      find: (group, plural, key) => store.table(group, plural).get(key),
+      all: (group, plural) => store.table(group, plural).values(),
+    };
+  }
+
+  now(): string {
+    return timestamp(this.clock.now());
+  }
+
+  tableOf(resource: Resource): Table {
+    return this.store.table(resource.storage.group, resource.storage.plural);
+  }
+
+  /** The stored object in the resource's own version. */
+  get(resource: Resource, namespace: string | undefined, name: string): ApiObject {
+    const stored = this.tableOf(resource).get(keyOf(namespace, name));
+    if (stored === undefined) throw notFound(resource, name);
+    return this.serve(resource, stored);
+  }
+
+  serve(resource: Resource, stored: ApiObject): ApiObject {
+    return resource.storage.decode === undefined ? stored : resource.storage.decode(stored);
+  }
+
+  create(resource: Resource, namespace: string | undefined, body: Fields, request: WriteRequest): ApiObject {
+    const draft = this.decode(resource, namespace, undefined, body, request);
+    if ((draft.metadata.resourceVersion ?? '') !== '') {
+      throw badRequest('resourceVersion should not be set on objects to be created');
+    }
+    this.checkNamespace(resource, namespace, draft.metadata.name ?? draft.metadata.generateName ?? '');
+    const table = this.tableOf(resource);
+    if ((draft.metadata.name ?? '') === '' && draft.metadata.generateName !== undefined) {
+      const base = draft.metadata.generateName;
+      let attempts = 0;
+      do draft.metadata.name = generatedName(base, this.random);
+      while (table.get(keyOf(namespace, draft.metadata.name)) !== undefined && ++attempts < NAME_ATTEMPTS);
+    }
+    draft.metadata.name ??= '';
+    if (table.get(keyOf(namespace, draft.metadata.name)) !== undefined) {
+      throw alreadyExists(resource, draft.metadata.name);
+    }
+    const writer = this.writer(resource, request, 'Update');
+    this.prepareNew(resource, draft, (completed) => ownershipAfterUpdate(resource.shape, undefined, completed, writer));
+    return this.write(resource, draft, request);
+  }
+
+  /** Server-side apply. Returns whether it created. */
+  apply(
+    resource: Resource,
+    namespace: string | undefined,
+    name: string,
+    configuration: Fields,
+    force: boolean,
+    request: WriteRequest,
+  ): { readonly object: ApiObject; readonly created: boolean } {
+    const stored = this.tableOf(resource).get(keyOf(namespace, name));
+    const live = stored === undefined ? undefined : this.serve(resource, stored);
+    const draft = this.decode(resource, namespace, name, configuration, request);
+    if (draft.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+    const writer = this.writer(resource, request, 'Apply');
+    // Each endpoint owns its half: status cannot be applied beside spec, nor spec through status.
+    if (resource.hasStatus && request.subresource === undefined) delete draft['status'];
+    if (request.subresource === 'status') dropAllButStatus(draft);
+    const { object, owned } = applyConfiguration(resource.shape, live, draft, writer);
+    if (live === undefined) {
+      if (request.subresource !== undefined) throw notFound(resource, name);
+      const fresh = copyJson(object);
+      delete fresh.metadata.managedFields;
+      this.checkNamespace(resource, namespace, name);
+      this.prepareNew(resource, fresh, (completed) =>
+        ownershipAfterApply(resource.shape, undefined, owned, completed, writer, force),
+      );
+      return { object: this.write(resource, fresh, request), created: true };
+    }
+    const updated = this.update(
+      resource,
+      namespace,
+      name,
+      request,
+      () => object,
+      (after) => ownershipAfterApply(resource.shape, live, owned, after, writer, force),
+    );
+    return { object: updated, created: false };
+  }
+
+  /** Any other change of an existing object. Its draft may still carry a resourceVersion to be checked. */
+  update(
+    resource: Resource,
+    namespace: string | undefined,
+    name: string,
+    request: WriteRequest,
+    change: Change,
+    ownership?: Ownership,
+  ): ApiObject {
+    const table = this.tableOf(resource);
+    const key = keyOf(namespace, name);
+    const stored = table.get(key);
+    if (stored === undefined) throw notFound(resource, name);
+    const live = this.serve(resource, stored);
+    const onStatus = request.subresource === 'status';
+    const changed = change(live);
+    const draft = this.decode(resource, namespace, name, onStatus ? statusPart(changed) : changed, request);
+    this.checkVersion(resource, name, draft, live);
+    const ownedByWriter = draft.metadata.managedFields;
+    carryOver(draft, live);
+    if (onStatus) keepAllButStatus(draft, live, resource);
+    else if (resource.hasStatus) copyField('status', live, draft);
+    // On the status endpoint the rest is the stored object's, frozen and already complete.
+    if (!onStatus || resource.custom) resource.strategy.applyDefaults?.(draft, this.context);
+    // A writer may clear the bookkeeping by sending it empty; otherwise the server's own stands.
+    const base = ownedByWriter?.length === 0 ? { ...live, metadata: { ...live.metadata, managedFields: [] } } : live;
+    const owners =
+      ownership?.(draft) ?? ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
+    if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
+    const errors = checkMeta(resource, draft, live);
+    if (!onStatus || resource.custom) errors.push(...(resource.strategy.validate?.(draft, live) ?? []));
+    if (errors.length > 0) throw invalid(resource, name, errors);
+    if (resource.strategy.tracksGeneration && wantsChanged(draft, live, resource.hasStatus)) {
+      draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
+    }
+    const sameOwners = sameEntries(owners, live.metadata.managedFields);
+    if (owners.length > 0) draft.metadata.managedFields = owners;
+    else delete draft.metadata.managedFields;
+    if (sameOwners && isUnchanged(draft, live)) return live;
+    if (isFinished(draft)) {
+      if (request.dryRun) return draft;
+      return this.serve(resource, table.remove(key, this.encode(resource, draft)));
+    }
+    return this.write(resource, draft, request);
+  }
+
+  /** Writes a draft that has passed all checks. */
+  write(resource: Resource, draft: ApiObject, request: { readonly dryRun: boolean }): ApiObject {
+    if (request.dryRun) return draft;
+    const key = keyOf(draft.metadata.namespace, draft.metadata.name);
+    return this.serve(resource, this.tableOf(resource).put(key, this.encode(resource, draft)));
+  }
+
+  private encode(resource: Resource, draft: ApiObject): ApiObject {
+    return resource.storage.encode === undefined ? draft : resource.storage.encode(draft);
+  }
+
+  private writer(resource: Resource, request: WriteRequest, operation: Writer['operation']): Writer {
+    return {
+      manager: request.fieldManager,
+      operation,
+      apiVersion: apiVersionText(resource),
+      subresource: request.subresource,
+      time: this.now(),
+    };
+  }
+
+  /** From JSON of unknown origin to a private draft of the right kind. */
+  private decode(
+    resource: Resource,
+    namespace: string | undefined,
+    name: string | undefined,
+    body: Fields,
+    request: WriteRequest,
+  ): ApiObject {
+    const named: Fields = { ...body, metadata: { ...fieldsAt(body, 'metadata') } };
+    checkIdentity(named, resource, namespace, name);
+    try {
+      const { value, unknown } = normalise(resource.shape, named, { typed: !resource.custom });
+      const messages = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
+      if (messages.length > 0 && request.fieldValidation === 'Strict') {
+        throw badRequest(
+          `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: strict decoding error: ${messages.join(', ')}`,
+        );
+      }
+      if (request.fieldValidation === 'Warn') for (const message of messages) request.warn?.(message);
+      return value as unknown as ApiObject;
+    } catch (error) {
+      if (!(error instanceof WrongType)) throw error;
+      throw badRequest(
+        `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: ${error.message}`,
+      );
+    }
+  }
+
+  private prepareNew(resource: Resource, draft: ApiObject, ownership: Ownership): void {
+    const { strategy } = resource;
+    const { metadata } = draft;
+    delete metadata.resourceVersion;
+    delete metadata.deletionTimestamp;
+    delete metadata.deletionGracePeriodSeconds;
+    metadata.uid = this.random.uuid();
+    metadata.creationTimestamp = this.now();
+    if (strategy.tracksGeneration) metadata.generation = 1;
+    else delete metadata.generation;
+    if (resource.hasStatus && strategy.keepsStatusOnCreate !== true) delete draft['status'];
+    strategy.applyDefaults?.(draft, this.context);
+    // Defaults belong to the writer; what admission adds and what the status says belong to nobody.
+    const { status, ...rest } = draft;
+    const owners = ownership(resource.hasStatus ? (rest as ApiObject) : { ...rest, status });
+    if (owners.length > 0) metadata.managedFields = owners;
+    else delete metadata.managedFields;
+    strategy.prepareCreate?.(draft, this.context);
+    // Typed objects carry their status even while it says nothing.
+    if (resource.hasStatus && !resource.custom) draft['status'] ??= resource.shape.field('status')?.zeroValue() ?? {};
+    const errors = [...checkMeta(resource, draft, undefined), ...(strategy.validate?.(draft, undefined) ?? [])];
+    if (errors.length > 0) throw invalid(resource, metadata.name, errors);
+  }
+
+  private checkNamespace(resource: Resource, namespace: string | undefined, name: string): void {
+    if (namespace === undefined) return;
+    const found = this.store.table('', 'namespaces').get(namespace);
+    if (found === undefined) throw notFound(NAMESPACES, namespace);
+    if (textAt(found, 'status', 'phase') === 'Terminating') {
+      const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+      throw forbidden(resource, name, why, [
+        {
+          reason: 'NamespaceTerminating',
+          message: `namespace ${namespace} is being terminated`,
+          field: 'metadata.namespace',
+        },
+      ]);
+    }
+  }
+
+  private checkVersion(resource: Resource, name: string, draft: ApiObject, live: ApiObject): void {
+    const { resourceVersion = '', uid = '' } = draft.metadata;
+    if (uid !== '' && uid !== live.metadata.uid) {
+      throw conflict(
+        resource,
+        name,
+        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid ?? ''}`,
+      );
+    }
+    if (resourceVersion !== '' && resourceVersion !== '0' && resourceVersion !== live.metadata.resourceVersion) {
+      throw staleVersion(resource, name);
+    }
+    draft.metadata.resourceVersion = live.metadata.resourceVersion ?? '';
+  }
+}
+
+function statusPart({ apiVersion, kind, metadata, status }: Fields): Fields {
+  return { apiVersion, kind, metadata, status };
+}
+
+/** Deleted, and nothing holds it any more. */
+export function isFinished(object: ApiObject): boolean {
+  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
+  if (deletionTimestamp === undefined || (finalizers?.length ?? 0) > 0 || (deletionGracePeriodSeconds ?? 0) > 0) {
+    return false;
+  }
+  const inner = fieldsAt(object, 'spec')?.['finalizers'];
+  return object.kind !== 'Namespace' || !Array.isArray(inner) || inner.length === 0;
+}
+
+function copyField(name: string, from: ApiObject, to: ApiObject): void {
+  if (from[name] === undefined) delete to[name];
+  else to[name] = from[name];
+}
+
+/** The status endpoint writes status; of metadata only what built-in kinds let through there. */
+function keepAllButStatus(draft: ApiObject, live: ApiObject, resource: Resource): void {
+  for (const name of new Set([...Object.keys(draft), ...Object.keys(live)])) {
+    if (name !== 'status' && name !== 'metadata') copyField(name, live, draft);
+  }
+  if (resource.custom || resource.group === 'apps') {
+    const { managedFields, resourceVersion } = draft.metadata;
+    draft.metadata = { ...copyJson(live.metadata), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    if (managedFields !== undefined) draft.metadata.managedFields = managedFields;
+  }
+}
+
+function dropAllButStatus(draft: ApiObject): void {
+  for (const name of Object.keys(draft)) {
+    if (!['apiVersion', 'kind', 'metadata', 'status'].includes(name)) delete draft[name];
+  }
+}
+
+function sameEntries(left: readonly unknown[], right: readonly unknown[] | undefined): boolean {
+  if (left === right) return true;
+  const plain = (entries: readonly unknown[]): string =>
+    JSON.stringify(entries.map((entry) => (isFields(entry) ? { ...entry, time: '' } : entry)));
+  return plain(left) === plain(right ?? []);
+}

@@ -1,0 +1,68 @@
+/** All patch types on one object or on its scale. In: a patch and its type. Out: the patched object. */
+import { isFields, type ApiObject, type Fields } from '../fields.ts';
+import { shapeNamed } from '../kubernetesTypes.ts';
+import type { Objects, WriteRequest } from '../objects.ts';
+import type { Resource } from '../resource.ts';
+import type { Shape } from '../shape.ts';
+import { badRequest, unfitPatch, unsupportedMediaType } from '../status.ts';
+import { writeScale } from '../subresources.ts';
+import { applyJsonPatch, PatchFailed } from './jsonPatch.ts';
+import { applyMergePatch } from './mergePatch.ts';
+import { applyStrategicMerge } from './strategicMerge.ts';
+
+export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
+
+const SCALE_TYPE = 'io.k8s.api.autoscaling.v1.Scale';
+const CUSTOM_TYPES = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml'];
+
+export interface PatchRequest extends WriteRequest {
+  readonly type: PatchType;
+  readonly body: unknown;
+  readonly force: boolean;
+}
+
+export function patchObject(
+  objects: Objects,
+  resource: Resource,
+  namespace: string | undefined,
+  name: string,
+  request: PatchRequest,
+): { readonly object: ApiObject; readonly created: boolean } {
+  if (request.type === 'strategic' && resource.custom) throw unsupportedMediaType(CUSTOM_TYPES);
+  if (request.subresource === 'scale') {
+    const shape = shapeNamed(SCALE_TYPE);
+    const object = writeScale(objects, resource, namespace, name, request, (scale) => patched(shape, scale, request));
+    return { object, created: false };
+  }
+  if (request.type === 'apply') {
+    if (!isFields(request.body)) throw badRequest('an applied configuration is an object');
+    return objects.apply(resource, namespace, name, request.body, request.force, request);
+  }
+  const change = (live: ApiObject): Fields => patched(resource.shape, live, request);
+  return { object: objects.update(resource, namespace, name, request, change), created: false };
+}
+
+function patched(shape: Shape, live: ApiObject, request: PatchRequest): Fields {
+  const result = applyPatch(shape, live, request);
+  if (!isFields(result)) throw unfitPatch('the patch leaves no object');
+  return result;
+}
+
+function applyPatch(shape: Shape, live: ApiObject, { type, body }: PatchRequest): unknown {
+  switch (type) {
+    case 'json':
+      try {
+        return applyJsonPatch(live, body);
+      } catch (error) {
+        if (error instanceof PatchFailed) throw unfitPatch(error.message);
+        throw error;
+      }
+    case 'strategic':
+      if (!isFields(body)) throw badRequest('a strategic merge patch is an object');
+      return applyStrategicMerge(shape, live, body);
+    case 'merge':
+    case 'apply':
+      if (!isFields(body)) throw badRequest('a merge patch is an object');
+      return applyMergePatch(live, body);
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * One client's view of a resource's changes. In: a table, a place to start, a filter. Out: an async stream of events
+ * that ends when asked to, and fails with 410 when the client is too far behind for the history.
+ *
+ * A watch keeps no queue: it remembers the last revision it has seen and reads on from the table's history.
+ */
+import type { Clock } from '../../clock/clock.ts';
+import type { ApiObject } from './fields.ts';
+import type { StoreEvent, Table } from './store.ts';
+
+export type ServedEvent =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ApiObject }
+  | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean };
+
+export interface WatchRequest {
+  readonly namespace: string | undefined;
+  readonly matches: ((object: ApiObject) => boolean) | undefined;
+  /** `undefined`: start with everything that exists. */
+  readonly after: number | undefined;
+  /** Mark the end of the initial objects with a bookmark. */
+  readonly sendInitialEvents: boolean;
+  readonly bookmarks: boolean;
+  readonly timeoutSeconds: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+const BOOKMARK_INTERVAL = 60_000;
+
+export async function* watchTable(
+  table: Table,
+  request: WatchRequest,
+  clock: Clock,
+  currentRevision: () => number,
+): AsyncGenerator<ServedEvent, void, undefined> {
+  const { signal } = request;
+  const isAborted = (): boolean => signal?.aborted === true;
+  let seen = request.after ?? 0;
+  if (request.after === undefined) {
+    const page = table.page({ namespace: request.namespace, matches: request.matches });
+    seen = page.revision;
+    for (const object of page.items) {
+      if (isAborted()) return;
+      yield { type: 'ADDED', object };
+    }
+    if (request.sendInitialEvents) yield { type: 'BOOKMARK', revision: seen, initialEventsEnd: true };
+  }
+  const prefix = request.namespace === undefined ? '' : `${request.namespace}/`;
+  const alarm = new Alarm(clock, request.timeoutSeconds, request.bookmarks);
+  try {
+    while (!isAborted() && !alarm.expired) {
+      // Nothing can be written between this read and the wait below: both happen in one turn.
+      const events = table.eventsAfter(seen);
+      for (const event of events) {
+        seen = event.revision;
+        if (!event.key.startsWith(prefix)) continue;
+        const served = servedEvent(event, request.matches);
+        if (served !== undefined) yield served;
+        if (isAborted()) return;
+      }
+      if (events.length > 0) continue;
+      if (alarm.takeBookmark()) {
+        seen = Math.max(seen, currentRevision());
+        yield { type: 'BOOKMARK', revision: seen, initialEventsEnd: false };
+        continue;
+      }
+      await nextWrite(table, alarm, signal);
+    }
+  } finally {
+    alarm.stop();
+  }
+}
+
+/** A change seen through a filter: leaving it looks like a deletion, entering it like a creation. */
+function servedEvent(event: StoreEvent, matches: WatchRequest['matches']): ServedEvent | undefined {
+  const { type, object, previous } = event;
+  if (matches === undefined) return { type, object };
+  const had = previous !== undefined && matches(previous);
+  const has = type !== 'DELETED' && matches(object);
+  if (has) return { type: had ? 'MODIFIED' : 'ADDED', object };
+  return had ? { type: 'DELETED', object } : undefined;
+}
+
+/** The two reasons to wake without a write: time is up, or a bookmark is due. */
+class Alarm {
+  expired = false;
+  private bookmarkDue = false;
+  private wake: (() => void) | undefined;
+  private readonly stops: (() => void)[] = [];
+  private cancelBookmark: (() => void) | undefined;
+  private readonly clock: Clock;
+
+  constructor(clock: Clock, timeoutSeconds: number | undefined, bookmarks: boolean) {
+    this.clock = clock;
+    if (timeoutSeconds !== undefined && timeoutSeconds > 0) {
+      this.stops.push(
+        clock.after(timeoutSeconds * 1000, () => {
+          this.expired = true;
+          this.wake?.();
+        }),
+      );
+    }
+    if (bookmarks) this.arm();
+  }
+
+  takeBookmark(): boolean {
+    if (!this.bookmarkDue) return false;
+    this.bookmarkDue = false;
+    this.arm();
+    return true;
+  }
+
+  onWake(wake: () => void): void {
+    this.wake = wake;
+  }
+
+  stop(): void {
+    this.cancelBookmark?.();
+    for (const stop of this.stops) stop();
+  }
+
+  private arm(): void {
+    this.cancelBookmark = this.clock.after(BOOKMARK_INTERVAL, () => {
+      this.bookmarkDue = true;
+      this.wake?.();
+    });
+  }
+}
+
+function nextWrite(table: Table, alarm: Alarm, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stopWaiting();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const stopWaiting = table.onNextWrite(done);
+    alarm.onWake(done);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}

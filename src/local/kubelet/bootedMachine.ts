@@ -1,0 +1,144 @@
+/**
+ * The computer inside a virtual machine. In: the machine with its custom data, the script that an AKS image runs at
+ * first start. Out: what the kubelet, the cloud's node controller and the device plugin will say of the node.
+ */
+import { Labels } from '../../api/labels.ts';
+import { Quantity } from '../../units/quantity.ts';
+import { formatResources, parseResources, subtractResources, type Resources } from '../../units/resources.ts';
+import type { Machine } from './machine.ts';
+import type { LocalVirtualMachine } from '../arm/virtualMachines.ts';
+
+const KIBI = 1024;
+const MEBI = 2 ** 20;
+const GIBI = 2 ** 30;
+/** A node of AKS sees 98 % of its memory less what the firmware holds; its disk loses 3.2 % to the file system. */
+const MEMORY_SHARE = 0.98;
+const FIRMWARE_BYTES = 64 * MEBI;
+const DISK_SHARE = 0.968;
+const OS_IMAGES: readonly (readonly [RegExp, string])[] = [
+  [/\/2404/, 'Ubuntu 24.04.3 LTS'],
+  [/\/2204/, 'Ubuntu 22.04.5 LTS'],
+  [/\/V3/, 'Microsoft Azure Linux 3.0'],
+  [/\/V2/, 'CBL-Mariner/Linux'],
+];
+
+/** Undefined when the script does not start a kubelet: such a machine runs, and never joins. */
+export function bootedMachine(vm: LocalVirtualMachine): Machine | undefined {
+  const variables = readVariables(Buffer.from(vm.customData ?? '', 'base64').toString('utf8'));
+  const flags = readFlags(variables.get('KUBELET_FLAGS') ?? '');
+  const maxPods = flags.get('max-pods');
+  const version = variables.get('KUBERNETES_VERSION');
+  if (maxPods === undefined || version === undefined || version === '') return undefined;
+  const capacity = capacityOf(vm, maxPods);
+  return {
+    name: vm.computerName.toLowerCase(),
+    providerID: `azure://${vm.id.replace(`/resourceGroups/${vm.resourceGroup}/`, `/resourceGroups/${vm.resourceGroup.toLowerCase()}/`)}`,
+    labels: { ...readPairs(variables.get('KUBELET_NODE_LABELS') ?? ''), ...cloudLabels(vm, variables) },
+    taints: readTaints(variables.get('KUBELET_REGISTER_WITH_TAINTS') ?? ''),
+    capacity: formatResources(capacity),
+    allocatable: formatResources(allocatableOf(capacity, flags)),
+    kubeletVersion: `v${version}`,
+    osImage: OS_IMAGES.find(([pattern]) => pattern.test(vm.imageId ?? ''))?.[1] ?? 'Linux',
+  };
+}
+
+/** `NAME='value'` lines of a shell script. */
+function readVariables(script: string): ReadonlyMap<string, string> {
+  const variables = new Map<string, string>();
+  for (const match of script.matchAll(/^([A-Z][A-Z0-9_]*)='((?:[^']|'\\'')*)'$/gm)) {
+    variables.set(match[1] ?? '', (match[2] ?? '').replaceAll("'\\''", "'"));
+  }
+  return variables;
+}
+
+function readFlags(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    text.split(/\s+/).flatMap((flag) => {
+      const match = /^--([\w-]+)=(.*)$/.exec(flag);
+      return match === null ? [] : [[match[1] ?? '', match[2] ?? ''] as const];
+    }),
+  );
+}
+
+/** `a=b,c=d` */
+function readPairs(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    text
+      .split(',')
+      .filter((pair) => pair.includes('='))
+      .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+  );
+}
+
+/** `key=value:effect,key:effect` */
+function readTaints(text: string): Machine['taints'] {
+  return text
+    .split(',')
+    .filter((taint) => taint !== '')
+    .map((taint) => {
+      const [, key = '', value = '', effect = ''] = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(taint) ?? [];
+      return { key, ...(value === '' ? {} : { value }), effect: effect as Machine['taints'][number]['effect'] };
+    });
+}
+
+/** What the kubelet finds out by itself, and what the cloud's node controller adds. */
+function cloudLabels(
+  vm: LocalVirtualMachine,
+  variables: ReadonlyMap<string, string>,
+): Readonly<Record<string, string>> {
+  const architecture = variables.get('ARCHITECTURE') ?? 'amd64';
+  const zone = vm.zone === undefined ? '0' : `${vm.location}-${vm.zone}`;
+  return {
+    [Labels.hostname]: vm.computerName.toLowerCase(),
+    [Labels.os]: 'linux',
+    'beta.kubernetes.io/os': 'linux',
+    [Labels.arch]: architecture,
+    'beta.kubernetes.io/arch': architecture,
+    [Labels.instanceType]: vm.size,
+    'beta.kubernetes.io/instance-type': vm.size,
+    [Labels.zone]: zone,
+    'failure-domain.beta.kubernetes.io/zone': zone,
+    [Labels.region]: vm.location,
+    'failure-domain.beta.kubernetes.io/region': vm.location,
+    [Labels.diskZone]: vm.zone === undefined ? '' : zone,
+  };
+}
+
+function capacityOf(vm: LocalVirtualMachine, maxPods: string): Resources {
+  const kibibytes = (bytes: number): Quantity => Quantity.fromValue(Math.floor(bytes / KIBI) * KIBI, 'BinarySI');
+  return {
+    cpu: Quantity.fromValue(vm.vCPUs),
+    memory: kibibytes(vm.memoryGiB * GIBI * MEMORY_SHARE - FIRMWARE_BYTES),
+    'ephemeral-storage': kibibytes(vm.osDiskSizeGB * GIBI * DISK_SHARE),
+    pods: Quantity.parse(maxPods),
+    'hugepages-1Gi': Quantity.zero,
+    'hugepages-2Mi': Quantity.zero,
+    ...(vm.gpus === 0 ? {} : { 'nvidia.com/gpu': Quantity.fromValue(vm.gpus) }),
+  };
+}
+
+/** As the kubelet computes it: less what is reserved, and less the thresholds below which it evicts. */
+function allocatableOf(capacity: Resources, flags: ReadonlyMap<string, string>): Resources {
+  let left = capacity;
+  for (const flag of ['kube-reserved', 'system-reserved']) {
+    left = subtractResources(left, parseResources(readPairs(flags.get(flag) ?? '')));
+  }
+  const names: Readonly<Record<string, string>> = {
+    'memory.available': 'memory',
+    'nodefs.available': 'ephemeral-storage',
+  };
+  for (const threshold of (flags.get('eviction-hard') ?? '').split(',')) {
+    const [signal = '', amount = ''] = threshold.split('<');
+    const name = names[signal];
+    const whole = name === undefined ? undefined : capacity[name];
+    if (name === undefined || whole === undefined) continue;
+    left = subtractResources(left, { [name]: thresholdOf(amount, whole) });
+  }
+  return left;
+}
+
+function thresholdOf(amount: string, whole: Quantity): Quantity {
+  const percent = /^(\d+)%$/.exec(amount)?.[1];
+  if (percent === undefined) return Quantity.parse(amount);
+  return Quantity.fromValue(Math.floor((whole.value() * Number(percent)) / 100), whole.format);
+}
