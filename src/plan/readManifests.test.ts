@@ -222,6 +222,17 @@ spec:
     expect(input.pools[0]?.spec.disruption.consolidationPolicy).toBe('WhenEmptyOrUnderutilized');
   });
 
+  it('are known in the versions that their CRDs serve', () => {
+    const nodeClass = (version: string): string =>
+      `apiVersion: karpenter.azure.com/${version}\nkind: AKSNodeClass\nmetadata: { name: ${version} }\nspec: {}\n`;
+    const input = read([nodeClass('v1alpha2'), nodeClass('v1beta1'), nodeClass('v9')].join('---\n'));
+    expect(input.classes.map(({ metadata, spec }) => [metadata.name, spec?.imageFamily])).toEqual([
+      ['v1alpha2', 'Ubuntu'],
+      ['v1beta1', 'Ubuntu'],
+    ]);
+    expect(lines(input)).toEqual(['a.yaml:11: AKSNodeClass v9: there is no version karpenter.azure.com/v9']);
+  });
+
   it('are judged as the API server would', () => {
     const input = read(
       [

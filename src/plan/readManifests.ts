@@ -3,10 +3,10 @@
  * namespaces; and one line for each thing that is wrong, which never keeps the rest from being read.
  */
 import type { Pod } from '../api/kinds.ts';
-import { aksNodeClassDefinition, type AksNodeClass } from '../api/kinds/aksNodeClass.ts';
-import { nodePoolDefinition, type NodePool } from '../api/kinds/nodePool.ts';
+import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Groups } from '../api/labels.ts';
-import { objectSchema } from '../api/crds.ts';
+import { renderCrds } from '../api/crds.ts';
 import { validateNodePool } from '../api/nodePoolValidation.ts';
 import { applyDefaults, prune } from '../api/schema/defaulting.ts';
 import { fieldErrorText } from '../api/schema/fieldError.ts';
@@ -71,6 +71,8 @@ class ManifestReader {
   private defaultPriority = 0;
   private readonly seen = new Map<string, Manifest>();
   private readonly podNames = new Set<string>();
+  /** By apiVersion and kind; filled when the first is asked for. */
+  private readonly schemas = new Map<string, StructuralSchema>();
 
   read(manifest: Manifest): void {
     const groupKind = groupKindOf(manifest);
@@ -145,7 +147,7 @@ class ManifestReader {
   }
 
   private readPool(manifest: Manifest): void {
-    const pool = this.readCustom<NodePool>(objectSchema(nodePoolDefinition), manifest);
+    const pool = this.readCustom<NodePool>(manifest);
     if (pool === undefined) return;
     const errors = validateNodePool(pool);
     for (const error of errors) this.report(manifest, error.field, fieldErrorText(error));
@@ -157,20 +159,39 @@ class ManifestReader {
   }
 
   private readClass(manifest: Manifest): void {
-    const nodeClass = this.readCustom<AksNodeClass>(objectSchema(aksNodeClassDefinition), manifest);
+    const nodeClass = this.readCustom<AksNodeClass>(manifest);
     if (nodeClass !== undefined) this.classes.push(nodeClass);
   }
 
   /** As the API server would: unknown fields gone, defaults in, then judged. */
-  private readCustom<T>(schema: StructuralSchema, manifest: Manifest): T | undefined {
+  private readCustom<T>(manifest: Manifest): T | undefined {
     if (manifest.name === undefined) {
       this.report(manifest, 'metadata', 'metadata.name: Required value');
+      return undefined;
+    }
+    const schema = this.schemaOf(manifest);
+    if (schema === undefined) {
+      this.report(manifest, 'apiVersion', `there is no version ${manifest.apiVersion}`);
       return undefined;
     }
     const object = applyDefaults(schema, prune(schema, manifest.object));
     const errors = validate(schema, object).filter(({ field }) => field !== '<nil>');
     for (const error of errors) this.report(manifest, error.field, fieldErrorText(error));
     return errors.length > 0 ? undefined : (settleNumbers(object) as T);
+  }
+
+  private schemaOf({ apiVersion, kind }: Manifest): StructuralSchema | undefined {
+    const key = `${apiVersion}/${kind}`;
+    const known = this.schemas.get(key);
+    if (known !== undefined || this.schemas.size > 0) return known;
+    for (const { spec } of renderCrds()) {
+      for (const { name, schema } of spec.versions) {
+        // The published type of schemas is wider than the one that ours have.
+        const json = schema?.openAPIV3Schema as StructuralSchema | undefined;
+        if (json !== undefined) this.schemas.set(`${spec.group}/${name}/${spec.names.kind}`, json);
+      }
+    }
+    return this.schemas.get(key);
   }
 
   private readPriority(manifest: Manifest): void {
