@@ -73,20 +73,25 @@ export class Attempt {
     const holders = this.model.pools.map(({ index }) => this.holder(index));
     const slack = this.limitLeft.map((left) => left && Float64Array.from(left));
     const machinesInZone = new Map<string, number>();
+    const zonesOf = new Map<string, readonly string[]>();
     return this.planned.map((node) => {
       const demand = holders[node.pool.index]!;
       const budget = limitBudget(node, slack[node.pool.index], demand);
-      const zones = this.model.states
-        .at(node.state)
-        .offerings.flatMap(({ type, offering }) =>
-          type === node.type && offering.price === node.price ? [offering.zone] : [],
-        );
-      const [zone = ''] = zones.sort(
-        (left, right) => (machinesInZone.get(left) ?? 0) - (machinesInZone.get(right) ?? 0) || (left < right ? -1 : 1),
-      );
+      const key = `${node.state}/${node.type}`;
+      const zones = zonesOf.get(key) ?? this.cheapestZones(node);
+      zonesOf.set(key, zones);
+      let [zone = ''] = zones;
+      for (const other of zones) if ((machinesInZone.get(other) ?? 0) < (machinesInZone.get(zone) ?? 0)) zone = other;
       machinesInZone.set(zone, (machinesInZone.get(zone) ?? 0) + 1);
       return new PlannedMachine(node, this.question, demand, budget, zone);
     });
+  }
+
+  private cheapestZones({ state, type, price }: PlannedNode): string[] {
+    const { offerings } = this.model.states.at(state);
+    return offerings
+      .flatMap((each) => (each.type === type && each.offering.price === price ? [each.offering.zone] : []))
+      .sort();
   }
 
   private begin(): { question: Question; domains: Domains; rooms: ExistingRooms; fit: PoolFit } {

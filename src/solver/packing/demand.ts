@@ -44,6 +44,7 @@ export class Demand {
   readonly nodeDual: number;
   readonly counters: number;
   private readonly candidatesByState: (Int32Array | undefined)[] = [];
+  private readonly largestByState: (Float64Array | undefined)[] = [];
 
   constructor(
     pool: CompiledPool,
@@ -125,6 +126,32 @@ export class Demand {
     const base = type * this.columns;
     for (let column = 0; column < this.columns; column++) if (used[column]! > room[base + column]!) return false;
     return true;
+  }
+
+  /** Whether any type of the state holds the load, whatever it costs. The dearest are asked first: they are large. */
+  holdsSomehow(state: number, used: Float64Array, ports: readonly HostPort[]): boolean {
+    const most = this.largestRoom(state);
+    for (let column = 0; column < this.columns; column++) if (used[column]! > most[column]!) return false;
+    if (used[PODS]! > this.options.maxPodsPerNode) return false;
+    const { types, minValues } = this.states.at(state);
+    if (minValues.length > 0) return this.cheapestHolding(state, used, ports, undefined) >= 0;
+    for (let at = types.length - 1; at >= 0; at--) {
+      if (this.fits(types[at]!, used) && !this.clashesWithDaemons(types[at]!, ports)) return true;
+    }
+    return false;
+  }
+
+  private largestRoom(state: number): Float64Array {
+    const known = this.largestByState[state];
+    if (known !== undefined) return known;
+    const most = new Float64Array(this.columns).fill(-1);
+    for (const type of this.states.at(state).types) {
+      for (let column = 0; column < this.columns; column++) {
+        most[column] = Math.max(most[column]!, this.pool.room[type * this.columns + column]!);
+      }
+    }
+    this.largestByState[state] = most;
+    return most;
   }
 
   /** The cheapest type that holds the load in this state and within what is left of the limits; -1: none. */

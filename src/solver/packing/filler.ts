@@ -3,9 +3,12 @@
  * opened for; out: what it takes, and the cheapest type that holds just that.
  */
 import { NO_STATE } from '../model/stateTable.ts';
-import { CPU, MEMORY, PODS } from '../model/resourceTable.ts';
+import * as columnsOf from '../model/resourceTable.ts';
 import { HostLedger, type Bin } from './bin.ts';
 import type { Demand } from './demand.ts';
+
+/** Read once: an imported binding is looked up each time, and these stand in the innermost loop. */
+const { CPU, MEMORY, PODS } = columnsOf;
 
 export class Filler {
   private readonly demand: Demand;

@@ -2,13 +2,21 @@
  * Opens machines one kind after the other, each for the most valuable pod that waits, each of the type that carries
  * most value per dollar. In: how many of each atom; out: a plan.
  */
+import * as columnsOf from '../model/resourceTable.ts';
 import type { Bin, Plan } from './bin.ts';
 import type { Demand } from './demand.ts';
 import { Filler } from './filler.ts';
 
+/** Read once, as in the filler. */
+const { CPU, MEMORY } = columnsOf;
+/** What a node may be worth less, per e-fold of imbalance, to keep the rest in proportion. */
+const IMBALANCE = 0.02;
+
 export class Greedy {
   private readonly demand: Demand;
   private readonly filler: Filler;
+  private cpuLeft = 0;
+  private memoryLeft = 0;
 
   constructor(demand: Demand) {
     this.demand = demand;
@@ -19,6 +27,7 @@ export class Greedy {
   pack(order: Int32Array, left: Int32Array, value: Float64Array, limitLeft: Float64Array | undefined): Plan {
     const bins: Bin[] = [];
     const refused = new Set<number>();
+    this.countDemand(order, left);
     let start = 0;
     for (;;) {
       while (start < order.length && (left[order[start]!]! < 1 || refused.has(order[start]!))) start += 1;
@@ -35,6 +44,8 @@ export class Greedy {
       for (; times > 0 && isWithin(best.limitNeed, limitLeft); times--) {
         bins.push(best);
         best.atoms.forEach((atom, at) => (left[atom]! -= best.counts[at]!));
+        this.cpuLeft -= best.used[CPU]!;
+        this.memoryLeft -= best.used[MEMORY]!;
         if (limitLeft) for (let at = 0; at < limitLeft.length; at++) limitLeft[at]! -= best.limitNeed[at]!;
       }
     }
@@ -54,11 +65,29 @@ export class Greedy {
     for (const type of demand.candidates(demand.states0[seed]!)) {
       const bin = filler.fill(type, seed, order, left, value, limitLeft);
       if (bin === undefined) continue;
-      const score = filler.value / (bin.price + demand.options.nodeOverheadCost + 1e-12);
+      const worth = filler.value / (bin.price + demand.options.nodeOverheadCost + 1e-12);
+      const score = worth * (1 - IMBALANCE * this.imbalance(bin));
       const near = best !== undefined && Math.abs(score - bestScore) <= 1e-9 * bestScore;
       if (near ? bin.price < best!.price : score > bestScore) [best, bestScore] = [bin, score];
     }
     return best ?? this.alone(seed, limitLeft);
+  }
+
+  private countDemand(order: Int32Array, left: Int32Array): void {
+    const { rows, columns } = this.demand;
+    this.cpuLeft = 0;
+    this.memoryLeft = 0;
+    for (const atom of order) {
+      this.cpuLeft += left[atom]! * rows[atom * columns + CPU]!;
+      this.memoryLeft += left[atom]! * rows[atom * columns + MEMORY]!;
+    }
+  }
+
+  /** How far the node's mix is from the mix of what waits: taking one side first leaves a lopsided rest. */
+  private imbalance({ used }: Bin): number {
+    const own = (used[MEMORY]! + 1) / (used[CPU]! + 1);
+    const waiting = (this.memoryLeft + 1) / (this.cpuLeft + 1);
+    return Math.abs(Math.log(own / waiting));
   }
 
   /** The promising types do not hold the pod, or not within the limits: any type will do. */

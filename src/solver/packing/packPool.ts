@@ -19,7 +19,7 @@ export function packPool(demand: Demand, limitLeft: Float64Array | undefined, im
     return complete || tiers.size === 1 ? first : byPriority(demand, [...tiers], limitLeft);
   }
   const best = improver.improve(demand, first);
-  const blind = firstFit(demand, counts(), undefined);
+  const blind = firstFit(demand, counts());
   const { nodeOverheadCost } = demand.options;
   const cheaper = planCost(blind, nodeOverheadCost) < planCost(best, nodeOverheadCost) - 1e-9;
   return cheaper && blind.left.every((count) => count === 0) ? improver.improve(demand, blind) : best;
