@@ -7,12 +7,13 @@ import type { PoolFit } from './placement/poolFit.ts';
 import type { Question } from './model/question.ts';
 import { Demand, type Atom } from './packing/demand.ts';
 import { shadowPrices } from './packing/coveringDuals.ts';
+import { patternPlan } from './packing/patterns.ts';
 import type { GapPart, LowerBound } from './problem.ts';
 
 const RELAXATION =
   'Fractional covering of cpu, memory, pod slots and other resources per pool and per set of pods that share instance ' +
-  'types, with as many machines as limits per node force; pods may be cut into pieces, and spread, affinity, ports ' +
-  'and minValues are left out. Holds for the same pods on new machines of the same pools with the same wishes granted.';
+  'types, with as many machines as limits per node force; with few kinds of pods, of whole fillings (pattern LP). ' +
+  'Pods or machines may be cut into pieces, and spread, affinity, ports and minValues are left out. Holds for the same pods on new machines of the same pools with the same wishes granted.';
 
 export function lowerBound(question: Question, fit: PoolFit, planned: readonly PlannedNode[]): LowerBound {
   let bound = 0;
@@ -121,6 +122,6 @@ function partBound(question: Question, pool: number, atoms: readonly Atom[]): { 
   });
   const price = Float64Array.from(types, (type) => best[type]!);
   const { bound, duals } = shadowPrices({ demand: need, supply, price });
-  // At least the machine for the most demanding pod must be bought.
-  return { bound: Math.max(bound, dearest), duals };
+  // At least the machine for the most demanding pod must be bought, and few kinds of pods allow a better bound.
+  return { bound: Math.max(bound, dearest, patternPlan(demand)?.bound ?? 0), duals };
 }

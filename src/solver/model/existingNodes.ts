@@ -39,7 +39,10 @@ export class ExistingNodes {
     // The hostname and the name make every node its own kind; most requirements do not ask for them.
     this.labelKinds = Int32Array.from(this.nodes, ({ labels }) => {
       const { [Labels.hostname]: _, ...shared } = labels;
-      return kinds.intern(JSON.stringify(Object.entries(shared).sort(([left], [right]) => (left < right ? -1 : 1))), () => Requirements.empty);
+      return kinds.intern(
+        JSON.stringify(Object.entries(shared).sort(([left], [right]) => (left < right ? -1 : 1))),
+        () => Requirements.empty,
+      );
     });
     this.labels = this.nodes.map(({ name, labels }) =>
       Requirements.fromLabels({ [Labels.hostname]: name, [NODE_NAME_FIELD]: name, ...labels }),

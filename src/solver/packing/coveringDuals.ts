@@ -22,6 +22,8 @@ export interface Covering {
 export interface ShadowPrices {
   readonly duals: Float64Array;
   readonly bound: number;
+  /** Per type: how many the fractional purchase buys. */
+  readonly purchase: Float64Array;
 }
 
 export function shadowPrices({ demand, supply, price }: Covering): ShadowPrices {
@@ -29,7 +31,8 @@ export function shadowPrices({ demand, supply, price }: Covering): ShadowPrices 
   const rows = price.length;
   const active = [...demand.keys()].filter((column) => demand[column]! > 0);
   const duals = new Float64Array(columns);
-  if (rows === 0 || active.length === 0) return { duals, bound: 0 };
+  const purchase = new Float64Array(rows);
+  if (rows === 0 || active.length === 0) return { duals, bound: 0, purchase };
   const width = active.length;
   // Condensed tableau of: maximise Σ y, subject to Σ supply/demand · y ≤ price, y ≥ 0.
   const tableau = new Float64Array(rows * width);
@@ -41,9 +44,9 @@ export function shadowPrices({ demand, supply, price }: Covering): ShadowPrices 
   }
   const right = Float64Array.from(price);
   const objective = new Float64Array(width).fill(1);
-  // Non-negative: a dual; negative: the slack of a type.
+  // Non-negative: a dual; -1 - n: the slack of type n.
   const entering = Int32Array.from(active.keys());
-  const basic = new Int32Array(rows).fill(-1);
+  const basic = Int32Array.from({ length: rows }, (_, row) => -1 - row);
   for (let pivot = 0; pivot < MAX_PIVOTS; pivot++) {
     let at = -1;
     for (let each = 0; each < width; each++) {
@@ -59,7 +62,7 @@ export function shadowPrices({ demand, supply, price }: Covering): ShadowPrices 
       if (ratio < best - EPSILON) [row, best] = [each, ratio];
     }
     // Nobody offers this resource: what needs it cannot be bought at any price.
-    if (row < 0) return { duals, bound: 0 };
+    if (row < 0) return { duals, bound: 0, purchase };
     pivotOn(tableau, right, objective, width, row, at);
     [basic[row], entering[at]] = [entering[at]!, basic[row]!];
   }
@@ -67,7 +70,10 @@ export function shadowPrices({ demand, supply, price }: Covering): ShadowPrices 
     const dual = basic[row]!;
     if (dual >= 0) duals[active[dual]!] = Math.max(0, right[row]!) / demand[active[dual]!]!;
   }
-  return { duals, bound: scaleToFeasible(duals, { demand, supply, price }) };
+  entering.forEach((variable, at) => {
+    if (variable < 0) purchase[-1 - variable] = Math.max(0, -objective[at]!);
+  });
+  return { duals, bound: scaleToFeasible(duals, { demand, supply, price }), purchase };
 }
 
 function pivotOn(

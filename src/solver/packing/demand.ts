@@ -250,11 +250,9 @@ export class Demand {
   candidates(state: number): Int32Array {
     const known = this.candidatesByState[state];
     if (known !== undefined) return known;
-    const { types, price } = this.states.at(state);
+    const { price } = this.states.at(state);
     const kept: { type: number; worth: number; shape: number }[] = [];
-    for (const type of types) {
-      if (this.pool.room[type * this.columns + PODS]! < 1 || kept.some((other) => this.dominates(other.type, type)))
-        continue;
+    for (const type of this.undominated(state)) {
       let value = this.nodeDual;
       for (let column = 0; column < this.columns; column++) {
         value += this.duals[column]! * this.pool.room[type * this.columns + column]!;
@@ -274,6 +272,16 @@ export class Demand {
     const list = Int32Array.from(chosen, ({ type }) => type);
     this.candidatesByState[state] = list;
     return list;
+  }
+
+  /** Types that no cheaper one can stand in for, cheapest first. */
+  undominated(state: number): number[] {
+    const kept: number[] = [];
+    for (const type of this.states.at(state).types) {
+      if (this.pool.room[type * this.columns + PODS]! < 1) continue;
+      if (!kept.some((other) => this.dominates(other, type))) kept.push(type);
+    }
+    return kept;
   }
 
   private dominates(better: number, worse: number): boolean {

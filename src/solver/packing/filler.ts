@@ -17,19 +17,23 @@ export class Filler {
   private readonly taken: Int32Array;
   private readonly picks: number[] = [];
   private state = NO_STATE;
-  /** Of the last filling, at shadow prices. */
+  private type = -1;
+  /** Of the last filling: at shadow prices, as bought, and what it takes. */
   value = 0;
+  price = 0;
+  readonly used: Float64Array;
 
   constructor(demand: Demand) {
     this.demand = demand;
     this.ledger = new HostLedger(demand);
     this.free = new Float64Array(demand.columns);
     this.taken = new Int32Array(demand.atoms.length);
+    this.used = new Float64Array(demand.columns);
   }
 
   /**
-   * `order` lists atoms, most valuable first; `left` is how many of each wait. Out: the bin, or nothing when the
-   * seed does not go onto the type. `dearest`: a bin above that price is of no interest.
+   * `order` lists atoms, most valuable first; `left` is how many of each wait. Out: whether the seed goes onto the
+   * type; `value`, `price` and `used` then tell what the filling is like, and `bin` makes it last.
    */
   fill(
     type: number,
@@ -38,7 +42,7 @@ export class Filler {
     left: Int32Array,
     value: Float64Array,
     limitLeft: Float64Array | undefined,
-  ): Bin | undefined {
+  ): boolean {
     const { demand, free } = this;
     const { columns, pool, states } = demand;
     this.reset();
@@ -46,8 +50,8 @@ export class Filler {
     for (let column = 0; column < columns; column++) free[column] = pool.room[base + column]!;
     free[PODS] = Math.min(free[PODS]!, demand.options.maxPodsPerNode);
     this.state = demand.states0[seed]!;
-    if (states.at(this.state).price[type]! === Number.POSITIVE_INFINITY) return undefined;
-    if (this.room(seed) < 1 || this.ledger.allowed(seed) < 1) return undefined;
+    if (states.at(this.state).price[type]! === Number.POSITIVE_INFINITY) return false;
+    if (this.room(seed) < 1 || this.ledger.allowed(seed) < 1) return false;
     this.take(seed, 1, value);
     const cpuRoom = pool.room[base + CPU]!;
     const memoryRoom = pool.room[base + MEMORY]!;
@@ -73,7 +77,16 @@ export class Filler {
       next[side] = at;
       if (!picked) done[side] = true;
     }
-    return this.finish(limitLeft);
+    this.used.fill(0);
+    for (const atom of this.picks) {
+      const pods = this.taken[atom]!;
+      for (let column = 0; column < columns; column++)
+        this.used[column]! += pods * demand.rows[atom * columns + column]!;
+    }
+    this.type = demand.cheapestHolding(this.state, this.used, this.ledger.ports, limitLeft);
+    if (this.type < 0) return false;
+    this.price = states.at(this.state).price[this.type]!;
+    return true;
   }
 
   private reset(): void {
@@ -114,34 +127,19 @@ export class Filler {
     for (let column = 0; column < columns; column++) this.free[column]! -= pods * rows[atom * columns + column]!;
   }
 
-  private finish(limitLeft: Float64Array | undefined): Bin | undefined {
-    const { demand, picks, taken } = this;
-    const used = loadOf(
-      demand,
-      picks,
-      picks.map((atom) => taken[atom]!),
-    );
-    const type = demand.cheapestHolding(this.state, used, this.ledger.ports, limitLeft);
-    if (type < 0) return undefined;
+  /** The last filling, to keep. */
+  bin(limitLeft: Float64Array | undefined): Bin {
+    const { demand, picks, taken, state, type, price } = this;
+    const used = Float64Array.from(this.used);
     return {
-      state: this.state,
+      state,
       type,
-      price: demand.states.at(this.state).price[type]!,
+      price,
       atoms: [...picks],
       counts: picks.map((atom) => taken[atom]!),
       used,
-      limitNeed: demand.limitNeed(this.state, type, used, this.ledger.ports, limitLeft),
+      limitNeed: demand.limitNeed(state, type, used, this.ledger.ports, limitLeft),
       reservation: -1,
     };
   }
-}
-
-export function loadOf(demand: Demand, atoms: readonly number[], counts: readonly number[]): Float64Array {
-  const used = new Float64Array(demand.columns);
-  atoms.forEach((atom, at) => {
-    for (let column = 0; column < used.length; column++) {
-      used[column]! += counts[at]! * demand.rows[atom * demand.columns + column]!;
-    }
-  });
-  return used;
 }

@@ -27,7 +27,14 @@ export function firstFit(demand: Demand, left: Int32Array): Plan {
     for (let at = 0; at <= open.length && left[atom]! > 0; at++) {
       const isNew = at === open.length;
       const node: OpenNode = isNew
-        ? { state: own, atoms: [], counts: [], used: new Float64Array(columns), ports: [], ledger: new HostLedger(demand) }
+        ? {
+            state: own,
+            atoms: [],
+            counts: [],
+            used: new Float64Array(columns),
+            ports: [],
+            ledger: new HostLedger(demand),
+          }
         : open[at]!;
       const state = node.state === own ? own : states.meet(node.state, own);
       if (state < 0) continue;
@@ -88,5 +95,14 @@ function buy(demand: Demand, node: OpenNode): Bin | undefined {
   if (type < 0) return undefined;
   const limitNeed = demand.limitNeed(node.state, type, node.used, ports, undefined);
   const { state, atoms, counts, used } = node;
-  return { state, atoms, counts, used, type, price: demand.states.at(node.state).price[type]!, limitNeed, reservation: -1 };
+  return {
+    state,
+    atoms,
+    counts,
+    used,
+    type,
+    price: demand.states.at(node.state).price[type]!,
+    limitNeed,
+    reservation: -1,
+  };
 }

@@ -11,10 +11,16 @@ import { Filler } from './filler.ts';
 const { CPU, MEMORY } = columnsOf;
 /** What a node may be worth less, per e-fold of imbalance, to keep the rest in proportion. */
 const IMBALANCE = 0.02;
+/** Nodes between two looks at every promising type, and how many types are tried in between. */
+const FULL_LOOK = 8;
+const FAVOURITES = 5;
 
 export class Greedy {
   private readonly demand: Demand;
   private readonly filler: Filler;
+  /** By state: the types that did best when all were tried. */
+  private readonly favourites: (Int32Array | undefined)[] = [];
+  private opened = 0;
   private cpuLeft = 0;
   private memoryLeft = 0;
 
@@ -60,15 +66,28 @@ export class Greedy {
     limitLeft: Float64Array | undefined,
   ): Bin | undefined {
     const { demand, filler } = this;
+    const state = demand.states0[seed]!;
+    const all = demand.candidates(state);
+    const favourites = this.favourites[state];
+    // Every few nodes all types are tried again: what suits changes with what waits.
+    this.opened += 1;
+    const few = favourites !== undefined && this.opened % FULL_LOOK !== 0;
+    const scores = few ? undefined : new Float64Array(all.length);
     let best: Bin | undefined;
     let bestScore = 0;
-    for (const type of demand.candidates(demand.states0[seed]!)) {
-      const bin = filler.fill(type, seed, order, left, value, limitLeft);
-      if (bin === undefined) continue;
-      const worth = filler.value / (bin.price + demand.options.nodeOverheadCost + 1e-12);
-      const score = worth * (1 - IMBALANCE * this.imbalance(bin));
+    for (let at = 0; at < (few ? favourites.length : all.length); at++) {
+      const type = few ? favourites[at]! : all[at]!;
+      if (!filler.fill(type, seed, order, left, value, limitLeft)) continue;
+      const worth = filler.value / (filler.price + demand.options.nodeOverheadCost + 1e-12);
+      const score = worth * (1 - IMBALANCE * this.imbalance(filler.used));
+      if (scores !== undefined) scores[at] = score;
       const near = best !== undefined && Math.abs(score - bestScore) <= 1e-9 * bestScore;
-      if (near ? bin.price < best!.price : score > bestScore) [best, bestScore] = [bin, score];
+      if (near ? filler.price < best!.price : score > bestScore) [best, bestScore] = [filler.bin(limitLeft), score];
+    }
+    if (scores !== undefined) this.favourites[state] = favouritesOf(all, scores);
+    else if (best === undefined) {
+      this.favourites[state] = undefined;
+      return this.bestBin(seed, order, left, value, limitLeft);
     }
     return best ?? this.alone(seed, limitLeft);
   }
@@ -84,7 +103,7 @@ export class Greedy {
   }
 
   /** How far the node's mix is from the mix of what waits: taking one side first leaves a lopsided rest. */
-  private imbalance({ used }: Bin): number {
+  private imbalance(used: Float64Array): number {
     const own = (used[MEMORY]! + 1) / (used[CPU]! + 1);
     const waiting = (this.memoryLeft + 1) / (this.cpuLeft + 1);
     return Math.abs(Math.log(own / waiting));
@@ -101,6 +120,13 @@ export class Greedy {
     const limitNeed = demand.limitNeed(state, type, used, podClass.shape.hostPorts, limitLeft);
     return { state, type, price, atoms: [seed], counts: [1], used, limitNeed, reservation: -1 };
   }
+}
+
+function favouritesOf(types: Int32Array, scores: Float64Array): Int32Array {
+  const ranked = [...types.keys()]
+    .filter((at) => scores[at]! > 0)
+    .sort((left, right) => scores[right]! - scores[left]!);
+  return Int32Array.from(ranked.slice(0, FAVOURITES), (at) => types[at]!);
 }
 
 function isWithin(need: Float64Array, left: Float64Array | undefined): boolean {

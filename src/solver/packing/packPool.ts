@@ -7,6 +7,7 @@ import type { Demand } from './demand.ts';
 import { firstFit } from './firstFit.ts';
 import { Greedy, orderByValue } from './greedy.ts';
 import type { Improver } from './improve.ts';
+import { patternPlan } from './patterns.ts';
 
 export function packPool(demand: Demand, limitLeft: Float64Array | undefined, improver: Improver): Plan {
   const counts = (): Int32Array => Int32Array.from(demand.atoms, ({ count }) => count);
@@ -18,11 +19,24 @@ export function packPool(demand: Demand, limitLeft: Float64Array | undefined, im
     const complete = first.left.every((count) => count === 0);
     return complete || tiers.size === 1 ? first : byPriority(demand, [...tiers], limitLeft);
   }
-  const best = improver.improve(demand, first);
+  const best = improver.improve(demand, fromPatterns(demand, first) ?? first);
   const blind = firstFit(demand, counts());
   const { nodeOverheadCost } = demand.options;
   const cheaper = planCost(blind, nodeOverheadCost) < planCost(best, nodeOverheadCost) - 1e-9;
   return cheaper && blind.left.every((count) => count === 0) ? improver.improve(demand, blind) : best;
+}
+
+/** The mix of whole fillings with its rest packed as usual, where that is cheaper. */
+function fromPatterns(demand: Demand, other: Plan): Plan | undefined {
+  const patterns = patternPlan(demand);
+  if (patterns === undefined || patterns.bins.length === 0) return undefined;
+  const left = Int32Array.from(demand.atoms, ({ count }) => count);
+  for (const { atoms, counts } of patterns.bins) atoms.forEach((atom, at) => (left[atom]! -= counts[at]!));
+  const rest = new Greedy(demand).pack(orderByValue(demand.atoms.keys(), demand.value), left, demand.value, undefined);
+  const plan = { bins: [...patterns.bins, ...rest.bins], left };
+  const { nodeOverheadCost } = demand.options;
+  const cheaper = planCost(plan, nodeOverheadCost) < planCost(other, nodeOverheadCost);
+  return cheaper && left.every((count) => count === 0) ? plan : undefined;
 }
 
 /** When not everything fits into the limits, those who matter more go first. */

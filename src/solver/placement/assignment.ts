@@ -25,7 +25,7 @@ export class Assignment {
   private readonly domains: Domains;
   private readonly rooms: ExistingRooms;
   private readonly fit: PoolFit;
-  private readonly known = new Map<string, Atom>();
+  private readonly known = new Map<Variant, Atom[]>();
 
   constructor(question: Question, domains: Domains, rooms: ExistingRooms, fit: PoolFit) {
     this.question = question;
@@ -91,8 +91,8 @@ export class Assignment {
 
   private promise(podClass: PodClass, variant: Variant, state: number, pods: readonly Pod[]): void {
     this.domains.recordInState(podClass, variant, state, pods.length);
-    const key = `${podClass.id}/${podClass.variants.indexOf(variant)}/${state}`;
-    const known = this.known.get(key);
+    const siblings = this.known.get(variant) ?? [];
+    const known = siblings.find((atom) => atom.state === state);
     if (known !== undefined) {
       known.count += pods.length;
       const members = this.podsOf.get(known)!;
@@ -100,7 +100,8 @@ export class Assignment {
       return;
     }
     const atom: Atom = { podClass, variant, state, count: pods.length };
-    this.known.set(key, atom);
+    siblings.push(atom);
+    this.known.set(variant, siblings);
     this.podsOf.set(atom, [...pods]);
     this.atoms[this.question.model.states.at(state).pool.index]!.push(atom);
   }

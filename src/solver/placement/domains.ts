@@ -9,6 +9,7 @@ import type { DomainConstraint, PodClass, Question, Variant } from '../model/que
 export class Domains {
   private readonly counters: Counters;
   private readonly model: Model;
+  private readonly options: Map<string, readonly { readonly domain: number; readonly state: number }[]>[] = [];
 
   constructor(question: Question) {
     this.counters = question.counters;
@@ -53,15 +54,11 @@ export class Domains {
   pin(variant: Variant, start: number, accepts: (state: number) => boolean): number {
     let state = start;
     for (const key of variant.pinKeys) {
-      const domains = this.counters.domains(key);
       let best = -1;
       let bestScore = Number.POSITIVE_INFINITY;
-      for (const value of this.model.states.valuesOf(state, key)) {
-        const domain = domains.intern(value, () => value);
-        const score = this.score(variant, key, domain);
-        if (score >= bestScore) continue;
-        const pinned = this.model.states.pin(state, key, value);
-        if (pinned >= 0 && accepts(pinned)) [best, bestScore] = [pinned, score];
+      for (const option of this.optionsOf(state, key)) {
+        const score = this.score(variant, key, option.domain);
+        if (score < bestScore && option.state >= 0 && accepts(option.state)) [best, bestScore] = [option.state, score];
       }
       if (best < 0) {
         // A key that no machine has a value for: only constraints that need none can hold.
@@ -74,6 +71,22 @@ export class Domains {
       state = best;
     }
     return state;
+  }
+
+  /** The values that the key can still have in the state, and what the state becomes with each. */
+  private optionsOf(state: number, key: string): readonly { readonly domain: number; readonly state: number }[] {
+    const known = (this.options[state] ??= new Map());
+    let options = known.get(key);
+    if (options === undefined) {
+      const { states } = this.model;
+      const domains = this.counters.domains(key);
+      options = states.valuesOf(state, key).map((value) => ({
+        domain: domains.intern(value, () => value),
+        state: states.pin(state, key, value),
+      }));
+      known.set(key, options);
+    }
+    return options;
   }
 
   /** Fewer of its own kind first, then where affinity has more company; Infinity: not allowed. */

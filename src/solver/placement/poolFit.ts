@@ -6,8 +6,8 @@ import type { PodClass, Question, Variant } from '../model/question.ts';
 
 export class PoolFit {
   private readonly question: Question;
-  private readonly known = new Map<string, readonly number[]>();
-  private readonly accepted = new Map<string, boolean>();
+  private readonly known = new Map<Variant, (readonly number[])[]>();
+  private readonly accepted: (boolean | undefined)[][] = [];
 
   constructor(question: Question) {
     this.question = question;
@@ -15,12 +15,12 @@ export class PoolFit {
 
   /** States that the pool's machines would start in for the pod: one per volume alternative that is possible. */
   startsOf(podClass: PodClass, variant: Variant, pool: number): readonly number[] {
-    const key = `${podClass.id}/${podClass.variants.indexOf(variant)}/${pool}`;
-    const known = this.known.get(key);
-    if (known !== undefined) return known;
-    const found = this.find(podClass, variant, pool);
-    this.known.set(key, found);
-    return found;
+    let byPool = this.known.get(variant);
+    if (byPool === undefined) {
+      byPool = [];
+      this.known.set(variant, byPool);
+    }
+    return (byPool[pool] ??= this.find(podClass, variant, pool));
   }
 
   base(pool: number): number {
@@ -29,15 +29,15 @@ export class PoolFit {
 
   /** Some machine of the state holds the pod when it is alone. */
   accepts(podClass: PodClass, state: number): boolean {
-    const key = `${podClass.id}/${state}`;
-    const known = this.accepted.get(key);
+    const row = (this.accepted[podClass.id] ??= []);
+    const known = row[state];
     if (known !== undefined) return known;
     const { pool, types, reserved } = this.question.model.states.at(state);
     const holds = (type: number): boolean =>
       podClass.row.every((asked, column) => asked <= pool.room[type * podClass.row.length + column]!) &&
       !pool.daemonPorts[type]!.some((taken) => podClass.shape.hostPorts.some((port) => hostPortsClash(port, taken)));
     const answer = types.some(holds) || reserved.some(({ type }) => holds(type));
-    this.accepted.set(key, answer);
+    row[state] = answer;
     return answer;
   }
 
