@@ -129,7 +129,7 @@ interface SpeedCase {
   readonly peerRate: number;
 }
 
-async function speedTable({ quick, peer, notes }: Run): Promise<BenchTable> {
+async function speedTable({ quick, peer }: Run): Promise<BenchTable> {
   const offer = upstreamOffer();
   const diverse = (count: number, peerRate: number): SpeedCase => ({
     name: `diverse ${count}`,
@@ -190,7 +190,7 @@ async function speedTable({ quick, peer, notes }: Run): Promise<BenchTable> {
       ...(peer === undefined ? [] : ['Karpenter ms', 'pods/s', 'nodes', 'unplaced', '$/h', 'MiB']),
     ],
     rows,
-    notes: ['! misses 100 times the rate (50 for Ignore), or has more nodes', ...notes],
+    notes: ['! misses 100 times the rate (50 for Ignore), or has more nodes'],
   };
 }
 
