@@ -28,7 +28,7 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
     if (broken.size === 0) {
       unplaced.push(...failed.map(({ pod, podClass }) => ({ pod, reason: refusalReason(attempt, podClass) })));
       const solution = toSolution(attempt, unplaced);
-      return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution) : solution;
+      return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution, ask) : solution;
     }
     for (const pod of pods) {
       const reason = broken.get(podGroup(pod) ?? '');
