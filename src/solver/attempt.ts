@@ -17,6 +17,7 @@ import type { PlannedNode } from './placement/plannedNode.ts';
 import { PoolFit } from './placement/poolFit.ts';
 import { recordHost, Sequential } from './placement/sequential.ts';
 import { PlannedMachine } from './plannedMachine.ts';
+import { takeReservations } from './reservations.ts';
 import type { NewNode, Overlay, SolveOptions } from './problem.ts';
 
 const DEFAULT_ROUNDS = 400;
@@ -57,6 +58,7 @@ export class Attempt {
       this.limitLeft = this.freshLimits();
     }
     this.exact(() => true);
+    this.waiting.push(...takeReservations(this.planned, model));
   }
 
   unplacedPods(): { pod: Pod; podClass: PodClass }[] {

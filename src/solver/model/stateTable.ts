@@ -17,7 +17,7 @@ export interface MachineState {
   readonly requirements: Requirements;
   /** Offerings that can still be bought. */
   readonly offerings: readonly CompiledOffering[];
-  /** Types that can still be bought without a reservation, cheapest first. */
+  /** Types that can still be bought without a reservation (or only with one, if all need one), cheapest first. */
   readonly types: Int32Array;
   /** By type; Infinity when it cannot be bought without a reservation. */
   readonly price: Float64Array;
@@ -133,8 +133,11 @@ export class StateTable {
     if (offerings.length === 0) return NO_STATE;
     return this.interned.intern(`${pool.index}${canonicalKey(requirements)}`, (id) => {
       const price = new Float64Array(pool.types.length).fill(Number.POSITIVE_INFINITY);
+      // Reserved machines are few: plans are made without them and take what is left of them at the end. Only who
+      // can have nothing else plans with them.
+      const onlyReserved = offerings.every(({ reservation }) => reservation >= 0);
       for (const { type, offering, reservation } of offerings) {
-        if (reservation < 0 && offering.price < price[type]!) price[type] = offering.price;
+        if ((onlyReserved || reservation < 0) && offering.price < price[type]!) price[type] = offering.price;
       }
       const types = Int32Array.from(price.keys())
         .filter((type) => price[type]! < Number.POSITIVE_INFINITY)

@@ -14,6 +14,9 @@ export interface SearchBudget {
 }
 
 const MAX_RUINED = 6;
+/** Rounds without a cheaper plan before the search gives up. */
+const PATIENCE = 100;
+const PATIENCE_PER_BIN = 20;
 /** Between looks at the clock. */
 const CLOCK_STRIDE = 16;
 
@@ -35,7 +38,8 @@ export class Improver {
     const left = new Int32Array(demand.atoms.length);
     const overhead = demand.options.nodeOverheadCost;
     const waste = (bin: Bin): number => bin.price + overhead - worth(demand, bin);
-    for (let round = 0; round < this.budget.rounds; round++) {
+    const patience = PATIENCE + PATIENCE_PER_BIN * bins.length;
+    for (let round = 0, stale = 0; round < this.budget.rounds && stale < patience; round++, stale++) {
       if (round % CLOCK_STRIDE === 0 && this.isLate()) break;
       this.rounds += 1;
       const ruined = pickRuined(bins, waste, random);
@@ -54,7 +58,9 @@ export class Improver {
       const attempt = greedy.pack(orderByValue(atoms, value), left, value, undefined);
       const complete = [...atoms].every((atom) => left[atom] === 0);
       for (const atom of atoms) left[atom] = 0;
-      if (!complete || planCost(attempt, overhead) > cost + 1e-12) continue;
+      const now = planCost(attempt, overhead);
+      if (!complete || now > cost + 1e-12) continue;
+      if (now < cost - 1e-9) stale = 0;
       // From the back, so that places stay valid.
       for (const at of [...ruined].sort((one, other) => other - one)) {
         bins[at] = bins[bins.length - 1]!;

@@ -99,7 +99,7 @@ function bestFilling(
   const density = (atom: number): number => worth[atom]! / Math.max(demand.value[atom]!, 1e-15);
   order.sort((left, right) => density(right) - density(left));
   const free = pool.room.slice(type * columns, (type + 1) * columns);
-  const counts = new Array<number>(atoms.length).fill(0);
+  const counts = atoms.map(() => 0);
   let best = { value: 0, counts: [...counts] as readonly number[] };
   let steps = 0;
   const descend = (at: number, value: number): boolean => {
