@@ -15,6 +15,9 @@ const RELAXATION =
   'types, with as many machines as limits per node force; with few kinds of pods, of whole fillings (pattern LP). ' +
   'Pods or machines may be cut into pieces, and spread, affinity, ports and minValues are left out. Holds for the same pods on new machines of the same pools with the same wishes granted.';
 
+/** So near that a better bound would tell nothing new. */
+const GOOD_ENOUGH = 1.002;
+
 export function lowerBound(question: Question, fit: PoolFit, planned: readonly PlannedNode[]): LowerBound {
   let bound = 0;
   let unused = 0;
@@ -26,11 +29,12 @@ export function lowerBound(question: Question, fit: PoolFit, planned: readonly P
     // Reserved machines are almost free; where there are some nothing is claimed.
     if (nodes.length === 0 || pool.reservations.length > 0) continue;
     const atoms = atomsOf(nodes, fit, pool.index);
-    for (const part of components(atoms, question)) {
-      const best = partBound(question, pool.index, part);
-      bound += best.bound;
-    }
-    const { duals } = partBound(question, pool.index, atoms);
+    const parts = components(atoms, question);
+    const fractional = parts.map((part) => partBound(question, pool.index, part, false).bound);
+    const spent = nodes.reduce((sum, node) => sum + node.price, 0);
+    const near = spent <= GOOD_ENOUGH * fractional.reduce((sum, each) => sum + each, 0);
+    parts.forEach((part, at) => (bound += near ? fractional[at]! : partBound(question, pool.index, part, true).bound));
+    const { duals } = partBound(question, pool.index, atoms, false);
     for (const node of nodes) {
       let capacity = 0;
       let used = 0;
@@ -100,7 +104,12 @@ function components(atoms: readonly Atom[], question: Question): Atom[][] {
   return [...parts.values()];
 }
 
-function partBound(question: Question, pool: number, atoms: readonly Atom[]): { bound: number; duals: Float64Array } {
+function partBound(
+  question: Question,
+  pool: number,
+  atoms: readonly Atom[],
+  whole: boolean,
+): { bound: number; duals: Float64Array } {
   const { states, table, pools } = question.model;
   const options = { nodeOverheadCost: 0, maxPodsPerNode: Number.POSITIVE_INFINITY, strictMinValues: false };
   const demand = new Demand(pools[pool]!, states, atoms, table.size, options);
@@ -123,5 +132,5 @@ function partBound(question: Question, pool: number, atoms: readonly Atom[]): { 
   const price = Float64Array.from(types, (type) => best[type]!);
   const { bound, duals } = shadowPrices({ demand: need, supply, price });
   // At least the machine for the most demanding pod must be bought, and few kinds of pods allow a better bound.
-  return { bound: Math.max(bound, dearest, patternPlan(demand)?.bound ?? 0), duals };
+  return { bound: Math.max(bound, dearest, whole ? (patternPlan(demand)?.bound ?? 0) : 0), duals };
 }

@@ -3,7 +3,7 @@
  * them. In: a model, an overlay, the policy; out: classes in a fixed order and counters with what runs already.
  */
 import type { Pod } from '../../api/kinds.ts';
-import { isSelected, type AffinityTerm } from '../../constraints/topology.ts';
+import { isSelected, type AffinityTerm, type SpreadTerm } from '../../constraints/topology.ts';
 import type { Overlay } from '../problem.ts';
 import { Counters } from './counters.ts';
 import { Interner } from './interner.ts';
@@ -68,6 +68,10 @@ export class Question {
   readonly removed: ReadonlySet<string>;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
+  private readonly spreads = new Map<object, number>();
+  private readonly matches = new Map<object, number>();
+  private readonly keepers = new Map<object, number>();
+  private readonly affinities = new Map<object, readonly number[]>();
 
   constructor(model: Model, overlay: Overlay, policy: 'Respect' | 'Ignore') {
     this.model = model;
@@ -96,14 +100,44 @@ export class Question {
   }
 
   private registerCounters(shape: PodShape, rung: Rung): void {
-    const { counters } = this;
-    for (const term of rung.spread) counters.add(spreadSpec(shape, term));
-    for (const spec of affinitySpecs(rung.affinity)) counters.add(spec);
-    for (const term of rung.softAffinity) for (const spec of affinitySpecs([term])) counters.add(spec);
-    for (const term of [...rung.antiAffinity, ...rung.softAntiAffinity]) {
-      counters.add(counterSpec('match', term.topologyKey, [term]));
+    for (const term of rung.spread) this.spreadCounter(shape, term);
+    this.affinityCounters(rung.affinity);
+    for (const term of rung.softAffinity) this.affinityCounters(term);
+    for (const term of rung.antiAffinity) this.matchCounter(term);
+    for (const term of rung.softAntiAffinity) this.matchCounter(term);
+    for (const term of rung.antiAffinity) this.keepAwayCounter(term);
+  }
+
+  // Terms are the same objects on every rung of a shape's ladder, so that each is worked out once.
+
+  private spreadCounter(shape: PodShape, term: SpreadTerm): number {
+    return this.remember(this.spreads, term, () => this.counters.add(spreadSpec(shape, term)));
+  }
+
+  private matchCounter(term: AffinityTerm): number {
+    return this.remember(this.matches, term, () => this.counters.add(counterSpec('match', term.topologyKey, [term])));
+  }
+
+  private keepAwayCounter(term: AffinityTerm): number {
+    return this.remember(this.keepers, term, () => this.counters.add(keepAwaySpec(term)));
+  }
+
+  private affinityCounters(terms: AffinityTerm | readonly AffinityTerm[]): readonly number[] {
+    const known = this.affinities.get(terms);
+    if (known !== undefined) return known;
+    const list = 'topologyKey' in terms ? [terms] : terms;
+    const ids = affinitySpecs(list).map((spec) => this.counters.add(spec));
+    this.affinities.set(terms, ids);
+    return ids;
+  }
+
+  private remember(ids: Map<object, number>, term: object, make: () => number): number {
+    let id = ids.get(term);
+    if (id === undefined) {
+      id = make();
+      ids.set(term, id);
     }
-    for (const term of rung.antiAffinity) counters.add(keepAwaySpec(term));
+    return id;
   }
 
   /** Pods of a shape that different counters count are different classes. */
@@ -158,13 +192,13 @@ export class Question {
     const hostAffinity: HostAffinity[] = [];
     const domainAdds = counted.filter((id) => !counters.at(id).hostname && counters.at(id).spec.kind !== 'owners');
     for (const term of rung.spread) {
-      const counter = counters.add(spreadSpec(shape, term));
+      const counter = this.spreadCounter(shape, term);
       const { maxSkew, minDomains } = term;
       if (isHostname(term.topologyKey)) hostLimits.push({ counter, max: maxSkew });
       else domain.push({ kind: 'spread', counter, maxSkew, minDomains, self: isCounted.has(counter), together: [] });
     }
-    for (const specs of [affinitySpecs(rung.affinity), ...rung.softAffinity.map((term) => affinitySpecs([term]))]) {
-      const together = specs.map((spec) => counters.add(spec));
+    for (const terms of [rung.affinity, ...rung.softAffinity]) {
+      const together = this.affinityCounters(terms);
       for (const counter of together) {
         const self = isCounted.has(counter);
         if (counters.at(counter).hostname) hostAffinity.push({ counter, self, together });
@@ -172,12 +206,12 @@ export class Question {
       }
     }
     for (const term of [...rung.antiAffinity, ...rung.softAntiAffinity]) {
-      const counter = counters.add(counterSpec('match', term.topologyKey, [term]));
+      const counter = this.matchCounter(term);
       if (isHostname(term.topologyKey)) hostLimits.push({ counter, max: isCounted.has(counter) ? 1 : 0 });
       else domain.push({ kind: 'anti-affinity', counter, maxSkew: 0, minDomains: 0, self: false, together: [] });
     }
     for (const term of rung.antiAffinity) {
-      const owners = counters.add(keepAwaySpec(term));
+      const owners = this.keepAwayCounter(term);
       if (!isHostname(term.topologyKey)) domainAdds.push(owners);
     }
     for (const id of counted) {

@@ -42,6 +42,8 @@ export class Demand {
   readonly value: Float64Array;
   readonly duals: Float64Array;
   readonly nodeDual: number;
+  /** No plan costs less, machines' extra cost included, even if pods could be cut. */
+  readonly fractionalBound: number;
   readonly counters: number;
   private readonly candidatesByState: (Int32Array | undefined)[] = [];
   private readonly largestByState: (Float64Array | undefined)[] = [];
@@ -72,9 +74,10 @@ export class Demand {
       for (const { counter } of variant.hostLimits) counters = Math.max(counters, counter + 1);
     }
     this.counters = counters;
-    const { duals, nodeDual, group } = this.prices();
+    const { duals, nodeDual, group, bound } = this.prices();
     this.duals = duals;
     this.nodeDual = nodeDual;
+    this.fractionalBound = bound;
     this.value = Float64Array.from(atoms, (_, atom) => {
       let value = 0;
       for (let column = 0; column < columns; column++) value += duals[column]! * this.rows[atom * columns + column]!;
@@ -292,7 +295,12 @@ export class Demand {
     return true;
   }
 
-  private prices(): { duals: Float64Array; nodeDual: number; group: ReturnType<Demand['nodesForced']> } {
+  private prices(): {
+    duals: Float64Array;
+    nodeDual: number;
+    group: ReturnType<Demand['nodesForced']>;
+    bound: number;
+  } {
     const { columns, pool } = this;
     const group = this.nodesForced();
     const demand = new Float64Array(columns + 1);
@@ -308,7 +316,7 @@ export class Demand {
       supply[row * (columns + 1) + columns] = 1;
     });
     const price = Float64Array.from(types, (type) => best[type]! + this.options.nodeOverheadCost);
-    const { duals } = shadowPrices({ demand, supply, price });
-    return { duals: duals.subarray(0, columns), nodeDual: duals[columns]!, group };
+    const { duals, bound } = shadowPrices({ demand, supply, price });
+    return { duals: duals.subarray(0, columns), nodeDual: duals[columns]!, group, bound };
   }
 }

@@ -9,6 +9,9 @@ import { Greedy, orderByValue } from './greedy.ts';
 import type { Improver } from './improve.ts';
 import { patternPlan } from './patterns.ts';
 
+/** So near the bound that looking for whole fillings does not pay. */
+const GOOD_ENOUGH = 1.002;
+
 export function packPool(demand: Demand, limitLeft: Float64Array | undefined, improver: Improver): Plan {
   const counts = (): Int32Array => Int32Array.from(demand.atoms, ({ count }) => count);
   const order = orderByValue(demand.atoms.keys(), demand.value);
@@ -28,6 +31,7 @@ export function packPool(demand: Demand, limitLeft: Float64Array | undefined, im
 
 /** The mix of whole fillings with its rest packed as usual, where that is cheaper. */
 function fromPatterns(demand: Demand, other: Plan): Plan | undefined {
+  if (planCost(other, demand.options.nodeOverheadCost) <= demand.fractionalBound * GOOD_ENOUGH) return undefined;
   const patterns = patternPlan(demand);
   if (patterns === undefined || patterns.bins.length === 0) return undefined;
   const left = Int32Array.from(demand.atoms, ({ count }) => count);
