@@ -186,9 +186,10 @@ export class Attempt {
       this.limitLeft,
       this.packing,
     );
-    for (let progress = true; progress;) {
+    let hopeful = open;
+    for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
       progress = false;
-      for (const { podClass, pods } of open) {
+      for (const { podClass, pods } of hopeful) {
         let done = 0;
         while (done < pods.length && sequential.place(podClass, pods[done]!)) done += 1;
         pods.splice(0, done);
@@ -196,6 +197,11 @@ export class Attempt {
       }
     }
   }
+}
+
+/** Room only shrinks; but pods that come later may be company that affinity waits for, or even out a spread. */
+function mayFindCompany({ variants }: PodClass): boolean {
+  return variants.some(({ domain, hostAffinity }) => domain.length > 0 || hostAffinity.length > 0);
 }
 
 /** What the node's alternatives may use of the limits: what the choice uses, and the slack. Takes from the slack. */

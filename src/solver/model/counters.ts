@@ -6,8 +6,8 @@ import { Labels } from '../../api/labels.ts';
 import { untoleratedTaints } from '../../constraints/taints.ts';
 import { isPreferred } from './existingNodes.ts';
 import { Interner } from './interner.ts';
-import { isHostname, type Model } from './model.ts';
-import type { CounterSpec, NodeFilter } from './topologyCounter.ts';
+import type { Model } from './model.ts';
+import { isHostname, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
 export const UNLIMITED = 0x3fffffff;
 
@@ -81,11 +81,14 @@ export class Counters {
         else if (counter.hostname) counter.total += count;
       }
     }
-    for (const { node, term } of this.model.keepAway) {
-      if (!isHostname(term.topologyKey) || this.removed.has(existing.nodes[node]!.name)) continue;
-      const counter = this.all.find(({ spec, hostname }) => hostname && spec.kind === 'match' && spec.owns(term));
-      // Whom the term selects may not come at all; those who are there stay.
-      if (counter) counter.nodeLimit[node] = Math.min(counter.nodeLimit[node]!, counter.onNode[node]!);
+    for (const { spec, nodes } of this.model.keepAway) {
+      const counter = this.at(this.add(spec));
+      if (!counter.hostname) continue;
+      for (const node of nodes) {
+        if (this.removed.has(existing.nodes[node]!.name)) continue;
+        // Whom the term selects may not come at all; those who are there stay.
+        counter.nodeLimit[node] = Math.min(counter.nodeLimit[node]!, counter.onNode[node]!);
+      }
     }
   }
 

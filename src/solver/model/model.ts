@@ -2,7 +2,6 @@
  * The world compiled: pools, types and nodes as numbers, with everything remembered that was once worked out. In: a
  * snapshot; out: what every question to it shares. Questions add pods and take nodes away; they never change it.
  */
-import { Labels } from '../../api/labels.ts';
 import type { Pod } from '../../api/kinds.ts';
 import { podRequests } from '../../constraints/podRequests.ts';
 import { isSelected, topologyTerms, type AffinityTerm } from '../../constraints/topology.ts';
@@ -11,7 +10,7 @@ import { compilePool, type CompiledPool } from './compiledPool.ts';
 import { ExistingNodes, isPreferred } from './existingNodes.ts';
 import { ResourceTable } from './resourceTable.ts';
 import { StateTable } from './stateTable.ts';
-import type { CounterSpec } from './topologyCounter.ts';
+import { keepAwaySpec, type CounterSpec } from './topologyCounter.ts';
 
 export class Model {
   readonly snapshot: Snapshot;
@@ -20,8 +19,8 @@ export class Model {
   readonly states: StateTable;
   readonly existing: ExistingNodes;
   readonly hasPreferTaints: boolean;
-  /** Required anti-affinity of pods that run: whom they keep away. */
-  readonly keepAway: readonly { readonly node: number; readonly term: AffinityTerm }[];
+  /** Required anti-affinity of pods that run: whom they keep away, and from which nodes. */
+  readonly keepAway: readonly KeepAway[];
   private readonly counts = new Map<string, Int32Array>();
 
   constructor(snapshot: Snapshot) {
@@ -36,9 +35,22 @@ export class Model {
     this.states = new StateTable(this.pools);
     this.existing = new ExistingNodes(snapshot.nodes, this.table);
     this.hasPreferTaints = this.existing.hasPreferTaints || this.pools.some(({ taints }) => taints.some(isPreferred));
-    this.keepAway = this.existing.nodes.flatMap(({ pods }, node) =>
-      pods.flatMap((pod) => antiAffinityTerms(pod, snapshot).map((term) => ({ node, term }))),
-    );
+    this.keepAway = this.findKeepAway();
+  }
+
+  private findKeepAway(): KeepAway[] {
+    const found = new Map<string, KeepAway>();
+    this.existing.nodes.forEach(({ pods }, node) => {
+      for (const pod of pods) {
+        for (const term of antiAffinityTerms(pod, this.snapshot)) {
+          const spec = keepAwaySpec(term);
+          const known = found.get(spec.key) ?? { spec, nodes: new Set<number>() };
+          found.set(spec.key, known);
+          known.nodes.add(node);
+        }
+      }
+    });
+    return [...found.values()];
   }
 
   /** How many pods of each node the counter counts. Worked out once per counter, whatever the question. */
@@ -55,6 +67,11 @@ export class Model {
   }
 }
 
+export interface KeepAway {
+  readonly spec: CounterSpec;
+  readonly nodes: Set<number>;
+}
+
 function isCounted({ metadata }: Pod, spec: CounterSpec): boolean {
   // The scheduler's spread does not look at pods that are on their way out; its affinity does.
   if (spec.kind === 'spread' && metadata.deletionTimestamp !== undefined) return false;
@@ -65,5 +82,3 @@ function antiAffinityTerms(pod: Pod, { namespaces }: Snapshot): readonly Affinit
   const required = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   return required.length === 0 ? [] : topologyTerms(pod, namespaces ?? new Map()).antiAffinity;
 }
-
-export const isHostname = (key: string): boolean => key === Labels.hostname;

@@ -8,10 +8,10 @@ import type { Overlay } from '../problem.ts';
 import { Counters } from './counters.ts';
 import { Interner } from './interner.ts';
 import { relaxationLadder, type Rung } from './ladder.ts';
-import { isHostname, type Model } from './model.ts';
+import type { Model } from './model.ts';
 import { podKey, readShape, shapeKey, type PodShape } from './podShape.ts';
 import { CPU, MEMORY } from './resourceTable.ts';
-import { counterSpec } from './topologyCounter.ts';
+import { counterSpec, isHostname, keepAwaySpec } from './topologyCounter.ts';
 
 /** No more than `max` pods that the counter counts may be on the node. */
 export interface HostLimit {
@@ -78,7 +78,7 @@ export class Question {
     this.removed = overlay.withoutNodes ?? new Set();
     this.counters = new Counters(model, this.removed);
     const shapes = this.shapes(overlay.pods, policy);
-    for (const { term } of model.keepAway) this.counters.add(keepAwaySpec(term));
+    for (const { spec } of model.keepAway) this.counters.add(spec);
     for (const { shape, rungs } of shapes) for (const rung of rungs) this.registerCounters(shape, rung);
     this.counters.seed();
     this.classes = this.split(shapes);
@@ -311,12 +311,6 @@ function spreadSpec(shape: PodShape, term: Rung['spread'][number]): ReturnType<t
 function affinitySpecs(terms: readonly AffinityTerm[]): ReturnType<typeof counterSpec>[] {
   const keys = [...new Set(terms.map(({ topologyKey }) => topologyKey))];
   return keys.map((key) => counterSpec('match', key, terms));
-}
-
-function keepAwaySpec(term: AffinityTerm): ReturnType<typeof counterSpec> {
-  return isHostname(term.topologyKey)
-    ? counterSpec('match', term.topologyKey, [term])
-    : counterSpec('owners', term.topologyKey, [term]);
 }
 
 function sortByName(pods: readonly Pod[]): Pod[] {

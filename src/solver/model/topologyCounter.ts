@@ -2,6 +2,7 @@
  * What is counted per domain. In: topology terms; out: counters that equal terms share. Counts are plain integers;
  * how a term reads them (skew, at least one, none) is the business of whoever places pods.
  */
+import { Labels } from '../../api/labels.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
 import { selectionKey, type AffinityTerm, type PodSelection } from '../../constraints/topology.ts';
 import type { Toleration } from './podShape.ts';
@@ -41,4 +42,11 @@ export function counterSpec(
     filter,
     owns: (term) => `${term.topologyKey}/${selectionKey(term)}` === own,
   };
+}
+
+export const isHostname = (key: string): boolean => key === Labels.hostname;
+
+/** What must be counted so that nobody comes to whoever has the term: per node the selected, else the owners. */
+export function keepAwaySpec(term: AffinityTerm): CounterSpec {
+  return counterSpec(isHostname(term.topologyKey) ? 'match' : 'owners', term.topologyKey, [term]);
 }

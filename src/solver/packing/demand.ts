@@ -144,6 +144,14 @@ export class Demand {
     return false;
   }
 
+  /** False when no type of the state is large enough in some resource; true means nothing yet. */
+  mayHold(state: number, used: Float64Array, more: Float64Array): boolean {
+    const most = this.largestRoom(state);
+    for (let column = 0; column < this.columns; column++)
+      if (used[column]! + more[column]! > most[column]!) return false;
+    return true;
+  }
+
   private largestRoom(state: number): Float64Array {
     const known = this.largestByState[state];
     if (known !== undefined) return known;

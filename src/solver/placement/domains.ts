@@ -3,7 +3,8 @@
  * which domain suits best. Placing a pod is told here, so that the next question sees it.
  */
 import type { Counters } from '../model/counters.ts';
-import { isHostname, type Model } from '../model/model.ts';
+import type { Model } from '../model/model.ts';
+import { isHostname } from '../model/topologyCounter.ts';
 import type { DomainConstraint, PodClass, Question, Variant } from '../model/question.ts';
 
 export class Domains {

@@ -17,8 +17,8 @@ export class ExistingRooms {
   private readonly free: Float64Array;
   private readonly ports = new Map<number, HostPort[]>();
   private readonly claims = new Map<number, Map<string, Set<string>>>();
-  /** By class: nodes that may still have room, in order. */
-  private readonly open = new Map<PodClass, number[]>();
+  /** By wish: nodes that may still take the pod as far as labels, taints, volumes and room go, in order. */
+  private readonly open = new Map<Variant, number[]>();
 
   constructor(question: Question, domains: Domains) {
     this.question = question;
@@ -30,7 +30,7 @@ export class ExistingRooms {
   place(podClass: PodClass, variant: Variant, pods: readonly Pod[]): number {
     if (podClass.unknownResource !== undefined) return 0;
     let done = 0;
-    for (const node of this.nodesFor(podClass)) {
+    for (const node of this.nodesFor(podClass, variant)) {
       if (done >= pods.length) break;
       const alone = variant.domain.length > 0 || variant.hostAffinity.length > 0;
       for (;;) {
@@ -43,15 +43,34 @@ export class ExistingRooms {
     return done;
   }
 
-  private nodesFor(podClass: PodClass): number[] {
-    const { nodes, overcommitted } = this.question.model.existing;
-    const known =
-      this.open.get(podClass) ??
-      [...nodes.keys()].filter((node) => overcommitted[node] === 0 && !this.question.removed.has(nodes[node]!.name));
-    // Room only shrinks during one question.
-    const open = known.filter((node) => this.fitting(podClass, node) > 0);
-    this.open.set(podClass, open);
+  private nodesFor(podClass: PodClass, variant: Variant): number[] {
+    let open = this.open.get(variant);
+    if (open === undefined) {
+      const { nodes } = this.question.model.existing;
+      open = [];
+      for (let node = 0; node < nodes.length; node++) if (this.mayTake(podClass, variant, node)) open.push(node);
+      this.open.set(variant, open);
+      return open;
+    }
+    // Room only shrinks during one question: who is full is dropped as soon as he is first in line.
+    let full = 0;
+    while (full < open.length && this.fitting(podClass, open[full]!) < 1) full += 1;
+    if (full > 0) open.splice(0, full);
     return open;
+  }
+
+  /** What does not change while pods are placed, and room. */
+  private mayTake(podClass: PodClass, variant: Variant, node: number): boolean {
+    const { existing } = this.question.model;
+    const { shape, tolerationsKey } = podClass;
+    return (
+      existing.overcommitted[node] === 0 &&
+      this.fitting(podClass, node) > 0 &&
+      !this.question.removed.has(existing.nodes[node]!.name) &&
+      existing.tolerates(node, shape.tolerations, tolerationsKey, variant.rung.toleratesPreferNoSchedule) &&
+      existing.meets(node, variant.rung.requirements, variant.requirementId) &&
+      this.meetsVolumes(podClass, node)
+    );
   }
 
   private fitting({ row }: PodClass, node: number): number {
@@ -65,13 +84,9 @@ export class ExistingRooms {
 
   /** How many pods of the class may come to the node now, one after the other. */
   private room(podClass: PodClass, variant: Variant, node: number): number {
-    const { existing } = this.question.model;
-    const { shape, tolerationsKey } = podClass;
+    const { shape } = podClass;
     let most = this.fitting(podClass, node);
     if (most < 1) return 0;
-    if (!existing.tolerates(node, shape.tolerations, tolerationsKey, variant.rung.toleratesPreferNoSchedule)) return 0;
-    if (!existing.meets(node, variant.rung.requirements, variant.requirementId)) return 0;
-    if (!this.meetsVolumes(podClass, node)) return 0;
     most = Math.min(most, this.hostRoom(podClass, variant, node));
     if (most < 1 || !this.domains.allowsNode(variant, node)) return 0;
     return this.fitsPorts(podClass, node) && this.fitsClaims(podClass, node)

@@ -81,8 +81,9 @@ export class Sequential {
   }
 
   private add(podClass: PodClass, variant: Variant, pod: Pod, node: PlannedNode): boolean {
-    if (node.reservation >= 0 || !this.hostAllows(podClass, variant, node)) return false;
     const holder = this.holders[node.pool.index]!;
+    if (node.reservation >= 0 || !holder.mayHold(node.state, node.used, podClass.row)) return false;
+    if (!this.hostAllows(podClass, variant, node)) return false;
     const load = node.used.map((used, column) => used + podClass.row[column]!);
     const ports = [...node.ports, ...podClass.shape.hostPorts];
     const budget = this.budgetFor(node);
