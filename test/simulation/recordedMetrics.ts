@@ -32,6 +32,10 @@ export class RecordedMetrics implements MetricsRegistry {
     };
   }
 
+  summary(options: MetricOptions): Histogram {
+    return this.histogram(options);
+  }
+
   /** The value of a counter or gauge whose labels include these; several series are added up. */
   value(name: string, labels: Labels = {}): number | undefined {
     const found = [...this.#series].filter(([key]) => matches(key, name, labels));
