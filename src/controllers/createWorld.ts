@@ -27,7 +27,7 @@ export function createWorld(
     ...ports,
     events: new KubeEventRecorder(ports),
     cluster,
-    informers: clusterInformers(informers, cluster, cloud.nodeClasses),
+    informers: clusterInformers(informers, cluster, cloud),
   };
   return { world, informers };
 }
