@@ -22,7 +22,9 @@ function printTable({ title, columns, rows, notes = [] }: BenchTable): void {
   const cells = [columns, ...rows].map((row) => row.map(String));
   const widths = columns.map((_, index) => Math.max(...cells.map((row) => row[index]?.length ?? 0)));
   const line = (row: readonly string[]): string =>
-    row.map((cell, index) => (index === 0 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0))).join('  ');
+    row
+      .map((cell, index) => (index === 0 ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0)))
+      .join('  ');
   console.log(`\n${title}`);
   for (const row of cells) console.log(`  ${line(row)}`);
   for (const note of notes) console.log(`  ${note}`);

@@ -19,7 +19,10 @@ const run = (command, args) =>
   spawnSync(join(root, 'node_modules', '.bin', command), args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
 
 await build();
-const only = process.argv.find((argument) => argument.startsWith('--only='))?.slice('--only='.length).split(',');
+const only = process.argv
+  .find((argument) => argument.startsWith('--only='))
+  ?.slice('--only='.length)
+  .split(',');
 const failed = [];
 for (const [name, command, ...args] of checks) {
   if (only && !only.includes(name)) continue;

@@ -31,6 +31,7 @@ export const AksNodeClassConditions = {
   localDnsReady: 'LocalDNSReady',
 } as const;
 
+/** @public */
 export const CapacityBufferConditions = {
   readyForProvisioning: 'ReadyForProvisioning',
   provisioning: 'Provisioning',

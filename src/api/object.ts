@@ -2,6 +2,7 @@
  * The shapes that every Kubernetes object shares. In: nothing. Out: the types that `Kube` and all kinds build on.
  * Objects are raw API JSON, so timestamps are strings and quantities are text.
  */
+/** @public */
 export interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;

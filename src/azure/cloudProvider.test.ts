@@ -17,7 +17,7 @@ import {
 import type { Kube } from '../kube/kube.ts';
 import { ArmError } from '../local/arm/armError.ts';
 import type { Fault } from '../local/arm/faultPlan.ts';
-import { bootedMachine } from '../local/arm/bootedMachine.ts';
+import { bootedMachine } from '../local/kubelet/bootedMachine.ts';
 import { LocalArm } from '../local/arm/localArm.ts';
 import { Catalog } from '../local/apiserver/catalog.ts';
 import { LocalKube } from '../local/apiserver/localKube.ts';
@@ -297,6 +297,7 @@ describe('AzureCloudProvider on the local Azure', () => {
 
   it('learns from a zone that is full, cleans up, and goes elsewhere', async () => {
     const error = new ArmError(409, 'ZonalAllocationFailed', 'No room in the zone.');
+    const before = await cloud.instanceTypes(poolOf('default'));
     failNext('virtualMachines.createOrUpdate', { kind: 'failLate', error });
     await expect(finish(cloud.create(claimNamed('one')))).rejects.toMatchObject({
       name: 'LaunchError',
@@ -307,6 +308,10 @@ describe('AzureCloudProvider on the local Azure', () => {
     await expect(finish(cloud.delete(claimNamed('one')))).rejects.toBeInstanceOf(InstanceNotFoundError);
     const instance = await finish(cloud.create(claimNamed('one')));
     expect(instance.labels[Labels.zone]).toBe('eastus-2');
+    const after = await cloud.instanceTypes(poolOf('default'));
+    const changed = after.filter((type, index) => type !== before[index]).map(({ name }) => name);
+    expect(changed).toContain('Standard_D96as_v6');
+    expect(changed.every((name) => /^Standard_D\d+as_v6$/.test(name))).toBe(true);
   });
 
   it('keeps off a family whose quota is used up, and believes the figures for a while', async () => {

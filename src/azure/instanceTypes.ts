@@ -9,7 +9,7 @@ import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import { trustedLaunchEnabled } from './classSettings.ts';
 import { gpuSize, imageFamilyDrives } from './gpuRegistry.ts';
-import { offeringsOf, type OfferingSources } from './offerings.ts';
+import { Offerings, type OfferingSources } from './offerings.ts';
 import { allocatableOf, capacityOf, type MachineShape } from './overhead.ts';
 import type { Sku } from './resourceSku.ts';
 import type { Skus } from './skus.ts';
@@ -34,31 +34,29 @@ const LOCAL_DNS_MIN_MEMORY_MIB = 244;
 
 export class InstanceTypes {
   private readonly options: InstanceTypesOptions;
-  private readonly kept = new Map<string, readonly InstanceType[]>();
-  private builtFrom = '';
+  private readonly offerings: Offerings;
+  private readonly kept = new Map<string, { readonly types: readonly InstanceType[]; readonly madeFrom: string }>();
 
   constructor(options: InstanceTypesOptions) {
     this.options = options;
+    this.offerings = new Offerings(options);
   }
 
   /** Every type that the class can use, the unavailable ones too, in order of name. */
   list(nodeClass: AksNodeClass): readonly InstanceType[] {
     const { skus, prices, unavailable, quota } = this.options;
-    const sources = `${skus.generation}/${prices.generation}/${unavailable.sequence}/${quota.generation}`;
-    if (sources !== this.builtFrom) {
-      this.kept.clear();
-      this.builtFrom = sources;
-    }
-    const key = classKey(nodeClass);
+    const madeFrom = `${skus.generation}/${prices.generation}/${unavailable.sequence}/${quota.generation}`;
+    const key = `${skus.generation} ${classKey(nodeClass)}`;
     const known = this.kept.get(key);
-    if (known !== undefined) return known;
-    const built = skus
+    if (known?.madeFrom === madeFrom) return known.types;
+    const before = new Map(known?.types.map((type) => [type.name, type]));
+    const types = skus
       .all()
       .filter((sku) => suits(sku, nodeClass))
-      .map((sku) => this.build(sku, nodeClass));
+      .map((sku) => this.build(sku, nodeClass, before.get(sku.name)));
     if (this.kept.size >= MAX_KEPT) this.kept.clear();
-    this.kept.set(key, built);
-    return built;
+    this.kept.set(key, { types, madeFrom });
+    return types;
   }
 
   shapeOf(sku: Sku, nodeClass: AksNodeClass): MachineShape {
@@ -73,9 +71,11 @@ export class InstanceTypes {
     };
   }
 
-  private build(sku: Sku, nodeClass: AksNodeClass): InstanceType {
+  /** A type whose offerings did not change stays the same object, so that whoever derived something can keep it. */
+  private build(sku: Sku, nodeClass: AksNodeClass, before: InstanceType | undefined): InstanceType {
+    const offerings = this.offerings.of(sku);
+    if (before !== undefined && sameOfferings(before.offerings, offerings)) return before;
     const shape = this.shapeOf(sku, nodeClass);
-    const offerings = offeringsOf(sku, this.options);
     return {
       name: sku.name,
       requirements: this.requirementsOf(sku, nodeClass, offerings),
@@ -142,6 +142,14 @@ function fromOfferings(available: readonly Offering[]): readonly Requirement[] {
   return OFFERING_LABELS.map((key) => {
     const values = new Set(available.flatMap((offering) => [...offering.requirements.get(key).values]));
     return Requirement.of(key, 'In', [...values]);
+  });
+}
+
+/** One size's offerings always come in the same order. */
+function sameOfferings(left: readonly Offering[], right: readonly Offering[]): boolean {
+  return left.every(({ price, available }, index) => {
+    const other = right[index];
+    return other !== undefined && price === other.price && available === other.available;
   });
 }
 

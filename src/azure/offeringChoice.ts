@@ -27,21 +27,33 @@ export function chooseOffering(claim: NodeClaim, types: readonly InstanceType[])
     for (const offering of type.offerings) {
       if (!offering.available || !wanted.isCompatible(offering.requirements, NEED_NOT_MENTION)) continue;
       const purchase = { type, offering };
-      if (best === undefined || comparePurchases(purchase, best) < 0) best = purchase;
+      if (best === undefined || comparePurchases(purchase, best, claim.metadata.name) < 0) best = purchase;
     }
   }
   return best;
 }
 
-/** Cheapest first; then spot, a zone rather than none, and the names, so that there is never a tie. */
-function comparePurchases(left: Purchase, right: Purchase): number {
+/**
+ * Cheapest first; then spot, a zone rather than none, and the type's name. Zones that are equal so far are taken in an
+ * order that differs from claim to claim: a fleet spreads over them, and a claim that is tried again finds the same one.
+ */
+function comparePurchases(left: Purchase, right: Purchase, claim: string): number {
   return (
     left.offering.price - right.offering.price ||
     rank(left.offering.capacityType !== 'spot', right.offering.capacityType !== 'spot') ||
     rank(isRegional(left.offering), isRegional(right.offering)) ||
     compareText(left.type.name, right.type.name) ||
+    zoneRank(claim, left.offering.zone) - zoneRank(claim, right.offering.zone) ||
     compareText(left.offering.zone, right.offering.zone)
   );
+}
+
+/** FNV-1a: far apart for names that differ in one letter. */
+function zoneRank(claim: string, zone: string): number {
+  let hash = 0x811c9dc5;
+  for (const character of `${claim}/${zone}`)
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193) >>> 0;
+  return hash;
 }
 
 function isRegional(offering: Offering): boolean {

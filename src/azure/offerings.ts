@@ -41,30 +41,50 @@ export function zonesOf(sku: Sku, location: string): readonly string[] {
   return [...sku.zones, REGIONAL_ZONE].map((zone) => zoneLabel(location, zone));
 }
 
-export function offeringsOf(sku: Sku, sources: OfferingSources): readonly Offering[] {
-  return [...sku.zones, REGIONAL_ZONE].flatMap((zone) =>
-    CAPACITY_TYPES.map((capacityType) => offering(sku, zone, capacityType, sources)),
-  );
-}
+export class Offerings {
+  private readonly sources: OfferingSources;
+  /** What is required depends on few things; thousands of offerings share one set. */
+  private readonly shared = new Map<string, Requirements>();
 
-function offering(sku: Sku, zone: string, capacityType: CapacityType, sources: OfferingSources): Offering {
-  const label = zoneLabel(sources.location, zone);
-  const priority = capacityType === 'spot' ? 'spot' : 'regular';
-  const single = (key: string, value: string): Requirement => Requirement.of(key, 'In', [value]);
-  // Spot has a quota of its own, which says nothing about families.
-  const sellable = capacityType === 'spot' ? sku.spotCapable : sources.quota.allows(sku);
-  return {
-    zone: label,
-    capacityType,
-    price: capacityType === 'spot' ? sources.prices.spot(sku.name) : sources.prices.onDemand(sku.name),
-    available: sellable && !sources.unavailable.isUnavailable(sku, label, capacityType),
-    requirements: Requirements.of(
+  constructor(sources: OfferingSources) {
+    this.sources = sources;
+  }
+
+  of(sku: Sku): readonly Offering[] {
+    return [...sku.zones, REGIONAL_ZONE].flatMap((zone) =>
+      CAPACITY_TYPES.map((capacityType) => this.offering(sku, zone, capacityType)),
+    );
+  }
+
+  private offering(sku: Sku, zone: string, capacityType: CapacityType): Offering {
+    const { location, prices, quota, unavailable } = this.sources;
+    const label = zoneLabel(location, zone);
+    // Spot has a quota of its own, which says nothing about families.
+    const sellable = capacityType === 'spot' ? sku.spotCapable : quota.allows(sku);
+    return {
+      zone: label,
+      capacityType,
+      price: capacityType === 'spot' ? prices.spot(sku.name) : prices.onDemand(sku.name),
+      available: sellable && !unavailable.isUnavailable(sku, label, capacityType),
+      requirements: this.requirements(label, capacityType, sku.ultraSsdZones.has(zone)),
+    };
+  }
+
+  private requirements(zone: string, capacityType: CapacityType, ultraSsd: boolean): Requirements {
+    const key = `${zone} ${capacityType} ${ultraSsd}`;
+    const known = this.shared.get(key);
+    if (known !== undefined) return known;
+    const priority = capacityType === 'spot' ? 'spot' : 'regular';
+    const single = (label: string, value: string): Requirement => Requirement.of(label, 'In', [value]);
+    const made = Requirements.of(
       single(Labels.capacityType, capacityType),
       single(Labels.aksScaleSetPriority, priority),
       single(Labels.aksPriority, priority),
-      single(Labels.zone, label),
+      single(Labels.zone, zone),
       single(Labels.placementScope, placementScopeOf(zone)),
-      Requirement.of(Labels.skuUltraSsd, 'In', sku.ultraSsdZones.has(zone) ? ['true', 'false'] : ['false']),
-    ),
-  };
+      Requirement.of(Labels.skuUltraSsd, 'In', ultraSsd ? ['true', 'false'] : ['false']),
+    );
+    this.shared.set(key, made);
+    return made;
+  }
 }

@@ -61,7 +61,7 @@ describe('decodeList', () => {
       '{"items":[{"a":"b]}',
       '<html>',
     ]) {
-      expect(() => decode(text), text).toThrow(SyntaxError);
+      expect(() => decode(text)).toThrow(SyntaxError);
     }
   });
 });

@@ -188,6 +188,21 @@ describe('tokens', () => {
     expect(server.requests).toHaveLength(7);
   });
 
+  it('renews them for watches too', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'token-'));
+    cleanups.push(() => rm(directory, { recursive: true }));
+    const file = join(directory, 'token');
+    const server = await serve((request, response) => {
+      if (request.headers.authorization === 'Bearer new') response.end('{"type":"ADDED"}\n');
+      else void writeFile(file, 'new').then(() => answerStatus(response, 401, 'Unauthorized'));
+    });
+    await writeFile(file, 'old');
+    const session = sessionFor(server, { credentials: { token: { file } } });
+    const received: string[] = [];
+    for await (const chunk of session.stream('/api/v1/pods?watch=true', undefined)) received.push(chunk.toString());
+    expect(received.join('')).toBe('{"type":"ADDED"}\n');
+  });
+
   it('says that a token file is missing', async () => {
     const server = await serve(ok);
     const session = sessionFor(server, { credentials: { token: { file: '/nowhere/token' } } });

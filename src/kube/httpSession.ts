@@ -3,6 +3,7 @@
  * decoded answer, or a `KubeError`. Order of things: rate limit, credentials, send (within the time limit), once more
  * with newer credentials after a 401, again after a wait when `retry.ts` allows it.
  */
+import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { ClusterConfig, Impersonation } from './clusterConfig.ts';
@@ -104,16 +105,15 @@ export class HttpSession {
 
   /** The body of a watch: ends, without an error, when the signal aborts. A watch is never retried here. */
   async *stream(path: string, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, void> {
+    if (signal?.aborted) return;
     const ended = new AbortController();
-    const forward = (): void => ended.abort(signal?.reason);
-    signal?.addEventListener('abort', forward, { once: true });
+    const unlink = linkAbort(signal, ended);
     try {
-      if (signal?.aborted) return;
       yield* await this.#open(path, ended);
     } catch (error) {
       if (!signal?.aborted) throw this.#kubeError(error);
     } finally {
-      signal?.removeEventListener('abort', forward);
+      unlink();
     }
   }
 
@@ -173,15 +173,13 @@ export class HttpSession {
 
   async #withinTimeLimit<R>(signal: AbortSignal | undefined, work: (bounded: AbortSignal) => Promise<R>): Promise<R> {
     const controller = new AbortController();
-    const forward = (): void => controller.abort(signal?.reason);
-    if (signal?.aborted) forward();
-    signal?.addEventListener('abort', forward, { once: true });
+    const unlink = linkAbort(signal, controller);
     const cancelTimer = this.#clock.after(this.#timeout, () => controller.abort(new TimeoutError(this.#timeout)));
     try {
       return await work(controller.signal);
     } finally {
       cancelTimer();
-      signal?.removeEventListener('abort', forward);
+      unlink();
     }
   }
 
@@ -236,6 +234,17 @@ class TimeoutError extends Error {
   constructor(milliseconds: number) {
     super(`no answer within ${milliseconds / 1000} s`);
   }
+}
+
+/** Aborts `controller` with `signal`, until the returned function is called. */
+function linkAbort(signal: AbortSignal | undefined, controller: AbortController): () => void {
+  if (signal === undefined) return () => {};
+  const forward = (): void => controller.abort(signal.reason);
+  if (signal.aborted) forward();
+  // One signal stops hundreds of requests at once: that is no leak, and Node.js need not warn of one.
+  setMaxListeners(0, signal);
+  signal.addEventListener('abort', forward, { once: true });
+  return () => signal.removeEventListener('abort', forward);
 }
 
 /** What `retry.ts` needs to know; undefined for failures that another attempt would not mend. */

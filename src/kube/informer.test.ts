@@ -244,6 +244,18 @@ describe('an informer', () => {
     }
   });
 
+  it('lists again when the server has never heard of its version, as after a restore', async () => {
+    const world = await follow((_request, response, count) => page(response, count === 0 ? 900 : 10, []), {
+      watch: (request, response) => {
+        if (request.query.get('resourceVersion') === '10') return void new OpenWatch(request, response);
+        const details = { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }] };
+        answerJson(response, 504, { kind: 'Status', code: 504, reason: 'Timeout', details });
+      },
+    });
+    await eventually(() => world.server.requests.length === 4);
+    expect(world.asked().slice(1)).toEqual(['watch resourceVersion=900', 'list limit=500', 'watch resourceVersion=10']);
+  });
+
   it('pauses between lists when the version is gone again and again', async () => {
     const world = await follow((_request, response, count) => page(response, count, []), {
       watch: (_request, response) => answerStatus(response, 410, 'Gone'),
@@ -437,6 +449,20 @@ describe('Informers', () => {
     await eventually(() => world.watches.length === 3);
     world.stop.abort();
     await eventually(() => world.watches.every((watch) => watch.response.closed));
+  });
+
+  it('may be many on one signal', async () => {
+    const warnings: string[] = [];
+    const onWarning = (warning: Error): number => warnings.push(warning.message);
+    process.on('warning', onWarning);
+    const world = await follow((_request, response) => page(response, 10, []));
+    for (let index = 0; index < 30; index++) world.informers.of(Kinds.Node, { labelSelector: `index=${index}` });
+    await world.informers.synced();
+    await eventually(() => world.watches.length === 31);
+    world.stop.abort();
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
   });
 
   it('let a wait for them be aborted', async () => {

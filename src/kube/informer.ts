@@ -2,6 +2,7 @@
  * The informers of a process. In: a `Kube`. Out: one informer per kind and scope, shared by all who ask for it, so that
  * each object is held, and each change heard, once.
  */
+import { setMaxListeners } from 'node:events';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
@@ -62,6 +63,8 @@ export class Informers {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#signal !== undefined) throw new Error('the informers are already running');
     this.#signal = signal;
+    // Each informer listens to it, and there are more of them than Node.js expects.
+    setMaxListeners(0, signal);
     try {
       for (const { informer } of this.#entries) this.#start(informer, signal);
       if (!signal.aborted) {

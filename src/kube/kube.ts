@@ -14,12 +14,7 @@ export interface Kube {
   create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options?: WriteOptions): Promise<T>;
   /** PUT: fails with Conflict unless `metadata.resourceVersion` is current or absent. */
   replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options?: SubresourceOptions): Promise<T>;
-  patch<T extends KubeObject>(
-    kind: ResourceKind<T>,
-    ref: ObjectRef,
-    patch: Patch,
-    options?: PatchOptions,
-  ): Promise<T>;
+  patch<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, patch: Patch, options?: PatchOptions): Promise<T>;
   delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
   deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void>;
   /** POST pods/eviction. A PodDisruptionBudget that does not allow it is a TooManyRequests error. */

@@ -41,7 +41,7 @@ function trimNode(node: Node, previous: Node | undefined): Node {
   return dropBookkeeping({ ...node, status }, previous);
 }
 
-export function trimMetadata(metadata: ObjectMeta): ObjectMeta {
+function trimMetadata(metadata: ObjectMeta): ObjectMeta {
   const { managedFields: _managedFields, ...rest } = metadata;
   if (rest.annotations?.[LAST_APPLIED] === undefined) return rest;
   const { [LAST_APPLIED]: _lastApplied, ...annotations } = rest.annotations;

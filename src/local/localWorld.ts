@@ -15,7 +15,7 @@ import type { ArmDurations } from './arm/armContext.ts';
 import { LocalArm } from './arm/localArm.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { MachinePace } from './kubelet/machine.ts';
-import { machineFromVirtualMachine } from './kubelet/virtualMachine.ts';
+import { bootedMachine } from './kubelet/bootedMachine.ts';
 import { BY_NODE, schedulerController } from './scheduler/scheduler.ts';
 import { deploymentController } from './workloads/deployment.ts';
 import { BY_CONTROLLER, byControllerIndex } from './workloads/ownedObjects.ts';
@@ -78,7 +78,7 @@ export class LocalWorld {
     for (const controller of controllers) this.#manager.add(controller);
     this.arm.onVirtualMachine(({ type, vm }) => {
       if (type === 'deleted') return this.#kubelets.powerOff(vm.computerName);
-      const machine = machineFromVirtualMachine(vm);
+      const machine = bootedMachine(vm);
       if (machine) this.#kubelets.powerOn(machine);
     });
   }

@@ -27,7 +27,7 @@ export function podClasses(pods: readonly Pod[]): PodClass[] {
     const requirements = strictPodRequirements(pod);
     const tolerations = pod.spec?.tolerations ?? [];
     const hostPorts = hostPortsOf(pod);
-    const sortedRequests = Object.entries(formatResources(requests)).sort();
+    const sortedRequests = Object.entries(formatResources(requests)).sort(([left], [right]) => (left < right ? -1 : 1));
     const key = JSON.stringify([sortedRequests, requirements.toString(), tolerations, hostPorts]);
     const known = classes.get(key);
     if (known) known.pods.push(pod);

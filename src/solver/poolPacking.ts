@@ -37,7 +37,7 @@ interface Filling {
 }
 
 /** The labels that every machine of the pool will carry, and the pool's requirements. */
-export function poolRequirements({ pool }: PoolOffer): Requirements {
+function poolRequirements({ pool }: PoolOffer): Requirements {
   const { metadata, spec } = pool.spec.template;
   const nodeClass = spec.nodeClassRef;
   const classLabel = `${nodeClass.group}/${nodeClass.kind.toLowerCase()}`;

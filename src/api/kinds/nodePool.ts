@@ -201,7 +201,9 @@ const status = object(
 export type NodePoolSpec = Infer<typeof spec>;
 export type NodePoolStatus = Infer<typeof status>;
 export type NodePoolTemplate = Infer<typeof template>;
+/** @public */
 export type DisruptionBudget = Infer<typeof budget>;
+/** @public */
 export type DisruptionReason = (typeof DISRUPTION_REASONS)[number];
 
 export interface NodePool extends KubeObject {

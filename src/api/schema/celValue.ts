@@ -31,7 +31,9 @@ function celNumber(schema: StructuralSchema | undefined, value: unknown): unknow
   const integer = asInteger(value);
   const float = value instanceof JsonFloat ? value.value : Number(value);
   if (schema?.type === 'number') return float;
-  if (schema?.type === 'integer') return integer ?? new MistypedNumber(float);
+  if (schema?.type === 'integer' || schema?.['x-kubernetes-int-or-string'] === true) {
+    return integer ?? new MistypedNumber(float);
+  }
   return integer ?? float;
 }
 
@@ -44,8 +46,8 @@ function celString(schema: StructuralSchema | undefined, value: string): unknown
 
 /** A map keeps its keys; an object shows only declared fields, unless it is free-form. */
 function celObject(schema: StructuralSchema | undefined, value: Readonly<Record<string, unknown>>): unknown {
-  const result = new Map<string, unknown>();
   const properties = schema?.properties;
+  const result = new Map<string, unknown>();
   for (const [name, inner] of Object.entries(value)) {
     if (properties === undefined || schema?.['x-kubernetes-embedded-resource'] === true) {
       const values =
@@ -56,7 +58,21 @@ function celObject(schema: StructuralSchema | undefined, value: Readonly<Record<
       if (escaped !== undefined) result.set(escaped, celValue(properties[name], inner));
     }
   }
-  return result;
+  return properties === undefined ? guarded(result) : result;
+}
+
+/**
+ * A map, as opposed to an object with fields, converts a value at every look, so that even `in` trips over a mistyped
+ * one. The library knows maps by their class, so the instance is changed rather than the class extended.
+ */
+function guarded(map: Map<string, unknown>): Map<string, unknown> {
+  if (![...map.values()].some((value) => value instanceof MistypedNumber)) return map;
+  const get = (key: string): unknown => {
+    const value = Map.prototype.get.call(map, key) as unknown;
+    if (value instanceof MistypedNumber) throw new Error('invalid data, expected a string or integer');
+    return value;
+  };
+  return Object.defineProperty(map, 'get', { value: get });
 }
 
 const RESERVED: ReadonlySet<string> = new Set(

@@ -126,6 +126,18 @@ describe('rules', () => {
     ["self.a__dash__b == 'x'", object({ 'a-b': { type: 'string' } }), { 'a-b': 'x' }, true],
     ["self.__namespace__ == 'x'", object({ namespace: { type: 'string' } }), { namespace: 'x' }, true],
     ["self.all(k, self[k] != '')", { type: 'object', additionalProperties: { type: 'string' } }, { a: '' }, false],
+    [
+      "'nodes' in self",
+      { type: 'object', additionalProperties: { 'x-kubernetes-int-or-string': true } },
+      { nodes: new JsonFloat(2) },
+      false,
+    ],
+    [
+      "'nodes' in self",
+      { type: 'object', additionalProperties: { 'x-kubernetes-int-or-string': true } },
+      { nodes: 2 },
+      true,
+    ],
     ["'constructor' in self", { type: 'object', additionalProperties: { type: 'string' } }, {}, false],
     ["quantity(self.a).isLessThan(quantity('1Gi'))", object({ a: { type: 'string' } }), { a: '512Mi' }, true],
     [

@@ -17,7 +17,7 @@ export interface ClusterInformers {
   readonly nodeClasses: readonly NodeClassInformer[];
 }
 
-export interface NodeClassInformer {
+interface NodeClassInformer {
   readonly kind: ResourceKind<KubeObject>;
   readonly informer: Informer<KubeObject>;
 }

@@ -40,7 +40,7 @@ export function noCompatibleInstanceTypes(events: EventRecorder, pool: NodePool)
   });
 }
 
-export function describeUnplaced(reason: UnplacedReason): string {
+function describeUnplaced(reason: UnplacedReason): string {
   switch (reason.kind) {
     case 'unsupported':
       return `it uses ${reason.feature}, which is not supported yet`;

@@ -111,7 +111,11 @@ export function answerStatus(response: ServerResponse, code: number, reason: str
   answerJson(response, code, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message });
 }
 
-/** Polls until the condition holds; the test's own time limit ends a wait in vain. */
+/** Polls until the condition holds; gives up, with an error, shortly before the test's own time limit. */
 export async function eventually(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+  const deadline = performance.now() + 18_000;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${condition.toString()}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }

@@ -125,7 +125,7 @@ export function customResources(definition: ApiObject): Resource[] {
         verbs: ALL_VERBS,
         typeName: openApiName(group, name, kind),
         schema,
-        shape: new Shape(schema, schemaNamed),
+        shape: new Shape(schema, schemaNamed, false),
         strategy: strategyFor(declared as StructuralSchema),
         columns: columns.length === 0 ? plainColumns : [nameColumn, ...columns],
         selectable: selectableFields(paths, namespaced),

@@ -209,6 +209,7 @@ describe('HttpKube', () => {
     await server.kube.create(Kinds.Secret, { metadata: { name: 'b', namespace: 'default' } });
     await server.kube.delete(Kinds.Secret, { name: 'a', namespace: 'default' });
     await until(() => [...store.list()].map((secret) => secret.metadata.name).join() === 'b');
+    expect(store.get({ name: 'b', namespace: 'default' })?.metadata.name).toBe('b');
     stop.abort();
     await running;
   });

@@ -15,7 +15,7 @@ const OWNER_ONLY = 0o600;
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-export function renderKubeconfig(data: KubeconfigData): string {
+function renderKubeconfig(data: KubeconfigData): string {
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',

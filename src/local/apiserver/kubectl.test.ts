@@ -241,6 +241,7 @@ describe.skipIf(!hasKubectl)('kubectl', { timeout: 120_000 }, () => {
     await seen(/^seen +1\/1 +Running +0 +\d+s$/m);
     watching.kill();
     await ended;
+    expect(shown.match(/^seen /gm)?.length).toBe(2);
   });
 
   it('waits, and deletes with finalizers in the way', async () => {

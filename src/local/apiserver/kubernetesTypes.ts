@@ -19,7 +19,7 @@ export function schemaNamed(name: string): OpenApiSchema {
 export function shapeNamed(name: string): Shape {
   let shape = shapes.get(name);
   if (shape === undefined) {
-    shape = new Shape({ $ref: `#/components/schemas/${name}` }, schemaNamed);
+    shape = new Shape({ $ref: `#/components/schemas/${name}` }, schemaNamed, true);
     shapes.set(name, shape);
   }
   return shape;

@@ -13,6 +13,7 @@ import {
   type CertificatePair,
 } from '../certificates.ts';
 import { Catalog } from './catalog.ts';
+import { DefinitionCleanup } from './definitionCleanup.ts';
 import { GarbageCollector } from './garbageCollector.ts';
 import { ApiHandler } from './http/apiHandler.ts';
 import { HttpsServer } from './http/httpsServer.ts';
@@ -56,6 +57,7 @@ export class LocalApiServer {
   private readonly handler: ApiHandler;
   private readonly collector: GarbageCollector;
   private readonly namespaces: NamespaceLifecycle;
+  private readonly definitions: DefinitionCleanup;
   private listening: { readonly server: HttpsServer; readonly endpoint: Endpoint } | undefined;
 
   constructor(options: LocalApiServerOptions) {
@@ -66,6 +68,7 @@ export class LocalApiServer {
     this.handler = new ApiHandler(objects, options.clock);
     this.collector = new GarbageCollector(objects, options.clock);
     this.namespaces = new NamespaceLifecycle(objects, options.clock);
+    this.definitions = new DefinitionCleanup(objects, options.clock);
     this.kube = new LocalKube({ objects, clock: options.clock, raw: async (path) => await this.rawGet(path) });
     this.namespaces.createInitial();
     createInitialObjects(objects);
@@ -113,6 +116,7 @@ export class LocalApiServer {
   async close(): Promise<void> {
     this.collector.stop();
     this.namespaces.stop();
+    this.definitions.stop();
     const listening = this.listening;
     this.listening = undefined;
     await listening?.server.close();
@@ -127,7 +131,8 @@ export class LocalApiServer {
       headers: { accept: 'application/json' },
       body: Buffer.alloc(0),
       user: ADMIN,
-      signal: AbortSignal.timeout(0),
+      // A watch asked for this way ends at once.
+      signal: AbortSignal.abort(),
     });
     let text = '';
     if (typeof response.body === 'string') text = response.body;

@@ -220,8 +220,13 @@ describe('custom resources', () => {
     });
   });
 
-  it('vanish from the API with their definition', async () => {
+  it('vanish from the API with their definition, which waits for them', async () => {
+    const metadata = { name: 'p', finalizers: ['test/hold'] };
+    await kube.create(Kinds.NodePool, { metadata, spec: { template } as never });
     await kube.delete(Kinds.CustomResourceDefinition, { name: 'nodepools.karpenter.sh' });
+    expect((await kube.get(Kinds.NodePool, { name: 'p' })).metadata.deletionTimestamp).toBeDefined();
+    await kube.patch(Kinds.NodePool, { name: 'p' }, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await Promise.resolve();
     await expect(kube.list(Kinds.NodePool)).rejects.toMatchObject({ code: 404 });
   });
 });

@@ -21,8 +21,9 @@ export interface Normalised {
 }
 
 export class WrongType extends Error {
-  constructor(path: string, value: unknown, expected: string) {
-    super(`json: cannot unmarshal ${jsonType(value)} into field ${path} of type ${expected}`);
+  constructor(owner: string, path: string, value: unknown, expected: string) {
+    const field = `${owner}.${path.replaceAll(/\[\d+\]/g, '')}`;
+    super(`json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${expected}`);
   }
 }
 
@@ -49,48 +50,51 @@ class Walk {
         this.unknown.push(joinPath(path, name));
         continue;
       }
-      const kept = this.value(child, member, joinPath(path, name), shape.isRequired(name));
+      const kept = this.value(child, member, joinPath(path, name), shape.isRequired(name), shape.typeName);
       if (kept !== undefined) result[name] = kept;
     }
     return result;
   }
 
-  private value(shape: Shape, value: unknown, path: string, isRequired: boolean): unknown {
+  private value(shape: Shape, value: unknown, path: string, isRequired: boolean, owner: string): unknown {
     if (value === null) return shape.nullable ? value : undefined;
     switch (shape.form) {
       case 'open':
         return copyJson(value);
       case 'scalar':
-        return this.scalar(shape, value, path);
+        return this.scalar(shape, value, path, owner);
       case 'struct':
-        return isFields(value) ? this.struct(shape, value, path) : this.wrong(path, value, shape.typeName);
+        return isFields(value) ? this.struct(shape, value, path) : this.wrong(owner, path, value, shape.typeName);
       case 'map': {
-        if (!isFields(value)) return this.wrong(path, value, 'map');
+        if (!isFields(value)) return this.wrong(owner, path, value, 'map');
         const names = Object.keys(value);
         if (this.typed && names.length === 0 && !isRequired) return undefined;
         const result: Fields = {};
         for (const name of names) {
-          const kept = this.value(shape.items, value[name], joinPath(path, name), true);
+          const kept = this.value(shape.items, value[name], joinPath(path, name), true, owner);
           if (kept !== undefined) result[name] = kept;
           else if (this.typed && shape.items.form === 'scalar' && shape.items.scalar === 'string') result[name] = '';
         }
         return result;
       }
       case 'list': {
-        if (!Array.isArray(value)) return this.wrong(path, value, 'slice');
+        if (!Array.isArray(value)) return this.wrong(owner, path, value, 'slice');
         if (this.typed && value.length === 0 && !isRequired) return undefined;
-        return value.map((item: unknown, index) => this.value(shape.items, item, `${path}[${index}]`, true) ?? item);
+        return value.map(
+          (item: unknown, index) => this.value(shape.items, item, `${path}[${index}]`, true, owner) ?? item,
+        );
       }
     }
   }
 
-  private scalar(shape: Shape, value: unknown, path: string): unknown {
+  private scalar(shape: Shape, value: unknown, path: string, owner: string): unknown {
     switch (shape.scalar) {
       case 'quantity': {
-        if (typeof value !== 'string' && typeof value !== 'number') return this.wrong(path, value, 'Quantity');
+        if (typeof value !== 'string' && typeof value !== 'number') return this.wrong(owner, path, value, 'Quantity');
         const quantity = Quantity.tryParse(value);
         if (quantity === undefined) {
           throw new WrongType(
+            owner,
             path,
             value,
             "Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
@@ -99,22 +103,26 @@ class Walk {
         return quantity.toString();
       }
       case 'string':
-        return typeof value === 'string' ? value : this.wrong(path, value, 'string');
+        return typeof value === 'string' ? value : this.wrong(owner, path, value, 'string');
       case 'boolean':
-        return typeof value === 'boolean' ? value : this.wrong(path, value, 'bool');
+        return typeof value === 'boolean' ? value : this.wrong(owner, path, value, 'bool');
       case 'integer':
-        return Number.isInteger(value) ? value : this.wrong(path, value, 'int64');
+        return Number.isInteger(value)
+          ? value
+          : this.wrong(owner, path, value, shape.format === 'int32' ? 'int32' : 'int64');
       case 'number':
-        return typeof value === 'number' ? value : this.wrong(path, value, 'float64');
+        return typeof value === 'number' ? value : this.wrong(owner, path, value, 'float64');
       case 'intOrString':
-        return typeof value === 'string' || Number.isInteger(value) ? value : this.wrong(path, value, 'IntOrString');
+        return typeof value === 'string' || Number.isInteger(value)
+          ? value
+          : this.wrong(owner, path, value, 'IntOrString');
       case 'any':
         return copyJson(value);
     }
   }
 
-  private wrong(path: string, value: unknown, expected: string): unknown {
-    if (this.typed) throw new WrongType(path, value, expected);
+  private wrong(owner: string, path: string, value: unknown, expected: string): unknown {
+    if (this.typed) throw new WrongType(owner, path, value, expected);
     return copyJson(value);
   }
 }

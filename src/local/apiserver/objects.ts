@@ -2,6 +2,7 @@
  * Reading and writing objects by the rules of their kinds. In: requests on a resource, from HTTP or in process. Out:
  * stored objects, pages, streams; refusals are `KubeError`s. Each write happens in one turn, so it is atomic.
  */
+import type { ManagedFieldsEntry } from '../../api/object.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { ownershipAfterApply, ownershipAfterUpdate, type Writer } from './apply/managedFields.ts';
@@ -26,6 +27,8 @@ export interface WriteRequest {
 
 const NAMESPACES = { group: '', plural: 'namespaces' };
 const NAME_ATTEMPTS = 8;
+
+type Ownership = (after: ApiObject) => ManagedFieldsEntry[];
 
 /** How an update gets its new object: from a replacing body, a patch, or an applied configuration. */
 export type Change = (live: ApiObject) => Fields;
@@ -89,13 +92,8 @@ export class Objects {
     if (table.get(keyOf(namespace, draft.metadata.name)) !== undefined) {
       throw alreadyExists(resource, draft.metadata.name);
     }
-    this.prepareNew(resource, draft);
-    draft.metadata.managedFields = ownershipAfterUpdate(
-      resource.shape,
-      undefined,
-      draft,
-      this.writer(resource, request, 'Update'),
-    );
+    const writer = this.writer(resource, request, 'Update');
+    this.prepareNew(resource, draft, (completed) => ownershipAfterUpdate(resource.shape, undefined, completed, writer));
     return this.write(resource, draft, request);
   }
 
@@ -122,8 +120,9 @@ export class Objects {
       const fresh = copyJson(object);
       delete fresh.metadata.managedFields;
       this.checkNamespace(resource, namespace, name);
-      this.prepareNew(resource, fresh);
-      fresh.metadata.managedFields = ownershipAfterApply(resource.shape, undefined, owned, fresh, writer, force);
+      this.prepareNew(resource, fresh, (completed) =>
+        ownershipAfterApply(resource.shape, undefined, owned, completed, writer, force),
+      );
       return { object: this.write(resource, fresh, request), created: true };
     }
     const updated = this.update(
@@ -144,31 +143,34 @@ export class Objects {
     name: string,
     request: WriteRequest,
     change: Change,
-    ownership?: (after: ApiObject) => NonNullable<ApiObject['metadata']['managedFields']>,
+    ownership?: Ownership,
   ): ApiObject {
     const table = this.tableOf(resource);
     const key = keyOf(namespace, name);
     const stored = table.get(key);
     if (stored === undefined) throw notFound(resource, name);
     const live = this.serve(resource, stored);
-    const draft = this.decode(resource, namespace, name, change(live), request);
+    const onStatus = request.subresource === 'status';
+    const changed = change(live);
+    const draft = this.decode(resource, namespace, name, onStatus ? statusPart(changed) : changed, request);
     this.checkVersion(resource, name, draft, live);
     const ownedByWriter = draft.metadata.managedFields;
     carryOver(draft, live);
-    if (request.subresource === 'status') keepAllButStatus(draft, live, resource);
+    if (onStatus) keepAllButStatus(draft, live, resource);
     else if (resource.hasStatus) copyField('status', live, draft);
     // On the status endpoint the rest is the stored object's, frozen and already complete.
-    if (request.subresource !== 'status' || resource.custom) resource.strategy.applyDefaults?.(draft, this.context);
-    if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
-    const errors = [...checkMeta(resource, draft, live), ...(resource.strategy.validate?.(draft, live) ?? [])];
-    if (errors.length > 0) throw invalid(resource, name, errors);
-    if (resource.strategy.tracksGeneration && wantsChanged(draft, live, resource.hasStatus)) {
-      draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
-    }
+    if (!onStatus || resource.custom) resource.strategy.applyDefaults?.(draft, this.context);
     // A writer may clear the bookkeeping by sending it empty; otherwise the server's own stands.
     const base = ownedByWriter?.length === 0 ? { ...live, metadata: { ...live.metadata, managedFields: [] } } : live;
     const owners =
       ownership?.(draft) ?? ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
+    if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
+    const errors = checkMeta(resource, draft, live);
+    if (!onStatus || resource.custom) errors.push(...(resource.strategy.validate?.(draft, live) ?? []));
+    if (errors.length > 0) throw invalid(resource, name, errors);
+    if (resource.strategy.tracksGeneration && wantsChanged(draft, live, resource.hasStatus)) {
+      draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
+    }
     const sameOwners = sameEntries(owners, live.metadata.managedFields);
     if (owners.length > 0) draft.metadata.managedFields = owners;
     else delete draft.metadata.managedFields;
@@ -229,7 +231,7 @@ export class Objects {
     }
   }
 
-  private prepareNew(resource: Resource, draft: ApiObject): void {
+  private prepareNew(resource: Resource, draft: ApiObject, ownership: Ownership): void {
     const { strategy } = resource;
     const { metadata } = draft;
     delete metadata.resourceVersion;
@@ -241,9 +243,14 @@ export class Objects {
     else delete metadata.generation;
     if (resource.hasStatus && strategy.keepsStatusOnCreate !== true) delete draft['status'];
     strategy.applyDefaults?.(draft, this.context);
+    // Defaults belong to the writer; what admission adds and what the status says belong to nobody.
+    const { status, ...rest } = draft;
+    const owners = ownership(resource.hasStatus ? (rest as ApiObject) : { ...rest, status });
+    if (owners.length > 0) metadata.managedFields = owners;
+    else delete metadata.managedFields;
     strategy.prepareCreate?.(draft, this.context);
     // Typed objects carry their status even while it says nothing.
-    if (resource.hasStatus && !resource.custom) draft['status'] ??= {};
+    if (resource.hasStatus && !resource.custom) draft['status'] ??= resource.shape.field('status')?.zeroValue() ?? {};
     const errors = [...checkMeta(resource, draft, undefined), ...(strategy.validate?.(draft, undefined) ?? [])];
     if (errors.length > 0) throw invalid(resource, metadata.name, errors);
   }
@@ -278,6 +285,10 @@ export class Objects {
     }
     draft.metadata.resourceVersion = live.metadata.resourceVersion ?? '';
   }
+}
+
+function statusPart({ apiVersion, kind, metadata, status }: Fields): Fields {
+  return { apiVersion, kind, metadata, status };
 }
 
 /** Deleted, and nothing holds it any more. */

@@ -31,7 +31,7 @@ interface ContinueToken {
   readonly after: string;
 }
 
-export function parseRevision(text: string | undefined): number | undefined {
+function parseRevision(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   if (!/^\d+$/.test(text)) {
     throw badRequest(

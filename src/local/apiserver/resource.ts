@@ -2,7 +2,7 @@
  * What the server knows about one served resource. In: the built-in table (builtinResources.ts) or a CRD
  * (customResources.ts). Out: the description that storage, patches, tables, discovery and OpenAPI all read.
  */
-import type { ApiObject, Fields } from './fields.ts';
+import type { ApiObject } from './fields.ts';
 import type { SelectableFields } from './selectors.ts';
 import type { OpenApiSchema, Shape } from './shape.ts';
 import type { FieldError } from './status.ts';
@@ -100,5 +100,3 @@ export function apiVersionText(resource: { readonly group: string; readonly vers
 export function pathNames(path: string): string[] {
   return path.split('.').filter((name) => name !== '');
 }
-
-export type { Fields };

@@ -40,6 +40,8 @@ const PREFIX = '#/components/schemas/';
 export class Shape {
   readonly form: Form;
   readonly scalar: ScalarType;
+  /** `int32`, `date-time`, …: empty when the schema names none. */
+  readonly format: string;
   /** Owned and replaced as one value by server-side apply. */
   readonly atomic: boolean;
   readonly listType: 'atomic' | 'set' | 'map';
@@ -53,20 +55,24 @@ export class Shape {
   /** The value that the schema declares; for structs it marks a field that is always present. */
   readonly defaultValue: unknown;
   readonly typeName: string;
+  /** Decoded into a Go struct upstream: parts without a pointer exist even when nothing is in them. */
+  readonly typed: boolean;
   private readonly schema: OpenApiSchema;
   private readonly resolve: ResolveReference;
   private readonly children = new Map<string, Shape>();
   private readonly requiredNames: ReadonlySet<string>;
   private element: Shape | undefined;
 
-  constructor(outer: OpenApiSchema, resolve: ResolveReference) {
+  constructor(outer: OpenApiSchema, resolve: ResolveReference, typed: boolean) {
     this.resolve = resolve;
+    this.typed = typed;
     const reference = outer.$ref ?? outer.allOf?.find((part) => part.$ref !== undefined)?.$ref;
     const name = reference?.slice(PREFIX.length);
     this.schema = name === undefined ? outer : { ...resolve(name), ...withoutReference(outer) };
     const schema = this.schema;
     this.typeName = name?.split('.').at(-1) ?? schema.type ?? 'object';
     this.scalar = scalarOf(schema, name);
+    this.format = schema.format ?? '';
     this.form = formOf(schema, this.scalar);
     this.atomic = schema['x-kubernetes-map-type'] === 'atomic' || this.form === 'open';
     const listType = schema['x-kubernetes-list-type'];
@@ -89,7 +95,7 @@ export class Shape {
     const properties = this.schema.properties;
     const schema = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
     if (schema === undefined) return this.keepsUnknown || this.isEmbedded(name) ? OPEN : undefined;
-    const made = new Shape(schema, this.resolve);
+    const made = new Shape(schema, this.resolve, this.typed);
     this.children.set(name, made);
     return made;
   }
@@ -98,7 +104,7 @@ export class Shape {
   get items(): Shape {
     if (this.element === undefined) {
       const schema = this.form === 'list' ? this.schema.items : this.schema.additionalProperties;
-      this.element = isFields(schema) ? new Shape(schema as OpenApiSchema, this.resolve) : OPEN;
+      this.element = isFields(schema) ? new Shape(schema as OpenApiSchema, this.resolve, this.typed) : OPEN;
     }
     return this.element;
   }
@@ -106,6 +112,16 @@ export class Shape {
   /** A whole object inside an object has its own type and metadata, declared or not. */
   private isEmbedded(name: string): boolean {
     return this.schema['x-kubernetes-embedded-resource'] === true && EMBEDDED.has(name);
+  }
+
+  /** What a struct says when nothing has been written to it: its required numbers and flags, at zero. */
+  zeroValue(): Record<string, unknown> {
+    const result: Record<string, unknown> = {};
+    for (const [name, schema] of Object.entries(this.schema.properties ?? {})) {
+      if (this.requiredNames.has(name) && (schema.default === 0 || schema.default === false))
+        result[name] = schema.default;
+    }
+    return result;
   }
 
   isRequired(name: string): boolean {
@@ -143,6 +159,10 @@ function formOf(schema: OpenApiSchema, scalar: ScalarType): Form {
 
 const EMBEDDED = new Set(['apiVersion', 'kind', 'metadata']);
 
-const OPEN = new Shape({}, () => {
-  throw new Error('a schema without structure has no references');
-});
+const OPEN = new Shape(
+  {},
+  () => {
+    throw new Error('a schema without structure has no references');
+  },
+  false,
+);

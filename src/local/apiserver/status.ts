@@ -41,7 +41,7 @@ function failure(code: number, reason: string, message: string, details?: Detail
   return new KubeError(status);
 }
 
-export function qualified(resource: ResourceName): string {
+function qualified(resource: ResourceName): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
@@ -211,12 +211,6 @@ export const invalidValue = (field: string, value: unknown, why: string): FieldE
   field,
   message: `Invalid value: ${typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)}: ${why}`,
   reason: 'FieldValueInvalid',
-});
-
-export const unsupportedValue = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
-  field,
-  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((one) => JSON.stringify(one)).join(', ')}`,
-  reason: 'FieldValueNotSupported',
 });
 
 export const forbiddenChange = (field: string, why: string): FieldError => ({

@@ -9,7 +9,7 @@ import { keyOf } from './store.ts';
 import { badRequest, conflict, invalid, invalidValue, notFound, required, unknownPath } from './status.ts';
 import { selectorText } from './columns/column.ts';
 
-const PODS = { group: '', plural: 'pods' };
+const BINDINGS = { group: '', plural: 'pods/binding' };
 
 function paths(resource: Resource): ScalePaths {
   if (resource.scale === undefined) throw unknownPath();
@@ -131,11 +131,11 @@ export function bindPod(
     );
   }
   if (deletionTimestamp !== undefined)
-    throw conflict(PODS, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+    throw conflict(BINDINGS, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   const current = textAt(stored, 'spec', 'nodeName') ?? '';
-  if (current !== '') throw conflict(PODS, name, `pod ${name} is already assigned to node "${current}"`);
+  if (current !== '') throw conflict(BINDINGS, name, `pod ${name} is already assigned to node "${current}"`);
   if (listAt(stored, 'spec', 'schedulingGates').length > 0) {
-    throw conflict(PODS, name, `pod ${name} has non-empty .spec.schedulingGates`);
+    throw conflict(BINDINGS, name, `pod ${name} has non-empty .spec.schedulingGates`);
   }
   if (request.dryRun) return;
   const conditions = listAt(stored, 'status', 'conditions').filter((entry) => textAt(entry, 'type') !== 'PodScheduled');

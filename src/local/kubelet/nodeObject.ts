@@ -36,7 +36,7 @@ export function nodeObject(machine: Machine, now: number): Draft<Node> {
   return {
     metadata: {
       name: machine.name,
-      labels: { ...machine.labels, 'kubernetes.io/hostname': machine.name },
+      labels: { ...machine.labels },
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
     },
     spec: { providerID: machine.providerID, taints: [...machine.taints, notReady] },

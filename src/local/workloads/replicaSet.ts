@@ -26,7 +26,7 @@ const BURST = 500;
 const isActive = (pod: Pod): boolean =>
   !pod.metadata.deletionTimestamp && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
 
-export const isReady = (pod: Pod): boolean =>
+const isReady = (pod: Pod): boolean =>
   (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
 /** A pod counts as available once it has been ready for `minReadySeconds`. */

@@ -16,16 +16,20 @@ const EMPTY: FieldSet = Object.freeze({});
 const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
 
 export function compare(shape: Shape, before: Fields, after: Fields): Comparison {
-  if (before === after) return SAME;
+  return before === after ? SAME : compareFields(shape, before, after, shape.typed);
+}
+
+/** `rooted`: the object exists on both sides, so the parts that its type always has do, too. */
+function compareFields(shape: Shape, before: Fields, after: Fields, rooted: boolean): Comparison {
   const collected = new Collected();
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const child = shape.field(name);
     if (child === undefined) continue;
-    // Structs that are part of their parent's type exist even when empty: only their content is news.
     const always =
+      rooted &&
       shape.form === 'struct' &&
-      (child.defaultValue !== undefined || shape.isRequired(name)) &&
-      child.form !== 'scalar';
+      child.form !== 'scalar' &&
+      (child.defaultValue !== undefined || shape.isRequired(name));
     collected.take(`f:${name}`, compareValues(child, before[name], after[name], always));
   }
   return collected.result();
@@ -70,15 +74,18 @@ function compareValues(shape: Shape, before: unknown, after: unknown, always: bo
 
 /** A value that came or went as a whole, with everything inside it. */
 function wholly(change: 'added' | 'removed', shape: Shape, value: unknown, always: boolean): Outcome {
-  const children = inside(change, shape, value);
+  const children = inside(change, shape, value, always);
   if (children === undefined || (isEmpty(children) && !always)) return change;
   return { ...SAME, [change]: always ? children : memberNode(children) };
 }
 
 /** The fields within a value, as if compared with nothing; `undefined` for what is owned as one value. */
-function inside(change: 'added' | 'removed', shape: Shape, value: unknown): FieldSet | undefined {
+function inside(change: 'added' | 'removed', shape: Shape, value: unknown, rooted: boolean): FieldSet | undefined {
   if (shape.atomic || shape.form === 'scalar') return undefined;
-  if (isFields(value)) return (change === 'added' ? compare(shape, {}, value) : compare(shape, value, {}))[change];
+  if (isFields(value)) {
+    const [before, after] = change === 'added' ? [{}, value] : [value, {}];
+    return compareFields(shape, before, after, rooted)[change];
+  }
   if (!Array.isArray(value) || shape.listType === 'atomic') return undefined;
   return (change === 'added' ? compareLists(shape, [], value) : compareLists(shape, value, []))[change];
 }

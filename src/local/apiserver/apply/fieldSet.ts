@@ -84,21 +84,6 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   return result;
 }
 
-/** Members of `set` at or below each member of `roots`. */
-export function below(set: FieldSet, roots: FieldSet): FieldSet {
-  const result: Record<string, FieldSet> = {};
-  for (const [element, node] of childrenOf(set)) {
-    const root = roots[element];
-    if (root === undefined) continue;
-    if (isMember(root)) result[element] = node;
-    else {
-      const kept = below(node, root);
-      if (!isEmpty(kept)) result[element] = kept;
-    }
-  }
-  return result;
-}
-
 /** `.spec.containers[name="a"].image`: how conflicts name fields. */
 export function pathsOf(set: FieldSet, prefix = ''): string[] {
   const result: string[] = [];

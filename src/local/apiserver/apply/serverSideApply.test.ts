@@ -127,6 +127,18 @@ describe('server-side apply', () => {
     expect(left).toEqual(['m']);
   });
 
+  it('takes the defaults along with an abandoned part', async () => {
+    const kube = newKube();
+    const ref = { name: 'd', namespace: 'default' };
+    const livenessProbe = { httpGet: { port: 80 } };
+    const probed = deployment([{ name: 'm', image: 'x', livenessProbe }]);
+    await kube.patch(Kinds.Deployment, ref, { type: 'apply', body: probed }, { fieldManager: 'one' });
+    const plain = deployment([{ name: 'm', image: 'x' }]);
+    const stored = await kube.patch(Kinds.Deployment, ref, { type: 'apply', body: plain }, { fieldManager: 'one' });
+    expect(stored.spec?.template.spec?.containers[0]).not.toHaveProperty('livenessProbe');
+    expect(stored.spec?.template.spec?.containers[0]).toHaveProperty('imagePullPolicy');
+  });
+
   it('owns status and the rest through their own doors', async () => {
     const kube = newKube();
     for (const crd of renderCrds()) await kube.create(Kinds.CustomResourceDefinition, crd);

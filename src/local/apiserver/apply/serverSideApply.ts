@@ -76,7 +76,9 @@ function removeFields(shape: Shape, value: Fields, gone: FieldSet, kept: FieldSe
     const name = element.slice(2);
     const child = shape.field(name);
     if (child === undefined || result[name] === undefined) continue;
-    const remaining = removeValue(child, result[name], node, kept[element]);
+    // A named part in which nobody owns anything goes as a whole, together with the defaults inside it.
+    const isAbandoned = shape.form === 'struct' && kept[element] === undefined;
+    const remaining = isAbandoned ? undefined : removeValue(child, result[name], node, kept[element]);
     if (remaining === undefined) delete result[name];
     else result[name] = remaining;
   }

@@ -69,7 +69,13 @@ export class ApiHandler {
     const review = REVIEWS.find(
       (one) => one.group === path.group && one.version === path.version && one.name === path.plural,
     );
-    if (review === undefined) throw unknownPath();
+    if (review === undefined) {
+      const isServed = this.objects.catalog
+        .all()
+        .some((one) => one.group === path.group && one.version === path.version);
+      if (isServed) throw unknownPath();
+      return textResponse('404 page not found\n', 404);
+    }
     if (request.method !== 'POST') throw methodNotAllowed({ group: review.group, plural: review.name });
     return jsonResponse(answerReview(review.kind, parseObject(request), request.user), 201);
   }

@@ -30,7 +30,7 @@ function review(group: string, kind: string, name: string): Action & { readonly 
   return { name, group, version: 'v1', kind, namespaced: false };
 }
 
-export function groupsOf(resources: readonly Resource[]): GroupVersions[] {
+function groupsOf(resources: readonly Resource[]): GroupVersions[] {
   const versions = new Map<string, Set<string>>();
   for (const { group, version } of [...resources, ...REVIEWS]) {
     versions.set(group, (versions.get(group) ?? new Set()).add(version));

@@ -1,7 +1,8 @@
 /**
  * Rewrites kubernetes.json and protobuf.json from a Kubernetes release. In: three folders of its sources:
  * `api/openapi-spec/v3`, and the modules `k8s.io/api` and `k8s.io/apimachinery`. Out: every type that the served kinds
- * reach, with structure, list types and merge keys, without prose; and the field numbers of the same types.
+ * reach, with structure, list types and merge keys, without prose; and the field numbers of the same types. Format the two files
+ * with prettier afterwards.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

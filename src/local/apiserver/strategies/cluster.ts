@@ -35,6 +35,10 @@ export const namespaceStrategy: Strategy = {
 export const nodeStrategy: Strategy = {
   tracksGeneration: false,
   keepsStatusOnCreate: true,
+  applyDefaults(draft) {
+    const capacity = fieldsAt(draft, 'status', 'capacity');
+    if (capacity !== undefined) setDefaults(ensureFields(draft, 'status'), { allocatable: { ...capacity } });
+  },
 };
 
 const FIRST_ADDRESS = 1;
@@ -79,7 +83,7 @@ export const serviceStrategy: Strategy = {
     const spec = ensureFields(draft, 'spec');
     setDefaults(spec, { type: 'ClusterIP', sessionAffinity: 'None' });
     if (spec['type'] === 'ExternalName') return;
-    setDefaults(spec, { internalTrafficPolicy: 'Cluster', ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
+    setDefaults(spec, { internalTrafficPolicy: 'Cluster' });
     if (spec['type'] !== 'ClusterIP') setDefaults(spec, { externalTrafficPolicy: 'Cluster' });
     if (spec['type'] === 'LoadBalancer') setDefaults(spec, { allocateLoadBalancerNodePorts: true });
     for (const port of listAt(spec, 'ports')) {
@@ -91,7 +95,7 @@ export const serviceStrategy: Strategy = {
     draft['status'] = { loadBalancer: {} };
     if (spec['type'] === 'ExternalName') return;
     if (spec['clusterIP'] === undefined || spec['clusterIP'] === '') spec['clusterIP'] = freeClusterIp(context);
-    setDefaults(spec, { clusterIPs: [spec['clusterIP']] });
+    setDefaults(spec, { clusterIPs: [spec['clusterIP']], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
     if (spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer') giveNodePorts(spec, context);
   },
   prepareUpdate(draft, old, context) {

@@ -3,6 +3,9 @@ import { ensureFields, fieldsAt, isFields, listAt, setDefaults, textAt } from '.
 import type { Strategy } from '../resource.ts';
 import { invalidValue, required, type FieldError } from '../status.ts';
 
+/** Keeps a definition until its objects are gone. */
+export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
+
 export const customResourceDefinitionStrategy: Strategy = {
   tracksGeneration: true,
   applyDefaults(draft) {
@@ -19,6 +22,7 @@ export const customResourceDefinitionStrategy: Strategy = {
   },
   prepareCreate(draft, context) {
     draft['status'] = establishedStatus(draft['spec'], context.now);
+    draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), CLEANUP_FINALIZER])];
   },
   prepareUpdate(draft, old, context) {
     // Names may be added on update; what is accepted follows the spec.

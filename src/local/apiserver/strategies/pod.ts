@@ -145,7 +145,7 @@ function admitTolerations(spec: Fields): void {
 }
 
 /** Guaranteed, Burstable or BestEffort, from the cpu and memory of all containers. */
-export function qosClass(spec: Fields): string {
+function qosClass(spec: Fields): string {
   const containers = [...listAt(spec, 'initContainers'), ...listAt(spec, 'containers')];
   let anything = false;
   let guaranteed = true;

@@ -26,9 +26,6 @@ export function defaultPodSpec(spec: Fields): void {
       }
     }
   }
-  for (const constraint of listAt(spec, 'topologySpreadConstraints')) {
-    if (isFields(constraint)) setDefaults(constraint, {});
-  }
 }
 
 function defaultContainer(container: Fields): void {

@@ -142,6 +142,7 @@ export const daemonSetStrategy: Strategy = {
 const JOB_DEFAULTS = {
   completionMode: 'NonIndexed',
   suspend: false,
+  manualSelector: false,
   backoffLimit: 6,
   podReplacementPolicy: 'TerminatingOrFailed',
 };
@@ -167,12 +168,14 @@ export const jobStrategy: Strategy = {
     const uid = draft.metadata.uid;
     const metadata = ensureFields(ensureFields(spec(draft), 'template'), 'metadata');
     const labels = ensureFields(metadata, 'labels');
+    const followsTemplate = sameJson(draft.metadata.labels, labels);
     setDefaults(labels, {
       'batch.kubernetes.io/controller-uid': uid,
       'batch.kubernetes.io/job-name': draft.metadata.name,
       'controller-uid': uid,
       'job-name': draft.metadata.name,
     });
+    if (followsTemplate) draft.metadata.labels = { ...labels } as Record<string, string>;
     spec(draft)['selector'] = { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } };
   },
   validate(draft, old) {
@@ -204,10 +207,7 @@ export const cronJobStrategy: Strategy = {
       failedJobsHistoryLimit: 1,
     });
     const job = fieldsAt(draft, 'spec', 'jobTemplate', 'spec');
-    if (job !== undefined) {
-      setDefaults(job, {});
-      defaultPodTemplate(job);
-    }
+    if (job !== undefined) defaultPodTemplate(job);
   },
   validate(draft) {
     return (textAt(draft, 'spec', 'schedule') ?? '') === '' ? [required('spec.schedule')] : [];

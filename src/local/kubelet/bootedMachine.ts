@@ -5,8 +5,8 @@
 import { Labels } from '../../api/labels.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { formatResources, parseResources, subtractResources, type Resources } from '../../units/resources.ts';
-import type { Machine } from '../kubelet/machine.ts';
-import type { LocalVirtualMachine } from './virtualMachines.ts';
+import type { Machine } from './machine.ts';
+import type { LocalVirtualMachine } from '../arm/virtualMachines.ts';
 
 const KIBI = 1024;
 const MEBI = 2 ** 20;
