@@ -232,10 +232,20 @@ describe('a promise', () => {
   ])('ends when %s', (_why, step) => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a'));
+    cluster.setPod(waiting);
     cluster.promise([waiting], 'a', 1_000);
     step(cluster);
     expect(cluster.promisedClaim(waiting, 0)).toBeUndefined();
   });
+});
+
+it('keeps a promise to a pod whose present node is going, whatever that pod does meanwhile', () => {
+  const cluster = new Cluster();
+  cluster.setClaim(claim('a'));
+  cluster.setPod(pod('w', 'old'));
+  cluster.promise([pod('w', 'old')], 'a', 1_000);
+  cluster.setPod({ ...pod('w', 'old'), status: { phase: 'Running' } });
+  expect(cluster.promisedClaim(pod('w', 'old'), 0)).toBe('a');
 });
 
 it('keeps a nomination to the later of two ends, and forgets it with the node', () => {

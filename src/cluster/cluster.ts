@@ -75,8 +75,8 @@ export class Cluster {
   }
 
   setPod(pod: Pod): void {
-    this.#pods.set(pod);
-    if (pod.spec?.nodeName) this.#promises.removePod(pod.metadata.uid ?? '');
+    // A promise to a pod that is on a node already is for the time when that node goes: it stays.
+    if (this.#pods.set(pod)) this.#promises.removePod(pod.metadata.uid ?? '');
     this.#snapshot = undefined;
   }
 

@@ -34,8 +34,4 @@ export class MachinePromises {
     for (const podUid of this.#byClaim.get(claim) ?? []) this.#byPod.delete(podUid);
     this.#byClaim.delete(claim);
   }
-
-  get size(): number {
-    return this.#byPod.size;
-  }
 }

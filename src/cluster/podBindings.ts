@@ -20,8 +20,10 @@ export class PodBindings {
     this.#onChange = onChange;
   }
 
-  set(pod: Pod): void {
+  /** True when the pod has just found its node. */
+  set(pod: Pod): boolean {
     const key = podKey(pod);
+    const wasPending = this.#pending.has(key);
     const nodeName = pod.spec?.nodeName;
     // A pod of the same name may have come up elsewhere before we heard of the end of this one.
     if (this.#nodeByPod.get(key) !== nodeName) this.#unbind(key);
@@ -38,6 +40,7 @@ export class PodBindings {
       file(this.#byDaemonSet, daemonSet, key, pod);
       this.#daemonSetByPod.set(key, daemonSet);
     }
+    return wasPending && nodeName !== undefined;
   }
 
   remove(pod: Pod): void {
@@ -47,13 +50,13 @@ export class PodBindings {
     this.#forgetDaemon(key);
   }
 
+  /** In order of namespace and name, as all lists here: what is decided must not depend on who came first. */
   on(nodeName: string): readonly Pod[] {
-    return [...(this.#byNode.get(nodeName) ?? NO_PODS).values()];
+    return inOrder(this.#byNode.get(nodeName) ?? NO_PODS);
   }
 
-  /** In order of namespace and name. */
   pending(): readonly Pod[] {
-    return [...this.#pending].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, pod]) => pod);
+    return inOrder(this.#pending);
   }
 
   /** What a DaemonSet really runs, which admission may have made different from its template. */
@@ -79,6 +82,10 @@ export class PodBindings {
     this.#daemonSetByPod.delete(key);
     unfile(this.#byDaemonSet, daemonSet, key);
   }
+}
+
+function inOrder(pods: ReadonlyMap<string, Pod>): readonly Pod[] {
+  return [...pods].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, pod]) => pod);
 }
 
 function isNewer(left: Pod, right: Pod): boolean {

@@ -12,7 +12,7 @@ import type { Machine } from '../../src/local/kubelet/machine.ts';
 import { fits, formatResources, parseResources } from '../../src/units/resources.ts';
 
 /** Where instances show up as computers; the kubelets of a local cluster. */
-export interface MachinePower {
+interface MachinePower {
   powerOn(machine: Machine): void;
   powerOff(name: string): void;
 }

@@ -50,7 +50,7 @@ export class RecordedMetrics implements MetricsRegistry {
 function seriesKey({ name, labels: declared = [] }: MetricOptions, labels: Labels): string {
   const undeclared = Object.keys(labels).filter((label) => !declared.includes(label));
   if (undeclared.length > 0) throw new Error(`${name} has no label ${undeclared.join(', ')}`);
-  return JSON.stringify([name, Object.entries(labels).sort()]);
+  return JSON.stringify([name, Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1))]);
 }
 
 function matches(key: string, name: string, labels: Labels): boolean {

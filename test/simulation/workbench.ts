@@ -97,11 +97,12 @@ export class Workbench {
 
   /** Stopping may take virtual time; let it pass. */
   async #drive(work: Promise<void> | undefined): Promise<void> {
+    if (!work) return;
     let ended = false;
-    const done = (): void => void (ended = true);
-    void work?.then(done, done);
-    if (work) await this.clock.runUntil(() => ended);
-    await work;
+    const watched = work.finally(() => {
+      ended = true;
+    });
+    await Promise.all([watched, this.clock.runUntil(() => ended)]);
   }
 
   advance(milliseconds: number): Promise<void> {
@@ -139,8 +140,10 @@ export class Workbench {
     return found && `${found.status} ${found.reason ?? ''}`.trim();
   }
 
+  /** What the engine has said, not what the cluster's own components have. */
   async events(reason: string): Promise<readonly Event[]> {
-    return (await this.kube.list(Kinds.Event)).items.filter((event) => event.reason === reason);
+    const { items } = await this.kube.list(Kinds.Event);
+    return items.filter((event) => event.reason === reason && event.source?.component === 'karpenter');
   }
 
   createPool(name = 'default', spec: Partial<NodePool['spec']> = {}): Promise<NodePool> {

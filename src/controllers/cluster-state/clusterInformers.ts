@@ -1,4 +1,4 @@
-import { Kinds, type DaemonSet, type Node, type Pod } from '../../api/kinds.ts';
+import { Kinds, type DaemonSet, type Node, type Pod, type PodDisruptionBudget } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
@@ -14,6 +14,7 @@ export interface ClusterInformers {
   readonly nodeClaims: Informer<NodeClaim>;
   readonly nodePools: Informer<NodePool>;
   readonly daemonSets: Informer<DaemonSet>;
+  readonly disruptionBudgets: Informer<PodDisruptionBudget>;
   readonly nodeClasses: readonly NodeClassInformer[];
 }
 
@@ -33,6 +34,7 @@ export function clusterInformers(informers: Informers, cluster: Cluster, cloud: 
     nodeClaims: informers.of(Kinds.NodeClaim),
     nodePools: informers.of(Kinds.NodePool),
     daemonSets: informers.of(Kinds.DaemonSet),
+    disruptionBudgets: informers.of(Kinds.PodDisruptionBudget),
     nodeClasses: cloud.nodeClasses.map((kind) => ({ kind, informer: informers.of(kind) })),
   };
   opened.pods.subscribe(({ type, object }) =>

@@ -47,7 +47,8 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
   if (pending.length > 0) {
     const names = pending.map(({ name }) => name).join(', ');
     conditions.setUnknown(NodeClaimConditions.registered, world.clock.now(), Reasons.registrationHookPending, names);
-    for (const { error } of pending) if (error !== undefined) throw error;
+    const failed = pending.find(({ error }) => error !== undefined);
+    if (failed) throw new Error(`registration hook ${failed.name} failed`, { cause: failed.error });
     return { requeueAfter: Math.min(...pending.map(({ requeueAfter }) => requeueAfter)) };
   }
   log.info('registered nodeclaim', {
