@@ -33,7 +33,7 @@ export interface AffinityTerm extends PodSelection {
   readonly topologyKey: string;
 }
 
-export interface WeightedAffinityTerm extends AffinityTerm {
+interface WeightedAffinityTerm extends AffinityTerm {
   readonly weight: number;
 }
 

@@ -12,7 +12,7 @@ export interface PodVolumes {
   readonly attachments: readonly VolumeAttachment[];
 }
 
-export interface VolumeAttachment {
+interface VolumeAttachment {
   readonly driver: string;
   /** namespace/name of the claim: two pods that share it attach one disk. */
   readonly claim: string;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Labels } from '../api/labels.ts';
 import { shadowPrices } from './packing/coveringDuals.ts';
 import type { Problem } from './problem.ts';
-import { testPod, testPool, testType } from './randomCluster.testkit.ts';
+import { testPod, testPool, testType } from '../../test/solver/randomCluster.ts';
 import { solve } from './solve.ts';
 
 interface Size {

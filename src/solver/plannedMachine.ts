@@ -17,7 +17,7 @@ import type { PlannedNode } from './placement/plannedNode.ts';
 import type { Alternative, NewNode, NodeChoice } from './problem.ts';
 
 /** Instance types that one NodeClaim may name. */
-const MAX_ALTERNATIVES = 600;
+const MAX_TYPES = 600;
 
 export class PlannedMachine implements NewNode {
   readonly pool: NodePool;
@@ -60,7 +60,7 @@ export class PlannedMachine implements NewNode {
       node.reservation < 0 ? loosened : loosened.replace(Requirement.of(Labels.capacityType, 'In', ['reserved']));
   }
 
-  /** One per type, at its cheapest offering; equal prices prefer the zone that has fewest machines. */
+  /** Every way to buy a machine that holds the pods; equal prices prefer the zone that has fewest machines. */
   get alternatives(): readonly Alternative[] {
     this.ranked ??= this.rank();
     return this.ranked;
@@ -83,32 +83,45 @@ export class PlannedMachine implements NewNode {
 
   private rank(): Alternative[] {
     const { node, demand, question } = this;
-    const best = new Map<number, CompiledOffering>();
-    for (const each of question.model.states.at(node.state).offerings) {
-      if (node.reservation >= 0 ? each.reservation !== node.reservation : each.reservation >= 0) continue;
-      const { type } = each;
-      if (!demand.fits(type, node.used) || demand.clashesWithDaemons(type, node.ports)) continue;
-      if (!demand.withinLimits(type, this.limitBudget)) continue;
-      const known = best.get(type);
-      if (known === undefined || this.isBefore(each, known)) best.set(type, each);
-    }
-    const sorted = [...best.values()].sort(
-      (left, right) =>
-        left.offering.price - right.offering.price ||
-        Number(right.type === node.type) - Number(left.type === node.type) ||
-        left.type - right.type,
-    );
-    return sorted.slice(0, MAX_ALTERNATIVES).map(({ type, offering }) => ({
-      instanceType: node.pool.types[type]!,
-      zone: offering.zone,
-      capacityType: offering.capacityType,
-      pricePerHour: offering.price,
-    }));
+    const holding = new Map<number, boolean>();
+    const holds = (type: number): boolean => {
+      let answer = holding.get(type);
+      if (answer === undefined) {
+        answer =
+          demand.fits(type, node.used) &&
+          !demand.clashesWithDaemons(type, node.ports) &&
+          demand.withinLimits(type, this.limitBudget);
+        holding.set(type, answer);
+      }
+      return answer;
+    };
+    const offerings = question.model.states
+      .at(node.state)
+      .offerings.filter(
+        ({ type, reservation }) =>
+          (node.reservation >= 0 ? reservation === node.reservation : reservation < 0) && holds(type),
+      )
+      .sort((left, right) => this.compare(left, right));
+    const types = new Set<number>();
+    return offerings.flatMap(({ type, offering }): Alternative[] => {
+      if (types.size >= MAX_TYPES && !types.has(type)) return [];
+      types.add(type);
+      const { zone, capacityType, price } = offering;
+      return [{ instanceType: node.pool.types[type]!, zone, capacityType, pricePerHour: price }];
+    });
   }
 
-  private isBefore({ offering }: CompiledOffering, { offering: other }: CompiledOffering): boolean {
-    if (offering.price !== other.price) return offering.price < other.price;
-    return offering.zone === this.firstZone && other.zone !== this.firstZone;
+  private compare(left: CompiledOffering, right: CompiledOffering): number {
+    const planned = ({ type }: CompiledOffering): number => (type === this.node.type ? 0 : 1);
+    const elsewhere = ({ offering }: CompiledOffering): number => (offering.zone === this.firstZone ? 0 : 1);
+    const name = ({ offering }: CompiledOffering): string => `${offering.zone}/${offering.capacityType}`;
+    return (
+      left.offering.price - right.offering.price ||
+      planned(left) - planned(right) ||
+      elsewhere(left) - elsewhere(right) ||
+      left.type - right.type ||
+      (name(left) < name(right) ? -1 : 1)
+    );
   }
 }
 

@@ -34,7 +34,7 @@ export interface Problem extends Snapshot {
 }
 
 /** Spread constraints for pods that have none, and the selector that the scheduler would deduce for a pod. */
-export interface DefaultSpread {
+interface DefaultSpread {
   readonly constraints: readonly TopologySpreadConstraint[];
   selectorOf(pod: Pod): LabelSelector | undefined;
 }

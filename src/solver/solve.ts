@@ -18,13 +18,14 @@ export function solve(problem: Problem, options: SolveOptions = {}): Solution {
 
 export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}): Solution {
   const groups = groupSizes(overlay.pods);
+  const running = groups.size === 0 ? [] : runningPods(model, overlay);
   const unplaced: { pod: Pod; reason: UnplacedReason }[] = [];
   let pods = overlay.pods;
   // Every turn gives up at least one group, so this ends.
   for (;;) {
     const attempt = new Attempt(model, { ...overlay, pods }, options);
     const failed = attempt.unplacedPods();
-    const broken = brokenGroups(groups, pods, failed);
+    const broken = brokenGroups(groups, running, pods, failed);
     if (broken.size === 0) {
       unplaced.push(...failed.map(({ pod, podClass }) => ({ pod, reason: refusalReason(attempt, podClass) })));
       const solution = toSolution(attempt, unplaced);
@@ -53,6 +54,10 @@ function toSolution(attempt: Attempt, unplaced: { pod: Pod; reason: UnplacedReas
   };
 }
 
+function runningPods({ existing }: Model, { withoutNodes }: Overlay): Pod[] {
+  return existing.nodes.flatMap(({ name, pods }) => (withoutNodes?.has(name) === true ? [] : pods));
+}
+
 /** By group: how many of its members must find a place. Without a number all that wait must. */
 function groupSizes(pods: readonly Pod[]): Map<string, number> {
   const sizes = new Map<string, number>();
@@ -69,6 +74,7 @@ function groupSizes(pods: readonly Pod[]): Map<string, number> {
 
 function brokenGroups(
   needed: ReadonlyMap<string, number>,
+  running: readonly Pod[],
   pods: readonly Pod[],
   failed: readonly { readonly pod: Pod }[],
 ): Map<string, UnplacedReason> {
@@ -79,6 +85,8 @@ function brokenGroups(
     if (group !== undefined) placeable.set(group, (placeable.get(group) ?? 0) + amount);
   };
   for (const pod of pods) count(pod, 1);
+  const waiting = new Set(placeable.keys());
+  for (const pod of running) if (waiting.has(podGroup(pod) ?? '')) count(pod, 1);
   for (const { pod } of failed) count(pod, -1);
   const broken = [...placeable].filter(([group, placed]) => placed < (needed.get(group) ?? 0));
   // The last by name gives up first: what it leaves free may save the others.

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +16,10 @@ const pureRooms = [
   'disruption',
   'ledger',
   'options',
-];
+].filter(
+  // The map has rooms that nobody has moved into yet.
+  (room) => existsSync(join(import.meta.dirname, '../../src', room)),
+);
 const purePackages = new Set(['yaml', '@marcbachmann/cel-js']);
 const impureGlobals = new Set([
   'process',

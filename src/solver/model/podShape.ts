@@ -16,7 +16,7 @@ import type { Snapshot } from '../problem.ts';
 export type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number];
 
 /** Pods of one group get places all together, or none does. */
-export const GROUP_ANNOTATION = 'nodewright.dev/pod-group';
+const GROUP_ANNOTATION = 'nodewright.dev/pod-group';
 export const GROUP_MIN_ANNOTATION = 'nodewright.dev/pod-group-min';
 
 export interface PodShape {

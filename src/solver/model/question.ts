@@ -14,7 +14,7 @@ import { CPU, MEMORY } from './resourceTable.ts';
 import { counterSpec, isHostname, keepAwaySpec } from './topologyCounter.ts';
 
 /** No more than `max` pods that the counter counts may be on the node. */
-export interface HostLimit {
+interface HostLimit {
   readonly counter: number;
   readonly max: number;
 }
@@ -30,7 +30,7 @@ export interface DomainConstraint {
   readonly together: readonly number[];
 }
 
-export interface HostAffinity {
+interface HostAffinity {
   readonly counter: number;
   readonly self: boolean;
   readonly together: readonly number[];

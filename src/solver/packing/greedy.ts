@@ -67,6 +67,9 @@ export class Greedy {
   ): Bin | undefined {
     const { demand, filler } = this;
     const state = demand.states0[seed]!;
+    // Where limits are used up most seeds end here.
+    const alone = limitLeft && this.alone(seed, limitLeft);
+    if (limitLeft !== undefined && alone === undefined) return undefined;
     const all = demand.candidates(state);
     const favourites = this.favourites[state];
     // Every few nodes all types are tried again: what suits changes with what waits.
@@ -77,7 +80,7 @@ export class Greedy {
     let bestScore = 0;
     for (let at = 0; at < (few ? favourites.length : all.length); at++) {
       const type = few ? favourites[at]! : all[at]!;
-      if (!filler.fill(type, seed, order, left, value, limitLeft)) continue;
+      if (!demand.withinLimits(type, limitLeft) || !filler.fill(type, seed, order, left, value, limitLeft)) continue;
       const worth = filler.value / (filler.price + demand.options.nodeOverheadCost + 1e-12);
       const score = worth * (1 - IMBALANCE * this.imbalance(filler.used));
       if (scores !== undefined) scores[at] = score;

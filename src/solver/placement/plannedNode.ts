@@ -4,7 +4,7 @@ import type { HostPort } from '../../constraints/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import type { PodClass, Variant } from '../model/question.ts';
 
-export interface PlannedEntry {
+interface PlannedEntry {
   readonly podClass: PodClass;
   readonly variant: Variant;
   readonly pods: readonly Pod[];

@@ -22,6 +22,7 @@ export class Sequential {
   /** By pool: what is left of its limits; changed as nodes open and grow. */
   private readonly limitLeft: readonly (Float64Array | undefined)[];
   private readonly holders: readonly Demand[];
+  private readonly load: Float64Array;
   /** By class without relations to others: planned nodes before this one have refused it for good. */
   private readonly refusedUpTo = new Map<Variant, number>();
 
@@ -41,6 +42,7 @@ export class Sequential {
     this.planned = planned;
     this.limitLeft = limitLeft;
     const { states, table, pools } = question.model;
+    this.load = new Float64Array(table.size);
     this.holders = pools.map((pool) => new Demand(pool, states, [], table.size, options));
   }
 
@@ -84,17 +86,19 @@ export class Sequential {
     const holder = this.holders[node.pool.index]!;
     if (node.reservation >= 0 || !holder.mayHold(node.state, node.used, podClass.row)) return false;
     if (!this.hostAllows(podClass, variant, node)) return false;
-    const load = node.used.map((used, column) => used + podClass.row[column]!);
-    const ports = [...node.ports, ...podClass.shape.hostPorts];
-    const budget = this.budgetFor(node);
     const { states } = this.question.model;
+    const { load } = this;
+    for (let column = 0; column < load.length; column++) load[column] = node.used[column]! + podClass.row[column]!;
     for (const start of this.fit.startsOf(podClass, variant, node.pool.index)) {
       const met = states.meet(node.state, start);
       if (met < 0) continue;
-      const holds = (state: number): number => holder.cheapestHolding(state, load, ports, budget);
-      const state = this.domains.pin(variant, met, (each) => holds(each) >= 0);
-      const type = state < 0 ? -1 : holds(state);
-      if (type < 0) continue;
+      const ports = [...node.ports, ...podClass.shape.hostPorts];
+      const budget = this.budgetFor(node);
+      // What the widest state cannot hold no narrower one can.
+      if (holder.cheapestHolding(met, load, ports, budget) < 0) continue;
+      const state = this.domains.pin(variant, met, (each) => holder.cheapestHolding(each, load, ports, budget) >= 0);
+      if (state < 0) continue;
+      const type = holder.cheapestHolding(state, load, ports, budget);
       const need = holder.limitNeed(state, type, load, ports, budget);
       const left = this.limitLeft[node.pool.index];
       if (left) for (let at = 0; at < left.length; at++) left[at]! += node.limitNeed[at]! - need[at]!;

@@ -4,15 +4,15 @@
  */
 import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
 import type { PodAffinityTerm } from 'kubernetes-types/core/v1.js';
-import type { Pod } from '../api/kinds.ts';
-import type { Taint } from '../api/kinds/nodeTemplate.ts';
-import { Labels } from '../api/labels.ts';
-import { Quantity } from '../units/quantity.ts';
-import type { NewNode, Problem, Solution } from './problem.ts';
+import type { Pod } from '../../src/api/kinds.ts';
+import type { Taint } from '../../src/api/kinds/nodeTemplate.ts';
+import { Labels } from '../../src/api/labels.ts';
+import { Quantity } from '../../src/units/quantity.ts';
+import type { NewNode, Problem, Solution } from '../../src/solver/problem.ts';
 
 type Record_ = Readonly<Record<string, string>>;
 
-export interface CheckedNode {
+interface CheckedNode {
   readonly name: string;
   readonly labels: Record_;
   readonly taints: readonly Taint[];

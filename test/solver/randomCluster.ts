@@ -1,16 +1,16 @@
 /** Small clusters with everything that constrains pods. In: nothing; out: fast-check arbitraries of problems. */
 import fc from 'fast-check';
-import type { Pod } from '../api/kinds.ts';
-import type { NodePool } from '../api/kinds/nodePool.ts';
-import { Labels } from '../api/labels.ts';
-import type { InstanceType } from '../cloud/instanceType.ts';
-import { Requirement, type RequirementItem } from '../constraints/requirement.ts';
-import { Requirements } from '../constraints/requirements.ts';
-import type { PodVolumes } from '../constraints/volumes.ts';
-import { parseResources } from '../units/resources.ts';
-import type { ExistingNode, Problem } from './problem.ts';
+import type { Pod } from '../../src/api/kinds.ts';
+import type { NodePool } from '../../src/api/kinds/nodePool.ts';
+import { Labels } from '../../src/api/labels.ts';
+import type { InstanceType } from '../../src/cloud/instanceType.ts';
+import { Requirement, type RequirementItem } from '../../src/constraints/requirement.ts';
+import { Requirements } from '../../src/constraints/requirements.ts';
+import type { PodVolumes } from '../../src/constraints/volumes.ts';
+import { parseResources } from '../../src/units/resources.ts';
+import type { ExistingNode, Problem } from '../../src/solver/problem.ts';
 
-export const ZONES = ['z1', 'z2', 'z3'] as const;
+const ZONES = ['z1', 'z2', 'z3'] as const;
 const RACK = 'example.com/rack';
 
 export function testType(
