@@ -160,7 +160,8 @@ describe('nodewright run', () => {
     await plane.kubectl(['create', 'deployment', 'web', '--image=web', '--replicas=5']);
     await plane.kubectl(['set', 'resources', 'deployment', 'web', '--requests=cpu=900m,memory=1Gi']);
     const rollout = await plane.kubectl(['rollout', 'status', 'deployment/web', '--timeout=90s']);
-    expect(rollout, readFileSync(log, 'utf8').slice(-3000)).toMatchObject({ code: 0 });
+    // The log's end says why, should it fail.
+    expect({ ...rollout, log: readFileSync(log, 'utf8').slice(-3000) }).toMatchObject({ code: 0 });
     const { items: nodes } = await kube.list(Kinds.Node);
     expect(nodes.length).toBeGreaterThan(0);
     for (const { metadata } of nodes) {
