@@ -102,6 +102,7 @@ export const runController: RunController = async (options, signal) => {
     batchIdle: options.batchIdleDuration.milliseconds,
     batchMax: options.batchMaxDuration.milliseconds,
     warmUp: !options.disableControllerWarmup,
+    gates: options.featureGates,
     ...(leaderElection && { leaderElection }),
   });
   const metricsServer = await startMetricsServer({

@@ -16,8 +16,14 @@ const MAX_INSTANCE_TYPES = 600;
 /** Labels that only simulations carry in their requirements. */
 const SIMULATED: ReadonlySet<string> = new Set([Labels.hostname, Labels.registered, Labels.initialized]);
 
+/** Whether overlays had a say in what the claim may be launched as. */
+interface Overlaid {
+  readonly price: boolean;
+  readonly capacity: boolean;
+}
+
 /** The NodeClaim that asks for a machine the solver has planned. */
-export function nodeClaimDraft(node: NewNode, random: () => number): Draft<NodeClaim> {
+export function nodeClaimDraft(node: NewNode, random: () => number, overlaid?: Overlaid): Draft<NodeClaim> {
   const names = distinct(node.alternatives.map(({ instanceType }) => instanceType.name)).slice(0, MAX_INSTANCE_TYPES);
   const kept = new Set(names);
   const capacityTypes = node.alternatives
@@ -27,7 +33,14 @@ export function nodeClaimDraft(node: NewNode, random: () => number): Draft<NodeC
     Requirement.of(Labels.instanceType, 'In', names),
     Requirement.of(Labels.capacityType, 'In', distinct(capacityTypes)),
   );
-  return claimOfPool(node.pool, requirements, random, node.requests);
+  const claim = claimOfPool(node.pool, requirements, random, node.requests);
+  const annotations = {
+    ...claim.metadata.annotations,
+    [Annotations.minValuesRelaxed]: 'false',
+    ...(overlaid?.price && { [Annotations.priceOverlayApplied]: 'true' }),
+    ...(overlaid?.capacity && { [Annotations.capacityOverlayApplied]: 'true' }),
+  };
+  return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 
 /** A claim that asks for nothing but what its static pool says; the cloud chooses. */
@@ -57,7 +70,6 @@ function claimOfPool(
         ...metadata?.annotations,
         [Annotations.nodePoolHash]: nodePoolHash(pool),
         [Annotations.nodePoolHashVersion]: NODE_POOL_HASH_VERSION,
-        ...(requests && { [Annotations.minValuesRelaxed]: 'false' }),
       },
       ownerReferences: [
         {
