@@ -19,7 +19,7 @@ import * as publish from './events.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from './nodeClaimDraft.ts';
 import { PodAcknowledgements } from './podAcknowledgements.ts';
-import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue } from './problem.ts';
+import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue, type VolumeLimits } from './problem.ts';
 
 export interface ProvisionerOptions {
   /** What brings about a pass. */
@@ -98,7 +98,7 @@ class Provisioner {
   }
 
   async pass(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, log } = this.#world;
+    const { cluster, clock, log, informers } = this.#world;
     const catalogues = await this.#catalogues(signal);
     // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
     const start = clock.monotonic();
@@ -108,7 +108,13 @@ class Provisioner {
     const { waiting, promised } = demand;
     if (waiting.length === 0) return;
     const daemons = daemonPods(cluster);
-    const solution = solve(buildProblem(snapshot, waiting, promised, catalogues, daemons));
+    const solution = solve({
+      ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
+      volumes: demand.volumes,
+      namespaces: new Map(
+        [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
+      ),
+    });
     this.#metrics.schedulingDuration.observe({ controller: 'provisioner' }, (clock.monotonic() - start) / 1000);
     this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, realCount(solution));
     for (const { metadata } of waiting) this.#observeDecision(metadata.uid ?? '');
@@ -122,6 +128,21 @@ class Provisioner {
     this.#announce(solution);
     await this.#reportBuffers(solution);
     await this.#claims.writeAll(solution.newNodes, (node) => this.#create(node, signal));
+  }
+
+  /** Disks that may be attached, by node and driver. */
+  #volumeLimits(): VolumeLimits {
+    const { csiNodes } = this.#world.informers;
+    return new Map(
+      [...csiNodes.store.list()].map(({ metadata, spec }) => [
+        metadata.name,
+        new Map(
+          spec.drivers.flatMap(({ name, allocatable }) =>
+            allocatable?.count === undefined ? [] : [[name, allocatable.count]],
+          ),
+        ),
+      ]),
+    );
   }
 
   /** Instance types of every usable pool. A pool whose types cannot be had is left out of this pass. */
