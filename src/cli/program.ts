@@ -28,6 +28,11 @@ const verbs: readonly Verb[] = [
     goFlags: true,
   },
   {
+    name: 'kubelet-sim',
+    summary: 'play the kubelets of kwok nodes on any cluster',
+    load: async () => (await import('./kubeletSim.ts')).kubeletSimCommand(),
+  },
+  {
     name: 'crds',
     summary: 'print the custom resource definitions',
     load: async () => (await import('./crds.ts')).crdsCommand(),
