@@ -33,6 +33,16 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./kubeletSim.ts')).kubeletSimCommand(),
   },
   {
+    name: 'plan',
+    summary: 'say which machines manifests would need, and what they cost',
+    load: async () => (await import('./plan.ts')).planCommand(),
+  },
+  {
+    name: 'catalog',
+    summary: 'print the sizes and prices that plans are made with',
+    load: async () => (await import('./catalog.ts')).catalogCommand(),
+  },
+  {
     name: 'crds',
     summary: 'print the custom resource definitions',
     load: async () => (await import('./crds.ts')).crdsCommand(),

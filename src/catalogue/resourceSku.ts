@@ -2,8 +2,33 @@
  * One size as Azure lists it. In: an entry of `Microsoft.Compute/skus`. Out: the facts that the rest reads, typed; the
  * strings of capabilities are parsed here and nowhere else.
  */
-import type { ResourceSku } from '@azure/arm-compute';
 import { parseSizeName, type SizeName } from './sizeName.ts';
+
+/** What is read of an entry; the types of the Azure SDK and of our own table both fit. */
+export interface ListedSku {
+  readonly name?: string;
+  readonly resourceType?: string;
+  readonly family?: string;
+  readonly capabilities?: readonly Capability[];
+  readonly locationInfo?: readonly {
+    readonly location?: string;
+    readonly zones?: readonly string[];
+    readonly zoneDetails?: readonly {
+      readonly name?: readonly string[];
+      readonly capabilities?: readonly Capability[];
+    }[];
+  }[];
+  readonly restrictions?: readonly {
+    readonly type?: string;
+    readonly values?: readonly string[];
+    readonly restrictionInfo?: { readonly locations?: readonly string[]; readonly zones?: readonly string[] };
+  }[];
+}
+
+interface Capability {
+  readonly name?: string;
+  readonly value?: string;
+}
 
 type EphemeralPlacement = 'NvmeDisk' | 'CacheDisk' | 'ResourceDisk';
 
@@ -39,7 +64,7 @@ const GIGA = 1e9;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', Arm64: 'arm64' };
 
 /** `undefined` when the name cannot be read or the entry is not a machine size. */
-export function readSku(raw: ResourceSku, location: string): Sku | undefined {
+export function readSku(raw: ListedSku, location: string): Sku | undefined {
   const size = parseSizeName(raw.name ?? '');
   if (raw.name === undefined || size === undefined || raw.resourceType !== 'virtualMachines') return undefined;
   const capabilities = new Map(raw.capabilities?.map(({ name, value }) => [name ?? '', value ?? '']));
@@ -85,7 +110,7 @@ function ephemeralDiskOf(capabilities: ReadonlyMap<string, string>): Sku['epheme
 }
 
 function placesOf(
-  raw: ResourceSku,
+  raw: ListedSku,
   location: string,
   regionalUltra: boolean,
 ): Pick<Sku, 'zones' | 'ultraSsdZones' | 'restricted'> {

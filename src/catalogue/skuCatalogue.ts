@@ -3,7 +3,8 @@
  * (a size is sold where it has a price) and a location. Out: SKU records, and questions about a size.
  */
 import { PRICE_REGIONS, PRICE_TABLE } from './priceTable.ts';
-import { SKU_SERIES, type SkuSeries } from './skuSeries.ts';
+import { SKU_SERIES } from './skuSeries.ts';
+import type { SkuSeries } from './series/skuSeriesRow.ts';
 
 interface SkuCapability {
   readonly name: string;
@@ -155,6 +156,8 @@ function diskCapabilities(series: SkuSeries, cpus: number): Record<string, strin
   switch (disk.kind) {
     case 'none':
       return { MaxResourceVolumeMB: '0', EphemeralOSDiskSupported: 'False' };
+    case 'scratch':
+      return { MaxResourceVolumeMB: String(disk.tempGiBPerCpu * cpus * 1024), EphemeralOSDiskSupported: 'False' };
     case 'nvme':
       return {
         MaxResourceVolumeMB: '0',
@@ -166,9 +169,11 @@ function diskCapabilities(series: SkuSeries, cpus: number): Record<string, strin
     case 'temp':
       return {
         MaxResourceVolumeMB: String(disk.tempGiBPerCpu * cpus * 1024),
-        NvmeDiskSizeInMiB: String(Math.round(disk.nvmeGiBPerCpu * cpus * 1024)),
-        SupportedEphemeralOSDiskPlacements: 'ResourceDisk',
-        EphemeralOSDiskSupported: 'True',
+        ...(disk.nvmeGiBPerCpu === 0
+          ? {}
+          : { NvmeDiskSizeInMiB: String(Math.round(disk.nvmeGiBPerCpu * cpus * 1024)) }),
+        ...(disk.tempGiBPerCpu === 0 ? {} : { SupportedEphemeralOSDiskPlacements: 'ResourceDisk' }),
+        EphemeralOSDiskSupported: text(disk.tempGiBPerCpu > 0),
       };
     case 'cache':
     case 'fixedCache': {
@@ -184,9 +189,9 @@ function diskCapabilities(series: SkuSeries, cpus: number): Record<string, strin
   }
 }
 
-/** Generation 6 on Intel attaches more disks than the rule of two for each vCPU, up to 32. */
+/** Generations 6 and 7 on Intel attach more disks than the rule of two for each vCPU, up to 32. */
 function dataDisks(series: SkuSeries, cpus: number): number {
-  if (/^StandardD|^StandardE/.test(series.family)) {
+  if (/^Standard[DE].*v[67]Family$/.test(series.family)) {
     return ({ 2: 8, 4: 12, 8: 24, 16: 48 } as Record<number, number>)[cpus] ?? 64;
   }
   return Math.min(32, cpus * 2);

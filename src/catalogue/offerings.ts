@@ -6,10 +6,9 @@ import { Labels, PlacementScopes } from '../api/labels.ts';
 import type { Offering } from '../cloud/instanceType.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
-import type { Prices } from './prices.ts';
-import type { Quota } from './quota.ts';
 import type { Sku } from './resourceSku.ts';
-import type { CapacityType, UnavailableOfferings } from './unavailableOfferings.ts';
+
+export type CapacityType = 'on-demand' | 'spot';
 
 /** The zone label of a machine that is in no zone. */
 export const REGIONAL_ZONE = '0';
@@ -17,9 +16,10 @@ export const CAPACITY_TYPES: readonly CapacityType[] = ['on-demand', 'spot'];
 
 export interface OfferingSources {
   readonly location: string;
-  readonly prices: Prices;
-  readonly unavailable: UnavailableOfferings;
-  readonly quota: Quota;
+  /** US dollars per hour by size. */
+  readonly prices: { onDemand(size: string): number; spot(size: string): number };
+  readonly unavailable: { isUnavailable(sku: Sku, zone: string, capacityType: CapacityType): boolean };
+  readonly quota: { allows(sku: Sku): boolean };
 }
 
 /** `eastus-1`; the regional zone stays `0`. */

@@ -1,7 +1,7 @@
 import type { ResourceSku } from '@azure/arm-compute';
 import { describe, expect, it } from 'vitest';
 import { readSku, type Sku } from './resourceSku.ts';
-import { isNodeSize } from './skus.ts';
+import { isNodeSize } from './nodeSize.ts';
 
 type Capabilities = Readonly<Record<string, string>>;
 
