@@ -28,6 +28,11 @@ const verbs: readonly Verb[] = [
     goFlags: true,
   },
   {
+    name: 'kubelet-sim',
+    summary: 'play the kubelets of kwok nodes on any cluster',
+    load: async () => (await import('./kubeletSim.ts')).kubeletSimCommand(),
+  },
+  {
     name: 'plan',
     summary: 'say which machines manifests would need, and what they cost',
     load: async () => (await import('./plan.ts')).planCommand(),

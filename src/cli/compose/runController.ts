@@ -19,11 +19,15 @@ import { PrometheusMetrics } from '../../server/metrics.ts';
 import { startMetricsServer } from '../../server/metricsServer.ts';
 import { buildInfo } from '../buildInfo.ts';
 import { UsageError } from '../exitCode.ts';
+import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
-import { createEngine } from './engine.ts';
+import { createEngine, type EngineOptions } from './engine.ts';
 
-const NEEDED_KINDS = [Kinds.NodePool, Kinds.NodeClaim, Kinds.AKSNodeClass];
+const NODE_CLASS: Readonly<Record<Options['cloudProvider'], ResourceKind<KubeObject>>> = {
+  azure: Kinds.AKSNodeClass,
+  kwok: Kinds.KWOKNodeClass,
+};
 const CRD_POLL = 10_000;
 const CRD_TIMEOUT = 120_000;
 
@@ -48,39 +52,12 @@ export const runController: RunController = async (options, signal) => {
     qps: options.kubeClientQps,
     burst: options.kubeClientBurst,
   });
-  await waitForCrds(kube, clock, signal);
+  const neededKinds = [Kinds.NodePool, Kinds.NodeClaim, NODE_CLASS[options.cloudProvider]];
+  await waitForCrds(kube, neededKinds, clock, signal);
 
-  const { endpoint, credential } = await azureCloud(options);
-  const cloud = await createAzureCloudProvider({
-    endpoint,
-    credential,
-    kube,
-    clock,
-    random,
-    log,
-    subscriptionId: options.subscriptionId,
-    location: options.location,
-    nodeResourceGroup: options.nodeResourceGroup,
-    clusterName: options.clusterName,
-    clusterEndpoint: options.clusterEndpoint,
-    ...(config.tls.ca && { clusterCaPem: config.tls.ca }),
-    kubeletBootstrapToken: options.kubeletBootstrapToken,
-    vnetSubnetId: options.vnetSubnetId,
-    networkPlugin: options.networkPlugin,
-    networkPluginMode: options.networkPluginMode,
-    networkDataplane: options.networkDataplane,
-    networkPolicy: options.networkPolicy,
-    linuxAdminUsername: options.linuxAdminUsername,
-    sshPublicKey: options.sshPublicKey,
-    nodeIdentities: options.nodeIdentities,
-    additionalTags: options.additionalTags,
-    memoryOverheadPercent: options.vmMemoryOverheadPercent,
-    ...(options.tenantId && { tenantId: options.tenantId }),
-    ...(options.vnetGuid && { vnetGuid: options.vnetGuid }),
-    ...(options.dnsServiceIp && { dnsServiceIp: options.dnsServiceIp }),
-    ...(options.kubeletIdentityClientId && { kubeletIdentityClientId: options.kubeletIdentityClientId }),
-    ...(options.nodeOsDiskEncryptionSetId && { diskEncryptionSetId: options.nodeOsDiskEncryptionSetId }),
-  });
+  const provider = await (options.cloudProvider === 'kwok'
+    ? kwokProvider(options, { kube, clock, log })
+    : azureProvider(options, { kube, clock, random, log, clusterCaPem: config.tls.ca }));
 
   const leaderElection = options.disableLeaderElection
     ? undefined
@@ -93,8 +70,7 @@ export const runController: RunController = async (options, signal) => {
       };
   const engine = createEngine({
     kube,
-    cloud,
-    nodeClass: cloud.nodeClass,
+    ...provider,
     clock,
     random,
     log,
@@ -118,7 +94,10 @@ export const runController: RunController = async (options, signal) => {
         name: 'caches-synced',
         check: () => demand(engine.ready(), 'the first picture of the cluster is not complete'),
       },
-      { name: 'crds', check: async () => demand((await missingKinds(kube)).length === 0, 'CRDs are missing') },
+      {
+        name: 'crds',
+        check: async () => demand((await missingKinds(kube, neededKinds)).length === 0, 'CRDs are missing'),
+      },
     ],
   }).catch(async (error: unknown) => {
     await metricsServer.stop();
@@ -132,6 +111,49 @@ export const runController: RunController = async (options, signal) => {
     failureSink.close();
   }
 };
+
+type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass'>;
+type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log'>;
+
+async function kwokProvider(options: Options, ports: Omit<Ports, 'random'>): Promise<Provider> {
+  const file = options.instanceTypesFilePath;
+  return { cloud: await createKwokCloudProvider({ ...ports, ...(file && { instanceTypesFile: file }) }) };
+}
+
+async function azureProvider(
+  options: Options,
+  { clusterCaPem, ...ports }: Ports & { readonly clusterCaPem: string | undefined },
+): Promise<Provider> {
+  const { endpoint, credential } = await azureCloud(options);
+  const cloud = await createAzureCloudProvider({
+    ...ports,
+    endpoint,
+    credential,
+    subscriptionId: options.subscriptionId,
+    location: options.location,
+    nodeResourceGroup: options.nodeResourceGroup,
+    clusterName: options.clusterName,
+    clusterEndpoint: options.clusterEndpoint,
+    ...(clusterCaPem && { clusterCaPem }),
+    kubeletBootstrapToken: options.kubeletBootstrapToken,
+    vnetSubnetId: options.vnetSubnetId,
+    networkPlugin: options.networkPlugin,
+    networkPluginMode: options.networkPluginMode,
+    networkDataplane: options.networkDataplane,
+    networkPolicy: options.networkPolicy,
+    linuxAdminUsername: options.linuxAdminUsername,
+    sshPublicKey: options.sshPublicKey,
+    nodeIdentities: options.nodeIdentities,
+    additionalTags: options.additionalTags,
+    memoryOverheadPercent: options.vmMemoryOverheadPercent,
+    ...(options.tenantId && { tenantId: options.tenantId }),
+    ...(options.vnetGuid && { vnetGuid: options.vnetGuid }),
+    ...(options.dnsServiceIp && { dnsServiceIp: options.dnsServiceIp }),
+    ...(options.kubeletIdentityClientId && { kubeletIdentityClientId: options.kubeletIdentityClientId }),
+    ...(options.nodeOsDiskEncryptionSetId && { diskEncryptionSetId: options.nodeOsDiskEncryptionSetId }),
+  });
+  return { cloud, nodeClass: cloud.nodeClass };
+}
 
 /** Better a clear word at the start than an option that quietly does nothing. */
 function refuseUnsupported({ provisionMode, useSig, manageExistingAksMachines }: Options): void {
@@ -147,8 +169,11 @@ function demand(holds: boolean, complaint: string): void {
   if (!holds) throw new Error(complaint);
 }
 
-async function missingKinds(kube: Kube): Promise<readonly ResourceKind<KubeObject>[]> {
-  const checks = NEEDED_KINDS.map(async (kind) => {
+async function missingKinds(
+  kube: Kube,
+  needed: readonly ResourceKind<KubeObject>[],
+): Promise<readonly ResourceKind<KubeObject>[]> {
+  const checks = needed.map(async (kind) => {
     try {
       const answer = (await kube.raw(`/apis/${apiVersionOf(kind)}`)) as { resources?: readonly { kind: string }[] };
       return answer.resources?.some((resource) => resource.kind === kind.kind) ? [] : [kind];
@@ -161,10 +186,15 @@ async function missingKinds(kube: Kube): Promise<readonly ResourceKind<KubeObjec
 }
 
 /** The CRDs may be installed by the same release a moment later. */
-async function waitForCrds(kube: Kube, clock: Clock, signal: AbortSignal): Promise<void> {
+async function waitForCrds(
+  kube: Kube,
+  needed: readonly ResourceKind<KubeObject>[],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   const end = clock.now() + CRD_TIMEOUT;
   for (;;) {
-    const missing = await missingKinds(kube);
+    const missing = await missingKinds(kube, needed);
     if (missing.length === 0) return;
     if (clock.now() >= end) {
       const names = missing.map(({ plural, group }) => `${plural}.${group}`).join(', ');
