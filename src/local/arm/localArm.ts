@@ -62,6 +62,7 @@ export class LocalArm {
   private readonly operations: Operations;
   private readonly machines: VirtualMachines;
   private readonly tokens: Tokens;
+  private readonly catalogue: SkuCatalogue;
   private readonly server: ArmServer;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
 
@@ -74,12 +75,13 @@ export class LocalArm {
     this.credentials = { tenantId: random.uuid(), clientId: random.uuid(), clientSecret: random.uuid() };
     this.operations = new Operations(clock, random);
     const store = new ResourceStore(this.subscriptionId);
+    this.catalogue = new SkuCatalogue(this.location);
     const context: ArmContext = {
       clock,
       random,
       store,
       operations: this.operations,
-      catalogue: new SkuCatalogue(this.location),
+      catalogue: this.catalogue,
       location: this.location,
       durations: { ...DEFAULT_DURATIONS, ...options.durations },
       endpoint: () => this.endpoint,
@@ -149,6 +151,13 @@ export class LocalArm {
   /** The machines that exist now, whatever their state. */
   virtualMachines(): readonly LocalVirtualMachine[] {
     return this.machines.all();
+  }
+
+  /** Data disks that machines of a size take; undefined for a size that is not sold here. */
+  dataDisks(size: string): number | undefined {
+    const capabilities = this.catalogue.find(size)?.sku.capabilities;
+    const count = capabilities?.find(({ name }) => name === 'MaxDataDiskCount')?.value;
+    return count === undefined ? undefined : Number(count);
   }
 
   private started(): { readonly endpoint: string; readonly caPem: string } {
