@@ -11,7 +11,13 @@ const ZONES = ['eastus-1', 'eastus-2', 'eastus-3'];
 
 const seconds = (since: number): number => Math.round((performance.now() - since) / 10) / 100;
 
-async function deployment(simulation: Simulation, name: string, replicas: number, annotations = {}, spec = {}): Promise<void> {
+async function deployment(
+  simulation: Simulation,
+  name: string,
+  replicas: number,
+  annotations = {},
+  spec = {},
+): Promise<void> {
   const labels = { app: name };
   const containers = [{ name: 'main', image: 'nginx', resources: { requests: { cpu: '350m', memory: '1Gi' } } }];
   await simulation.create(Kinds.Deployment, {

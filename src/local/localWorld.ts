@@ -11,6 +11,10 @@ import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
 import type { ArmDurations } from './arm/armContext.ts';
 import { LocalArm } from './arm/localArm.ts';
+import { ArmFaults } from './faults/armFaults.ts';
+import { Faults } from './faults/faults.ts';
+import { kubeletKube } from './faults/kubeletKube.ts';
+import { MachineFaults } from './faults/machineFaults.ts';
 import { createControlPlane } from './controlPlane.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { Machine, MachinePace } from './kubelet/machine.ts';
@@ -24,6 +28,10 @@ export interface LocalWorldOptions {
   readonly pace?: Partial<MachinePace>;
   readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
+  /** Randomness of faults, apart from that of the world, so that a fault does not change the rest of history. */
+  readonly faultRandom?: Random;
+  /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
+  readonly leasePeriod?: number;
 }
 
 /** A machine of the local world is quick: somebody is watching. */
@@ -31,6 +39,8 @@ const DEFAULT_PACE: MachinePace = { boot: 5_000, ready: 2_000, podStart: 1_000, 
 
 export class LocalWorld {
   readonly arm: LocalArm;
+  /** What goes wrong: add to it, take from it. */
+  readonly faults: Faults;
   readonly #apiServer: LocalApiServer;
   readonly #manager: Manager;
   readonly #kubelets: Kubelets;
@@ -40,13 +50,25 @@ export class LocalWorld {
   constructor(options: LocalWorldOptions) {
     const { clock, random, log, location, armDurations } = options;
     this.#apiServer = new LocalApiServer({ clock, random });
+    this.faults = new Faults({ clock, random: options.faultRandom ?? random });
+    const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => this.arm.size(size)?.family);
     this.arm = new LocalArm({
       clock,
       random,
+      faults: armFaults,
       ...(location && { location }),
       ...(armDurations && { durations: armDurations }),
     });
     const { kube } = this.#apiServer;
+    armFaults.follow(this.arm);
+    const machineFaults = new MachineFaults({
+      faults: this.faults,
+      arm: this.arm,
+      kube,
+      log,
+      machines: () => this.#machines,
+    });
+    machineFaults.follow();
     const informers = new Informers({
       kube,
       clock,
@@ -60,10 +82,17 @@ export class LocalWorld {
       informers,
       resourceGroupId: `/subscriptions/${subscriptionId}/resourceGroups/${nodeResourceGroup}`,
       dataDisks: (size) => this.arm.dataDisks(size),
-      canReport: (node) => this.#machines.has(node),
+      canReport: (node) => this.#machines.has(node) && !machineFaults.isSilent(node),
     });
     const { pods } = controlPlane;
-    this.#kubelets = new Kubelets({ ...common, pods, pace: { ...DEFAULT_PACE, ...options.pace } });
+    const kubeletsKube = kubeletKube({
+      kube,
+      now: () => clock.now(),
+      isSilent: (node) => machineFaults.isSilent(node),
+      pod: (ref) => pods.store.get(ref),
+      leasePeriod: options.leasePeriod ?? 0,
+    });
+    this.#kubelets = new Kubelets({ ...common, kube: kubeletsKube, pods, pace: { ...DEFAULT_PACE, ...options.pace } });
     this.#manager = new Manager({ ...common, informers });
     for (const controller of [...controlPlane.controllers, ...this.#kubelets.controllers()]) {
       this.#manager.add(controller);
@@ -71,7 +100,7 @@ export class LocalWorld {
     this.arm.onVirtualMachine(({ type, vm }) => {
       if (type === 'deleted') return this.powerOff(vm.computerName.toLowerCase());
       const machine = bootedMachine(vm);
-      if (machine) this.powerOn(machine);
+      if (machine && machineFaults.joins(vm)) this.powerOn(machine);
     });
   }
 
@@ -84,6 +113,11 @@ export class LocalWorld {
   powerOff(name: string): void {
     this.#machines.delete(name);
     this.#kubelets.powerOff(name);
+  }
+
+  /** Forgets the history of the API, as etcd's compaction does: watches that are behind get 410. */
+  compact(): void {
+    this.#apiServer.compact();
   }
 
   /** The API without a network, for whoever lives in this process. */

@@ -61,6 +61,7 @@ export class LocalArm {
   private readonly options: LocalArmOptions;
   private readonly operations: Operations;
   private readonly machines: VirtualMachines;
+  private readonly usages: Usages;
   private readonly tokens: Tokens;
   private readonly catalogue: SkuCatalogue;
   private readonly server: ArmServer;
@@ -90,7 +91,8 @@ export class LocalArm {
     const networks = new Networks(context);
     this.network = networks.addCluster(this.nodeResourceGroup, CLUSTER_ID);
     const interfaces = new NetworkInterfaces(context, networks);
-    const usages = new Usages(context, options.quota);
+    this.usages = new Usages(context, options.quota);
+    const { usages } = this;
     this.machines = new VirtualMachines(context, interfaces, usages);
     const tokens = new Tokens(clock, this.credentials);
     this.tokens = tokens;
@@ -151,6 +153,22 @@ export class LocalArm {
   /** The machines that exist now, whatever their state. */
   virtualMachines(): readonly LocalVirtualMachine[] {
     return this.machines.all();
+  }
+
+  /** Changes a quota: a family's name, `cores` for the region, `lowPriorityCores` for spot; undefined restores it. */
+  setQuota(counter: string, limit: number | undefined): void {
+    this.usages.setLimit(counter, limit);
+  }
+
+  /** Takes a machine back as Azure does with spot capacity; false when there is none of that name. */
+  preempt(name: string): boolean {
+    return this.machines.preempt(name);
+  }
+
+  /** What a size is: its quota family, its price per hour. */
+  size(name: string): { readonly family: string; readonly price: number } | undefined {
+    const found = this.catalogue.find(name);
+    return found && { family: found.sku.family, price: found.price };
   }
 
   /** Data disks that machines of a size take; undefined for a size that is not sold here. */

@@ -78,13 +78,15 @@ const same = (left: readonly Taint[], right: readonly Taint[]): boolean => {
 export function nodeHealthController(options: NodeHealthOptions): Controller {
   const { kube, clock, random, log, nodes, leases } = options;
   /** When news of a node last came, by our clock: a kubelet's own clock may be wrong. */
-  const heard = new Map<string, { readonly renewTime: string; readonly at: number }>();
+  const heard = new Map<string, { readonly signs: string; readonly at: number }>();
 
   function hear(name: string): { readonly at: number } {
-    const renewTime = leases.store.get({ name, namespace: LEASES })?.spec?.renewTime ?? '';
+    const renewed = leases.store.get({ name, namespace: LEASES })?.spec?.renewTime;
+    const ready = nodes.store.get({ name })?.status?.conditions?.find(({ type }) => type === 'Ready');
+    const signs = `${renewed} ${ready?.lastHeartbeatTime}`;
     const known = heard.get(name);
-    if (known?.renewTime === renewTime) return known;
-    const news = { renewTime, at: clock.now() };
+    if (known?.signs === signs) return known;
+    const news = { signs, at: clock.now() };
     heard.set(name, news);
     return news;
   }

@@ -3,10 +3,12 @@
  * conditions, events and the deletion of victims.
  */
 import { Kinds, type PersistentVolumeClaim, type Pod } from '../../api/kinds.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { EventRecorder } from '../../kube/eventRecorder.ts';
+import type { Kube } from '../../kube/kube.ts';
 import { ignoreNotFound, isConflict, isNotFound } from '../../kube/errors.ts';
 import { keyOf } from '../../kube/store.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import type { SchedulerOptions } from './scheduler.ts';
 import { isBound } from './volumes.ts';
 
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
@@ -15,18 +17,24 @@ const REWRITE_AFTER = 10_000;
 /** Claims that have no volume by then make the pod look for another node. */
 const BIND_TIMEOUT = 600_000;
 
+interface SchedulerWritesOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+}
+
 interface Waiting {
   readonly open: Set<string>;
   readonly done: (ready: boolean) => void;
 }
 
 export class SchedulerWrites {
-  readonly #options: Pick<SchedulerOptions, 'kube' | 'clock' | 'events'>;
+  readonly #options: SchedulerWritesOptions;
   readonly #reportedAt = new Map<string, number>();
   /** Pods that wait for their claims, by pod. */
   readonly #waiting = new Map<string, Waiting>();
 
-  constructor(options: Pick<SchedulerOptions, 'kube' | 'clock' | 'events'>) {
+  constructor(options: SchedulerWritesOptions) {
     this.#options = options;
   }
 

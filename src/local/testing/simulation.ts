@@ -52,7 +52,14 @@ export class Simulation {
 
   constructor(seed: number | string = 1, options: Partial<LocalWorldOptions> = {}) {
     const random = new SeededRandom(seed);
-    this.world = new LocalWorld({ clock: this.clock, random, log: silentLog, ...options });
+    this.world = new LocalWorld({
+      clock: this.clock,
+      random,
+      faultRandom: new SeededRandom(`faults of ${seed}`),
+      log: silentLog,
+      leasePeriod: 30_000,
+      ...options,
+    });
     this.#running = this.world.run(this.#stop.signal);
   }
 

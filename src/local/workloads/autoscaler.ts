@@ -20,9 +20,8 @@ import { Quantity } from '../../units/quantity.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { podRequests } from '../scheduler/podRequests.ts';
 import { quantityOf } from '../../units/resources.ts';
-import { matchesLabelSelector } from '../scheduler/selectors.ts';
-import { BY_NAMESPACE } from './disruptionBudget.ts';
 import { LOAD, loadAt } from './loadModel.ts';
+import { BY_CONTROLLER } from './ownedObjects.ts';
 import type { WorkloadOptions } from './ownedPods.ts';
 import { isActive, isReady } from './podState.ts';
 import { desiredReplicas, ReplicaHistory } from './replicaHistory.ts';
@@ -140,11 +139,12 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     return again;
   }
 
-  function podsOf(target: Target): Pod[] {
-    const { namespace } = target.metadata;
-    return pods.store
-      .byIndex(BY_NAMESPACE, namespace ?? '')
-      .filter((pod) => matchesLabelSelector(target.spec?.selector, pod.metadata.labels ?? {}));
+  /** By owner rather than by label: it costs what the target has, not what its namespace has. */
+  function podsOf(target: Target): readonly Pod[] {
+    const uid = target.metadata.uid ?? '';
+    const sets = options.replicaSets.store.byIndex(BY_CONTROLLER, uid);
+    const owners = [uid, ...sets.map(({ metadata }) => metadata.uid ?? '')];
+    return owners.flatMap((owner) => pods.store.byIndex(BY_CONTROLLER, owner));
   }
 
   async function report(
