@@ -77,7 +77,7 @@ async function large(): Promise<BenchTable> {
   };
   const placed = async (count: number): Promise<void> =>
     simulation.until(
-      async () => (await simulation.pods()).filter(({ spec }) => spec?.nodeName).length >= count,
+      async () => (await simulation.kube.list(Kinds.Pod)).items.filter(({ spec }) => spec?.nodeName).length >= count,
       3_600_000,
     );
   await measure('5,000 nodes join', () =>

@@ -41,6 +41,8 @@ export interface SchedulerOptions {
 /** Name of the pod informer's index by `spec.nodeName`. */
 export const BY_NODE = 'spec.nodeName';
 
+/** Milliseconds in which changes gather before a pass. */
+const GATHER = 1;
 /** In small clusters every node is weighed; in large ones a share of them that shrinks, as in kube-scheduler. */
 const WEIGH_ALL = 100;
 const SMALLEST_SHARE = 5;
@@ -61,6 +63,8 @@ export function schedulerController(options: SchedulerOptions): Controller {
     log: options.log,
     watches: [scheduler.watch()],
     reconcile: async (_key, { signal }) => {
+      // What happens together is weighed together: a pass costs little more for a thousand pods than for one.
+      await options.clock.sleep(GATHER, signal);
       await scheduler.pass(signal);
     },
   });
