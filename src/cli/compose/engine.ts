@@ -4,14 +4,12 @@
  */
 import { Kinds } from '../../api/kinds.ts';
 import type { AzureNodeClass } from '../../azure/nodeClass.ts';
-import { Cluster } from '../../cluster/cluster.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
-import { clusterInformers } from '../../controllers/cluster-state/clusterInformers.ts';
+import { createWorld } from '../../controllers/createWorld.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
 import { nodeClaimLifecycleController } from '../../controllers/nodeclaim-lifecycle/controller.ts';
-import { BY_PROVIDER_ID, byProviderIDIndex } from '../../controllers/nodeclaim-lifecycle/nodesOf.ts';
 import { nodeClassHashController } from '../../controllers/nodeclass-hash/controller.ts';
 import { nodeClassStatusController } from '../../controllers/nodeclass-status/controller.ts';
 import { nodeClassTerminationController } from '../../controllers/nodeclass-termination/controller.ts';
@@ -21,9 +19,6 @@ import { nodePoolReadinessController } from '../../controllers/nodepool-readines
 import { nodePoolValidationController } from '../../controllers/nodepool-validation/controller.ts';
 import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
 import { provisionerControllers } from '../../controllers/provisioner/controller.ts';
-import type { World } from '../../controllers/world.ts';
-import { KubeEventRecorder } from '../../kube/eventRecorder.ts';
-import { Informers } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { MetricsRegistry } from '../../kube/metrics.ts';
@@ -47,26 +42,8 @@ export interface EngineOptions {
 
 export function createEngine(options: EngineOptions): Manager {
   const { kube, cloud, clock, random, log, metrics, leaderElection, warmUp } = options;
-  const informers = new Informers({
-    kube,
-    clock,
-    random,
-    onError: (error, kind) => log.error('watch interrupted; trying again', { kind: kind.kind, error }),
-  });
-  informers.of(Kinds.Node, { indexes: { [BY_PROVIDER_ID]: byProviderIDIndex } });
+  const { world, informers } = createWorld({ kube, cloud, clock, random, log, metrics });
   const volumeAttachments = informers.of(Kinds.VolumeAttachment);
-  const cluster = new Cluster();
-  const world: World = {
-    kube,
-    cloud,
-    clock,
-    random,
-    log,
-    metrics,
-    events: new KubeEventRecorder({ kube, clock, random, log }),
-    cluster,
-    informers: clusterInformers(informers, cluster, cloud.nodeClasses),
-  };
   const manager = new Manager({
     kube,
     clock,

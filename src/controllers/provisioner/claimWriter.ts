@@ -1,0 +1,67 @@
+import { Kinds } from '../../api/kinds.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import { Annotations } from '../../api/labels.ts';
+import type { Draft } from '../../kube/kube.ts';
+import type { Counter } from '../../kube/metrics.ts';
+import { exceededResources, parseResources } from '../../units/resources.ts';
+import type { World } from '../world.ts';
+import { createdCounter } from './metrics.ts';
+
+/** NodeClaims written at once. */
+const CONCURRENCY = 50;
+
+/** Writes NodeClaims for NodePools, and into the picture at once, so that the next pass counts them. */
+export class ClaimWriter {
+  readonly #world: World;
+  readonly #created: Counter;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#created = createdCounter(world.metrics);
+  }
+
+  /** Does `work` for every item, a bounded number at a time, and reports all failures together. */
+  async forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    const queue = [...items];
+    const errors: unknown[] = [];
+    const worker = async (): Promise<void> => {
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+        try {
+          await work(item);
+        } catch (error) {
+          errors.push(error);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
+    if (errors.length > 0) {
+      throw new AggregateError(errors, `${errors.length} of ${items.length} NodeClaims were not created`);
+    }
+  }
+
+  async write(pool: NodePool, draft: Draft<NodeClaim>, reason: string, signal: AbortSignal): Promise<NodeClaim> {
+    const { kube, cluster } = this.#world;
+    signal.throwIfAborted();
+    this.#check(pool);
+    const claim = await kube.create(Kinds.NodeClaim, draft, { signal });
+    cluster.setClaim(claim);
+    this.#created.inc({
+      reason,
+      nodepool: pool.metadata.name,
+      min_values_relaxed: draft.metadata.annotations?.[Annotations.minValuesRelaxed] ?? '',
+    });
+    return claim;
+  }
+
+  /** The pool may have gone, or filled up, since the plan was made. */
+  #check({ metadata }: NodePool): void {
+    const { informers, cluster } = this.#world;
+    const pool = informers.nodePools.store.get({ name: metadata.name });
+    if (!pool || pool.metadata.uid !== metadata.uid || pool.metadata.deletionTimestamp) {
+      throw new Error(`NodePool ${metadata.name} is gone or going`);
+    }
+    const exceeded = exceededResources(cluster.poolUsage(metadata.name), parseResources(pool.spec.limits));
+    if (exceeded.length > 0) throw new Error(`NodePool ${metadata.name} is over its limit of ${exceeded.join(', ')}`);
+  }
+}
