@@ -37,7 +37,10 @@ describe('ControlServer', () => {
   });
 
   it('says what is wrong with an order, and keeps strangers out', async () => {
-    expect(await ask('POST', '/faults', 'meteor')).toMatchObject([400, { error: expect.stringContaining('no fault "meteor"') as unknown }]);
+    expect(await ask('POST', '/faults', 'meteor')).toMatchObject([
+      400,
+      { error: expect.stringContaining('no fault "meteor"') as unknown },
+    ]);
     expect(await ask('GET', '/faults', undefined, 'wrong!')).toMatchObject([401, {}]);
   });
 });
