@@ -1,7 +1,7 @@
 // Bundles src/cli into dist/nodewright.js. Skips the work when nothing that goes into it has changed.
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, root } from './setup.mjs';
 
@@ -35,13 +35,12 @@ export async function build() {
   const current = fingerprint();
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === current) return;
   const { build: bundle } = await import('esbuild');
-  rmSync(join(root, 'dist'), { recursive: true, force: true });
-  mkdirSync(join(root, 'dist'));
+  rmSync(join(root, 'dist.new'), { recursive: true, force: true });
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   await bundle({
     absWorkingDir: root,
     entryPoints: { nodewright: 'src/cli/nodewright.ts' },
-    outdir: 'dist',
+    outdir: 'dist.new',
     bundle: true,
     splitting: true,
     chunkNames: 'chunks/[name]-[hash]',
@@ -59,8 +58,11 @@ export async function build() {
       js: "import { createRequire as nodewrightRequire } from 'node:module'; const require = nodewrightRequire(import.meta.url);",
     },
   });
-  chmodSync(output, 0o755);
-  writeFileSync(stamp, current);
+  chmodSync(join(root, 'dist.new', 'nodewright.js'), 0o755);
+  writeFileSync(join(root, 'dist.new', '.fingerprint'), current);
+  // A build that fails, or is killed, leaves the one before in place.
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  renameSync(join(root, 'dist.new'), join(root, 'dist'));
 }
 
 if (process.argv[1] === import.meta.filename) await build();

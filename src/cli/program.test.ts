@@ -41,6 +41,9 @@ describe('nodewright', () => {
       Verbs:
         up             run a whole AKS with node auto provisioning on this machine
         run            run the controller in a cluster
+        kubelet-sim    play the kubelets of kwok nodes on any cluster
+        plan           say which machines manifests would need, and what they cost
+        catalog        print the sizes and prices that plans are made with
         crds           print the custom resource definitions
         version        print version, commit and platform
         help [verb]    explain a verb

@@ -1,7 +1,12 @@
 import type { DaemonSet, Node, Pod } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import { Labels } from '../api/labels.ts';
+import type { Resources } from '../units/resources.ts';
+import { MachinePromises } from './machinePromises.ts';
+import { NameIndex } from './nameIndex.ts';
 import { nodeView, type NodeView } from './nodeView.ts';
-import { isProvisionable, podKey } from './podPredicates.ts';
+import { PodBindings } from './podBindings.ts';
+import { PoolUsage } from './poolUsage.ts';
 
 /** The cluster at one moment. Immutable; two snapshots share everything that did not change between them. */
 export interface ClusterSnapshot {
@@ -12,87 +17,72 @@ export interface ClusterSnapshot {
   readonly daemonSets: readonly DaemonSet[];
 }
 
-interface MachinePromise {
-  readonly claim: string;
-  /** Until when the pod is left to its machine, once that machine is up. */
-  readonly until: number;
-}
-
 /**
- * The in-memory picture, kept from watch events in time proportional to each change. In: objects as they come and
- * go, and what the provisioner has promised to whom. Out: snapshots.
+ * The in-memory picture, kept from watch events in time proportional to each change. In: objects as they come and go,
+ * and what loops have decided but nobody can see yet (promises, nominations, deletion marks). Out: snapshots, lookups
+ * and pool totals. A claim and a Node are one machine when their provider IDs are equal, whatever their names.
  */
 export class Cluster {
   readonly #nodes = new Map<string, Node>();
   readonly #claims = new Map<string, NodeClaim>();
-  readonly #nodeByProviderID = new Map<string, string>();
-  readonly #claimByProviderID = new Map<string, string>();
-  readonly #podsByNode = new Map<string, Map<string, Pod>>();
-  readonly #nodeByPod = new Map<string, string>();
-  readonly #pending = new Map<string, Pod>();
+  readonly #nodesByProviderID = new NameIndex();
+  readonly #claimsByProviderID = new NameIndex();
   readonly #daemonSets = new Map<string, DaemonSet>();
-  readonly #promises = new Map<string, MachinePromise>();
+  readonly #pods = new PodBindings((nodeName) => this.#touchNode(nodeName));
+  readonly #promises = new MachinePromises();
+  /** Claims that a loop has decided to end, by name. */
+  readonly #marked = new Set<string>();
+  /** Until when pods are expected on a machine, by the name of its view. */
+  readonly #nominations = new Map<string, number>();
   readonly #views = new Map<string, NodeView>();
+  readonly #usage = new PoolUsage();
+  /** Views whose share of their pool is not up to date. */
+  readonly #uncounted = new Set<string>();
   #snapshot: ClusterSnapshot | undefined;
 
   setNode(node: Node): void {
     const { name } = node.metadata;
-    this.#touchNode(name);
+    this.#detachNode(name);
     this.#nodes.set(name, node);
-    if (node.spec?.providerID) this.#nodeByProviderID.set(node.spec.providerID, name);
+    this.#nodesByProviderID.add(node.spec?.providerID, name);
     this.#touchNode(name);
   }
 
   removeNode(name: string): void {
-    const node = this.#nodes.get(name);
-    if (node === undefined) return;
-    this.#touchNode(name);
+    this.#detachNode(name);
     this.#nodes.delete(name);
-    const { providerID } = node.spec ?? {};
-    if (providerID && this.#nodeByProviderID.get(providerID) === name) this.#nodeByProviderID.delete(providerID);
+    this.#nominations.delete(name);
+    this.#discount(nodeKey(name));
   }
 
   setClaim(claim: NodeClaim): void {
     const { name } = claim.metadata;
     const known = this.#claims.get(name);
     if (known && isOlder(claim, known)) return;
-    this.#touchClaim(name);
+    this.#detachClaim(name);
     this.#claims.set(name, claim);
-    if (claim.status?.providerID) this.#claimByProviderID.set(claim.status.providerID, name);
+    this.#claimsByProviderID.add(claim.status?.providerID, name);
     this.#touchClaim(name);
   }
 
   removeClaim(name: string): void {
-    const claim = this.#claims.get(name);
-    if (claim === undefined) return;
-    this.#touchClaim(name);
+    this.#detachClaim(name);
     this.#claims.delete(name);
-    const { providerID } = claim.status ?? {};
-    if (providerID && this.#claimByProviderID.get(providerID) === name) this.#claimByProviderID.delete(providerID);
-    for (const [uid, promise] of this.#promises) if (promise.claim === name) this.#promises.delete(uid);
+    this.#promises.removeClaim(name);
+    this.#marked.delete(name);
+    this.#nominations.delete(name);
+    this.#discount(claimKey(name));
   }
 
   setPod(pod: Pod): void {
-    const key = podKey(pod);
-    this.#unbind(key);
-    const nodeName = pod.spec?.nodeName;
-    if (nodeName) {
-      const pods = this.#podsByNode.get(nodeName) ?? new Map<string, Pod>();
-      this.#podsByNode.set(nodeName, pods.set(key, pod));
-      this.#nodeByPod.set(key, nodeName);
-      this.#touchNode(nodeName);
-      this.#promises.delete(pod.metadata.uid ?? '');
-    }
-    if (isProvisionable(pod)) this.#pending.set(key, pod);
-    else this.#pending.delete(key);
+    // A promise to a pod that is on a node already is for the time when that node goes: it stays.
+    if (this.#pods.set(pod)) this.#promises.removePod(pod.metadata.uid ?? '');
     this.#snapshot = undefined;
   }
 
   removePod(pod: Pod): void {
-    const key = podKey(pod);
-    this.#unbind(key);
-    this.#pending.delete(key);
-    this.#promises.delete(pod.metadata.uid ?? '');
+    this.#pods.remove(pod);
+    this.#promises.removePod(pod.metadata.uid ?? '');
     this.#snapshot = undefined;
   }
 
@@ -108,7 +98,7 @@ export class Cluster {
 
   /** Records that `pods` wait for the machine of `claim`, so that no second one is bought for them. */
   promise(pods: readonly Pod[], claim: string, until: number): void {
-    for (const { metadata } of pods) if (metadata.uid) this.#promises.set(metadata.uid, { claim, until });
+    for (const { metadata } of pods) if (metadata.uid) this.#promises.set(metadata.uid, claim, until);
   }
 
   /**
@@ -124,26 +114,61 @@ export class Cluster {
     return view.initialized && now >= promise.until ? undefined : promise.claim;
   }
 
+  /** Pods are about to be bound to the machine of this name: it is no time to take it away. */
+  nominate(viewName: string, until: number): void {
+    this.#nominations.set(viewName, Math.max(until, this.#nominations.get(viewName) ?? 0));
+  }
+
+  isNominated(viewName: string, now: number): boolean {
+    return now < (this.#nominations.get(viewName) ?? 0);
+  }
+
+  /** The claim will be deleted; its machine takes no more pods from now on. `unmark` takes it back. */
+  markForDeletion(claim: string): void {
+    if (!this.#claims.has(claim)) return;
+    this.#marked.add(claim);
+    this.#touchClaim(claim);
+  }
+
+  unmarkForDeletion(claim: string): void {
+    this.#marked.delete(claim);
+    this.#touchClaim(claim);
+  }
+
   nodeByProviderID(providerID: string): Node | undefined {
-    return this.#nodes.get(this.#nodeByProviderID.get(providerID) ?? '');
+    return this.#nodes.get(this.#nodesByProviderID.last(providerID) ?? '');
   }
 
   claimByProviderID(providerID: string): NodeClaim | undefined {
-    return this.#claims.get(this.#claimByProviderID.get(providerID) ?? '');
-  }
-
-  claims(): Iterable<NodeClaim> {
-    return this.#claims.values();
+    return this.#claims.get(this.#claimsByProviderID.last(providerID) ?? '');
   }
 
   podsOn(nodeName: string): readonly Pod[] {
-    return [...(this.#podsByNode.get(nodeName)?.values() ?? [])];
+    return this.#pods.on(nodeName);
+  }
+
+  /** The machine of a claim; undefined for a claim that is not in the picture. */
+  machineOf(claimName: string): NodeView | undefined {
+    const claim = this.#claims.get(claimName);
+    return claim && this.#viewOfClaim(claim);
+  }
+
+  /** The newest pod that the DaemonSet has, as admission left it. */
+  newestDaemonPod(daemonSet: DaemonSet): Pod | undefined {
+    return this.#pods.newestOf(daemonSet);
+  }
+
+  /** What the machines of a pool that are here to stay add up to, `nodes` included. */
+  poolUsage(pool: string): Resources {
+    for (const key of this.#uncounted) this.#count(key);
+    this.#uncounted.clear();
+    return this.#usage.of(pool);
   }
 
   snapshot(): ClusterSnapshot {
     this.#snapshot ??= {
       nodes: this.#allViews().sort((left, right) => (left.name < right.name ? -1 : 1)),
-      pendingPods: [...this.#pending].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, pod]) => pod),
+      pendingPods: this.#pods.pending(),
       daemonSets: [...this.#daemonSets].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, set]) => set),
     };
     return this.#snapshot;
@@ -151,60 +176,91 @@ export class Cluster {
 
   #allViews(): NodeView[] {
     const views = [...this.#claims.values()].map((claim) => this.#viewOfClaim(claim));
-    for (const node of this.#nodes.values()) {
-      if (this.claimByProviderID(node.spec?.providerID ?? '') === undefined) views.push(this.#viewOfNode(node));
-    }
+    for (const node of this.#nodes.values()) if (this.#standsAlone(node)) views.push(this.#viewOfNode(node));
     return views;
   }
 
+  /**
+   * Not the Node of a known claim. One of ours that has not registered is about to become that: counted now, it would
+   * be counted twice, for its claim promises the same machine.
+   */
+  #standsAlone(node: Node): boolean {
+    if (this.claimByProviderID(node.spec?.providerID ?? '')) return false;
+    const { labels } = node.metadata;
+    return labels?.[Labels.nodePool] === undefined || labels[Labels.registered] === 'true';
+  }
+
   #viewOfClaim(claim: NodeClaim): NodeView {
-    const key = `claim/${claim.metadata.name}`;
-    const cached = this.#views.get(key);
-    if (cached) return cached;
-    const node = claim.status?.providerID ? this.nodeByProviderID(claim.status.providerID) : undefined;
-    const pods = node ? this.podsOn(node.metadata.name) : [];
-    const view = nodeView(node ? { node, claim } : { claim }, pods);
-    this.#views.set(key, view);
-    return view;
+    const { name } = claim.metadata;
+    return this.#cached(claimKey(name), () => {
+      const node = claim.status?.providerID ? this.nodeByProviderID(claim.status.providerID) : undefined;
+      const view = nodeView(node ? { node, claim } : { claim }, node ? this.podsOn(node.metadata.name) : []);
+      return this.#marked.has(name) && !view.deleting ? { ...view, deleting: true } : view;
+    });
   }
 
   #viewOfNode(node: Node): NodeView {
-    const key = `node/${node.metadata.name}`;
-    const cached = this.#views.get(key);
-    if (cached) return cached;
-    const view = nodeView({ node }, this.podsOn(node.metadata.name));
+    return this.#cached(nodeKey(node.metadata.name), () => nodeView({ node }, this.podsOn(node.metadata.name)));
+  }
+
+  #cached(key: string, make: () => NodeView): NodeView {
+    const known = this.#views.get(key);
+    if (known) return known;
+    const view = make();
     this.#views.set(key, view);
     return view;
   }
 
-  #unbind(key: string): void {
-    const nodeName = this.#nodeByPod.get(key);
-    if (nodeName === undefined) return;
-    this.#nodeByPod.delete(key);
-    const pods = this.#podsByNode.get(nodeName);
-    pods?.delete(key);
-    if (pods?.size === 0) this.#podsByNode.delete(nodeName);
-    this.#touchNode(nodeName);
+  #count(key: string): void {
+    const view = this.#viewAt(key);
+    if (view?.nodePool === undefined || view.deleting) this.#usage.remove(key);
+    else this.#usage.set(key, view.nodePool, view.capacity);
+  }
+
+  #discount(key: string): void {
+    this.#usage.remove(key);
+    this.#uncounted.delete(key);
+  }
+
+  #viewAt(key: string): NodeView | undefined {
+    const [kind, name] = [key.slice(0, key.indexOf('/')), key.slice(key.indexOf('/') + 1)];
+    if (kind === 'claim') return this.machineOf(name);
+    const node = this.#nodes.get(name);
+    return node && this.#standsAlone(node) ? this.#viewOfNode(node) : undefined;
+  }
+
+  #detachNode(name: string): void {
+    this.#touchNode(name);
+    this.#nodesByProviderID.remove(this.#nodes.get(name)?.spec?.providerID, name);
+  }
+
+  #detachClaim(name: string): void {
+    this.#touchClaim(name);
+    this.#claimsByProviderID.remove(this.#claims.get(name)?.status?.providerID, name);
   }
 
   /** Forgets what was derived from the node and from the claim of the same machine. */
   #touchNode(name: string): void {
-    this.#snapshot = undefined;
-    this.#views.delete(`node/${name}`);
-    const providerID = this.#nodes.get(name)?.spec?.providerID;
-    const claim = providerID && this.#claimByProviderID.get(providerID);
-    if (claim) this.#views.delete(`claim/${claim}`);
+    this.#forget(nodeKey(name));
+    const { providerID } = this.#nodes.get(name)?.spec ?? {};
+    for (const claim of this.#claimsByProviderID.all(providerID)) this.#forget(claimKey(claim));
   }
 
   #touchClaim(name: string): void {
+    this.#forget(claimKey(name));
+    const { providerID } = this.#claims.get(name)?.status ?? {};
+    for (const node of this.#nodesByProviderID.all(providerID)) this.#forget(nodeKey(node));
+  }
+
+  #forget(key: string): void {
     this.#snapshot = undefined;
-    this.#views.delete(`claim/${name}`);
-    const providerID = this.#claims.get(name)?.status?.providerID;
-    const node = providerID && this.#nodeByProviderID.get(providerID);
-    if (node) this.#views.delete(`node/${node}`);
+    this.#views.delete(key);
+    this.#uncounted.add(key);
   }
 }
 
+const nodeKey = (name: string): string => `node/${name}`;
+const claimKey = (name: string): string => `claim/${name}`;
 const daemonSetKey = ({ metadata }: DaemonSet): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
 /** A claim written into the picture right after its creation must not be undone by an event from before. */

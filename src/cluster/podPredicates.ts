@@ -25,4 +25,10 @@ export function isProvisionable(pod: Pod): boolean {
   );
 }
 
+/** Wants a place again when its node goes away. */
+export function isReschedulable(pod: Pod): boolean {
+  const leaving = isTerminating(pod) && isOwnedBy(pod, 'apps/v1', 'StatefulSet');
+  return (isActive(pod) || leaving) && !isDaemonPod(pod) && !isNodePod(pod);
+}
+
 export const podKey = (pod: Pod): string => `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`;

@@ -8,6 +8,7 @@ import {
   Gauge as PromGauge,
   Histogram as PromHistogram,
   Registry,
+  Summary as PromSummary,
 } from 'prom-client';
 import type { Counter, Gauge, Histogram, HistogramOptions, MetricOptions, MetricsRegistry } from '../kube/metrics.ts';
 
@@ -19,10 +20,13 @@ export interface BuildInfo {
 /** Go's default buckets, which upstream's dashboards assume. */
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Over the last ten minutes, as Go's client does it by default. */
+const SUMMARY = { percentiles: [0, 0.5, 0.9, 0.99, 1], maxAgeSeconds: 600, ageBuckets: 5 };
+
 /** The architecture names that Kubernetes uses. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
 
-type MetricType = 'counter' | 'gauge' | 'histogram';
+type MetricType = 'counter' | 'gauge' | 'histogram' | 'summary';
 
 interface Registered {
   readonly type: MetricType;
@@ -67,6 +71,13 @@ export class PrometheusMetrics implements MetricsRegistry {
     return this.once('histogram', options, () => {
       const buckets = [...(options.buckets ?? DEFAULT_BUCKETS)];
       const metric = new PromHistogram({ ...this.configuration(options), buckets });
+      return { observe: (labels, value) => metric.observe({ ...labels }, value) };
+    });
+  }
+
+  summary(options: MetricOptions): Histogram {
+    return this.once('summary', options, () => {
+      const metric = new PromSummary({ ...this.configuration(options), ...SUMMARY });
       return { observe: (labels, value) => metric.observe({ ...labels }, value) };
     });
   }

@@ -1,10 +1,25 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 
 /** Rooms that must give the same output for the same input: no I/O, timers, clocks, randomness or environment. */
-const pureRooms = ['units', 'api', 'constraints', 'cloud', 'solver', 'cluster', 'disruption', 'ledger', 'options'];
+const pureRooms = [
+  'units',
+  'api',
+  'constraints',
+  'cloud',
+  'catalogue',
+  'solver',
+  'plan',
+  'cluster',
+  'disruption',
+  'ledger',
+  'options',
+].filter(
+  // The map has rooms that nobody has moved into yet.
+  (room) => existsSync(join(import.meta.dirname, '../../src', room)),
+);
 const purePackages = new Set(['yaml', '@marcbachmann/cel-js']);
 const impureGlobals = new Set([
   'process',

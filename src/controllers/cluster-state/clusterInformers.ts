@@ -1,9 +1,22 @@
-import { Kinds, type DaemonSet, type Node, type Pod } from '../../api/kinds.ts';
+import {
+  Kinds,
+  type CSINode,
+  type DaemonSet,
+  type Namespace,
+  type Node,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  type PodDisruptionBudget,
+  type StorageClass,
+} from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Informer, Informers } from '../../kube/informer.ts';
+import { isManaged } from '../managed.ts';
 
 /** The watches that the engine's loops share. */
 export interface ClusterInformers {
@@ -12,6 +25,12 @@ export interface ClusterInformers {
   readonly nodeClaims: Informer<NodeClaim>;
   readonly nodePools: Informer<NodePool>;
   readonly daemonSets: Informer<DaemonSet>;
+  readonly disruptionBudgets: Informer<PodDisruptionBudget>;
+  readonly namespaces: Informer<Namespace>;
+  readonly volumeClaims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+  readonly storageClasses: Informer<StorageClass>;
+  readonly csiNodes: Informer<CSINode>;
   readonly nodeClasses: readonly NodeClassInformer[];
 }
 
@@ -24,18 +43,20 @@ interface NodeClassInformer {
  * Opens the watches and lets them keep `cluster`. Call it before any loop subscribes, so that a loop that is woken by
  * an event finds it in the picture already.
  */
-export function clusterInformers(
-  informers: Informers,
-  cluster: Cluster,
-  nodeClassKinds: readonly ResourceKind<KubeObject>[],
-): ClusterInformers {
+export function clusterInformers(informers: Informers, cluster: Cluster, cloud: CloudProvider): ClusterInformers {
   const opened: ClusterInformers = {
     pods: informers.of(Kinds.Pod),
     nodes: informers.of(Kinds.Node),
     nodeClaims: informers.of(Kinds.NodeClaim),
     nodePools: informers.of(Kinds.NodePool),
     daemonSets: informers.of(Kinds.DaemonSet),
-    nodeClasses: nodeClassKinds.map((kind) => ({ kind, informer: informers.of(kind) })),
+    disruptionBudgets: informers.of(Kinds.PodDisruptionBudget),
+    namespaces: informers.of(Kinds.Namespace),
+    volumeClaims: informers.of(Kinds.PersistentVolumeClaim),
+    volumes: informers.of(Kinds.PersistentVolume),
+    storageClasses: informers.of(Kinds.StorageClass),
+    csiNodes: informers.of(Kinds.CSINode),
+    nodeClasses: cloud.nodeClasses.map((kind) => ({ kind, informer: informers.of(kind) })),
   };
   opened.pods.subscribe(({ type, object }) =>
     type === 'deleted' ? cluster.removePod(object) : cluster.setPod(object),
@@ -43,9 +64,10 @@ export function clusterInformers(
   opened.nodes.subscribe(({ type, object }) =>
     type === 'deleted' ? cluster.removeNode(object.metadata.name) : cluster.setNode(object),
   );
-  opened.nodeClaims.subscribe(({ type, object }) =>
-    type === 'deleted' ? cluster.removeClaim(object.metadata.name) : cluster.setClaim(object),
-  );
+  opened.nodeClaims.subscribe(({ type, object }) => {
+    if (type === 'deleted') cluster.removeClaim(object.metadata.name);
+    else if (isManaged(object.spec.nodeClassRef, cloud)) cluster.setClaim(object);
+  });
   opened.daemonSets.subscribe(({ type, object }) =>
     type === 'deleted' ? cluster.removeDaemonSet(object) : cluster.setDaemonSet(object),
   );

@@ -1,6 +1,8 @@
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { Kinds, type Pod } from '../../api/kinds.ts';
-import { isActive, isTerminating } from '../../cluster/podPredicates.ts';
+import { disruptionShield } from '../../cluster/doNotDisrupt.ts';
+import { forcedFrom, mustForce } from '../../cluster/drain.ts';
+import { isActive } from '../../cluster/podPredicates.ts';
 import { isConflict, isNotFound, isTooManyRequests, KubeError } from '../../kube/errors.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler.ts';
@@ -8,14 +10,17 @@ import { keyOf, refOf } from '../../kube/runtime/watch.ts';
 import type { World } from '../world.ts';
 import * as publish from './events.ts';
 import { evictionMetrics, type EvictionMetrics } from './metrics.ts';
-import { isDoNotDisrupt } from './doNotDisrupt.ts';
 
 interface Entry {
   readonly uid: string;
   /** When the node must be empty, in milliseconds; absent when it may take for ever. */
   deadline: number | undefined;
+  /** How long to wait after the next refusal. */
+  wait: number;
 }
 
+const FIRST_WAIT = 100;
+const LONGEST_WAIT = 10_000;
 const FORCEFUL = 'Forceful Termination';
 
 /**
@@ -38,11 +43,9 @@ export class EvictionQueue {
     const key = keyOf(pod);
     const uid = pod.metadata.uid ?? '';
     const known = this.#entries.get(key);
-    if (known?.uid === uid) {
-      if (deadline !== undefined) known.deadline = Math.min(deadline, known.deadline ?? deadline);
-      return;
-    }
-    this.#entries.set(key, { uid, deadline });
+    if (known?.uid !== uid) this.#entries.set(key, { uid, deadline, wait: FIRST_WAIT });
+    else if (deadline === undefined || deadline >= (known.deadline ?? Number.POSITIVE_INFINITY)) return;
+    else known.deadline = deadline;
     this.#enqueue?.(key);
   }
 
@@ -65,42 +68,39 @@ export class EvictionQueue {
     });
   }
 
-  async #reconcile(key: string, { signal, failures }: ReconcileContext): Promise<ReconcileResult | undefined> {
+  async #reconcile(key: string, { signal }: ReconcileContext): Promise<ReconcileResult | undefined> {
     const { informers, clock } = this.#world;
     const entry = this.#entries.get(key);
     const pod = informers.pods.store.get(refOf(key));
-    if (!entry || pod?.metadata.uid !== entry.uid) {
-      this.#entries.delete(key);
-      return undefined;
+    if (entry && pod?.metadata.uid === entry.uid && !(await this.#isSeenOff(pod, entry.deadline, signal))) {
+      const refusalWait = entry.wait;
+      entry.wait = Math.min(LONGEST_WAIT, 2 * entry.wait);
+      // Not a moment too late: when patience ends before the next question is due, it is put then.
+      const patience = (forcedFrom(pod, entry.deadline) ?? Number.POSITIVE_INFINITY) - clock.now();
+      return { requeueAfter: Math.max(1, Math.min(refusalWait, patience)) };
     }
-    if (mustForce(pod, entry.deadline, clock.now())) {
-      await this.#forceDelete(pod, entry.deadline ?? clock.now(), signal);
-      this.#entries.delete(key);
-      return undefined;
-    }
-    if (!isActive(pod)) {
-      this.#entries.delete(key);
-      return undefined;
-    }
-    const done = !isDoNotDisrupt(pod, clock.now()) && (await this.#evict(pod, signal));
-    if (done) {
-      this.#entries.delete(key);
-      return undefined;
-    }
-    return { requeueAfter: Math.min(10_000, 100 * 2 ** Math.min(failures + this.#tries(entry), 7)) };
+    // A pod of the same name may have been added meanwhile.
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    return undefined;
   }
 
-  readonly #attempts = new WeakMap<Entry, number>();
-
-  #tries(entry: Entry): number {
-    const tries = this.#attempts.get(entry) ?? 0;
-    this.#attempts.set(entry, tries + 1);
-    return tries;
+  /** False when the pod must be asked again. */
+  async #isSeenOff(pod: Pod, deadline: number | undefined, signal: AbortSignal): Promise<boolean> {
+    const now = this.#world.clock.now();
+    if (deadline !== undefined && mustForce(pod, deadline, now)) {
+      await this.#forceDelete(pod, deadline, signal);
+      return true;
+    }
+    if (!isActive(pod)) return true;
+    const shield = disruptionShield(pod, now);
+    publish.disruptionShield(this.#world.events, pod, shield);
+    if (shield.state === 'forever' || shield.state === 'until') return false;
+    return this.#evict(pod, signal);
   }
 
   /** True when there is nothing more to ask for. */
   async #evict(pod: Pod, signal: AbortSignal): Promise<boolean> {
-    const { kube, events } = this.#world;
+    const { kube, events, informers } = this.#world;
     const ref = { name: pod.metadata.name, namespace: pod.metadata.namespace };
     const preconditions = pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid };
     try {
@@ -108,9 +108,9 @@ export class EvictionQueue {
     } catch (error) {
       if (error instanceof KubeError) this.#metrics.requests.inc({ code: String(error.code) });
       if (isNotFound(error) || isConflict(error)) return true;
-      const severalBudgets = error instanceof KubeError && error.message.includes('more than one PodDisruptionBudget');
-      if (!isTooManyRequests(error) && !severalBudgets) throw error;
-      publish.failedDraining(events, pod, error instanceof Error ? error.message : String(error));
+      if (!isTooManyRequests(error) && !isSeveralBudgets(error)) throw error;
+      const node = informers.nodes.store.get({ name: pod.spec?.nodeName ?? '' });
+      publish.failedDraining(events, pod, node, error.message);
       return false;
     }
     this.#metrics.requests.inc({ code: '200' });
@@ -145,10 +145,7 @@ export class EvictionQueue {
   }
 }
 
-/** Whether waiting any longer would let the pod's own grace period run past the node's deadline. */
-export function mustForce(pod: Pod, deadline: number | undefined, now: number): boolean {
-  if (deadline === undefined) return false;
-  if (isTerminating(pod)) return Date.parse(pod.metadata.deletionTimestamp ?? '') > deadline;
-  const grace = pod.spec?.terminationGracePeriodSeconds;
-  return grace !== undefined && now > deadline - grace * 1000;
+/** The eviction API knows no way with several budgets for one pod, and says so in words only. */
+function isSeveralBudgets(error: unknown): error is KubeError {
+  return error instanceof KubeError && error.message.includes('more than one PodDisruptionBudget');
 }

@@ -1,5 +1,7 @@
-import { Kinds, type Pod } from '../../api/kinds.ts';
+import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
+import type { DisruptionShield } from '../../cluster/doNotDisrupt.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
+import { timestamp } from '../../units/timestamp.ts';
 
 export function evicted(events: EventRecorder, pod: Pod, reason: string): void {
   const message = `Evicted pod: ${reason}`;
@@ -25,14 +27,33 @@ export function disrupted(events: EventRecorder, pod: Pod, gracePeriodSeconds: n
   });
 }
 
-export function failedDraining(events: EventRecorder, pod: Pod, complaint: string): void {
-  const node = pod.spec?.nodeName ?? '';
+export function failedDraining(events: EventRecorder, pod: Pod, node: Node | undefined, complaint: string): void {
+  const name = pod.spec?.nodeName ?? '';
   events.publish({
-    object: { metadata: { name: node } },
+    object: node ?? { metadata: { name } },
     kind: Kinds.Node,
     type: 'Warning',
     reason: 'FailedDraining',
     message: `Failed to drain node, evicting pod ${pod.metadata.namespace ?? ''}/${pod.metadata.name}: ${complaint}`,
-    dedupeValues: [node],
+    dedupeValues: [name],
   });
+}
+
+/** Tells the owner of a pod what its do-not-disrupt annotation comes to; says nothing where there is no doubt. */
+export function disruptionShield(events: EventRecorder, pod: Pod, shield: DisruptionShield): void {
+  const uid = pod.metadata.uid ?? pod.metadata.name;
+  const about = { object: pod, kind: Kinds.Pod };
+  if (shield.state === 'invalid') {
+    const message = `Annotation karpenter.sh/do-not-disrupt is ignored: "${shield.value}" is neither "true" nor a positive duration`;
+    const reason = 'InvalidDoNotDisruptAnnotation';
+    events.publish({ ...about, type: 'Warning', reason, message, dedupeValues: [uid, message] });
+  } else if (shield.state === 'until' && shield.end !== undefined) {
+    const end = timestamp(shield.end);
+    const message = `Pod is protected from disruption until ${end}`;
+    events.publish({ ...about, type: 'Normal', reason: 'DoNotDisruptUntil', message, dedupeValues: [uid, end] });
+  } else if (shield.state === 'elapsed') {
+    const message = `Protection from disruption ended at ${timestamp(shield.end)}`;
+    const reason = 'DoNotDisruptGracePeriodElapsed';
+    events.publish({ ...about, type: 'Normal', reason, message, dedupeValues: [uid] });
+  }
 }

@@ -1,21 +1,24 @@
 import { NodeClaimConditions, READY, Reasons } from '../../api/conditionTypes.ts';
-import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
+import { ConditionSet, findCondition, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds, type Node, type VolumeAttachment } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Annotations, Finalizers, Labels, Taints } from '../../api/labels.ts';
 import { InstanceNotFoundError } from '../../cloud/errors.ts';
-import { withoutTaints } from '../../constraints/taints.ts';
+import { firstTier, isDrainable, isWaitingEviction, mustForce } from '../../cluster/drain.ts';
+import { isActive } from '../../cluster/podPredicates.ts';
+import { hasTaint } from '../../constraints/taints.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject, patchStatus } from '../../kube/statusPatch.ts';
-import { mustForce, type EvictionQueue } from '../eviction-queue/controller.ts';
+import type { EvictionQueue } from '../eviction-queue/controller.ts';
+import { isManagedNode } from '../managed.ts';
 import type { World } from '../world.ts';
-import { firstTier, isDrainable } from './drain.ts';
 import * as publish from './events.ts';
 import { terminationMetrics, type TerminationMetrics } from './metrics.ts';
+import { blockingAttachments } from './volumes.ts';
 
 export interface NodeTerminationOptions {
   readonly evictions: EvictionQueue;
@@ -39,14 +42,20 @@ export function nodeTerminationController(world: World, options: NodeTermination
     watches: [watch(informers.nodes)],
     reconcile: async (name, { signal }) => {
       const node = informers.nodes.store.get({ name });
-      const ours =
-        node &&
-        world.cloud.nodeClasses.some(({ group, kind }) => node.metadata.labels?.[`${group}/${kind.toLowerCase()}`]);
-      if (!ours || !node.metadata.deletionTimestamp || !node.metadata.finalizers?.includes(Finalizers.termination))
-        return undefined;
-      return termination.advance(node, signal);
+      const leaving = node?.metadata.deletionTimestamp && node.metadata.finalizers?.includes(Finalizers.termination);
+      return node && leaving && isManagedNode(node, world.cloud) ? termination.advance(node, signal) : undefined;
     },
   });
+}
+
+/** What the stages of one termination share. */
+interface Stage {
+  readonly node: Node;
+  readonly claim: NodeClaim | undefined;
+  /** Of the claim; changed by the stages and written once after them. */
+  readonly conditions: ConditionSet | undefined;
+  readonly deadline: number | undefined;
+  readonly signal: AbortSignal;
 }
 
 class NodeTermination {
@@ -69,31 +78,32 @@ class NodeTermination {
     }
     if (!isReady(stored) && (await this.#isInstanceGone(providerID, signal))) return this.#release(stored);
 
-    const node = await patchObject(kube, Kinds.Node, stored, disrupted(stored));
+    const deadline = this.#deadline(stored, claim);
+    const node = await patchObject(kube, Kinds.Node, stored, disrupted(stored), { lock: true });
     const conditions = claim && new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
-    const result =
-      this.#drain(node, claim, conditions) ??
-      this.#detachVolumes(node, claim, conditions) ??
-      (claim && (await this.#deleteInstance(claim, conditions, signal)));
+    const stage: Stage = { node, claim, conditions, deadline, signal };
+    const result = this.#drain(stage) ?? (await this.#detachVolumes(stage)) ?? (await this.#deleteInstance(stage));
     if (claim && conditions) {
       const status = { ...claim.status, conditions: conditions.conditions };
       await ignoreNotFound(patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true }));
+      const wasDrained = findCondition(claim, NodeClaimConditions.drained)?.status === 'True';
+      if (!wasDrained && conditions.isTrue(NodeClaimConditions.drained)) {
+        this.#metrics.drained.inc({ nodepool: node.metadata.labels?.[Labels.nodePool] ?? '' });
+      }
     }
-    if (result) return result;
-    return this.#release(node);
+    return result ?? this.#release(node);
   }
 
-  #drain(node: Node, claim: NodeClaim | undefined, conditions: ConditionSet | undefined): ReconcileResult | undefined {
+  #drain({ node, conditions, deadline }: Stage): ReconcileResult | undefined {
     const { cluster, clock, events } = this.#world;
     const now = clock.now();
-    const deadline = deadlineOf(claim);
     if (conditions && conditions.get(NodeClaimConditions.drained) === undefined) {
-      conditions.setUnknown(NodeClaimConditions.drained, this.#world.clock.now(), Reasons.draining, Reasons.draining);
+      conditions.setUnknown(NodeClaimConditions.drained, now, Reasons.draining, Reasons.draining);
     }
-    const waiting = cluster.podsOn(node.metadata.name).filter((pod) => isDrainable(pod, now));
-    const forced = waiting.filter((pod) => mustForce(pod, deadline, now));
-    const rest = waiting.filter((pod) => !forced.includes(pod));
-    for (const pod of [...forced, ...firstTier(rest)]) this.#options.evictions.add(pod, deadline);
+    const waiting = cluster.podsOn(node.metadata.name).filter((pod) => isWaitingEviction(pod, now));
+    const forced = new Set(waiting.filter((pod) => mustForce(pod, deadline, now)));
+    const asked = firstTier(waiting.filter((pod) => !forced.has(pod))).filter(isActive);
+    for (const pod of [...forced, ...asked]) this.#options.evictions.add(pod, deadline);
     if (waiting.length > 0) {
       publish.podsStillWaiting(events, node, waiting.length);
       return { requeueAfter: POLL };
@@ -101,42 +111,34 @@ class NodeTermination {
     const drained = conditions?.get(NodeClaimConditions.drained);
     if (!conditions || drained?.status === 'True') return undefined;
     if (now - Date.parse(drained?.lastTransitionTime ?? '') < SETTLE) return { requeueAfter: POLL };
-    conditions.setTrue(NodeClaimConditions.drained, this.#world.clock.now());
-    this.#metrics.drained.inc({ nodepool: node.metadata.labels?.[Labels.nodePool] ?? '' });
+    conditions.setTrue(NodeClaimConditions.drained, now);
     return undefined;
   }
 
-  #detachVolumes(
-    node: Node,
-    claim: NodeClaim | undefined,
-    conditions: ConditionSet | undefined,
-  ): ReconcileResult | undefined {
-    const { events, clock } = this.#world;
-    const attached = [...this.#options.volumeAttachments.store.list()]
-      .filter(({ spec }) => spec.nodeName === node.metadata.name && spec.source.persistentVolumeName)
-      .map(({ metadata }) => metadata.name)
-      .sort();
-    if (attached.length === 0) {
-      conditions?.setTrue(NodeClaimConditions.volumesDetached, this.#world.clock.now());
+  async #detachVolumes({ node, conditions, deadline, signal }: Stage): Promise<ReconcileResult | undefined> {
+    const { events, clock, cluster, kube } = this.#world;
+    const now = clock.now();
+    const { name } = node.metadata;
+    const attachments = [...this.#options.volumeAttachments.store.list()].filter(({ spec }) => spec.nodeName === name);
+    const staying = cluster.podsOn(name).filter((pod) => !isDrainable(pod, now));
+    const blocking = await blockingAttachments(kube, attachments, staying, signal);
+    if (blocking.length === 0) {
+      conditions?.setTrue(NodeClaimConditions.volumesDetached, now);
       return undefined;
     }
-    const deadline = deadlineOf(claim);
-    if (deadline !== undefined && clock.now() >= deadline) {
+    if (deadline !== undefined && now >= deadline) {
       const reason = Reasons.terminationGracePeriodElapsed;
-      conditions?.setFalse(NodeClaimConditions.volumesDetached, this.#world.clock.now(), reason, reason);
+      conditions?.setFalse(NodeClaimConditions.volumesDetached, now, reason, reason);
       return undefined;
     }
-    publish.awaitingVolumeDetachment(events, node, attached);
+    publish.awaitingVolumeDetachment(events, node, blocking);
     const reason = Reasons.awaitingVolumeDetachment;
-    conditions?.setUnknown(NodeClaimConditions.volumesDetached, this.#world.clock.now(), reason, reason);
+    conditions?.setUnknown(NodeClaimConditions.volumesDetached, now, reason, reason);
     return { requeueAfter: POLL };
   }
 
-  async #deleteInstance(
-    claim: NodeClaim,
-    conditions: ConditionSet | undefined,
-    signal: AbortSignal,
-  ): Promise<ReconcileResult | undefined> {
+  async #deleteInstance({ claim, conditions, signal }: Stage): Promise<ReconcileResult | undefined> {
+    if (!claim) return undefined;
     let gone = false;
     try {
       await this.#world.cloud.delete(claim, signal);
@@ -146,6 +148,20 @@ class NodeTermination {
     }
     conditions?.setTrue(NodeClaimConditions.instanceTerminating, this.#world.clock.now());
     return gone ? undefined : { requeueAfter: INSTANCE_POLL };
+  }
+
+  /** The moment at which the node must be empty, as its claim says it. */
+  #deadline(node: Node, claim: NodeClaim | undefined): number | undefined {
+    const text = claim?.metadata.annotations?.[Annotations.terminationTimestamp];
+    if (claim === undefined || text === undefined) return undefined;
+    const deadline = Date.parse(text);
+    if (Number.isNaN(deadline)) {
+      throw new Error(
+        `annotation ${Annotations.terminationTimestamp} of NodeClaim ${claim.metadata.name} is not a time: "${text}"`,
+      );
+    }
+    publish.terminationGracePeriodExpiring(this.#world.events, node, text);
+    return deadline;
   }
 
   async #isInstanceGone(providerID: string, signal: AbortSignal): Promise<boolean> {
@@ -159,14 +175,16 @@ class NodeTermination {
   }
 
   async #release(node: Node): Promise<undefined> {
-    const { kube, log } = this.#world;
+    const { kube, log, clock } = this.#world;
     const finalizers = (node.metadata.finalizers ?? []).filter((name) => name !== Finalizers.termination);
     await ignoreNotFound(patchObject(kube, Kinds.Node, node, { ...node, metadata: { ...node.metadata, finalizers } }));
     log.info('deleted node', { Node: node.metadata.name, 'provider-id': node.spec?.providerID });
-    this.#metrics.terminated.inc({
-      nodepool: node.metadata.labels?.[Labels.nodePool] ?? '',
-      zone: node.metadata.labels?.[Labels.zone] ?? '',
-    });
+    const { labels, deletionTimestamp, creationTimestamp } = node.metadata;
+    const nodepool = labels?.[Labels.nodePool] ?? '';
+    const secondsSince = (moment: string | undefined): number => (clock.now() - Date.parse(moment ?? '')) / 1000;
+    this.#metrics.terminated.inc({ nodepool, zone: labels?.[Labels.zone] ?? '' });
+    this.#metrics.duration.observe({ nodepool }, secondsSince(deletionTimestamp));
+    this.#metrics.lifetime.observe({ nodepool }, secondsSince(creationTimestamp));
     return undefined;
   }
 }
@@ -176,25 +194,9 @@ const isReady = (node: Node): boolean =>
 
 /** No new pods, and no new connections through load balancers. */
 function disrupted(node: Node): Node {
-  const others = withoutTaints(node.spec?.taints ?? [], [Taints.disrupted]).filter(
-    ({ key }) => key !== Taints.disrupted.key,
-  );
+  const present = node.spec?.taints ?? [];
+  const others = present.filter(({ key }) => key !== Taints.disrupted.key);
+  const taints = hasTaint(present, Taints.disrupted) ? present : [...others, Taints.disrupted];
   const labels = { ...node.metadata.labels, [Labels.excludeFromLoadBalancers]: 'karpenter' };
-  return {
-    ...node,
-    metadata: { ...node.metadata, labels },
-    spec: { ...node.spec, taints: [...others, Taints.disrupted] },
-  };
-}
-
-function deadlineOf(claim: NodeClaim | undefined): number | undefined {
-  const text = claim?.metadata.annotations?.[Annotations.terminationTimestamp];
-  if (text === undefined) return undefined;
-  const deadline = Date.parse(text);
-  if (Number.isNaN(deadline)) {
-    throw new Error(
-      `annotation ${Annotations.terminationTimestamp} of NodeClaim ${claim?.metadata.name} is not a time: "${text}"`,
-    );
-  }
-  return deadline;
+  return { ...node, metadata: { ...node.metadata, labels }, spec: { ...node.spec, taints } };
 }

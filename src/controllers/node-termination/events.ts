@@ -24,3 +24,14 @@ export function awaitingVolumeDetachment(events: EventRecorder, node: Node, atta
     dedupeValues: [node.metadata.name],
   });
 }
+
+export function terminationGracePeriodExpiring(events: EventRecorder, node: Node, deadline: string): void {
+  events.publish({
+    object: node,
+    kind: Kinds.Node,
+    type: 'Warning',
+    reason: 'TerminationGracePeriodExpiring',
+    message: `All pods will be deleted by ${deadline}`,
+    dedupeValues: [node.metadata.name],
+  });
+}

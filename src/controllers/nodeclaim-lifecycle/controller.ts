@@ -1,28 +1,34 @@
 import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
-import { Finalizers, Labels } from '../../api/labels.ts';
+import { Finalizers } from '../../api/labels.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject, patchStatus } from '../../kube/statusPatch.ts';
-import { Duration } from '../../units/duration.ts';
 import { isManaged } from '../managed.ts';
 import type { World } from '../world.ts';
 import { finalize } from './finalization.ts';
 import { initialize } from './initialization.ts';
 import { launch } from './launch.ts';
+import { LaunchMemory } from './launchMemory.ts';
 import { checkLiveness } from './liveness.ts';
 import { lifecycleMetrics } from './metrics.ts';
 import { register } from './registration.ts';
-import type { Draft, LaunchCache, StepContext, StepResult } from './step.ts';
+import type { RegistrationHook } from './registrationHook.ts';
+import type { Draft, StepContext, StepResult } from './step.ts';
+
+export interface NodeClaimLifecycleOptions {
+  readonly hooks?: readonly RegistrationHook[];
+}
 
 /** Walks each NodeClaim from wish to working node, and back when it is deleted. */
-export function nodeClaimLifecycleController(world: World): Controller {
+export function nodeClaimLifecycleController(world: World, options: NodeClaimLifecycleOptions = {}): Controller {
+  const { hooks = [] } = options;
   const { metrics: registry, informers, cluster } = world;
   const metrics = lifecycleMetrics(registry);
-  const launched: LaunchCache = new Map();
+  const launches = new LaunchMemory();
   return reconciler({
     ...world,
     name: 'nodeclaim.lifecycle',
@@ -38,7 +44,7 @@ export function nodeClaimLifecycleController(world: World): Controller {
     reconcile: async (name, { signal, log: contextLog }: ReconcileContext) => {
       const claim = informers.nodeClaims.store.get({ name });
       if (!claim || !isManaged(claim.spec.nodeClassRef, world.cloud)) return undefined;
-      const context: StepContext = { world, metrics, launched, signal, log: contextLog };
+      const context: StepContext = { world, metrics, launches, hooks, signal, log: contextLog };
       return claim.metadata.deletionTimestamp ? finalize(claim, context) : advance(claim, context);
     },
   });
@@ -91,21 +97,10 @@ async function withFinalizer(claim: NodeClaim, { world }: StepContext): Promise<
 async function giveUp(
   claim: NodeClaim,
   reason: string,
-  { world, metrics, launched, signal }: StepContext,
+  { world, metrics, launches, signal }: StepContext,
 ): Promise<void> {
   const preconditions = claim.metadata.uid === undefined ? {} : { uid: claim.metadata.uid };
   await ignoreNotFound(world.kube.delete(Kinds.NodeClaim, { name: claim.metadata.name }, { preconditions, signal }));
-  launched.delete(claim.metadata.uid ?? '');
-  metrics.disrupted.inc({
-    reason,
-    nodepool: claim.metadata.labels?.[Labels.nodePool] ?? '',
-    capacity_type: claim.metadata.labels?.[Labels.capacityType] ?? '',
-    consolidation_policy: '',
-    termination_mode: terminationMode(claim),
-  });
-}
-
-function terminationMode({ spec }: NodeClaim): 'graceful' | 'forceful' | 'eventual' {
-  if (!spec.terminationGracePeriod) return 'graceful';
-  return Duration.parse(spec.terminationGracePeriod).milliseconds > 0 ? 'eventual' : 'forceful';
+  launches.forget(claim.metadata.uid ?? '');
+  metrics.disrupted.count(claim, reason);
 }

@@ -17,64 +17,71 @@ const INSTANCE_POLL = 5_000;
 
 /** Ends a claim: its Node is drained by its own finalizer, then the instance goes, then the claim. */
 export async function finalize(stored: NodeClaim, context: StepContext): Promise<ReconcileResult | undefined> {
-  const { world, log, metrics, signal } = context;
-  const { kube, clock, informers } = world;
   if (!stored.metadata.finalizers?.includes(Finalizers.termination)) return undefined;
-  let claim = await announceDeadline(stored, context);
-
-  const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
-  if (conditions.get(NodeClaimConditions.registered)?.status === 'True') {
-    const nodes = nodesOf(claim, informers.nodes);
-    for (const { metadata } of nodes.filter((node) => !node.metadata.deletionTimestamp)) {
-      await ignoreNotFound(kube.delete(Kinds.Node, { name: metadata.name }, { signal }));
-    }
-    // The node's own events bring us back when it is gone.
-    if (nodes.length > 0) return undefined;
-  }
-
-  if (claim.status?.providerID) {
-    const gone = await deleteInstance(claim, context);
-    if (conditions.get(NodeClaimConditions.instanceTerminating)?.status !== 'True') {
-      conditions.setTrue(NodeClaimConditions.instanceTerminating, clock.now());
-      const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
-      claim = await patchStatus(kube, Kinds.NodeClaim, claim, after, { lock: true });
-    }
-    if (!gone) return { requeueAfter: INSTANCE_POLL };
-  }
-
-  const finalizers = (claim.metadata.finalizers ?? []).filter((name) => name !== Finalizers.termination);
-  await ignoreNotFound(
-    patchObject(
-      kube,
-      Kinds.NodeClaim,
-      claim,
-      { ...claim, metadata: { ...claim.metadata, finalizers } },
-      { lock: true },
-    ),
-  );
-  log.info('deleted nodeclaim', { Node: claim.status?.nodeName, 'provider-id': claim.status?.providerID });
-  const nodepool = claim.metadata.labels?.[Labels.nodePool] ?? '';
-  metrics.terminationDuration.observe(
-    { nodepool },
-    (clock.now() - Date.parse(claim.metadata.deletionTimestamp ?? '')) / 1000,
-  );
-  metrics.terminated.inc({
-    nodepool,
-    capacity_type: claim.metadata.labels?.[Labels.capacityType] ?? '',
-    zone: claim.metadata.labels?.[Labels.zone] ?? '',
-  });
-  context.launched.delete(claim.metadata.uid ?? '');
+  const claim = await announceDeadline(stored, context);
+  if (await hasNodes(claim, context)) return undefined;
+  const { gone, claim: informed } = await endInstance(claim, context);
+  if (!gone) return { requeueAfter: INSTANCE_POLL };
+  await release(informed, context);
   return undefined;
+}
 
-  async function deleteInstance(target: NodeClaim, { world: { cloud: provider } }: StepContext): Promise<boolean> {
-    try {
-      await provider.delete(target, signal);
-      return false;
-    } catch (error) {
-      if (error instanceof InstanceNotFoundError) return true;
-      throw error;
-    }
+/** Sends the Nodes of a registered claim on their way out; their own events bring us back when they are gone. */
+async function hasNodes(claim: NodeClaim, { world, signal }: StepContext): Promise<boolean> {
+  const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, world.clock.now());
+  if (!conditions.isTrue(NodeClaimConditions.registered)) return false;
+  const nodes = nodesOf(claim, world.informers.nodes);
+  for (const { metadata } of nodes) {
+    if (metadata.deletionTimestamp) continue;
+    await ignoreNotFound(world.kube.delete(Kinds.Node, { name: metadata.name }, { signal }));
   }
+  return nodes.length > 0;
+}
+
+/**
+ * Asked for even when no instance is on record: a launch may have succeeded whose answer was lost, and the claim is
+ * the last that knows of it.
+ */
+async function endInstance(
+  claim: NodeClaim,
+  { world, metrics, signal }: StepContext,
+): Promise<{ readonly gone: boolean; readonly claim: NodeClaim }> {
+  const { kube, cloud, clock } = world;
+  let gone = false;
+  try {
+    await cloud.delete(claim, signal);
+  } catch (error) {
+    if (!(error instanceof InstanceNotFoundError)) throw error;
+    gone = true;
+  }
+  if (!claim.status?.providerID) return { gone, claim };
+  if (gone)
+    metrics.instanceTerminationDuration.observe({ nodepool: poolOf(claim) }, secondsSinceDeletion(claim, clock.now()));
+  const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
+  if (conditions.isTrue(NodeClaimConditions.instanceTerminating)) return { gone, claim };
+  conditions.setTrue(NodeClaimConditions.instanceTerminating, clock.now());
+  const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
+  return { gone, claim: await patchStatus(kube, Kinds.NodeClaim, claim, after, { lock: true }) };
+}
+
+async function release(claim: NodeClaim, { world, metrics, launches, log }: StepContext): Promise<void> {
+  const { kube, clock } = world;
+  const finalizers = (claim.metadata.finalizers ?? []).filter((name) => name !== Finalizers.termination);
+  const after = { ...claim, metadata: { ...claim.metadata, finalizers } };
+  await ignoreNotFound(patchObject(kube, Kinds.NodeClaim, claim, after, { lock: true }));
+  launches.forget(claim.metadata.uid ?? '');
+  log.info('deleted nodeclaim', {
+    NodeClaim: claim.metadata.name,
+    Node: claim.status?.nodeName,
+    'provider-id': claim.status?.providerID,
+  });
+  const { labels } = claim.metadata;
+  metrics.terminationDuration.observe({ nodepool: poolOf(claim) }, secondsSinceDeletion(claim, clock.now()));
+  metrics.terminated.inc({
+    nodepool: poolOf(claim),
+    capacity_type: labels?.[Labels.capacityType] ?? '',
+    zone: labels?.[Labels.zone] ?? '',
+  });
 }
 
 /** With a terminationGracePeriod the drain has a last moment; it is written down once, for all to see. */
@@ -91,3 +98,8 @@ async function announceDeadline(claim: NodeClaim, { world }: StepContext): Promi
   publish.terminationGracePeriodExpiring(world.events, stored, deadline);
   return stored;
 }
+
+const poolOf = (claim: NodeClaim): string => claim.metadata.labels?.[Labels.nodePool] ?? '';
+
+const secondsSinceDeletion = ({ metadata }: NodeClaim, now: number): number =>
+  (now - Date.parse(metadata.deletionTimestamp ?? '')) / 1000;

@@ -5,22 +5,21 @@ import * as publish from './events.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
 
 const MESSAGE_LIMIT = 300;
-/** An entry is kept until its claim says Launched; this bound is for claims that vanish before. */
-const CACHE_LIMIT = 10_000;
-
 /** Asks the cloud for the machine, once; an answer that could not be stored is remembered. */
 export async function launch(draft: Draft, context: StepContext): Promise<StepResult> {
   const { conditions } = draft;
-  const { launched: cache, world, log, signal } = context;
+  const { launches, world, log, signal } = context;
   const uid = draft.claim.metadata.uid ?? '';
   if (conditions.get(NodeClaimConditions.launched)?.status !== 'Unknown') {
     conditions.refresh(NodeClaimConditions.launched, world.clock.now());
-    cache.delete(uid);
+    launches.forget(uid);
     return {};
   }
+  const wait = launches.waitFor(uid, world.clock.now());
+  if (wait > 0) return { requeueAfter: wait };
   let instance: Instance;
   try {
-    instance = cache.get(uid)?.instance ?? (await world.cloud.create(draft.claim, signal));
+    instance = launches.instanceOf(uid) ?? (await world.cloud.create(draft.claim, signal));
   } catch (error) {
     if (error instanceof InsufficientCapacityError) {
       publish.insufficientCapacity(world.events, draft.claim, error.message);
@@ -34,11 +33,12 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
     const reason = error instanceof LaunchError ? error.reason : Reasons.launchFailed;
     const message = (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_LIMIT);
     conditions.setUnknown(NodeClaimConditions.launched, world.clock.now(), reason, message);
+    launches.failed(uid, world.clock.now());
     throw error;
   }
-  if (cache.size >= CACHE_LIMIT) cache.delete(cache.keys().next().value ?? '');
-  cache.set(uid, { instance, at: world.clock.now() });
+  launches.succeeded(uid, instance);
   log.info('launched nodeclaim', {
+    NodeClaim: draft.claim.metadata.name,
     'provider-id': instance.providerID,
     'instance-type': instance.labels['node.kubernetes.io/instance-type'],
   });

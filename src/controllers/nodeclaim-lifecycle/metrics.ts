@@ -1,10 +1,12 @@
 import type { Counter, Histogram, MetricsRegistry } from '../../kube/metrics.ts';
+import { DisruptedCounter } from '../disruptedCounter.ts';
 
 export interface LifecycleMetrics {
   readonly nodesCreated: Counter;
-  readonly disrupted: Counter;
+  readonly disrupted: DisruptedCounter;
   readonly terminated: Counter;
   readonly terminationDuration: Histogram;
+  readonly instanceTerminationDuration: Histogram;
 }
 
 const doubling = (count: number): number[] => Array.from({ length: count }, (_, power) => 2 ** power);
@@ -16,11 +18,7 @@ export function lifecycleMetrics(registry: MetricsRegistry): LifecycleMetrics {
       help: 'Nodes that have registered.',
       labels: ['nodepool', 'zone'],
     }),
-    disrupted: registry.counter({
-      name: 'karpenter_nodeclaims_disrupted_total',
-      help: 'NodeClaims that were given up or disrupted, by reason.',
-      labels: ['reason', 'nodepool', 'capacity_type', 'consolidation_policy', 'termination_mode'],
-    }),
+    disrupted: new DisruptedCounter(registry),
     terminated: registry.counter({
       name: 'karpenter_nodeclaims_terminated_total',
       help: 'NodeClaims that are gone with their instance.',
@@ -31,6 +29,12 @@ export function lifecycleMetrics(registry: MetricsRegistry): LifecycleMetrics {
       help: 'From the deletion of a NodeClaim until it was gone.',
       labels: ['nodepool'],
       buckets: doubling(12),
+    }),
+    instanceTerminationDuration: registry.histogram({
+      name: 'karpenter_nodeclaims_instance_termination_duration_seconds',
+      help: 'From the deletion of a NodeClaim until its instance was gone.',
+      labels: ['nodepool'],
+      buckets: doubling(11),
     }),
   };
 }

@@ -5,6 +5,7 @@ import { Finalizers, Labels, Taints } from '../../api/labels.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import { hasTaint, mergeTaints, withoutTaints } from '../../constraints/taints.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
+import { recordOutcome } from '../nodepool-registration-health/recordOutcome.ts';
 import * as publish from './events.ts';
 import { nodesOf } from './nodesOf.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
@@ -42,10 +43,23 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     publish.unregisteredTaintMissing(world.events, claim, node.metadata.name);
     log.error('the node joined without the unregistered taint', { Node: node.metadata.name });
   }
-  await patchObject(world.kube, Kinds.Node, node, registered(node, claim), { lock: true });
-  log.info('registered nodeclaim', { Node: node.metadata.name, 'provider-id': claim.status?.providerID });
+  const pending = await pendingHooks(claim, context);
+  await patchObject(world.kube, Kinds.Node, node, synced(node, claim, pending.length === 0), { lock: true });
+  if (pending.length > 0) {
+    const names = pending.map(({ name }) => name).join(', ');
+    conditions.setUnknown(NodeClaimConditions.registered, world.clock.now(), Reasons.registrationHookPending, names);
+    const failed = pending.find(({ error }) => error !== undefined);
+    if (failed) throw new Error(`registration hook ${failed.name} failed`, { cause: failed.error });
+    return { requeueAfter: Math.min(...pending.map(({ requeueAfter }) => requeueAfter)) };
+  }
+  log.info('registered nodeclaim', {
+    NodeClaim: claim.metadata.name,
+    Node: node.metadata.name,
+    'provider-id': claim.status?.providerID,
+  });
   draft.claim = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
   conditions.setTrue(NodeClaimConditions.registered, world.clock.now());
+  await recordOutcome(world, claim, conditions);
   metrics.nodesCreated.inc({
     nodepool: claim.metadata.labels?.[Labels.nodePool] ?? '',
     zone: claim.metadata.labels?.[Labels.zone] ?? '',
@@ -53,13 +67,35 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
   return {};
 }
 
-/** The Node as it should be once registered. */
-function registered(node: Node, claim: NodeClaim): Node {
+interface PendingHook {
+  readonly name: string;
+  readonly requeueAfter: number;
+  readonly error?: unknown;
+}
+
+async function pendingHooks(claim: NodeClaim, { hooks, signal }: StepContext): Promise<readonly PendingHook[]> {
+  const verdicts = await Promise.all(
+    hooks.map(async (hook): Promise<PendingHook | undefined> => {
+      const { name } = hook;
+      try {
+        const verdict = await hook.isDone(claim, signal);
+        return verdict === true ? undefined : { name, requeueAfter: verdict.requeueAfter };
+      } catch (error) {
+        return { name, requeueAfter: 0, error };
+      }
+    }),
+  );
+  return verdicts.filter((verdict) => verdict !== undefined);
+}
+
+/** The Node with what the claim promised; the taint that keeps pods off goes only when all have agreed. */
+function synced(node: Node, claim: NodeClaim, agreed: boolean): Node {
   const { metadata, spec } = node;
   const keepsTaints = metadata.labels?.[Labels.doNotSyncTaints] === 'true';
   const present = spec?.taints ?? [];
   const promised = [...(claim.spec.taints ?? []), ...(claim.spec.startupTaints ?? [])];
-  const taints = withoutTaints(keepsTaints ? present : mergeTaints(present, promised), [Taints.unregistered]);
+  const merged = keepsTaints ? present : mergeTaints(present, promised);
+  const taints = agreed ? withoutTaints(merged, [Taints.unregistered]) : merged;
   const owner = {
     apiVersion: apiVersionOf(Kinds.NodeClaim),
     kind: Kinds.NodeClaim.kind,
@@ -72,7 +108,7 @@ function registered(node: Node, claim: NodeClaim): Node {
     ...node,
     metadata: {
       ...metadata,
-      labels: { ...metadata.labels, ...claim.metadata.labels, [Labels.registered]: 'true' },
+      labels: { ...metadata.labels, ...claim.metadata.labels, ...(agreed && { [Labels.registered]: 'true' }) },
       annotations: { ...metadata.annotations, ...claim.metadata.annotations },
       finalizers: [...new Set([...(metadata.finalizers ?? []), Finalizers.termination])],
       ownerReferences: [...others, owner],

@@ -1,9 +1,10 @@
 import type { ConditionSet } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
-import type { Instance } from '../../cloud/cloudProvider.ts';
 import type { Log } from '../../kube/log.ts';
 import type { World } from '../world.ts';
+import type { LaunchMemory } from './launchMemory.ts';
 import type { LifecycleMetrics } from './metrics.ts';
+import type { RegistrationHook } from './registrationHook.ts';
 
 /**
  * The claim as a reconcile works on it. Steps change the draft and its conditions; what differs from the stored claim
@@ -19,11 +20,9 @@ export interface StepContext {
   readonly metrics: LifecycleMetrics;
   readonly log: Log;
   readonly signal: AbortSignal;
-  readonly launched: LaunchCache;
+  readonly launches: LaunchMemory;
+  readonly hooks: readonly RegistrationHook[];
 }
-
-/** Instances by the UID of their claim: a status write that was lost must not launch a second one. */
-export type LaunchCache = Map<string, { readonly instance: Instance; readonly at: number }>;
 
 /** What a step may ask for: to be looked at again later, or the end of the claim. */
 export interface StepResult {

@@ -13,7 +13,7 @@ import type { World } from '../world.ts';
 export function nodeClassStatusController(
   world: World,
   nodeClasses: Informer<AksNodeClass>,
-  resolver: AzureNodeClass,
+  resolver: Pick<AzureNodeClass, 'reconcileStatus'>,
 ): Controller {
   const { kube } = world;
   return reconciler({

@@ -2,6 +2,7 @@ import { NodePoolConditions, Reasons } from '../../api/conditionTypes.ts';
 import { ConditionSet, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { validateNodePool } from '../../api/nodePoolValidation.ts';
+import { fieldErrorText } from '../../api/schema/fieldError.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
@@ -22,7 +23,7 @@ export function nodePoolValidationController(world: World): Controller {
       if (!pool || !isManaged(pool.spec.template.spec.nodeClassRef, cloud)) return;
       const conditions = new ConditionSet(NODE_POOL_CONDITIONS, pool, clock.now());
       const errors = validateNodePool(pool);
-      const message = errors.map(String).join('; ');
+      const message = errors.map(fieldErrorText).join('; ');
       if (errors.length > 0)
         conditions.setFalse(
           NodePoolConditions.validationSucceeded,

@@ -1,44 +1,72 @@
-import { Kinds, type Pod } from '../../api/kinds.ts';
+import { Taints } from '../../api/labels.ts';
 import { isProvisionable } from '../../cluster/podPredicates.ts';
+import { hasTaint } from '../../constraints/taints.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import type { NewNode, Solution } from '../../solver/problem.ts';
 import { solve } from '../../solver/solve.ts';
+import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
+import { isVirtual } from '../capacity-buffer/virtualPods.ts';
+import { isManaged } from '../managed.ts';
+import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
 import type { World } from '../world.ts';
-import { Batcher } from './batcher.ts';
+import type { Batcher } from './batcher.ts';
+import { ClaimWriter } from './claimWriter.ts';
+import { currentDemand, type Demand } from './demand.ts';
 import * as publish from './events.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from './nodeClaimDraft.ts';
-import { buildProblem, byPreference, isUsable, type PoolCatalogue } from './problem.ts';
+import { PodAcknowledgements } from './podAcknowledgements.ts';
+import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue, type VolumeLimits } from './problem.ts';
 
 export interface ProvisionerOptions {
-  /** Milliseconds. */
-  readonly batchIdle: number;
-  readonly batchMax: number;
+  /** What brings about a pass. */
+  readonly batcher: Batcher;
+  /** How long pods are left to a machine that has come up for them, in milliseconds. */
+  readonly nominationPeriod: number;
+  /** Present when capacity buffers are honoured. */
+  readonly buffers?: CapacityBuffers;
 }
 
 /** How often a pod that still waits asks again. */
 const RETRIGGER = 10_000;
-/** NodeClaims written at once. */
-const CREATE_CONCURRENCY = 50;
 
 /** Turns pods that nobody can place into NodeClaims, one solve per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
   const { clock, informers } = world;
-  const batcher = new Batcher({ clock, idle: options.batchIdle, max: options.batchMax });
-  const provisioner = new Provisioner(world, Math.max(2 * options.batchMax, 10_000));
+  const { batcher } = options;
+  const acknowledgements = new PodAcknowledgements();
+  const provisioner = new Provisioner(world, acknowledgements, options);
   return [
     reconciler({
       ...world,
       name: 'provisioner.trigger.pod',
       concurrency: 10,
-      watches: [watch(informers.pods, ({ object }) => (isProvisionable(object) ? [keyOf(object)] : []))],
+      watches: [
+        watch(informers.pods, ({ type, object }) => {
+          if (type === 'deleted' || object.spec?.nodeName) acknowledgements.forget(object.metadata.uid ?? '');
+          return type !== 'deleted' && isProvisionable(object) ? [keyOf(object)] : [];
+        }),
+      ],
       reconcile: async (key) => {
         const pod = informers.pods.store.get(refOf(key));
         if (!pod || !isProvisionable(pod)) return undefined;
+        acknowledgements.acknowledge(pod.metadata.uid ?? key, clock.now());
         batcher.trigger(pod.metadata.uid ?? key);
+        return { requeueAfter: RETRIGGER };
+      },
+    }),
+    reconciler({
+      ...world,
+      name: 'provisioner.trigger.node',
+      concurrency: 10,
+      watches: [watch(informers.nodes)],
+      reconcile: async (name) => {
+        const node = informers.nodes.store.get({ name });
+        if (!node || !hasTaint(node.spec?.taints ?? [], Taints.disrupted)) return undefined;
+        batcher.trigger(node.metadata.uid ?? name);
         return { requeueAfter: RETRIGGER };
       },
     }),
@@ -56,33 +84,40 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
 
 class Provisioner {
   readonly #world: World;
-  /** How long a pod is left to a machine that has come up for it. */
-  readonly #nominationPeriod: number;
+  readonly #acknowledgements: PodAcknowledgements;
+  readonly #options: ProvisionerOptions;
   readonly #metrics: ReturnType<typeof provisionerMetrics>;
+  readonly #claims: ClaimWriter;
 
-  constructor(world: World, nominationPeriod: number) {
+  constructor(world: World, acknowledgements: PodAcknowledgements, options: ProvisionerOptions) {
     this.#world = world;
-    this.#nominationPeriod = nominationPeriod;
+    this.#acknowledgements = acknowledgements;
+    this.#options = options;
     this.#metrics = provisionerMetrics(world.metrics);
+    this.#claims = new ClaimWriter(world);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, log } = this.#world;
+    const { cluster, clock, log, informers } = this.#world;
     const catalogues = await this.#catalogues(signal);
     // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
-    const start = clock.now();
+    const start = clock.monotonic();
     const snapshot = cluster.snapshot();
-    const waiting: Pod[] = [];
-    const promised = new Map<string, Pod[]>();
-    for (const pod of snapshot.pendingPods) {
-      const claim = cluster.promisedClaim(pod, start);
-      if (claim === undefined) waiting.push(pod);
-      else promised.set(claim, [...(promised.get(claim) ?? []), pod]);
-    }
+    const demand = currentDemand(this.#world, snapshot, this.#options.buffers?.pods() ?? []);
+    this.#announceIgnored(demand);
+    const { waiting, promised } = demand;
     if (waiting.length === 0) return;
-    const solution = solve(buildProblem(snapshot, waiting, promised, catalogues));
-    this.#metrics.schedulingDuration.observe({ controller: 'provisioner' }, (clock.now() - start) / 1000);
-    this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, solution.unplaced.length);
+    const daemons = daemonPods(cluster);
+    const solution = solve({
+      ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
+      volumes: demand.volumes,
+      namespaces: new Map(
+        [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
+      ),
+    });
+    this.#metrics.schedulingDuration.observe({ controller: 'provisioner' }, (clock.monotonic() - start) / 1000);
+    this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, realCount(solution));
+    for (const { metadata } of waiting) this.#observeDecision(metadata.uid ?? '');
     log.info('computed a plan for pending pods', {
       pods: waiting.length,
       newNodes: solution.newNodes.length,
@@ -91,88 +126,114 @@ class Provisioner {
       pricePerHour: solution.pricePerHour,
     });
     this.#announce(solution);
-    await this.#createAll(solution.newNodes, signal);
+    await this.#reportBuffers(solution);
+    await this.#claims.writeAll(solution.newNodes, (node) => this.#create(node, signal));
+  }
+
+  /** Disks that may be attached, by node and driver. */
+  #volumeLimits(): VolumeLimits {
+    const { csiNodes } = this.#world.informers;
+    return new Map(
+      [...csiNodes.store.list()].map(({ metadata, spec }) => [
+        metadata.name,
+        new Map(
+          spec.drivers.flatMap(({ name, allocatable }) =>
+            allocatable?.count === undefined ? [] : [[name, allocatable.count]],
+          ),
+        ),
+      ]),
+    );
   }
 
   /** Instance types of every usable pool. A pool whose types cannot be had is left out of this pass. */
   async #catalogues(signal: AbortSignal): Promise<PoolCatalogue[]> {
-    const { informers, cloud, log, events } = this.#world;
-    const pools = [...informers.nodePools.store.list()].filter(isUsable).sort(byPreference);
-    const catalogues = await Promise.all(
-      pools.map(async (pool): Promise<PoolCatalogue[]> => {
+    const { informers, cloud, cluster, log, events } = this.#world;
+    const pools = [...informers.nodePools.store.list()]
+      .filter((pool) => isUsable(pool) && isManaged(pool.spec.template.spec.nodeClassRef, cloud))
+      .sort(byPreference);
+    const types = await Promise.all(
+      pools.map(async (pool) => {
         try {
-          const instanceTypes = await cloud.instanceTypes(pool, signal);
-          if (instanceTypes.length > 0) return [{ pool, instanceTypes }];
-          publish.noCompatibleInstanceTypes(events, pool);
+          return await cloud.instanceTypes(pool, signal);
         } catch (error) {
           signal.throwIfAborted();
-          log.error('cannot list the instance types of a NodePool; it is left out of this pass', {
-            NodePool: pool.metadata.name,
-            error,
-          });
+          if (error instanceof UnevaluatedNodePoolError) {
+            log.debug('overlays are not evaluated yet', { NodePool: pool.metadata.name });
+            return undefined;
+          }
+          const fields = { NodePool: pool.metadata.name, error };
+          log.error('cannot list the instance types of a NodePool; it is left out of this pass', fields);
+          return undefined;
         }
-        return [];
       }),
     );
-    return catalogues.flat();
+    return pools.flatMap((pool, at) => {
+      const instanceTypes = types[at];
+      if (instanceTypes?.length === 0) publish.noCompatibleInstanceTypes(events, pool);
+      return instanceTypes?.length ? [{ pool, instanceTypes, used: cluster.poolUsage(pool.metadata.name) }] : [];
+    });
+  }
+
+  #announceIgnored({ ignored }: Demand): void {
+    this.#metrics.ignoredPods.set({}, ignored.length);
+    for (const { pod, objection } of ignored) {
+      this.#observeDecision(pod.metadata.uid ?? '');
+      if (!objection.silent) publish.ignored(this.#world.events, pod, objection.message);
+    }
   }
 
   #announce({ onExisting, unplaced }: Solution): void {
     const { events, cluster, clock } = this.#world;
-    for (const { node, pods } of onExisting) {
-      for (const pod of pods) publish.nominated(events, pod, `node/${node}`);
-    }
-    const until = clock.now() + this.#nominationPeriod;
+    const until = clock.now() + this.#options.nominationPeriod;
     const views = new Map(cluster.snapshot().nodes.map((view) => [view.name, view]));
     for (const { node, pods } of onExisting) {
+      const real = pods.filter((pod) => !isVirtual(pod));
+      if (real.length === 0) continue;
       const claim = views.get(node)?.claim?.metadata.name;
-      if (claim) cluster.promise(pods, claim, until);
+      if (claim) cluster.promise(real, claim, until);
+      cluster.nominate(node, until);
+      for (const pod of real) {
+        publish.nominated(events, pod, [...(claim ? [`nodeclaim/${claim}`] : []), `node/${node}`]);
+      }
     }
-    for (const { pod, reason } of unplaced) publish.failedScheduling(events, pod, reason);
+    for (const { pod, reason } of unplaced) if (!isVirtual(pod)) publish.failedScheduling(events, pod, reason);
   }
 
-  async #createAll(nodes: readonly NewNode[], signal: AbortSignal): Promise<void> {
-    const queue = [...nodes];
-    const errors: unknown[] = [];
-    const work = async (): Promise<void> => {
-      for (let node = queue.shift(); node && !signal.aborted; node = queue.shift()) {
-        try {
-          await this.#create(node, signal);
-        } catch (error) {
-          errors.push(error);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(CREATE_CONCURRENCY, nodes.length) }, work));
-    if (errors.length > 0)
-      throw new AggregateError(errors, `${errors.length} of ${nodes.length} NodeClaims were not created`);
+  async #reportBuffers({ onExisting, newNodes, unplaced }: Solution): Promise<void> {
+    await this.#options.buffers?.report({
+      fitted: onExisting.flatMap(({ pods }) => pods),
+      others: [...newNodes.flatMap(({ pods }) => pods), ...unplaced.map(({ pod }) => pod)],
+    });
   }
 
   async #create(node: NewNode, signal: AbortSignal): Promise<void> {
-    const { kube, cluster, clock, random, log, events } = this.#world;
-    const draft = nodeClaimDraft(node, () => random.next());
-    const claim = await kube.create(Kinds.NodeClaim, draft, { signal });
+    const { cluster, clock, random, log, events, overlays } = this.#world;
+    const names = node.alternatives.map(({ instanceType }) => instanceType.name);
+    const draft = nodeClaimDraft(node, () => random.next(), overlays?.touched(node.pool.metadata.name, names));
+    const claim = await this.#claims.write(node.pool, draft, 'provisioned', signal);
     const { name } = claim.metadata;
-    // In the picture at once, not when the watch brings it: the next pass must not buy for these pods again.
-    cluster.setClaim(claim);
-    cluster.promise(node.pods, name, clock.now() + this.#nominationPeriod);
-    const [first] = node.alternatives;
-    this.#metrics.created.inc({
-      reason: 'provisioned',
-      nodepool: node.pool.metadata.name,
-      min_values_relaxed: 'false',
-    });
+    const until = clock.now() + this.#options.nominationPeriod;
+    const real = node.pods.filter((pod) => !isVirtual(pod));
+    cluster.promise(real, name, until);
+    if (real.length > 0) cluster.nominate(name, until);
     log.info('created nodeclaim', {
       NodeClaim: name,
       NodePool: node.pool.metadata.name,
       requests: draft.spec.resources?.requests,
-      'instance-types': node.alternatives
-        .slice(0, 5)
-        .map(({ instanceType }) => instanceType.name)
-        .join(', '),
-      pricePerHour: first?.pricePerHour,
+      'instance-types': firstFive([...new Set(names)]),
+      pricePerHour: node.alternatives[0]?.pricePerHour,
       pods: node.pods.length,
     });
-    for (const pod of node.pods) publish.nominated(events, pod, `nodeclaim/${name}`);
+    for (const pod of real) publish.nominated(events, pod, [`nodeclaim/${name}`]);
+  }
+
+  #observeDecision(uid: string): void {
+    const waited = this.#acknowledgements.decide(uid, this.#world.clock.now());
+    if (waited !== undefined) this.#metrics.decisionDuration.observe({}, waited / 1000);
   }
 }
+
+const realCount = ({ unplaced }: Solution): number => unplaced.filter(({ pod }) => !isVirtual(pod)).length;
+
+const firstFive = (names: readonly string[]): string =>
+  names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} other(s)` : '');

@@ -5,24 +5,32 @@ import type { UnplacedReason } from '../../solver/problem.ts';
 
 const FIVE_MINUTES = 5 * 60_000;
 
-export function nominated(events: EventRecorder, pod: Pod, target: string): void {
+/** One bucket for all pods: a backlog must not drown the API server in good news. */
+const NOMINATIONS = { qps: 5, burst: 10 };
+
+export function nominated(events: EventRecorder, pod: Pod, targets: readonly string[]): void {
   events.publish({
     object: pod,
     kind: Kinds.Pod,
     type: 'Normal',
     reason: 'Nominated',
-    message: `Pod should schedule on: ${target}`,
+    message: `Pod should schedule on: ${targets.join(', ')}`,
     dedupeValues: [pod.metadata.uid ?? ''],
+    rateLimit: NOMINATIONS,
   });
 }
 
 export function failedScheduling(events: EventRecorder, pod: Pod, reason: UnplacedReason): void {
+  ignored(events, pod, describeUnplaced(reason));
+}
+
+export function ignored(events: EventRecorder, pod: Pod, message: string): void {
   events.publish({
     object: pod,
     kind: Kinds.Pod,
     type: 'Warning',
     reason: 'FailedScheduling',
-    message: `Failed to schedule pod, ${describeUnplaced(reason)}`,
+    message: `Failed to schedule pod, ${message}`,
     dedupeValues: [pod.metadata.uid ?? ''],
     dedupeWindow: FIVE_MINUTES,
   });
@@ -46,6 +54,8 @@ function describeUnplaced(reason: UnplacedReason): string {
       return `it uses ${reason.feature}, which is not supported yet`;
     case 'no-pools':
       return 'no NodePool is ready';
+    case 'group':
+      return `only ${reason.placeable} of the ${reason.needed} pods that group "${reason.group}" needs would find a place`;
     case 'refused':
       return reason.pools.map(({ pool, detail }) => `NodePool "${pool}": ${detail}`).join('; ');
   }

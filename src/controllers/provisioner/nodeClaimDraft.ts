@@ -1,36 +1,73 @@
 import { apiVersionOf } from '../../api/object.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
-import { Annotations, Labels, WELL_KNOWN_LABELS } from '../../api/labels.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import { Annotations, Labels, nodeClassLabelKey, WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../../api/nodePoolHash.ts';
 import { Requirement } from '../../constraints/requirement.ts';
-import type { Requirements } from '../../constraints/requirements.ts';
+import { Requirements } from '../../constraints/requirements.ts';
 import type { Draft } from '../../kube/kube.ts';
 import type { NewNode } from '../../solver/problem.ts';
-import { formatResources } from '../../units/resources.ts';
+import { formatResources, type Resources } from '../../units/resources.ts';
 
 /** Instance types that one NodeClaim may name. */
 const MAX_INSTANCE_TYPES = 600;
 
+/** Labels that only simulations carry in their requirements. */
+const SIMULATED: ReadonlySet<string> = new Set([Labels.hostname, Labels.registered, Labels.initialized]);
+
+/** Whether overlays had a say in what the claim may be launched as. */
+interface Overlaid {
+  readonly price: boolean;
+  readonly capacity: boolean;
+}
+
 /** The NodeClaim that asks for a machine the solver has planned. */
-export function nodeClaimDraft(node: NewNode, random: () => number): Draft<NodeClaim> {
-  const { pool } = node;
+export function nodeClaimDraft(node: NewNode, random: () => number, overlaid?: Overlaid): Draft<NodeClaim> {
+  const names = distinct(node.alternatives.map(({ instanceType }) => instanceType.name)).slice(0, MAX_INSTANCE_TYPES);
+  const kept = new Set(names);
+  const capacityTypes = node.alternatives
+    .filter(({ instanceType }) => kept.has(instanceType.name))
+    .map(({ capacityType }) => capacityType);
+  const requirements = node.requirements.add(
+    Requirement.of(Labels.instanceType, 'In', names),
+    Requirement.of(Labels.capacityType, 'In', distinct(capacityTypes)),
+  );
+  const described = new Set(node.alternatives[0]?.instanceType.requirements.keys());
+  const claim = claimOfPool(node.pool, requirements, (key) => described.has(key), random, node.requests);
+  const annotations = {
+    ...claim.metadata.annotations,
+    [Annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
+    ...(overlaid?.price && { [Annotations.priceOverlayApplied]: 'true' }),
+    ...(overlaid?.capacity && { [Annotations.capacityOverlayApplied]: 'true' }),
+  };
+  return { ...claim, metadata: { ...claim.metadata, annotations } };
+}
+
+/** A claim that asks for nothing but what its static pool says; the cloud chooses. */
+export function staticClaimDraft(pool: NodePool, random: () => number): Draft<NodeClaim> {
+  return claimOfPool(pool, Requirements.fromItems(pool.spec.template.spec.requirements), () => false, random);
+}
+
+function claimOfPool(
+  pool: NodePool,
+  requirements: Requirements,
+  isDescribed: (key: string) => boolean,
+  random: () => number,
+  requests?: Resources,
+): Draft<NodeClaim> {
   const { metadata, spec: template } = pool.spec.template;
   const { nodeClassRef, taints, startupTaints, expireAfter, terminationGracePeriod } = template;
-  const alternatives = node.alternatives.slice(0, MAX_INSTANCE_TYPES);
-  const requirements = node.requirements.add(
-    Requirement.of(Labels.instanceType, 'In', distinct(alternatives.map(({ instanceType }) => instanceType.name))),
-    Requirement.of(Labels.capacityType, 'In', distinct(alternatives.map(({ capacityType }) => capacityType))),
-  );
+  const ownLabels = {
+    ...metadata?.labels,
+    [Labels.nodePool]: pool.metadata.name,
+    [nodeClassLabelKey(nodeClassRef.group, nodeClassRef.kind)]: nodeClassRef.name,
+  };
+  const asked = requirements.without(...SIMULATED).merge(Requirements.fromLabels(ownLabels));
   return {
     metadata: {
       generateName: `${pool.metadata.name}-`,
-      labels: {
-        ...customLabels(requirements, random),
-        ...metadata?.labels,
-        [Labels.nodePool]: pool.metadata.name,
-        [`${nodeClassRef.group}/${nodeClassRef.kind.toLowerCase()}`]: nodeClassRef.name,
-      },
+      labels: { ...customLabels(asked, isDescribed, random), ...ownLabels },
       annotations: {
         ...metadata?.annotations,
         [Annotations.nodePoolHash]: nodePoolHash(pool),
@@ -48,8 +85,8 @@ export function nodeClaimDraft(node: NewNode, random: () => number): Draft<NodeC
     },
     spec: {
       nodeClassRef,
-      requirements: requirements.toItems() as NodeClaim['spec']['requirements'],
-      resources: { requests: formatResources(node.requests) },
+      requirements: asked.toItems() as NodeClaim['spec']['requirements'],
+      ...(requests && { resources: { requests: formatResources(requests) } }),
       expireAfter,
       ...(taints && { taints }),
       ...(startupTaints && { startupTaints }),
@@ -60,11 +97,18 @@ export function nodeClaimDraft(node: NewNode, random: () => number): Draft<NodeC
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
-/** Labels of the user's own that requirements leave open get a value now, so that the node has one. */
-function customLabels(requirements: Requirements, random: () => number): Record<string, string> {
+/**
+ * Labels of the user's own that requirements leave open get a value now, so that the node has one. Those that the
+ * cloud describes its machines by are for the cloud to say.
+ */
+function customLabels(
+  requirements: Requirements,
+  isDescribed: (key: string) => boolean,
+  random: () => number,
+): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const requirement of requirements) {
-    if (WELL_KNOWN_LABELS.has(requirement.key) || requirement.key === Labels.hostname) continue;
+    if (WELL_KNOWN_LABELS.has(requirement.key) || isDescribed(requirement.key)) continue;
     const value = requirement.anyValue(random);
     if (value !== undefined) labels[requirement.key] = value;
   }

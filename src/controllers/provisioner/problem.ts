@@ -2,12 +2,13 @@ import { READY } from '../../api/conditionTypes.ts';
 import type { DaemonSet, Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
-import type { ClusterSnapshot } from '../../cluster/cluster.ts';
+import type { Cluster, ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
 import { podRequests } from '../../constraints/podRequests.ts';
 import { strictPodRequirements } from '../../constraints/podRequirements.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import { untoleratedTaints } from '../../constraints/taints.ts';
+import type { Container } from 'kubernetes-types/core/v1.js';
 import type { ExistingNode, Problem } from '../../solver/problem.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { addResources, maxResources, noResources, subtractResources, type Resources } from '../../units/resources.ts';
@@ -24,10 +25,15 @@ export function byPreference(left: NodePool, right: NodePool): number {
   return weight || (left.metadata.name > right.metadata.name ? -1 : 1);
 }
 
+/** What can be bought for a pool, and what it has already, `nodes` included. */
 export interface PoolCatalogue {
   readonly pool: NodePool;
   readonly instanceTypes: readonly InstanceType[];
+  readonly used: Resources;
 }
+
+/** How many disks of each driver a node can attach, by the node's name. */
+export type VolumeLimits = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /** Puts a snapshot into the solver's words. `promised` are pods that wait for a machine on its way, by its name. */
 export function buildProblem(
@@ -35,24 +41,20 @@ export function buildProblem(
   pods: readonly Pod[],
   promised: ReadonlyMap<string, readonly Pod[]>,
   catalogues: readonly PoolCatalogue[],
+  daemons: readonly Pod[],
+  volumeLimits: VolumeLimits = new Map(),
 ): Problem {
-  const daemons = snapshot.daemonSets.map(daemonPod);
   const candidates = snapshot.nodes.filter(({ deleting }) => !deleting);
   return {
     pods,
-    nodes: candidates.map((view) => existingNode(view, promised.get(view.claim?.metadata.name ?? '') ?? [], daemons)),
-    pools: catalogues.map(({ pool, instanceTypes }) => ({
-      pool,
-      instanceTypes,
-      used: usedBy(candidates.filter(({ nodePool }) => nodePool === pool.metadata.name)),
-    })),
+    nodes: candidates.map((view) => {
+      const limits = volumeLimits.get(view.node?.metadata.name ?? '');
+      const node = existingNode(view, promised.get(view.claim?.metadata.name ?? '') ?? [], daemons);
+      return limits ? { ...node, volumeLimits: limits } : node;
+    }),
+    pools: catalogues,
     daemons,
   };
-}
-
-function usedBy(nodes: readonly NodeView[]): Resources {
-  const one = { nodes: Quantity.fromValue(1) };
-  return nodes.reduce<Resources>((sum, { capacity }) => addResources(sum, capacity, one), noResources);
 }
 
 function existingNode(view: NodeView, promised: readonly Pod[], daemons: readonly Pod[]): ExistingNode {
@@ -81,22 +83,37 @@ function missingDaemons(view: NodeView, daemons: readonly Pod[]): Resources {
   return maxResources(missing, zero);
 }
 
-/** The pod that a DaemonSet will put on a node; limits stand in for requests that are not given. */
-function daemonPod({ metadata, spec }: DaemonSet): Pod {
+/** One pod per DaemonSet: the newest that it has, or else what its template says, free to go to any node. */
+export function daemonPods(cluster: Cluster): readonly Pod[] {
+  return cluster.snapshot().daemonSets.map((daemonSet) => {
+    const template = templatePod(daemonSet);
+    const real = cluster.newestDaemonPod(daemonSet);
+    if (!real) return template;
+    // A real daemon pod is pinned to its node by an affinity of its own.
+    const { affinity: _pinned, nodeName: _bound, ...spec } = real.spec ?? { containers: [] };
+    return { ...real, spec: { ...spec, ...(template.spec?.affinity && { affinity: template.spec.affinity }) } };
+  });
+}
+
+/** Limits stand in for requests that are not given. */
+function templatePod({ metadata, spec }: DaemonSet): Pod {
   const template = spec?.template;
-  const containers = (template?.spec?.containers ?? []).map((container) => ({
-    ...container,
-    resources: {
-      ...container.resources,
-      requests: { ...container.resources?.limits, ...container.resources?.requests },
-    },
-  }));
+  const { containers = [], initContainers = [] } = template?.spec ?? {};
   return {
     metadata: {
       name: metadata.name,
       ...(metadata.namespace && { namespace: metadata.namespace }),
       labels: template?.metadata?.labels ?? {},
     },
-    spec: { ...template?.spec, containers },
+    spec: {
+      ...template?.spec,
+      containers: containers.map(withRequests),
+      ...(initContainers.length > 0 && { initContainers: initContainers.map(withRequests) }),
+    },
   };
+}
+
+function withRequests(container: Container): Container {
+  const { resources } = container;
+  return { ...container, resources: { ...resources, requests: { ...resources?.limits, ...resources?.requests } } };
 }

@@ -1,0 +1,343 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Node, Pod } from '../api/kinds.ts';
+import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import { Labels, Taints } from '../api/labels.ts';
+import { addResources, equalResources, formatResources, noResources } from '../units/resources.ts';
+import { Quantity } from '../units/quantity.ts';
+import { Cluster } from './cluster.ts';
+
+interface ClaimShape {
+  readonly pool?: string;
+  readonly providerID?: string;
+  readonly deleting?: boolean;
+  readonly cpu?: string;
+  readonly version?: number;
+}
+
+function claim(name: string, shape: ClaimShape = {}): NodeClaim {
+  const { pool = 'default', providerID, deleting, cpu = '4', version } = shape;
+  return {
+    metadata: {
+      name,
+      uid: `uid-${name}`,
+      labels: { [Labels.nodePool]: pool },
+      ...(version !== undefined && { resourceVersion: String(version) }),
+      ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
+    },
+    spec: {
+      nodeClassRef: { group: 'g', kind: 'k', name: 'n' },
+      requirements: [{ key: Labels.zone, operator: 'In', values: ['zone-1'] }],
+      resources: { requests: { cpu: '2' } },
+      expireAfter: 'Never',
+    },
+    ...(providerID && { status: { providerID, capacity: { cpu }, allocatable: { cpu } } }),
+  };
+}
+
+function node(name: string, providerID?: string, labels: Record<string, string> = {}): Node {
+  return {
+    metadata: { name, labels },
+    spec: { ...(providerID && { providerID }), taints: [Taints.unregistered] },
+    status: { capacity: { cpu: '8' }, allocatable: { cpu: '7' } },
+  };
+}
+
+const OURS = { [Labels.nodePool]: 'default' };
+const REGISTERED = { ...OURS, [Labels.registered]: 'true' };
+const INITIALIZED = { ...REGISTERED, [Labels.initialized]: 'true' };
+
+function pod(name: string, nodeName?: string, more: Partial<Pod['metadata']> = {}): Pod {
+  return {
+    metadata: { name, namespace: 'default', uid: `uid-${name}`, ...more },
+    spec: { ...(nodeName && { nodeName }), containers: [{ name: 'c', resources: { requests: { cpu: '1' } } }] },
+    ...(!nodeName && { status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] } }),
+  };
+}
+
+const names = (cluster: Cluster): string[] => cluster.snapshot().nodes.map(({ name }) => name);
+const only = (cluster: Cluster) => {
+  const [view, ...others] = cluster.snapshot().nodes;
+  if (!view || others.length > 0) throw new Error(`expected one machine, not ${names(cluster).join()}`);
+  return view;
+};
+
+describe('a machine', () => {
+  it('promises what its claim asks for until the cloud has said what it is', () => {
+    const cluster = new Cluster();
+    cluster.setClaim(claim('a'));
+    const view = only(cluster);
+    expect(formatResources(view.allocatable)).toEqual({ cpu: '2' });
+    expect(view.labels).toMatchObject({ [Labels.zone]: 'zone-1' });
+    cluster.setClaim(claim('a', { providerID: 'p' }));
+    expect(formatResources(only(cluster).allocatable)).toEqual({ cpu: '4' });
+  });
+
+  it('is one, whatever comes first and whatever the names are', () => {
+    for (const order of [0, 1]) {
+      const cluster = new Cluster();
+      const steps = [
+        () => cluster.setClaim(claim('a', { providerID: 'p' })),
+        () => cluster.setNode(node('n', 'p', REGISTERED)),
+      ];
+      for (const step of order ? steps.reverse() : steps) step();
+      expect(only(cluster)).toMatchObject({ name: 'n', registered: true, initialized: false });
+    }
+  });
+
+  it('is not counted a second time by a Node that has joined before its claim knows', () => {
+    const cluster = new Cluster();
+    cluster.setClaim(claim('a'));
+    cluster.setNode(node('n', 'p', OURS));
+    expect(names(cluster)).toEqual(['a']);
+    cluster.setClaim(claim('a', { providerID: 'p' }));
+    expect(names(cluster)).toEqual(['a']);
+    cluster.setNode(node('n', 'p', REGISTERED));
+    expect(names(cluster)).toEqual(['n']);
+  });
+
+  it('is hidden while a Node of ours has no provider ID yet', () => {
+    const cluster = new Cluster();
+    cluster.setNode(node('n', undefined, OURS));
+    expect(names(cluster)).toEqual([]);
+    cluster.setNode(node('foreign'));
+    expect(only(cluster)).toMatchObject({ name: 'foreign', registered: true, initialized: true });
+  });
+
+  it('lives on the word of its claim until it is initialised, and on its own afterwards', () => {
+    const cluster = new Cluster();
+    cluster.setClaim({
+      ...claim('a', { providerID: 'p' }),
+      metadata: { ...claim('a').metadata, labels: { ...OURS, team: 'x' } },
+    });
+    const joining = node('n', 'p', OURS);
+    cluster.setNode({ ...joining, status: { allocatable: { cpu: '7', memory: '0' } } });
+    expect(only(cluster)).toMatchObject({ name: 'a', registered: false, taints: [], labels: { team: 'x' } });
+    expect(formatResources(only(cluster).allocatable)).toMatchObject({ cpu: '7' });
+    cluster.setNode(node('n', 'p', INITIALIZED));
+    expect(only(cluster)).toMatchObject({ initialized: true, taints: [Taints.unregistered] });
+  });
+
+  it('moves to another Node when the provider ID does', () => {
+    const cluster = new Cluster();
+    cluster.setClaim(claim('a', { providerID: 'p' }));
+    cluster.setNode(node('n', 'p', REGISTERED));
+    cluster.setNode(node('n', 'q', REGISTERED));
+    expect(cluster.nodeByProviderID('p')).toBeUndefined();
+    expect(names(cluster)).toEqual(['a', 'n']);
+  });
+
+  it('survives until both halves are gone', () => {
+    const cluster = new Cluster();
+    cluster.setClaim(claim('a', { providerID: 'p' }));
+    cluster.setNode(node('n', 'p', REGISTERED));
+    cluster.removeClaim('a');
+    expect(names(cluster)).toEqual(['n']);
+    cluster.removeNode('n');
+    expect(names(cluster)).toEqual([]);
+  });
+
+  it.each([
+    ['the claim is being deleted', () => claim('a', { providerID: 'p', deleting: true })],
+    [
+      'its instance is on the way out',
+      () => {
+        const base = claim('a', { providerID: 'p' });
+        const condition = { type: 'InstanceTerminating', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' };
+        return { ...base, status: { ...base.status, conditions: [condition] } } as NodeClaim;
+      },
+    ],
+  ])('takes no more pods when %s', (_why, make) => {
+    const cluster = new Cluster();
+    cluster.setClaim(make());
+    expect(only(cluster).deleting).toBe(true);
+    expect(cluster.poolUsage('default')).toEqual({});
+  });
+
+  it('takes no more pods when a loop has decided to end it, until it changes its mind', () => {
+    const cluster = new Cluster();
+    cluster.setClaim(claim('a', { providerID: 'p' }));
+    cluster.markForDeletion('a');
+    expect(only(cluster).deleting).toBe(true);
+    cluster.unmarkForDeletion('a');
+    expect(only(cluster).deleting).toBe(false);
+    cluster.markForDeletion('a');
+    cluster.removeClaim('a');
+    cluster.setClaim(claim('a', { providerID: 'p' }));
+    expect(only(cluster).deleting).toBe(false);
+  });
+});
+
+describe('pods', () => {
+  it('count on their node until they end, also while they are being deleted', () => {
+    const cluster = new Cluster();
+    cluster.setNode(node('n'));
+    cluster.setPod(pod('a', 'n'));
+    cluster.setPod(pod('b', 'n', { deletionTimestamp: '2026-01-01T00:00:00Z' }));
+    expect(formatResources(only(cluster).requested)).toEqual({ cpu: '2', pods: '2' });
+    cluster.setPod({ ...pod('a', 'n'), status: { phase: 'Succeeded' } });
+    expect(formatResources(only(cluster).requested)).toEqual({ cpu: '1', pods: '1' });
+  });
+
+  it('may come before their node', () => {
+    const cluster = new Cluster();
+    cluster.setPod(pod('a', 'n'));
+    cluster.setNode(node('n'));
+    expect(formatResources(only(cluster).requested)).toEqual({ cpu: '1', pods: '1' });
+  });
+
+  it('take their room along when the name comes up elsewhere', () => {
+    const cluster = new Cluster();
+    cluster.setNode(node('n'));
+    cluster.setNode(node('m'));
+    cluster.setPod(pod('a', 'n'));
+    cluster.setPod(pod('a', 'm'));
+    const [m, n] = cluster.snapshot().nodes;
+    expect([m?.pods.length, n?.pods.length]).toEqual([1, 0]);
+  });
+
+  it('of DaemonSets: the newest is known', () => {
+    const cluster = new Cluster();
+    const owner = { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd' }] };
+    cluster.setPod(pod('old', 'n', { ...owner, creationTimestamp: '2026-01-01T00:00:00Z' }));
+    cluster.setPod(pod('new', 'n', { ...owner, creationTimestamp: '2026-01-02T00:00:00Z' }));
+    const daemonSet = { metadata: { name: 'd', uid: 'd' } };
+    expect(cluster.newestDaemonPod(daemonSet)?.metadata.name).toBe('new');
+    cluster.removePod(pod('new', 'n', owner));
+    expect(cluster.newestDaemonPod(daemonSet)?.metadata.name).toBe('old');
+    cluster.removePod(pod('old', 'n', owner));
+    expect(cluster.newestDaemonPod(daemonSet)).toBeUndefined();
+  });
+});
+
+describe('a promise', () => {
+  const waiting = pod('w');
+
+  it('holds while the machine is on its way, and a little longer', () => {
+    const cluster = new Cluster();
+    cluster.setClaim(claim('a'));
+    cluster.promise([waiting], 'a', 1_000);
+    expect(cluster.promisedClaim(waiting, 1_000_000)).toBe('a');
+    cluster.setClaim(claim('a', { providerID: 'p' }));
+    cluster.setNode(node('n', 'p', INITIALIZED));
+    expect(cluster.promisedClaim(waiting, 999)).toBe('a');
+    expect(cluster.promisedClaim(waiting, 1_000)).toBeUndefined();
+  });
+
+  it.each([
+    ['the claim goes', (cluster: Cluster) => cluster.removeClaim('a')],
+    ['the claim is being deleted', (cluster: Cluster) => cluster.setClaim(claim('a', { deleting: true }))],
+    ['the pod goes', (cluster: Cluster) => cluster.removePod(waiting)],
+    ['the pod is bound', (cluster: Cluster) => cluster.setPod(pod('w', 'n'))],
+  ])('ends when %s', (_why, step) => {
+    const cluster = new Cluster();
+    cluster.setClaim(claim('a'));
+    cluster.setPod(waiting);
+    cluster.promise([waiting], 'a', 1_000);
+    step(cluster);
+    expect(cluster.promisedClaim(waiting, 0)).toBeUndefined();
+  });
+});
+
+it('keeps a promise to a pod whose present node is going, whatever that pod does meanwhile', () => {
+  const cluster = new Cluster();
+  cluster.setClaim(claim('a'));
+  cluster.setPod(pod('w', 'old'));
+  cluster.promise([pod('w', 'old')], 'a', 1_000);
+  cluster.setPod({ ...pod('w', 'old'), status: { phase: 'Running' } });
+  expect(cluster.promisedClaim(pod('w', 'old'), 0)).toBe('a');
+});
+
+it('keeps a nomination to the later of two ends, and forgets it with the node', () => {
+  const cluster = new Cluster();
+  cluster.setNode(node('n'));
+  cluster.nominate('n', 2_000);
+  cluster.nominate('n', 1_000);
+  expect([cluster.isNominated('n', 1_999), cluster.isNominated('n', 2_000)]).toEqual([true, false]);
+  cluster.nominate('n', 9_000);
+  cluster.removeNode('n');
+  expect(cluster.isNominated('n', 0)).toBe(false);
+});
+
+it('does not let an event from before undo what was just written', () => {
+  const cluster = new Cluster();
+  cluster.setClaim(claim('a', { providerID: 'p', version: 10 }));
+  cluster.setClaim(claim('a', { version: 9 }));
+  expect(only(cluster).providerID).toBe('p');
+});
+
+it('shows the same snapshot until something changes', () => {
+  const cluster = new Cluster();
+  cluster.setNode(node('n'));
+  const before = cluster.snapshot();
+  expect(cluster.snapshot()).toBe(before);
+  cluster.setNode(node('m'));
+  const after = cluster.snapshot();
+  expect(after).not.toBe(before);
+  expect(after.nodes.find(({ name }) => name === 'n')).toBe(before.nodes[0]);
+});
+
+type Step = { readonly kind: string; readonly index: number; readonly apply: (cluster: Cluster) => void };
+
+describe('whatever happened before', () => {
+  const index = fc.nat({ max: 3 });
+  const providerID = fc.option(fc.constantFrom('p0', 'p1', 'p2'), { nil: undefined });
+  const claimStep = fc
+    .record({ index, providerID, deleting: fc.boolean(), pool: fc.constantFrom('x', 'y') })
+    .map(({ index: at, providerID: id, ...shape }): Step => ({
+      kind: 'claim',
+      index: at,
+      apply: (cluster) => cluster.setClaim(claim(`c${at}`, { ...shape, ...(id && { providerID: id }) })),
+    }));
+  const nodeStep = fc
+    .record({ index, providerID, labels: fc.constantFrom({}, OURS, REGISTERED, INITIALIZED) })
+    .map(({ index: at, providerID: id, labels }): Step => ({
+      kind: 'node',
+      index: at,
+      apply: (cluster) => cluster.setNode(node(`n${at}`, id, labels)),
+    }));
+  const podStep = fc.record({ index, on: fc.option(index, { nil: undefined }) }).map(({ index: at, on }): Step => ({
+    kind: 'pod',
+    index: at,
+    apply: (cluster) => cluster.setPod(pod(`p${at}`, on === undefined ? undefined : `n${on}`)),
+  }));
+  const removal = fc
+    .record({ index, kind: fc.constantFrom('claim', 'node', 'pod') })
+    .map(({ index: at, kind }): Step => ({
+      kind,
+      index: at,
+      apply: (cluster) => {
+        if (kind === 'claim') cluster.removeClaim(`c${at}`);
+        else if (kind === 'node') cluster.removeNode(`n${at}`);
+        else cluster.removePod(pod(`p${at}`));
+      },
+    }));
+
+  it('the picture is that of the objects that are there now', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(claimStep, nodeStep, podStep, removal), { maxLength: 40 }), (steps) => {
+        const lived = new Cluster();
+        const last = new Map<string, Step>();
+        for (const step of steps) {
+          step.apply(lived);
+          lived.poolUsage('x');
+          last.set(`${step.kind}/${step.index}`, step);
+        }
+        // Two claims of one provider ID cannot be; whoever came last has it.
+        const ids = lived.snapshot().nodes.flatMap(({ providerID: id }) => id ?? []);
+        fc.pre(new Set(ids).size === ids.length);
+        const fresh = new Cluster();
+        for (const step of steps) if (last.get(`${step.kind}/${step.index}`) === step) step.apply(fresh);
+        expect(lived.snapshot()).toEqual(fresh.snapshot());
+        for (const pool of ['x', 'y', 'default']) {
+          const machines = lived.snapshot().nodes.filter((view) => view.nodePool === pool && !view.deleting);
+          const sum = addResources(noResources, ...machines.map(({ capacity }) => capacity), {
+            nodes: Quantity.fromValue(machines.length),
+          });
+          expect(equalResources(lived.poolUsage(pool), sum)).toBe(true);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,37 @@
+interface MachinePromise {
+  readonly claim: string;
+  /** Until when the pod is left to its machine, once that machine is up. */
+  readonly until: number;
+}
+
+/** Which pods wait for the machine of which claim, by the UID of the pod. Ends with the pod or with the claim. */
+export class MachinePromises {
+  readonly #byPod = new Map<string, MachinePromise>();
+  readonly #byClaim = new Map<string, Set<string>>();
+
+  set(podUid: string, claim: string, until: number): void {
+    this.removePod(podUid);
+    this.#byPod.set(podUid, { claim, until });
+    const pods = this.#byClaim.get(claim);
+    if (pods === undefined) this.#byClaim.set(claim, new Set([podUid]));
+    else pods.add(podUid);
+  }
+
+  get(podUid: string): MachinePromise | undefined {
+    return this.#byPod.get(podUid);
+  }
+
+  removePod(podUid: string): void {
+    const promise = this.#byPod.get(podUid);
+    if (promise === undefined) return;
+    this.#byPod.delete(podUid);
+    const pods = this.#byClaim.get(promise.claim);
+    pods?.delete(podUid);
+    if (pods?.size === 0) this.#byClaim.delete(promise.claim);
+  }
+
+  removeClaim(claim: string): void {
+    for (const podUid of this.#byClaim.get(claim) ?? []) this.#byPod.delete(podUid);
+    this.#byClaim.delete(claim);
+  }
+}

@@ -1,0 +1,106 @@
+import type { DaemonSet, Pod } from '../api/kinds.ts';
+import { isDaemonPod, isProvisionable, podKey } from './podPredicates.ts';
+
+const NO_PODS: ReadonlyMap<string, Pod> = new Map();
+
+/**
+ * Where pods are. In: pods as they come, change and go. Out: the pods of a node, those without one that nobody could
+ * place, and the newest pod of each DaemonSet. `onChange` hears of every node whose pods changed.
+ */
+export class PodBindings {
+  readonly #byNode = new Map<string, Map<string, Pod>>();
+  readonly #nodeByPod = new Map<string, string>();
+  readonly #pending = new Map<string, Pod>();
+  /** By the UID of the DaemonSet. */
+  readonly #byDaemonSet = new Map<string, Map<string, Pod>>();
+  readonly #daemonSetByPod = new Map<string, string>();
+  readonly #onChange: (nodeName: string) => void;
+
+  constructor(onChange: (nodeName: string) => void) {
+    this.#onChange = onChange;
+  }
+
+  /** True when the pod has just found its node. */
+  set(pod: Pod): boolean {
+    const key = podKey(pod);
+    const wasPending = this.#pending.has(key);
+    const nodeName = pod.spec?.nodeName;
+    // A pod of the same name may have come up elsewhere before we heard of the end of this one.
+    if (this.#nodeByPod.get(key) !== nodeName) this.#unbind(key);
+    if (nodeName) {
+      file(this.#byNode, nodeName, key, pod);
+      this.#nodeByPod.set(key, nodeName);
+      this.#onChange(nodeName);
+    }
+    if (isProvisionable(pod)) this.#pending.set(key, pod);
+    else this.#pending.delete(key);
+    const daemonSet = isDaemonPod(pod) ? pod.metadata.ownerReferences?.[0]?.uid : undefined;
+    if (this.#daemonSetByPod.get(key) !== daemonSet) this.#forgetDaemon(key);
+    if (daemonSet !== undefined) {
+      file(this.#byDaemonSet, daemonSet, key, pod);
+      this.#daemonSetByPod.set(key, daemonSet);
+    }
+    return wasPending && nodeName !== undefined;
+  }
+
+  remove(pod: Pod): void {
+    const key = podKey(pod);
+    this.#unbind(key);
+    this.#pending.delete(key);
+    this.#forgetDaemon(key);
+  }
+
+  /** In order of namespace and name, as all lists here: what is decided must not depend on who came first. */
+  on(nodeName: string): readonly Pod[] {
+    return inOrder(this.#byNode.get(nodeName) ?? NO_PODS);
+  }
+
+  pending(): readonly Pod[] {
+    return inOrder(this.#pending);
+  }
+
+  /** What a DaemonSet really runs, which admission may have made different from its template. */
+  newestOf({ metadata }: DaemonSet): Pod | undefined {
+    let newest: Pod | undefined;
+    for (const pod of (this.#byDaemonSet.get(metadata.uid ?? '') ?? NO_PODS).values()) {
+      if (newest === undefined || isNewer(pod, newest)) newest = pod;
+    }
+    return newest;
+  }
+
+  #unbind(key: string): void {
+    const nodeName = this.#nodeByPod.get(key);
+    if (nodeName === undefined) return;
+    this.#nodeByPod.delete(key);
+    unfile(this.#byNode, nodeName, key);
+    this.#onChange(nodeName);
+  }
+
+  #forgetDaemon(key: string): void {
+    const daemonSet = this.#daemonSetByPod.get(key);
+    if (daemonSet === undefined) return;
+    this.#daemonSetByPod.delete(key);
+    unfile(this.#byDaemonSet, daemonSet, key);
+  }
+}
+
+function inOrder(pods: ReadonlyMap<string, Pod>): readonly Pod[] {
+  return [...pods].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, pod]) => pod);
+}
+
+function isNewer(left: Pod, right: Pod): boolean {
+  const age = (left.metadata.creationTimestamp ?? '').localeCompare(right.metadata.creationTimestamp ?? '');
+  return age > 0 || (age === 0 && podKey(left) > podKey(right));
+}
+
+function file(shelves: Map<string, Map<string, Pod>>, shelf: string, key: string, pod: Pod): void {
+  const pods = shelves.get(shelf);
+  if (pods === undefined) shelves.set(shelf, new Map([[key, pod]]));
+  else pods.set(key, pod);
+}
+
+function unfile(shelves: Map<string, Map<string, Pod>>, shelf: string, key: string): void {
+  const pods = shelves.get(shelf);
+  pods?.delete(key);
+  if (pods?.size === 0) shelves.delete(shelf);
+}

@@ -1,0 +1,54 @@
+import type { Instance } from '../../cloud/cloudProvider.ts';
+
+interface Attempt {
+  readonly instance?: Instance;
+  readonly failures: number;
+  /** Milliseconds since the epoch. */
+  readonly retryAt: number;
+}
+
+const FIRST_WAIT = 1_000;
+const LONGEST_WAIT = 60_000;
+/** An entry is kept until its claim says Launched; this bound is for claims that vanish before. */
+const LIMIT = 10_000;
+
+/**
+ * What is known of launches that the API server does not know of yet, by the UID of their claim: instances whose
+ * record was lost on the way, and when a launch that failed may be tried again, whatever events come in between.
+ */
+export class LaunchMemory {
+  readonly #attempts = new Map<string, Attempt>();
+
+  instanceOf(uid: string): Instance | undefined {
+    return this.#attempts.get(uid)?.instance;
+  }
+
+  /** Milliseconds to wait before the next attempt; 0 when it may be made now. */
+  waitFor(uid: string, now: number): number {
+    return Math.max(0, (this.#attempts.get(uid)?.retryAt ?? 0) - now);
+  }
+
+  succeeded(uid: string, instance: Instance): void {
+    this.#keep(uid, { instance, failures: 0, retryAt: 0 });
+  }
+
+  failed(uid: string, now: number): void {
+    const failures = this.#attempts.get(uid)?.failures ?? 0;
+    const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** failures);
+    this.#keep(uid, { failures: failures + 1, retryAt: now + wait });
+  }
+
+  forget(uid: string): void {
+    this.#attempts.delete(uid);
+  }
+
+  #keep(uid: string, attempt: Attempt): void {
+    this.#attempts.delete(uid);
+    this.#attempts.set(uid, attempt);
+    if (this.#attempts.size <= LIMIT) return;
+    for (const oldest of this.#attempts.keys()) {
+      this.#attempts.delete(oldest);
+      return;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Workbench } from '../../../test/simulation/workbench.ts';
+import { Kinds } from '../../api/kinds.ts';
+import { Finalizers } from '../../api/labels.ts';
+import { nodeClassTerminationController } from './controller.ts';
+
+let bench: Workbench;
+beforeEach(async () => {
+  bench = await Workbench.start({
+    controllers: ({ world, informers }) => [nodeClassTerminationController(world, informers.of(Kinds.AKSNodeClass))],
+  });
+  await bench.kube.create(Kinds.AKSNodeClass, {
+    metadata: { name: 'c', finalizers: [Finalizers.nodeClassTermination] },
+    spec: { imageFamily: 'Ubuntu', osDiskSizeGB: 128 },
+  });
+});
+afterEach(() => bench.close());
+
+const nodeClassRef = { group: 'karpenter.azure.com', kind: 'AKSNodeClass', name: 'c' };
+
+it('lets a class go at once that nobody uses', async () => {
+  await bench.kube.delete(Kinds.AKSNodeClass, { name: 'c' });
+  await bench.clock.idle();
+  expect(await bench.find(Kinds.AKSNodeClass, 'c')).toBeUndefined();
+});
+
+it('keeps a class until the last of its claims is gone, and says for whom', async () => {
+  for (const name of ['a', 'b']) await bench.createClaim(name, { nodeClassRef });
+  await bench.clock.idle();
+  await bench.kube.delete(Kinds.AKSNodeClass, { name: 'c' });
+  await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
+  await bench.advance(3_600_000);
+  expect(await bench.find(Kinds.AKSNodeClass, 'c')).toBeDefined();
+  const [event] = await bench.events('WaitingOnNodeClaimTermination');
+  expect(event).toMatchObject({ type: 'Normal', involvedObject: { kind: 'AKSNodeClass', name: 'c' } });
+  await bench.kube.delete(Kinds.NodeClaim, { name: 'b' });
+  await bench.clock.idle();
+  expect(await bench.find(Kinds.AKSNodeClass, 'c')).toBeUndefined();
+});

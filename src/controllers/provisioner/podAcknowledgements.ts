@@ -1,0 +1,23 @@
+/** When each pod that waits was first seen, until a decision about it stands. Bounded by the pods that wait. */
+export class PodAcknowledgements {
+  readonly #seen = new Map<string, number>();
+  readonly #decided = new Set<string>();
+
+  acknowledge(uid: string, now: number): void {
+    if (!this.#decided.has(uid) && !this.#seen.has(uid)) this.#seen.set(uid, now);
+  }
+
+  /** Milliseconds from first sight to the first decision; undefined for every later one. */
+  decide(uid: string, now: number): number | undefined {
+    const seen = this.#seen.get(uid);
+    if (seen === undefined) return undefined;
+    this.#seen.delete(uid);
+    this.#decided.add(uid);
+    return now - seen;
+  }
+
+  forget(uid: string): void {
+    this.#seen.delete(uid);
+    this.#decided.delete(uid);
+  }
+}

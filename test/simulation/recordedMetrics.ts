@@ -1,0 +1,60 @@
+import type { Counter, Gauge, Histogram, MetricOptions, MetricsRegistry } from '../../src/kube/metrics.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** Test support: the metrics port on a map. Labels that were not declared are an error, as they are in Prometheus. */
+export class RecordedMetrics implements MetricsRegistry {
+  readonly #series = new Map<string, number>();
+  readonly #observations = new Map<string, number[]>();
+
+  counter(options: MetricOptions): Counter {
+    return {
+      inc: (labels = {}, value = 1) => {
+        const key = seriesKey(options, labels);
+        this.#series.set(key, (this.#series.get(key) ?? 0) + value);
+      },
+    };
+  }
+
+  gauge(options: MetricOptions): Gauge {
+    return {
+      set: (labels, value) => void this.#series.set(seriesKey(options, labels), value),
+      delete: (labels) => void this.#series.delete(seriesKey(options, labels)),
+    };
+  }
+
+  histogram(options: MetricOptions): Histogram {
+    return {
+      observe: (labels, value) => {
+        const key = seriesKey(options, labels);
+        this.#observations.set(key, [...(this.#observations.get(key) ?? []), value]);
+      },
+    };
+  }
+
+  summary(options: MetricOptions): Histogram {
+    return this.histogram(options);
+  }
+
+  /** The value of a counter or gauge whose labels include these; several series are added up. */
+  value(name: string, labels: Labels = {}): number | undefined {
+    const found = [...this.#series].filter(([key]) => matches(key, name, labels));
+    return found.length === 0 ? undefined : found.reduce((sum, [, value]) => sum + value, 0);
+  }
+
+  observed(name: string, labels: Labels = {}): readonly number[] {
+    return [...this.#observations].filter(([key]) => matches(key, name, labels)).flatMap(([, values]) => values);
+  }
+}
+
+function seriesKey({ name, labels: declared = [] }: MetricOptions, labels: Labels): string {
+  const undeclared = Object.keys(labels).filter((label) => !declared.includes(label));
+  if (undeclared.length > 0) throw new Error(`${name} has no label ${undeclared.join(', ')}`);
+  return JSON.stringify([name, Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1))]);
+}
+
+function matches(key: string, name: string, labels: Labels): boolean {
+  const [known, entries] = JSON.parse(key) as [string, [string, string][]];
+  const present = Object.fromEntries(entries);
+  return known === name && Object.entries(labels).every(([label, value]) => present[label] === value);
+}
