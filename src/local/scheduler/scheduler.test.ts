@@ -140,7 +140,9 @@ describe('the scheduler', () => {
     await simulation.advance(10_000);
     expect((await simulation.pods()).map(({ metadata }) => metadata.name)).toEqual(['a1', 'a2', 'b2', 'urgent']);
     expect(await nodeOf('urgent')).toBe('b');
-    await pod('humble', { priorityClassName: 'high', preemptionPolicy: 'Never' });
+    const humble = { metadata: { name: 'humble' }, value: 30, preemptionPolicy: 'Never' } as const;
+    await simulation.create(Kinds.PriorityClass, humble);
+    await pod('humble', { priorityClassName: 'humble' });
     await simulation.advance(10_000);
     expect(await nodeOf('humble')).toBeUndefined();
   });
