@@ -41,6 +41,10 @@ export class DefinitionLifecycle {
         }
       } else if (event.type === 'DELETED' && this.leaving.has(table.id)) this.schedule();
     });
+    for (const { metadata } of definitions.values()) {
+      if (metadata.deletionTimestamp !== undefined) this.leaving.add(metadata.name);
+    }
+    if (this.leaving.size > 0) this.schedule();
   }
 
   stop(): void {

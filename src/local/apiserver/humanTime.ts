@@ -34,7 +34,16 @@ export function age(timestamp: unknown, now: number): string {
   return Number.isNaN(then) ? '<unknown>' : humanDuration(now - then);
 }
 
+/** Writers stamp many things within the same second. */
+let lastSecond = Number.NaN;
+let lastText = '';
+
 /** RFC 3339 with whole seconds, the form of `creationTimestamp`. */
 export function timestamp(milliseconds: number): string {
-  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(milliseconds / SECOND);
+  if (second !== lastSecond) {
+    lastSecond = second;
+    lastText = `${new Date(second * SECOND).toISOString().slice(0, 19)}Z`;
+  }
+  return lastText;
 }

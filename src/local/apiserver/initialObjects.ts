@@ -1,5 +1,6 @@
 /** What every cluster has before anybody comes. In: an empty cluster. Out: priority classes, the API's own service. */
 import type { Objects } from './objects.ts';
+import { keyOf } from './store.ts';
 
 const WRITE = { fieldManager: 'kube-apiserver', dryRun: false, fieldValidation: 'Ignore' } as const;
 
@@ -22,10 +23,11 @@ export function createInitialObjects(objects: Objects): void {
     version: string,
     plural: string,
     namespace: string | undefined,
-    body: object,
+    body: { readonly metadata: { readonly name: string; readonly [field: string]: unknown }; [field: string]: unknown },
   ): void => {
     const resource = objects.catalog.find(group, version, plural);
     if (resource === undefined) throw new Error(`${plural} are not served`);
+    if (objects.tableOf(resource).get(keyOf(namespace, body.metadata.name)) !== undefined) return;
     objects.create(resource, namespace, { ...body }, WRITE);
   };
   for (const { name, value, description } of SYSTEM_PRIORITIES) {

@@ -23,6 +23,7 @@ import { writeKubeconfigFile } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';
 import { NamespaceLifecycle } from './namespaceLifecycle.ts';
 import { Objects } from './objects.ts';
+import { StateFile } from './stateFile.ts';
 import { Store } from './store.ts';
 
 export interface LocalApiServerOptions {
@@ -30,6 +31,8 @@ export interface LocalApiServerOptions {
   readonly random: Random;
   /** Events remembered per resource, for watches to resume from. */
   readonly historyLimit?: number;
+  /** Where the cluster is kept between processes; nowhere unless given. */
+  readonly stateFile?: string;
 }
 
 export interface ListenOptions {
@@ -60,6 +63,7 @@ export class LocalApiServer {
   private readonly namespaces: NamespaceLifecycle;
   private readonly definitions: DefinitionLifecycle;
   private readonly quotas: QuotaKeeper;
+  private readonly stateFile: StateFile | undefined;
   private listening: { readonly server: HttpsServer; readonly endpoint: Endpoint } | undefined;
 
   constructor(options: LocalApiServerOptions) {
@@ -69,6 +73,8 @@ export class LocalApiServer {
     const objects = new Objects(this.store, new Catalog(this.store), options.clock, options.random);
     this.handler = new ApiHandler(objects, options.clock);
     this.collector = new GarbageCollector(objects, options.clock);
+    // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
+    if (options.stateFile !== undefined) this.stateFile = new StateFile(options.stateFile, this.store);
     this.namespaces = new NamespaceLifecycle(objects, options.clock);
     this.definitions = new DefinitionLifecycle(objects, options.clock);
     this.quotas = new QuotaKeeper(objects);
@@ -121,6 +127,7 @@ export class LocalApiServer {
     this.namespaces.stop();
     this.definitions.stop();
     this.quotas.stop();
+    this.stateFile?.close();
     const listening = this.listening;
     this.listening = undefined;
     await listening?.server.close();

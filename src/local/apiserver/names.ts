@@ -18,29 +18,35 @@ const CONFIG_KEY_MESSAGE = `a valid config key must consist of alphanumeric char
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
 const tooMany = (limit: number): string => `must be no more than ${limit} bytes`;
 
+/** Most names are. */
+const FINE: readonly string[] = [];
+
 interface Rule {
   readonly pattern: RegExp;
   readonly message: string;
   readonly limit: number;
 }
 
-function check(text: string, { pattern, message, limit }: Rule): string[] {
+function check(text: string, { pattern, message, limit }: Rule): readonly string[] {
+  if (text.length <= limit && pattern.test(text)) return FINE;
   return [...(text.length > limit ? [tooMany(limit)] : []), ...(pattern.test(text) ? [] : [message])];
 }
 
+const configKey = whole(CONFIG_KEY);
+const qualifiedName = whole(QUALIFIED);
 const subdomain: Rule = { pattern: whole(SUBDOMAIN), message: SUBDOMAIN_MESSAGE, limit: MAX_SUBDOMAIN };
 const label: Rule = { pattern: whole(LABEL), message: LABEL_MESSAGE, limit: MAX_LABEL };
 const label1035: Rule = { pattern: whole(LABEL_1035), message: LABEL_1035_MESSAGE, limit: MAX_LABEL };
 const labelValue: Rule = { pattern: whole(VALUE), message: VALUE_MESSAGE, limit: MAX_LABEL };
 
-export const subdomainProblems = (text: string): string[] => check(text, subdomain);
-export const labelProblems = (text: string): string[] => check(text, label);
-export const label1035Problems = (text: string): string[] => check(text, label1035);
-export const labelValueProblems = (text: string): string[] => check(text, labelValue);
+export const subdomainProblems = (text: string): readonly string[] => check(text, subdomain);
+export const labelProblems = (text: string): readonly string[] => check(text, label);
+export const label1035Problems = (text: string): readonly string[] => check(text, label1035);
+export const labelValueProblems = (text: string): readonly string[] => check(text, labelValue);
 
 export function configKeyProblems(text: string): string[] {
   const problems = text.length > MAX_SUBDOMAIN ? [tooMany(MAX_SUBDOMAIN)] : [];
-  if (!whole(CONFIG_KEY).test(text)) problems.push(CONFIG_KEY_MESSAGE);
+  if (!configKey.test(text)) problems.push(CONFIG_KEY_MESSAGE);
   if (text === '.') problems.push("must not be '.'");
   else if (text === '..') problems.push("must not be '..'");
   else if (text.startsWith('..')) problems.push("must not start with '..'");
@@ -48,7 +54,8 @@ export function configKeyProblems(text: string): string[] {
 }
 
 /** `example.com/name` or `name`: keys of labels, annotations, taints, resources. */
-export function qualifiedNameProblems(text: string): string[] {
+export function qualifiedNameProblems(text: string): readonly string[] {
+  if (text.length <= MAX_LABEL && qualifiedName.test(text)) return FINE;
   const parts = text.split('/');
   const problems: string[] = [];
   let name = text;
@@ -64,6 +71,6 @@ export function qualifiedNameProblems(text: string): string[] {
   }
   if (name === '') problems.push('name part must be non-empty');
   else if (name.length > MAX_LABEL) problems.push(`name part ${tooMany(MAX_LABEL)}`);
-  if (!whole(QUALIFIED).test(name)) problems.push(QUALIFIED_NAME_MESSAGE);
+  if (!qualifiedName.test(name)) problems.push(QUALIFIED_NAME_MESSAGE);
   return problems;
 }

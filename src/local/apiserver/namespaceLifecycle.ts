@@ -35,6 +35,15 @@ export class NamespaceLifecycle {
         this.schedule();
       }
     });
+    this.resume();
+  }
+
+  /** Takes up what an earlier process left half done. */
+  private resume(): void {
+    for (const { metadata } of this.objects.store.table('', NAMESPACES).values()) {
+      if (metadata.deletionTimestamp !== undefined) this.terminating.add(metadata.name);
+    }
+    if (this.terminating.size > 0) this.schedule();
   }
 
   createInitial(): void {

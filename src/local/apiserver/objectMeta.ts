@@ -14,9 +14,12 @@ const MAX_CRON_NAME = 52;
 const STANDARD_FINALIZERS = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
 export function generatedName(base: string, random: Random): string {
+  // One draw makes all characters: random numbers are the dearest part of a small write.
+  let draw = Math.floor(random.next() * SUFFIX_ALPHABET.length ** SUFFIX_LENGTH);
   let suffix = '';
   for (let index = 0; index < SUFFIX_LENGTH; index++) {
-    suffix += SUFFIX_ALPHABET[Math.floor(random.next() * SUFFIX_ALPHABET.length)] ?? '';
+    suffix += SUFFIX_ALPHABET[draw % SUFFIX_ALPHABET.length] ?? '';
+    draw = Math.floor(draw / SUFFIX_ALPHABET.length);
   }
   return `${base.slice(0, MAX_GENERATED_BASE)}${suffix}`;
 }

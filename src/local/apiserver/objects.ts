@@ -8,7 +8,7 @@ import type { Random } from '../../clock/random.ts';
 import { ownershipAfterApply, ownershipAfterUpdate, type Writer } from './apply/managedFields.ts';
 import { applyConfiguration, duplicateItem } from './apply/serverSideApply.ts';
 import type { Catalog } from './catalog.ts';
-import { copyJson, fieldsAt, isFields, textAt, type ApiObject, type Fields } from './fields.ts';
+import { copyJson, fieldsAt, sameJson, textAt, type ApiObject, type Fields } from './fields.ts';
 import { timestamp } from './humanTime.ts';
 import { fillZeroes, normalise, WrongType } from './normalise.ts';
 import { carryOver, checkIdentity, checkMeta, generatedName, isUnchanged, wantsChanged } from './objectMeta.ts';
@@ -262,8 +262,13 @@ export class Objects {
     request: WriteRequest,
     partial = false,
   ): ApiObject {
-    const named: Fields = { ...body, metadata: { ...fieldsAt(body, 'metadata') } };
+    const metadata = { ...fieldsAt(body, 'metadata') };
+    const named: Fields = { ...body, metadata };
     checkIdentity(named, resource, namespace, name);
+    // What a patch did not touch is the stored object's own, known to be well-formed and never changed in place.
+    const { managedFields } = metadata;
+    const isStored = managedFields !== undefined && Object.isFrozen(managedFields);
+    if (isStored) delete metadata['managedFields'];
     try {
       const { value, unknown } = normalise(resource.shape, named, { typed: !resource.custom, partial });
       if (partial && unknown[0] !== undefined) {
@@ -278,6 +283,7 @@ export class Objects {
         throw this.undecodable(resource, body, `strict decoding error: ${messages.join(', ')}`, request);
       }
       if (request.fieldValidation === 'Warn') for (const message of messages) request.warn?.(message);
+      if (isStored) (value['metadata'] as Fields)['managedFields'] = managedFields;
       return value as unknown as ApiObject;
     } catch (error) {
       if (!(error instanceof WrongType)) throw error;
@@ -418,9 +424,19 @@ function dropAllButStatus(draft: ApiObject): void {
   }
 }
 
-function sameEntries(left: readonly unknown[], right: readonly unknown[] | undefined): boolean {
+function sameEntries(left: readonly ManagedFieldsEntry[], right: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (left === right) return true;
-  const plain = (entries: readonly unknown[]): string =>
-    JSON.stringify(entries.map((entry) => (isFields(entry) ? { ...entry, time: '' } : entry)));
-  return plain(left) === plain(right ?? []);
+  if (left.length !== (right?.length ?? 0)) return false;
+  return left.every((entry, index) => {
+    const other = right?.[index];
+    if (entry === other) return true;
+    return (
+      other !== undefined &&
+      entry.manager === other.manager &&
+      entry.operation === other.operation &&
+      entry.apiVersion === other.apiVersion &&
+      entry.subresource === other.subresource &&
+      sameJson(entry.fieldsV1, other.fieldsV1)
+    );
+  });
 }

@@ -50,6 +50,8 @@ export class Store {
   private readonly listeners = new Set<Listener>();
   private readonly historyLimit: number;
   private current = 0;
+  /** Nothing is remembered of what happened up to here, in whichever table. */
+  private forgotten = 0;
 
   constructor(options: StoreOptions) {
     this.historyLimit = options.historyLimit;
@@ -61,7 +63,11 @@ export class Store {
 
   /** All objects of one group and plural, whatever the API version. */
   table(group: string, plural: string): Table {
-    const id = group === '' ? plural : `${plural}.${group}`;
+    return this.tableNamed(group === '' ? plural : `${plural}.${group}`);
+  }
+
+  /** By its own name: `pods`, `deployments.apps`. */
+  tableNamed(id: string): Table {
     let table = this.tables.get(id);
     if (table === undefined) {
       table = new Table(
@@ -73,6 +79,7 @@ export class Store {
           for (const listener of this.listeners) listener(event, source);
         },
       );
+      table.forgetUntil(this.forgotten);
       this.tables.set(id, table);
     }
     return table;
@@ -80,6 +87,13 @@ export class Store {
 
   allTables(): Iterable<Table> {
     return this.tables.values();
+  }
+
+  /** Goes on counting from where an earlier process stopped; what came before is not remembered. */
+  resumeAt(revision: number): void {
+    this.current = Math.max(this.current, revision);
+    for (const table of this.tables.values()) table.restored();
+    this.compact();
   }
 
   /** Calls `listener` inside each write, before the writer goes on. Returns the way to stop. */
@@ -90,6 +104,7 @@ export class Store {
 
   /** Forgets all history, as etcd does when it compacts: older watches and pages get 410. */
   compact(): void {
+    this.forgotten = this.current;
     for (const table of this.tables.values()) table.compact();
   }
 }
@@ -131,6 +146,23 @@ export class Table {
 
   values(): IterableIterator<ApiObject> {
     return this.objects.values();
+  }
+
+  entries(): IterableIterator<[string, ApiObject]> {
+    return this.objects.entries();
+  }
+
+  /** Puts back an object of an earlier process as it was, its revision included; `restored` must follow. */
+  restore(key: string, object: ApiObject): void {
+    const revision = Number(object.metadata.resourceVersion ?? 0);
+    deepFreeze(object);
+    this.objects.set(key, object);
+    this.keys.push(key);
+    this.append({ type: 'ADDED', object, previous: undefined, key, revision });
+  }
+
+  restored(): void {
+    this.keys.sort();
   }
 
   /** Creates or replaces. `object` becomes the store's: it is stamped with its revision and frozen. */
@@ -203,6 +235,10 @@ export class Table {
   onNextWrite(wake: () => void): () => void {
     this.waiting.add(wake);
     return () => this.waiting.delete(wake);
+  }
+
+  forgetUntil(revision: number): void {
+    this.forgotten = revision;
   }
 
   compact(): void {

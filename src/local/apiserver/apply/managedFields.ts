@@ -3,7 +3,7 @@
  * Entries are told apart by manager, operation, API version and subresource.
  */
 import type { ManagedFieldsEntry } from '../../../api/object.ts';
-import { isFields, sameJson, type ApiObject } from '../fields.ts';
+import { deepFreeze, isFields, sameJson, type ApiObject } from '../fields.ts';
 import type { Shape } from '../shape.ts';
 import { applyConflict, type ApplyConflict } from '../status.ts';
 import { compare, type Comparison } from './compare.ts';
@@ -69,6 +69,23 @@ function decode(object: ApiObject | undefined): Entry[] {
   );
 }
 
+/**
+ * Objects of one kind from one writer own the same fields, so they share one frozen set: it is most of what a small
+ * object weighs. Bounded; when full it starts over.
+ */
+const MAX_SHARED = 4096;
+const sharedSets = new Map<string, FieldSet>();
+
+function shared(set: FieldSet): FieldSet {
+  if (Object.isFrozen(set)) return set;
+  const text = JSON.stringify(set);
+  const known = sharedSets.get(text);
+  if (known !== undefined) return known;
+  if (sharedSets.size >= MAX_SHARED) sharedSets.clear();
+  sharedSets.set(text, deepFreeze(set));
+  return set;
+}
+
 function encode(entries: readonly Entry[]): ManagedFieldsEntry[] {
   const kept = entries.filter((entry) => !isEmpty(entry.set)).sort(byAge);
   return kept.map((entry) => ({
@@ -77,7 +94,7 @@ function encode(entries: readonly Entry[]): ManagedFieldsEntry[] {
     apiVersion: entry.apiVersion,
     ...(entry.time === undefined ? {} : { time: entry.time }),
     fieldsType: 'FieldsV1',
-    fieldsV1: entry.set,
+    fieldsV1: shared(entry.set),
     ...(entry.subresource === undefined ? {} : { subresource: entry.subresource }),
   }));
 }
@@ -106,6 +123,9 @@ export function ownershipAfterUpdate(
   writer: Writer,
 ): ManagedFieldsEntry[] {
   const comparison = strip(compare(shape, before ?? shape.zero, after));
+  if (before === undefined && (after.metadata.managedFields?.length ?? 0) === 0) {
+    return encode([{ ...writer, set: union(comparison.added, comparison.modified) }]);
+  }
   const entries = decode(before ?? after);
   if (before !== undefined && isSame(comparison)) return before.metadata.managedFields ?? [];
   const changed = union(comparison.added, comparison.modified);

@@ -145,7 +145,7 @@ function checkResources(container: unknown, path: string): FieldError[] {
 }
 
 function checkResourceName(name: string, place: string): FieldError[] {
-  const problems = qualifiedNameProblems(name);
+  const problems = [...qualifiedNameProblems(name)];
   if (problems.length === 0 && !isKnownResource(name)) {
     problems.push('must be a standard resource type or fully qualified');
   }
