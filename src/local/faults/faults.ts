@@ -127,6 +127,3 @@ export function matchesTexts(order: FaultOrder, facts: Readonly<Record<string, s
     ([name, wanted]) => !(name in facts) || facts[name]?.toLowerCase() === wanted.toLowerCase(),
   );
 }
-
-export const describeFault = ({ id, order, struck }: ActiveFault): string =>
-  `#${id} ${formatFault(order)} (struck ${struck}×)`;

@@ -75,7 +75,7 @@ function podsByNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
 }
 
 /** Whether a pod of the set should start on the node, and whether one that is there may stay. */
-export function fitOf(template: Template, node: Node): { readonly start: boolean; readonly stay: boolean } {
+function fitOf(template: Template, node: Node): { readonly start: boolean; readonly stay: boolean } {
   const candidate: Pod = {
     metadata: { name: 'daemon' },
     spec: { containers: [], ...template.spec, ...daemonSpec(template, node.metadata.name) },

@@ -46,7 +46,7 @@ interface Counts {
 }
 
 /** Undefined when a share is asked for and some pod's controller has no size to take the share of. */
-export function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scales: Scales): Counts | undefined {
+function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scales: Scales): Counts | undefined {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
   if (maxUnavailable === undefined && typeof minAvailable === 'number') {
     return { expected: pods.length, desired: minAvailable };

@@ -47,7 +47,7 @@ export function ownerReference(kind: ResourceKind<KubeObject>, owner: KubeObject
   };
 }
 
-export function podDraft(
+function podDraft(
   kind: ResourceKind<KubeObject>,
   owner: KubeObject,
   template: Template,
