@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
-import { formatFault, type FaultKind, type FaultOrder } from './faultKinds.ts';
+import { type FaultKind, type FaultOrder } from './faultKinds.ts';
 
 export interface ActiveFault {
   readonly id: number;
