@@ -5,7 +5,7 @@
 import { faultOrder, type FaultKind, type FaultOrder } from './faultKinds.ts';
 import type { Faults } from './faults.ts';
 
-const PROFILES = ['calm', 'realistic', 'stormy'] as const;
+export const PROFILES = ['calm', 'realistic', 'stormy'] as const;
 export type Profile = (typeof PROFILES)[number];
 
 const MINUTE = 60_000;

@@ -14,6 +14,7 @@ import { OwnedPods, type Template, type WorkloadOptions } from './ownedPods.ts';
 import { isActive, isAvailable, isReady, isTerminal, untilNextAvailable } from './podState.ts';
 import { Revisions, REVISION_LABEL } from './revisions.ts';
 import { resolveShare } from './rollout.ts';
+import { gathered } from './gathered.ts';
 
 export interface DaemonSetOptions extends WorkloadOptions {
   readonly daemonSets: Informer<DaemonSet>;
@@ -220,6 +221,6 @@ export function daemonSetController(options: DaemonSetOptions): Controller {
         return [...daemonSets.store.list()].map(keyOf);
       }),
     ],
-    reconcile,
+    reconcile: gathered(clock, reconcile),
   });
 }
