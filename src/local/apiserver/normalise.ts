@@ -23,6 +23,9 @@ export interface Normalised {
 }
 
 export class WrongType extends Error {
+  /** The same, as the converter words it that strategic merge patches go through. */
+  readonly restoring: string;
+
   /** `expected`: a Go type; after `=`, the whole message. */
   constructor(owner: string, path: string, value: unknown, expected: string) {
     const field = `${owner}.${path.replaceAll(/\[\d+\]/g, '')}`;
@@ -31,6 +34,11 @@ export class WrongType extends Error {
         ? expected.slice(1)
         : `json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${expected}`,
     );
+    const found = Array.isArray(value) ? 'slice' : isFields(value) ? 'map' : jsonType(value);
+    if (expected.startsWith('[]')) this.restoring = `cannot restore slice from ${found}`;
+    else if (expected.startsWith('map[')) this.restoring = `cannot restore map from ${found}`;
+    else if (expected.includes('.')) this.restoring = `cannot restore struct from: ${found}`;
+    else this.restoring = expected.startsWith('=') ? expected.slice(1) : `unrecognized type: ${expected}`;
   }
 }
 

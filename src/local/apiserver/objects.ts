@@ -37,6 +37,7 @@ export interface WriteRequest {
   duplicates?(): readonly string[];
   /** How a patch reads in a refusal of its result; absent for whole objects. */
   readonly patchText?: ((changed: Fields) => string) | undefined;
+  readonly patchKind?: string | undefined;
   /** Hears about things that were accepted but are probably mistakes. */
   warn?(message: string): void;
 }
@@ -280,7 +281,8 @@ export class Objects {
       return value as unknown as ApiObject;
     } catch (error) {
       if (!(error instanceof WrongType)) throw error;
-      throw this.undecodable(resource, body, error.message, request);
+      const why = request.patchKind === 'strategic' ? error.restoring : error.message;
+      throw this.undecodable(resource, body, why, request);
     }
   }
 

@@ -50,7 +50,12 @@ function detailsOf(resource: ResourceName, name: string): Details {
 }
 
 export function notFound(resource: ResourceName, name: string): KubeError {
-  return failure(404, 'NotFound', `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
+  return failure(
+    404,
+    'NotFound',
+    `${qualified(resource)} ${JSON.stringify(name)} not found`,
+    detailsOf(resource, name),
+  );
 }
 
 export function unknownPath(): KubeError {

@@ -7,6 +7,7 @@ import type { Answer } from './script.ts';
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const PRINTED_TIME = /\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g;
+const FILE_TIME = /\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4}/g;
 const CLUSTER_ADDRESS = /\b10\.0\.\d{1,3}\.\d{1,3}\b/g;
 const AGE = /\b(\d+[smhdy]){1,2}\b/g;
 const ACCESS_VOLUME = /kube-api-access-[a-z0-9]{5}/g;
@@ -52,7 +53,9 @@ export class Normaliser {
     const named = this.text(text)
       .replaceAll(PRINTED_TIME, '<time>')
       .replaceAll(/(resourceVersion: "?)\d+"?/gi, '$1<version>')
-      .replaceAll(/("resourceVersion": ")\d+"/g, '$1<version>"')
+      .replaceAll(/("resourceVersion": ?")\d+"/g, '$1<version>"')
+      .replaceAll(FILE_TIME, '<time>')
+      .replaceAll(/X509SHA256=\w+/g, '<credential>')
       .replaceAll(/(Resource Version: +)\d+/g, '$1<version>')
       .replaceAll(/(nodePort: |NodePort: +\S+ +)\d+/g, '$1<node-port>')
       .replaceAll(/\/tmp\/(LIVE|MERGED)-\d+/g, '/tmp/$1')

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog.ts';
+import { COMMON_FIELDS, DESCRIPTIONS } from '../builtin/descriptions.ts';
 import { OBJECT_META, reachableTypes } from '../kubernetesTypes.ts';
 import type { Resource } from '../resource.ts';
 import type { OpenApiSchema } from '../shape.ts';
@@ -77,12 +78,16 @@ export class OpenApi {
     const builtin = resources.filter((resource) => resource.schema === undefined).map((resource) => resource.typeName);
     const reviews = REVIEWS.filter((review) => keyFor(review) === key);
     const reviewTypes = reviews.map((review) => `io.k8s.api.${review.group.split('.')[0] ?? ''}.v1.${review.kind}`);
+    const kinds = new Set([...builtin, ...reviewTypes]);
     const schemas: Record<string, OpenApiSchema> = Object.fromEntries(
-      reachableTypes([...builtin, ...reviewTypes, ...META_SCHEMAS, LIST_META]),
+      [...reachableTypes([...kinds, ...META_SCHEMAS, LIST_META])].map(([name, schema]) => [
+        name,
+        described(name, schema, kinds.has(name)),
+      ]),
     );
     const paths: Record<string, object> = {};
     for (const resource of resources) {
-      if (resource.schema !== undefined) schemas[resource.typeName] = resource.schema;
+      if (resource.schema !== undefined) schemas[resource.typeName] = withFields(resource.schema, {}, true);
       schemas[`${resource.typeName}List`] = listSchema(resource);
       addPaths(paths, resource);
     }
@@ -93,6 +98,23 @@ export class OpenApi {
       components: { schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))) },
     };
   }
+}
+
+function described(name: string, schema: OpenApiSchema, isKind: boolean): OpenApiSchema {
+  const { about, fields = {} } = DESCRIPTIONS[name] ?? {};
+  return withFields(about === undefined ? schema : { description: about, ...schema }, fields, isKind);
+}
+
+/** A property that is a reference can carry no description of its own, so it is wrapped, as upstream does. */
+function withFields(schema: OpenApiSchema, fields: Readonly<Record<string, string>>, isKind: boolean): OpenApiSchema {
+  if (schema.properties === undefined) return schema;
+  const properties = Object.entries(schema.properties).map(([name, property]): [string, OpenApiSchema] => {
+    const description = fields[name] ?? (isKind ? COMMON_FIELDS[name] : undefined);
+    if (description === undefined || property.description !== undefined) return [name, property];
+    const { $ref, ...rest } = property;
+    return [name, $ref === undefined ? { description, ...property } : { description, ...rest, allOf: [{ $ref }] }];
+  });
+  return { ...schema, properties: Object.fromEntries(properties) };
 }
 
 function keyFor({ group, version }: { readonly group: string; readonly version: string }): string {
@@ -128,7 +150,12 @@ function addPaths(paths: Record<string, object>, resource: Resource): void {
     'x-kubernetes-group-version-kind': gvk,
   });
   const whole = jsonContent(resource.typeName);
-  const patch = Object.fromEntries(PATCH_TYPES.map((type) => [type, { schema: { type: 'object' } }]));
+  const patch = Object.fromEntries(
+    PATCH_TYPES.filter((type) => !resource.custom || !type.includes('strategic')).map((type) => [
+      type,
+      { schema: { type: 'object' } },
+    ]),
+  );
   paths[collection] = {
     get: operation('list', LIST_PARAMETERS),
     post: operation('post', WRITE_PARAMETERS, whole),

@@ -21,7 +21,7 @@ import {
 import { bindPod, evictPod, readScale, writeScale } from '../subresources.ts';
 import { negotiate, type Accepted } from './accept.ts';
 import { parseObject, parsePatch } from './decodeBody.ts';
-import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import { deleteOptions, isWatch, patchType, readRequest, writeRequest } from './requestOptions.ts';
 import type { ResourcePath } from './requestPath.ts';
 import { includeObject, partialMetadata, renderTable } from './table.ts';
@@ -106,6 +106,8 @@ export class ResourceHandler {
     switch (request.method) {
       case 'GET': {
         const object = this.objects.get(resource, namespace, name);
+        // Upstream has nothing to say about the logs of a pod without a node, and says it politely.
+        if (subresource === 'log' && (textAt(object, 'spec', 'nodeName') ?? '') === '') return textResponse('');
         if (subresource !== undefined && KUBELET.has(subresource)) throw noKubelet(object);
         return this.one(
           request,

@@ -42,7 +42,13 @@ export function patchObject(
   const change = (live: ApiObject): Fields => patched(resource.shape, live, request);
   const shown = (changed: Fields): string =>
     request.type === 'strategic' ? goText(request.body) : JSON.stringify(changed);
-  const object = objects.update(resource, namespace, name, { ...request, patchText: shown }, change);
+  const object = objects.update(
+    resource,
+    namespace,
+    name,
+    { ...request, patchText: shown, patchKind: request.type },
+    change,
+  );
   return { object, created: false };
 }
 

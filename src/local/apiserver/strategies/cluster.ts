@@ -538,6 +538,8 @@ function checkReplicaBounds(draft: ApiObject): FieldError[] {
 export const roleBindingStrategy: Strategy = {
   tracksGeneration: false,
   applyDefaults(draft) {
+    const role = fieldsAt(draft, 'roleRef');
+    if (role !== undefined && (role['apiGroup'] ?? '') === '') role['apiGroup'] = 'rbac.authorization.k8s.io';
     for (const subject of listAt(draft, 'subjects')) {
       if (isFields(subject) && subject['kind'] !== 'ServiceAccount') {
         setDefaults(subject, { apiGroup: 'rbac.authorization.k8s.io' });

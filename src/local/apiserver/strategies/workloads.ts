@@ -264,6 +264,11 @@ function defaultJobSpec(job: Fields): void {
   // Parallelism and completions default together: a work queue leaves completions open.
   if (job['completions'] === undefined && job['parallelism'] === undefined) job['completions'] = 1;
   setDefaults(job, { parallelism: 1, ...JOB_DEFAULTS });
+  for (const rule of listAt(job, 'podFailurePolicy', 'rules')) {
+    for (const pattern of listAt(rule, 'onPodConditions')) {
+      if (isFields(pattern) && (pattern['status'] ?? '') === '') pattern['status'] = 'True';
+    }
+  }
   defaultPodTemplate(job);
 }
 

@@ -24,7 +24,10 @@ export const apply = (input: string): Command => ({ line: 'apply -f -', input, q
 export const commands = (name: string, ...list: Command[]): Case => ({ name, commands: list });
 
 export function words(line: string): string[] {
-  return [...line.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(
-    ([, double, single, plain]) => double?.replaceAll('\\"', '"') ?? single ?? plain ?? '',
+  const parts = /"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s"']+)/g;
+  return [...line.matchAll(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/g)].map(([word]) =>
+    [...word.matchAll(parts)]
+      .map(([, double, single, plain]) => double?.replaceAll('\\"', '"') ?? single ?? plain ?? '')
+      .join(''),
   );
 }

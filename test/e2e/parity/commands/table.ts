@@ -36,7 +36,7 @@ export const table: readonly Case[] = [
     'get by jsonpath',
     web,
     run(`get deploy web -o jsonpath={.spec.template.spec.containers[*].image}`),
-    run(`get deploy -o jsonpath='{range .items[*]}{.metadata.name}{"\\n"}{end}'`),
+    run(`get deploy -o jsonpath='{range .items[*]}{.metadata.name}{"!"}{end}'`),
   ),
   commands(
     'get custom columns',
@@ -255,7 +255,7 @@ export const table: readonly Case[] = [
   commands(
     'drain',
     node,
-    set('run lonely --image=busybox --overrides={"spec":{"nodeName":"NS-node"}}'),
+    set(`run lonely --image=busybox --overrides='{"spec":{"nodeName":"NS-node"}}'`),
     run('drain NS-node'),
     run('drain NS-node --force --timeout=5s --grace-period=0 --disable-eviction'),
   ),
