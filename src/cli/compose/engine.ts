@@ -32,7 +32,7 @@ import { nodePoolRegistrationHealthController } from '../../controllers/nodepool
 import { nodePoolValidationController } from '../../controllers/nodepool-validation/controller.ts';
 import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
 import { Batcher } from '../../controllers/provisioner/batcher.ts';
-import { provisionerControllers } from '../../controllers/provisioner/controller.ts';
+import { provisionerControllers, type ProvisionerOptions } from '../../controllers/provisioner/controller.ts';
 import { staticDeprovisioningController } from '../../controllers/static-deprovisioning/controller.ts';
 import { staticProvisioningController } from '../../controllers/static-provisioning/controller.ts';
 import type { World } from '../../controllers/world.ts';
@@ -58,6 +58,8 @@ export interface EngineOptions {
   readonly batchMax: number;
   readonly leaderElection?: ManagerOptions['leaderElection'];
   readonly warmUp?: boolean;
+  /** How preferences and minValues are taken. */
+  readonly policies?: ProvisionerOptions['policies'];
   /** Features that are off unless asked for. */
   readonly gates?: Partial<Pick<FeatureGates, 'nodeOverlay' | 'staticCapacity' | 'capacityBuffer'>>;
 }
@@ -91,6 +93,7 @@ export function createEngine(options: EngineOptions): Manager {
       batcher,
       nominationPeriod: Math.max(2 * options.batchMax, MIN_NOMINATION),
       ...(buffers && { buffers: buffers.capacity }),
+      ...(options.policies && { policies: options.policies }),
     }),
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle')),

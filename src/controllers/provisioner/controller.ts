@@ -5,7 +5,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import type { NewNode, Solution } from '../../solver/problem.ts';
+import type { NewNode, Solution, SolveOptions } from '../../solver/problem.ts';
 import { solve } from '../../solver/solve.ts';
 import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
@@ -20,6 +20,7 @@ import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from './nodeClaimDraft.ts';
 import { PodAcknowledgements } from './podAcknowledgements.ts';
 import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue } from './problem.ts';
+import { VolumeLookup } from './volumeLookup.ts';
 
 export interface ProvisionerOptions {
   /** What brings about a pass. */
@@ -28,6 +29,8 @@ export interface ProvisionerOptions {
   readonly nominationPeriod: number;
   /** Present when capacity buffers are honoured. */
   readonly buffers?: CapacityBuffers;
+  /** How preferences and minValues are taken. */
+  readonly policies?: Pick<SolveOptions, 'preferencePolicy' | 'minValuesPolicy'>;
 }
 
 /** How often a pod that still waits asks again. */
@@ -88,6 +91,7 @@ class Provisioner {
   readonly #options: ProvisionerOptions;
   readonly #metrics: ReturnType<typeof provisionerMetrics>;
   readonly #claims: ClaimWriter;
+  readonly #volumes: VolumeLookup;
 
   constructor(world: World, acknowledgements: PodAcknowledgements, options: ProvisionerOptions) {
     this.#world = world;
@@ -95,6 +99,7 @@ class Provisioner {
     this.#options = options;
     this.#metrics = provisionerMetrics(world.metrics);
     this.#claims = new ClaimWriter(world);
+    this.#volumes = new VolumeLookup(world.informers);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
@@ -103,12 +108,14 @@ class Provisioner {
     // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
     const start = clock.monotonic();
     const snapshot = cluster.snapshot();
-    const demand = currentDemand(this.#world, snapshot, this.#options.buffers?.pods() ?? []);
+    const demand = currentDemand(this.#world, snapshot, this.#options.buffers?.pods() ?? [], this.#volumes);
     this.#announceIgnored(demand);
     const { waiting, promised } = demand;
     if (waiting.length === 0) return;
     const daemons = daemonPods(cluster);
-    const solution = solve(buildProblem(snapshot, waiting, promised, catalogues, daemons));
+    const surroundings = { volumes: this.#volumes, namespaces: this.#world.informers.namespaces.store.list() };
+    const problem = buildProblem(snapshot, waiting, promised, catalogues, daemons, surroundings);
+    const solution = solve(problem, this.#options.policies);
     this.#metrics.schedulingDuration.observe({ controller: 'provisioner' }, (clock.monotonic() - start) / 1000);
     this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, realCount(solution));
     for (const { metadata } of waiting) this.#observeDecision(metadata.uid ?? '');

@@ -5,6 +5,7 @@ import { isReschedulable } from '../../cluster/podPredicates.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { World } from '../world.ts';
 import { podObjection, type PodObjection } from './podValidation.ts';
+import type { VolumeLookup, VolumeVerdict } from './volumeLookup.ts';
 
 /** Who needs room. */
 export interface Demand {
@@ -16,7 +17,12 @@ export interface Demand {
 }
 
 /** Pods that nobody could place, pods whose node is going away and that can move, and `virtual` ones of buffers. */
-export function currentDemand(world: World, snapshot: ClusterSnapshot, virtual: readonly Pod[]): Demand {
+export function currentDemand(
+  world: World,
+  snapshot: ClusterSnapshot,
+  virtual: readonly Pod[],
+  lookup: VolumeLookup,
+): Demand {
   const now = world.clock.now();
   const waiting: Pod[] = [];
   const promised = new Map<string, Pod[]>();
@@ -27,13 +33,17 @@ export function currentDemand(world: World, snapshot: ClusterSnapshot, virtual: 
     else promised.set(claim, [...(promised.get(claim) ?? []), pod]);
   };
   for (const pod of snapshot.pendingPods) {
-    const objection = podObjection(pod);
+    const objection = podObjection(pod) ?? volumeObjection(lookup.of(pod));
     if (objection) ignored.push({ pod, objection });
     else admit(pod);
   }
   for (const pod of homelessPods(world, snapshot, now)) admit(pod);
   waiting.push(...virtual);
   return { waiting, promised, ignored };
+}
+
+function volumeObjection(verdict: VolumeVerdict | undefined): PodObjection | undefined {
+  return verdict?.kind === 'objection' ? { message: verdict.message, silent: false } : undefined;
 }
 
 /** Pods of nodes that are going, except those that cannot leave them yet: their time will come. */

@@ -37,7 +37,7 @@ export function nodeClaimDraft(node: NewNode, random: () => number, overlaid?: O
   const claim = claimOfPool(node.pool, requirements, (key) => described.has(key), random, node.requests);
   const annotations = {
     ...claim.metadata.annotations,
-    [Annotations.minValuesRelaxed]: 'false',
+    [Annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
     ...(overlaid?.price && { [Annotations.priceOverlayApplied]: 'true' }),
     ...(overlaid?.capacity && { [Annotations.capacityOverlayApplied]: 'true' }),
   };
