@@ -2,10 +2,8 @@
  * An AKS in one process. In: a clock and randomness. Out: a Kubernetes API and an ARM API that answer, machines that
  * boot when a VM is created and leave when it is deleted, a scheduler, and workload controllers.
  */
-import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
-import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
@@ -13,13 +11,15 @@ import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
 import type { ArmDurations } from './arm/armContext.ts';
 import { LocalArm } from './arm/localArm.ts';
+import { ArmFaults } from './faults/armFaults.ts';
+import { Faults } from './faults/faults.ts';
+import { kubeletKube } from './faults/kubeletKube.ts';
+import { MachineFaults } from './faults/machineFaults.ts';
+import { createControlPlane } from './controlPlane.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
-import type { MachinePace } from './kubelet/machine.ts';
+import type { Machine, MachinePace } from './kubelet/machine.ts';
 import { bootedMachine } from './kubelet/bootedMachine.ts';
-import { BY_NODE, schedulerController } from './scheduler/scheduler.ts';
-import { deploymentController } from './workloads/deployment.ts';
-import { BY_CONTROLLER, byControllerIndex } from './workloads/ownedObjects.ts';
-import { replicaSetController } from './workloads/replicaSet.ts';
+import { installStorageClasses } from './storage/storageClasses.ts';
 
 export interface LocalWorldOptions {
   readonly clock: Clock;
@@ -28,6 +28,10 @@ export interface LocalWorldOptions {
   readonly pace?: Partial<MachinePace>;
   readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
+  /** Randomness of faults, apart from that of the world, so that a fault does not change the rest of history. */
+  readonly faultRandom?: Random;
+  /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
+  readonly leasePeriod?: number;
 }
 
 /** A machine of the local world is quick: somebody is watching. */
@@ -35,52 +39,85 @@ const DEFAULT_PACE: MachinePace = { boot: 5_000, ready: 2_000, podStart: 1_000, 
 
 export class LocalWorld {
   readonly arm: LocalArm;
+  /** What goes wrong: add to it, take from it. */
+  readonly faults: Faults;
   readonly #apiServer: LocalApiServer;
   readonly #manager: Manager;
   readonly #kubelets: Kubelets;
+  /** Names of the machines that are on. */
+  readonly #machines = new Set<string>();
 
   constructor(options: LocalWorldOptions) {
     const { clock, random, log, location, armDurations } = options;
     this.#apiServer = new LocalApiServer({ clock, random });
+    this.faults = new Faults({ clock, random: options.faultRandom ?? random });
+    const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => this.arm.size(size)?.family);
     this.arm = new LocalArm({
       clock,
       random,
+      faults: armFaults,
       ...(location && { location }),
       ...(armDurations && { durations: armDurations }),
     });
     const { kube } = this.#apiServer;
+    armFaults.follow(this.arm);
+    const machineFaults = new MachineFaults({
+      faults: this.faults,
+      arm: this.arm,
+      kube,
+      log,
+      machines: () => this.#machines,
+    });
+    machineFaults.follow();
     const informers = new Informers({
       kube,
       clock,
       random,
       onError: (error, kind) => log.error('local watch interrupted; trying again', { kind: kind.kind, error }),
     });
-    const podIndexes = {
-      [BY_NODE]: ({ spec }: { spec?: { nodeName?: string } }) => (spec?.nodeName ? [spec.nodeName] : []),
-      [BY_CONTROLLER]: byControllerIndex,
-    };
-    // Kubelets and controllers need whole pods, not the trimmed ones of the engine.
-    const pods = informers.of(Kinds.Pod, { indexes: podIndexes, transform: (pod) => pod });
-    const nodes = informers.of(Kinds.Node);
-    const replicaSets = informers.of(Kinds.ReplicaSet, { indexes: { [BY_CONTROLLER]: byControllerIndex } });
-    const deployments = informers.of(Kinds.Deployment);
-    const namespaces = informers.of(Kinds.Namespace);
-    const events = new KubeEventRecorder({ kube, clock, random, log, component: 'default-scheduler' });
     const common = { kube, clock, random, log };
-    this.#kubelets = new Kubelets({ ...common, pods, pace: { ...DEFAULT_PACE, ...options.pace } });
-    this.#manager = new Manager({ ...common, informers });
-    const controllers = [
-      schedulerController({ ...common, events, pods, nodes, namespaces }),
-      deploymentController({ ...common, pods, replicaSets, deployments }),
-      replicaSetController({ ...common, pods, replicaSets }),
-      ...this.#kubelets.controllers(),
-    ];
-    for (const controller of controllers) this.#manager.add(controller);
-    this.arm.onVirtualMachine(({ type, vm }) => {
-      if (type === 'deleted') return this.#kubelets.powerOff(vm.computerName);
-      const machine = bootedMachine(vm);
-      if (machine) this.#kubelets.powerOn(machine);
+    const { subscriptionId, nodeResourceGroup } = this.arm;
+    const controlPlane = createControlPlane({
+      ...common,
+      informers,
+      resourceGroupId: `/subscriptions/${subscriptionId}/resourceGroups/${nodeResourceGroup}`,
+      dataDisks: (size) => this.arm.dataDisks(size),
+      canReport: (node) => this.#machines.has(node) && !machineFaults.isSilent(node),
     });
+    const { pods } = controlPlane;
+    const kubeletsKube = kubeletKube({
+      kube,
+      now: () => clock.now(),
+      isSilent: (node) => machineFaults.isSilent(node),
+      pod: (ref) => pods.store.get(ref),
+      leasePeriod: options.leasePeriod ?? 0,
+    });
+    this.#kubelets = new Kubelets({ ...common, kube: kubeletsKube, pods, pace: { ...DEFAULT_PACE, ...options.pace } });
+    this.#manager = new Manager({ ...common, informers });
+    for (const controller of [...controlPlane.controllers, ...this.#kubelets.controllers()]) {
+      this.#manager.add(controller);
+    }
+    this.arm.onVirtualMachine(({ type, vm }) => {
+      if (type === 'deleted') return this.powerOff(vm.computerName.toLowerCase());
+      const machine = bootedMachine(vm);
+      if (machine && machineFaults.joins(vm)) this.powerOn(machine);
+    });
+  }
+
+  /** Boots a machine that no VM stands behind, for worlds without a cloud. */
+  powerOn(machine: Machine): void {
+    this.#machines.add(machine.name);
+    this.#kubelets.powerOn(machine);
+  }
+
+  powerOff(name: string): void {
+    this.#machines.delete(name);
+    this.#kubelets.powerOff(name);
+  }
+
+  /** Forgets the history of the API, as etcd's compaction does: watches that are behind get 410. */
+  compact(): void {
+    this.#apiServer.compact();
   }
 
   /** The API without a network, for whoever lives in this process. */
@@ -99,7 +136,8 @@ export class LocalWorld {
   }
 
   /** Lets the world live until `signal` aborts. */
-  run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
+    await installStorageClasses(this.kube);
     return this.#manager.run(signal);
   }
 

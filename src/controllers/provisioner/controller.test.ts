@@ -409,7 +409,9 @@ describe('volumes', () => {
     await bench.createPod('p', withVolume);
     await bench.advance(5_000);
     expect(await bench.claims()).toEqual([]);
-    expect((await bench.events('FailedScheduling'))[0]?.message).toContain('PersistentVolumeClaim data does not exist');
+    expect((await bench.events('FailedScheduling'))[0]?.message).toContain(
+      'PersistentVolumeClaim "data" does not exist',
+    );
     await storageClass('Immediate');
     await volumeClaim({ storageClassName: 'disk' });
     await bench.advance(20_000);

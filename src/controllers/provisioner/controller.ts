@@ -5,7 +5,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import type { NewNode, Solution, SolveOptions } from '../../solver/problem.ts';
+import type { NewNode, Problem, Solution, SolveOptions } from '../../solver/problem.ts';
 import { solve } from '../../solver/solve.ts';
 import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
@@ -19,8 +19,7 @@ import * as publish from './events.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from './nodeClaimDraft.ts';
 import { PodAcknowledgements } from './podAcknowledgements.ts';
-import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue } from './problem.ts';
-import { VolumeLookup } from './volumeLookup.ts';
+import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue, type VolumeLimits } from './problem.ts';
 
 export interface ProvisionerOptions {
   /** What brings about a pass. */
@@ -91,7 +90,6 @@ class Provisioner {
   readonly #options: ProvisionerOptions;
   readonly #metrics: ReturnType<typeof provisionerMetrics>;
   readonly #claims: ClaimWriter;
-  readonly #volumes: VolumeLookup;
 
   constructor(world: World, acknowledgements: PodAcknowledgements, options: ProvisionerOptions) {
     this.#world = world;
@@ -99,22 +97,26 @@ class Provisioner {
     this.#options = options;
     this.#metrics = provisionerMetrics(world.metrics);
     this.#claims = new ClaimWriter(world);
-    this.#volumes = new VolumeLookup(world.informers);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, log } = this.#world;
+    const { cluster, clock, log, informers } = this.#world;
     const catalogues = await this.#catalogues(signal);
     // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
     const start = clock.monotonic();
     const snapshot = cluster.snapshot();
-    const demand = currentDemand(this.#world, snapshot, this.#options.buffers?.pods() ?? [], this.#volumes);
+    const demand = currentDemand(this.#world, snapshot, this.#options.buffers?.pods() ?? []);
     this.#announceIgnored(demand);
     const { waiting, promised } = demand;
     if (waiting.length === 0) return;
     const daemons = daemonPods(cluster);
-    const surroundings = { volumes: this.#volumes, namespaces: this.#world.informers.namespaces.store.list() };
-    const problem = buildProblem(snapshot, waiting, promised, catalogues, daemons, surroundings);
+    const problem: Problem = {
+      ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
+      volumes: demand.volumes,
+      namespaces: new Map(
+        [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
+      ),
+    };
     const solution = solve(problem, this.#options.policies);
     this.#metrics.schedulingDuration.observe({ controller: 'provisioner' }, (clock.monotonic() - start) / 1000);
     this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, realCount(solution));
@@ -129,6 +131,21 @@ class Provisioner {
     this.#announce(solution);
     await this.#reportBuffers(solution);
     await this.#claims.writeAll(solution.newNodes, (node) => this.#create(node, signal));
+  }
+
+  /** Disks that may be attached, by node and driver. */
+  #volumeLimits(): VolumeLimits {
+    const { csiNodes } = this.#world.informers;
+    return new Map(
+      [...csiNodes.store.list()].map(({ metadata, spec }) => [
+        metadata.name,
+        new Map(
+          spec.drivers.flatMap(({ name, allocatable }) =>
+            allocatable?.count === undefined ? [] : [[name, allocatable.count]],
+          ),
+        ),
+      ]),
+    );
   }
 
   /** Instance types of every usable pool. A pool whose types cannot be had is left out of this pass. */

@@ -1,17 +1,15 @@
 import { READY } from '../../api/conditionTypes.ts';
-import type { DaemonSet, Namespace, Pod } from '../../api/kinds.ts';
+import type { DaemonSet, Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import type { Cluster, ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
-import { podKey } from '../../cluster/podPredicates.ts';
 import { podRequests } from '../../constraints/podRequests.ts';
 import { strictPodRequirements } from '../../constraints/podRequirements.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import { untoleratedTaints } from '../../constraints/taints.ts';
 import type { Container } from 'kubernetes-types/core/v1.js';
 import type { ExistingNode, Problem } from '../../solver/problem.ts';
-import type { VolumeLookup } from './volumeLookup.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { addResources, maxResources, noResources, subtractResources, type Resources } from '../../units/resources.ts';
 
@@ -34,6 +32,9 @@ export interface PoolCatalogue {
   readonly used: Resources;
 }
 
+/** How many disks of each driver a node can attach, by the node's name. */
+export type VolumeLimits = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
 /** Puts a snapshot into the solver's words. `promised` are pods that wait for a machine on its way, by its name. */
 export function buildProblem(
   snapshot: ClusterSnapshot,
@@ -41,35 +42,19 @@ export function buildProblem(
   promised: ReadonlyMap<string, readonly Pod[]>,
   catalogues: readonly PoolCatalogue[],
   daemons: readonly Pod[],
-  surroundings?: Surroundings,
+  volumeLimits: VolumeLimits = new Map(),
 ): Problem {
-  const nodes = snapshot.nodes
-    .filter(({ deleting }) => !deleting)
-    .map((view) => {
+  const candidates = snapshot.nodes.filter(({ deleting }) => !deleting);
+  return {
+    pods,
+    nodes: candidates.map((view) => {
+      const limits = volumeLimits.get(view.node?.metadata.name ?? '');
       const node = existingNode(view, promised.get(view.claim?.metadata.name ?? '') ?? [], daemons);
-      const volumeLimits = surroundings?.volumes.limitsOf(view.name);
-      return volumeLimits ? { ...node, volumeLimits } : node;
-    });
-  return { pods, nodes, pools: catalogues, daemons, ...(surroundings && around(pods, nodes, surroundings)) };
-}
-
-/** What the solver must know beside pods, nodes and pools. */
-export interface Surroundings {
-  readonly volumes: VolumeLookup;
-  readonly namespaces: Iterable<Namespace>;
-}
-
-function around(
-  pods: readonly Pod[],
-  nodes: readonly ExistingNode[],
-  { volumes, namespaces }: Surroundings,
-): Pick<Problem, 'volumes' | 'namespaces'> {
-  const resolved = [...pods, ...nodes.flatMap((node) => node.pods)].flatMap((pod) => {
-    const verdict = volumes.of(pod);
-    return verdict?.kind === 'resolved' ? [[podKey(pod), verdict.volumes] as const] : [];
-  });
-  const labels = [...namespaces].map(({ metadata }) => [metadata.name, metadata.labels ?? {}] as const);
-  return { volumes: new Map(resolved), namespaces: new Map(labels) };
+      return limits ? { ...node, volumeLimits: limits } : node;
+    }),
+    pools: catalogues,
+    daemons,
+  };
 }
 
 function existingNode(view: NodeView, promised: readonly Pod[], daemons: readonly Pod[]): ExistingNode {

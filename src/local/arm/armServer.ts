@@ -109,6 +109,7 @@ export class ArmServer {
       body,
       parameters,
       lateFault: late(fault),
+      ...(fault?.kind === 'finishLate' && { extraTime: fault.milliseconds }),
     });
   }
 

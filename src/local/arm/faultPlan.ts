@@ -4,7 +4,7 @@
  */
 import type { ArmError } from './armError.ts';
 
-interface ArmOperation {
+export interface ArmOperation {
   /** `<resource type>.<verb>`, such as `virtualMachines.createOrUpdate` or `networkInterfaces.delete`. */
   readonly name: string;
   readonly resourceGroup: string | undefined;
@@ -17,6 +17,8 @@ export type Fault =
   | { readonly kind: 'refuse'; readonly error: ArmError }
   /** Accept it, and let the long-running operation fail when it would have succeeded. */
   | { readonly kind: 'failLate'; readonly error: ArmError }
+  /** Accept it, and let the long-running operation succeed later than it would have. */
+  | { readonly kind: 'finishLate'; readonly milliseconds: number }
   /** Answer normally, but late. */
   | { readonly kind: 'delay'; readonly milliseconds: number };
 

@@ -61,7 +61,9 @@ export class LocalArm {
   private readonly options: LocalArmOptions;
   private readonly operations: Operations;
   private readonly machines: VirtualMachines;
+  private readonly usages: Usages;
   private readonly tokens: Tokens;
+  private readonly catalogue: SkuCatalogue;
   private readonly server: ArmServer;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
 
@@ -74,12 +76,13 @@ export class LocalArm {
     this.credentials = { tenantId: random.uuid(), clientId: random.uuid(), clientSecret: random.uuid() };
     this.operations = new Operations(clock, random);
     const store = new ResourceStore(this.subscriptionId);
+    this.catalogue = new SkuCatalogue(this.location);
     const context: ArmContext = {
       clock,
       random,
       store,
       operations: this.operations,
-      catalogue: new SkuCatalogue(this.location),
+      catalogue: this.catalogue,
       location: this.location,
       durations: { ...DEFAULT_DURATIONS, ...options.durations },
       endpoint: () => this.endpoint,
@@ -88,7 +91,8 @@ export class LocalArm {
     const networks = new Networks(context);
     this.network = networks.addCluster(this.nodeResourceGroup, CLUSTER_ID);
     const interfaces = new NetworkInterfaces(context, networks);
-    const usages = new Usages(context, options.quota);
+    this.usages = new Usages(context, options.quota);
+    const { usages } = this;
     this.machines = new VirtualMachines(context, interfaces, usages);
     const tokens = new Tokens(clock, this.credentials);
     this.tokens = tokens;
@@ -149,6 +153,29 @@ export class LocalArm {
   /** The machines that exist now, whatever their state. */
   virtualMachines(): readonly LocalVirtualMachine[] {
     return this.machines.all();
+  }
+
+  /** Changes a quota: a family's name, `cores` for the region, `lowPriorityCores` for spot; undefined restores it. */
+  setQuota(counter: string, limit: number | undefined): void {
+    this.usages.setLimit(counter, limit);
+  }
+
+  /** Takes a machine back as Azure does with spot capacity; false when there is none of that name. */
+  preempt(name: string): boolean {
+    return this.machines.preempt(name);
+  }
+
+  /** What a size is: its quota family, its price per hour. */
+  size(name: string): { readonly family: string; readonly price: number } | undefined {
+    const found = this.catalogue.find(name);
+    return found && { family: found.sku.family, price: found.price };
+  }
+
+  /** Data disks that machines of a size take; undefined for a size that is not sold here. */
+  dataDisks(size: string): number | undefined {
+    const capabilities = this.catalogue.find(size)?.sku.capabilities;
+    const count = capabilities?.find(({ name }) => name === 'MaxDataDiskCount')?.value;
+    return count === undefined ? undefined : Number(count);
   }
 
   private started(): { readonly endpoint: string; readonly caPem: string } {

@@ -14,6 +14,8 @@ export interface ArmRequest {
   readonly parameters: Readonly<Record<string, string>>;
   /** A long-running operation that this request begins must end with it. */
   readonly lateFault: Extract<Fault, { kind: 'failLate' }> | undefined;
+  /** Milliseconds that such an operation takes beyond its usual time. */
+  readonly extraTime?: number;
 }
 
 export interface ArmResponse {

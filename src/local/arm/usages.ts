@@ -20,11 +20,20 @@ export type QuotaLimits = Readonly<Record<string, number>>;
 
 export class Usages {
   private readonly context: ArmContext;
-  private readonly limits: QuotaLimits;
+  private readonly initial: QuotaLimits;
+  private limits: QuotaLimits;
 
   constructor(context: ArmContext, limits: QuotaLimits = {}) {
     this.context = context;
+    this.initial = limits;
     this.limits = limits;
+  }
+
+  /** Changes one limit; undefined brings back what it was at first. */
+  setLimit(counter: string, limit: number | undefined): void {
+    const { [counter]: _old, ...others } = this.limits;
+    const next = limit ?? this.initial[counter];
+    this.limits = next === undefined ? others : { ...others, [counter]: next };
   }
 
   /** Throws when the machine in `body` would exceed a limit. Spot machines have a counter of their own. */

@@ -80,6 +80,14 @@ export class VirtualMachines {
     return this.context.store.list(VIRTUAL_MACHINES).map((machine) => this.describe(machine));
   }
 
+  /** Azure takes a spot machine back. False when there is none of that name. */
+  preempt(name: string): boolean {
+    const machine = this.context.store.list(VIRTUAL_MACHINES).find((each) => each.name === name);
+    if (machine === undefined) return false;
+    this.removed(machine.id);
+    return true;
+  }
+
   routes(): readonly Route[] {
     const { store } = this.context;
     const provider = `providers/${NAMESPACE}`;
@@ -183,7 +191,7 @@ export class VirtualMachines {
     for (const nic of interfaceIds(resource)) this.interfaces.attach(nic, id);
     this.putDisk(group, resource);
     const operation = operations.begin({
-      milliseconds: durations.virtualMachineCreate,
+      milliseconds: durations.virtualMachineCreate + (request.extraTime ?? 0),
       finish: () => this.started(resource),
       failure: request.lateFault && { error: request.lateFault.error, apply: () => this.settle(resource, 'Failed') },
     });
@@ -231,7 +239,7 @@ export class VirtualMachines {
     if (running !== undefined) return accepted(this.context, NAMESPACE, running);
     this.write(machine, { ...machine.properties, provisioningState: 'Deleting' });
     const operation = operations.begin({
-      milliseconds: durations.virtualMachineDelete,
+      milliseconds: durations.virtualMachineDelete + (request.extraTime ?? 0),
       finish: () => this.removed(id),
       failure: request.lateFault && {
         error: request.lateFault.error,

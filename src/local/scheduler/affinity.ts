@@ -5,11 +5,24 @@ type Affinity = NonNullable<NonNullable<Pod['spec']>['affinity']>;
 export type PodAffinityTerm = NonNullable<
   NonNullable<Affinity['podAffinity']>['requiredDuringSchedulingIgnoredDuringExecution']
 >[number];
+const NO_TERMS: readonly never[] = [];
 /** Labels of a namespace by its name. */
 export type NamespaceLabels = (namespace: string) => Readonly<Record<string, string>>;
 
 export function affinityTerms(pod: Pod, kind: 'podAffinity' | 'podAntiAffinity'): readonly PodAffinityTerm[] {
-  return pod.spec?.affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  return pod.spec?.affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? NO_TERMS;
+}
+
+/** Preferred terms of both kinds; those that repel have a negative weight. */
+export function preferredTerms(pod: Pod): readonly { readonly weight: number; readonly term: PodAffinityTerm }[] {
+  const { podAffinity, podAntiAffinity } = pod.spec?.affinity ?? {};
+  const near = podAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  const far = podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  if (near.length + far.length === 0) return NO_TERMS;
+  return [
+    ...near.map(({ weight, podAffinityTerm }) => ({ weight, term: podAffinityTerm })),
+    ...far.map(({ weight, podAffinityTerm }) => ({ weight: -weight, term: podAffinityTerm })),
+  ];
 }
 
 /** Whether `candidate` is among the pods that `term`, written on `owner`, speaks of. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Node, Pod } from '../../api/kinds.ts';
-import { complaints, unschedulableMessage } from './filters.ts';
-import { nodeState, type NodeState } from './nodeState.ts';
+import { ClusterView } from './clusterView.ts';
+import { complaints, seeker, unschedulableMessage } from './filters.ts';
+import { podInfo } from './podInfo.ts';
 
 const ZONE = 'topology.kubernetes.io/zone';
 
@@ -17,15 +18,18 @@ function pod(
   };
 }
 
-function state(name: string, zone: string, pods: readonly Pod[] = [], spec: Node['spec'] = {}): NodeState {
+type Placed = readonly [Node, readonly Pod[]];
+
+function state(name: string, zone: string, pods: readonly Pod[] = [], spec: Node['spec'] = {}): Placed {
   const allocatable = { cpu: '4', memory: '8Gi', pods: '10' };
   const labels = { [ZONE]: zone, 'kubernetes.io/hostname': name };
-  return nodeState({ metadata: { name, labels }, spec, status: { allocatable } }, pods);
+  return [{ metadata: { name, labels }, spec, status: { allocatable } }, pods];
 }
 
-function ask(candidate: Pod, nodes: readonly NodeState[]): Record<string, readonly string[]> {
-  const context = { nodes, namespaceLabels: () => ({}) };
-  return Object.fromEntries(nodes.map((node) => [node.node.metadata.name, complaints(candidate, node, context)]));
+function ask(candidate: Pod, nodes: readonly Placed[]): Record<string, readonly string[]> {
+  const view = ClusterView.of(nodes);
+  const seeking = seeker(podInfo(candidate), view, () => ({}));
+  return Object.fromEntries(view.nodes.map((node) => [node.name, complaints(seeking, node).reasons]));
 }
 
 const selector = { matchLabels: { app: 'web' } };
@@ -99,9 +103,15 @@ describe('filters', () => {
 
 describe('unschedulableMessage', () => {
   it('counts the complaints as kube-scheduler does', () => {
-    expect(unschedulableMessage([])).toBe('no nodes available to schedule pods');
-    expect(unschedulableMessage([['Insufficient cpu'], ['Insufficient cpu', 'Insufficient memory']])).toBe(
-      '0/2 nodes are available: 1 Insufficient memory, 2 Insufficient cpu.',
-    );
+    expect(unschedulableMessage(0, new Map())).toBe('no nodes available to schedule pods');
+    expect(
+      unschedulableMessage(
+        2,
+        new Map([
+          ['Insufficient cpu', 2],
+          ['Insufficient memory', 1],
+        ]),
+      ),
+    ).toBe('0/2 nodes are available: 1 Insufficient memory, 2 Insufficient cpu.');
   });
 });

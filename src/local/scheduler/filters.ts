@@ -1,123 +1,125 @@
-import type { Pod } from '../../api/kinds.ts';
-import { quantityOf } from '../../units/resources.ts';
-import { affinityTerms, matchesTerm, type PodAffinityTerm, type NamespaceLabels } from './affinity.ts';
-import type { NodeState } from './nodeState.ts';
-import { podRequests } from './podRequests.ts';
+/**
+ * Where a pod can run. In: a pod with what was worked out for it, and a node. Out: why not, in kube-scheduler's words,
+ * or nothing when it can.
+ */
+import type { NamespaceLabels } from './affinity.ts';
+import type { ClusterView } from './clusterView.ts';
 import { matchesNodeAffinity } from './nodeAffinity.ts';
+import type { NodeInfo } from './nodeInfo.ts';
+import { PodAffinity } from './podAffinity.ts';
+import type { PodInfo } from './podInfo.ts';
 import { tolerates } from './tolerations.ts';
-import { spreadViolation } from './topologySpread.ts';
+import { TopologySpread } from './topologySpread.ts';
+import { volumeComplaint, volumeNeeds, type VolumeNeeds, type VolumeSources } from './volumes.ts';
 
-/** Everything a filter may look at beside the one node. */
-export interface SchedulingContext {
-  readonly nodes: readonly NodeState[];
-  readonly namespaceLabels: NamespaceLabels;
+/** A pod that looks for a node, with everything about the cluster that matters to it. */
+export interface Seeker {
+  readonly info: PodInfo;
+  readonly affinity: PodAffinity;
+  readonly spread: TopologySpread;
+  readonly volumes: VolumeNeeds | undefined;
+  readonly sources: VolumeSources | undefined;
+  /** What pods that were promised room on a node will take there. */
+  readonly promised?: ((node: NodeInfo, resource: string) => number) | undefined;
 }
 
-/** A filter says why the pod cannot run on the node, in kube-scheduler's words, or undefined when it can. */
-type Filter = (pod: Pod, state: NodeState, context: SchedulingContext) => string | readonly string[] | undefined;
-const unschedulable: Filter = (pod, { node }) => {
-  const taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
-  return node.spec?.unschedulable && !tolerates(pod.spec?.tolerations, taint)
+export function seeker(
+  info: PodInfo,
+  view: ClusterView,
+  namespaceLabels: NamespaceLabels,
+  sources?: VolumeSources,
+): Seeker {
+  return {
+    info,
+    affinity: new PodAffinity(info.pod, view, namespaceLabels),
+    spread: new TopologySpread(info.pod, view),
+    volumes: sources && info.claims.length > 0 ? volumeNeeds(info.claims, sources) : undefined,
+    sources,
+  };
+}
+
+/** Says why the pod cannot run on the node, or nothing when it can. */
+type Filter = (seeker: Seeker, node: NodeInfo) => string | readonly string[] | undefined;
+
+const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
+
+const unschedulable: Filter = ({ info }, { node }) =>
+  node.spec?.unschedulable && !tolerates(info.pod.spec?.tolerations, UNSCHEDULABLE_TAINT)
     ? 'node(s) were unschedulable'
     : undefined;
+
+const taints: Filter = ({ info }, node) => {
+  for (const taint of node.taints) {
+    if (taint.effect === 'PreferNoSchedule' || tolerates(info.pod.spec?.tolerations, taint)) continue;
+    return 'node(s) had untolerated taint(s)';
+  }
+  return undefined;
 };
 
-const taints: Filter = (pod, { node }) => {
-  const hard = (node.spec?.taints ?? []).filter(({ effect }) => effect !== 'PreferNoSchedule');
-  const refused = hard.find((taint) => !tolerates(pod.spec?.tolerations, taint));
-  return refused && `node(s) had untolerated taint(s)`;
+const nodeAffinity: Filter = ({ info }, node) =>
+  matchesNodeAffinity(info.pod, node) ? undefined : "node(s) didn't match Pod's node affinity/selector";
+
+const resources: Filter = ({ info, promised }, node) => {
+  let missing: string[] | undefined;
+  for (const [name, amount] of info.requested) {
+    if (amount <= node.free(name) - (promised?.(node, name) ?? 0)) continue;
+    (missing ??= []).push(name === 'pods' ? 'Too many pods' : `Insufficient ${name}`);
+  }
+  return missing;
 };
 
-const nodeAffinity: Filter = (pod, state) =>
-  matchesNodeAffinity(pod, state) ? undefined : "node(s) didn't match Pod's node affinity/selector";
+const EVERYWHERE = '0.0.0.0';
 
-const resources: Filter = (pod, { free }) => {
-  const requests = podRequests(pod);
-  const missing = Object.keys(requests).filter((name) => {
-    const amount = quantityOf(requests, name);
-    return amount.sign() > 0 && amount.compare(quantityOf(free, name)) > 0;
-  });
-  return missing.map((name) => (name === 'pods' ? 'Too many pods' : `Insufficient ${name}`));
-};
-
-interface HostPort {
-  readonly port: number;
-  readonly protocol: string;
-  readonly ip: string;
-}
-
-function hostPorts(pod: Pod): HostPort[] {
-  const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
-  return containers
-    .flatMap(({ ports = [] }) => ports)
-    .flatMap(({ hostPort, protocol = 'TCP', hostIP }) =>
-      hostPort ? [{ port: hostPort, protocol, ip: hostIP || '0.0.0.0' }] : [],
-    );
-}
-
-const ports: Filter = (pod, state) => {
-  const wanted = hostPorts(pod);
-  if (wanted.length === 0) return undefined;
-  const used = state.pods.flatMap(hostPorts);
-  const everywhere = '0.0.0.0';
-  const clash = wanted.some((left) =>
+const ports: Filter = ({ info }, node) => {
+  if (info.ports.length === 0 || !node.hasPorts) return undefined;
+  const used = [...node.pods.values()].flatMap((other) => other.ports);
+  const clash = info.ports.some((left) =>
     used.some(
       (right) =>
         left.port === right.port &&
         left.protocol === right.protocol &&
-        (left.ip === right.ip || left.ip === everywhere || right.ip === everywhere),
+        (left.ip === right.ip || left.ip === EVERYWHERE || right.ip === EVERYWHERE),
     ),
   );
   return clash ? "node(s) didn't have free ports for the requested pod ports" : undefined;
 };
 
-const spread: Filter = (pod, state, { nodes }) => spreadViolation(pod, state, nodes);
+const volumes: Filter = ({ volumes: needs, sources }, node) =>
+  needs && sources ? volumeComplaint(needs, node, sources) : undefined;
 
-const unmetAffinity = "node(s) didn't match pod affinity rules";
+const spread: Filter = (seeker, node) => seeker.spread.complaint(node);
+const podAffinity: Filter = (seeker, node) => seeker.affinity.complaint(node);
 
-const sameDomain = (left: NodeState, right: NodeState, key: string): boolean =>
-  left.labels[key] !== undefined && left.labels[key] === right.labels[key];
+/** Those that no removal of pods can satisfy come first, so that the first complaint says whether preemption helps. */
+const lasting: readonly Filter[] = [unschedulable, taints, nodeAffinity];
+const passing: readonly Filter[] = [ports, resources, volumes, spread, podAffinity];
 
-const podAffinity: Filter = (pod, state, { nodes, namespaceLabels }) => {
-  const inDomain = (key: string): readonly NodeState[] => nodes.filter((other) => sameDomain(state, other, key));
-  const repelled = nodes.some((other) =>
-    other.pods.some((owner) =>
-      affinityTerms(owner, 'podAntiAffinity').some(
-        (term) => sameDomain(state, other, term.topologyKey) && matchesTerm(term, owner, pod, namespaceLabels),
-      ),
-    ),
-  );
-  if (repelled) return "node(s) didn't satisfy existing pods anti-affinity rules";
+export interface Complaints {
+  readonly reasons: readonly string[];
+  /** True when fewer pods on the node could change it. */
+  readonly canPass: boolean;
+}
 
-  const meets = (term: PodAffinityTerm, where: readonly NodeState[]): boolean =>
-    where.some((other) => other.pods.some((placed) => matchesTerm(term, pod, placed, namespaceLabels)));
-  if (affinityTerms(pod, 'podAntiAffinity').some((term) => meets(term, inDomain(term.topologyKey)))) {
-    return "node(s) didn't match pod anti-affinity rules";
+const FITS: Complaints = { reasons: [], canPass: true };
+
+/** The complaints of the first filter that objects; no reasons when the pod can run there. */
+export function complaints(seeker: Seeker, node: NodeInfo): Complaints {
+  for (const filter of lasting) {
+    const found = filter(seeker, node);
+    if (found !== undefined) return { reasons: [found].flat(), canPass: false };
   }
-  const terms = affinityTerms(pod, 'podAffinity');
-  if (terms.some(({ topologyKey }) => state.labels[topologyKey] === undefined)) return unmetAffinity;
-  if (terms.every((term) => meets(term, inDomain(term.topologyKey)))) return undefined;
-  // The first pod of a group that selects itself may go anywhere.
-  const isFirst = terms.every((term) => !meets(term, nodes) && matchesTerm(term, pod, pod, namespaceLabels));
-  return isFirst ? undefined : unmetAffinity;
-};
-
-const filters: readonly Filter[] = [unschedulable, taints, nodeAffinity, ports, resources, spread, podAffinity];
-
-/** Why the pod cannot run there: the complaints of the first filter that objects; empty when it can. */
-export function complaints(pod: Pod, state: NodeState, context: SchedulingContext): readonly string[] {
-  for (const filter of filters) {
-    const found = [filter(pod, state, context) ?? []].flat();
-    if (found.length > 0) return found;
+  for (const filter of passing) {
+    const found = filter(seeker, node);
+    if (found !== undefined && found.length > 0) {
+      return { reasons: [found].flat(), canPass: filter !== volumes || found === 'node(s) exceed max volume count' };
+    }
   }
-  return [];
+  return FITS;
 }
 
 /** `0/3 nodes are available: 2 Insufficient cpu, 1 node(s) were unschedulable.` */
-export function unschedulableMessage(perNode: readonly (readonly string[])[]): string {
-  if (perNode.length === 0) return 'no nodes available to schedule pods';
-  const counts = new Map<string, number>();
-  for (const reason of perNode.flat()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-  const reasons = [...counts].map(([reason, count]) => `${count} ${reason}`).sort();
-  return `0/${perNode.length} nodes are available: ${reasons.join(', ')}.`;
+export function unschedulableMessage(total: number, reasons: ReadonlyMap<string, number>): string {
+  if (total === 0) return 'no nodes available to schedule pods';
+  const texts = [...reasons].map(([reason, count]) => `${count} ${reason}`).sort();
+  return `0/${total} nodes are available: ${texts.join(', ')}.`;
 }

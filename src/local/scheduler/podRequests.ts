@@ -11,8 +11,17 @@ const requestsOf = (container: Container): Resources => parseResources(container
  * but those with restartPolicy Always stay and add to everything after them. One pod slot is part of it.
  */
 export function podRequests(pod: Pod): Resources {
-  const spec = pod.spec;
+  const { spec } = pod;
   if (!spec) return noResources;
+  let requests = known.get(spec);
+  if (requests === undefined) known.set(spec, (requests = compute(pod, spec)));
+  return requests;
+}
+
+/** A spec never changes; asking again is for free. */
+const known = new WeakMap<object, Resources>();
+
+function compute(pod: Pod, spec: NonNullable<Pod['spec']>): Resources {
   let sidecars: Resources = noResources;
   let initPeak: Resources = noResources;
   for (const container of spec.initContainers ?? []) {

@@ -1,21 +1,29 @@
-import { Kinds, type Namespace, type Node, type Pod } from '../../api/kinds.ts';
-import { quantityOf, parseResources, subtractResources } from '../../units/resources.ts';
-import { timestamp } from '../../units/timestamp.ts';
+/**
+ * Binds pending pods to nodes as kube-scheduler's default profile does. In: pods, nodes, claims. Out: bindings, promises
+ * of room after preemption, and for the others why they wait. A pass costs what has changed, not what there is.
+ */
+import type { Namespace, Node, Pod, PodDisruptionBudget } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
-import { isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { keyOf, watch } from '../../kube/runtime/watch.ts';
-import { complaints, unschedulableMessage, type SchedulingContext } from './filters.ts';
-import { isTerminal, nodeState, type NodeState } from './nodeState.ts';
-import { podRequests } from './podRequests.ts';
+import { keyOf, type Watch } from '../../kube/runtime/watch.ts';
+import { ClusterView } from './clusterView.ts';
+import { complaints, seeker, unschedulableMessage, type Seeker } from './filters.ts';
+import { namedNodes } from './nodeAffinity.ts';
+import type { NodeInfo } from './nodeInfo.ts';
+import { isPending, PendingPods } from './pendingPods.ts';
+import { isTerminal, podInfo, type PodInfo } from './podInfo.ts';
+import { findPreemption } from './preemption.ts';
+import { SchedulerWrites } from './schedulerWrites.ts';
+import { bestNode } from './scores.ts';
+import type { VolumeSources } from './volumes.ts';
 
-interface SchedulerOptions {
+export interface SchedulerOptions {
   readonly kube: Kube;
   readonly clock: Clock;
   readonly random: Random;
@@ -24,171 +32,307 @@ interface SchedulerOptions {
   readonly pods: Informer<Pod>;
   readonly nodes: Informer<Node>;
   readonly namespaces: Informer<Namespace>;
+  /** Preemption spares what they protect. */
+  readonly budgets?: Informer<PodDisruptionBudget>;
+  /** Without it no pod is kept from a node by its volumes. */
+  readonly storage?: VolumeSources;
 }
 
 /** Name of the pod informer's index by `spec.nodeName`. */
 export const BY_NODE = 'spec.nodeName';
 
-const isPending = (pod: Pod): boolean =>
-  !pod.spec?.nodeName &&
-  !pod.metadata.deletionTimestamp &&
-  !isTerminal(pod) &&
-  (pod.spec?.schedulingGates ?? []).length === 0 &&
-  (pod.spec?.schedulerName ?? 'default-scheduler') === 'default-scheduler';
+/** Milliseconds in which changes gather before a pass. */
+const GATHER = 1;
+/** In small clusters every node is weighed; in large ones a share of them that shrinks, as in kube-scheduler. */
+const WEIGH_ALL = 100;
+const SMALLEST_SHARE = 5;
 
-/** Higher priority first, then the pod that waits longest. */
-function byUrgency(left: Pod, right: Pod): number {
-  const priority = (right.spec?.priority ?? 0) - (left.spec?.priority ?? 0);
-  if (priority !== 0) return priority;
-  const age = (left.metadata.creationTimestamp ?? '').localeCompare(right.metadata.creationTimestamp ?? '');
-  return age || keyOf(left).localeCompare(keyOf(right));
+function enoughNodes(total: number): number {
+  if (total < WEIGH_ALL) return total;
+  const share = Math.max(SMALLEST_SHARE, 50 - Math.floor(total / 125));
+  return Math.max(WEIGH_ALL, Math.floor((total * share) / 100));
 }
 
 /** A pass after every change that could make room for a pod or bring a new one. */
 export function schedulerController(options: SchedulerOptions): Controller {
   const scheduler = new Scheduler(options);
-  const onePass = (): string[] => ['pass'];
   return reconciler({
-    ...options,
     name: 'local.scheduler',
-    watches: [watch(options.pods, onePass), watch(options.nodes, onePass), watch(options.namespaces, onePass)],
+    clock: options.clock,
+    random: options.random,
+    log: options.log,
+    watches: [scheduler.watch()],
     reconcile: async (_key, { signal }) => {
+      // What happens together is weighed together: a pass costs little more for a thousand pods than for one.
+      await options.clock.sleep(GATHER, signal);
       await scheduler.pass(signal);
     },
   });
 }
 
-/**
- * Binds pending pods to nodes with the filters of kube-scheduler's default plugins, and tells the others why they
- * wait. `pass` places every pod that can be placed now and returns how many it bound.
- */
+interface Search {
+  readonly feasible: NodeInfo[];
+  readonly reasons: ReadonlyMap<string, number>;
+  /** Nodes where fewer pods could help. */
+  readonly improvable: NodeInfo[];
+}
+
 class Scheduler {
   readonly #options: SchedulerOptions;
-  /** Bound by us but not yet seen by the informer; counted so that a node is not filled twice. */
-  readonly #assumed = new Map<string, Pod>();
+  readonly #view = new ClusterView();
+  readonly #pending = new PendingPods();
+  readonly #writes: SchedulerWrites;
+  /** Room that was made for a pod, until it takes it. */
+  readonly #promises = new Map<string, { readonly info: PodInfo; readonly node: string }>();
+  /** Where the next search begins, so that all nodes of a large cluster get their turn. */
+  #start = 0;
+  #enqueue: () => void = () => undefined;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
+    this.#writes = new SchedulerWrites(options);
   }
 
-  async pass(signal: AbortSignal): Promise<number> {
-    const { pods, namespaces } = this.#options;
-    this.#forgetSettled();
-    const pending = [...pods.store.list()]
-      .filter((pod) => isPending(pod) && !this.#assumed.has(keyOf(pod)))
-      .sort(byUrgency);
-    if (pending.length === 0) return 0;
+  watch(): Watch {
+    return { start: (enqueue) => this.#subscribe(() => enqueue('pass')) };
+  }
 
-    const states = this.#nodeStates();
-    const namespaceLabels = (name: string): Readonly<Record<string, string>> =>
-      namespaces.store.get({ name })?.metadata.labels ?? {};
-    const writes: Promise<boolean>[] = [];
-    for (const pod of pending) {
-      const context: SchedulingContext = { nodes: states, namespaceLabels };
-      const perNode = states.map((state) => complaints(pod, state, context));
-      const best = chooseNode(states.filter((_, index) => perNode[index]?.length === 0));
-      if (best === undefined) {
-        writes.push(this.#reportUnschedulable(pod, unschedulableMessage(perNode)).then(() => false));
+  /** Places every pod that can be placed now; returns how many. */
+  async pass(signal: AbortSignal): Promise<number> {
+    const work: Promise<boolean>[] = [];
+    const seekers = new Map<string, Seeker>();
+    const failed = new Map<string, string>();
+    for (const info of this.#pending.take()) {
+      const known = failed.get(info.shape);
+      if (known !== undefined) {
+        work.push(this.#orWake(info, this.#writes.reportUnschedulable(info.pod, known, 'repeated')));
         continue;
       }
-      const bound = { ...pod, spec: { ...pod.spec, nodeName: best.node.metadata.name } } as Pod;
-      this.#assumed.set(keyOf(pod), bound);
-      states[states.indexOf(best)] = withPod(best, bound);
-      writes.push(this.#bind(pod, best.node.metadata.name, signal));
+      const seeking = seekers.get(info.shape) ?? this.#seek(info);
+      seekers.set(info.shape, seeking);
+      const obstacle = seeking.volumes?.obstacle;
+      const search = obstacle === undefined ? this.#search(info, seeking) : undefined;
+      const best = search && bestNode(seeking, search.feasible);
+      if (best) {
+        this.#take(info, best, seekers, failed);
+        const binding = this.#bind(info, best, seeking, signal);
+        // Volumes take their time; the pass does not wait for them.
+        if ((seeking.volumes?.unbound.length ?? 0) > 0) this.#letGo(info, binding);
+        else work.push(binding);
+        continue;
+      }
+      const message =
+        obstacle === undefined
+          ? unschedulableMessage(this.#view.nodes.length, search?.reasons ?? new Map())
+          : `0/${this.#view.nodes.length} nodes are available: ${obstacle}.`;
+      failed.set(info.shape, message);
+      if (search && this.#preempt(info, search.improvable, work)) {
+        // Victims have begun to leave: what was found for others no longer holds.
+        seekers.clear();
+        failed.clear();
+      }
+      work.push(this.#orWake(info, this.#writes.reportUnschedulable(info.pod, message)));
     }
-    const results = await Promise.all(writes);
-    return results.filter(Boolean).length;
+    const results = await Promise.allSettled(work);
+    const failure = results.find((result) => result.status === 'rejected');
+    if (failure) throw failure.reason as Error;
+    return results.filter((result) => result.status === 'fulfilled' && result.value).length;
   }
 
-  #nodeStates(): NodeState[] {
-    const { nodes, pods } = this.#options;
-    const assumed = [...this.#assumed.values()];
-    return [...nodes.store.list()]
-      .sort((left, right) => left.metadata.name.localeCompare(right.metadata.name))
-      .map((node) => {
-        const { name } = node.metadata;
-        return nodeState(node, [
-          ...pods.store.byIndex(BY_NODE, name),
-          ...assumed.filter(({ spec }) => spec?.nodeName === name),
-        ]);
+  #seek(info: PodInfo): Seeker {
+    const { namespaces } = this.#options;
+    const base = seeker(
+      info,
+      this.#view,
+      (name) => namespaces.store.get({ name })?.metadata.labels ?? {},
+      this.#options.storage,
+    );
+    return this.#promises.size === 0
+      ? base
+      : { ...base, promised: (node, resource) => this.#promised(info, node, resource) };
+  }
+
+  /** What more urgent pods, or equally urgent ones, were promised on the node. */
+  #promised(info: PodInfo, node: NodeInfo, resource: string): number {
+    let sum = 0;
+    for (const promise of this.#promises.values()) {
+      if (promise.node !== node.name || promise.info.key === info.key || promise.info.priority < info.priority)
+        continue;
+      sum += promise.info.requests[resource] ?? 0;
+    }
+    return sum;
+  }
+
+  #search(info: PodInfo, seeking: Seeker): Search {
+    const named = namedNodes(info.pod);
+    const all = this.#view.nodes;
+    const nodes = named?.flatMap((name) => this.#view.node(name) ?? []) ?? all;
+    const enough = enoughNodes(nodes.length);
+    const feasible: NodeInfo[] = [];
+    const improvable: NodeInfo[] = [];
+    const reasons = new Map<string, number>();
+    let looked = 0;
+    for (; looked < nodes.length && feasible.length < enough; looked++) {
+      const node = nodes[(this.#start + looked) % nodes.length];
+      if (!node) continue;
+      const found = complaints(seeking, node);
+      if (found.reasons.length === 0) feasible.push(node);
+      else {
+        if (found.canPass) improvable.push(node);
+        for (const reason of found.reasons) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+      }
+    }
+    if (nodes.length > WEIGH_ALL) this.#start = (this.#start + looked) % nodes.length;
+    if (nodes !== all && nodes.length < all.length) {
+      reasons.set("node(s) didn't satisfy plugin(s) [NodeAffinity]", all.length - nodes.length);
+    }
+    return { feasible, reasons, improvable };
+  }
+
+  /** The pod counts on its node from now on, whatever the API server has seen of it. */
+  #take(info: PodInfo, node: NodeInfo, seekers: Map<string, Seeker>, failed: Map<string, string>): void {
+    this.#pending.delete(info.key);
+    this.#promises.delete(info.key);
+    this.#view.place(info, node.name);
+    for (const [shape, other] of seekers) {
+      other.affinity.add(info.pod, node);
+      other.spread.add(info.pod, node);
+      // A pod that wants company, or to be spread, may fit now.
+      if (this.#pending.isSociable(other.info)) failed.delete(shape);
+    }
+    this.#pending.wakeSociable();
+  }
+
+  async #bind(info: PodInfo, node: NodeInfo, seeking: Seeker, signal: AbortSignal): Promise<boolean> {
+    let bound = false;
+    try {
+      bound = await this.#writes.bind(info.pod, node.name, seeking.volumes?.unbound ?? [], signal);
+    } finally {
+      if (!bound) this.#putBack(info);
+    }
+    return bound;
+  }
+
+  /** The pod did not get its node: it waits again, if it is still there. */
+  #putBack(info: PodInfo): void {
+    this.#view.remove(info.key);
+    const pod = this.#options.pods.store.get({ name: info.pod.metadata.name, namespace: info.pod.metadata.namespace });
+    if (!pod || !isPending(pod)) return;
+    this.#pending.set(podInfo(pod));
+    this.#pending.wake(info.key);
+  }
+
+  #letGo(info: PodInfo, binding: Promise<boolean>): void {
+    const { log } = this.#options;
+    binding
+      .catch((error: unknown) => log.error('a pod with volumes could not be bound', { object: info.key, error }))
+      .finally(() => {
+        if (this.#pending.hasWork) this.#enqueue();
       });
   }
 
-  #forgetSettled(): void {
-    for (const [key, assumed] of this.#assumed) {
-      const seen = this.#options.pods.store.get({ name: assumed.metadata.name, namespace: assumed.metadata.namespace });
-      if (!seen || seen.spec?.nodeName || seen.metadata.uid !== assumed.metadata.uid) this.#assumed.delete(key);
+  /** A report that did not get through is made again. */
+  async #orWake(info: PodInfo, report: Promise<boolean>): Promise<boolean> {
+    try {
+      return await report;
+    } catch (error) {
+      this.#pending.wake(info.key);
+      throw error;
     }
   }
 
-  async #bind(pod: Pod, node: string, signal: AbortSignal): Promise<boolean> {
-    const { kube, events } = this.#options;
-    try {
-      await kube.bind({ name: pod.metadata.name, namespace: pod.metadata.namespace }, node, { signal });
-    } catch (error) {
-      this.#assumed.delete(keyOf(pod));
-      if (isNotFound(error) || isConflict(error)) return false;
-      throw error;
-    }
-    events.publish({
-      object: pod,
-      kind: Kinds.Pod,
-      type: 'Normal',
-      reason: 'Scheduled',
-      message: `Successfully assigned ${keyOf(pod)} to ${node}`,
-      dedupeValues: [pod.metadata.uid ?? keyOf(pod)],
+  /** True when pods were told to leave. */
+  #preempt(info: PodInfo, candidates: readonly NodeInfo[], work: Promise<boolean>[]): boolean {
+    const promise = this.#promises.get(info.key);
+    // Room is being made already; the victims take their time.
+    if (promise && this.#isClearing(promise.node, info.priority)) return false;
+    const found = findPreemption({
+      info,
+      view: this.#view,
+      candidates,
+      budgets: this.#options.budgets?.store.list() ?? [],
+      seek: () => this.#seek(info),
     });
+    if (!found || found.victims.length === 0) return false;
+    this.#promises.set(info.key, { info, node: found.node.name });
+    work.push(
+      this.#writes.preempt(
+        info.pod,
+        found.node.name,
+        found.victims.map(({ pod }) => pod),
+      ),
+    );
     return true;
   }
 
-  async #reportUnschedulable(pod: Pod, message: string): Promise<void> {
-    const { kube, clock, events } = this.#options;
-    const previous = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-    if (previous?.reason === 'Unschedulable' && previous.message === message) return;
-    const now = timestamp(clock.now());
-    const condition = {
-      type: 'PodScheduled',
-      status: 'False',
-      reason: 'Unschedulable',
-      message,
-      lastTransitionTime: previous?.status === 'False' ? previous.lastTransitionTime : now,
-    };
-    try {
-      await kube.patch(
-        Kinds.Pod,
-        { name: pod.metadata.name, namespace: pod.metadata.namespace },
-        { type: 'strategic', body: { status: { conditions: [condition] } } },
-        { subresource: 'status' },
-      );
-    } catch (error) {
-      if (isNotFound(error)) return;
-      throw error;
+  #isClearing(name: string, priority: number): boolean {
+    for (const pod of this.#options.pods.store.byIndex(BY_NODE, name)) {
+      if (pod.metadata.deletionTimestamp && (pod.spec?.priority ?? 0) < priority) return true;
     }
-    events.publish({
-      object: pod,
-      kind: Kinds.Pod,
-      type: 'Warning',
-      reason: 'FailedScheduling',
-      message,
-      dedupeValues: [pod.metadata.uid ?? keyOf(pod), message],
-    });
+    return false;
+  }
+
+  #subscribe(enqueue: () => void): () => void {
+    const { pods, nodes, namespaces, storage } = this.#options;
+    this.#enqueue = enqueue;
+    const tell = (): void => {
+      if (this.#pending.hasWork) enqueue();
+    };
+    const onVolumes = (): void => {
+      this.#pending.wakeWithClaims();
+      tell();
+    };
+    const ends = [
+      pods.subscribe(({ type, object }) => {
+        this.#onPod(object, type === 'deleted');
+        tell();
+      }),
+      nodes.subscribe((event) => {
+        if (event.type === 'deleted') this.#view.removeNode(event.object.metadata.name);
+        else {
+          this.#view.setNode(event.object);
+          if (event.type === 'added' || placement(event.old) !== placement(event.object)) this.#pending.wakeAll();
+        }
+        tell();
+      }),
+      namespaces.subscribe(() => {
+        this.#pending.wakeSociable();
+        tell();
+      }),
+      storage?.claims.subscribe(({ object }) => {
+        this.#writes.onClaim(object);
+        onVolumes();
+      }),
+      storage?.volumes.subscribe(onVolumes),
+      storage?.storageClasses.subscribe(onVolumes),
+      storage?.csiNodes.subscribe(onVolumes),
+    ];
+    return () => {
+      for (const end of ends) end?.();
+    };
+  }
+
+  #onPod(pod: Pod, gone: boolean): void {
+    const key = keyOf(pod);
+    const node = pod.spec?.nodeName;
+    if (gone || isTerminal(pod)) {
+      this.#pending.delete(key);
+      this.#promises.delete(key);
+      this.#writes.forget(pod);
+      if (this.#view.remove(key)) this.#pending.wakeAll();
+    } else if (node) {
+      this.#pending.delete(key);
+      this.#promises.delete(key);
+      const wasHere = this.#view.placeOf(key) === node;
+      this.#view.place(podInfo(pod), node);
+      if (!wasHere) this.#pending.wakeSociable();
+    } else if (isPending(pod)) {
+      // Bound by us, and the news is older than that.
+      if (this.#view.placeOf(key) === undefined) this.#pending.set(podInfo(pod));
+    } else this.#pending.delete(key);
   }
 }
 
-function withPod(state: NodeState, pod: Pod): NodeState {
-  return { ...state, pods: [...state.pods, pod], free: subtractResources(state.free, podRequests(pod)) };
-}
-
-/** The emptiest node, as kube-scheduler's LeastAllocated; the first by name among equals. */
-function chooseNode(candidates: readonly NodeState[]): NodeState | undefined {
-  let best: NodeState | undefined;
-  let bestShare = -1;
-  for (const state of candidates) {
-    const allocatable = parseResources(state.node.status?.allocatable);
-    const share = (name: string): number =>
-      quantityOf(state.free, name).milliValue() / Math.max(1, quantityOf(allocatable, name).milliValue());
-    const total = share('cpu') + share('memory');
-    if (total > bestShare) [best, bestShare] = [state, total];
-  }
-  return best;
-}
+/** What of a node decides which pods fit. */
+const placement = ({ metadata, spec, status }: Node): string =>
+  JSON.stringify([metadata.labels, spec?.taints, spec?.unschedulable, status?.allocatable]);

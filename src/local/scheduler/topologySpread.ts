@@ -1,19 +1,22 @@
+/**
+ * Topology spread. In: a pod and the cluster. Out: per constraint how many of its pods each domain holds, kept up to
+ * date while pods are placed; why a node would break a hard constraint, and how well it serves the soft ones.
+ */
 import type { Pod } from '../../api/kinds.ts';
+import type { ClusterView } from './clusterView.ts';
 import { matchesNodeAffinity } from './nodeAffinity.ts';
-import type { NodeState } from './nodeState.ts';
+import type { NodeInfo } from './nodeInfo.ts';
 import { matchesLabelSelector } from './selectors.ts';
 import { tolerates } from './tolerations.ts';
 
 type Constraint = NonNullable<NonNullable<Pod['spec']>['topologySpreadConstraints']>[number];
 
 /** Whether the node counts for the constraint at all (nodeAffinityPolicy, nodeTaintsPolicy, its key present). */
-function isEligible(pod: Pod, constraint: Constraint, state: NodeState): boolean {
-  if (state.labels[constraint.topologyKey] === undefined) return false;
-  if (constraint.nodeAffinityPolicy !== 'Ignore' && !matchesNodeAffinity(pod, state)) return false;
+function isEligible(pod: Pod, constraint: Constraint, node: NodeInfo): boolean {
+  if (node.labels[constraint.topologyKey] === undefined) return false;
+  if (constraint.nodeAffinityPolicy !== 'Ignore' && !matchesNodeAffinity(pod, node)) return false;
   if (constraint.nodeTaintsPolicy !== 'Honor') return true;
-  return (state.node.spec?.taints ?? []).every(
-    (taint) => taint.effect === 'PreferNoSchedule' || tolerates(pod.spec?.tolerations, taint),
-  );
+  return node.taints.every((taint) => taint.effect === 'PreferNoSchedule' || tolerates(pod.spec?.tolerations, taint));
 }
 
 function selects(constraint: Constraint, owner: Pod, candidate: Pod): boolean {
@@ -26,25 +29,105 @@ function selects(constraint: Constraint, owner: Pod, candidate: Pod): boolean {
   );
 }
 
-/** Checks the DoNotSchedule constraints of `pod` for one node. */
-export function spreadViolation(pod: Pod, state: NodeState, nodes: readonly NodeState[]): string | undefined {
-  for (const constraint of pod.spec?.topologySpreadConstraints ?? []) {
-    if (constraint.whenUnsatisfiable !== 'DoNotSchedule') continue;
-    const domain = state.labels[constraint.topologyKey];
-    if (domain === undefined) return "node(s) didn't match pod topology spread constraints (missing required label)";
-    const counts = new Map<string, number>();
-    for (const other of nodes) {
-      if (!isEligible(pod, constraint, other)) continue;
-      const key = other.labels[constraint.topologyKey] ?? '';
-      const matching = other.pods.filter((placed) => selects(constraint, pod, placed)).length;
-      counts.set(key, (counts.get(key) ?? 0) + matching);
+class Spread {
+  readonly constraint: Constraint;
+  readonly hard: boolean;
+  readonly #pod: Pod;
+  readonly #self: number;
+  /** By domain; every domain with an eligible node is in it. */
+  readonly #counts = new Map<string, number>();
+  readonly #eligible = new Set<string>();
+  #minimum: number | undefined;
+
+  constructor(pod: Pod, constraint: Constraint, view: ClusterView) {
+    this.#pod = pod;
+    this.constraint = constraint;
+    this.hard = constraint.whenUnsatisfiable !== 'ScheduleAnyway';
+    this.#self = selects(constraint, pod, pod) ? 1 : 0;
+    for (const node of view.nodes) {
+      if (!isEligible(pod, constraint, node)) continue;
+      this.#eligible.add(node.name);
+      const domain = node.labels[constraint.topologyKey] ?? '';
+      if (!this.#counts.has(domain)) this.#counts.set(domain, 0);
     }
-    const tooFewDomains = counts.size < (constraint.minDomains ?? 1);
-    const minimum = tooFewDomains ? 0 : Math.min(...counts.values());
-    const self = selects(constraint, pod, pod) ? 1 : 0;
-    if ((counts.get(domain) ?? 0) + self - minimum > constraint.maxSkew) {
-      return "node(s) didn't match pod topology spread constraints";
+    for (const { sample, nodes } of view.groups) {
+      if (!selects(constraint, pod, sample)) continue;
+      for (const [name, count] of nodes) {
+        const node = view.node(name);
+        if (node && this.#eligible.has(name)) this.#add(node, count);
+      }
     }
   }
-  return undefined;
+
+  add(placed: Pod, node: NodeInfo): void {
+    if (this.#eligible.has(node.name) && selects(this.constraint, this.#pod, placed)) this.#add(node, 1);
+  }
+
+  countAt(node: NodeInfo): number {
+    return this.#counts.get(node.labels[this.constraint.topologyKey] ?? '') ?? 0;
+  }
+
+  isBroken(node: NodeInfo): boolean {
+    return this.countAt(node) + this.#self - this.#least() > this.constraint.maxSkew;
+  }
+
+  get domains(): number {
+    return this.#counts.size;
+  }
+
+  #add(node: NodeInfo, count: number): void {
+    const domain = node.labels[this.constraint.topologyKey] ?? '';
+    this.#counts.set(domain, (this.#counts.get(domain) ?? 0) + count);
+    this.#minimum = undefined;
+  }
+
+  #least(): number {
+    if (this.#counts.size < (this.constraint.minDomains ?? 1)) return 0;
+    if (this.#minimum === undefined) {
+      this.#minimum = Number.POSITIVE_INFINITY;
+      for (const count of this.#counts.values()) this.#minimum = Math.min(this.#minimum, count);
+    }
+    return this.#minimum;
+  }
+}
+
+export class TopologySpread {
+  readonly #hard: readonly Spread[];
+  readonly #soft: readonly Spread[];
+
+  constructor(pod: Pod, view: ClusterView) {
+    const all = (pod.spec?.topologySpreadConstraints ?? []).map((constraint) => new Spread(pod, constraint, view));
+    this.#hard = all.filter(({ hard }) => hard);
+    this.#soft = all.filter(({ hard }) => !hard);
+  }
+
+  add(placed: Pod, node: NodeInfo): void {
+    for (const spread of this.#hard) spread.add(placed, node);
+    for (const spread of this.#soft) spread.add(placed, node);
+  }
+
+  complaint(node: NodeInfo): string | undefined {
+    for (const spread of this.#hard) {
+      if (node.labels[spread.constraint.topologyKey] === undefined) {
+        return "node(s) didn't match pod topology spread constraints (missing required label)";
+      }
+      if (spread.isBroken(node)) return "node(s) didn't match pod topology spread constraints";
+    }
+    return undefined;
+  }
+
+  get hasPreference(): boolean {
+    return this.#soft.length > 0;
+  }
+
+  /** How crowded the node's domains are with such pods: less is better. A node without the key is the worst. */
+  crowding(node: NodeInfo): number {
+    let sum = 0;
+    for (const spread of this.#soft) {
+      if (node.labels[spread.constraint.topologyKey] === undefined) return Number.POSITIVE_INFINITY;
+      // Few domains weigh more, as in kube-scheduler: a zone says more than a host.
+      sum += spread.countAt(node) * Math.log(spread.domains + 2) + (spread.constraint.maxSkew - 1);
+    }
+    return sum;
+  }
 }

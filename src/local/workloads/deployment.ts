@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Kinds, type Deployment, type ReplicaSet } from '../../api/kinds.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import { timestamp } from '../../units/timestamp.ts';
@@ -9,31 +8,16 @@ import type { Controller, ReconcileResult } from '../../kube/runtime/controller.
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { refOf, watch } from '../../kube/runtime/watch.ts';
 import { BY_CONTROLLER, controllerOf } from './ownedObjects.ts';
-import type { WorkloadOptions } from './replicaSet.ts';
+import type { ReplicaSetOptions } from './replicaSet.ts';
 import { nextSizes, rolloutBounds } from './rollout.ts';
+import { canonical, templateHash } from './templateHash.ts';
 
-export interface DeploymentOptions extends WorkloadOptions {
+export interface DeploymentOptions extends ReplicaSetOptions {
   readonly deployments: Informer<Deployment>;
 }
 
 const REVISION = 'deployment.kubernetes.io/revision';
 const HASH_LABEL = 'pod-template-hash';
-/** The letters that Kubernetes uses in generated names: no vowels, nothing that reads alike. */
-const SAFE_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, part: unknown) =>
-    part && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).sort(([left], [right]) => (left < right ? -1 : 1)))
-      : part,
-  );
-}
-
-function templateHash(deployment: Deployment): string {
-  const digest = createHash('sha256').update(canonical(deployment.spec?.template)).digest();
-  return [...digest.subarray(0, 10)].map((byte) => SAFE_LETTERS[byte % SAFE_LETTERS.length]).join('');
-}
-
 const revisionOf = (replicaSet: ReplicaSet): number => Number(replicaSet.metadata.annotations?.[REVISION] ?? 0);
 const sum = (values: readonly (number | undefined)[]): number =>
   values.reduce<number>((total, value) => total + (value ?? 0), 0);
@@ -72,7 +56,7 @@ export function deploymentController(options: DeploymentOptions): Controller {
   }
 
   async function ensureReplicaSet(deployment: Deployment, all: readonly ReplicaSet[]): Promise<ReplicaSet> {
-    const hash = templateHash(deployment);
+    const hash = templateHash(deployment.spec?.template);
     const name = `${deployment.metadata.name}-${hash}`;
     const revision = Math.max(0, ...all.map(revisionOf)) + 1;
     const existing = all.find((replicaSet) => replicaSet.metadata.name === name);

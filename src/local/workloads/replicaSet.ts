@@ -1,39 +1,17 @@
 import { Kinds, type Pod, type ReplicaSet } from '../../api/kinds.ts';
-import { apiVersionOf } from '../../api/object.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
-import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
-import type { Draft, Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import { controllerOf, OwnedObjects } from './ownedObjects.ts';
+import { OwnedPods, type WorkloadOptions } from './ownedPods.ts';
+import { availableAt, isActive, isReady } from './podState.ts';
 
-export interface WorkloadOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly pods: Informer<Pod>;
+export interface ReplicaSetOptions extends WorkloadOptions {
   readonly replicaSets: Informer<ReplicaSet>;
 }
 
 /** Pods made or removed in one go; the rest follows in the next round. */
 const BURST = 500;
-
-const isActive = (pod: Pod): boolean =>
-  !pod.metadata.deletionTimestamp && pod.status?.phase !== 'Succeeded' && pod.status?.phase !== 'Failed';
-
-const isReady = (pod: Pod): boolean =>
-  (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
-
-/** A pod counts as available once it has been ready for `minReadySeconds`. */
-function availableAt(pod: Pod, minReadySeconds: number): number {
-  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
-  return Date.parse(ready?.lastTransitionTime ?? '') + minReadySeconds * 1000;
-}
 
 /** The order in which pods are given up: not yet placed, not yet running, not ready, then the youngest. */
 function deletionRank(pod: Pod): [number, number] {
@@ -42,56 +20,21 @@ function deletionRank(pod: Pod): [number, number] {
 }
 
 /** Keeps the number of pods that each ReplicaSet asks for, and reports what there is. */
-export function replicaSetController(options: WorkloadOptions): Controller {
-  const { kube, clock, random, log, pods, replicaSets } = options;
-  const owned = new OwnedObjects(pods);
-  pods.subscribe((event) => owned.observe(event));
+export function replicaSetController(options: ReplicaSetOptions): Controller {
+  const { kube, clock, random, log, replicaSets } = options;
+  const owned = new OwnedPods(Kinds.ReplicaSet, options);
 
   async function createPods(replicaSet: ReplicaSet, count: number): Promise<void> {
-    const { template } = replicaSet.spec ?? {};
-    const draft: Draft<Pod> = {
-      metadata: {
-        generateName: `${replicaSet.metadata.name}-`,
-        ...(replicaSet.metadata.namespace && { namespace: replicaSet.metadata.namespace }),
-        ...(template?.metadata?.labels && { labels: template.metadata.labels }),
-        ...(template?.metadata?.annotations && { annotations: template.metadata.annotations }),
-        ownerReferences: [
-          {
-            apiVersion: apiVersionOf(Kinds.ReplicaSet),
-            kind: Kinds.ReplicaSet.kind,
-            name: replicaSet.metadata.name,
-            uid: replicaSet.metadata.uid ?? '',
-            controller: true,
-            blockOwnerDeletion: true,
-          },
-        ],
-      },
-      ...(template?.spec && { spec: template.spec }),
-    };
-    await Promise.all(
-      Array.from({ length: count }, async () => {
-        owned.noteCreated(replicaSet.metadata.uid ?? '', await kube.create(Kinds.Pod, draft));
-      }),
-    );
-  }
-
-  async function deletePods(victims: readonly Pod[]): Promise<void> {
-    await Promise.all(
-      victims.map(async (pod) => {
-        owned.noteDeleted(pod);
-        const preconditions = pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid };
-        await ignoreNotFound(
-          kube.delete(Kinds.Pod, { name: pod.metadata.name, namespace: pod.metadata.namespace }, { preconditions }),
-        );
-      }),
-    );
+    const template = replicaSet.spec?.template;
+    if (!template) return;
+    await Promise.all(Array.from({ length: count }, () => owned.create(replicaSet, template)));
   }
 
   async function reconcile(key: string): Promise<ReconcileResult | undefined> {
     const { name, namespace } = refOf(key);
     const replicaSet = replicaSets.store.get({ name, namespace });
     if (!replicaSet?.spec) return undefined;
-    const active = owned.of(replicaSet.metadata.uid ?? '').filter(isActive);
+    const active = owned.of(replicaSet).filter(isActive);
     const wanted = replicaSet.spec.replicas ?? 1;
     const missing = wanted - active.length;
     if (!replicaSet.metadata.deletionTimestamp) {
@@ -101,7 +44,7 @@ export function replicaSetController(options: WorkloadOptions): Controller {
           const [a, b] = [deletionRank(left), deletionRank(right)];
           return a[0] - b[0] || a[1] - b[1] || keyOf(left).localeCompare(keyOf(right));
         });
-        await deletePods(ranked.slice(0, Math.min(-missing, BURST)));
+        await Promise.all(ranked.slice(0, Math.min(-missing, BURST)).map((pod) => owned.delete(pod)));
       }
     }
     const now = clock.now();
@@ -138,13 +81,7 @@ export function replicaSetController(options: WorkloadOptions): Controller {
     clock,
     random,
     log,
-    watches: [
-      watch(replicaSets),
-      watch(pods, ({ object }) => {
-        const owner = controllerOf(object);
-        return owner?.kind === 'ReplicaSet' ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
-      }),
-    ],
+    watches: [watch(replicaSets), owned.watch()],
     reconcile,
   });
 }

@@ -3,7 +3,7 @@ import type { Deployment, ReplicaSet } from '../../api/kinds.ts';
 type IntOrString = string | number;
 
 /** `3`, `25%`: an absolute number or a share of `total`. */
-function resolve(value: IntOrString | undefined, total: number, round: (value: number) => number): number {
+export function resolveShare(value: IntOrString | undefined, total: number, round: (value: number) => number): number {
   if (value === undefined) return 0;
   if (typeof value === 'number') return value;
   return value.endsWith('%') ? round((Number(value.slice(0, -1)) / 100) * total) : Number(value);
@@ -18,8 +18,8 @@ export function rolloutBounds(deployment: Deployment): RolloutBounds {
   const replicas = deployment.spec?.replicas ?? 1;
   if (deployment.spec?.strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: replicas };
   const rolling = deployment.spec?.strategy?.rollingUpdate;
-  const maxSurge = resolve(rolling?.maxSurge ?? '25%', replicas, Math.ceil);
-  const maxUnavailable = resolve(rolling?.maxUnavailable ?? '25%', replicas, Math.floor);
+  const maxSurge = resolveShare(rolling?.maxSurge ?? '25%', replicas, Math.ceil);
+  const maxUnavailable = resolveShare(rolling?.maxUnavailable ?? '25%', replicas, Math.floor);
   // Both zero would never get anywhere.
   return maxSurge === 0 && maxUnavailable === 0 ? { maxSurge, maxUnavailable: 1 } : { maxSurge, maxUnavailable };
 }

@@ -1,17 +1,24 @@
 /**
- * The end of a CRD. In: the store's changes. Out: a definition that is being deleted takes its objects along, and goes
- * itself when the last of them (finalizers included) has gone.
+ * The life of a CRD. In: the store's changes. Out: a new definition is established a moment later; one that is being
+ * deleted takes its objects along, and goes itself when the last of them (finalizers included) has gone.
  */
 import type { Clock } from '../../clock/clock.ts';
 import { deleteObject } from './deletion.ts';
 import { textAt, type ApiObject } from './fields.ts';
 import { isFinished, type Objects } from './objects.ts';
 import type { Resource } from './resource.ts';
-import { CLEANUP_FINALIZER } from './strategies/customResourceDefinition.ts';
+import { CLEANUP_FINALIZER, establishedStatus } from './strategies/customResourceDefinition.ts';
 
 const DEFINITIONS = { group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' };
 
-export class DefinitionCleanup {
+const STATUS_WRITE = {
+  fieldManager: 'kube-apiserver',
+  dryRun: false,
+  fieldValidation: 'Ignore',
+  subresource: 'status',
+} as const;
+
+export class DefinitionLifecycle {
   private readonly objects: Objects;
   private readonly clock: Clock;
   /** Names of definitions on their way out; a definition is named after its table. */
@@ -26,6 +33,7 @@ export class DefinitionCleanup {
     this.stopListening = objects.store.subscribe((event, table) => {
       if (table === definitions) {
         const { name, deletionTimestamp } = event.object.metadata;
+        if (event.type === 'ADDED') queueMicrotask(() => this.establish(name));
         if (event.type === 'DELETED') this.leaving.delete(name);
         else if (deletionTimestamp !== undefined) {
           this.leaving.add(name);
@@ -37,6 +45,15 @@ export class DefinitionCleanup {
 
   stop(): void {
     this.stopListening();
+  }
+
+  private establish(name: string): void {
+    const resource = this.objects.catalog.find(DEFINITIONS.group, 'v1', DEFINITIONS.plural);
+    if (resource === undefined || this.objects.tableOf(resource).get(name) === undefined) return;
+    this.objects.update(resource, undefined, name, STATUS_WRITE, (live) => ({
+      ...live,
+      status: establishedStatus(live['spec'], this.objects.now()),
+    }));
   }
 
   private schedule(): void {

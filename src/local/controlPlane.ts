@@ -1,0 +1,120 @@
+/**
+ * What runs beside the API server on a control plane: the scheduler, the workload controllers, node lifecycle and
+ * storage. In: the API and informers. Out: controllers for a manager.
+ */
+import { Kinds, type Pod } from '../api/kinds.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
+import { KubeEventRecorder } from '../kube/eventRecorder.ts';
+import type { Informer, Informers } from '../kube/informer.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { Log } from '../kube/log.ts';
+import type { Controller } from '../kube/runtime/controller.ts';
+import { nodeHealthController } from './nodeLifecycle/nodeHealth.ts';
+import { podGarbageController } from './nodeLifecycle/podGarbage.ts';
+import { taintEvictionController } from './nodeLifecycle/taintEviction.ts';
+import { BY_NODE, schedulerController } from './scheduler/scheduler.ts';
+import { attachDetachController, BY_VOLUME, byVolumeIndex, volumesReady } from './storage/attachDetach.ts';
+import { BY_CLAIM, byClaimIndex } from './storage/claimIndex.ts';
+import { csiNodeController } from './storage/csiNodes.ts';
+import { volumeControllers } from './storage/volumeController.ts';
+import { autoscalerController } from './workloads/autoscaler.ts';
+import { cronJobController } from './workloads/cronJob.ts';
+import { daemonSetController } from './workloads/daemonSet.ts';
+import { deploymentController } from './workloads/deployment.ts';
+import { BY_NAMESPACE, disruptionBudgetController } from './workloads/disruptionBudget.ts';
+import { endpointsController } from './workloads/endpoints.ts';
+import { jobController } from './workloads/job.ts';
+import { BY_CONTROLLER, byControllerIndex } from './workloads/ownedObjects.ts';
+import { podCompletionController } from './workloads/podCompletion.ts';
+import { replicaSetController } from './workloads/replicaSet.ts';
+import { statefulSetController } from './workloads/statefulSet.ts';
+
+export interface ControlPlaneOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly informers: Informers;
+  /** Where Azure keeps the cluster's disks: the beginning of their ids. */
+  readonly resourceGroupId: string;
+  /** Data disks that a VM size takes. */
+  readonly dataDisks: (size: string) => number | undefined;
+  /** Whether the kubelet of a node can speak. */
+  readonly canReport: (node: string) => boolean;
+}
+
+export interface ControlPlane {
+  readonly controllers: readonly Controller[];
+  /** Whole pods, indexed by node, owner, namespace and claim. */
+  readonly pods: Informer<Pod>;
+  /** Whether all disks of a pod are on its node, so that its containers may start. */
+  readonly volumesReady: (pod: Pod) => boolean;
+}
+
+export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
+  const { kube, clock, random, log, informers } = options;
+  const common = { kube, clock, random, log };
+  const owned = { indexes: { [BY_CONTROLLER]: byControllerIndex } };
+  const pods = informers.of(Kinds.Pod, {
+    indexes: {
+      [BY_NODE]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []),
+      [BY_CONTROLLER]: byControllerIndex,
+      [BY_NAMESPACE]: ({ metadata }) => [metadata.namespace ?? ''],
+      [BY_CLAIM]: byClaimIndex,
+    },
+    // Kubelets and controllers need whole pods, not the trimmed ones of the engine.
+    transform: (pod) => pod,
+  });
+  const nodes = informers.of(Kinds.Node);
+  const replicaSets = informers.of(Kinds.ReplicaSet, owned);
+  const deployments = informers.of(Kinds.Deployment);
+  const statefulSets = informers.of(Kinds.StatefulSet);
+  const revisions = informers.of(Kinds.ControllerRevision, owned);
+  const jobs = informers.of(Kinds.Job, owned);
+  const budgets = informers.of(Kinds.PodDisruptionBudget);
+  const claims = informers.of(Kinds.PersistentVolumeClaim);
+  const volumes = informers.of(Kinds.PersistentVolume);
+  const storageClasses = informers.of(Kinds.StorageClass);
+  const csiNodes = informers.of(Kinds.CSINode);
+  const attachments = informers.of(Kinds.VolumeAttachment, { indexes: { [BY_VOLUME]: byVolumeIndex } });
+  const storage = { claims, volumes, storageClasses, csiNodes };
+  const events = new KubeEventRecorder({ ...common, component: 'default-scheduler' });
+  const sized = { deployments, replicaSets, statefulSets };
+
+  const controllers = [
+    schedulerController({
+      ...common,
+      events,
+      pods,
+      nodes,
+      namespaces: informers.of(Kinds.Namespace),
+      budgets,
+      storage,
+    }),
+    deploymentController({ ...common, pods, replicaSets, deployments }),
+    replicaSetController({ ...common, pods, replicaSets }),
+    statefulSetController({ ...common, pods, statefulSets, revisions, claims }),
+    daemonSetController({ ...common, pods, nodes, revisions, daemonSets: informers.of(Kinds.DaemonSet) }),
+    jobController({ ...common, pods, jobs }),
+    cronJobController({ ...common, jobs, cronJobs: informers.of(Kinds.CronJob) }),
+    podCompletionController({ ...common, pods, canReport: options.canReport }),
+    autoscalerController({ ...common, ...sized, pods, autoscalers: informers.of(Kinds.HorizontalPodAutoscaler) }),
+    disruptionBudgetController({ ...common, ...sized, pods, budgets }),
+    endpointsController({ ...common, pods, services: informers.of(Kinds.Service) }),
+    nodeHealthController({ ...common, nodes, leases: informers.of(Kinds.Lease) }),
+    taintEvictionController({ ...common, nodes, pods, byNode: BY_NODE }),
+    podGarbageController({ ...common, nodes, pods }),
+    ...volumeControllers({
+      ...common,
+      ...storage,
+      pods,
+      nodes,
+      attachments,
+      resourceGroupId: options.resourceGroupId,
+    }),
+    attachDetachController({ ...common, pods, nodes, claims, volumes, attachments }),
+    csiNodeController({ ...common, nodes, csiNodes, dataDisks: options.dataDisks }),
+  ];
+  return { controllers, pods, volumesReady: (pod) => volumesReady(pod, { claims, volumes, attachments }) };
+}

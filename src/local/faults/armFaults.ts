@@ -1,0 +1,186 @@
+/**
+ * Faults of Azure. In: the faults that are on and the requests that reach the local ARM. Out: refusals, operations that
+ * fail or end late, and quotas that are lowered while a fault lasts, all with the codes and words of Azure.
+ */
+import { ArmError } from '../arm/armError.ts';
+import type { Fault, ArmOperation, FaultPlan } from '../arm/faultPlan.ts';
+import { listAt, textAt } from '../arm/jsonPath.ts';
+import type { LocalArm } from '../arm/localArm.ts';
+import type { FaultOrder } from './faultKinds.ts';
+import { matchesTexts, type ActiveFault, type Faults } from './faults.ts';
+
+const CREATE_MACHINE = 'virtualMachines.createOrUpdate';
+const DELETE_INTERFACE = 'networkInterfaces.delete';
+const RESERVED_FOR = 180_000;
+const NO_REQUESTS_LEFT = 'Microsoft.Compute/PutVM3Min;0,Microsoft.Compute/PutVM30Min;120';
+
+interface Wanted {
+  readonly size: string;
+  readonly family: string;
+  readonly zone: string | undefined;
+  readonly priority: string;
+  readonly name: string;
+}
+
+type FamilyOf = (size: string) => string | undefined;
+
+export class ArmFaults implements FaultPlan {
+  readonly #faults: Faults;
+  readonly #location: string;
+  readonly #familyOf: FamilyOf;
+  /** Until when an interface is held for a machine that failed, by its lower-case name. */
+  readonly #reserved = new Map<string, number>();
+
+  constructor(faults: Faults, location: string, familyOf: FamilyOf) {
+    this.#faults = faults;
+    this.#location = location;
+    this.#familyOf = familyOf;
+  }
+
+  before(operation: ArmOperation): Fault | undefined {
+    const throttled = this.#faults.strikes('throttle', operation.name, (order) => concerns(order, operation.name));
+    if (throttled) return { kind: 'refuse', error: throttledError(throttled.order) };
+    if (operation.name === DELETE_INTERFACE) {
+      const refusal = this.#reservation(operation);
+      if (refusal) return refusal;
+    }
+    if (operation.name === CREATE_MACHINE) {
+      const refusal = this.#createFault(operation);
+      if (refusal) {
+        this.#reserve(operation);
+        return refusal;
+      }
+    }
+    const target = `${operation.name} ${operation.resourceName ?? ''}`;
+    if (!isLongRunning(operation.name)) return undefined;
+    const fails = this.#faults.strikes('lro-fail', target, (order) => concerns(order, operation.name, CREATE_MACHINE));
+    if (fails) {
+      if (operation.name === CREATE_MACHINE) this.#reserve(operation);
+      const message = 'An unexpected error occurred while processing the request.';
+      return { kind: 'failLate', error: new ArmError(500, 'InternalExecutionError', message) };
+    }
+    const late = this.#faults.strikes('lro-late', target, (order) => concerns(order, operation.name, CREATE_MACHINE));
+    return late && { kind: 'finishLate', milliseconds: late.order.numbers['by'] ?? 60_000 };
+  }
+
+  /** Keeps quotas as the faults say: lower while one lasts, as before when it ends. */
+  follow(arm: LocalArm): () => void {
+    const counterOf = ({ kind, texts }: FaultOrder): string | undefined => {
+      if (kind === 'regional-quota') return 'cores';
+      if (kind === 'spot-quota') return 'lowPriorityCores';
+      return kind === 'family-quota' ? texts['family'] : undefined;
+    };
+    const apply = ({ order }: ActiveFault, on: boolean): void => {
+      const counter = counterOf(order);
+      const { limit } = order.numbers;
+      if (counter !== undefined && limit !== undefined) arm.setQuota(counter, on ? limit : undefined);
+    };
+    return this.#faults.subscribe(({ type, fault }) => {
+      if (type !== 'struck') apply(fault, type === 'began');
+    });
+  }
+
+  #createFault(operation: ArmOperation): Fault | undefined {
+    const wanted = this.#wantedOf(operation);
+    const strikes = (kind: Parameters<Faults['strikes']>[0]): boolean =>
+      this.#faults.strikes(
+        kind,
+        `${wanted.name} ${wanted.size}`,
+        (order) => order.numbers['limit'] === undefined && matchesTexts(order, { ...wanted }),
+      ) !== undefined;
+    const refuse = (status: number, code: string, message: string): Fault => ({
+      kind: 'refuse',
+      error: new ArmError(status, code, message),
+    });
+    const isSpot = wanted.priority === 'spot';
+    const quota = (name: string): Fault =>
+      refuse(
+        409,
+        'OperationNotAllowed',
+        `Operation could not be completed as it results in exceeding approved ${name} quota. Additional details - Deployment Model: Resource Manager, Location: ${this.#location}, Current Limit: 0, Current Usage: 0, Additional Required: 1, (Minimum) New Limit Required: 1.`,
+      );
+    if (!isSpot && strikes('family-quota')) return quota(`${wanted.family} Cores`);
+    if (!isSpot && strikes('regional-quota')) return quota('Total Regional Cores');
+    if (isSpot && strikes('spot-quota')) return quota('lowPriorityCores');
+    if (strikes('sku-restriction')) {
+      const where = wanted.zone === undefined ? '' : ` zone '${wanted.zone}'`;
+      return refuse(
+        409,
+        'SkuNotAvailable',
+        `The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: ${wanted.size}' is currently not available in location '${this.#location}'${where}. Please try another size or deploy to a different location or different zone. See https://aka.ms/azureskunotavailable for details.`,
+      );
+    }
+    if (wanted.zone !== undefined && strikes('zonal-allocation')) {
+      return {
+        kind: 'failLate',
+        error: new ArmError(
+          409,
+          'ZonalAllocationFailed',
+          `Allocation failed. We do not have sufficient capacity for the requested VM size in this zone. Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance`,
+        ),
+      };
+    }
+    if (!strikes('allocation')) return undefined;
+    return {
+      kind: 'failLate',
+      error: new ArmError(
+        409,
+        'AllocationFailed',
+        'Allocation failed. We do not have sufficient capacity for the requested VM size in this region. Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance',
+      ),
+    };
+  }
+
+  #wantedOf({ body, resourceName = '' }: ArmOperation): Wanted {
+    const size = textAt(body, 'properties', 'hardwareProfile', 'vmSize') ?? '';
+    const [zone] = listAt(body, 'zones').map(String);
+    return {
+      name: resourceName,
+      size,
+      family: this.#familyOf(size) ?? '',
+      zone,
+      priority: textAt(body, 'properties', 'priority') === 'Spot' ? 'spot' : 'regular',
+    };
+  }
+
+  /** The interface of a machine that failed stays bound to its name for a while. */
+  #reserve({ body, resourceName = '' }: ArmOperation): void {
+    for (const reference of listAt(body, 'properties', 'networkProfile', 'networkInterfaces')) {
+      const name = (textAt(reference, 'id') ?? '').split('/').at(-1)?.toLowerCase() ?? '';
+      const fault = this.#faults.strikes('nic-reserved', `${resourceName} ${name}`);
+      if (fault) this.#reserved.set(name, this.#faults.clock.now() + (fault.order.numbers['hold'] ?? RESERVED_FOR));
+    }
+  }
+
+  #reservation({ resourceName = '' }: ArmOperation): Fault | undefined {
+    const name = resourceName.toLowerCase();
+    const until = this.#reserved.get(name);
+    if (until === undefined) return undefined;
+    if (until <= this.#faults.clock.now()) {
+      this.#reserved.delete(name);
+      return undefined;
+    }
+    const message = `Nic(s) in request is reserved for another Virtual Machine for 180 seconds. Please provide another nic(s) or retry after 180 seconds. Reserved NIC: ${resourceName}`;
+    return { kind: 'refuse', error: new ArmError(400, 'NicReservedForAnotherVm', message) };
+  }
+}
+
+const isLongRunning = (name: string): boolean => /\.(createOrUpdate|delete)$/.test(name);
+
+/** An order that names no operation means the usual one. */
+function concerns({ texts }: FaultOrder, name: string, usual?: string): boolean {
+  const wanted = texts['operation'] ?? usual;
+  return wanted === undefined || name.toLowerCase() === wanted.toLowerCase();
+}
+
+function throttledError({ numbers }: FaultOrder): ArmError {
+  const seconds = Math.max(1, Math.round((numbers['after'] ?? 30_000) / 1000));
+  return new ArmError(
+    429,
+    'TooManyRequests',
+    `The server rejected the request because too many requests have been received for this subscription. Retry after ${seconds} seconds.`,
+    {
+      headers: { 'retry-after': String(seconds), 'x-ms-ratelimit-remaining-resource': NO_REQUESTS_LEFT },
+    },
+  );
+}

@@ -1,0 +1,132 @@
+/**
+ * The door through which a running world is troubled from outside. In: the world's faults. Out: an HTTP endpoint on
+ * loopback, open to whoever can read its token: list, add and clear faults.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { FaultSyntaxError, formatFault, parseFault } from './faultKinds.ts';
+import type { ActiveFault, Faults } from './faults.ts';
+
+/** One fault as the endpoint shows it. */
+interface ShownFault {
+  readonly id: number;
+  readonly fault: string;
+  readonly since: string;
+  readonly until?: string;
+  readonly struck: number;
+}
+
+export interface ControlAddress {
+  readonly url: string;
+  readonly token: string;
+}
+
+const MAX_BODY_BYTES = 64 * 1024;
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+function show({ id, order, since, until, struck }: ActiveFault): ShownFault {
+  return {
+    id,
+    fault: formatFault(order),
+    since: new Date(since).toISOString(),
+    ...(until !== undefined && { until: new Date(until).toISOString() }),
+    struck,
+  };
+}
+
+export class ControlServer {
+  readonly #faults: Faults;
+  readonly #token: string;
+  #server: Server | undefined;
+
+  constructor(faults: Faults, token: string) {
+    this.#faults = faults;
+    this.#token = token;
+  }
+
+  async listen(): Promise<ControlAddress> {
+    const server = createServer((request, response) => {
+      this.#answer(request).then(
+        (answer) => send(response, answer),
+        (error: unknown) => send(response, { status: 500, body: { error: String(error) } }),
+      );
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    this.#server = server;
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: this.#token };
+  }
+
+  async close(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (server === undefined) return;
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  }
+
+  async #answer(request: IncomingMessage): Promise<Answer> {
+    if (!this.#isAllowed(request.headers.authorization ?? '')) return { status: 401, body: { error: 'who are you?' } };
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const [, collection, id] = pathname.split('/');
+    if (collection !== 'faults') return { status: 404, body: { error: `there is nothing at ${pathname}` } };
+    switch (request.method ?? '') {
+      case 'GET':
+        return { status: 200, body: this.#faults.list().map(show) };
+      case 'POST':
+        return this.#add(await readText(request));
+      case 'DELETE':
+        return this.#remove(id);
+      default:
+        return { status: 405, body: { error: 'faults are listed, added and deleted' } };
+    }
+  }
+
+  #add(text: string): Answer {
+    try {
+      return { status: 201, body: show(this.#faults.add(parseFault(text))) };
+    } catch (error) {
+      if (!(error instanceof FaultSyntaxError)) throw error;
+      return { status: 400, body: { error: error.message } };
+    }
+  }
+
+  #remove(id: string | undefined): Answer {
+    if (id === undefined || id === '') {
+      this.#faults.clear();
+      return { status: 200, body: [] };
+    }
+    if (this.#faults.remove(Number(id))) return { status: 200, body: this.#faults.list().map(show) };
+    return { status: 404, body: { error: `there is no fault #${id}` } };
+  }
+
+  #isAllowed(header: string): boolean {
+    const [given, wanted] = [Buffer.from(header), Buffer.from(`Bearer ${this.#token}`)];
+    return given.length === wanted.length && timingSafeEqual(given, wanted);
+  }
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BODY_BYTES) throw new Error(`a fault takes at most ${MAX_BODY_BYTES} bytes to say`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function send(response: ServerResponse, { status, body }: Answer): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,129 @@
+/**
+ * The faults that are on. In: orders, single or by schedule. Out: for every occasion (an Azure request, a request of
+ * nodewright, a machine that boots) whether something goes wrong, and notice of those that act at once.
+ */
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import { formatFault, type FaultKind, type FaultOrder } from './faultKinds.ts';
+
+export interface ActiveFault {
+  readonly id: number;
+  readonly order: FaultOrder;
+  readonly since: number;
+  /** Milliseconds since the epoch; absent for a fault that stays until it is cleared. */
+  readonly until?: number;
+  /** How often it struck. */
+  struck: number;
+}
+
+export interface FaultsOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export interface FaultEvent {
+  readonly type: 'began' | 'ended' | 'struck';
+  readonly fault: ActiveFault;
+  /** What was hit, when it struck. */
+  readonly target?: string;
+}
+
+/** Far more than anybody orders by hand; a schedule that goes wild must not grow without end. */
+const MOST_FAULTS = 1_000;
+
+export class Faults {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly #active = new Map<number, ActiveFault>();
+  readonly #cancels = new Map<number, () => void>();
+  readonly #listeners = new Set<(event: FaultEvent) => void>();
+  #next = 1;
+
+  constructor({ clock, random }: FaultsOptions) {
+    this.clock = clock;
+    this.random = random;
+  }
+
+  add(order: FaultOrder): ActiveFault {
+    if (this.#active.size >= MOST_FAULTS) throw new Error(`there are ${MOST_FAULTS} faults already; clear some`);
+    const { for: duration } = order.numbers;
+    const since = this.clock.now();
+    const fault: ActiveFault = {
+      id: this.#next++,
+      order,
+      since,
+      ...(duration !== undefined && { until: since + duration }),
+      struck: 0,
+    };
+    this.#active.set(fault.id, fault);
+    if (duration !== undefined)
+      this.#cancels.set(
+        fault.id,
+        this.clock.after(duration, () => this.remove(fault.id)),
+      );
+    this.#tell({ type: 'began', fault });
+    return fault;
+  }
+
+  /** False when there is no such fault (any more). */
+  remove(id: number): boolean {
+    const fault = this.#active.get(id);
+    if (fault === undefined) return false;
+    this.#active.delete(id);
+    this.#cancels.get(id)?.();
+    this.#cancels.delete(id);
+    this.#tell({ type: 'ended', fault });
+    return true;
+  }
+
+  clear(): void {
+    for (const id of this.#active.keys()) this.remove(id);
+  }
+
+  list(): readonly ActiveFault[] {
+    return [...this.#active.values()];
+  }
+
+  /** Hears of every fault that begins, ends or strikes; returns how to stop. */
+  subscribe(listener: (event: FaultEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Whether a fault of this kind strikes now. In: what the occasion is, to compare with what the order says. Out: the
+   * fault that struck. Randomness is drawn only for faults that could.
+   */
+  strikes(
+    kind: FaultKind,
+    target: string,
+    matches: (order: FaultOrder) => boolean = () => true,
+  ): ActiveFault | undefined {
+    for (const fault of this.#active.values()) {
+      const { share = 1, count = Number.POSITIVE_INFINITY } = fault.order.numbers;
+      if (fault.order.kind !== kind || fault.struck >= count || !matches(fault.order)) continue;
+      if (share < 1 && this.random.next() >= share) continue;
+      this.hit(fault, target);
+      return fault;
+    }
+    return undefined;
+  }
+
+  /** Notes that a fault struck; one that has had all its times ends. */
+  hit(fault: ActiveFault, target: string): void {
+    fault.struck++;
+    this.#tell({ type: 'struck', fault, target });
+    if (fault.struck >= (fault.order.numbers['count'] ?? Number.POSITIVE_INFINITY)) this.remove(fault.id);
+  }
+
+  #tell(event: FaultEvent): void {
+    for (const listener of this.#listeners) listener(event);
+  }
+}
+
+/** Text parameters that an order does not give match everything. */
+export function matchesTexts(order: FaultOrder, facts: Readonly<Record<string, string | undefined>>): boolean {
+  return Object.entries(order.texts).every(
+    ([name, wanted]) => !(name in facts) || facts[name]?.toLowerCase() === wanted.toLowerCase(),
+  );
+}

@@ -1,0 +1,160 @@
+/**
+ * Whether nodes are alive. In: nodes and the leases that their kubelets renew. Out: conditions set to Unknown when a
+ * lease has not been renewed for the grace period, and the taints that follow from a node's conditions.
+ */
+import { Kinds, type Lease, type Node } from '../../api/kinds.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import { isNotFound } from '../../kube/errors.ts';
+import type { Informer } from '../../kube/informer.ts';
+import type { Kube } from '../../kube/kube.ts';
+import type { Log } from '../../kube/log.ts';
+import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { timestamp } from '../../units/timestamp.ts';
+
+export interface NodeHealthOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly nodes: Informer<Node>;
+  readonly leases: Informer<Lease>;
+}
+
+type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
+type Condition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
+
+const LEASES = 'kube-node-lease';
+const GRACE = 40_000;
+const STARTUP_GRACE = 60_000;
+const CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
+
+const NOT_READY = 'node.kubernetes.io/not-ready';
+const UNREACHABLE = 'node.kubernetes.io/unreachable';
+const CORDONED = 'node.kubernetes.io/unschedulable';
+/** Which taint follows from which condition. */
+const BY_CONDITION: readonly (readonly [string, Condition['status'], string, readonly Taint['effect'][]])[] = [
+  ['Ready', 'False', NOT_READY, ['NoSchedule', 'NoExecute']],
+  ['Ready', 'Unknown', UNREACHABLE, ['NoSchedule', 'NoExecute']],
+  ['MemoryPressure', 'True', 'node.kubernetes.io/memory-pressure', ['NoSchedule']],
+  ['DiskPressure', 'True', 'node.kubernetes.io/disk-pressure', ['NoSchedule']],
+  ['PIDPressure', 'True', 'node.kubernetes.io/pid-pressure', ['NoSchedule']],
+  ['NetworkUnavailable', 'True', 'node.kubernetes.io/network-unavailable', ['NoSchedule']],
+];
+const MANAGED = new Set([...BY_CONDITION.map(([, , key]) => key), CORDONED]);
+
+/** The taints a node should carry: those of others, and those that follow from its conditions. */
+export function wantedTaints(node: Node, now: number): Taint[] {
+  const before = node.spec?.taints ?? [];
+  const conditions = node.status?.conditions ?? [];
+  const own: Taint[] = BY_CONDITION.flatMap(([type, status, key, effects]) =>
+    conditions.some((condition) => condition.type === type && condition.status === status)
+      ? effects.map((effect) => ({ key, effect }))
+      : [],
+  );
+  if (node.spec?.unschedulable) own.push({ key: CORDONED, effect: 'NoSchedule' });
+  const kept = before.filter(({ key }) => !MANAGED.has(key));
+  const timed = own.map((taint): Taint => {
+    const known = before.find(({ key, effect }) => key === taint.key && effect === taint.effect);
+    return (
+      known ??
+      (taint.effect === 'NoExecute' || taint.key === CORDONED ? { ...taint, timeAdded: timestamp(now) } : taint)
+    );
+  });
+  return [...kept, ...timed];
+}
+
+const same = (left: readonly Taint[], right: readonly Taint[]): boolean => {
+  const words = (taints: readonly Taint[]): string =>
+    taints
+      .map(({ key, value, effect }) => `${key}=${value ?? ''}:${effect}`)
+      .sort()
+      .join();
+  return words(left) === words(right);
+};
+
+export function nodeHealthController(options: NodeHealthOptions): Controller {
+  const { kube, clock, random, log, nodes, leases } = options;
+  /** When news of a node last came, by our clock: a kubelet's own clock may be wrong. */
+  const heard = new Map<string, { readonly signs: string; readonly at: number }>();
+
+  function hear(name: string): { readonly at: number } {
+    const renewed = leases.store.get({ name, namespace: LEASES })?.spec?.renewTime;
+    const ready = nodes.store.get({ name })?.status?.conditions?.find(({ type }) => type === 'Ready');
+    const signs = `${renewed} ${ready?.lastHeartbeatTime}`;
+    const known = heard.get(name);
+    if (known?.signs === signs) return known;
+    const news = { signs, at: clock.now() };
+    heard.set(name, news);
+    return news;
+  }
+
+  async function reconcile(name: string): Promise<ReconcileResult | undefined> {
+    const node = nodes.store.get({ name });
+    if (!node) {
+      heard.delete(name);
+      return undefined;
+    }
+    const silent = clock.now() - hear(name).at;
+    const hasLease = leases.store.get({ name, namespace: LEASES }) !== undefined;
+    const grace = hasLease ? GRACE : STARTUP_GRACE;
+    const lost = silent >= grace;
+    const current = lost ? await markUnknown(node) : node;
+    const taints = wantedTaints(current, clock.now());
+    if (!same(taints, current.spec?.taints ?? [])) {
+      const { resourceVersion } = current.metadata;
+      await kube.patch(
+        Kinds.Node,
+        { name },
+        { type: 'merge', body: { metadata: { resourceVersion }, spec: { taints } } },
+      );
+    }
+    return lost ? undefined : { requeueAfter: grace - silent };
+  }
+
+  async function markUnknown(node: Node): Promise<Node> {
+    const before = node.status?.conditions ?? [];
+    const now = timestamp(clock.now());
+    const stale = CONDITIONS.flatMap((type): Condition[] => {
+      const known = before.find((condition) => condition.type === type);
+      if (known?.status === 'Unknown') return [];
+      const [reason, message] = known
+        ? ['NodeStatusUnknown', 'Kubelet stopped posting node status.']
+        : ['NodeStatusNeverUpdated', 'Kubelet never posted node status.'];
+      return [{ ...known, type, status: 'Unknown', reason, message, lastTransitionTime: now }];
+    });
+    if (stale.length === 0) return node;
+    try {
+      return await kube.patch(
+        Kinds.Node,
+        { name: node.metadata.name },
+        { type: 'strategic', body: { status: { conditions: stale } } },
+        { subresource: 'status' },
+      );
+    } catch (error) {
+      if (isNotFound(error)) return node;
+      throw error;
+    }
+  }
+
+  return reconciler({
+    name: 'local.nodelifecycle',
+    concurrency: 16,
+    clock,
+    random,
+    log,
+    watches: [
+      watch(nodes),
+      // A lease that is renewed is work only for a node that was given up.
+      watch(leases, ({ object }) => {
+        const node = nodes.store.get({ name: object.metadata.name });
+        if (node && object.metadata.namespace === LEASES) hear(object.metadata.name);
+        const lost = node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown');
+        return node && lost ? [object.metadata.name] : [];
+      }),
+    ],
+    reconcile,
+  });
+}

@@ -1,0 +1,153 @@
+/** The building blocks of scenarios. In: a few words about a workload. Out: the objects that make it. */
+import {
+  Kinds,
+  type CronJob,
+  type Deployment,
+  type HorizontalPodAutoscaler,
+  type Job,
+  type PodDisruptionBudget,
+  type StatefulSet,
+} from '../../api/kinds.ts';
+import type { KubeObject, ResourceKind } from '../../api/object.ts';
+import type { Draft } from '../../kube/kube.ts';
+
+const NAMESPACE = 'default';
+const ZONE = 'topology.kubernetes.io/zone';
+
+/** An object to create, with its kind. */
+export interface Manifest {
+  readonly kind: ResourceKind<KubeObject>;
+  readonly object: Draft<KubeObject>;
+}
+
+export function manifest<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>): Manifest {
+  return { kind, object };
+}
+
+interface Size {
+  readonly cpu: string;
+  readonly memory: string;
+}
+
+export interface ServiceShape extends Size {
+  readonly replicas: number;
+  /** Cores that arrive over time, see loadModel.ts; with it the service is scaled by it. */
+  readonly load?: string;
+  readonly most?: number;
+  readonly spreadOverZones?: true;
+  /** How many may be missing while nodes are drained. */
+  readonly maxUnavailable?: number | string;
+  readonly spec?: Partial<NonNullable<NonNullable<NonNullable<Deployment['spec']>['template']>['spec']>>;
+}
+
+const container = (name: string, { cpu, memory }: Size): { name: string; image: string; resources: object } => ({
+  name,
+  image: `example.com/${name}:1`,
+  resources: { requests: { cpu, memory }, limits: { memory } },
+});
+
+const zonal = (labels: Record<string, string>): NonNullable<ServiceShape['spec']> => ({
+  containers: [],
+  topologySpreadConstraints: [
+    { maxSkew: 1, topologyKey: ZONE, whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: labels } },
+  ],
+});
+
+/** A Deployment, with its autoscaler and budget where the shape asks for them. */
+export function service(name: string, shape: ServiceShape): Manifest[] {
+  const labels = { app: name };
+  const metadata = { name, namespace: NAMESPACE };
+  const deployment: Draft<Deployment> = {
+    metadata: { ...metadata, labels, ...(shape.load && { annotations: { 'local.nodewright.dev/load': shape.load } }) },
+    spec: {
+      replicas: shape.replicas,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          ...(shape.spreadOverZones && zonal(labels)),
+          ...shape.spec,
+          containers: [container(name, shape)],
+        },
+      },
+    },
+  };
+  const autoscaler: Draft<HorizontalPodAutoscaler> = {
+    metadata,
+    spec: {
+      minReplicas: shape.replicas,
+      maxReplicas: shape.most ?? shape.replicas * 10,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      metrics: [
+        { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } } },
+      ],
+    },
+  };
+  const budget: Draft<PodDisruptionBudget> = {
+    metadata,
+    spec: { maxUnavailable: shape.maxUnavailable ?? 1, selector: { matchLabels: labels } },
+  };
+  return [
+    manifest(Kinds.Deployment, deployment),
+    ...(shape.load ? [manifest(Kinds.HorizontalPodAutoscaler, autoscaler)] : []),
+    ...(shape.maxUnavailable === undefined ? [] : [manifest(Kinds.PodDisruptionBudget, budget)]),
+  ];
+}
+
+/** A StatefulSet whose pods have a disk each and share no zone as long as they can. */
+export function database(name: string, replicas: number, size: Size & { readonly storage: string }): Manifest[] {
+  const labels = { app: name };
+  const object: Draft<StatefulSet> = {
+    metadata: { name, namespace: NAMESPACE, labels },
+    spec: {
+      replicas,
+      serviceName: name,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { ...zonal(labels), containers: [container(name, size)] } },
+      volumeClaimTemplates: [
+        {
+          metadata: { name: 'data' },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: size.storage } } },
+        },
+      ],
+    },
+  };
+  const budget: Draft<PodDisruptionBudget> = {
+    metadata: { name, namespace: NAMESPACE },
+    spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
+  };
+  return [manifest(Kinds.StatefulSet, object), manifest(Kinds.PodDisruptionBudget, budget)];
+}
+
+export interface BatchShape extends Size {
+  readonly completions: number;
+  readonly parallelism: number;
+  readonly runSeconds: number;
+}
+
+function jobSpec(name: string, shape: BatchShape): NonNullable<Job['spec']> {
+  return {
+    completions: shape.completions,
+    parallelism: shape.parallelism,
+    ttlSecondsAfterFinished: 600,
+    // A pod that was moved has not failed.
+    podFailurePolicy: {
+      rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
+    },
+    template: {
+      metadata: { annotations: { 'local.nodewright.dev/run-seconds': String(shape.runSeconds) } },
+      spec: { restartPolicy: 'Never', containers: [container(name, shape)] },
+    },
+  };
+}
+
+export function batch(name: string, shape: BatchShape): Manifest {
+  return manifest<Job>(Kinds.Job, { metadata: { name, namespace: NAMESPACE }, spec: jobSpec(name, shape) });
+}
+
+export function nightly(name: string, schedule: string, shape: BatchShape): Manifest {
+  return manifest<CronJob>(Kinds.CronJob, {
+    metadata: { name, namespace: NAMESPACE },
+    spec: { schedule, concurrencyPolicy: 'Forbid', jobTemplate: { spec: jobSpec(name, shape) } },
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * The pods that wait for a node. In: pods as they come, and reasons to try again. Out: which to try next, the most
+ * urgent first. A pod that found no node rests until something changes that could help it.
+ */
+import type { Pod } from '../../api/kinds.ts';
+import { affinityTerms } from './affinity.ts';
+import type { PodInfo } from './podInfo.ts';
+
+/** Placing some other pod can make room for this one: it must be near it, or evenly spread. */
+function isSociable({ pod }: PodInfo): boolean {
+  return affinityTerms(pod, 'podAffinity').length > 0 || (pod.spec?.topologySpreadConstraints ?? []).length > 0;
+}
+
+/** Higher priority first, then the pod that waits longest. */
+function byUrgency(left: PodInfo, right: PodInfo): number {
+  if (left.priority !== right.priority) return right.priority - left.priority;
+  const [a, b] = [left.pod.metadata.creationTimestamp ?? '', right.pod.metadata.creationTimestamp ?? ''];
+  if (a !== b) return a < b ? -1 : 1;
+  return left.key < right.key ? -1 : 1;
+}
+
+export class PendingPods {
+  readonly #waiting = new Map<string, PodInfo>();
+  readonly #awake = new Set<string>();
+  readonly #sociable = new Set<string>();
+  readonly #withClaims = new Set<string>();
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  get hasWork(): boolean {
+    return this.#awake.size > 0;
+  }
+
+  /** A pod that changed in what decides where it fits is tried again; one that did not, rests on. */
+  set(info: PodInfo): void {
+    const before = this.#waiting.get(info.key);
+    this.#waiting.set(info.key, info);
+    if (isSociable(info)) this.#sociable.add(info.key);
+    if (info.claims.length > 0) this.#withClaims.add(info.key);
+    if (before?.shape !== info.shape || before.pod.metadata.uid !== info.pod.metadata.uid) this.#awake.add(info.key);
+  }
+
+  delete(key: string): void {
+    this.#waiting.delete(key);
+    this.#awake.delete(key);
+    this.#sociable.delete(key);
+    this.#withClaims.delete(key);
+  }
+
+  get(pod: string): PodInfo | undefined {
+    return this.#waiting.get(pod);
+  }
+
+  wake(key: string): void {
+    if (this.#waiting.has(key)) this.#awake.add(key);
+  }
+
+  wakeAll(): void {
+    for (const key of this.#waiting.keys()) this.#awake.add(key);
+  }
+
+  wakeSociable(): void {
+    for (const key of this.#sociable) this.#awake.add(key);
+  }
+
+  wakeWithClaims(): void {
+    for (const key of this.#withClaims) this.#awake.add(key);
+  }
+
+  /** Those to try now; they rest afterwards unless woken again. */
+  take(): PodInfo[] {
+    const taken = [...this.#awake].flatMap((key) => this.#waiting.get(key) ?? []);
+    this.#awake.clear();
+    return taken.sort(byUrgency);
+  }
+
+  isSociable(info: PodInfo): boolean {
+    return this.#sociable.has(info.key);
+  }
+}
+
+export function isPending(pod: Pod): boolean {
+  return (
+    !pod.spec?.nodeName &&
+    !pod.metadata.deletionTimestamp &&
+    pod.status?.phase !== 'Succeeded' &&
+    pod.status?.phase !== 'Failed' &&
+    (pod.spec?.schedulingGates ?? []).length === 0 &&
+    (pod.spec?.schedulerName ?? 'default-scheduler') === 'default-scheduler'
+  );
+}

@@ -1,0 +1,111 @@
+/**
+ * Room for the urgent. In: a pod that fits nowhere and the cluster. Out: the node where the least harm makes room, and
+ * the pods that must leave it; undefined when no removal of less urgent pods helps.
+ */
+import type { Pod, PodDisruptionBudget } from '../../api/kinds.ts';
+import type { ClusterView } from './clusterView.ts';
+import { complaints, type Seeker } from './filters.ts';
+import type { NodeInfo } from './nodeInfo.ts';
+import type { PodInfo } from './podInfo.ts';
+import { matchesLabelSelector } from './selectors.ts';
+
+export interface Preemption {
+  readonly node: NodeInfo;
+  readonly victims: readonly PodInfo[];
+}
+
+export interface PreemptionInput {
+  readonly info: PodInfo;
+  readonly view: ClusterView;
+  /** The nodes where fewer pods could help. */
+  readonly candidates: readonly NodeInfo[];
+  readonly budgets: Iterable<PodDisruptionBudget>;
+  /** The pod as it looks for a node now, with what was removed left out. */
+  readonly seek: () => Seeker;
+}
+
+/** Looking at every node of a large cluster would take longer than it is worth. */
+const MOST_CANDIDATES = 100;
+
+interface Option extends Preemption {
+  readonly violations: number;
+}
+
+export function findPreemption(input: PreemptionInput): Preemption | undefined {
+  const { info, candidates } = input;
+  if (info.pod.spec?.preemptionPolicy === 'Never') return undefined;
+  const budgets = [...input.budgets];
+  const options: Option[] = [];
+  for (const node of candidates) {
+    if (options.length >= MOST_CANDIDATES) break;
+    const lower = [...node.pods.values()].filter(({ priority }) => priority < info.priority);
+    if (lower.length === 0) continue;
+    const option = tryNode(input, node, lower, budgets);
+    if (option) options.push(option);
+  }
+  return options.sort(byHarm)[0];
+}
+
+/** Takes all less urgent pods off, then lets back as many as fit, the most urgent first. */
+function tryNode(
+  { view, seek }: PreemptionInput,
+  node: NodeInfo,
+  lower: readonly PodInfo[],
+  budgets: readonly PodDisruptionBudget[],
+): Option | undefined {
+  const fits = (): boolean => complaints(seek(), node).reasons.length === 0;
+  for (const pod of lower) view.remove(pod.key);
+  const victims: PodInfo[] = [];
+  let violations = 0;
+  const possible = fits();
+  const guarded = violating(lower, budgets);
+  const order = [...lower].sort(
+    (left, right) =>
+      Number(guarded.has(right.key)) - Number(guarded.has(left.key)) ||
+      right.priority - left.priority ||
+      startOf(left.pod) - startOf(right.pod) ||
+      (left.key < right.key ? -1 : 1),
+  );
+  for (const pod of order) {
+    view.place(pod, node.name);
+    if (!possible || fits()) continue;
+    view.remove(pod.key);
+    victims.push(pod);
+    if (guarded.has(pod.key)) violations++;
+  }
+  for (const pod of victims) view.place(pod, node.name);
+  return possible ? { node, victims, violations } : undefined;
+}
+
+/** The pods whose budget would not allow them to go. */
+function violating(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudget[]): ReadonlySet<string> {
+  const left = new Map(budgets.map((budget) => [budget, budget.status?.disruptionsAllowed ?? 0]));
+  const found = new Set<string>();
+  for (const { key, pod } of [...pods].sort((a, b) => b.priority - a.priority || (a.key < b.key ? -1 : 1))) {
+    for (const budget of budgets) {
+      if (budget.metadata.namespace !== pod.metadata.namespace) continue;
+      if (!matchesLabelSelector(budget.spec?.selector, pod.metadata.labels ?? {})) continue;
+      const remaining = (left.get(budget) ?? 0) - 1;
+      left.set(budget, remaining);
+      if (remaining < 0) found.add(key);
+    }
+  }
+  return found;
+}
+
+const startOf = (pod: Pod): number => Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? '') || 0;
+
+/** Fewest broken budgets, least urgent victims, fewest of them, the youngest. */
+function byHarm(left: Option, right: Option): number {
+  const highest = ({ victims }: Option): number => Math.max(...victims.map(({ priority }) => priority));
+  const sum = ({ victims }: Option): number => victims.reduce((total, { priority }) => total + priority + 2 ** 31, 0);
+  const oldest = ({ victims }: Option): number => Math.min(...victims.map(({ pod }) => startOf(pod)));
+  return (
+    left.violations - right.violations ||
+    highest(left) - highest(right) ||
+    sum(left) - sum(right) ||
+    left.victims.length - right.victims.length ||
+    oldest(right) - oldest(left) ||
+    (left.node.name < right.node.name ? -1 : 1)
+  );
+}

@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Kinds, type Pod } from '../../api/kinds.ts';
+import { Quantity } from '../../units/quantity.ts';
+import { machine, Simulation } from '../testing/simulation.ts';
+import { isReady } from '../workloads/podState.ts';
+
+describe('the scheduler', () => {
+  let simulation: Simulation;
+  beforeEach(() => {
+    simulation = new Simulation();
+  });
+  afterEach(() => simulation.stop());
+
+  async function pod(name: string, spec: object = {}, cpu = '1', metadata: object = {}): Promise<Pod> {
+    const containers = [{ name: 'main', image: 'nginx', resources: { requests: { cpu } } }];
+    return simulation.create(Kinds.Pod, {
+      metadata: { name, namespace: 'default', ...metadata },
+      spec: { containers, ...spec },
+    });
+  }
+  const nodeOf = async (name: string): Promise<string | undefined> =>
+    (await simulation.kube.get(Kinds.Pod, { name, namespace: 'default' })).spec?.nodeName;
+
+  it('never gives a node more than it has, and leaves no pod waiting that fits', async () => {
+    const sizes = [1, 2, 4].map((cpu) => machine(`n${cpu}`, { cpu: String(cpu) }));
+    await simulation.boot(...sizes);
+    let round = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 25 }), { minLength: 1, maxLength: 14 }), async (tenths) => {
+        round++;
+        await Promise.all(tenths.map((tenth, index) => pod(`p${round}-${index}`, {}, `${tenth * 100}m`)));
+        await simulation.advance(3_000);
+        const all = await simulation.pods();
+        const free = new Map([1, 2, 4].map((cpu) => [`n${cpu}`, cpu * 1000]));
+        const waiting: number[] = [];
+        for (const { spec } of all) {
+          const need = Quantity.parse(spec?.containers[0]?.resources?.requests?.['cpu'] ?? '0').milliValue();
+          if (spec?.nodeName) free.set(spec.nodeName, (free.get(spec.nodeName) ?? 0) - need);
+          else waiting.push(need);
+        }
+        expect(Math.min(...free.values())).toBeGreaterThanOrEqual(0);
+        expect(Math.min(...waiting, Number.POSITIVE_INFINITY)).toBeGreaterThan(Math.max(...free.values()));
+        await simulation.kube.deleteCollection(Kinds.Pod, { namespace: 'default', gracePeriodSeconds: 0 });
+        await simulation.until(async () => (await simulation.pods()).length === 0);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('prefers what a pod prefers, and avoids what it should rather not have', async () => {
+    const taints = [{ key: 'slow', effect: 'PreferNoSchedule' as const }];
+    await simulation.boot(
+      machine('a', { taints, cpu: '64' }),
+      machine('b', { labels: { disk: 'fast' } }),
+      machine('c', { zone: 'eastus-2' }),
+    );
+    const preference = { matchExpressions: [{ key: 'disk', operator: 'In', values: ['fast'] }] };
+    await pod('picky', {
+      affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 50, preference }] } },
+    });
+    await pod('plain', {}, '100m');
+    await simulation.advance(1_000);
+    expect(await nodeOf('picky')).toBe('b');
+    expect(await nodeOf('plain')).not.toBe('a');
+  });
+
+  it('spreads as evenly as it can when spreading is only a wish', async () => {
+    await simulation.boot(
+      ...[1, 2, 3].map((zone) => machine(`n${zone}`, { zone: `eastus-${zone}`, cpu: String(4 * zone) })),
+    );
+    const labels = { app: 'web' };
+    const topologySpreadConstraints = [
+      {
+        maxSkew: 1,
+        topologyKey: 'topology.kubernetes.io/zone',
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: labels },
+      },
+    ];
+    for (let index = 0; index < 6; index++) await pod(`p${index}`, { topologySpreadConstraints }, '100m', { labels });
+    await simulation.advance(1_000);
+    const counts = new Map<string, number>();
+    for (const { spec } of await simulation.pods()) {
+      counts.set(spec?.nodeName ?? '', (counts.get(spec?.nodeName ?? '') ?? 0) + 1);
+    }
+    expect([...counts.values()]).toEqual([2, 2, 2]);
+  });
+
+  it('holds a pod back until its gates are open', async () => {
+    await simulation.boot(machine('a'));
+    await pod('gated', { schedulingGates: [{ name: 'later' }] });
+    await simulation.advance(5_000);
+    expect(await nodeOf('gated')).toBeUndefined();
+    const body = { spec: { schedulingGates: null } };
+    await simulation.kube.patch(Kinds.Pod, { name: 'gated', namespace: 'default' }, { type: 'merge', body });
+    await simulation.advance(1_000);
+    expect(await nodeOf('gated')).toBe('a');
+  });
+
+  it('says why a pod waits, and places it when room comes', async () => {
+    await simulation.boot(machine('a'));
+    await pod('large', {}, '6');
+    await simulation.advance(1_000);
+    const { status } = await simulation.kube.get(Kinds.Pod, { name: 'large', namespace: 'default' });
+    expect(status?.conditions?.[0]).toMatchObject({
+      type: 'PodScheduled',
+      status: 'False',
+      reason: 'Unschedulable',
+      message: '0/1 nodes are available: 1 Insufficient cpu.',
+    });
+    await simulation.boot(machine('b', { cpu: '8' }));
+    await simulation.advance(1_000);
+    expect(await nodeOf('large')).toBe('b');
+  });
+
+  it('makes room for the urgent at the cost of the fewest and least urgent', async () => {
+    await simulation.boot(machine('a', { cpu: '2' }), machine('b', { cpu: '2' }));
+    for (const [name, value] of [
+      ['low', 10],
+      ['middle', 20],
+      ['high', 30],
+    ] as const) {
+      await simulation.create(Kinds.PriorityClass, { metadata: { name }, value });
+    }
+    const on = (hostname: string, priorityClassName: string): object => ({
+      nodeSelector: { 'kubernetes.io/hostname': hostname },
+      priorityClassName,
+      terminationGracePeriodSeconds: 5,
+    });
+    await pod('a1', on('a', 'middle'));
+    await pod('a2', on('a', 'middle'));
+    await pod('b1', on('b', 'low'));
+    await pod('b2', on('b', 'middle'));
+    await simulation.advance(5_000);
+    await pod('urgent', { priorityClassName: 'high' });
+    await simulation.advance(500);
+    const { status } = await simulation.kube.get(Kinds.Pod, { name: 'urgent', namespace: 'default' });
+    expect(status?.nominatedNodeName).toBe('b');
+    await simulation.advance(10_000);
+    expect((await simulation.pods()).map(({ metadata }) => metadata.name)).toEqual(['a1', 'a2', 'b2', 'urgent']);
+    expect(await nodeOf('urgent')).toBe('b');
+    await pod('humble', { priorityClassName: 'high', preemptionPolicy: 'Never' });
+    await simulation.advance(10_000);
+    expect(await nodeOf('humble')).toBeUndefined();
+  });
+
+  it('keeps a pod where its disk is, and counts the disks of a machine', async () => {
+    await simulation.boot(
+      machine('a', { zone: 'eastus-1' }),
+      machine('b', { zone: 'eastus-2', size: 'Standard_D2s_v5' }),
+    );
+    for (let index = 0; index < 6; index++) {
+      await simulation.create(Kinds.PersistentVolumeClaim, {
+        metadata: { name: `c${index}`, namespace: 'default' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+      });
+      const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: `c${index}` } }];
+      await pod(`p${index}`, { volumes, nodeSelector: { 'kubernetes.io/hostname': 'b' } }, '100m');
+    }
+    await simulation.until(async () => (await simulation.pods()).filter(isReady).length === 4, 60_000);
+    await simulation.advance(10_000);
+    const waiting = (await simulation.pods()).filter(({ spec }) => !spec?.nodeName);
+    expect(waiting.map(({ status }) => status?.conditions?.[0]?.message)).toEqual(
+      Array.from({ length: 2 }, () => expect.stringContaining('1 node(s) exceed max volume count') as unknown),
+    );
+    await pod('elsewhere', {
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'c0' } }],
+      nodeSelector: { 'kubernetes.io/hostname': 'a' },
+    });
+    await pod('lost', { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'none' } }] });
+    await simulation.advance(2_000);
+    const message = async (name: string): Promise<string | undefined> =>
+      (await simulation.kube.get(Kinds.Pod, { name, namespace: 'default' })).status?.conditions?.[0]?.message;
+    expect(await message('elsewhere')).toContain("1 node(s) didn't match PersistentVolume's node affinity");
+    expect(await message('lost')).toBe('0/2 nodes are available: persistentvolumeclaim "none" not found.');
+  });
+});

@@ -1,0 +1,83 @@
+/**
+ * Which of the nodes that can run a pod should. In: the pod and those nodes. Out: the best one by the weights of
+ * kube-scheduler's default plugins; the first by name among equals.
+ */
+import type { Seeker } from './filters.ts';
+import { nodePreference } from './nodeAffinity.ts';
+import type { NodeInfo } from './nodeInfo.ts';
+import { tolerates } from './tolerations.ts';
+
+const HIGHEST = 100;
+const WEIGHTS = { taints: 3, nodeAffinity: 2, podAffinity: 2, spread: 2 } as const;
+
+export function bestNode(seeker: Seeker, candidates: readonly NodeInfo[]): NodeInfo | undefined {
+  if (candidates.length <= 1) return candidates[0];
+  const totals = candidates.map((node) => leastAllocated(seeker, node) + balanced(seeker, node));
+  const { pod } = seeker.info;
+  if (candidates.some(({ taints }) => taints.some(({ effect }) => effect === 'PreferNoSchedule'))) {
+    addScores(
+      totals,
+      candidates.map((node) => -dislikes(seeker, node)),
+      WEIGHTS.taints,
+    );
+  }
+  if (pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution) {
+    addScores(
+      totals,
+      candidates.map(({ node }) => nodePreference(pod, node)),
+      WEIGHTS.nodeAffinity,
+    );
+  }
+  if (seeker.affinity.hasPreference) {
+    addScores(
+      totals,
+      candidates.map((node) => seeker.affinity.preference(node)),
+      WEIGHTS.podAffinity,
+    );
+  }
+  if (seeker.spread.hasPreference) {
+    addScores(
+      totals,
+      candidates.map((node) => -seeker.spread.crowding(node)),
+      WEIGHTS.spread,
+    );
+  }
+  let best = 0;
+  for (let index = 1; index < totals.length; index++) {
+    if ((totals[index] ?? 0) > (totals[best] ?? 0)) best = index;
+  }
+  return candidates[best];
+}
+
+/** Stretches raw scores over 0…100, as plugins do when they normalise, and adds them. */
+function addScores(totals: number[], raw: readonly number[], weight: number): void {
+  const finite = raw.filter(Number.isFinite);
+  const [low, high] = [Math.min(...finite), Math.max(...finite)];
+  if (!(high > low) && finite.length === raw.length) return;
+  raw.forEach((value, index) => {
+    const share = !Number.isFinite(value) ? 0 : high > low ? (value - low) / (high - low) : 1;
+    totals[index] = (totals[index] ?? 0) + weight * HIGHEST * share;
+  });
+}
+
+function shareUsed({ info }: Seeker, node: NodeInfo, resource: string): number {
+  const allocatable = node.allocatable[resource] ?? 0;
+  if (allocatable <= 0) return 1;
+  return Math.min(1, ((node.used[resource] ?? 0) + (info.requests[resource] ?? 0)) / allocatable);
+}
+
+function leastAllocated(seeker: Seeker, node: NodeInfo): number {
+  return (HIGHEST * (2 - shareUsed(seeker, node, 'cpu') - shareUsed(seeker, node, 'memory'))) / 2;
+}
+
+/** A node is better used when no resource runs out long before the other. */
+function balanced(seeker: Seeker, node: NodeInfo): number {
+  const deviation = Math.abs(shareUsed(seeker, node, 'cpu') - shareUsed(seeker, node, 'memory')) / 2;
+  return HIGHEST * (1 - deviation);
+}
+
+function dislikes({ info }: Seeker, node: NodeInfo): number {
+  return node.taints.filter(
+    (taint) => taint.effect === 'PreferNoSchedule' && !tolerates(info.pod.spec?.tolerations, taint),
+  ).length;
+}

@@ -1,0 +1,100 @@
+/**
+ * What a pod's disks allow. In: its claims, the volumes they are bound to, storage classes and CSI nodes. Out: why a
+ * pod cannot be scheduled at all, why a node cannot have it, and which claims still need a volume once it is placed.
+ */
+import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../api/kinds.ts';
+import type { Informer } from '../../kube/informer.ts';
+import { refOf } from '../../kube/runtime/watch.ts';
+import type { NodeInfo } from './nodeInfo.ts';
+import { matchesNodeTerm } from './selectors.ts';
+
+export interface VolumeSources {
+  readonly claims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+  readonly storageClasses: Informer<StorageClass>;
+  readonly csiNodes: Informer<CSINode>;
+}
+
+export interface VolumeNeeds {
+  /** The whole pod must wait, whatever the nodes. */
+  readonly obstacle?: string;
+  readonly bound: readonly PersistentVolume[];
+  /** Claims whose volume is made where the pod goes. */
+  readonly unbound: readonly PersistentVolumeClaim[];
+  /** The CSI driver of each claim. */
+  readonly drivers: ReadonlyMap<string, string>;
+}
+
+export const isBound = (claim: PersistentVolumeClaim): boolean =>
+  claim.status?.phase === 'Bound' && !!claim.spec?.volumeName;
+
+export function volumeNeeds(claimKeys: readonly string[], sources: VolumeSources): VolumeNeeds {
+  const bound: PersistentVolume[] = [];
+  const unbound: PersistentVolumeClaim[] = [];
+  const drivers = new Map<string, string>();
+  const wait = (obstacle: string): VolumeNeeds => ({ obstacle, bound, unbound, drivers });
+  for (const key of claimKeys) {
+    const ref = refOf(key);
+    const claim = sources.claims.store.get(ref);
+    if (!claim) return wait(`persistentvolumeclaim "${ref.name}" not found`);
+    if (claim.metadata.deletionTimestamp) return wait(`persistentvolumeclaim "${ref.name}" is being deleted`);
+    if (claim.status?.phase === 'Lost') return wait(`persistentvolumeclaim "${ref.name}" bound to non-existent volume`);
+    const driver = driverOf(claim, sources);
+    if (driver) drivers.set(key, driver);
+    if (isBound(claim)) {
+      const volume = sources.volumes.store.get({ name: claim.spec?.volumeName ?? '' });
+      if (!volume) return wait(`persistentvolume "${claim.spec?.volumeName ?? ''}" not found`);
+      bound.push(volume);
+      continue;
+    }
+    const storageClass = sources.storageClasses.store.get({ name: claim.spec?.storageClassName ?? '' });
+    if (storageClass?.volumeBindingMode !== 'WaitForFirstConsumer') {
+      return wait('pod has unbound immediate PersistentVolumeClaims');
+    }
+    unbound.push(claim);
+  }
+  return { bound, unbound, drivers };
+}
+
+function driverOf(claim: PersistentVolumeClaim, { volumes, storageClasses }: VolumeSources): string | undefined {
+  const volume = claim.spec?.volumeName ? volumes.store.get({ name: claim.spec.volumeName }) : undefined;
+  if (volume) return volume.spec?.csi?.driver;
+  return storageClasses.store.get({ name: claim.spec?.storageClassName ?? '' })?.provisioner;
+}
+
+export function volumeComplaint(needs: VolumeNeeds, node: NodeInfo, sources: VolumeSources): string | undefined {
+  for (const volume of needs.bound) {
+    const required = volume.spec?.nodeAffinity?.required;
+    if (required && !required.nodeSelectorTerms.some((term) => matchesNodeTerm(term, node.node))) {
+      return "node(s) didn't match PersistentVolume's node affinity";
+    }
+  }
+  for (const claim of needs.unbound) {
+    const { allowedTopologies = [] } =
+      sources.storageClasses.store.get({ name: claim.spec?.storageClassName ?? '' }) ?? {};
+    const allowed =
+      allowedTopologies.length === 0 ||
+      allowedTopologies.some(({ matchLabelExpressions = [] }) =>
+        matchLabelExpressions.every(({ key, values }) => values.includes(node.labels[key] ?? '')),
+      );
+    if (!allowed) return "node(s) didn't find available persistent volumes to bind";
+  }
+  return exceedsLimits(needs, node, sources) ? 'node(s) exceed max volume count' : undefined;
+}
+
+/** A machine takes only so many disks of a driver; a disk that two pods share counts once. */
+function exceedsLimits(needs: VolumeNeeds, node: NodeInfo, sources: VolumeSources): boolean {
+  const csiNode = sources.csiNodes.store.get({ name: node.name });
+  for (const { name, allocatable } of csiNode?.spec.drivers ?? []) {
+    if (allocatable?.count === undefined) continue;
+    const more = [...needs.drivers].filter(([key, driver]) => driver === name && !node.claims.has(key)).length;
+    if (more === 0) continue;
+    let used = 0;
+    for (const key of node.claims.keys()) {
+      const claim = sources.claims.store.get(refOf(key));
+      if (claim && driverOf(claim, sources) === name) used++;
+    }
+    if (used + more > allocatable.count) return true;
+  }
+  return false;
+}

@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Kinds } from '../../api/kinds.ts';
+import { container, machine, Simulation } from '../testing/simulation.ts';
+import { loadAt } from './loadModel.ts';
+import { desiredReplicas, ReplicaHistory } from './replicaHistory.ts';
+
+const MINUTE = 60_000;
+
+describe('loadAt', () => {
+  it('goes in straight lines from step to step', () => {
+    const text = '0s=4, 10m=4, 20m=24';
+    expect([0, 10, 15, 20, 99].map((minutes) => loadAt(text, 0, minutes * MINUTE))).toEqual([4, 4, 14, 24, 24]);
+  });
+
+  it('makes a day with its top at the peak', () => {
+    const text = 'daily(low=10, high=30, peak=20:00)';
+    const at = (hour: number): number | undefined => loadAt(text, 0, hour * 60 * MINUTE);
+    expect(at(20)).toBe(30);
+    expect(at(8)).toBeCloseTo(10);
+    expect(at(14)).toBeCloseTo(20);
+  });
+
+  it('does not guess', () => {
+    expect(loadAt('lots', 0, 0)).toBeUndefined();
+    expect(loadAt('daily(low=1)', 0, 0)).toBeUndefined();
+  });
+});
+
+describe('desiredReplicas', () => {
+  const autoscaler = {
+    metadata: { name: 'web' },
+    spec: { minReplicas: 2, maxReplicas: 100, scaleTargetRef: { kind: 'Deployment', name: 'web' } },
+  };
+
+  it('keeps still within its tolerance', () => {
+    const decide = (ratio: number): number =>
+      desiredReplicas(autoscaler, { replicas: 10, ready: 10, ratio }, new ReplicaHistory(), 0).desired;
+    expect([1.1, 0.9, 1.11].map(decide)).toEqual([10, 10, 12]);
+  });
+
+  it('doubles at most, or adds four, in 15 s', () => {
+    const history = new ReplicaHistory();
+    expect(desiredReplicas(autoscaler, { replicas: 10, ready: 10, ratio: 9 }, history, 0).desired).toBe(20);
+    expect(desiredReplicas(autoscaler, { replicas: 2, ready: 2, ratio: 9 }, new ReplicaHistory(), 0).desired).toBe(6);
+  });
+
+  it('shrinks only to the largest size of the last five minutes', () => {
+    const history = new ReplicaHistory();
+    const decide = (now: number, ratio: number): number =>
+      desiredReplicas(autoscaler, { replicas: 10, ready: 10, ratio }, history, now).desired;
+    expect(decide(0, 1)).toBe(10);
+    expect(decide(MINUTE, 0.5)).toBe(10);
+    expect(decide(5 * MINUTE + 1, 0.5)).toBe(5);
+    expect(decide(5 * MINUTE + 2, 0.05)).toBe(5);
+  });
+});
+
+describe('a HorizontalPodAutoscaler', () => {
+  let simulation: Simulation;
+  beforeEach(async () => {
+    simulation = new Simulation();
+    await simulation.boot(machine('one', { cpu: '64', memory: '256Gi' }));
+  });
+  afterEach(() => simulation.stop());
+
+  it('follows the load up and, after a while, down', async () => {
+    const labels = { app: 'web' };
+    const load = '0s=1, 5m=1, 6m=16, 20m=16, 21m=1';
+    const target = { name: 'web', namespace: 'default' };
+    await simulation.create(Kinds.Deployment, {
+      metadata: { ...target, annotations: { 'local.nodewright.dev/load': load } },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container({ cpu: '1', memory: '1Gi' })] } } as never,
+      },
+    });
+    await simulation.create(Kinds.HorizontalPodAutoscaler, {
+      metadata: target,
+      spec: {
+        minReplicas: 2,
+        maxReplicas: 40,
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      },
+    });
+    const size = async (): Promise<number | undefined> =>
+      (await simulation.kube.get(Kinds.Deployment, target)).spec?.replicas;
+    await simulation.advance(4 * MINUTE);
+    expect(await size()).toBe(2);
+    await simulation.advance(8 * MINUTE);
+    expect(await size()).toBe(20);
+    const { status } = await simulation.kube.get(Kinds.HorizontalPodAutoscaler, target);
+    expect(status).toMatchObject({ currentReplicas: 20, desiredReplicas: 20 });
+    expect(status?.currentMetrics?.[0]?.resource?.current.averageUtilization).toBe(80);
+    await simulation.advance(20 * MINUTE);
+    expect(await size()).toBe(2);
+  });
+});

@@ -1,0 +1,134 @@
+/** CronJobs. In: schedules. Out: Jobs at their times, within the concurrency policy, and no more old ones than wanted. */
+import { Kinds, type CronJob, type Job } from '../../api/kinds.ts';
+import { ignoreNotFound, isAlreadyExists } from '../../kube/errors.ts';
+import type { Informer } from '../../kube/informer.ts';
+import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { refOf, watch } from '../../kube/runtime/watch.ts';
+import { patchStatus } from '../../kube/statusPatch.ts';
+import { Schedule } from '../../units/schedule.ts';
+import { timestamp } from '../../units/timestamp.ts';
+import { UnitError } from '../../units/unitError.ts';
+import { finishedAs } from './job.ts';
+import { BY_CONTROLLER, controllerOf } from './ownedObjects.ts';
+import { ownerReference, type WorkloadOptions } from './ownedPods.ts';
+
+export interface CronJobOptions extends Omit<WorkloadOptions, 'pods'> {
+  readonly cronJobs: Informer<CronJob>;
+  readonly jobs: Informer<Job>;
+}
+
+const MINUTE = 60_000;
+const SCHEDULED_AT = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
+const BACKGROUND = { propagationPolicy: 'Background' } as const;
+
+export function cronJobController(options: CronJobOptions): Controller {
+  const { kube, clock, random, log, cronJobs, jobs } = options;
+
+  async function start(cronJob: CronJob, at: number): Promise<void> {
+    const { name, namespace } = cronJob.metadata;
+    const template = cronJob.spec?.jobTemplate;
+    try {
+      await kube.create(Kinds.Job, {
+        metadata: {
+          name: `${name}-${Math.floor(at / MINUTE)}`,
+          ...(namespace && { namespace }),
+          ...(template?.metadata?.labels && { labels: template.metadata.labels }),
+          annotations: { ...template?.metadata?.annotations, [SCHEDULED_AT]: timestamp(at) },
+          ownerReferences: [ownerReference(Kinds.CronJob, cronJob)],
+        },
+        ...(template?.spec && { spec: template.spec }),
+      });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
+
+  const remove = (job: Job): Promise<void> =>
+    ignoreNotFound(kube.delete(Kinds.Job, { name: job.metadata.name, namespace: job.metadata.namespace }, BACKGROUND));
+
+  async function forget(all: readonly Job[], as: 'Complete' | 'Failed', limit: number): Promise<void> {
+    const finished = all
+      .filter((job) => finishedAs(job) === as && !job.metadata.deletionTimestamp)
+      .sort((left, right) => (left.status?.startTime ?? '').localeCompare(right.status?.startTime ?? ''));
+    for (const job of finished.slice(0, Math.max(0, finished.length - limit))) await remove(job);
+  }
+
+  /** The latest moment that should have had its Job and has none yet. */
+  function missed(cronJob: CronJob, schedule: Schedule, now: number): number | undefined {
+    const latest = schedule.previous(now);
+    const since = Date.parse(cronJob.status?.lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '');
+    if (latest === undefined || latest <= since) return undefined;
+    const { startingDeadlineSeconds } = cronJob.spec ?? {};
+    const late = startingDeadlineSeconds !== undefined && now - latest > startingDeadlineSeconds * 1000;
+    return late ? undefined : latest;
+  }
+
+  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
+    const cronJob = cronJobs.store.get(refOf(key));
+    if (!cronJob?.spec || cronJob.metadata.deletionTimestamp) return undefined;
+    const { concurrencyPolicy, suspend, successfulJobsHistoryLimit = 3, failedJobsHistoryLimit = 1 } = cronJob.spec;
+    const all = jobs.store.byIndex(BY_CONTROLLER, cronJob.metadata.uid ?? '');
+    const active = all.filter((job) => !finishedAs(job));
+    await forget(all, 'Complete', successfulJobsHistoryLimit);
+    await forget(all, 'Failed', failedJobsHistoryLimit);
+    const schedule = parse(cronJob.spec.schedule);
+    const now = clock.now();
+    const due = suspend || !schedule ? undefined : missed(cronJob, schedule, now);
+    let lastScheduleTime = cronJob.status?.lastScheduleTime;
+    if (due !== undefined && !(concurrencyPolicy === 'Forbid' && active.length > 0)) {
+      if (concurrencyPolicy === 'Replace') for (const job of active) await remove(job);
+      await start(cronJob, due);
+      lastScheduleTime = timestamp(due);
+    }
+    const ends = all
+      .filter((job) => finishedAs(job) === 'Complete')
+      .map(({ status }) => status?.completionTime ?? '')
+      .sort();
+    const lastSuccessfulTime = ends.at(-1) || cronJob.status?.lastSuccessfulTime;
+    await patchStatus(kube, Kinds.CronJob, cronJob, {
+      ...cronJob,
+      status: {
+        ...(active.length > 0 && {
+          active: active.map(({ metadata }) => ({
+            apiVersion: 'batch/v1',
+            kind: 'Job',
+            name: metadata.name,
+            ...(metadata.namespace && { namespace: metadata.namespace }),
+            ...(metadata.uid && { uid: metadata.uid }),
+          })),
+        }),
+        ...(lastScheduleTime && { lastScheduleTime }),
+        ...(lastSuccessfulTime && { lastSuccessfulTime }),
+      },
+    });
+    const next = suspend ? undefined : schedule?.next(now);
+    return next === undefined ? undefined : { requeueAfter: next - now };
+  }
+
+  return reconciler({
+    name: 'local.cronjob',
+    concurrency: 4,
+    clock,
+    random,
+    log,
+    watches: [
+      watch(cronJobs),
+      watch(jobs, ({ object }) => {
+        const owner = controllerOf(object);
+        return owner?.kind === 'CronJob' ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
+      }),
+    ],
+    reconcile,
+  });
+}
+
+/** Undefined for a schedule that cannot be read: such a CronJob never fires. */
+function parse(text: string): Schedule | undefined {
+  try {
+    return Schedule.parse(text);
+  } catch (error) {
+    if (error instanceof UnitError) return undefined;
+    throw error;
+  }
+}

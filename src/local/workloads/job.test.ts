@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Kinds, type Job } from '../../api/kinds.ts';
+import type { Draft } from '../../kube/kube.ts';
+import { machine, Simulation } from '../testing/simulation.ts';
+import { finishedAs } from './job.ts';
+import { EXIT_CODE, RUN_SECONDS } from './podCompletion.ts';
+import { isActive } from './podState.ts';
+
+const ref = { name: 'work', namespace: 'default' };
+
+function job(spec: object, annotations: Record<string, string> = {}, restartPolicy = 'Never'): Draft<Job> {
+  return {
+    metadata: ref,
+    spec: {
+      template: {
+        metadata: { annotations },
+        spec: { restartPolicy, containers: [{ name: 'main', image: 'worker' }] },
+      },
+      ...spec,
+    } as NonNullable<Job['spec']>,
+  };
+}
+
+describe('a Job', () => {
+  let simulation: Simulation;
+  beforeEach(async () => {
+    simulation = new Simulation();
+    await simulation.boot(machine('one', { cpu: '64', memory: '64Gi' }));
+  });
+  afterEach(() => simulation.stop());
+
+  const current = (): Promise<Job> => simulation.kube.get(Kinds.Job, ref);
+  const finish = (): Promise<void> =>
+    simulation.until(async () => finishedAs(await current()) !== undefined, 7_200_000);
+
+  it('runs as many pods at once as allowed, until enough have succeeded, and counts each once', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 5 }),
+        async (completions, parallelism) => {
+          await simulation.create(Kinds.Job, job({ completions, parallelism }));
+          let most = 0;
+          await simulation.until(async () => {
+            most = Math.max(most, (await simulation.pods()).filter(isActive).length);
+            return finishedAs(await current()) !== undefined;
+          });
+          expect(most).toBe(Math.min(completions, parallelism));
+          await simulation.advance(1_000);
+          expect((await current()).status).toMatchObject({ succeeded: completions, active: 0 });
+          await simulation.kube.delete(Kinds.Job, ref, { propagationPolicy: 'Background' });
+          await simulation.until(async () => (await simulation.pods()).length === 0);
+        },
+      ),
+      { numRuns: 5 },
+    );
+  });
+
+  it('gives up after its back-off limit, waiting longer each time', async () => {
+    await simulation.create(Kinds.Job, job({ backoffLimit: 2 }, { [EXIT_CODE]: '1', [RUN_SECONDS]: '1' }));
+    await finish();
+    const { status } = await current();
+    expect(finishedAs(await current())).toBe('Failed');
+    expect(status?.conditions?.at(-1)?.reason).toBe('BackoffLimitExceeded');
+    expect(await simulation.pods()).toHaveLength(3);
+    const [first, second, third] = (await simulation.pods())
+      .map(({ metadata }) => Date.parse(metadata.creationTimestamp ?? ''))
+      .sort((left, right) => left - right);
+    expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(10_000);
+    expect((third ?? 0) - (second ?? 0)).toBeGreaterThanOrEqual(20_000);
+  });
+
+  it('runs every index once when indexed, and is gone after its time to live', async () => {
+    await simulation.create(
+      Kinds.Job,
+      job({ completions: 4, parallelism: 2, completionMode: 'Indexed', ttlSecondsAfterFinished: 60 }),
+    );
+    await finish();
+    expect((await current()).status?.completedIndexes).toBe('0-3');
+    await simulation.advance(61_000);
+    expect((await simulation.kube.list(Kinds.Job)).items).toEqual([]);
+    expect(await simulation.pods()).toEqual([]);
+  });
+
+  it('replaces a pod that was evicted, and ignores that for the back-off when its policy says so', async () => {
+    const podFailurePolicy = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] };
+    await simulation.create(Kinds.Job, job({ backoffLimit: 0, podFailurePolicy }, { [RUN_SECONDS]: '60' }));
+    await simulation.advance(10_000);
+    const [pod] = await simulation.pods();
+    const podRef = { name: pod?.metadata.name ?? '', namespace: 'default' };
+    const status = { conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'EvictionByEvictionAPI' }] };
+    await simulation.kube.patch(Kinds.Pod, podRef, { type: 'strategic', body: { status } }, { subresource: 'status' });
+    await simulation.kube.evict(podRef);
+    await finish();
+    expect(finishedAs(await current())).toBe('Complete');
+  });
+
+  it('starts on schedule as a CronJob, one at a time when told so, and forgets old runs', async () => {
+    await simulation.create(Kinds.CronJob, {
+      metadata: { name: 'tick', namespace: 'default' },
+      spec: {
+        schedule: '*/5 * * * *',
+        concurrencyPolicy: 'Forbid',
+        successfulJobsHistoryLimit: 2,
+        jobTemplate: { spec: { ...job({}, { [RUN_SECONDS]: '400' }).spec } } as never,
+      },
+    });
+    await simulation.advance(3_600_000);
+    const { items } = await simulation.kube.list(Kinds.Job);
+    expect(items.filter((each) => finishedAs(each) === 'Complete')).toHaveLength(2);
+    expect(items.filter((each) => !finishedAs(each)).length).toBeLessThanOrEqual(1);
+    const cronJob = await simulation.kube.get(Kinds.CronJob, { name: 'tick', namespace: 'default' });
+    expect(cronJob.status?.lastScheduleTime).toMatch(/T(09:[0-5][05]|10:00):00Z$/);
+  });
+});

@@ -1,0 +1,206 @@
+/**
+ * Jobs: pods that run to their end. In: Jobs and their pods. Out: as many pods at once as allowed until enough have
+ * succeeded or too many have failed. Each finished pod is counted exactly once: it keeps a finalizer until the Job's
+ * status has taken note of it.
+ */
+import { Kinds, type Job, type Pod } from '../../api/kinds.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
+import type { Informer } from '../../kube/informer.ts';
+import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { refOf, watch } from '../../kube/runtime/watch.ts';
+import { patchStatus } from '../../kube/statusPatch.ts';
+import { timestamp } from '../../units/timestamp.ts';
+import { COMPLETION_INDEX, failureVerdict, JOB_TRACKING, judgeJob, nextPods, type JobTally } from './jobProgress.ts';
+import { OwnedPods, type WorkloadOptions } from './ownedPods.ts';
+import { isActive, isReady, isTerminal } from './podState.ts';
+
+export interface JobOptions extends WorkloadOptions {
+  readonly jobs: Informer<Job>;
+}
+
+type Status = NonNullable<Job['status']>;
+type JobCondition = NonNullable<Status['conditions']>[number];
+
+const isTracked = (pod: Pod): boolean => pod.metadata.finalizers?.includes(JOB_TRACKING) ?? false;
+/** A pod that is being deleted before its end has failed for its Job. */
+const isOver = (pod: Pod): boolean => isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined;
+const hasSucceeded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded';
+
+export const finishedAs = (job: Job): 'Complete' | 'Failed' | undefined => {
+  const found = job.status?.conditions?.find(
+    ({ type, status }) => status === 'True' && (type === 'Complete' || type === 'Failed'),
+  );
+  return found?.type as 'Complete' | 'Failed' | undefined;
+};
+
+export function jobController(options: JobOptions): Controller {
+  const { kube, clock, random, log, jobs } = options;
+  const owned = new OwnedPods(Kinds.Job, options);
+
+  async function release(pod: Pod): Promise<void> {
+    const finalizers = (pod.metadata.finalizers ?? []).filter((finalizer) => finalizer !== JOB_TRACKING);
+    const { name, namespace, uid, resourceVersion } = pod.metadata;
+    await ignoreNotFound(
+      kube.patch(
+        Kinds.Pod,
+        { name, namespace },
+        { type: 'merge', body: { metadata: { uid, resourceVersion, finalizers } } },
+      ),
+    );
+  }
+
+  async function createPods(job: Job, indexes: readonly (number | undefined)[]): Promise<void> {
+    const template = job.spec?.template;
+    if (!template) return;
+    for (const index of indexes) {
+      const mark = index === undefined ? {} : { [COMPLETION_INDEX]: String(index) };
+      await owned.create(job, template, {
+        ...(index !== undefined && { generateName: `${job.metadata.name}-${index}-` }),
+        labels: mark,
+        annotations: mark,
+        finalizers: [JOB_TRACKING],
+      });
+    }
+  }
+
+  /** Notes pods that ended, in two steps, so that a stop in between neither forgets nor doubles one. */
+  function tallyOf(job: Job, pods: readonly Pod[]): JobTally {
+    const noted = job.status?.uncountedTerminatedPods;
+    const present = new Set(pods.filter(isTracked).map(({ metadata }) => metadata.uid ?? ''));
+    const settle = (uids: readonly string[] | undefined): [string[], number] => {
+      const waiting = (uids ?? []).filter((uid) => present.has(uid));
+      return [waiting, (uids ?? []).length - waiting.length];
+    };
+    const [succeededNoted, succeededSettled] = settle(noted?.succeeded);
+    const [failedNoted, failedSettled] = settle(noted?.failed);
+    const known = new Set([...succeededNoted, ...failedNoted]);
+    const over = pods.filter((pod) => isTracked(pod) && isOver(pod) && !known.has(pod.metadata.uid ?? ''));
+    const ended = over.filter((pod) => hasSucceeded(pod));
+    const broken = over.filter((pod) => !hasSucceeded(pod));
+    const counted = broken.filter((pod) => failureVerdict(job, pod) !== 'Ignore');
+    const indexes = new Set((job.status?.completedIndexes ?? '').split(',').flatMap(readRange));
+    for (const pod of ended) {
+      const index = pod.metadata.annotations?.[COMPLETION_INDEX];
+      if (index !== undefined) indexes.add(Number(index));
+    }
+    return {
+      succeeded: (job.status?.succeeded ?? 0) + succeededSettled,
+      failed: (job.status?.failed ?? 0) + failedSettled,
+      uncounted: {
+        succeeded: [...succeededNoted, ...ended.map(({ metadata }) => metadata.uid ?? '')],
+        failed: [...failedNoted, ...counted.map(({ metadata }) => metadata.uid ?? '')],
+      },
+      completedIndexes: indexes,
+      mustFail: broken.some((pod) => failureVerdict(job, pod) === 'FailJob'),
+      release: pods.filter((pod) => isTracked(pod) && isOver(pod)),
+    };
+  }
+
+  async function finish(job: Job): Promise<ReconcileResult | undefined> {
+    for (const pod of owned.of(job)) {
+      if (isTracked(pod)) await release(pod);
+      if (isActive(pod)) await owned.delete(pod);
+    }
+    const { ttlSecondsAfterFinished } = job.spec ?? {};
+    if (ttlSecondsAfterFinished === undefined) return undefined;
+    const ended = job.status?.conditions?.find(({ type }) => type === finishedAs(job))?.lastTransitionTime ?? '';
+    const wait = Date.parse(ended) + ttlSecondsAfterFinished * 1000 - clock.now();
+    if (wait > 0) return { requeueAfter: wait };
+    const { name, namespace } = job.metadata;
+    await ignoreNotFound(kube.delete(Kinds.Job, { name, namespace }, { propagationPolicy: 'Background' }));
+    return undefined;
+  }
+
+  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
+    const job = jobs.store.get(refOf(key));
+    if (!job?.spec) return undefined;
+    if (job.metadata.deletionTimestamp || finishedAs(job)) {
+      if (!job.metadata.deletionTimestamp) return finish(job);
+      for (const pod of owned.of(job)) if (isTracked(pod)) await release(pod);
+      return undefined;
+    }
+    const now = clock.now();
+    const pods = owned.of(job);
+    const tally = tallyOf(job, pods);
+    const active = pods.filter(isActive);
+    const startTime = job.spec.suspend ? undefined : (job.status?.startTime ?? timestamp(now));
+    const verdict = judgeJob(job, tally, active.length, startTime, now);
+    const plan = verdict.outcome ? undefined : nextPods(job, tally, pods, now);
+    // It ends when its last pod is counted; those that still run are told to stop.
+    const ends = verdict.outcome && !pods.some(isTracked) ? verdict.outcome : undefined;
+    const conditions = conditionsOf(job, ends && { ...ends, at: timestamp(now) });
+    const status: Status = {
+      ...(startTime && { startTime }),
+      active: active.length,
+      ready: active.filter(isReady).length,
+      terminating: pods.filter((pod) => pod.metadata.deletionTimestamp && !isTerminal(pod)).length,
+      succeeded: tally.succeeded,
+      failed: tally.failed,
+      uncountedTerminatedPods: tally.uncounted,
+      ...(job.spec.completionMode === 'Indexed' && { completedIndexes: writeRanges(tally.completedIndexes) }),
+      ...(conditions.length > 0 && { conditions }),
+      ...(ends?.type === 'Complete' && { completionTime: timestamp(now) }),
+    };
+    const written = await patchStatus(kube, Kinds.Job, job, { ...job, status }, { lock: true });
+    // The status has them now; whoever waits for the pods to go may have them.
+    for (const pod of tally.release) await release(pod);
+    if (ends) return finish(written);
+    if (verdict.outcome) for (const pod of active) await owned.delete(pod);
+    if (plan) {
+      for (const pod of plan.remove) await owned.delete(pod);
+      await createPods(job, plan.create);
+    }
+    const waits = [plan?.wait, verdict.deadlineIn].filter((wait) => wait !== undefined);
+    return waits.length > 0 ? { requeueAfter: Math.max(1, Math.min(...waits)) } : undefined;
+  }
+
+  return reconciler({
+    name: 'local.job',
+    concurrency: 8,
+    clock,
+    random,
+    log,
+    watches: [watch(jobs), owned.watch()],
+    reconcile,
+  });
+}
+
+interface Outcome {
+  readonly type: 'Complete' | 'Failed';
+  readonly reason: string;
+  readonly message: string;
+  readonly at: string;
+}
+
+function conditionsOf(job: Job, outcome: Outcome | undefined): JobCondition[] {
+  const before = job.status?.conditions ?? [];
+  if (!outcome) return before;
+  const { type, reason, message, at } = outcome;
+  const condition = (name: string): JobCondition => ({
+    type: name,
+    status: 'True',
+    reason,
+    message,
+    lastProbeTime: at,
+    lastTransitionTime: at,
+  });
+  return [...before, condition(type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget'), condition(type)];
+}
+
+/** `3`, `5-7` */
+function readRange(text: string): number[] {
+  if (text === '') return [];
+  const [first = '', last = first] = text.split('-');
+  return Array.from({ length: Number(last) - Number(first) + 1 }, (_, offset) => Number(first) + offset);
+}
+
+function writeRanges(indexes: ReadonlySet<number>): string {
+  const parts: [number, number][] = [];
+  for (const index of [...indexes].sort((left, right) => left - right)) {
+    const last = parts.at(-1);
+    if (last && last[1] === index - 1) last[1] = index;
+    else parts.push([index, index]);
+  }
+  return parts.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(',');
+}

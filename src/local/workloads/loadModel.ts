@@ -1,0 +1,44 @@
+/**
+ * How much work reaches a workload. In: the text of `local.nodewright.dev/load` and a moment. Out: CPU cores that the
+ * workload as a whole would use if it could. A line of steps, each `<since creation>=<cores>`, reached in a straight
+ * line from the one before: `0s=4, 10m=4, 15m=120, 1h=120, 90m=4`. Or a day that repeats: `daily(low=4, high=60,
+ * peak=20:00)`, a wave with its top at that time of day, UTC.
+ */
+import { Duration } from '../../units/duration.ts';
+
+export const LOAD = 'local.nodewright.dev/load';
+
+const DAY = 86_400_000;
+
+/** Cores demanded at `now`; undefined when the text cannot be read. */
+export function loadAt(text: string, since: number, now: number): number | undefined {
+  const daily = /^\s*daily\((.*)\)\s*$/.exec(text)?.[1];
+  return daily === undefined ? alongSteps(text, now - since) : onDay(daily, now);
+}
+
+function onDay(text: string, now: number): number | undefined {
+  const fields = new Map(text.split(',').map((part) => part.split('=').map((word) => word.trim()) as [string, string]));
+  const [low, high] = [Number(fields.get('low')), Number(fields.get('high'))];
+  const time = /^(\d{1,2}):(\d{2})$/.exec(fields.get('peak') ?? '');
+  if (Number.isNaN(low) || Number.isNaN(high) || !time) return undefined;
+  const peak = (Number(time[1]) * 60 + Number(time[2])) * 60_000;
+  const phase = (((now - peak) % DAY) / DAY) * 2 * Math.PI;
+  return low + ((high - low) * (1 + Math.cos(phase))) / 2;
+}
+
+function alongSteps(text: string, elapsed: number): number | undefined {
+  const steps: [number, number][] = [];
+  for (const part of text.split(',')) {
+    const [at = '', cores = ''] = part.split('=').map((word) => word.trim());
+    const time = Duration.tryParse(at)?.milliseconds;
+    if (time === undefined || cores === '' || Number.isNaN(Number(cores))) return undefined;
+    steps.push([time, Number(cores)]);
+  }
+  steps.sort(([left], [right]) => left - right);
+  const after = steps.findIndex(([at]) => at > elapsed);
+  if (after === -1) return steps.at(-1)?.[1];
+  const [start, end] = [steps[after - 1], steps[after]];
+  if (!end) return undefined;
+  if (!start) return end[1];
+  return start[1] + ((end[1] - start[1]) * (elapsed - start[0])) / (end[0] - start[0]);
+}

@@ -1,0 +1,25 @@
+/** What controllers ask about a pod. In: a pod. Out: whether it counts as active, ready, available. */
+import type { Pod } from '../../api/kinds.ts';
+
+export const isTerminal = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+
+export const isActive = (pod: Pod): boolean => !pod.metadata.deletionTimestamp && !isTerminal(pod);
+
+export const isReady = (pod: Pod): boolean =>
+  (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
+
+/** When a ready pod becomes available: once it has been ready for `minReadySeconds`. */
+export function availableAt(pod: Pod, minReadySeconds: number): number {
+  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
+  return Date.parse(ready?.lastTransitionTime ?? '') + minReadySeconds * 1000;
+}
+
+export const isAvailable = (pod: Pod, minReadySeconds: number, now: number): boolean =>
+  isReady(pod) && availableAt(pod, minReadySeconds) <= now;
+
+/** Milliseconds until the next of the ready pods becomes available; undefined when none is on the way. */
+export function untilNextAvailable(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
+  const due = pods.filter(isReady).map((pod) => availableAt(pod, minReadySeconds));
+  const next = Math.min(...due.filter((at) => at > now));
+  return Number.isFinite(next) ? next - now : undefined;
+}

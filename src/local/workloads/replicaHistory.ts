@@ -1,0 +1,102 @@
+/**
+ * The arithmetic of a HorizontalPodAutoscaler. In: how loaded the pods are and what was decided before. Out: the number
+ * of replicas to have now, by the formula, the policies and the stabilisation windows of Kubernetes.
+ */
+import type { HorizontalPodAutoscaler } from '../../api/kinds.ts';
+
+/** A tenth, and a little for what binary fractions cannot say. */
+const TOLERANCE = 0.1 + 1e-9;
+const DOWN_WINDOW = 300_000;
+const LONGEST_WINDOW = 3_600_000;
+
+type Rules = NonNullable<NonNullable<NonNullable<HorizontalPodAutoscaler['spec']>['behavior']>['scaleUp']>;
+type Policy = NonNullable<Rules['policies']>[number];
+
+const UP_POLICIES: readonly Policy[] = [
+  { type: 'Percent', value: 100, periodSeconds: 15 },
+  { type: 'Pods', value: 4, periodSeconds: 15 },
+];
+const DOWN_POLICIES: readonly Policy[] = [{ type: 'Percent', value: 100, periodSeconds: 15 }];
+
+/** What one autoscaler recommended and did; bounded by the longest window that counts. */
+export class ReplicaHistory {
+  #recommendations: { readonly at: number; readonly replicas: number }[] = [];
+  #scales: { readonly at: number; readonly change: number }[] = [];
+
+  noteScale(at: number, change: number): void {
+    this.#scales = [...this.#scales.filter((each) => each.at > at - LONGEST_WINDOW), { at, change }];
+  }
+
+  recommend(at: number, replicas: number): void {
+    this.#recommendations = this.#recommendations.filter((each) => each.at > at - LONGEST_WINDOW);
+    this.#recommendations.push({ at, replicas });
+  }
+
+  recommendedSince(moment: number): readonly number[] {
+    return this.#recommendations.filter(({ at }) => at >= moment).map(({ replicas }) => replicas);
+  }
+
+  /** By how much the size grew (positive) or shrank since then, one direction only. */
+  changedSince(moment: number, direction: 1 | -1): number {
+    return this.#scales
+      .filter(({ at, change }) => at > moment && Math.sign(change) === direction)
+      .reduce((sum, { change }) => sum + Math.abs(change), 0);
+  }
+}
+
+export interface Load {
+  readonly replicas: number;
+  readonly ready: number;
+  /** Measured over wanted: 1 is just right. */
+  readonly ratio: number;
+}
+
+export function desiredReplicas(
+  { spec }: HorizontalPodAutoscaler,
+  { replicas, ready, ratio }: Load,
+  history: ReplicaHistory,
+  now: number,
+): { readonly desired: number; readonly limited: string | undefined } {
+  const { minReplicas = 1, maxReplicas, behavior } = spec ?? { maxReplicas: 1 };
+  const steady = Math.abs(ratio - 1) <= TOLERANCE;
+  const raw = steady ? replicas : Math.ceil(ready * ratio);
+  // Pods on their way are not counted as loaded; a size below the present needs all of them ready.
+  const wished = !steady && ratio > 1 && raw < replicas ? replicas : raw;
+  history.recommend(now, wished);
+  const [up, down] = [behavior?.scaleUp, behavior?.scaleDown];
+  const upWindow = (up?.stabilizationWindowSeconds ?? 0) * 1000;
+  const downWindow =
+    down?.stabilizationWindowSeconds === undefined ? DOWN_WINDOW : down.stabilizationWindowSeconds * 1000;
+  const ceiling = Math.min(...history.recommendedSince(now - upWindow), wished);
+  const floor = Math.max(...history.recommendedSince(now - downWindow), wished);
+  let desired = replicas;
+  if (desired < ceiling) desired = ceiling;
+  if (desired > floor) desired = floor;
+  if (desired > replicas) desired = Math.min(desired, limit(replicas, up, UP_POLICIES, history, now, 1));
+  if (desired < replicas) desired = Math.max(desired, limit(replicas, down, DOWN_POLICIES, history, now, -1));
+  if (desired > maxReplicas) return { desired: maxReplicas, limited: 'TooManyReplicas' };
+  if (desired < minReplicas) return { desired: minReplicas, limited: 'TooFewReplicas' };
+  return { desired, limited: undefined };
+}
+
+/** The furthest size that the policies of one direction allow now. */
+function limit(
+  replicas: number,
+  rules: Rules | undefined,
+  usual: readonly Policy[],
+  history: ReplicaHistory,
+  now: number,
+  direction: 1 | -1,
+): number {
+  if (rules?.selectPolicy === 'Disabled') return replicas;
+  const policies = rules?.policies && rules.policies.length > 0 ? rules.policies : usual;
+  const bounds = policies.map(({ type, value, periodSeconds }) => {
+    const start = replicas - direction * history.changedSince(now - periodSeconds * 1000, direction);
+    if (type === 'Pods') return start + direction * value;
+    const share = start * (1 + (direction * value) / 100);
+    return direction === 1 ? Math.ceil(share) : Math.floor(share);
+  });
+  const widest = direction === 1 ? Math.max(...bounds) : Math.min(...bounds);
+  const narrowest = direction === 1 ? Math.min(...bounds) : Math.max(...bounds);
+  return rules?.selectPolicy === 'Min' ? narrowest : widest;
+}
