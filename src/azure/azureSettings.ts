@@ -1,5 +1,5 @@
 /** What the adapter knows of its cluster. In: options of the composition root. Out: the same with defaults filled in. */
-import type { ClusterNetworking } from './instanceTypes.ts';
+import type { ClusterNetworking } from '../catalogue/nodeSettings.ts';
 
 export interface AzureSettings extends ClusterNetworking {
   readonly subscriptionId: string;

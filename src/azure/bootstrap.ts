@@ -9,7 +9,12 @@ import { Taints } from '../api/labels.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import { atLeastMinor } from './images.ts';
 import { parseSubnetId, type SecurityGroup } from './network.ts';
-import { EVICTION_HARD, kubeReservedMebibytes, kubeReservedMillicores, type MachineShape } from './overhead.ts';
+import {
+  EVICTION_HARD,
+  kubeReservedMebibytes,
+  kubeReservedMillicores,
+  type MachineShape,
+} from '../catalogue/overhead.ts';
 
 export interface BootstrapInput {
   readonly settings: AzureSettings;

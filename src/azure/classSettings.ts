@@ -2,10 +2,6 @@
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { findCondition } from '../api/conditions.ts';
 
-export function trustedLaunchEnabled({ spec }: AksNodeClass): boolean {
-  return spec?.security?.trustedLaunch?.vtpm === true || spec?.security?.trustedLaunch?.secureBoot === true;
-}
-
 /** Whether a part of the status describes the spec as it is now. */
 export function isCurrent(nodeClass: AksNodeClass, type: string): boolean {
   const condition = findCondition(nodeClass, type);

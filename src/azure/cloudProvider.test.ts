@@ -139,14 +139,14 @@ describe('AzureCloudProvider on the local Azure', () => {
   it('launches the cheapest machine that fits, with interface, tags, labels, taints and provider id', async () => {
     const instance = await finish(cloud.create(claimNamed('one')));
     const [vm] = arm.virtualMachines();
-    expect(vm).toMatchObject({ name: 'aks-one', size: 'Standard_D2as_v6', zone: '1', provisioningState: 'Succeeded' });
+    expect(vm).toMatchObject({ name: 'aks-one', size: 'Standard_D2as_v5', zone: '1', provisioningState: 'Succeeded' });
     expect(instance).toMatchObject({
       claimName: 'one',
       providerID: `azure:///subscriptions/${arm.subscriptionId}/resourceGroups/${arm.nodeResourceGroup.toLowerCase()}/providers/Microsoft.Compute/virtualMachines/aks-one`,
       imageID: expect.stringMatching(/2404gen2containerd\/versions\/202610\.15\.0$/) as string,
       capacity: { cpu: '2', pods: '250', 'ephemeral-storage': '128G' },
       labels: {
-        [Labels.instanceType]: 'Standard_D2as_v6',
+        [Labels.instanceType]: 'Standard_D2as_v5',
         [Labels.zone]: 'eastus-1',
         [Labels.capacityType]: 'on-demand',
         [Labels.placementScope]: 'zonal',
@@ -310,16 +310,16 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(instance.labels[Labels.zone]).toBe('eastus-2');
     const after = await cloud.instanceTypes(poolOf('default'));
     const changed = after.filter((type, index) => type !== before[index]).map(({ name }) => name);
-    expect(changed).toContain('Standard_D96as_v6');
-    expect(changed.every((name) => /^Standard_D\d+as_v6$/.test(name))).toBe(true);
+    expect(changed).toContain('Standard_D96as_v5');
+    expect(changed.every((name) => /^Standard_D\d+as_v5$/.test(name))).toBe(true);
   });
 
   it('keeps off a family whose quota is used up, and believes the figures for a while', async () => {
-    const family = 'standardDav6Family';
+    const family = 'standardDASv5Family';
     const available = async (): Promise<string[]> => {
       const types = await cloud.instanceTypes(poolOf('default'));
       await clock.idle();
-      const wanted = types.filter(({ name }) => ['Standard_D2as_v6', 'Standard_D4as_v6'].includes(name));
+      const wanted = types.filter(({ name }) => ['Standard_D2as_v5', 'Standard_D4as_v5'].includes(name));
       return wanted.flatMap(({ name, offerings }) => {
         const bought = offerings.filter((one) => one.available && one.zone === 'eastus-1');
         return bought.map(({ capacityType }) => `${name} ${capacityType}`);
@@ -331,22 +331,22 @@ describe('AzureCloudProvider on the local Azure', () => {
     cloud = await newProvider();
     await finish(cloud.create(claimNamed('one')));
     expect(await available()).toEqual([
-      'Standard_D2as_v6 on-demand',
-      'Standard_D2as_v6 spot',
-      'Standard_D4as_v6 on-demand',
-      'Standard_D4as_v6 spot',
+      'Standard_D2as_v5 on-demand',
+      'Standard_D2as_v5 spot',
+      'Standard_D4as_v5 on-demand',
+      'Standard_D4as_v5 spot',
     ]);
     await clock.advance(10 * 60_000);
     await available();
-    expect(await available()).toEqual(['Standard_D2as_v6 on-demand', 'Standard_D2as_v6 spot', 'Standard_D4as_v6 spot']);
+    expect(await available()).toEqual(['Standard_D2as_v5 on-demand', 'Standard_D2as_v5 spot', 'Standard_D4as_v5 spot']);
     const second = await finish(cloud.create(claimNamed('two')));
-    expect(second.labels[Labels.instanceType]).toBe('Standard_D2as_v6');
+    expect(second.labels[Labels.instanceType]).toBe('Standard_D2as_v5');
     // The figures are old now, so Azure says it.
     await expect(finish(cloud.create(claimNamed('three')))).rejects.toMatchObject({
       reason: 'SubscriptionQuotaReached',
     });
     const third = await finish(cloud.create(claimNamed('three')));
-    expect(third.labels[Labels.instanceType]).not.toBe('Standard_D2as_v6');
+    expect(third.labels[Labels.instanceType]).not.toBe('Standard_D2as_v5');
   });
 
   it('waits as long as Azure asks when it is throttled', async () => {

@@ -36,7 +36,7 @@ import { isManagedNetwork, parseSubnetId, type ClusterNetwork } from './network.
 import { claimLabels, kubeletLabels, wantsUltraSsd, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
 import { chooseOffering } from './offeringChoice.ts';
-import { REGIONAL_ZONE, zoneLabel } from './offerings.ts';
+import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
 import type { Prices } from './prices.ts';
 import { machineNameOf, providerIdOf } from './providerId.ts';
 import { QUOTA_INTERVAL, type Quota } from './quota.ts';

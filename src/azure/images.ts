@@ -8,7 +8,7 @@ import { Labels } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { Requirements } from '../constraints/requirements.ts';
-import { trustedLaunchEnabled } from './classSettings.ts';
+import { trustedLaunchEnabled } from '../catalogue/nodeSettings.ts';
 
 export type NodeImage = NonNullable<NonNullable<AksNodeClass['status']>['images']>[number];
 export type ConcreteFamily = 'Ubuntu2004' | 'Ubuntu2204' | 'Ubuntu2404' | 'AzureLinux2' | 'AzureLinux3';

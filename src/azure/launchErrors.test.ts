@@ -3,9 +3,9 @@ import { VirtualClock } from '../clock/virtualClock.ts';
 import type { Offering } from '../cloud/instanceType.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import { describeFailure, interpretLaunchFailure } from './launchErrors.ts';
-import { CAPACITY_TYPES, zonesOf } from './offerings.ts';
-import { parseSizeName } from './sizeName.ts';
-import type { Sku } from './resourceSku.ts';
+import { CAPACITY_TYPES, zonesOf } from '../catalogue/offerings.ts';
+import { parseSizeName } from '../catalogue/sizeName.ts';
+import type { Sku } from '../catalogue/resourceSku.ts';
 import { UnavailableOfferings } from './unavailableOfferings.ts';
 
 const MINUTE = 60_000;

@@ -4,9 +4,10 @@
  */
 import { InsufficientCapacityError, LaunchError } from '../cloud/errors.ts';
 import type { Offering } from '../cloud/instanceType.ts';
-import { CAPACITY_TYPES, placementScopeOf, zonesOf } from './offerings.ts';
-import type { Sku } from './resourceSku.ts';
-import type { CapacityType, UnavailableOfferings } from './unavailableOfferings.ts';
+import { CAPACITY_TYPES, placementScopeOf, zonesOf } from '../catalogue/offerings.ts';
+import type { Sku } from '../catalogue/resourceSku.ts';
+import type { CapacityType } from '../catalogue/offerings.ts';
+import type { UnavailableOfferings } from './unavailableOfferings.ts';
 
 export interface AzureFailure {
   readonly code: string;

@@ -4,7 +4,7 @@
  */
 import type { NetworkInterface, NetworkManagementClient } from '@azure/arm-network';
 import type { Clock } from '../clock/clock.ts';
-import type { ClusterNetworking } from './instanceTypes.ts';
+import type { ClusterNetworking } from '../catalogue/nodeSettings.ts';
 
 export interface SubnetId {
   readonly subscriptionId: string;

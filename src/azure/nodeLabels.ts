@@ -9,7 +9,7 @@ import type { InstanceType, Offering } from '../cloud/instanceType.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import { atLeastMinor, concreteFamily } from './images.ts';
-import { clusterLabel } from './instanceTypes.ts';
+import { clusterLabel } from '../catalogue/nodeSettings.ts';
 import { parseSubnetId } from './network.ts';
 
 export interface Choice {

@@ -7,7 +7,7 @@ import { Labels, WELL_KNOWN_LABELS } from '../api/labels.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import { fits, parseResources } from '../units/resources.ts';
-import { placementScopeOf } from './offerings.ts';
+import { placementScopeOf } from '../catalogue/offerings.ts';
 
 export interface Purchase {
   readonly type: InstanceType;

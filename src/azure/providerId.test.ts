@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clusterLabel } from './instanceTypes.ts';
+import { clusterLabel } from '../catalogue/nodeSettings.ts';
 import { machineNameOf, providerIdOf } from './providerId.ts';
 
 describe('provider ids', () => {

@@ -4,7 +4,7 @@
  */
 import type { ComputeManagementClient } from '@azure/arm-compute';
 import type { Clock } from '../clock/clock.ts';
-import type { Sku } from './resourceSku.ts';
+import type { Sku } from '../catalogue/resourceSku.ts';
 
 export const QUOTA_INTERVAL = 10 * 60 * 1000;
 /** Older figures say more about the past than about the quota. */

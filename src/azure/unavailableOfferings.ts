@@ -3,9 +3,8 @@
  * a size may be asked for in a zone, and a number that changes whenever an answer may have changed.
  */
 import type { Clock } from '../clock/clock.ts';
-import type { Sku } from './resourceSku.ts';
-
-export type CapacityType = 'on-demand' | 'spot';
+import type { CapacityType } from '../catalogue/offerings.ts';
+import type { Sku } from '../catalogue/resourceSku.ts';
 
 interface FamilyBlock {
   /** Sizes of the family with at least this many vCPUs are out. */

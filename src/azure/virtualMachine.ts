@@ -8,9 +8,9 @@ import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels, ManagedTags } from '../api/labels.ts';
 import type { Offering } from '../cloud/instanceType.ts';
 import type { AzureSettings } from './azureSettings.ts';
-import { trustedLaunchEnabled } from './classSettings.ts';
-import { armZones } from './offerings.ts';
-import type { Sku } from './resourceSku.ts';
+import { trustedLaunchEnabled } from '../catalogue/nodeSettings.ts';
+import { armZones } from '../catalogue/offerings.ts';
+import type { Sku } from '../catalogue/resourceSku.ts';
 
 export interface VirtualMachineWish {
   readonly name: string;

@@ -42,6 +42,9 @@ describe('nodewright', () => {
         up             run a whole AKS with node auto provisioning on this machine
         fault          trouble the AKS that \`up\` runs
         run            run the controller in a cluster
+        kubelet-sim    play the kubelets of kwok nodes on any cluster
+        plan           say which machines manifests would need, and what they cost
+        catalog        print the sizes and prices that plans are made with
         crds           print the custom resource definitions
         version        print version, commit and platform
         help [verb]    explain a verb

@@ -33,6 +33,21 @@ const verbs: readonly Verb[] = [
     goFlags: true,
   },
   {
+    name: 'kubelet-sim',
+    summary: 'play the kubelets of kwok nodes on any cluster',
+    load: async () => (await import('./kubeletSim.ts')).kubeletSimCommand(),
+  },
+  {
+    name: 'plan',
+    summary: 'say which machines manifests would need, and what they cost',
+    load: async () => (await import('./plan.ts')).planCommand(),
+  },
+  {
+    name: 'catalog',
+    summary: 'print the sizes and prices that plans are made with',
+    load: async () => (await import('./catalog.ts')).catalogCommand(),
+  },
+  {
     name: 'crds',
     summary: 'print the custom resource definitions',
     load: async () => (await import('./crds.ts')).crdsCommand(),

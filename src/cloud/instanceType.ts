@@ -23,4 +23,6 @@ export interface Offering {
   readonly available: boolean;
   /** For reserved offerings: how many instances are left in the reservation. */
   readonly reservationCapacity?: number;
+  /** Offerings with the same one draw on the same reservation; without one each offering is its own. */
+  readonly reservationId?: string;
 }

@@ -2,7 +2,12 @@
  * What a pod asks of its node's labels. In: a pod; out: requirements, with or without its heaviest preference. Only
  * the first required term counts: the others are alternatives that relaxation brings forward one by one.
  */
-import type { NodeSelectorRequirement, Pod, PreferredSchedulingTerm } from 'kubernetes-types/core/v1.js';
+import type {
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  Pod,
+  PreferredSchedulingTerm,
+} from 'kubernetes-types/core/v1.js';
 import { Requirement, type RequirementOperator } from './requirement.ts';
 import { Requirements } from './requirements.ts';
 
@@ -17,6 +22,16 @@ export function strictPodRequirements(pod: Pod): Requirements {
 export function podRequirements(pod: Pod): Requirements {
   const preferred = heaviest(pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? []);
   return strictPodRequirements(pod).add(...(preferred?.preference.matchExpressions ?? []).map(fromExpression));
+}
+
+/** Stands for the node's own name, which terms may ask for as a field. No machine that is yet to come has one. */
+export const NODE_NAME_FIELD = 'metadata.name';
+
+/** One term of node affinity, fields included. A term that says nothing matches no node. */
+export function requirementsOfTerm({ matchExpressions = [], matchFields = [] }: NodeSelectorTerm): Requirements {
+  if (matchExpressions.length === 0 && matchFields.length === 0)
+    return Requirements.of(Requirement.none(NODE_NAME_FIELD));
+  return Requirements.of(...matchExpressions.map(fromExpression), ...matchFields.map(fromExpression));
 }
 
 /** The first of equals. */

@@ -4,6 +4,7 @@ import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
 import { clusterInformers } from './cluster-state/clusterInformers.ts';
 import { BY_PROVIDER_ID, byProviderIDIndex } from './nodeclaim-lifecycle/nodesOf.ts';
+import { RegistrationHealth } from './nodepool-registration-health/registrationHealth.ts';
 import type { World } from './world.ts';
 
 export interface EngineWorld {
@@ -14,7 +15,7 @@ export interface EngineWorld {
 
 /** Opens the watches and starts the picture that all loops share. In: the ports. Out: a world, not running yet. */
 export function createWorld(
-  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics'>,
+  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays'>,
 ): EngineWorld {
   const { log, cloud } = ports;
   const informers = new Informers({
@@ -28,6 +29,7 @@ export function createWorld(
     events: new KubeEventRecorder(ports),
     cluster,
     informers: clusterInformers(informers, cluster, cloud),
+    registrationHealth: new RegistrationHealth(),
   };
   return { world, informers };
 }

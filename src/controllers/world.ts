@@ -7,6 +7,8 @@ import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import type { MetricsRegistry } from '../kube/metrics.ts';
 import type { ClusterInformers } from './cluster-state/clusterInformers.ts';
+import type { OverlayStore } from './nodeoverlay/overlayCloud.ts';
+import type { RegistrationHealth } from './nodepool-registration-health/registrationHealth.ts';
 
 /** What every loop of the engine is given: the ports, the picture of the cluster and the watches that keep it. */
 export interface World {
@@ -19,4 +21,7 @@ export interface World {
   readonly events: EventRecorder;
   readonly cluster: Cluster;
   readonly informers: ClusterInformers;
+  readonly registrationHealth: RegistrationHealth;
+  /** Present when overlays are honoured; `cloud` applies them already. */
+  readonly overlays?: OverlayStore;
 }

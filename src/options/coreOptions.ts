@@ -19,6 +19,22 @@ import {
 import { schedulerConfiguration } from './schedulerConfiguration.ts';
 
 export const coreOptions = {
+  cloudProvider: {
+    flag: 'cloud-provider',
+    env: 'CLOUD_PROVIDER',
+    kind: oneOf('azure', 'kwok'),
+    default: 'azure',
+    group: 'Cluster',
+    help: 'Where machines come from: azure, or kwok for Node objects without machines on any cluster. With kwok no Azure option is needed.',
+  },
+  instanceTypesFilePath: {
+    flag: 'instance-types-file-path',
+    env: 'INSTANCE_TYPES_FILE_PATH',
+    kind: optional(plainText),
+    default: '',
+    group: 'Cluster',
+    help: 'With cloud provider kwok: a JSON file with the instance types to offer. Empty: a built-in catalogue of 144.',
+  },
   batchIdleDuration: {
     flag: 'batch-idle-duration',
     env: 'BATCH_IDLE_DURATION',

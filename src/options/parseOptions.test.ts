@@ -31,6 +31,22 @@ function problems(environment: Record<string, string | undefined>, flags: Record
   return [];
 }
 
+describe('the cloud provider kwok', () => {
+  it('needs nothing of Azure', () => {
+    const { options } = parseOptions({ flags: { 'cloud-provider': 'kwok' }, environment: {} });
+    expect(options).toMatchObject({ cloudProvider: 'kwok', clusterName: '', metricsPort: 8080 });
+  });
+
+  it('still has what is given checked', () => {
+    const flags = { 'cloud-provider': 'kwok', 'metrics-port': 'many' };
+    expect(() => parseOptions({ flags, environment: {} })).toThrow(/metrics-port/);
+  });
+
+  it('is one of two', () => {
+    expect(() => parseOptions({ flags: { 'cloud-provider': 'aws' }, environment: {} })).toThrow(/cloud-provider/);
+  });
+});
+
 describe('defaults', () => {
   it('are those of upstream', () => {
     const { options, warnings } = parse({});
@@ -40,6 +56,7 @@ describe('defaults', () => {
         "additionalTags": {},
         "batchIdleDuration": "1s",
         "batchMaxDuration": "10s",
+        "cloudProvider": "azure",
         "clusterEndpoint": "https://api.example.org:443",
         "clusterName": "cluster",
         "cpuRequests": 1000,

@@ -3,6 +3,7 @@
  * error that lists every mistake. A flag beats its variable; a malformed variable is refused, never replaced by the
  * default behind the user's back.
  */
+import { azureOptions } from './azureOptions.ts';
 import { crossProblems } from './crossChecks.ts';
 import type { OptionDefinition, OptionSource } from './optionDefinition.ts';
 import { optionName } from './optionDefinition.ts';
@@ -35,8 +36,14 @@ export function parseOptions(inputs: OptionInputs): ParsedOptions {
   const values: Partial<Record<OptionKey, unknown>> = {};
   const problems: OptionProblem[] = [];
   const warnings: string[] = [];
+  const needsAzure = findText(optionTable.cloudProvider, inputs)?.text !== 'kwok';
   for (const [key, definition] of optionEntries()) {
     const given = findText(definition, inputs);
+    if (given === undefined && !needsAzure && key in azureOptions) {
+      // Every option that must be given is a text; what nobody reads may be an empty one.
+      values[key] = '';
+      continue;
+    }
     if (given === undefined) {
       problems.push({ option: optionName(definition), sentence: `is required; allowed is ${definition.kind.allowed}` });
       continue;

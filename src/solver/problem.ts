@@ -1,18 +1,42 @@
+/** What the solver is asked and what it answers. Plain values; order of pods, nodes and types does not matter. */
+import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
+import type { TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import type { Taint } from '../api/kinds/nodeTemplate.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import type { Requirements } from '../constraints/requirements.ts';
+import type { NamespaceLabels } from '../constraints/topology.ts';
+import type { PodVolumes } from '../constraints/volumes.ts';
 import type { Resources } from '../units/resources.ts';
 
-/** What the solver is asked. Order of pods, nodes and types does not matter; order of pools does. */
-export interface Problem {
-  readonly pods: readonly Pod[];
+/** The world as it stands: compiled once, asked many times. */
+export interface Snapshot {
   /** In order of preference: a later pool is used only for what earlier ones cannot take. */
   readonly pools: readonly PoolOffer[];
   readonly nodes: readonly ExistingNode[];
   /** One pod per DaemonSet: what will run on every new machine that it fits. */
   readonly daemons: readonly Pod[];
+  readonly namespaces?: NamespaceLabels;
+  /** By namespace/name of the pod; pods without an entry have no volumes that matter. */
+  readonly volumes?: ReadonlyMap<string, PodVolumes>;
+  readonly defaultSpread?: DefaultSpread;
+}
+
+/** One question: these pods wait, and these nodes (with the pods on them) are not there. */
+export interface Overlay {
+  readonly pods: readonly Pod[];
+  readonly withoutNodes?: ReadonlySet<string>;
+}
+
+export interface Problem extends Snapshot {
+  readonly pods: readonly Pod[];
+}
+
+/** Spread constraints for pods that have none, and the selector that the scheduler would deduce for a pod. */
+interface DefaultSpread {
+  readonly constraints: readonly TopologySpreadConstraint[];
+  selectorOf(pod: Pod): LabelSelector | undefined;
 }
 
 export interface PoolOffer {
@@ -30,6 +54,25 @@ export interface ExistingNode {
   readonly free: Resources;
   readonly pods: readonly Pod[];
   readonly initialized: boolean;
+  /** Disks that may be attached, by driver; a driver without an entry is not limited. */
+  readonly volumeLimits?: ReadonlyMap<string, number>;
+}
+
+export interface SolveOptions {
+  /** Whether preferences are tried as if they were required, and dropped one by one, or left to the scheduler. */
+  readonly preferencePolicy?: 'Respect' | 'Ignore';
+  readonly minValuesPolicy?: 'Strict' | 'BestEffort';
+  /** Dollars per hour that a machine costs beside its price; steers the choice, is not part of the result's price. */
+  readonly nodeOverheadCost?: number;
+  /** Largest share of the waiting pods that one new machine may hold, above 0 up to 1. */
+  readonly maxPodsSharePerNode?: number;
+  /** How many rounds of improvement may follow the first plan. Counted, so that the same input has the same answer. */
+  readonly searchRounds?: number;
+  /** Stops the improvement early by `now`; only then may two runs differ. */
+  readonly timeBudgetMs?: number;
+  readonly now?: () => number;
+  /** Looks for the smallest change that would place each unplaced kind of pod, by solving again. */
+  readonly suggestChanges?: boolean;
 }
 
 /** What the solver answers: every pod of the problem is in exactly one of the three lists. */
@@ -38,6 +81,23 @@ export interface Solution {
   readonly newNodes: readonly NewNode[];
   readonly unplaced: readonly { readonly pod: Pod; readonly reason: UnplacedReason }[];
   /** Of the new nodes, at the first choice of each. */
+  readonly pricePerHour: number;
+  readonly lowerBound: LowerBound;
+  /** Rounds of improvement that were made. */
+  readonly searchRounds: number;
+}
+
+export interface LowerBound {
+  /** No plan that places the same pods on new machines costs less. */
+  readonly pricePerHour: number;
+  /** What the bound leaves out of account. */
+  readonly relaxation: string;
+  readonly gap: readonly GapPart[];
+}
+
+/** A part of the distance between price and bound, in dollars per hour. */
+export interface GapPart {
+  readonly cause: 'unused-capacity' | 'dearer-types' | 'daemons' | 'constraints';
   readonly pricePerHour: number;
 }
 
@@ -50,6 +110,10 @@ export interface NewNode {
   readonly requests: Resources;
   /** Machines that hold the pods, cheapest first; never empty. */
   readonly alternatives: readonly Alternative[];
+  /** Fewer different values than the pool's `minValues` asks for were left, and the policy allows that. */
+  readonly minValuesRelaxed: boolean;
+  /** Why the first alternative, and which pod made a smaller one impossible. */
+  readonly choice: NodeChoice;
 }
 
 export interface Alternative {
@@ -59,18 +123,54 @@ export interface Alternative {
   readonly pricePerHour: number;
 }
 
+export interface NodeChoice {
+  /** The pod without which a cheaper machine would do; undefined when there is no cheaper one. */
+  readonly boundBy: Pod | undefined;
+  /** The resource that keeps the next cheaper machine from holding the pods. */
+  readonly boundByResource: string | undefined;
+  readonly others: readonly RejectedType[];
+}
+
+/** A type that was not chosen: dearer, or cheaper but too small or not to be had. */
+export interface RejectedType {
+  readonly instanceType: string;
+  readonly pricePerHour: number | undefined;
+  readonly because: 'price' | 'fit' | 'availability';
+  readonly detail: string;
+}
+
 /** Why a pod has no place: what it asks for that the solver does not do, or what each pool lacks. */
 export type UnplacedReason =
   | { readonly kind: 'unsupported'; readonly feature: string }
   | { readonly kind: 'no-pools' }
-  | { readonly kind: 'refused'; readonly pools: readonly PoolRefusal[] };
+  /** Fewer members of its group than it needs found a place, so none gets one. */
+  | { readonly kind: 'group'; readonly group: string; readonly placeable: number; readonly needed: number }
+  | { readonly kind: 'refused'; readonly pools: readonly PoolRefusal[]; readonly smallestChange?: SmallestChange };
+
+export type RefusalStage =
+  | 'taints'
+  | 'requirements'
+  | 'volumes'
+  | 'instance-types'
+  | 'resources'
+  | 'offerings'
+  | 'min-values'
+  | 'topology'
+  | 'limits';
 
 /** The stage that removed a pool's last candidate. */
-export type PoolRefusal =
-  | { readonly pool: string; readonly stage: 'taints'; readonly detail: string }
-  | { readonly pool: string; readonly stage: 'requirements'; readonly detail: string }
-  | {
-      readonly pool: string;
-      readonly stage: 'instance-types' | 'resources' | 'offerings' | 'limits';
-      readonly detail: string;
-    };
+export interface PoolRefusal {
+  readonly pool: string;
+  readonly stage: RefusalStage;
+  readonly detail: string;
+  /** Instance types that each stage removed, in the order of the stages. */
+  readonly removed: readonly { readonly stage: RefusalStage; readonly count: number }[];
+  /** "Standard_D8s_v5 lacks 300m cpu". */
+  readonly nearestMiss?: string;
+}
+
+/** One change that places the pod, verified by solving with it. */
+export interface SmallestChange {
+  readonly kind: 'toleration' | 'node-selector' | 'affinity-term' | 'spread' | 'pod-affinity' | 'requests' | 'limit';
+  readonly description: string;
+}

@@ -154,11 +154,12 @@ describe('solve', () => {
     expect(nowhere.unplaced[0]?.reason).toMatchObject({ kind: 'refused', pools: [{ stage: 'instance-types' }] });
   });
 
-  it('says so when a pod needs what is not done yet', () => {
-    const spread = {
-      topologySpreadConstraints: [{ maxSkew: 1, topologyKey: Labels.zone, whenUnsatisfiable: 'DoNotSchedule' }],
-    };
-    expect(solve(problem({ pods: [pod('a', '1', '1Gi', spread)] })).unplaced[0]?.reason.kind).toBe('unsupported');
+  it('says so when a pod needs devices that it cannot allocate', () => {
+    const claims = { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'gpu' }] };
+    expect(solve(problem({ pods: [pod('a', '1', '1Gi', claims)] })).unplaced[0]?.reason).toEqual({
+      kind: 'unsupported',
+      feature: 'dynamic resource claims',
+    });
   });
 
   const sizes = fc.constantFrom<[string, string]>(

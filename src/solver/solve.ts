@@ -1,90 +1,97 @@
-import { Labels } from '../api/labels.ts';
-import type { Pod } from '../api/kinds.ts';
-import { HostPortUsage, hostPortsOf } from '../constraints/hostPorts.ts';
-import { Requirements } from '../constraints/requirements.ts';
-import { untoleratedTaints } from '../constraints/taints.ts';
-import { fits, hasNegative, subtractResources, type Resources } from '../units/resources.ts';
-import { podClasses, unsupportedFeature, type PodClass } from './podClass.ts';
-import { PoolPacking } from './poolPacking.ts';
-import type { ExistingNode, NewNode, Problem, Solution, UnplacedReason } from './problem.ts';
-
 /**
- * Places pods at least cost: first on machines that are there already, then on new ones. Pure: the same problem has
- * the same solution, whatever the order of its lists.
+ * Places pods at least cost: on machines that are there, then on new ones. Pure: the same question has the same
+ * answer, whatever the order of its lists.
  */
-export function solve(problem: Problem): Solution {
+import type { Pod } from '../api/kinds.ts';
+import { lowerBound } from './bound.ts';
+import { Attempt } from './attempt.ts';
+import { refusalReason } from './refusal.ts';
+import { Model } from './model/model.ts';
+import { GROUP_MIN_ANNOTATION, podGroup, podKey } from './model/podShape.ts';
+import type { Overlay, Problem, Solution, SolveOptions, UnplacedReason } from './problem.ts';
+import { suggestChanges } from './smallestChange.ts';
+
+/** Compiles the problem and answers it. Who has many questions about one snapshot makes a `Model` and uses `ask`. */
+export function solve(problem: Problem, options: SolveOptions = {}): Solution {
+  return ask(new Model(problem), { pods: problem.pods }, options);
+}
+
+export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}): Solution {
+  const groups = groupSizes(overlay.pods);
+  const running = groups.size === 0 ? [] : runningPods(model, overlay);
   const unplaced: { pod: Pod; reason: UnplacedReason }[] = [];
-  const supported = problem.pods.filter((pod) => {
-    const feature = unsupportedFeature(pod);
-    if (feature !== undefined) unplaced.push({ pod, reason: { kind: 'unsupported', feature } });
-    return feature === undefined;
-  });
-
-  const rooms = existingRooms(problem.nodes);
-  let left = podClasses(supported).flatMap((podClass) => placeOnExisting(podClass, rooms));
-  const packings = problem.pools.map((offer) => new PoolPacking(offer, problem.daemons));
-  const newNodes: NewNode[] = [];
-  for (const packing of packings) {
-    const result = packing.pack(left);
-    newNodes.push(...result.nodes);
-    left = result.left;
+  let pods = overlay.pods;
+  // Every turn gives up at least one group, so this ends.
+  for (;;) {
+    const attempt = new Attempt(model, { ...overlay, pods }, options);
+    const failed = attempt.unplacedPods();
+    const broken = brokenGroups(groups, running, pods, failed);
+    if (broken.size === 0) {
+      unplaced.push(...failed.map(({ pod, podClass }) => ({ pod, reason: refusalReason(attempt, podClass) })));
+      const solution = toSolution(attempt, unplaced);
+      return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution, ask) : solution;
+    }
+    for (const pod of pods) {
+      const reason = broken.get(podGroup(pod) ?? '');
+      if (reason !== undefined) unplaced.push({ pod, reason });
+    }
+    pods = pods.filter((pod) => !broken.has(podGroup(pod) ?? ''));
   }
+}
 
-  for (const podClass of left) {
-    const refusals = packings.flatMap((packing) => packing.refusal(podClass) ?? []);
-    const reason: UnplacedReason = packings.length === 0 ? { kind: 'no-pools' } : { kind: 'refused', pools: refusals };
-    unplaced.push(...podClass.pods.map((pod) => ({ pod, reason })));
-  }
+function toSolution(attempt: Attempt, unplaced: { pod: Pod; reason: UnplacedReason }[]): Solution {
+  const { question, rooms, fit, planned } = attempt;
+  const { nodes } = question.model.existing;
   return {
-    onExisting: rooms
-      .filter(({ placed }) => placed.length > 0)
-      .map(({ node, placed }) => ({ node: node.name, pods: placed })),
-    newNodes,
-    unplaced,
-    pricePerHour: newNodes.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0),
+    onExisting: [...rooms.placed]
+      .sort(([left], [right]) => left - right)
+      .map(([node, pods]) => ({ node: nodes[node]!.name, pods })),
+    newNodes: attempt.machines(),
+    unplaced: unplaced.sort((left, right) => (podKey(left.pod) < podKey(right.pod) ? -1 : 1)),
+    pricePerHour: planned.reduce((sum, { price }) => sum + price, 0),
+    lowerBound: lowerBound(question, fit, planned),
+    searchRounds: attempt.searchRounds,
   };
 }
 
-interface Room {
-  readonly node: ExistingNode;
-  readonly requirements: Requirements;
-  readonly placed: Pod[];
-  free: Resources;
-  ports: HostPortUsage;
+function runningPods({ existing }: Model, { withoutNodes }: Overlay): Pod[] {
+  return existing.nodes.flatMap(({ name, pods }) => (withoutNodes?.has(name) === true ? [] : pods));
 }
 
-/** Machines that are up come before those on their way, each in order of name. */
-function existingRooms(nodes: readonly ExistingNode[]): Room[] {
-  return [...nodes]
-    .sort((left, right) => Number(right.initialized) - Number(left.initialized) || (left.name < right.name ? -1 : 1))
-    .map((node) => ({
-      node,
-      requirements: Requirements.fromLabels({ [Labels.hostname]: node.name, ...node.labels }),
-      placed: [],
-      free: node.free,
-      ports: node.pods.reduce((usage, pod) => usage.with(keyOf(pod), hostPortsOf(pod)), HostPortUsage.empty),
-    }));
-}
-
-const keyOf = ({ metadata }: Pod): string => `${metadata.namespace ?? ''}/${metadata.name}`;
-
-/** Out: the class with the pods that found no room; nothing when all did. */
-function placeOnExisting(podClass: PodClass, rooms: readonly Room[]): PodClass[] {
-  const waiting = [...podClass.pods];
-  for (const room of rooms) {
-    if (waiting.length === 0) break;
-    const hard = untoleratedTaints(room.node.taints, podClass.tolerations).filter(
-      ({ effect }) => effect !== 'PreferNoSchedule',
-    );
-    if (hard.length > 0 || hasNegative(room.free) || !room.requirements.isCompatible(podClass.requirements)) continue;
-    let [pod] = waiting;
-    while (pod && fits(podClass.requests, room.free) && !room.ports.conflict(keyOf(pod), podClass.hostPorts)) {
-      room.placed.push(pod);
-      room.free = subtractResources(room.free, podClass.requests);
-      room.ports = room.ports.with(keyOf(pod), podClass.hostPorts);
-      waiting.shift();
-      [pod] = waiting;
-    }
+/** By group: how many of its members must find a place. Without a number all that wait must. */
+function groupSizes(pods: readonly Pod[]): Map<string, number> {
+  const sizes = new Map<string, number>();
+  const asked = new Map<string, number>();
+  for (const pod of pods) {
+    const group = podGroup(pod);
+    if (group === undefined) continue;
+    sizes.set(group, (sizes.get(group) ?? 0) + 1);
+    const min = Number(pod.metadata.annotations?.[GROUP_MIN_ANNOTATION]);
+    if (Number.isSafeInteger(min) && min > 0) asked.set(group, Math.max(asked.get(group) ?? 0, min));
   }
-  return waiting.length === 0 ? [] : [{ ...podClass, pods: waiting }];
+  return new Map([...sizes].map(([group, size]) => [group, asked.get(group) ?? size]));
+}
+
+function brokenGroups(
+  needed: ReadonlyMap<string, number>,
+  running: readonly Pod[],
+  pods: readonly Pod[],
+  failed: readonly { readonly pod: Pod }[],
+): Map<string, UnplacedReason> {
+  if (needed.size === 0 || failed.length === 0) return new Map();
+  const placeable = new Map<string, number>();
+  const count = (pod: Pod, amount: number): void => {
+    const group = podGroup(pod);
+    if (group !== undefined) placeable.set(group, (placeable.get(group) ?? 0) + amount);
+  };
+  for (const pod of pods) count(pod, 1);
+  const waiting = new Set(placeable.keys());
+  for (const pod of running) if (waiting.has(podGroup(pod) ?? '')) count(pod, 1);
+  for (const { pod } of failed) count(pod, -1);
+  const broken = [...placeable].filter(([group, placed]) => placed < (needed.get(group) ?? 0));
+  // The last by name gives up first: what it leaves free may save the others.
+  const [last] = broken.sort(([left], [right]) => (left < right ? 1 : -1));
+  if (last === undefined) return new Map();
+  const [group, placed] = last;
+  return new Map([[group, { kind: 'group', group, placeable: placed, needed: needed.get(group) ?? 0 }]]);
 }

@@ -4,12 +4,15 @@ import type { NodePool } from '../../src/api/kinds/nodePool.ts';
 import { Labels } from '../../src/api/labels.ts';
 import type { Condition, KubeObject, ResourceKind } from '../../src/api/object.ts';
 import { SeededRandom } from '../../src/clock/seededRandom.ts';
+import type { Clock } from '../../src/clock/clock.ts';
+import type { Random } from '../../src/clock/random.ts';
 import { VirtualClock } from '../../src/clock/virtualClock.ts';
+import type { CloudProvider } from '../../src/cloud/cloudProvider.ts';
 import { createWorld, type EngineWorld } from '../../src/controllers/createWorld.ts';
-import type { World } from '../../src/controllers/world.ts';
 import { isNotFound } from '../../src/kube/errors.ts';
 import type { Kube } from '../../src/kube/kube.ts';
 import { silentLog, type Log } from '../../src/kube/log.ts';
+import type { MetricsRegistry } from '../../src/kube/metrics.ts';
 import type { Controller } from '../../src/kube/runtime/controller.ts';
 import { Manager } from '../../src/kube/runtime/manager.ts';
 import type { MachinePace } from '../../src/local/kubelet/machine.ts';
@@ -18,11 +21,24 @@ import { MemoryCloud } from './memoryCloud.ts';
 import { RecordedMetrics } from './recordedMetrics.ts';
 
 export interface WorkbenchOptions {
-  readonly controllers: (engine: EngineWorld) => readonly Controller[];
+  readonly controllers?: (engine: EngineWorld) => readonly Controller[];
+  /** The whole engine, or another, instead of some controllers. */
+  readonly engine?: (ports: EnginePorts) => { run(signal: AbortSignal): Promise<void> };
   readonly pace?: Partial<MachinePace>;
   readonly log?: Log;
   /** Stands between the engine and the API server. */
   readonly decorate?: (kube: Kube) => Kube;
+  /** Stands between the engine and the cloud. */
+  readonly decorateCloud?: (cloud: CloudProvider) => CloudProvider;
+}
+
+export interface EnginePorts {
+  readonly kube: Kube;
+  readonly cloud: CloudProvider;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: MetricsRegistry;
 }
 
 export const START = Date.UTC(2026, 0, 1);
@@ -42,7 +58,7 @@ export class Workbench {
   readonly #options: WorkbenchOptions;
   readonly #stop = new AbortController();
   readonly #cluster: Promise<void>;
-  #engine: { readonly world: World; readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
+  #engine: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
 
   private constructor(options: WorkbenchOptions) {
     this.#options = options;
@@ -65,20 +81,24 @@ export class Workbench {
     return this.local.kube;
   }
 
-  get world(): World {
-    if (!this.#engine) throw new Error('the engine is not running');
-    return this.#engine.world;
+  startEngine(): void {
+    const { clock, random, metrics } = this;
+    const {
+      log = silentLog,
+      decorate = (kube: Kube) => kube,
+      decorateCloud = (cloud: CloudProvider) => cloud,
+    } = this.#options;
+    const ports = { kube: decorate(this.kube), cloud: decorateCloud(this.cloud), clock, random, log, metrics };
+    const stop = new AbortController();
+    const engine = this.#options.engine?.(ports) ?? this.#someControllers(ports);
+    this.#engine = { stop, ended: engine.run(stop.signal) };
   }
 
-  startEngine(): void {
-    const { clock, random, cloud, metrics } = this;
-    const { log = silentLog, decorate = (kube: Kube) => kube, controllers } = this.#options;
-    const kube = decorate(this.kube);
-    const engine = createWorld({ kube, cloud, clock, random, log, metrics });
-    const manager = new Manager({ kube, clock, random, log, informers: engine.informers });
-    for (const controller of controllers(engine)) manager.add(controller);
-    const stop = new AbortController();
-    this.#engine = { world: engine.world, stop, ended: manager.run(stop.signal) };
+  #someControllers(ports: EnginePorts): Manager {
+    const engine = createWorld(ports);
+    const manager = new Manager({ ...ports, informers: engine.informers });
+    for (const controller of this.#options.controllers?.(engine) ?? []) manager.add(controller);
+    return manager;
   }
 
   async stopEngine(): Promise<void> {

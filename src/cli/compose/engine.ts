@@ -3,26 +3,46 @@
  * and for `up` against the local world alike.
  */
 import { Kinds } from '../../api/kinds.ts';
+import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
+import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
 import { createWorld } from '../../controllers/createWorld.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
+import { instanceGarbageCollectionController } from '../../controllers/instance-garbage-collection/controller.ts';
+import { meteredCloud } from '../../controllers/meteredCloud.ts';
+import { nodeClaimConsistencyController } from '../../controllers/nodeclaim-consistency/controller.ts';
+import { nodeClaimExpirationController } from '../../controllers/nodeclaim-expiration/controller.ts';
+import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclaim-garbage-collection/controller.ts';
+import { nodeClaimHydrationController } from '../../controllers/nodeclaim-hydration/controller.ts';
 import { nodeClaimLifecycleController } from '../../controllers/nodeclaim-lifecycle/controller.ts';
+import { nodeClaimPodEventsController } from '../../controllers/nodeclaim-podevents/controller.ts';
 import { nodeClassHashController } from '../../controllers/nodeclass-hash/controller.ts';
 import { nodeClassStatusController } from '../../controllers/nodeclass-status/controller.ts';
 import { nodeClassTerminationController } from '../../controllers/nodeclass-termination/controller.ts';
+import { nodeOverlayController } from '../../controllers/nodeoverlay/controller.ts';
+import { overlaidCloud, OverlayStore } from '../../controllers/nodeoverlay/overlayCloud.ts';
 import { nodePoolCounterController } from '../../controllers/nodepool-counter/controller.ts';
 import { nodePoolHashController } from '../../controllers/nodepool-hash/controller.ts';
 import { nodePoolReadinessController } from '../../controllers/nodepool-readiness/controller.ts';
+import { nodePoolRegistrationHealthController } from '../../controllers/nodepool-registration-health/controller.ts';
 import { nodePoolValidationController } from '../../controllers/nodepool-validation/controller.ts';
 import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
+import { Batcher } from '../../controllers/provisioner/batcher.ts';
 import { provisionerControllers } from '../../controllers/provisioner/controller.ts';
+import { staticDeprovisioningController } from '../../controllers/static-deprovisioning/controller.ts';
+import { staticProvisioningController } from '../../controllers/static-provisioning/controller.ts';
+import type { World } from '../../controllers/world.ts';
+import type { Informer, Informers } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { MetricsRegistry } from '../../kube/metrics.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
 import { Manager, type ManagerOptions } from '../../kube/runtime/manager.ts';
+import type { FeatureGates } from '../../options/featureGates.ts';
 
 export interface EngineOptions {
   readonly kube: Kube;
@@ -38,12 +58,20 @@ export interface EngineOptions {
   readonly batchMax: number;
   readonly leaderElection?: ManagerOptions['leaderElection'];
   readonly warmUp?: boolean;
+  /** Features that are off unless asked for. */
+  readonly gates?: Partial<Pick<FeatureGates, 'nodeOverlay' | 'staticCapacity' | 'capacityBuffer'>>;
 }
 
+/** Milliseconds; pods are left to a new machine at least this long. */
+const MIN_NOMINATION = 10_000;
+
 export function createEngine(options: EngineOptions): Manager {
-  const { kube, cloud, clock, random, log, metrics, leaderElection, warmUp } = options;
-  const { world, informers } = createWorld({ kube, cloud, clock, random, log, metrics });
-  const volumeAttachments = informers.of(Kinds.VolumeAttachment);
+  const { kube, clock, random, log, metrics, leaderElection, warmUp, gates = {} } = options;
+  const overlays = gates.nodeOverlay ? new OverlayStore() : undefined;
+  const cloud = overlays ? overlaidCloud(options.cloud, overlays) : options.cloud;
+  const { world, informers } = createWorld({ kube, cloud, clock, random, log, metrics, ...(overlays && { overlays }) });
+  /** The world of a loop that calls the cloud: its calls are counted under its name. */
+  const as = (controller: string): World => ({ ...world, cloud: meteredCloud(cloud, { metrics, clock, controller }) });
   const manager = new Manager({
     kube,
     clock,
@@ -54,23 +82,67 @@ export function createEngine(options: EngineOptions): Manager {
     ...(leaderElection && { leaderElection }),
     ...(warmUp !== undefined && { warmUp }),
   });
+  const batcher = new Batcher({ clock, idle: options.batchIdle, max: options.batchMax });
+  const buffers = gates.capacityBuffer ? capacityBuffers(world, informers, batcher) : undefined;
   const evictions = new EvictionQueue(world);
-  const controllers = [
-    ...provisionerControllers(world, options),
-    nodeClaimLifecycleController(world),
-    nodeTerminationController(world, { evictions, volumeAttachments }),
+  const volumeAttachments = informers.of(Kinds.VolumeAttachment);
+  const controllers: readonly Controller[] = [
+    ...provisionerControllers(as('provisioner'), {
+      batcher,
+      nominationPeriod: Math.max(2 * options.batchMax, MIN_NOMINATION),
+      ...(buffers && { buffers: buffers.capacity }),
+    }),
+    ...(buffers ? [buffers.controller] : []),
+    nodeClaimLifecycleController(as('nodeclaim.lifecycle')),
+    nodeClaimExpirationController(world),
+    nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
+    instanceGarbageCollectionController(as('instance.garbagecollection')),
+    nodeClaimConsistencyController(world),
+    nodeClaimHydrationController(world),
+    nodeClaimPodEventsController(world),
+    nodeTerminationController(as('node.termination'), { evictions, volumeAttachments }),
     evictions.controller(),
     nodePoolReadinessController(world),
     nodePoolValidationController(world),
     nodePoolHashController(world),
     nodePoolCounterController(world),
+    nodePoolRegistrationHealthController(world),
+    ...(gates.staticCapacity ? [staticProvisioningController(world), staticDeprovisioningController(world)] : []),
+    ...(overlays
+      ? [
+          nodeOverlayController(world, {
+            overlays: informers.of(Kinds.NodeOverlay),
+            store: overlays,
+            cloud: meteredCloud(options.cloud, { metrics, clock, controller: 'nodeoverlay' }),
+          }),
+        ]
+      : []),
+    ...(options.nodeClass ? nodeClassControllers(world, informers.of(Kinds.AKSNodeClass), options.nodeClass) : []),
   ];
   for (const controller of controllers) manager.add(controller);
-  if (options.nodeClass) {
-    const nodeClasses = informers.of(Kinds.AKSNodeClass);
-    manager.add(nodeClassStatusController(world, nodeClasses, options.nodeClass));
-    manager.add(nodeClassHashController(world, nodeClasses));
-    manager.add(nodeClassTerminationController(world, nodeClasses));
-  }
   return manager;
+}
+
+function capacityBuffers(
+  world: World,
+  informers: Informers,
+  batcher: Batcher,
+): { readonly capacity: CapacityBuffers; readonly controller: Controller } {
+  const buffers = informers.of(Kinds.CapacityBuffer);
+  const podTemplates = informers.of(Kinds.PodTemplate);
+  const capacity = new CapacityBuffers({ kube: world.kube, clock: world.clock, buffers });
+  const trigger = (element: string): void => batcher.trigger(element);
+  return { capacity, controller: capacityBufferController(world, { buffers, podTemplates, capacity, trigger }) };
+}
+
+function nodeClassControllers(
+  world: World,
+  nodeClasses: Informer<AksNodeClass>,
+  nodeClass: AzureNodeClass,
+): readonly Controller[] {
+  return [
+    nodeClassStatusController(world, nodeClasses, nodeClass),
+    nodeClassHashController(world, nodeClasses),
+    nodeClassTerminationController(world, nodeClasses),
+  ];
 }

@@ -19,11 +19,15 @@ import { PrometheusMetrics } from '../../server/metrics.ts';
 import { startMetricsServer } from '../../server/metricsServer.ts';
 import { buildInfo } from '../buildInfo.ts';
 import { UsageError } from '../exitCode.ts';
+import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
-import { createEngine } from './engine.ts';
+import { createEngine, type EngineOptions } from './engine.ts';
 
-const NEEDED_KINDS = [Kinds.NodePool, Kinds.NodeClaim, Kinds.AKSNodeClass];
+const NODE_CLASS: Readonly<Record<Options['cloudProvider'], ResourceKind<KubeObject>>> = {
+  azure: Kinds.AKSNodeClass,
+  kwok: Kinds.KWOKNodeClass,
+};
 const CRD_POLL = 10_000;
 const CRD_TIMEOUT = 120_000;
 
@@ -48,22 +52,89 @@ export const runController: RunController = async (options, signal) => {
     qps: options.kubeClientQps,
     burst: options.kubeClientBurst,
   });
-  await waitForCrds(kube, clock, signal);
+  const neededKinds = [Kinds.NodePool, Kinds.NodeClaim, NODE_CLASS[options.cloudProvider]];
+  await waitForCrds(kube, neededKinds, clock, signal);
 
-  const { endpoint, credential } = await azureCloud(options);
-  const cloud = await createAzureCloudProvider({
-    endpoint,
-    credential,
+  const provider = await (options.cloudProvider === 'kwok'
+    ? kwokProvider(options, { kube, clock, log })
+    : azureProvider(options, { kube, clock, random, log, clusterCaPem: config.tls.ca }));
+
+  const leaderElection = options.disableLeaderElection
+    ? undefined
+    : {
+        // A client of its own: when the loops use up their allowance, the lease is still renewed.
+        kube: new HttpKube({ config, clock, random, userAgent }),
+        name: options.leaderElectionName,
+        namespace: options.leaderElectionNamespace || options.systemNamespace || config.namespace || 'default',
+        identity: `${hostname()}_${random.uuid()}`,
+      };
+  const engine = createEngine({
     kube,
+    ...provider,
     clock,
     random,
     log,
+    metrics,
+    batchIdle: options.batchIdleDuration.milliseconds,
+    batchMax: options.batchMaxDuration.milliseconds,
+    warmUp: !options.disableControllerWarmup,
+    gates: options.featureGates,
+    ...(leaderElection && { leaderElection }),
+  });
+  const metricsServer = await startMetricsServer({
+    port: options.metricsPort,
+    metrics,
+    enableProfiling: options.enableProfiling,
+  });
+  const healthServer = await startHealthServer({
+    port: options.healthProbePort,
+    liveness: [{ name: 'manager', check: () => demand(engine.healthy(), 'the loops have ended with an error') }],
+    readiness: [
+      {
+        name: 'caches-synced',
+        check: () => demand(engine.ready(), 'the first picture of the cluster is not complete'),
+      },
+      {
+        name: 'crds',
+        check: async () => demand((await missingKinds(kube, neededKinds)).length === 0, 'CRDs are missing'),
+      },
+    ],
+  }).catch(async (error: unknown) => {
+    await metricsServer.stop();
+    throw error;
+  });
+  try {
+    await engine.run(signal);
+  } finally {
+    await Promise.all([metricsServer.stop(), healthServer.stop()]);
+    sink.close();
+    failureSink.close();
+  }
+};
+
+type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass'>;
+type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log'>;
+
+async function kwokProvider(options: Options, ports: Omit<Ports, 'random'>): Promise<Provider> {
+  const file = options.instanceTypesFilePath;
+  return { cloud: await createKwokCloudProvider({ ...ports, ...(file && { instanceTypesFile: file }) }) };
+}
+
+async function azureProvider(
+  options: Options,
+  { clusterCaPem, ...ports }: Ports & { readonly clusterCaPem: string | undefined },
+): Promise<Provider> {
+  const { endpoint, credential } = await azureCloud(options);
+  const cloud = await createAzureCloudProvider({
+    ...ports,
+    endpoint,
+    credential,
     subscriptionId: options.subscriptionId,
     location: options.location,
     nodeResourceGroup: options.nodeResourceGroup,
     clusterName: options.clusterName,
     clusterEndpoint: options.clusterEndpoint,
-    ...(config.tls.ca && { clusterCaPem: config.tls.ca }),
+    ...(clusterCaPem && { clusterCaPem }),
     kubeletBootstrapToken: options.kubeletBootstrapToken,
     vnetSubnetId: options.vnetSubnetId,
     networkPlugin: options.networkPlugin,
@@ -81,56 +152,8 @@ export const runController: RunController = async (options, signal) => {
     ...(options.kubeletIdentityClientId && { kubeletIdentityClientId: options.kubeletIdentityClientId }),
     ...(options.nodeOsDiskEncryptionSetId && { diskEncryptionSetId: options.nodeOsDiskEncryptionSetId }),
   });
-
-  const leaderElection = options.disableLeaderElection
-    ? undefined
-    : {
-        // A client of its own: when the loops use up their allowance, the lease is still renewed.
-        kube: new HttpKube({ config, clock, random, userAgent }),
-        name: options.leaderElectionName,
-        namespace: options.leaderElectionNamespace || options.systemNamespace || config.namespace || 'default',
-        identity: `${hostname()}_${random.uuid()}`,
-      };
-  const engine = createEngine({
-    kube,
-    cloud,
-    nodeClass: cloud.nodeClass,
-    clock,
-    random,
-    log,
-    metrics,
-    batchIdle: options.batchIdleDuration.milliseconds,
-    batchMax: options.batchMaxDuration.milliseconds,
-    warmUp: !options.disableControllerWarmup,
-    ...(leaderElection && { leaderElection }),
-  });
-  const metricsServer = await startMetricsServer({
-    port: options.metricsPort,
-    metrics,
-    enableProfiling: options.enableProfiling,
-  });
-  const healthServer = await startHealthServer({
-    port: options.healthProbePort,
-    liveness: [{ name: 'manager', check: () => demand(engine.healthy(), 'the loops have ended with an error') }],
-    readiness: [
-      {
-        name: 'caches-synced',
-        check: () => demand(engine.ready(), 'the first picture of the cluster is not complete'),
-      },
-      { name: 'crds', check: async () => demand((await missingKinds(kube)).length === 0, 'CRDs are missing') },
-    ],
-  }).catch(async (error: unknown) => {
-    await metricsServer.stop();
-    throw error;
-  });
-  try {
-    await engine.run(signal);
-  } finally {
-    await Promise.all([metricsServer.stop(), healthServer.stop()]);
-    sink.close();
-    failureSink.close();
-  }
-};
+  return { cloud, nodeClass: cloud.nodeClass };
+}
 
 /** Better a clear word at the start than an option that quietly does nothing. */
 function refuseUnsupported({ provisionMode, useSig, manageExistingAksMachines }: Options): void {
@@ -146,8 +169,11 @@ function demand(holds: boolean, complaint: string): void {
   if (!holds) throw new Error(complaint);
 }
 
-async function missingKinds(kube: Kube): Promise<readonly ResourceKind<KubeObject>[]> {
-  const checks = NEEDED_KINDS.map(async (kind) => {
+async function missingKinds(
+  kube: Kube,
+  needed: readonly ResourceKind<KubeObject>[],
+): Promise<readonly ResourceKind<KubeObject>[]> {
+  const checks = needed.map(async (kind) => {
     try {
       const answer = (await kube.raw(`/apis/${apiVersionOf(kind)}`)) as { resources?: readonly { kind: string }[] };
       return answer.resources?.some((resource) => resource.kind === kind.kind) ? [] : [kind];
@@ -160,10 +186,15 @@ async function missingKinds(kube: Kube): Promise<readonly ResourceKind<KubeObjec
 }
 
 /** The CRDs may be installed by the same release a moment later. */
-async function waitForCrds(kube: Kube, clock: Clock, signal: AbortSignal): Promise<void> {
+async function waitForCrds(
+  kube: Kube,
+  needed: readonly ResourceKind<KubeObject>[],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
   const end = clock.now() + CRD_TIMEOUT;
   for (;;) {
-    const missing = await missingKinds(kube);
+    const missing = await missingKinds(kube, needed);
     if (missing.length === 0) return;
     if (clock.now() >= end) {
       const names = missing.map(({ plural, group }) => `${plural}.${group}`).join(', ');

@@ -1,4 +1,15 @@
-import { Kinds, type DaemonSet, type Node, type Pod, type PodDisruptionBudget } from '../../api/kinds.ts';
+import {
+  Kinds,
+  type CSINode,
+  type DaemonSet,
+  type Namespace,
+  type Node,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  type PodDisruptionBudget,
+  type StorageClass,
+} from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
@@ -15,6 +26,11 @@ export interface ClusterInformers {
   readonly nodePools: Informer<NodePool>;
   readonly daemonSets: Informer<DaemonSet>;
   readonly disruptionBudgets: Informer<PodDisruptionBudget>;
+  readonly namespaces: Informer<Namespace>;
+  readonly volumeClaims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+  readonly storageClasses: Informer<StorageClass>;
+  readonly csiNodes: Informer<CSINode>;
   readonly nodeClasses: readonly NodeClassInformer[];
 }
 
@@ -35,6 +51,11 @@ export function clusterInformers(informers: Informers, cluster: Cluster, cloud: 
     nodePools: informers.of(Kinds.NodePool),
     daemonSets: informers.of(Kinds.DaemonSet),
     disruptionBudgets: informers.of(Kinds.PodDisruptionBudget),
+    namespaces: informers.of(Kinds.Namespace),
+    volumeClaims: informers.of(Kinds.PersistentVolumeClaim),
+    volumes: informers.of(Kinds.PersistentVolume),
+    storageClasses: informers.of(Kinds.StorageClass),
+    csiNodes: informers.of(Kinds.CSINode),
     nodeClasses: cloud.nodeClasses.map((kind) => ({ kind, informer: informers.of(kind) })),
   };
   opened.pods.subscribe(({ type, object }) =>

@@ -5,6 +5,7 @@ import { Finalizers, Labels, Taints } from '../../api/labels.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import { hasTaint, mergeTaints, withoutTaints } from '../../constraints/taints.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
+import { recordOutcome } from '../nodepool-registration-health/recordOutcome.ts';
 import * as publish from './events.ts';
 import { nodesOf } from './nodesOf.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
@@ -58,6 +59,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
   });
   draft.claim = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
   conditions.setTrue(NodeClaimConditions.registered, world.clock.now());
+  await recordOutcome(world, claim, conditions);
   metrics.nodesCreated.inc({
     nodepool: claim.metadata.labels?.[Labels.nodePool] ?? '',
     zone: claim.metadata.labels?.[Labels.zone] ?? '',

@@ -26,7 +26,7 @@ export function nodePoolCounterController(world: World): Controller {
       const pool = informers.nodePools.store.get({ name });
       if (!pool || !isManaged(pool.spec.template.spec.nodeClassRef, cloud)) return undefined;
       const used = addResources(ZERO, cluster.poolUsage(name));
-      const nodes = Number(quantityOf(used, 'nodes').toString());
+      const nodes = quantityOf(used, 'nodes').value();
       const status = { ...pool.status, nodes, resources: formatResources(used) };
       await patchStatus(kube, Kinds.NodePool, pool, { ...pool, status });
       return { requeueAfter: INTERVAL };

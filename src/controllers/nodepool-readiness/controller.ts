@@ -1,13 +1,12 @@
 import { NodePoolConditions, READY, Reasons } from '../../api/conditionTypes.ts';
 import { ConditionSet, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
-import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { Condition, KubeObject } from '../../api/object.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { watch } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
 import { isManaged } from '../managed.ts';
+import { classOf, poolWatches } from '../nodeClassOfPool.ts';
 import type { World } from '../world.ts';
 
 interface Verdict {
@@ -19,34 +18,16 @@ interface Verdict {
 export function nodePoolReadinessController(world: World): Controller {
   const { clock, informers, kube, cloud } = world;
 
-  function classOf({ spec }: NodePool): KubeObject | undefined {
-    const { group, kind, name } = spec.template.spec.nodeClassRef;
-    const found = informers.nodeClasses.find((entry) => entry.kind.group === group && entry.kind.kind === kind);
-    return found?.informer.store.get({ name });
-  }
-
   return reconciler({
     ...world,
     name: 'nodepool.readiness',
     concurrency: 10,
-    watches: [
-      watch(informers.nodePools),
-      ...informers.nodeClasses.map(({ kind, informer }) =>
-        watch(informer, ({ object }) =>
-          [...informers.nodePools.store.list()]
-            .filter(({ spec: { template } }) => {
-              const ref = template.spec.nodeClassRef;
-              return ref.group === kind.group && ref.kind === kind.kind && ref.name === object.metadata.name;
-            })
-            .map(({ metadata }) => metadata.name),
-        ),
-      ),
-    ],
+    watches: poolWatches(informers),
     reconcile: async (name) => {
       const pool = informers.nodePools.store.get({ name });
       if (!pool || !isManaged(pool.spec.template.spec.nodeClassRef, cloud)) return;
       const conditions = new ConditionSet(NODE_POOL_CONDITIONS, pool, clock.now());
-      const verdict = objection(classOf(pool));
+      const verdict = objection(classOf(pool, informers));
       if (verdict) conditions.setFalse(NodePoolConditions.nodeClassReady, clock.now(), verdict.reason, verdict.message);
       else conditions.setTrue(NodePoolConditions.nodeClassReady, clock.now());
       const status = { nodes: 0, ...pool.status, conditions: conditions.conditions };

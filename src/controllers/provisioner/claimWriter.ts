@@ -5,6 +5,7 @@ import { Annotations } from '../../api/labels.ts';
 import type { Draft } from '../../kube/kube.ts';
 import type { Counter } from '../../kube/metrics.ts';
 import { exceededResources, parseResources } from '../../units/resources.ts';
+import { settleAll } from '../settleAll.ts';
 import type { World } from '../world.ts';
 import { createdCounter } from './metrics.ts';
 
@@ -21,23 +22,8 @@ export class ClaimWriter {
     this.#created = createdCounter(world.metrics);
   }
 
-  /** Does `work` for every item, a bounded number at a time, and reports all failures together. */
-  async forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-    const queue = [...items];
-    const errors: unknown[] = [];
-    const worker = async (): Promise<void> => {
-      for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-        try {
-          await work(item);
-        } catch (error) {
-          errors.push(error);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, items.length) }, worker));
-    if (errors.length > 0) {
-      throw new AggregateError(errors, `${errors.length} of ${items.length} NodeClaims were not created`);
-    }
+  async writeAll<T>(plans: readonly T[], write: (plan: T) => Promise<void>): Promise<void> {
+    await settleAll(plans, CONCURRENCY, write);
   }
 
   async write(pool: NodePool, draft: Draft<NodeClaim>, reason: string, signal: AbortSignal): Promise<NodeClaim> {

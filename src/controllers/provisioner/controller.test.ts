@@ -10,6 +10,7 @@ import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.
 import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts';
 import { nodePoolValidationController } from '../nodepool-validation/controller.ts';
 import { nodeTerminationController } from '../node-termination/controller.ts';
+import { Batcher } from './batcher.ts';
 import { provisionerControllers } from './controller.ts';
 
 let bench: Workbench;
@@ -28,7 +29,10 @@ beforeEach(async () => {
     controllers: ({ world, informers }) => {
       const evictions = new EvictionQueue(world);
       return [
-        ...provisionerControllers(world, { batchIdle: 1_000, batchMax: 10_000 }),
+        ...provisionerControllers(world, {
+          batcher: new Batcher({ clock: world.clock, idle: 1_000, max: 10_000 }),
+          nominationPeriod: 20_000,
+        }),
         nodeClaimLifecycleController(world),
         nodePoolReadinessController(world),
         nodePoolValidationController(world),

@@ -7,21 +7,27 @@ import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import type { NewNode, Solution } from '../../solver/problem.ts';
 import { solve } from '../../solver/solve.ts';
+import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
+import { isVirtual } from '../capacity-buffer/virtualPods.ts';
 import { isManaged } from '../managed.ts';
+import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
 import type { World } from '../world.ts';
-import { Batcher } from './batcher.ts';
+import type { Batcher } from './batcher.ts';
 import { ClaimWriter } from './claimWriter.ts';
 import { currentDemand, type Demand } from './demand.ts';
 import * as publish from './events.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from './nodeClaimDraft.ts';
 import { PodAcknowledgements } from './podAcknowledgements.ts';
-import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue } from './problem.ts';
+import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue, type VolumeLimits } from './problem.ts';
 
 export interface ProvisionerOptions {
-  /** Milliseconds. */
-  readonly batchIdle: number;
-  readonly batchMax: number;
+  /** What brings about a pass. */
+  readonly batcher: Batcher;
+  /** How long pods are left to a machine that has come up for them, in milliseconds. */
+  readonly nominationPeriod: number;
+  /** Present when capacity buffers are honoured. */
+  readonly buffers?: CapacityBuffers;
 }
 
 /** How often a pod that still waits asks again. */
@@ -30,9 +36,9 @@ const RETRIGGER = 10_000;
 /** Turns pods that nobody can place into NodeClaims, one solve per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
   const { clock, informers } = world;
-  const batcher = new Batcher({ clock, idle: options.batchIdle, max: options.batchMax });
+  const { batcher } = options;
   const acknowledgements = new PodAcknowledgements();
-  const provisioner = new Provisioner(world, acknowledgements, Math.max(2 * options.batchMax, 10_000));
+  const provisioner = new Provisioner(world, acknowledgements, options);
   return [
     reconciler({
       ...world,
@@ -79,33 +85,38 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
 class Provisioner {
   readonly #world: World;
   readonly #acknowledgements: PodAcknowledgements;
-  /** How long a pod is left to a machine that has come up for it. */
-  readonly #nominationPeriod: number;
+  readonly #options: ProvisionerOptions;
   readonly #metrics: ReturnType<typeof provisionerMetrics>;
   readonly #claims: ClaimWriter;
 
-  constructor(world: World, acknowledgements: PodAcknowledgements, nominationPeriod: number) {
+  constructor(world: World, acknowledgements: PodAcknowledgements, options: ProvisionerOptions) {
     this.#world = world;
     this.#acknowledgements = acknowledgements;
-    this.#nominationPeriod = nominationPeriod;
+    this.#options = options;
     this.#metrics = provisionerMetrics(world.metrics);
     this.#claims = new ClaimWriter(world);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, log } = this.#world;
+    const { cluster, clock, log, informers } = this.#world;
     const catalogues = await this.#catalogues(signal);
     // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
     const start = clock.monotonic();
     const snapshot = cluster.snapshot();
-    const demand = currentDemand(this.#world, snapshot, []);
+    const demand = currentDemand(this.#world, snapshot, this.#options.buffers?.pods() ?? []);
     this.#announceIgnored(demand);
     const { waiting, promised } = demand;
     if (waiting.length === 0) return;
     const daemons = daemonPods(cluster);
-    const solution = solve(buildProblem(snapshot, waiting, promised, catalogues, daemons));
+    const solution = solve({
+      ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
+      volumes: demand.volumes,
+      namespaces: new Map(
+        [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
+      ),
+    });
     this.#metrics.schedulingDuration.observe({ controller: 'provisioner' }, (clock.monotonic() - start) / 1000);
-    this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, solution.unplaced.length);
+    this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, realCount(solution));
     for (const { metadata } of waiting) this.#observeDecision(metadata.uid ?? '');
     log.info('computed a plan for pending pods', {
       pods: waiting.length,
@@ -115,7 +126,23 @@ class Provisioner {
       pricePerHour: solution.pricePerHour,
     });
     this.#announce(solution);
-    await this.#claims.forEach(solution.newNodes, (node) => this.#create(node, signal));
+    await this.#reportBuffers(solution);
+    await this.#claims.writeAll(solution.newNodes, (node) => this.#create(node, signal));
+  }
+
+  /** Disks that may be attached, by node and driver. */
+  #volumeLimits(): VolumeLimits {
+    const { csiNodes } = this.#world.informers;
+    return new Map(
+      [...csiNodes.store.list()].map(({ metadata, spec }) => [
+        metadata.name,
+        new Map(
+          spec.drivers.flatMap(({ name, allocatable }) =>
+            allocatable?.count === undefined ? [] : [[name, allocatable.count]],
+          ),
+        ),
+      ]),
+    );
   }
 
   /** Instance types of every usable pool. A pool whose types cannot be had is left out of this pass. */
@@ -130,6 +157,10 @@ class Provisioner {
           return await cloud.instanceTypes(pool, signal);
         } catch (error) {
           signal.throwIfAborted();
+          if (error instanceof UnevaluatedNodePoolError) {
+            log.debug('overlays are not evaluated yet', { NodePool: pool.metadata.name });
+            return undefined;
+          }
           const fields = { NodePool: pool.metadata.name, error };
           log.error('cannot list the instance types of a NodePool; it is left out of this pass', fields);
           return undefined;
@@ -153,36 +184,47 @@ class Provisioner {
 
   #announce({ onExisting, unplaced }: Solution): void {
     const { events, cluster, clock } = this.#world;
-    const until = clock.now() + this.#nominationPeriod;
+    const until = clock.now() + this.#options.nominationPeriod;
     const views = new Map(cluster.snapshot().nodes.map((view) => [view.name, view]));
     for (const { node, pods } of onExisting) {
+      const real = pods.filter((pod) => !isVirtual(pod));
+      if (real.length === 0) continue;
       const claim = views.get(node)?.claim?.metadata.name;
-      if (claim) cluster.promise(pods, claim, until);
+      if (claim) cluster.promise(real, claim, until);
       cluster.nominate(node, until);
-      for (const pod of pods)
+      for (const pod of real) {
         publish.nominated(events, pod, [...(claim ? [`nodeclaim/${claim}`] : []), `node/${node}`]);
+      }
     }
-    for (const { pod, reason } of unplaced) publish.failedScheduling(events, pod, reason);
+    for (const { pod, reason } of unplaced) if (!isVirtual(pod)) publish.failedScheduling(events, pod, reason);
+  }
+
+  async #reportBuffers({ onExisting, newNodes, unplaced }: Solution): Promise<void> {
+    await this.#options.buffers?.report({
+      fitted: onExisting.flatMap(({ pods }) => pods),
+      others: [...newNodes.flatMap(({ pods }) => pods), ...unplaced.map(({ pod }) => pod)],
+    });
   }
 
   async #create(node: NewNode, signal: AbortSignal): Promise<void> {
-    const { cluster, clock, random, log, events } = this.#world;
-    const draft = nodeClaimDraft(node, () => random.next());
+    const { cluster, clock, random, log, events, overlays } = this.#world;
+    const names = node.alternatives.map(({ instanceType }) => instanceType.name);
+    const draft = nodeClaimDraft(node, () => random.next(), overlays?.touched(node.pool.metadata.name, names));
     const claim = await this.#claims.write(node.pool, draft, 'provisioned', signal);
     const { name } = claim.metadata;
-    const until = clock.now() + this.#nominationPeriod;
-    cluster.promise(node.pods, name, until);
-    cluster.nominate(name, until);
-    const types = new Set(node.alternatives.map(({ instanceType }) => instanceType.name));
+    const until = clock.now() + this.#options.nominationPeriod;
+    const real = node.pods.filter((pod) => !isVirtual(pod));
+    cluster.promise(real, name, until);
+    if (real.length > 0) cluster.nominate(name, until);
     log.info('created nodeclaim', {
       NodeClaim: name,
       NodePool: node.pool.metadata.name,
       requests: draft.spec.resources?.requests,
-      'instance-types': firstFive([...types]),
+      'instance-types': firstFive([...new Set(names)]),
       pricePerHour: node.alternatives[0]?.pricePerHour,
       pods: node.pods.length,
     });
-    for (const pod of node.pods) publish.nominated(events, pod, [`nodeclaim/${name}`]);
+    for (const pod of real) publish.nominated(events, pod, [`nodeclaim/${name}`]);
   }
 
   #observeDecision(uid: string): void {
@@ -190,6 +232,8 @@ class Provisioner {
     if (waited !== undefined) this.#metrics.decisionDuration.observe({}, waited / 1000);
   }
 }
+
+const realCount = ({ unplaced }: Solution): number => unplaced.filter(({ pod }) => !isVirtual(pod)).length;
 
 const firstFive = (names: readonly string[]): string =>
   names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} other(s)` : '');

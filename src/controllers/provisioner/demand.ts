@@ -1,10 +1,12 @@
 import type { Pod } from '../../api/kinds.ts';
 import { isDoNotDisrupt } from '../../cluster/doNotDisrupt.ts';
 import { isFullyBlocked } from '../../cluster/disruptionBudgets.ts';
-import { isReschedulable } from '../../cluster/podPredicates.ts';
+import { isReschedulable, podKey } from '../../cluster/podPredicates.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { World } from '../world.ts';
+import type { PodVolumes } from '../../constraints/volumes.ts';
 import { podObjection, type PodObjection } from './podValidation.ts';
+import { resolvePodVolumes, type VolumeStores } from './podVolumes.ts';
 
 /** Who needs room. */
 export interface Demand {
@@ -13,6 +15,8 @@ export interface Demand {
   /** Pods that a machine on its way is meant for, by the name of its claim. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly ignored: readonly { readonly pod: Pod; readonly objection: PodObjection }[];
+  /** Of pods with disks, waiting or running, by namespace/name. */
+  readonly volumes: ReadonlyMap<string, PodVolumes>;
 }
 
 /** Pods that nobody could place, pods whose node is going away and that can move, and `virtual` ones of buffers. */
@@ -21,19 +25,34 @@ export function currentDemand(world: World, snapshot: ClusterSnapshot, virtual: 
   const waiting: Pod[] = [];
   const promised = new Map<string, Pod[]>();
   const ignored: { pod: Pod; objection: PodObjection }[] = [];
+  const volumes = new Map<string, PodVolumes>();
+  const stores: VolumeStores = {
+    claims: world.informers.volumeClaims.store,
+    volumes: world.informers.volumes.store,
+    classes: world.informers.storageClasses.store,
+  };
+  /** Notes the pod's disks; what is wrong with them otherwise. */
+  const diskObjection = (pod: Pod): PodObjection | undefined => {
+    const resolved = resolvePodVolumes(pod, stores);
+    if (resolved === undefined) return undefined;
+    if ('objection' in resolved) return { message: resolved.objection, silent: false };
+    volumes.set(podKey(pod), resolved.volumes);
+    return undefined;
+  };
   const admit = (pod: Pod): void => {
     const claim = world.cluster.promisedClaim(pod, now);
     if (claim === undefined) waiting.push(pod);
     else promised.set(claim, [...(promised.get(claim) ?? []), pod]);
   };
   for (const pod of snapshot.pendingPods) {
-    const objection = podObjection(pod);
+    const objection = podObjection(pod) ?? diskObjection(pod);
     if (objection) ignored.push({ pod, objection });
     else admit(pod);
   }
+  for (const { pods } of snapshot.nodes) for (const pod of pods) diskObjection(pod);
   for (const pod of homelessPods(world, snapshot, now)) admit(pod);
   waiting.push(...virtual);
-  return { waiting, promised, ignored };
+  return { waiting, promised, ignored, volumes };
 }
 
 /** Pods of nodes that are going, except those that cannot leave them yet: their time will come. */

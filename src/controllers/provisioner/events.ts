@@ -54,6 +54,8 @@ function describeUnplaced(reason: UnplacedReason): string {
       return `it uses ${reason.feature}, which is not supported yet`;
     case 'no-pools':
       return 'no NodePool is ready';
+    case 'group':
+      return `only ${reason.placeable} of the ${reason.needed} pods that group "${reason.group}" needs would find a place`;
     case 'refused':
       return reason.pools.map(({ pool, detail }) => `NodePool "${pool}": ${detail}`).join('; ');
   }

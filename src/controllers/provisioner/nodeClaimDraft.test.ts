@@ -26,6 +26,8 @@ function planned(types: number, requirements = Requirements.empty): NewNode {
           pricePerHour: 1,
         })),
     ),
+    minValuesRelaxed: false,
+    choice: { boundBy: undefined, boundByResource: undefined, others: [] },
   };
 }
 

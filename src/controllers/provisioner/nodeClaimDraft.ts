@@ -16,8 +16,14 @@ const MAX_INSTANCE_TYPES = 600;
 /** Labels that only simulations carry in their requirements. */
 const SIMULATED: ReadonlySet<string> = new Set([Labels.hostname, Labels.registered, Labels.initialized]);
 
+/** Whether overlays had a say in what the claim may be launched as. */
+interface Overlaid {
+  readonly price: boolean;
+  readonly capacity: boolean;
+}
+
 /** The NodeClaim that asks for a machine the solver has planned. */
-export function nodeClaimDraft(node: NewNode, random: () => number): Draft<NodeClaim> {
+export function nodeClaimDraft(node: NewNode, random: () => number, overlaid?: Overlaid): Draft<NodeClaim> {
   const names = distinct(node.alternatives.map(({ instanceType }) => instanceType.name)).slice(0, MAX_INSTANCE_TYPES);
   const kept = new Set(names);
   const capacityTypes = node.alternatives
@@ -27,17 +33,26 @@ export function nodeClaimDraft(node: NewNode, random: () => number): Draft<NodeC
     Requirement.of(Labels.instanceType, 'In', names),
     Requirement.of(Labels.capacityType, 'In', distinct(capacityTypes)),
   );
-  return claimOfPool(node.pool, requirements, random, node.requests);
+  const described = new Set(node.alternatives[0]?.instanceType.requirements.keys());
+  const claim = claimOfPool(node.pool, requirements, (key) => described.has(key), random, node.requests);
+  const annotations = {
+    ...claim.metadata.annotations,
+    [Annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
+    ...(overlaid?.price && { [Annotations.priceOverlayApplied]: 'true' }),
+    ...(overlaid?.capacity && { [Annotations.capacityOverlayApplied]: 'true' }),
+  };
+  return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 
 /** A claim that asks for nothing but what its static pool says; the cloud chooses. */
 export function staticClaimDraft(pool: NodePool, random: () => number): Draft<NodeClaim> {
-  return claimOfPool(pool, Requirements.fromItems(pool.spec.template.spec.requirements), random);
+  return claimOfPool(pool, Requirements.fromItems(pool.spec.template.spec.requirements), () => false, random);
 }
 
 function claimOfPool(
   pool: NodePool,
   requirements: Requirements,
+  isDescribed: (key: string) => boolean,
   random: () => number,
   requests?: Resources,
 ): Draft<NodeClaim> {
@@ -52,12 +67,11 @@ function claimOfPool(
   return {
     metadata: {
       generateName: `${pool.metadata.name}-`,
-      labels: { ...customLabels(asked, random), ...ownLabels },
+      labels: { ...customLabels(asked, isDescribed, random), ...ownLabels },
       annotations: {
         ...metadata?.annotations,
         [Annotations.nodePoolHash]: nodePoolHash(pool),
         [Annotations.nodePoolHashVersion]: NODE_POOL_HASH_VERSION,
-        ...(requests && { [Annotations.minValuesRelaxed]: 'false' }),
       },
       ownerReferences: [
         {
@@ -83,11 +97,18 @@ function claimOfPool(
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
-/** Labels of the user's own that requirements leave open get a value now, so that the node has one. */
-function customLabels(requirements: Requirements, random: () => number): Record<string, string> {
+/**
+ * Labels of the user's own that requirements leave open get a value now, so that the node has one. Those that the
+ * cloud describes its machines by are for the cloud to say.
+ */
+function customLabels(
+  requirements: Requirements,
+  isDescribed: (key: string) => boolean,
+  random: () => number,
+): Record<string, string> {
   const labels: Record<string, string> = {};
   for (const requirement of requirements) {
-    if (WELL_KNOWN_LABELS.has(requirement.key)) continue;
+    if (WELL_KNOWN_LABELS.has(requirement.key) || isDescribed(requirement.key)) continue;
     const value = requirement.anyValue(random);
     if (value !== undefined) labels[requirement.key] = value;
   }

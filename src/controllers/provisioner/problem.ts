@@ -32,6 +32,9 @@ export interface PoolCatalogue {
   readonly used: Resources;
 }
 
+/** How many disks of each driver a node can attach, by the node's name. */
+export type VolumeLimits = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
 /** Puts a snapshot into the solver's words. `promised` are pods that wait for a machine on its way, by its name. */
 export function buildProblem(
   snapshot: ClusterSnapshot,
@@ -39,11 +42,16 @@ export function buildProblem(
   promised: ReadonlyMap<string, readonly Pod[]>,
   catalogues: readonly PoolCatalogue[],
   daemons: readonly Pod[],
+  volumeLimits: VolumeLimits = new Map(),
 ): Problem {
   const candidates = snapshot.nodes.filter(({ deleting }) => !deleting);
   return {
     pods,
-    nodes: candidates.map((view) => existingNode(view, promised.get(view.claim?.metadata.name ?? '') ?? [], daemons)),
+    nodes: candidates.map((view) => {
+      const limits = volumeLimits.get(view.node?.metadata.name ?? '');
+      const node = existingNode(view, promised.get(view.claim?.metadata.name ?? '') ?? [], daemons);
+      return limits ? { ...node, volumeLimits: limits } : node;
+    }),
     pools: catalogues,
     daemons,
   };

@@ -31,7 +31,11 @@ function toVersion1(stored: ApiObject): ApiObject {
     apiVersion: 'autoscaling/v1',
     metadata: Object.keys(annotations).length === 0 ? stored.metadata : { ...stored.metadata, annotations },
     spec: { ...spec, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
-    status: { ...status, ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }) },
+    status: {
+      currentReplicas: 0,
+      ...status,
+      ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }),
+    },
   };
 }
 

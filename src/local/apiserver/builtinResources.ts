@@ -13,7 +13,7 @@ import type { Resource } from './resource.ts';
 import type { SelectableFields } from './selectors.ts';
 import { plainStrategy } from './strategies/cluster.ts';
 
-export const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
 /** A field selector compares text; false is what an absent flag reads as. */
 function readField(path: string): (object: ApiObject) => string {
@@ -52,13 +52,17 @@ function resourceOf(apiVersion: string, types: string, row: Row): Resource {
     hasStatus: row.status ?? false,
     scale: row.scale,
     actions: row.actions ?? [],
-    // Namespaces are deleted one by one: a collection delete would take kube-system along.
-    verbs: row.kind === 'Namespace' ? ALL_VERBS.filter((verb) => verb !== 'deletecollection') : ALL_VERBS,
+    verbs: row.verbs ?? ALL_VERBS,
+    deprecation: row.deprecation,
     typeName,
     schema: undefined,
     shape: shapeNamed(typeName),
     strategy: row.strategy ?? plainStrategy,
     columns: row.columns ?? plainColumns,
+    rowConditions: row.rowConditions,
+    namesSelectable: row.selectable === undefined,
+    unconditionalUpdate: row.conditionalUpdate !== true,
+    storageKind: row.storageKind,
     selectable: selectableFields(row.selectable ?? [], row.scope !== 'Cluster'),
     storage: row.storage ?? { group, plural: row.plural },
   };

@@ -6,8 +6,8 @@ import { applyDefaults } from '../../api/schema/defaulting.ts';
 import { fieldErrorBody } from '../../api/schema/fieldError.ts';
 import type { StructuralSchema } from '../../api/schema/structuralSchema.ts';
 import { validate } from '../../api/schema/validate.ts';
-import { ALL_VERBS, selectableFields } from './builtinResources.ts';
-import { nameColumn, plainColumns } from './columns/column.ts';
+import { selectableFields } from './builtinResources.ts';
+import { ageColumn, nameColumn } from './columns/column.ts';
 import { at, fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields.ts';
 import { age } from './humanTime.ts';
 import { compileJsonPath } from './jsonPath.ts';
@@ -15,7 +15,11 @@ import { OBJECT_META, schemaNamed } from './kubernetesTypes.ts';
 import { apiVersionText, type Column, type Resource, type ScalePaths, type Strategy } from './resource.ts';
 import { Shape, type OpenApiSchema } from './shape.ts';
 
+/** All of them, in the order in which upstream lists them here. */
+const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const COLUMN_TYPES = new Set(['string', 'integer', 'boolean', 'number', 'date']);
+
+const customAgeColumn: Column = { ...ageColumn, type: 'date' };
 
 function printerColumn(definition: unknown): Column {
   const read = compileJsonPath(textAt(definition, 'jsonPath') ?? '.');
@@ -122,13 +126,15 @@ export function customResources(definition: ApiObject): Resource[] {
         hasStatus: fieldsAt(version, 'subresources', 'status') !== undefined,
         scale: scalePaths(version),
         actions: [],
-        verbs: ALL_VERBS,
+        verbs: CUSTOM_VERBS,
         typeName: openApiName(group, name, kind),
         schema,
         shape: new Shape(schema, schemaNamed, false),
         strategy: strategyFor(declared as StructuralSchema),
-        columns: columns.length === 0 ? plainColumns : [nameColumn, ...columns],
+        columns: columns.length === 0 ? [nameColumn, customAgeColumn] : [nameColumn, ...columns],
         selectable: selectableFields(paths, namespaced),
+        namesSelectable: false,
+        unconditionalUpdate: false,
         storage: {
           group,
           plural,

@@ -8,7 +8,7 @@ import { timestamp } from './humanTime.ts';
 import { isFinished, type Objects } from './objects.ts';
 import type { Resource } from './resource.ts';
 import { keyOf } from './store.ts';
-import { badRequest, conflict, forbidden, notFound } from './status.ts';
+import { conflict, forbidden, notFound } from './status.ts';
 
 export const FOREGROUND = 'foregroundDeletion';
 export const ORPHAN = 'orphan';
@@ -38,29 +38,44 @@ export function deleteObject(
   if (resource.plural === 'namespaces' && resource.group === '' && PERMANENT_NAMESPACES.has(name)) {
     throw forbidden(resource, name, 'this namespace may not be deleted');
   }
-  if (options.gracePeriodSeconds !== undefined && options.gracePeriodSeconds < 0) {
-    throw badRequest('gracePeriodSeconds must be non-negative');
-  }
   const draft = copyJson(stored);
+  if (stored.metadata.deletionTimestamp === undefined) resource.strategy.prepareDelete?.(draft, objects.context);
   draft.metadata.finalizers = finalizersFor(draft, options.propagationPolicy);
   if (draft.metadata.finalizers.length === 0) delete draft.metadata.finalizers;
   setDeletion(resource, draft, options, now);
+  const isGraceful = resource.strategy.gracePeriod !== undefined;
+  if (isGraceful && resource.strategy.tracksGeneration && stored.metadata.deletionTimestamp === undefined) {
+    draft.metadata.generation = (draft.metadata.generation ?? 0) + 1;
+  }
   if (isFinished(draft)) {
+    // What has no grace vanishes as it was.
+    if (!isGraceful && stored.metadata.deletionTimestamp === undefined) {
+      const object = options.dryRun === true ? stored : table.remove(key, stored);
+      return { object: objects.serve(resource, object), gone: true };
+    }
     return { object: objects.serve(resource, options.dryRun === true ? draft : table.remove(key, draft)), gone: true };
   }
   if (options.dryRun === true || isSameDeletion(draft, stored)) {
     return { object: objects.serve(resource, options.dryRun === true ? draft : stored), gone: false };
   }
-  if (resource.strategy.tracksGeneration && stored.metadata.deletionTimestamp === undefined) {
+  if (
+    !isGraceful &&
+    resource.strategy.tracksGeneration &&
+    stored.metadata.deletionTimestamp === undefined &&
+    !resource.strategy.ownsDeletion
+  ) {
     draft.metadata.generation = (draft.metadata.generation ?? 0) + 1;
   }
+  if (resource.strategy.ownsDeletion === true) delete draft.metadata.deletionGracePeriodSeconds;
   if (resource.plural === 'namespaces' && resource.group === '') draft['status'] = { phase: 'Terminating' };
   return { object: objects.serve(resource, table.put(key, draft)), gone: false };
 }
 
 function setDeletion(resource: Resource, draft: ApiObject, options: DeleteOptions, now: number): void {
   const { metadata } = draft;
-  const asked = options.gracePeriodSeconds;
+  // Upstream reads a negative grace as the shortest one.
+  const wanted = options.gracePeriodSeconds;
+  const asked = wanted !== undefined && wanted < 0 ? 1 : wanted;
   const grace = Math.max(0, resource.strategy.gracePeriod?.(draft, asked) ?? 0);
   if (metadata.deletionTimestamp === undefined) {
     metadata.deletionTimestamp = timestamp(now + grace * 1000);
@@ -96,16 +111,16 @@ function checkPreconditions(resource: Resource, stored: ApiObject, options: Dele
   const { metadata } = stored;
   if (uid !== undefined && uid !== metadata.uid) {
     throw conflict(
-      resource,
+      { group: resource.group, plural: resource.kind },
       metadata.name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ''}`,
+      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`,
     );
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
     throw conflict(
-      resource,
+      { group: resource.group, plural: resource.kind },
       metadata.name,
-      `Precondition failed: ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata.resourceVersion ?? ''}`,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`,
     );
   }
 }

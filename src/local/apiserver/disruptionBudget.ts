@@ -4,7 +4,7 @@
  */
 import { at, copyJson, fieldsAt, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
 import { labelSelectorPredicate } from './selectors.ts';
-import { forbidden, internalError, tooManyRequests } from './status.ts';
+import { forbidden, tooManyRequests, unclassified } from './status.ts';
 
 const BUDGETS = { group: 'policy', plural: 'poddisruptionbudgets' };
 const VIOLATION = "Cannot evict pod as it would violate the pod's disruption budget.";
@@ -20,8 +20,8 @@ export function judgeEviction(pod: ApiObject, budgets: Iterable<ApiObject>, now:
   if (isBeyondBudgets(pod)) return { budget: undefined };
   const covering = [...budgets].filter((budget) => covers(budget, pod));
   if (covering.length > 1) {
-    throw internalError(
-      new Error('This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.'),
+    throw unclassified(
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
     );
   }
   const [budget] = covering;
@@ -76,11 +76,16 @@ function spend(budget: ApiObject, podName: string, now: string): Fields {
   status['disruptionsAllowed'] = allowed - 1;
   status['disruptedPods'] = { ...disrupted, [podName]: now };
   if (allowed === 1) {
-    status['conditions'] = listAt(status, 'conditions').map((entry) =>
-      textAt(entry, 'type') === 'DisruptionAllowed'
-        ? { ...(entry as Fields), status: 'False', reason: 'InsufficientPods', lastTransitionTime: now }
-        : entry,
-    );
+    const others = listAt(status, 'conditions').filter((entry) => textAt(entry, 'type') !== 'DisruptionAllowed');
+    const condition = {
+      type: 'DisruptionAllowed',
+      status: 'False',
+      observedGeneration: generation ?? 0,
+      lastTransitionTime: now,
+      reason: 'InsufficientPods',
+      message: '',
+    };
+    status['conditions'] = [...others, condition];
   }
   return status;
 }

@@ -12,6 +12,8 @@ import { isFinished, type Objects } from './objects.ts';
 import type { Resource } from './resource.ts';
 import { type StoreEvent, type Table } from './store.ts';
 
+const WRITE = { fieldManager: 'kube-controller-manager', dryRun: false, fieldValidation: 'Ignore' } as const;
+
 interface Place {
   readonly table: Table;
   readonly key: string;
@@ -97,28 +99,31 @@ export class GarbageCollector {
   /** An object goes when none of its owners is left, or when the last ones left wait for it to go. */
   private settleDependent(uid: string): void {
     const object = this.find(uid);
-    const place = this.places.get(uid);
     const owners = object?.metadata.ownerReferences ?? [];
-    if (object === undefined || place === undefined || owners.length === 0) return;
+    if (object === undefined || owners.length === 0) return;
     const solid = owners.filter((owner) => this.places.has(owner.uid));
     if (solid.length === owners.length) return;
     if (solid.length > 0) {
-      place.table.put(place.key, { ...object, metadata: { ...object.metadata, ownerReferences: solid } });
+      this.rewrite(object, { ...object.metadata, ownerReferences: solid });
       return;
     }
     if (object.metadata.deletionTimestamp === undefined) this.remove(object, 'Background');
   }
 
+  private rewrite(object: ApiObject, metadata: ApiObject['metadata']): void {
+    const resource = this.resourceOf(object);
+    if (resource === undefined) return;
+    const { namespace, name } = object.metadata;
+    this.objects.update(resource, namespace, name, WRITE, (live) => ({ ...live, metadata }));
+  }
+
   private orphanDependents(uid: string, owner: ApiObject): void {
-    for (const [dependent, place] of this.dependents.get(uid) ?? []) {
+    for (const dependent of Array.from(this.dependents.get(uid)?.keys() ?? [])) {
       const object = this.find(dependent);
       if (object === undefined) continue;
       const { ownerReferences = [], ...metadata } = object.metadata;
       const others = ownerReferences.filter((reference) => reference.uid !== uid);
-      place.table.put(place.key, {
-        ...object,
-        metadata: { ...metadata, ...(others.length === 0 ? {} : { ownerReferences: others }) },
-      });
+      this.rewrite(object, { ...metadata, ...(others.length === 0 ? {} : { ownerReferences: others }) });
     }
     this.release(uid, owner, ORPHAN);
   }

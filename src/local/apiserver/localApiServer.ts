@@ -12,8 +12,9 @@ import {
   issueServerCertificate,
   type CertificatePair,
 } from '../certificates.ts';
+import { QuotaKeeper } from './admission/quotaKeeper.ts';
 import { Catalog } from './catalog.ts';
-import { DefinitionCleanup } from './definitionCleanup.ts';
+import { DefinitionLifecycle } from './definitionLifecycle.ts';
 import { GarbageCollector } from './garbageCollector.ts';
 import { ApiHandler } from './http/apiHandler.ts';
 import { HttpsServer } from './http/httpsServer.ts';
@@ -57,7 +58,8 @@ export class LocalApiServer {
   private readonly handler: ApiHandler;
   private readonly collector: GarbageCollector;
   private readonly namespaces: NamespaceLifecycle;
-  private readonly definitions: DefinitionCleanup;
+  private readonly definitions: DefinitionLifecycle;
+  private readonly quotas: QuotaKeeper;
   private listening: { readonly server: HttpsServer; readonly endpoint: Endpoint } | undefined;
 
   constructor(options: LocalApiServerOptions) {
@@ -68,7 +70,8 @@ export class LocalApiServer {
     this.handler = new ApiHandler(objects, options.clock);
     this.collector = new GarbageCollector(objects, options.clock);
     this.namespaces = new NamespaceLifecycle(objects, options.clock);
-    this.definitions = new DefinitionCleanup(objects, options.clock);
+    this.definitions = new DefinitionLifecycle(objects, options.clock);
+    this.quotas = new QuotaKeeper(objects);
     this.kube = new LocalKube({ objects, clock: options.clock, raw: async (path) => await this.rawGet(path) });
     this.namespaces.createInitial();
     createInitialObjects(objects);
@@ -117,6 +120,7 @@ export class LocalApiServer {
     this.collector.stop();
     this.namespaces.stop();
     this.definitions.stop();
+    this.quotas.stop();
     const listening = this.listening;
     this.listening = undefined;
     await listening?.server.close();
@@ -138,7 +142,11 @@ export class LocalApiServer {
     if (typeof response.body === 'string') text = response.body;
     else for await (const line of response.body) text += line;
     const value: unknown = response.contentType.startsWith('application/json') ? JSON.parse(text) : text;
-    if (response.code >= 400) throw new KubeError(value as KubeStatus);
+    if (response.code >= 400) {
+      const status =
+        typeof value === 'string' ? { status: 'Failure', message: value.trim(), code: response.code } : value;
+      throw new KubeError(status as KubeStatus);
+    }
     return value;
   }
 }

@@ -12,6 +12,8 @@ export interface NormaliseOptions {
    * keep both for schema validation to judge.
    */
   readonly typed: boolean;
+  /** Applied configurations say only what they say; everything else carries the zero values of its type. */
+  readonly partial?: boolean;
 }
 
 export interface Normalised {
@@ -21,23 +23,53 @@ export interface Normalised {
 }
 
 export class WrongType extends Error {
+  /** `expected`: a Go type; after `=`, the whole message. */
   constructor(owner: string, path: string, value: unknown, expected: string) {
     const field = `${owner}.${path.replaceAll(/\[\d+\]/g, '')}`;
-    super(`json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${expected}`);
+    super(
+      expected.startsWith('=')
+        ? expected.slice(1)
+        : `json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${expected}`,
+    );
   }
 }
 
 export function normalise(shape: Shape, value: Fields, options: NormaliseOptions): Normalised {
-  const walk = new Walk(options.typed);
+  const walk = new Walk(options.typed, options.typed && options.partial !== true);
   return { value: walk.struct(shape, value, ''), unknown: walk.unknown };
+}
+
+/** Gives a struct the fields that its type always has. The values added are copies: drafts are changed in place. */
+function addZeroes(shape: Shape, target: Fields): void {
+  for (const [name, zero] of shape.zeroes) {
+    if (target[name] === undefined) target[name] = isFields(zero) ? copyJson(shape.field(name)?.zero ?? {}) : zero;
+  }
+}
+
+/** The same for a whole draft, in place. */
+export function fillZeroes(shape: Shape, value: unknown): void {
+  if (Array.isArray(value)) {
+    if (shape.form === 'list') for (const item of value) fillZeroes(shape.items, item);
+    return;
+  }
+  if (!isFields(value) || Object.isFrozen(value)) return;
+  if (shape.form === 'map') for (const member of Object.values(value)) fillZeroes(shape.items, member);
+  if (shape.form !== 'struct') return;
+  for (const name of Object.keys(value)) {
+    const child = shape.field(name);
+    if (child !== undefined) fillZeroes(child, value[name]);
+  }
+  addZeroes(shape, value);
 }
 
 class Walk {
   readonly unknown: string[] = [];
   private readonly typed: boolean;
+  private readonly fills: boolean;
 
-  constructor(typed: boolean) {
+  constructor(typed: boolean, fills: boolean) {
     this.typed = typed;
+    this.fills = fills;
   }
 
   struct(shape: Shape, value: Fields, path: string): Fields {
@@ -50,13 +82,20 @@ class Walk {
         this.unknown.push(joinPath(path, name));
         continue;
       }
-      const kept = this.value(child, member, joinPath(path, name), shape.isRequired(name), shape.typeName);
+      const kept = this.value(child, member, joinPath(path, name), this.keepsEmpty(shape, name), shape.typeName);
+      if (this.fills && isZero(kept) && shape.omits.has(name)) continue;
       if (kept !== undefined) result[name] = kept;
     }
+    if (this.fills) addZeroes(shape, result);
     return result;
   }
 
-  private value(shape: Shape, value: unknown, path: string, isRequired: boolean, owner: string): unknown {
+  /** Go leaves empty collections out where the field says `omitempty`; a configuration keeps what it says. */
+  private keepsEmpty(shape: Shape, name: string): boolean {
+    return (this.typed && !this.fills) || shape.zeroes.some(([field]) => field === name);
+  }
+
+  private value(shape: Shape, value: unknown, path: string, keepsEmpty: boolean, owner: string): unknown {
     if (value === null) return shape.nullable ? value : undefined;
     switch (shape.form) {
       case 'open':
@@ -64,22 +103,22 @@ class Walk {
       case 'scalar':
         return this.scalar(shape, value, path, owner);
       case 'struct':
-        return isFields(value) ? this.struct(shape, value, path) : this.wrong(owner, path, value, shape.typeName);
+        return isFields(value) ? this.struct(shape, value, path) : this.wrong(owner, path, value, goType(shape));
       case 'map': {
-        if (!isFields(value)) return this.wrong(owner, path, value, 'map');
+        if (!isFields(value)) return this.wrong(owner, path, value, goType(shape));
         const names = Object.keys(value);
-        if (this.typed && names.length === 0 && !isRequired) return undefined;
+        if (this.typed && names.length === 0 && !keepsEmpty) return undefined;
         const result: Fields = {};
         for (const name of names) {
-          const kept = this.value(shape.items, value[name], joinPath(path, name), true, owner);
+          const kept = this.value(shape.items, value[name], path, true, owner);
           if (kept !== undefined) result[name] = kept;
           else if (this.typed && shape.items.form === 'scalar' && shape.items.scalar === 'string') result[name] = '';
         }
         return result;
       }
       case 'list': {
-        if (!Array.isArray(value)) return this.wrong(owner, path, value, 'slice');
-        if (this.typed && value.length === 0 && !isRequired) return undefined;
+        if (!Array.isArray(value)) return this.wrong(owner, path, value, goType(shape));
+        if (this.typed && value.length === 0 && !keepsEmpty) return undefined;
         return value.map(
           (item: unknown, index) => this.value(shape.items, item, `${path}[${index}]`, true, owner) ?? item,
         );
@@ -97,13 +136,15 @@ class Walk {
             owner,
             path,
             value,
-            "Quantity: quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
+            "=quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
           );
         }
         return quantity.toString();
       }
       case 'string':
-        return typeof value === 'string' ? value : this.wrong(owner, path, value, 'string');
+        if (typeof value !== 'string') return this.wrong(owner, path, value, 'string');
+        if (this.typed && shape.format === 'byte') checkBase64(value, owner, path);
+        return value;
       case 'boolean':
         return typeof value === 'boolean' ? value : this.wrong(owner, path, value, 'bool');
       case 'integer':
@@ -125,6 +166,40 @@ class Walk {
     if (this.typed) throw new WrongType(owner, path, value, expected);
     return copyJson(value);
   }
+}
+
+function isZero(value: unknown): boolean {
+  return value === '' || value === 0 || value === false;
+}
+
+/** How Go names the type of a value: refusals mention it. */
+function goType(shape: Shape): string {
+  switch (shape.form) {
+    case 'list':
+      return `[]${goType(shape.items)}`;
+    case 'map':
+      return `map[string]${goType(shape.items)}`;
+    case 'struct':
+      return `${shape.fullName.split('.').at(-2) ?? ''}.${shape.typeName}`;
+    case 'scalar':
+      return shape.scalar === 'integer' ? shape.format || 'int64' : shape.scalar === 'boolean' ? 'bool' : shape.scalar;
+    case 'open':
+      return 'interface {}';
+  }
+}
+
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+function checkBase64(value: string, owner: string, path: string): void {
+  const text = value.replaceAll(/[\r\n]/g, '');
+  const wrong = text.search(/[^A-Za-z0-9+/=]/);
+  if (wrong < 0 && BASE64.test(text) && text.length % 4 === 0) return;
+  throw new WrongType(
+    owner,
+    path,
+    value,
+    `=illegal base64 data at input byte ${wrong < 0 ? text.length - (text.length % 4) : wrong}`,
+  );
 }
 
 function jsonType(value: unknown): string {

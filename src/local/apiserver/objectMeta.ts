@@ -1,6 +1,7 @@
 /** Rules for metadata that hold for every kind. In: drafts and what is stored. Out: names, checks and carried-over fields. */
 import type { Random } from '../../clock/random.ts';
 import { isFields, sameJson, type ApiObject } from './fields.ts';
+import { labelProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from './names.ts';
 import { apiVersionText, type Resource } from './resource.ts';
 import { badRequest, forbiddenChange, invalidValue, required, type FieldError } from './status.ts';
 
@@ -8,18 +9,9 @@ const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 const MAX_GENERATED_BASE = 63 - SUFFIX_LENGTH;
 const MAX_NAME = 253;
-const MAX_LABEL = 63;
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const LABEL_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const LABEL_KEY =
-  /^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
-const LABEL_VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
-const SUBDOMAIN_MESSAGE =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-const LABEL_MESSAGE =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-const VALUE_MESSAGE =
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+const MAX_CRON_NAME = 52;
+/** Finalizers that upstream itself sets, without a domain in front. */
+const STANDARD_FINALIZERS = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
 
 export function generatedName(base: string, random: Random): string {
   let suffix = '';
@@ -39,15 +31,15 @@ export function checkIdentity(
   const expected = apiVersionText(resource);
   body['apiVersion'] ??= expected;
   body['kind'] ??= resource.kind;
-  if (body['apiVersion'] !== expected) {
-    throw badRequest(
-      `the API version in the data (${String(body['apiVersion'])}) does not match the expected API version (${expected})`,
-    );
-  }
-  if (body['kind'] !== resource.kind) {
-    throw badRequest(
-      `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: the kind in the data is ${String(body['kind'])}`,
-    );
+  const { apiVersion, kind } = body as { apiVersion: unknown; kind: unknown };
+  if (apiVersion !== expected || kind !== resource.kind) {
+    const version = String(apiVersion).split('/').at(-1) ?? '';
+    const inPackage = resource.group === '' ? 'core' : (resource.group.split('.')[0] ?? '');
+    const why =
+      apiVersion === expected
+        ? `converting (${version}.${String(kind)}) to (${inPackage}.${resource.kind}): unknown conversion`
+        : `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme "pkg/runtime/scheme.go:111"`;
+    throw badRequest(`${String(kind)} in version "${version}" cannot be handled as a ${resource.kind}: ${why}`);
   }
   if (!isFields(body['metadata'])) body['metadata'] = {};
   const metadata = body['metadata'] as Record<string, unknown>;
@@ -75,59 +67,94 @@ function checkName(resource: Resource, name: string): FieldError[] {
       ? [invalidValue('metadata.name', name, 'may not contain "/" or "%"')]
       : [];
   }
-  const isLabel = resource.plural === 'namespaces' || resource.plural === 'services';
-  if (name.length > (isLabel ? MAX_LABEL : MAX_NAME)) {
-    return [invalidValue('metadata.name', name, `must be no more than ${isLabel ? MAX_LABEL : MAX_NAME} bytes`)];
+  const invalidName = (why: string): FieldError => invalidValue('metadata.name', name, why);
+  if (resource.group === '' && resource.plural === 'namespaces') {
+    return name.includes('.') ? [invalidName('must not contain dots')] : labelProblems(name).map(invalidName);
   }
-  if (isLabel) return LABEL_NAME.test(name) ? [] : [invalidValue('metadata.name', name, LABEL_MESSAGE)];
-  return SUBDOMAIN.test(name) ? [] : [invalidValue('metadata.name', name, SUBDOMAIN_MESSAGE)];
+  if (resource.group === '' && resource.plural === 'services') return labelProblems(name).map(invalidName);
+  const limit = resource.plural === 'cronjobs' && resource.group === 'batch' ? MAX_CRON_NAME : MAX_NAME;
+  if (name.length > limit) return [invalidName(`must be no more than ${limit} characters`)];
+  return subdomainProblems(name).map(invalidName);
 }
 
 function checkLabels(labels: Readonly<Record<string, string>> | undefined): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
-    const name = key.slice(key.indexOf('/') + 1);
-    if (!LABEL_KEY.test(key) || name.length > MAX_LABEL) {
-      errors.push(
-        invalidValue(
-          'metadata.labels',
-          key,
-          "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
-        ),
-      );
-    }
-    if (value.length > MAX_LABEL)
-      errors.push(invalidValue('metadata.labels', value, `must be no more than ${MAX_LABEL} bytes`));
-    else if (!LABEL_VALUE.test(value)) errors.push(invalidValue('metadata.labels', value, VALUE_MESSAGE));
+    for (const why of qualifiedNameProblems(key)) errors.push(invalidValue('metadata.labels', key, why));
+    for (const why of labelValueProblems(value)) errors.push(invalidValue('metadata.labels', value, why));
   }
   return errors;
 }
 
-export function checkMeta(resource: Resource, draft: ApiObject, old: ApiObject | undefined): FieldError[] {
-  const errors = [...checkName(resource, draft.metadata.name), ...checkLabels(draft.metadata.labels)];
-  const controllers = (draft.metadata.ownerReferences ?? []).filter((reference) => reference.controller === true);
+function checkAnnotations(annotations: Readonly<Record<string, string>> | undefined): FieldError[] {
+  return Object.keys(annotations ?? {}).flatMap((key) =>
+    qualifiedNameProblems(key.toLowerCase()).map((why) => invalidValue('metadata.annotations', key, why)),
+  );
+}
+
+function checkOwners(draft: ApiObject): FieldError[] {
+  const owners = draft.metadata.ownerReferences ?? [];
+  const errors: FieldError[] = [];
+  for (const owner of owners) {
+    for (const field of ['apiVersion', 'kind', 'name', 'uid'] as const) {
+      if ((owner[field] ?? '') !== '') continue;
+      const why = field === 'apiVersion' ? 'version must not be empty' : 'must not be empty';
+      errors.push(invalidValue(`metadata.ownerReferences.${field}`, '', why));
+    }
+  }
+  const controllers = owners.filter((owner) => owner.controller === true);
   if (controllers.length > 1) {
+    const [first, second] = controllers.map((owner) => `${owner.kind}/${owner.name}`);
     errors.push(
       invalidValue(
         'metadata.ownerReferences',
-        draft.metadata.ownerReferences,
-        'Only one reference can have Controller set to true',
+        owners.map(({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }) => ({
+          apiVersion,
+          kind,
+          name,
+          uid,
+          controller,
+          blockOwnerDeletion,
+        })),
+        `Only one reference can have Controller set to true. Found "true" in references for ${first ?? ''} and ${second ?? ''}`,
       ),
     );
   }
+  return errors;
+}
+
+function checkFinalizers(draft: ApiObject, old: ApiObject | undefined, custom: boolean): FieldError[] {
+  const errors: FieldError[] = [];
+  const finalizers = draft.metadata.finalizers ?? [];
+  for (const name of finalizers) {
+    for (const why of qualifiedNameProblems(name)) errors.push(invalidValue('metadata.finalizers', name, why));
+  }
   if (old?.metadata.deletionTimestamp !== undefined) {
     const before = new Set(old.metadata.finalizers);
-    const added = (draft.metadata.finalizers ?? []).filter((finalizer) => !before.has(finalizer));
+    const added = finalizers.filter((finalizer) => !before.has(finalizer));
     if (added.length > 0) {
-      errors.push(
-        forbiddenChange(
-          'metadata.finalizers',
-          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((one) => JSON.stringify(one)).join(', ')}}`,
-        ),
-      );
+      const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((one) => JSON.stringify(one)).join(', ')}}`;
+      const error = forbiddenChange('metadata.finalizers', why);
+      // Built-in kinds are checked twice upstream, and both checks speak.
+      errors.push(...(custom ? [error] : [error, error]));
     }
   }
+  finalizers.forEach((name, index) => {
+    if (custom || old !== undefined || name.includes('/') || STANDARD_FINALIZERS.has(name)) return;
+    const why = 'name is neither a standard finalizer name nor is it fully qualified';
+    errors.push(invalidValue(`metadata.finalizers[${index}]`, name, why));
+  });
   return errors;
+}
+
+export function checkMeta(resource: Resource, draft: ApiObject, old: ApiObject | undefined): FieldError[] {
+  return [
+    ...(old === undefined ? checkName(resource, draft.metadata.name) : []),
+    ...checkLabels(draft.metadata.labels),
+    ...checkAnnotations(draft.metadata.annotations),
+    ...checkOwners(draft),
+    ...checkFinalizers(draft, old, resource.custom),
+  ];
 }
 
 /** What a writer cannot change: it comes from the stored object whatever the body says. */

@@ -6,25 +6,47 @@ import type { ManagedFieldsEntry } from '../../api/object.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { ownershipAfterApply, ownershipAfterUpdate, type Writer } from './apply/managedFields.ts';
-import { applyConfiguration } from './apply/serverSideApply.ts';
+import { applyConfiguration, duplicateItem } from './apply/serverSideApply.ts';
 import type { Catalog } from './catalog.ts';
 import { copyJson, fieldsAt, isFields, textAt, type ApiObject, type Fields } from './fields.ts';
 import { timestamp } from './humanTime.ts';
-import { normalise, WrongType } from './normalise.ts';
+import { fillZeroes, normalise, WrongType } from './normalise.ts';
 import { carryOver, checkIdentity, checkMeta, generatedName, isUnchanged, wantsChanged } from './objectMeta.ts';
+import { chargeQuota } from './admission/quota.ts';
 import { apiVersionText, type Resource, type StrategyContext } from './resource.ts';
 import { keyOf, type Store, type Table } from './store.ts';
-import { alreadyExists, badRequest, conflict, forbidden, invalid, notFound, staleVersion } from './status.ts';
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  forbidden,
+  impossiblePatch,
+  invalid,
+  invalidValue,
+  notFound,
+  staleVersion,
+  unclassified,
+} from './status.ts';
 
 export interface WriteRequest {
   readonly fieldManager: string;
   readonly dryRun: boolean;
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
   readonly subresource?: string | undefined;
+  /** Fields that the request gave twice. */
+  duplicates?(): readonly string[];
+  /** How a patch reads in a refusal of its result; absent for whole objects. */
+  readonly patchText?: ((changed: Fields) => string) | undefined;
   /** Hears about things that were accepted but are probably mistakes. */
   warn?(message: string): void;
 }
 
+const CHARGE: WriteRequest = {
+  fieldManager: 'kube-apiserver',
+  dryRun: false,
+  fieldValidation: 'Ignore',
+  subresource: 'status',
+};
 const NAMESPACES = { group: '', plural: 'namespaces' };
 const NAME_ATTEMPTS = 8;
 
@@ -38,7 +60,7 @@ export class Objects {
   readonly catalog: Catalog;
   private readonly clock: Clock;
   private readonly random: Random;
-  private readonly context: StrategyContext;
+  readonly context: StrategyContext;
 
   constructor(store: Store, catalog: Catalog, clock: Clock, random: Random) {
     this.store = store;
@@ -51,8 +73,11 @@ export class Objects {
         return now();
       },
       uuid: () => random.uuid(),
+      suffix: () => generatedName('', random),
       find: (group, plural, key) => store.table(group, plural).get(key),
       all: (group, plural) => store.table(group, plural).values(),
+      inNamespace: (group, plural, namespace) => store.table(group, plural).page({ namespace }).items,
+      any: (group, plural) => store.table(group, plural).size > 0,
     };
   }
 
@@ -78,7 +103,7 @@ export class Objects {
   create(resource: Resource, namespace: string | undefined, body: Fields, request: WriteRequest): ApiObject {
     const draft = this.decode(resource, namespace, undefined, body, request);
     if ((draft.metadata.resourceVersion ?? '') !== '') {
-      throw badRequest('resourceVersion should not be set on objects to be created');
+      throw unclassified('resourceVersion should not be set on objects to be created');
     }
     this.checkNamespace(resource, namespace, draft.metadata.name ?? draft.metadata.generateName ?? '');
     const table = this.tableOf(resource);
@@ -89,12 +114,15 @@ export class Objects {
       while (table.get(keyOf(namespace, draft.metadata.name)) !== undefined && ++attempts < NAME_ATTEMPTS);
     }
     draft.metadata.name ??= '';
-    if (table.get(keyOf(namespace, draft.metadata.name)) !== undefined) {
-      throw alreadyExists(resource, draft.metadata.name);
-    }
     const writer = this.writer(resource, request, 'Update');
-    this.prepareNew(resource, draft, (completed) => ownershipAfterUpdate(resource.shape, undefined, completed, writer));
-    return this.write(resource, draft, request);
+    this.prepareNew(resource, draft, request, (completed) =>
+      ownershipAfterUpdate(resource.shape, undefined, completed, writer),
+    );
+    const existing = table.get(keyOf(namespace, draft.metadata.name));
+    if (existing !== undefined) {
+      throw alreadyExists(resource, draft.metadata.name, existing.metadata.deletionTimestamp !== undefined);
+    }
+    return this.admit(resource, draft, request);
   }
 
   /** Server-side apply. Returns whether it created. */
@@ -106,10 +134,17 @@ export class Objects {
     force: boolean,
     request: WriteRequest,
   ): { readonly object: ApiObject; readonly created: boolean } {
+    if (configuration['kind'] === undefined || configuration['apiVersion'] === undefined) {
+      throw badRequest(`invalid object type: /, Kind=${textAt(configuration, 'kind') ?? ''}`);
+    }
+    if (fieldsAt(configuration, 'metadata')?.['managedFields'] !== undefined) {
+      throw badRequest('metadata.managedFields must be nil');
+    }
     const stored = this.tableOf(resource).get(keyOf(namespace, name));
     const live = stored === undefined ? undefined : this.serve(resource, stored);
-    const draft = this.decode(resource, namespace, name, configuration, request);
-    if (draft.metadata.managedFields !== undefined) throw badRequest('metadata.managedFields must be nil');
+    const draft = this.decode(resource, namespace, name, configuration, request, true);
+    const twice = duplicateItem(resource.shape, draft);
+    if (twice !== undefined) throw this.untypedPatch(resource, namespace, name, twice);
     const writer = this.writer(resource, request, 'Apply');
     // Each endpoint owns its half: status cannot be applied beside spec, nor spec through status.
     if (resource.hasStatus && request.subresource === undefined) delete draft['status'];
@@ -119,11 +154,12 @@ export class Objects {
       if (request.subresource !== undefined) throw notFound(resource, name);
       const fresh = copyJson(object);
       delete fresh.metadata.managedFields;
+      fillZeroes(resource.shape, fresh);
       this.checkNamespace(resource, namespace, name);
-      this.prepareNew(resource, fresh, (completed) =>
+      this.prepareNew(resource, fresh, request, (completed) =>
         ownershipAfterApply(resource.shape, undefined, owned, completed, writer, force),
       );
-      return { object: this.write(resource, fresh, request), created: true };
+      return { object: this.admit(resource, fresh, request), created: true };
     }
     const updated = this.update(
       resource,
@@ -153,13 +189,21 @@ export class Objects {
     const onStatus = request.subresource === 'status';
     const changed = change(live);
     const draft = this.decode(resource, namespace, name, onStatus ? statusPart(changed) : changed, request);
-    this.checkVersion(resource, name, draft, live);
+    if (!resource.unconditionalUpdate && ownership === undefined && (draft.metadata.resourceVersion ?? '') === '') {
+      throw invalid({ group: resource.group, kind: resource.plural }, name, [
+        invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
+      ]);
+    }
+    this.checkVersion(resource, name, namespace, draft, live);
+    const deletion = draft.metadata.deletionTimestamp;
+    const changesDeletion = deletion !== undefined && deletion !== live.metadata.deletionTimestamp;
     const ownedByWriter = draft.metadata.managedFields;
     carryOver(draft, live);
     if (onStatus) keepAllButStatus(draft, live, resource);
     else if (resource.hasStatus) copyField('status', live, draft);
     // On the status endpoint the rest is the stored object's, frozen and already complete.
     if (!onStatus || resource.custom) resource.strategy.applyDefaults?.(draft, this.context);
+    if (onStatus) resource.strategy.defaultStatus?.(draft);
     // A writer may clear the bookkeeping by sending it empty; otherwise the server's own stands.
     const base = ownedByWriter?.length === 0 ? { ...live, metadata: { ...live.metadata, managedFields: [] } } : live;
     const owners =
@@ -167,6 +211,10 @@ export class Objects {
     if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
     const errors = checkMeta(resource, draft, live);
     if (!onStatus || resource.custom) errors.push(...(resource.strategy.validate?.(draft, live) ?? []));
+    if (changesDeletion) {
+      const error = invalidValue('metadata.deletionTimestamp', deletion, 'field is immutable');
+      errors.unshift(...(resource.custom ? [error] : [error, error]));
+    }
     if (errors.length > 0) throw invalid(resource, name, errors);
     if (resource.strategy.tracksGeneration && wantsChanged(draft, live, resource.hasStatus)) {
       draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
@@ -176,8 +224,9 @@ export class Objects {
     else delete draft.metadata.managedFields;
     if (sameOwners && isUnchanged(draft, live)) return live;
     if (isFinished(draft)) {
-      if (request.dryRun) return draft;
-      return this.serve(resource, table.remove(key, this.encode(resource, draft)));
+      // The answer is the object as it was before its last moment.
+      if (!request.dryRun) table.remove(key, this.encode(resource, draft));
+      return draft;
     }
     return this.write(resource, draft, request);
   }
@@ -199,7 +248,7 @@ export class Objects {
       operation,
       apiVersion: apiVersionText(resource),
       subresource: request.subresource,
-      time: this.now(),
+      time: request.subresource === 'scale' ? undefined : this.now(),
     };
   }
 
@@ -210,28 +259,59 @@ export class Objects {
     name: string | undefined,
     body: Fields,
     request: WriteRequest,
+    partial = false,
   ): ApiObject {
     const named: Fields = { ...body, metadata: { ...fieldsAt(body, 'metadata') } };
     checkIdentity(named, resource, namespace, name);
     try {
-      const { value, unknown } = normalise(resource.shape, named, { typed: !resource.custom });
-      const messages = unknown.map((path) => `unknown field ${JSON.stringify(path)}`);
+      const { value, unknown } = normalise(resource.shape, named, { typed: !resource.custom, partial });
+      if (partial && unknown[0] !== undefined) {
+        throw this.untypedPatch(resource, namespace, name ?? '', `.${unknown[0]}: field not declared in schema`);
+      }
+      const twice = request.fieldValidation === 'Ignore' ? [] : (request.duplicates?.() ?? []);
+      const messages = [
+        ...twice.map((path) => `duplicate field ${JSON.stringify(path)}`),
+        ...(resource.custom ? [...unknown].sort() : unknown).map((path) => `unknown field ${JSON.stringify(path)}`),
+      ];
       if (messages.length > 0 && request.fieldValidation === 'Strict') {
-        throw badRequest(
-          `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: strict decoding error: ${messages.join(', ')}`,
-        );
+        throw this.undecodable(resource, body, `strict decoding error: ${messages.join(', ')}`, request);
       }
       if (request.fieldValidation === 'Warn') for (const message of messages) request.warn?.(message);
       return value as unknown as ApiObject;
     } catch (error) {
       if (!(error instanceof WrongType)) throw error;
-      throw badRequest(
-        `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: ${error.message}`,
-      );
+      throw this.undecodable(resource, body, error.message, request);
     }
   }
 
-  private prepareNew(resource: Resource, draft: ApiObject, ownership: Ownership): void {
+  private undecodable(resource: Resource, body: Fields, why: string, request: WriteRequest): Error {
+    if (request.patchText !== undefined) return impossiblePatch(request.patchText(body), why);
+    return badRequest(
+      `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: ${why}`,
+    );
+  }
+
+  private untypedPatch(resource: Resource, namespace: string | undefined, name: string, why: string): Error {
+    const { group, version, kind } = resource;
+    const where = resource.custom ? (namespace ?? '') : '';
+    return unclassified(
+      `failed to create typed patch object (${where}/${name}; ${group}/${version}, Kind=${kind}): ${why}`,
+    );
+  }
+
+  /** The last gate of a create: what others have set up for this namespace. Then the write. */
+  private admit(resource: Resource, draft: ApiObject, request: WriteRequest): ApiObject {
+    const charged = chargeQuota(this.store, resource, draft);
+    const written = this.write(resource, draft, request);
+    const quotas = this.catalog.find('', 'v1', 'resourcequotas');
+    if (request.dryRun || quotas === undefined) return written;
+    for (const { name, namespace, status } of charged) {
+      this.update(quotas, namespace, name, CHARGE, (live) => ({ ...live, status }));
+    }
+    return written;
+  }
+
+  private prepareNew(resource: Resource, draft: ApiObject, request: WriteRequest, ownership: Ownership): void {
     const { strategy } = resource;
     const { metadata } = draft;
     delete metadata.resourceVersion;
@@ -248,9 +328,9 @@ export class Objects {
     const owners = ownership(resource.hasStatus ? (rest as ApiObject) : { ...rest, status });
     if (owners.length > 0) metadata.managedFields = owners;
     else delete metadata.managedFields;
-    strategy.prepareCreate?.(draft, this.context);
+    strategy.prepareCreate?.(draft, this.context, (message) => request.warn?.(message));
     // Typed objects carry their status even while it says nothing.
-    if (resource.hasStatus && !resource.custom) draft['status'] ??= resource.shape.field('status')?.zeroValue() ?? {};
+    fillZeroes(resource.shape, draft);
     const errors = [...checkMeta(resource, draft, undefined), ...(strategy.validate?.(draft, undefined) ?? [])];
     if (errors.length > 0) throw invalid(resource, metadata.name, errors);
   }
@@ -271,13 +351,19 @@ export class Objects {
     }
   }
 
-  private checkVersion(resource: Resource, name: string, draft: ApiObject, live: ApiObject): void {
+  private checkVersion(
+    resource: Resource,
+    name: string,
+    namespace: string | undefined,
+    draft: ApiObject,
+    live: ApiObject,
+  ): void {
     const { resourceVersion = '', uid = '' } = draft.metadata;
     if (uid !== '' && uid !== live.metadata.uid) {
       throw conflict(
         resource,
         name,
-        `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid ?? ''}`,
+        `StorageError: invalid object, Code: 4, Key: ${registryKey(resource, namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid ?? ''}`,
       );
     }
     if (resourceVersion !== '' && resourceVersion !== '0' && resourceVersion !== live.metadata.resourceVersion) {
@@ -285,6 +371,12 @@ export class Objects {
     }
     draft.metadata.resourceVersion = live.metadata.resourceVersion ?? '';
   }
+}
+
+/** Where etcd would keep the object; storage errors name it. */
+function registryKey(resource: Resource, namespace: string | undefined, name: string): string {
+  const folder = resource.custom ? `${resource.group}/${resource.plural}` : resource.plural;
+  return `/registry/${folder}/${keyOf(namespace, name)}`;
 }
 
 function statusPart({ apiVersion, kind, metadata, status }: Fields): Fields {

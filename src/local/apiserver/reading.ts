@@ -4,7 +4,7 @@ import type { ApiObject } from './fields.ts';
 import type { Objects } from './objects.ts';
 import type { Resource } from './resource.ts';
 import { objectPredicate, parseFieldSelector, parseLabelSelector, type ObjectPredicate } from './selectors.ts';
-import { badRequest, invalid, versionAhead } from './status.ts';
+import { badRequest, unclassified, versionAhead } from './status.ts';
 import { watchTable, type ServedEvent } from './watch.ts';
 
 export interface ReadRequest {
@@ -31,12 +31,12 @@ interface ContinueToken {
   readonly after: string;
 }
 
-function parseRevision(text: string | undefined): number | undefined {
+function parseRevision(text: string | undefined, watches: boolean): number | undefined {
   if (text === undefined || text === '') return undefined;
   if (!/^\d+$/.test(text)) {
-    throw badRequest(
-      `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-    );
+    const quoted = JSON.stringify(text);
+    const why = `resourceVersion: Invalid value: ${quoted}: strconv.ParseUint: parsing ${quoted}: invalid syntax`;
+    throw watches ? unclassified(why) : badRequest(`invalid resource version: ${why}`);
   }
   return Number(text);
 }
@@ -44,7 +44,7 @@ function parseRevision(text: string | undefined): number | undefined {
 function predicateOf(resource: Resource, request: ReadRequest): ObjectPredicate | undefined {
   return objectPredicate(
     parseLabelSelector(request.labelSelector),
-    parseFieldSelector(request.fieldSelector, resource.selectable),
+    parseFieldSelector(request.fieldSelector, resource.selectable, resource.namesSelectable),
   );
 }
 
@@ -61,20 +61,24 @@ function encodeToken(token: ContinueToken): string {
 }
 
 function decodeToken(text: string): ContinueToken {
+  const decoded = Buffer.from(text, 'base64url');
   try {
-    const parsed = JSON.parse(Buffer.from(text, 'base64url').toString()) as { rv?: unknown; start?: unknown };
+    const parsed = JSON.parse(decoded.toString()) as { rv?: unknown; start?: unknown };
     if (typeof parsed.rv === 'number' && typeof parsed.start === 'string') {
       return { revision: parsed.rv, after: parsed.start };
     }
   } catch {
     // Falls through: whatever is wrong with the token, the answer is the same.
   }
-  throw badRequest('continue key is not valid');
+  const first = (decoded[0] ?? 0).toString(16).padStart(4, '0');
+  throw badRequest(
+    `invalid continue token: continue key is not valid: invalid character '\\u${first}' looking for beginning of value`,
+  );
 }
 
 export function listObjects(objects: Objects, resource: Resource, request: ReadRequest): ListPage {
   const matches = storedPredicate(resource, predicateOf(resource, request));
-  const asked = parseRevision(request.resourceVersion);
+  const asked = parseRevision(request.resourceVersion, false);
   const token = request.continue === undefined || request.continue === '' ? undefined : decodeToken(request.continue);
   if (token !== undefined && asked !== undefined && asked !== 0) {
     throw badRequest('specifying resource version is not allowed when using continue');
@@ -107,17 +111,8 @@ export function watchObjects(
   clock: Clock,
 ): AsyncGenerator<ServedEvent, void, undefined> {
   const matches = storedPredicate(resource, predicateOf(resource, request));
-  const asked = parseRevision(request.resourceVersion);
+  const asked = parseRevision(request.resourceVersion, true);
   const initial = request.sendInitialEvents === true;
-  if (initial && request.resourceVersionMatch !== 'NotOlderThan') {
-    throw invalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', [
-      {
-        field: 'resourceVersionMatch',
-        message: 'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-        reason: 'FieldValueForbidden',
-      },
-    ]);
-  }
   const fromStart = initial || ((asked === undefined || asked === 0) && request.sendInitialEvents === undefined);
   const events = watchTable(
     objects.tableOf(resource),

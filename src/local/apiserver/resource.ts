@@ -25,13 +25,23 @@ export interface Resource {
   /** `eviction`, `binding`, … : POST-only subresources beyond status and scale. */
   readonly actions: readonly Action[];
   readonly verbs: readonly string[];
+  /** What every answer warns of. */
+  readonly deprecation?: string | undefined;
   /** Name of the type in OpenAPI documents, and its schema when it is not one of Kubernetes' own. */
   readonly typeName: string;
   readonly schema: OpenApiSchema | undefined;
   readonly shape: Shape;
   readonly strategy: Strategy;
   readonly columns: readonly Column[];
+  /** What a table row says about its object beside the cells; `undefined` for nothing. */
+  readonly rowConditions?: ((object: ApiObject) => readonly object[] | undefined) | undefined;
   readonly selectable: SelectableFields;
+  /** A refused field selector names those that would have been understood. */
+  readonly namesSelectable: boolean;
+  /** A replace may leave out the version that it replaces. */
+  readonly unconditionalUpdate: boolean;
+  /** Group, version and kind that objects are stored as, when another than the served one. */
+  readonly storageKind?: string | undefined;
   /** Where objects live: kinds that share storage name the same one. */
   readonly storage: StorageView;
 }
@@ -46,6 +56,8 @@ export interface StorageView {
 
 export interface Action {
   readonly name: string;
+  /** `create` unless given. */
+  readonly verbs?: readonly string[];
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -62,8 +74,12 @@ export interface ScalePaths {
 export interface StrategyContext {
   readonly now: string;
   uuid(): string;
+  /** Five random characters, as generated names end in. */
+  suffix(): string;
   find(group: string, plural: string, key: string): ApiObject | undefined;
   all(group: string, plural: string): Iterable<ApiObject>;
+  inNamespace(group: string, plural: string, namespace: string): Iterable<ApiObject>;
+  any(group: string, plural: string): boolean;
 }
 
 /** The rules of one kind. Drafts are private and may be changed in place; `old` is frozen. */
@@ -73,10 +89,16 @@ export interface Strategy {
   readonly keepsStatusOnCreate?: boolean;
   /** Fills what the writer left out, on every write. */
   applyDefaults?(draft: ApiObject, context: StrategyContext): void;
+  /** The same for writes through the status endpoint, where everything else is already complete. */
+  defaultStatus?(draft: ApiObject): void;
   /** Admission: what the server decides at birth. Throws to refuse. */
-  prepareCreate?(draft: ApiObject, context: StrategyContext): void;
+  prepareCreate?(draft: ApiObject, context: StrategyContext, warn?: (message: string) => void): void;
+  /** The first step of a deletion. */
+  prepareDelete?(draft: ApiObject, context: StrategyContext): void;
   prepareUpdate?(draft: ApiObject, old: ApiObject, context: StrategyContext): void;
   validate?(draft: ApiObject, old: ApiObject | undefined): readonly FieldError[];
+  /** A controller of its own ends it: deletion carries no grace and is no new generation. */
+  readonly ownsDeletion?: boolean;
   /** Seconds between a delete and the end; 0 removes at once. */
   gracePeriod?(object: ApiObject, requested: number | undefined): number;
 }

@@ -57,10 +57,12 @@ describe('field selectors', () => {
     ['metadata.name=a,status.phase!=Failed', true],
     ['spec.unschedulable=false', true],
   ])('%s is %s', (text, expected) => {
-    expect(parseFieldSelector(text, selectable)?.(pod)).toBe(expected);
+    expect(parseFieldSelector(text, selectable, false)?.(pod)).toBe(expected);
   });
 
   it('of a field that the kind does not offer is a bad request', () => {
-    expect(() => parseFieldSelector('spec.hostname=x', selectable)).toThrow('field label not supported: spec.hostname');
+    expect(() => parseFieldSelector('spec.hostname=x', selectable, false)).toThrow(
+      'field label not supported: spec.hostname',
+    );
   });
 });

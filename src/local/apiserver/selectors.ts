@@ -3,6 +3,7 @@
  * object. Out: a predicate, or a BadRequest error that says what cannot be parsed.
  */
 import { fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields.ts';
+import { QUALIFIED_NAME_MESSAGE } from './names.ts';
 import { badRequest } from './status.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -35,7 +36,7 @@ function parseRequirement(text: string): LabelPredicate {
   const set = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/.exec(text);
   if (set) {
     const [, key = '', operator, list = ''] = set;
-    checkKey(key, text);
+    checkKey(key);
     const values = new Set(list.split(',').map((value) => checkValue(value.trim(), text)));
     return operator === 'in'
       ? (labels) => labels[key] !== undefined && values.has(labels[key])
@@ -44,14 +45,17 @@ function parseRequirement(text: string): LabelPredicate {
   const equality = /^([^=!<>\s]+)\s*(==|!=|=)\s*(\S*)$/.exec(text);
   if (equality) {
     const [, key = '', operator, value = ''] = equality;
-    checkKey(key, text);
+    checkKey(key);
+    if (/^[()]/.test(value)) {
+      throw badRequest(`unable to parse requirement: found '${value.slice(0, 1)}', expected: identifier`);
+    }
     checkValue(value, text);
     return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
   }
   const order = /^([^=!<>\s]+)\s*(<|>)\s*(-?\d+)$/.exec(text);
   if (order) {
     const [, key = '', operator, bound = ''] = order;
-    checkKey(key, text);
+    checkKey(key);
     return (labels) => {
       const value = labels[key];
       if (value === undefined || !/^-?\d+$/.test(value)) return false;
@@ -61,18 +65,23 @@ function parseRequirement(text: string): LabelPredicate {
   const existence = /^(!?)\s*(\S+)$/.exec(text);
   if (existence) {
     const [, not, key = ''] = existence;
-    checkKey(key, text);
+    checkKey(key);
     return not === '!' ? (labels) => labels[key] === undefined : (labels) => labels[key] !== undefined;
   }
-  throw badRequest(`unable to parse requirement: ${JSON.stringify(text)} is not a label selector`);
+  const extra = /^([^=!<>\s]+)\s*(==|!=|=)\s*\S+\s+(\S+)/.exec(text)?.[3];
+  throw badRequest(
+    extra === undefined
+      ? `unable to parse requirement: ${JSON.stringify(text)} is not a label selector`
+      : `found '${extra}', expected: ',' or 'end of string'`,
+  );
 }
 
-function checkKey(key: string, text: string): void {
+function checkKey(key: string): void {
   const name = key.includes('/') ? key.slice(key.indexOf('/') + 1) : key;
   if (!KEY.test(key) || name.length > MAX_LENGTH) {
-    throw badRequest(
-      `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)} in ${JSON.stringify(text)}`,
-    );
+    const why =
+      name.length > MAX_LENGTH ? `name part must be no more than ${MAX_LENGTH} bytes` : QUALIFIED_NAME_MESSAGE;
+    throw badRequest(`unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: ${why}`);
   }
 }
 
@@ -122,14 +131,22 @@ export type SelectableFields = Readonly<Record<string, (object: ApiObject) => st
 export function parseFieldSelector(
   text: string | undefined,
   selectable: SelectableFields,
+  namesSelectable: boolean,
 ): ObjectPredicate | undefined {
   if (text === undefined || text.trim() === '') return undefined;
   const terms = text.split(',').map((term) => {
     const parsed = /^\s*([^=!\s]+)\s*(==|!=|=)\s*(.*?)\s*$/.exec(term);
-    if (!parsed) throw badRequest(`invalid field selector: ${term}; can't understand '${term}'`);
+    if (!parsed) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
     const [, field = '', operator, value = ''] = parsed;
     const read = Object.hasOwn(selectable, field) ? selectable[field] : undefined;
-    if (read === undefined) throw badRequest(`field label not supported: ${field}`);
+    if (read === undefined) {
+      const known = ['metadata.name', 'metadata.namespace'].map((one) => JSON.stringify(one)).join(', ');
+      throw badRequest(
+        namesSelectable
+          ? `${JSON.stringify(field)} is not a known field selector: only ${known}`
+          : `field label not supported: ${field}`,
+      );
+    }
     return (object: ApiObject) => (read(object) === value) !== (operator === '!=');
   });
   return (object) => terms.every((matches) => matches(object));

@@ -2,7 +2,8 @@
  * What the server knows about the structure of a kind. In: OpenAPI schemas, of Kubernetes' own types or of a CRD. Out:
  * `Shape`s that pruning, strategic merge and server-side apply walk along with a value.
  */
-import { isFields } from './fields.ts';
+import { deepFreeze, isFields, type Fields } from './fields.ts';
+import { omittedFields, zeroFields } from './zeroValues.ts';
 
 /** The part of an OpenAPI schema that the server reads; the rest passes through to `/openapi/v3`. */
 export interface OpenApiSchema {
@@ -35,6 +36,7 @@ export type ScalarType = 'string' | 'integer' | 'number' | 'boolean' | 'quantity
 /** `struct`: named fields; `map`: any name, one value shape; `open`: no structure known, everything kept. */
 export type Form = 'scalar' | 'struct' | 'map' | 'list' | 'open';
 
+const NONE: ReadonlySet<string> = new Set();
 const PREFIX = '#/components/schemas/';
 
 export class Shape {
@@ -55,8 +57,15 @@ export class Shape {
   /** The value that the schema declares; for structs it marks a field that is always present. */
   readonly defaultValue: unknown;
   readonly typeName: string;
+  /** As OpenAPI spells it; empty for a type without a name. */
+  readonly fullName: string;
+  /** Fields whose zero value is the same as absence. */
+  readonly omits: ReadonlySet<string>;
   /** Decoded into a Go struct upstream: parts without a pointer exist even when nothing is in them. */
   readonly typed: boolean;
+  /** Fields that are there even when nobody wrote them; a struct among them is `{}`. */
+  readonly zeroes: readonly (readonly [string, unknown])[];
+  private zeroObject: Fields | undefined;
   private readonly schema: OpenApiSchema;
   private readonly resolve: ResolveReference;
   private readonly children = new Map<string, Shape>();
@@ -71,10 +80,14 @@ export class Shape {
     this.schema = name === undefined ? outer : { ...resolve(name), ...withoutReference(outer) };
     const schema = this.schema;
     this.typeName = name?.split('.').at(-1) ?? schema.type ?? 'object';
+    this.fullName = name ?? '';
+    this.zeroes = typed && name !== undefined ? zeroFields(name) : [];
+    this.omits = typed && name !== undefined ? omittedFields(name) : NONE;
     this.scalar = scalarOf(schema, name);
     this.format = schema.format ?? '';
     this.form = formOf(schema, this.scalar);
-    this.atomic = schema['x-kubernetes-map-type'] === 'atomic' || this.form === 'open';
+    // Upstream deduces the structure of what CRDs leave open; in its own types such parts are one value.
+    this.atomic = schema['x-kubernetes-map-type'] === 'atomic' || (typed && this.form === 'open');
     const listType = schema['x-kubernetes-list-type'];
     this.listKeys = schema['x-kubernetes-list-map-keys'] ?? [];
     this.mergesList = (schema['x-kubernetes-patch-strategy'] ?? '').split(',').includes('merge');
@@ -114,14 +127,14 @@ export class Shape {
     return this.schema['x-kubernetes-embedded-resource'] === true && EMBEDDED.has(name);
   }
 
-  /** What a struct says when nothing has been written to it: its required numbers and flags, at zero. */
-  zeroValue(): Record<string, unknown> {
-    const result: Record<string, unknown> = {};
-    for (const [name, schema] of Object.entries(this.schema.properties ?? {})) {
-      if (this.requiredNames.has(name) && (schema.default === 0 || schema.default === false))
-        result[name] = schema.default;
-    }
-    return result;
+  /** What a struct says when nothing has been written to it; frozen. */
+  get zero(): Fields {
+    this.zeroObject ??= deepFreeze(
+      Object.fromEntries(
+        this.zeroes.map(([name, zero]) => [name, isFields(zero) ? (this.field(name)?.zero ?? {}) : zero]),
+      ),
+    );
+    return this.zeroObject;
   }
 
   isRequired(name: string): boolean {

@@ -27,7 +27,7 @@ interface Details {
 }
 
 function failure(code: number, reason: string, message: string, details?: Details): KubeError {
-  const known = Object.entries(details ?? {}).filter(([, value]) => value !== undefined && value !== '');
+  const known = details && Object.entries(details).filter(([, value]) => value !== undefined && value !== '');
   const status = {
     kind: 'Status',
     apiVersion: 'v1',
@@ -35,7 +35,7 @@ function failure(code: number, reason: string, message: string, details?: Detail
     status: 'Failure',
     message,
     reason,
-    ...(known.length > 0 ? { details: Object.fromEntries(known) as KubeStatus['details'] & {} } : {}),
+    ...(known === undefined ? {} : { details: Object.fromEntries(known) as KubeStatus['details'] & {} }),
     code,
   };
   return new KubeError(status);
@@ -57,8 +57,9 @@ export function unknownPath(): KubeError {
   return failure(404, 'NotFound', 'the server could not find the requested resource', {});
 }
 
-export function alreadyExists(resource: ResourceName, name: string): KubeError {
-  return failure(409, 'AlreadyExists', `${qualified(resource)} "${name}" already exists`, detailsOf(resource, name));
+export function alreadyExists(resource: ResourceName, name: string, isDeleted: boolean): KubeError {
+  const message = `${isDeleted ? 'object is being deleted: ' : ''}${qualified(resource)} "${name}" already exists`;
+  return failure(409, 'AlreadyExists', message, detailsOf(resource, name));
 }
 
 export function conflict(resource: ResourceName, name: string, why: string): KubeError {
@@ -105,7 +106,9 @@ export function invalid(
 ): KubeError {
   const lines = errors.map((error) => (error.field === '' ? error.message : `${error.field}: ${error.message}`));
   const title = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
-  const what = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
+  // Said once, however often it was found.
+  const said = [...new Set(lines)];
+  const what = said.length === 1 ? (said[0] ?? '') : `[${said.join(', ')}]`;
   return failure(422, 'Invalid', `${title} "${name}" is invalid: ${what}`, {
     name,
     group: kind.group,
@@ -119,10 +122,25 @@ export function badRequest(message: string): KubeError {
 }
 
 /** A patch that is well-formed but does not fit the object. */
-export function unfitPatch(why: string): KubeError {
-  return failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {
-    causes: [{ message: why }],
-  });
+export function unfitPatch(): KubeError {
+  return failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+}
+
+/** A patch whose result cannot be what the object is. `shown`: the patch or its result, as Go prints it. */
+export function impossiblePatch(shown: string, why: string): KubeError {
+  const error = invalidValue('patch', shown, why);
+  return failure(422, 'Invalid', ` "" is invalid: patch: ${error.message}`, { causes: [error] });
+}
+
+/** Failures that upstream does not classify: a bare message with code 500. */
+export function unclassified(message: string): KubeError {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code: 500 };
+  return new KubeError(status);
+}
+
+/** Options of a request that contradict each other or do not exist. */
+export function invalidOptions(kind: string, errors: readonly FieldError[]): KubeError {
+  return invalid({ group: 'meta.k8s.io', kind }, '', errors);
 }
 
 export function forbidden(resource: ResourceName, name: string, why: string, causes?: Details['causes']): KubeError {
@@ -137,11 +155,8 @@ export function unauthorized(): KubeError {
   return failure(401, 'Unauthorized', 'Unauthorized');
 }
 
-export function methodNotAllowed(resource: ResourceName | undefined): KubeError {
-  return failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {
-    group: resource?.group,
-    kind: resource?.plural,
-  });
+export function methodNotAllowed(): KubeError {
+  return failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): KubeError {
@@ -150,8 +165,27 @@ export function unsupportedMediaType(accepted: readonly string[]): KubeError {
 }
 
 export function notAcceptable(offered: readonly string[]): KubeError {
-  const message = `only the following media types are accepted: ${offered.join(', ')}`;
-  return failure(406, 'NotAcceptable', message);
+  const message = `406: Not Acceptable\n\nAvailable representations: ${offered.join(', ')}`;
+  return failure(406, 'NotAcceptable', message, {});
+}
+
+/** The form of one object was asked for, and there are many. */
+export function notForLists(resource: {
+  readonly group: string;
+  readonly listKind: string;
+  readonly custom: boolean;
+}): KubeError {
+  const inPackage = resource.group === '' ? 'core' : (resource.group.split('.')[0] ?? '');
+  const type = resource.custom ? 'unstructured.UnstructuredList' : `${inPackage}.${resource.listKind}`;
+  return failure(
+    406,
+    'NotAcceptable',
+    `you requested PartialObjectMetadata, but the requested object is a list (*${type})`,
+  );
+}
+
+export function unsupportedPatchType(): KubeError {
+  return failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 }
 
 export function tooLarge(limit: number): KubeError {
@@ -211,6 +245,24 @@ export const invalidValue = (field: string, value: unknown, why: string): FieldE
   field,
   message: `Invalid value: ${typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)}: ${why}`,
   reason: 'FieldValueInvalid',
+});
+
+export const unsupportedValue = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
+  field,
+  message: `Unsupported value: ${JSON.stringify(value ?? '')}: supported values: ${supported.map((one) => JSON.stringify(one)).join(', ')}`,
+  reason: 'FieldValueNotSupported',
+});
+
+export const duplicateValue = (field: string, value: unknown): FieldError => ({
+  field,
+  message: `Duplicate value: ${JSON.stringify(value)}`,
+  reason: 'FieldValueDuplicate',
+});
+
+export const notFoundValue = (field: string, value: unknown): FieldError => ({
+  field,
+  message: `Not found: ${JSON.stringify(value)}`,
+  reason: 'FieldValueNotFound',
 });
 
 export const forbiddenChange = (field: string, why: string): FieldError => ({

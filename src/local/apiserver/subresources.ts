@@ -6,9 +6,16 @@ import { at, copyJson, fieldsAt, isFields, listAt, numberAt, textAt, type ApiObj
 import type { Objects, WriteRequest } from './objects.ts';
 import { pathNames, type Resource, type ScalePaths } from './resource.ts';
 import { keyOf } from './store.ts';
-import { badRequest, conflict, invalid, invalidValue, notFound, required, unknownPath } from './status.ts';
+import { conflict, invalid, invalidValue, notFound, unclassified, unknownPath, unsupportedValue } from './status.ts';
 import { selectorText } from './columns/column.ts';
 
+/** Budgets are the server's to charge. */
+const BUDGET_WRITE: WriteRequest = {
+  fieldManager: 'kube-apiserver',
+  dryRun: false,
+  fieldValidation: 'Ignore',
+  subresource: 'status',
+};
 const BINDINGS = { group: '', plural: 'pods/binding' };
 
 function paths(resource: Resource): ScalePaths {
@@ -99,9 +106,33 @@ export function evictPod(
   const { budget } = judgeEviction(pod, inNamespace, objects.now());
   if (budget !== undefined && options.dryRun !== true) {
     const { object, status } = budget;
-    budgets.put(keyOf(namespace, object.metadata.name), { ...object, metadata: { ...object.metadata }, status });
+    const kind = objects.catalog.find('policy', 'v1', 'poddisruptionbudgets');
+    if (kind !== undefined)
+      objects.update(kind, namespace, object.metadata.name, BUDGET_WRITE, () => ({ ...object, status }));
   }
+  if (options.dryRun !== true) markDisrupted(objects, resource, pod);
   deleteObject(objects, resource, namespace, name, options, now);
+}
+
+/** Whoever finds the pod ended can tell that it was asked to leave. */
+function markDisrupted(objects: Objects, resource: Resource, pod: ApiObject): void {
+  if (pod.metadata.deletionTimestamp !== undefined) return;
+  const conditions = listAt(pod, 'status', 'conditions').filter(
+    (entry) => textAt(entry, 'type') !== 'DisruptionTarget',
+  );
+  const condition = {
+    type: 'DisruptionTarget',
+    status: 'True',
+    lastProbeTime: null,
+    lastTransitionTime: objects.now(),
+    reason: 'EvictionByEvictionAPI',
+    message: 'Eviction API: evicting',
+  };
+  objects.tableOf(resource).put(keyOf(pod.metadata.namespace, pod.metadata.name), {
+    ...pod,
+    metadata: { ...pod.metadata },
+    status: { ...fieldsAt(pod, 'status'), conditions: [...conditions, condition] },
+  });
 }
 
 /** POST pods/binding: gives a pod its node, once. */
@@ -114,10 +145,11 @@ export function bindPod(
   request: { readonly dryRun: boolean },
 ): void {
   const node = textAt(binding, 'target', 'name') ?? '';
-  if (node === '') throw invalid({ group: '', kind: 'Binding' }, name, [required('target.name')]);
-  if ((textAt(binding, 'target', 'kind') ?? 'Node') !== 'Node') {
-    throw badRequest('a pod can only be bound to a Node');
+  const kind = textAt(binding, 'target', 'kind') ?? '';
+  if (kind !== '' && kind !== 'Node') {
+    throw unclassified(`target.kind: ${unsupportedValue('', kind, ['Node', '<empty>']).message}`);
   }
+  if (node === '') throw unclassified('target.name: Required value');
   const table = objects.tableOf(resource);
   const stored = table.get(keyOf(namespace, name));
   if (stored === undefined) throw notFound(resource, name);

@@ -77,7 +77,10 @@ function servedEvent(event: StoreEvent, matches: WatchRequest['matches']): Serve
   const had = previous !== undefined && matches(previous);
   const has = type !== 'DELETED' && matches(object);
   if (has) return { type: had ? 'MODIFIED' : 'ADDED', object };
-  return had ? { type: 'DELETED', object } : undefined;
+  if (!had) return undefined;
+  // The client knew it as it was when it still matched.
+  const { resourceVersion = '' } = object.metadata;
+  return { type: 'DELETED', object: { ...previous, metadata: { ...previous.metadata, resourceVersion } } };
 }
 
 /** The two reasons to wake without a write: time is up, or a bookmark is due. */

@@ -4,7 +4,7 @@ import type { Random } from '../../clock/random.ts';
 import type { Operation, Operations } from './operations.ts';
 import type { ResourceStore } from './resourceStore.ts';
 import type { ArmResponse } from './router.ts';
-import type { SkuCatalogue } from './skuCatalogue.ts';
+import type { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 
 /** How long changes take, in milliseconds. */
 export interface ArmDurations {

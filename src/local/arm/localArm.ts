@@ -16,7 +16,7 @@ import { ResourceGraph } from './resourceGraph.ts';
 import { ResourceStore } from './resourceStore.ts';
 import { RetailPrices } from './retailPrices.ts';
 import { Router } from './router.ts';
-import { SkuCatalogue } from './skuCatalogue.ts';
+import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { Tokens, type LocalCredentials } from './tokens.ts';
 import { Usages, type QuotaLimits } from './usages.ts';
 import { extensionRoutes } from './virtualMachineExtensions.ts';

@@ -4,7 +4,7 @@ import { VirtualClock } from '../../clock/virtualClock.ts';
 import { Networks } from './networks.ts';
 import { Operations } from './operations.ts';
 import { ResourceStore, type ArmResource } from './resourceStore.ts';
-import { SkuCatalogue } from './skuCatalogue.ts';
+import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 
 describe('addresses of a subnet', () => {
   let networks: Networks;

@@ -8,7 +8,7 @@ import { COMMUNITY_IMAGES, IMAGE_VERSIONS } from './communityImages.ts';
 import { parseEqualities } from './odataFilter.ts';
 import type { Operation } from './operations.ts';
 import type { ArmResponse, Route } from './router.ts';
-import { CATALOGUE_LOCATIONS, type ResourceSku } from './skuCatalogue.ts';
+import { CATALOGUE_LOCATIONS, type ResourceSku } from '../../catalogue/skuCatalogue.ts';
 
 const SUBSCRIPTION = '/subscriptions/{subscription}';
 

@@ -5,7 +5,7 @@ import type { ArmContext } from './armContext.ts';
 import { Operations } from './operations.ts';
 import { ResourceGraph } from './resourceGraph.ts';
 import { ResourceStore } from './resourceStore.ts';
-import { SkuCatalogue } from './skuCatalogue.ts';
+import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 
 const MACHINES = 'Microsoft.Compute/virtualMachines';
 const INTERFACES = 'Microsoft.Network/networkInterfaces';

@@ -2,9 +2,10 @@
  * The public retail price list, `GET /api/retail/prices`. In: the catalogue and an OData filter of `field eq 'value'`
  * clauses. Out: pages of price items as prices.azure.com returns them.
  */
+import { estimatedSpotPrice } from '../../catalogue/bundledCatalogue.ts';
 import { ArmError } from './armError.ts';
 import { parseEqualities } from './odataFilter.ts';
-import { CATALOGUE_LOCATIONS, SkuCatalogue, type CatalogueSize } from './skuCatalogue.ts';
+import { CATALOGUE_LOCATIONS, SkuCatalogue, type CatalogueSize } from '../../catalogue/skuCatalogue.ts';
 
 export interface RetailPrice {
   readonly currencyCode: 'USD';
@@ -23,8 +24,6 @@ export interface RetailPrice {
   readonly armSkuName: string;
 }
 
-/** Spot machines of the local Azure cost a quarter of the list price; the real discount moves from day to day. */
-const SPOT_SHARE = 0.25;
 const PAGE_SIZE = 100;
 const FILTER_ALIASES: Readonly<Record<string, keyof RetailPrice>> = { priceType: 'type' };
 
@@ -88,7 +87,5 @@ function pricesOfSize(size: CatalogueSize, location: string): readonly RetailPri
     isPrimaryMeterRegion: true,
     armSkuName: size.sku.name,
   });
-  // Six digits, as Azure prints them; more would be noise of binary fractions.
-  const spotPrice = Math.round(size.price * SPOT_SHARE * 1e6) / 1e6;
-  return spot ? [item('', size.price), item(' Spot', spotPrice)] : [item('', size.price)];
+  return spot ? [item('', size.price), item(' Spot', estimatedSpotPrice(size.price))] : [item('', size.price)];
 }

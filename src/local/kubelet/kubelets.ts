@@ -31,7 +31,8 @@ const ignore = (): void => undefined;
 type Stage = 'booting' | 'joined' | 'ready';
 
 interface MachineState {
-  readonly machine: Machine;
+  /** Absent for a Node that somebody else has made. */
+  readonly machine?: Machine;
   readonly poweredOnAt: number;
   stage: Stage;
   joinedAt: number;
@@ -62,6 +63,14 @@ export class Kubelets {
   /** The machine is gone: its Node goes quiet, and the cloud's node controller removes the Node object. */
   powerOff(name: string): void {
     this.#machines.delete(name);
+    this.#wakeMachine(name);
+  }
+
+  /** Plays the kubelet of a Node that is there already: it becomes Ready and runs pods. Does nothing twice. */
+  adopt(name: string): void {
+    if (this.#machines.has(name)) return;
+    const now = this.#options.clock.now();
+    this.#machines.set(name, { poweredOnAt: now, stage: 'joined', joinedAt: now });
     this.#wakeMachine(name);
   }
 
@@ -117,14 +126,14 @@ export class Kubelets {
     if (state.stage === 'booting') {
       const due = state.poweredOnAt + pace.boot;
       if (now < due) return { requeueAfter: due - now };
-      await this.#join(state.machine);
+      if (state.machine) await this.#join(state.machine);
       state.stage = 'joined';
       state.joinedAt = now;
     }
     if (state.stage === 'joined') {
       const due = state.joinedAt + pace.ready;
       if (now < due) return { requeueAfter: due - now };
-      await this.#becomeReady(state.machine);
+      await this.#becomeReady(name);
       state.stage = 'ready';
       for (const pod of pods.store.byIndex('spec.nodeName', name)) this.#wakePod(keyOf(pod));
     }
@@ -140,9 +149,9 @@ export class Kubelets {
     }
   }
 
-  async #becomeReady(machine: Machine): Promise<void> {
+  async #becomeReady(name: string): Promise<void> {
     const { kube, clock } = this.#options;
-    const ref = { name: machine.name };
+    const ref = { name };
     const status = { conditions: readyConditions(clock.now()) };
     await kube.patch(Kinds.Node, ref, { type: 'strategic', body: { status } }, { subresource: 'status' });
     // The node lifecycle controller of a real cluster takes this taint off; here the kubelet does.
@@ -190,7 +199,7 @@ export class Kubelets {
     const seenAt = this.#seenAt.get(key) ?? now;
     this.#seenAt.set(key, seenAt);
     if (now < seenAt + pace.podStart) return { requeueAfter: seenAt + pace.podStart - now };
-    const status = runningStatus(pod, timestamp(now), state.machine.name);
+    const status = runningStatus(pod, timestamp(now), pod.spec?.nodeName ?? '');
     await ignoreMissing(kube.patch(Kinds.Pod, ref, { type: 'strategic', body: { status } }, { subresource: 'status' }));
     return undefined;
   }

@@ -123,6 +123,8 @@ describe('the scheduler', () => {
     ] as const) {
       await simulation.create(Kinds.PriorityClass, { metadata: { name }, value });
     }
+    const patient = { metadata: { name: 'patient' }, value: 30, preemptionPolicy: 'Never' };
+    await simulation.create(Kinds.PriorityClass, patient);
     const on = (hostname: string, priorityClassName: string): object => ({
       nodeSelector: { 'kubernetes.io/hostname': hostname },
       priorityClassName,
@@ -140,7 +142,7 @@ describe('the scheduler', () => {
     await simulation.advance(10_000);
     expect((await simulation.pods()).map(({ metadata }) => metadata.name)).toEqual(['a1', 'a2', 'b2', 'urgent']);
     expect(await nodeOf('urgent')).toBe('b');
-    await pod('humble', { priorityClassName: 'high', preemptionPolicy: 'Never' });
+    await pod('humble', { priorityClassName: 'patient' });
     await simulation.advance(10_000);
     expect(await nodeOf('humble')).toBeUndefined();
   });

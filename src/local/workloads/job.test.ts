@@ -48,12 +48,13 @@ describe('a Job', () => {
           });
           expect(most).toBe(Math.min(completions, parallelism));
           await simulation.advance(1_000);
-          expect((await current()).status).toMatchObject({ succeeded: completions, active: 0 });
+          const { succeeded, active = 0 } = (await current()).status ?? {};
+          expect({ succeeded, active }).toEqual({ succeeded: completions, active: 0 });
           await simulation.kube.delete(Kinds.Job, ref, { propagationPolicy: 'Background' });
           await simulation.until(async () => (await simulation.pods()).length === 0);
         },
       ),
-      { numRuns: 5 },
+      { numRuns: 5, endOnFailure: true },
     );
   });
 

@@ -16,21 +16,11 @@ const EMPTY: FieldSet = Object.freeze({});
 const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
 
 export function compare(shape: Shape, before: Fields, after: Fields): Comparison {
-  return before === after ? SAME : compareFields(shape, before, after, shape.typed);
-}
-
-/** `rooted`: the object exists on both sides, so the parts that its type always has do, too. */
-function compareFields(shape: Shape, before: Fields, after: Fields, rooted: boolean): Comparison {
+  if (before === after) return SAME;
   const collected = new Collected();
   for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const child = shape.field(name);
-    if (child === undefined) continue;
-    const always =
-      rooted &&
-      shape.form === 'struct' &&
-      child.form !== 'scalar' &&
-      (child.defaultValue !== undefined || shape.isRequired(name));
-    collected.take(`f:${name}`, compareValues(child, before[name], after[name], always));
+    if (child !== undefined) collected.take(`f:${name}`, compareValues(child, before[name], after[name]));
   }
   return collected.result();
 }
@@ -60,31 +50,34 @@ class Collected {
   }
 }
 
-function compareValues(shape: Shape, before: unknown, after: unknown, always: boolean): Outcome {
+function compareValues(shape: Shape, before: unknown, after: unknown): Outcome {
   if (before === after) return 'same';
-  if (after === undefined) return wholly('removed', shape, before, always);
-  if (before === undefined) return wholly('added', shape, after, always);
+  if (after === undefined) return wholly('removed', shape, before);
+  if (before === undefined) return wholly('added', shape, after);
   const whole = shape.atomic || shape.form === 'scalar';
-  if (!whole && isFields(before) && isFields(after)) return compare(shape, before, after);
-  if (!whole && Array.isArray(before) && Array.isArray(after) && shape.listType !== 'atomic') {
-    return compareLists(shape, before, after);
+  if (!whole && isFields(before ?? {}) && isFields(after ?? {})) {
+    return compare(shape, (before ?? {}) as Fields, (after ?? {}) as Fields);
+  }
+  // A list without items may be null: the list itself was there already.
+  if (!whole && Array.isArray(before ?? []) && Array.isArray(after ?? []) && shape.listType !== 'atomic') {
+    return compareLists(shape, (before ?? []) as unknown[], (after ?? []) as unknown[]);
   }
   return sameJson(before, after) ? 'same' : 'modified';
 }
 
 /** A value that came or went as a whole, with everything inside it. */
-function wholly(change: 'added' | 'removed', shape: Shape, value: unknown, always: boolean): Outcome {
-  const children = inside(change, shape, value, always);
-  if (children === undefined || (isEmpty(children) && !always)) return change;
-  return { ...SAME, [change]: always ? children : memberNode(children) };
+function wholly(change: 'added' | 'removed', shape: Shape, value: unknown): Outcome {
+  const children = inside(change, shape, value);
+  if (children === undefined || isEmpty(children)) return change;
+  return { ...SAME, [change]: memberNode(children) };
 }
 
 /** The fields within a value, as if compared with nothing; `undefined` for what is owned as one value. */
-function inside(change: 'added' | 'removed', shape: Shape, value: unknown, rooted: boolean): FieldSet | undefined {
+function inside(change: 'added' | 'removed', shape: Shape, value: unknown): FieldSet | undefined {
   if (shape.atomic || shape.form === 'scalar') return undefined;
   if (isFields(value)) {
     const [before, after] = change === 'added' ? [{}, value] : [value, {}];
-    return compareFields(shape, before, after, rooted)[change];
+    return compare(shape, before, after)[change];
   }
   if (!Array.isArray(value) || shape.listType === 'atomic') return undefined;
   return (change === 'added' ? compareLists(shape, [], value) : compareLists(shape, value, []))[change];
@@ -95,7 +88,7 @@ function compareLists(shape: Shape, before: readonly unknown[], after: readonly 
   const old = new Map(before.map((item) => [itemElement(shape, item) ?? '', item]));
   const current = new Map(after.map((item) => [itemElement(shape, item) ?? '', item]));
   for (const element of new Set([...old.keys(), ...current.keys()])) {
-    collected.take(element, compareValues(shape.items, old.get(element), current.get(element), false));
+    collected.take(element, compareValues(shape.items, old.get(element), current.get(element)));
   }
   return collected.result();
 }

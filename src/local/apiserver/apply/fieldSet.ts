@@ -95,7 +95,8 @@ export function pathsOf(set: FieldSet, prefix = ''): string[] {
   return result;
 }
 
-function elementText(element: string): string {
+/** `.name`, `[name="a"]`, `[="v"]`. */
+export function elementText(element: string): string {
   const rest = element.slice(2);
   if (element.startsWith('f:')) return `.${rest}`;
   if (element.startsWith('v:')) return `[=${rest}]`;
@@ -126,8 +127,8 @@ export function fieldsOf(shape: Shape, value: Fields): FieldSet {
     const nested = nestedFields(child, member);
     if (nested === undefined) result[`f:${name}`] = EMPTY;
     else if (isFields(member) && Object.keys(member).length === 0) result[`f:${name}`] = EMPTY;
-    else if (shape.form === 'map') result[`f:${name}`] = memberNode(nested);
-    else if (!isEmpty(nested)) result[`f:${name}`] = nested;
+    else if (shape.form === 'map' || shape.form === 'open') result[`f:${name}`] = memberNode(nested);
+    else if (!isEmpty(nested)) result[`f:${name}`] = child.form === 'open' ? memberNode(nested) : nested;
   }
   return result;
 }

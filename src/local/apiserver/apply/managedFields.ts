@@ -14,7 +14,8 @@ export interface Writer {
   readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
   readonly subresource: string | undefined;
-  readonly time: string;
+  /** `undefined` for writes through `scale`, which upstream does not date. */
+  readonly time: string | undefined;
 }
 
 interface Entry {
@@ -22,7 +23,7 @@ interface Entry {
   readonly operation: string;
   readonly apiVersion: string;
   readonly subresource: string | undefined;
-  time: string;
+  time: string | undefined;
   set: FieldSet;
 }
 
@@ -60,7 +61,7 @@ function decode(object: ApiObject | undefined): Entry[] {
             operation: entry.operation ?? 'Update',
             apiVersion: entry.apiVersion ?? '',
             subresource: entry.subresource === '' ? undefined : entry.subresource,
-            time: entry.time ?? '',
+            time: entry.time,
             set: entry.fieldsV1 as FieldSet,
           },
         ]
@@ -74,7 +75,7 @@ function encode(entries: readonly Entry[]): ManagedFieldsEntry[] {
     manager: entry.manager,
     operation: entry.operation,
     apiVersion: entry.apiVersion,
-    time: entry.time,
+    ...(entry.time === undefined ? {} : { time: entry.time }),
     fieldsType: 'FieldsV1',
     fieldsV1: entry.set,
     ...(entry.subresource === undefined ? {} : { subresource: entry.subresource }),
@@ -82,7 +83,8 @@ function encode(entries: readonly Entry[]): ManagedFieldsEntry[] {
 }
 
 function byAge(left: Entry, right: Entry): number {
-  const order = (entry: Entry): string => `${entry.operation}\0${entry.time}\0${entry.manager}`;
+  const order = (entry: Entry): string =>
+    [entry.operation, entry.time ?? '', entry.manager, entry.apiVersion, entry.subresource ?? ''].join('\0');
   return order(left) < order(right) ? -1 : 1;
 }
 
@@ -103,7 +105,7 @@ export function ownershipAfterUpdate(
   after: ApiObject,
   writer: Writer,
 ): ManagedFieldsEntry[] {
-  const comparison = strip(compare(shape, before ?? {}, after));
+  const comparison = strip(compare(shape, before ?? shape.zero, after));
   const entries = decode(before ?? after);
   if (before !== undefined && isSame(comparison)) return before.metadata.managedFields ?? [];
   const changed = union(comparison.added, comparison.modified);
@@ -175,10 +177,11 @@ export function ownershipAfterApply(
   writer: Writer,
   force: boolean,
 ): ManagedFieldsEntry[] {
-  const comparison = strip(compare(shape, live ?? {}, merged));
+  const comparison = strip(compare(shape, live ?? shape.zero, merged));
   const changed = union(comparison.added, comparison.modified);
   const entries = decode(live);
   const conflicts: ApplyConflict[] = [];
+  // Conflicts are told by manager, updaters first.
   for (const entry of entries) {
     if (isWriter(entry, writer)) continue;
     const disputed = intersection(entry.set, changed);
@@ -191,7 +194,14 @@ export function ownershipAfterApply(
   if (conflicts.length > 0 && !force) throw applyConflict(conflicts);
   const mine = entries.find((entry) => isWriter(entry, writer));
   const others = entries.filter((entry) => entry !== mine);
-  const time = mine !== undefined && sameJson(mine.set, applied) ? mine.time : writer.time;
+  // An apply that changes nothing but who owns what is not dated.
+  const changedNothing = live !== undefined && isSame(comparison);
+  const time =
+    mine !== undefined && sameJson(mine.set, applied)
+      ? mine.time
+      : mine === undefined && changedNothing
+        ? undefined
+        : writer.time;
   return encode([...others, { ...writer, time, set: applied }]);
 }
 

@@ -4,7 +4,7 @@
  */
 import { isFields, type ApiObject, type Fields } from '../fields.ts';
 import type { Shape } from '../shape.ts';
-import { difference, fieldsOf, isEmpty, isMember, itemElement, union, type FieldSet } from './fieldSet.ts';
+import { difference, elementText, fieldsOf, isEmpty, isMember, itemElement, union, type FieldSet } from './fieldSet.ts';
 import { ownersBeforeApply, withoutUnowned, type Writer } from './managedFields.ts';
 
 export interface Applied {
@@ -46,25 +46,39 @@ function mergeValue(shape: Shape, live: unknown, applied: unknown): unknown {
   return applied;
 }
 
-/** Applied items in their order; items that only the live list has stay before the applied item they preceded. */
+/** Live items keep their places; applied ones that are new come after those which precede them on either side. */
 function mergeLists(shape: Shape, live: readonly unknown[], applied: readonly unknown[]): unknown[] {
-  const keyed = (list: readonly unknown[]): Map<string, unknown> =>
-    new Map(list.map((item) => [itemElement(shape, item) ?? JSON.stringify(item), item]));
-  const before = keyed(live);
-  const wanted = keyed(applied);
-  const order = [...before.keys()];
+  const element = (item: unknown): string => itemElement(shape, item) ?? JSON.stringify(item);
+  const left = live.map(element);
+  const right = applied.map(element);
+  const before = new Map(live.map((item, index) => [left[index] ?? '', item]));
+  const wanted = new Map(applied.map((item, index) => [right[index] ?? '', item]));
+  const shared = right.filter((one) => before.has(one));
   const result: unknown[] = [];
-  const done = new Set<string>();
-  for (const [element, item] of wanted) {
-    const place = order.indexOf(element);
-    for (const other of order.slice(0, Math.max(0, place))) {
-      if (wanted.has(other) || done.has(other)) continue;
-      done.add(other);
-      result.push(before.get(other));
+  const merged = new Set<string>();
+  const take = (one: string): void => {
+    merged.add(one);
+    if (shared[0] === one) shared.shift();
+    result.push(mergeValue(shape.items, before.get(one), wanted.get(one)));
+  };
+  let l = 0;
+  let r = 0;
+  while (l < left.length || r < right.length) {
+    const ours = left[l];
+    const theirs = right[r];
+    if (ours !== undefined && ours === theirs) {
+      take(ours);
+      l++;
+      r++;
+    } else if (ours !== undefined && !wanted.has(ours)) {
+      result.push(live[l++]);
+    } else if (ours !== undefined && (merged.has(ours) || (theirs !== undefined && shared[0] !== ours))) {
+      l++;
+    } else if (theirs !== undefined) {
+      take(theirs);
+      r++;
     }
-    result.push(mergeValue(shape.items, before.get(element), item));
   }
-  for (const [element, item] of before) if (!wanted.has(element) && !done.has(element)) result.push(item);
   return result;
 }
 
@@ -101,4 +115,29 @@ function removeValue(shape: Shape, value: unknown, gone: FieldSet, kept: FieldSe
     return remaining === undefined ? [] : [remaining];
   });
   return result.length === 0 && kept === undefined ? undefined : result;
+}
+
+/** Lists that merge by key hold each key once; the first that does not, in upstream's words. */
+export function duplicateItem(shape: Shape, value: unknown, path = ''): string | undefined {
+  if (Array.isArray(value)) {
+    if (shape.form !== 'list' || shape.listType === 'atomic') return undefined;
+    const seen = new Set<string>();
+    for (const item of value as unknown[]) {
+      const element = itemElement(shape, item);
+      if (element !== undefined && seen.has(element)) {
+        return `${path}: duplicate entries for key ${elementText(element)}`;
+      }
+      if (element !== undefined) seen.add(element);
+      const inner = duplicateItem(shape.items, item, `${path}${element === undefined ? '' : elementText(element)}`);
+      if (inner !== undefined) return inner;
+    }
+    return undefined;
+  }
+  if (!isFields(value) || shape.atomic) return undefined;
+  for (const [name, member] of Object.entries(value)) {
+    const child = shape.field(name);
+    const inner = child === undefined ? undefined : duplicateItem(child, member, `${path}.${name}`);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
 }

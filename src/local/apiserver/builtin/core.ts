@@ -1,7 +1,7 @@
 /** The kinds of the core group. */
 import * as cluster from '../columns/cluster.ts';
 import * as networking from '../columns/networking.ts';
-import { podColumns } from '../columns/pod.ts';
+import { podColumns, podRowConditions } from '../columns/pod.ts';
 import * as storage from '../columns/storage.ts';
 import * as workloadColumns from '../columns/workloads.ts';
 import type { Action, ScalePaths } from '../resource.ts';
@@ -19,7 +19,27 @@ const SCALE: ScalePaths = {
 const EVICTION: Action = { name: 'eviction', group: 'policy', version: 'v1', kind: 'Eviction' };
 const BINDING: Action = { name: 'binding', group: '', version: 'v1', kind: 'Binding' };
 const TOKEN: Action = { name: 'token', group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' };
-const FINALIZE: Action = { name: 'finalize', group: '', version: 'v1', kind: 'Namespace' };
+const STATUS_VERBS = ['get', 'patch', 'update'];
+const PROXY_VERBS = ['create', 'delete', 'get', 'patch', 'update'];
+const core = (name: string, kind: string, verbs: readonly string[]): Action => ({
+  name,
+  group: '',
+  version: 'v1',
+  kind,
+  verbs,
+});
+/** What a kubelet would answer. */
+const NODE_ACTIONS = [core('proxy', 'NodeProxyOptions', PROXY_VERBS)];
+const POD_ACTIONS: readonly Action[] = [
+  core('attach', 'PodAttachOptions', ['create', 'get']),
+  core('exec', 'PodExecOptions', ['create', 'get']),
+  core('log', 'Pod', ['get']),
+  core('portforward', 'PodPortForwardOptions', ['create', 'get']),
+  core('proxy', 'PodProxyOptions', PROXY_VERBS),
+  core('ephemeralcontainers', 'Pod', STATUS_VERBS),
+  core('resize', 'Pod', STATUS_VERBS),
+];
+const FINALIZE: Action = { name: 'finalize', group: '', version: 'v1', kind: 'Namespace', verbs: ['update'] };
 
 export const coreTable: readonly GroupRows[] = [
   {
@@ -32,7 +52,8 @@ export const coreTable: readonly GroupRows[] = [
         short: ['po'],
         categories: ALL,
         status: true,
-        actions: [EVICTION, BINDING],
+        actions: [EVICTION, BINDING, ...POD_ACTIONS],
+        rowConditions: podRowConditions,
         strategy: podStrategy,
         columns: podColumns,
         selectable: [
@@ -54,6 +75,7 @@ export const coreTable: readonly GroupRows[] = [
         status: true,
         strategy: clusterRules.nodeStrategy,
         columns: cluster.nodeColumns,
+        actions: NODE_ACTIONS,
         selectable: ['spec.unschedulable'],
       },
       {
@@ -62,6 +84,8 @@ export const coreTable: readonly GroupRows[] = [
         scope: 'Cluster',
         short: ['ns'],
         status: true,
+        // Namespaces are deleted one by one: a collection delete would take kube-system along.
+        verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
         actions: [FINALIZE],
         strategy: clusterRules.namespaceStrategy,
         columns: cluster.namespaceColumns,
@@ -74,10 +98,17 @@ export const coreTable: readonly GroupRows[] = [
         categories: ALL,
         status: true,
         strategy: clusterRules.serviceStrategy,
+        actions: [core('proxy', 'ServiceProxyOptions', PROXY_VERBS)],
         columns: networking.serviceColumns,
         selectable: ['spec.clusterIP', 'spec.type'],
       },
-      { kind: 'Endpoints', plural: 'endpoints', short: ['ep'], columns: networking.endpointsColumns },
+      {
+        kind: 'Endpoints',
+        plural: 'endpoints',
+        short: ['ep'],
+        columns: networking.endpointsColumns,
+        deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+      },
       {
         kind: 'ConfigMap',
         plural: 'configmaps',
@@ -102,6 +133,7 @@ export const coreTable: readonly GroupRows[] = [
       {
         kind: 'Event',
         plural: 'events',
+        strategy: clusterRules.eventStrategy,
         short: ['ev'],
         columns: cluster.eventColumns,
         selectable: [
@@ -152,12 +184,29 @@ export const coreTable: readonly GroupRows[] = [
         columns: workloadColumns.replicationControllerColumns,
         selectable: ['status.replicas'],
       },
-      { kind: 'LimitRange', plural: 'limitranges', short: ['limits'], columns: cluster.limitRangeColumns },
+      {
+        kind: 'LimitRange',
+        plural: 'limitranges',
+        short: ['limits'],
+        strategy: clusterRules.limitRangeStrategy,
+        columns: cluster.limitRangeColumns,
+      },
+      {
+        kind: 'ComponentStatus',
+        plural: 'componentstatuses',
+        scope: 'Cluster',
+        short: ['cs'],
+        verbs: ['get', 'list'],
+        deprecation: 'v1 ComponentStatus is deprecated in v1.19+',
+        columns: cluster.componentColumns,
+      },
+      { kind: 'Binding', plural: 'bindings', verbs: ['create'] },
       {
         kind: 'ResourceQuota',
         plural: 'resourcequotas',
         short: ['quota'],
         status: true,
+        strategy: clusterRules.quotaStrategy,
         columns: cluster.quotaColumns,
       },
     ],

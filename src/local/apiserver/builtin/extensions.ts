@@ -14,14 +14,80 @@ const rbac = (kind: string, plural: string, scope: 'Cluster' | undefined): Row =
   plural,
   ...(scope === undefined ? {} : { scope }),
   columns: kind.endsWith('Binding') ? cluster.bindingColumns : cluster.roleColumns,
-  strategy: kind.endsWith('Binding') ? clusterRules.roleBindingStrategy : clusterRules.plainStrategy,
+  strategy: kind.endsWith('Binding') ? clusterRules.roleBindingStrategy : clusterRules.roleStrategy,
+});
+
+const policy = (kind: string, plural: string, storedVersion?: string): Row => ({
+  kind,
+  plural,
+  scope: 'Cluster',
+  categories: EXTENSIONS,
+  strategy: clusterRules.generationStrategy,
+  conditionalUpdate: true,
+  ...(storedVersion === undefined ? {} : { storageKind: `admissionregistration.k8s.io/${storedVersion}/${kind}` }),
 });
 
 export const extensionTable: readonly GroupRows[] = [
   {
+    apiVersion: 'apiregistration.k8s.io/v1',
+    types: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1',
+    rows: [{ kind: 'APIService', plural: 'apiservices', scope: 'Cluster', categories: EXTENSIONS, status: true }],
+  },
+  {
+    apiVersion: 'certificates.k8s.io/v1',
+    types: 'io.k8s.api.certificates.v1',
+    rows: [
+      {
+        kind: 'CertificateSigningRequest',
+        plural: 'certificatesigningrequests',
+        scope: 'Cluster',
+        short: ['csr'],
+        status: true,
+        actions: [
+          {
+            name: 'approval',
+            group: 'certificates.k8s.io',
+            version: 'v1',
+            kind: 'CertificateSigningRequest',
+            verbs: ['get', 'patch', 'update'],
+          },
+        ],
+        selectable: ['spec.signerName'],
+      },
+    ],
+  },
+  {
+    apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+    types: 'io.k8s.api.flowcontrol.v1',
+    rows: [
+      {
+        kind: 'FlowSchema',
+        plural: 'flowschemas',
+        scope: 'Cluster',
+        status: true,
+        strategy: clusterRules.generationStrategy,
+      },
+      {
+        kind: 'PriorityLevelConfiguration',
+        plural: 'prioritylevelconfigurations',
+        scope: 'Cluster',
+        status: true,
+        strategy: clusterRules.generationStrategy,
+      },
+    ],
+  },
+  {
     apiVersion: 'coordination.k8s.io/v1',
     types: 'io.k8s.api.coordination.v1',
-    rows: [{ kind: 'Lease', plural: 'leases', columns: cluster.leaseColumns }],
+    rows: [
+      {
+        kind: 'Lease',
+        plural: 'leases',
+        strategy: clusterRules.leaseStrategy,
+        columns: cluster.leaseColumns,
+        conditionalUpdate: true,
+      },
+    ],
   },
   {
     apiVersion: 'storage.k8s.io/v1',
@@ -35,17 +101,42 @@ export const extensionTable: readonly GroupRows[] = [
         strategy: clusterRules.storageClassStrategy,
         columns: storage.storageClassColumns,
       },
-      { kind: 'CSINode', plural: 'csinodes', scope: 'Cluster', columns: storage.csiNodeColumns },
-      { kind: 'CSIDriver', plural: 'csidrivers', scope: 'Cluster', columns: storage.csiDriverColumns },
-      { kind: 'CSIStorageCapacity', plural: 'csistoragecapacities' },
+      {
+        kind: 'CSINode',
+        plural: 'csinodes',
+        scope: 'Cluster',
+        columns: storage.csiNodeColumns,
+        conditionalUpdate: true,
+      },
+      {
+        kind: 'CSIDriver',
+        plural: 'csidrivers',
+        scope: 'Cluster',
+        strategy: clusterRules.csiDriverStrategy,
+        columns: storage.csiDriverColumns,
+        conditionalUpdate: true,
+      },
+      {
+        kind: 'CSIStorageCapacity',
+        plural: 'csistoragecapacities',
+        columns: storage.csiStorageCapacityColumns,
+        conditionalUpdate: true,
+      },
       {
         kind: 'VolumeAttachment',
         plural: 'volumeattachments',
         scope: 'Cluster',
         status: true,
         columns: storage.volumeAttachmentColumns,
+        conditionalUpdate: true,
       },
-      { kind: 'VolumeAttributesClass', plural: 'volumeattributesclasses', scope: 'Cluster', short: ['vac'] },
+      {
+        kind: 'VolumeAttributesClass',
+        plural: 'volumeattributesclasses',
+        scope: 'Cluster',
+        short: ['vac'],
+        columns: storage.volumeAttributesClassColumns,
+      },
     ],
   },
   {
@@ -95,15 +186,39 @@ export const extensionTable: readonly GroupRows[] = [
         kind: 'NetworkPolicy',
         plural: 'networkpolicies',
         short: ['netpol'],
-        strategy: clusterRules.generationStrategy,
+        strategy: clusterRules.networkPolicyStrategy,
         columns: networking.networkPolicyColumns,
+      },
+      {
+        kind: 'IPAddress',
+        plural: 'ipaddresses',
+        scope: 'Cluster',
+        short: ['ip'],
+        strategy: clusterRules.generationStrategy,
+        columns: networking.ipAddressColumns,
+      },
+      {
+        kind: 'ServiceCIDR',
+        plural: 'servicecidrs',
+        scope: 'Cluster',
+        status: true,
+        strategy: clusterRules.generationStrategy,
+        columns: networking.serviceCidrColumns,
       },
     ],
   },
   {
     apiVersion: 'node.k8s.io/v1',
     types: 'io.k8s.api.node.v1',
-    rows: [{ kind: 'RuntimeClass', plural: 'runtimeclasses', scope: 'Cluster', columns: cluster.runtimeClassColumns }],
+    rows: [
+      {
+        kind: 'RuntimeClass',
+        plural: 'runtimeclasses',
+        scope: 'Cluster',
+        columns: cluster.runtimeClassColumns,
+        conditionalUpdate: true,
+      },
+    ],
   },
   {
     apiVersion: 'discovery.k8s.io/v1',
@@ -112,7 +227,7 @@ export const extensionTable: readonly GroupRows[] = [
       {
         kind: 'EndpointSlice',
         plural: 'endpointslices',
-        strategy: clusterRules.generationStrategy,
+        strategy: clusterRules.endpointSliceStrategy,
         columns: networking.endpointSliceColumns,
       },
     ],
@@ -125,7 +240,8 @@ export const extensionTable: readonly GroupRows[] = [
         kind: 'Event',
         plural: 'events',
         short: ['ev'],
-        columns: cluster.eventColumns,
+        columns: cluster.newEventColumns,
+        storageKind: '/v1/Event',
         selectable: [
           'regarding.kind',
           'regarding.namespace',
@@ -143,6 +259,10 @@ export const extensionTable: readonly GroupRows[] = [
     apiVersion: 'admissionregistration.k8s.io/v1',
     types: 'io.k8s.api.admissionregistration.v1',
     rows: [
+      policy('MutatingAdmissionPolicy', 'mutatingadmissionpolicies', 'v1beta1'),
+      policy('MutatingAdmissionPolicyBinding', 'mutatingadmissionpolicybindings', 'v1beta1'),
+      { ...policy('ValidatingAdmissionPolicy', 'validatingadmissionpolicies'), status: true },
+      policy('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings'),
       {
         kind: 'MutatingWebhookConfiguration',
         plural: 'mutatingwebhookconfigurations',
@@ -150,6 +270,7 @@ export const extensionTable: readonly GroupRows[] = [
         categories: EXTENSIONS,
         strategy: clusterRules.generationStrategy,
         columns: cluster.webhookColumns,
+        conditionalUpdate: true,
       },
       {
         kind: 'ValidatingWebhookConfiguration',
@@ -158,6 +279,7 @@ export const extensionTable: readonly GroupRows[] = [
         categories: EXTENSIONS,
         strategy: clusterRules.generationStrategy,
         columns: cluster.webhookColumns,
+        conditionalUpdate: true,
       },
     ],
   },
@@ -166,7 +288,7 @@ export const extensionTable: readonly GroupRows[] = [
     types: 'io.k8s.api.resource.v1',
     rows: [
       { kind: 'DeviceClass', plural: 'deviceclasses', scope: 'Cluster', strategy: clusterRules.generationStrategy },
-      { kind: 'ResourceClaim', plural: 'resourceclaims', status: true },
+      { kind: 'ResourceClaim', plural: 'resourceclaims', status: true, columns: cluster.resourceClaimColumns },
       { kind: 'ResourceClaimTemplate', plural: 'resourceclaimtemplates' },
       {
         kind: 'ResourceSlice',
@@ -190,6 +312,8 @@ export const extensionTable: readonly GroupRows[] = [
         status: true,
         strategy: customResourceDefinitionStrategy,
         columns: cluster.definitionColumns,
+        conditionalUpdate: true,
+        storageKind: 'apiextensions.k8s.io/v1beta1/CustomResourceDefinition',
       },
     ],
   },

@@ -1,4 +1,5 @@
 /** One line of the tables of built-in resources. In: what a row leaves out has its usual value. Out: the type. */
+import type { ApiObject } from '../fields.ts';
 import type { Action, Column, ScalePaths, StorageView, Strategy } from '../resource.ts';
 
 export interface Row {
@@ -12,6 +13,14 @@ export interface Row {
   readonly actions?: readonly Action[];
   readonly strategy?: Strategy;
   readonly columns?: readonly Column[];
+  readonly rowConditions?: (object: ApiObject) => readonly object[] | undefined;
+  readonly deprecation?: string;
+  /** All of them unless given. */
+  readonly verbs?: readonly string[];
+  /** A replace must name the version that it replaces. */
+  readonly conditionalUpdate?: boolean;
+  /** `group/version/Kind` of the stored form, when another than the served one. */
+  readonly storageKind?: string;
   readonly selectable?: readonly string[];
   readonly storage?: StorageView;
 }

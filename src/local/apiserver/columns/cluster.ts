@@ -2,7 +2,19 @@
 import { at, fieldsAt, listAt, textAt, type ApiObject } from '../fields.ts';
 import { age } from '../humanTime.ts';
 import type { Column } from '../resource.ts';
-import { ageColumn, boolean, count, integer, nameColumn, NONE, orNone, text, wide } from './column.ts';
+import {
+  ageColumn,
+  boolean,
+  count,
+  createdColumn,
+  figure,
+  integer,
+  nameColumn,
+  NONE,
+  orNone,
+  text,
+  wide,
+} from './column.ts';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 
@@ -40,7 +52,10 @@ export const nodeColumns: readonly Column[] = [
   wide('Internal-IP', (node) => nodeAddress(node, 'InternalIP')),
   wide('External-IP', (node) => nodeAddress(node, 'ExternalIP')),
   wide('OS-Image', (node) => nodeInfo(node, 'osImage')),
-  wide('Kernel-Version', (node) => nodeInfo(node, 'kernelVersion')),
+  wide('Kernel-Version', (node) => {
+    const architecture = textAt(node, 'status', 'nodeInfo', 'architecture') ?? '';
+    return `${nodeInfo(node, 'kernelVersion')}${architecture === '' ? '' : ` (${architecture})`}`;
+  }),
   wide('Container-Runtime', (node) => nodeInfo(node, 'containerRuntimeVersion')),
 ];
 
@@ -52,7 +67,7 @@ export const namespaceColumns: readonly Column[] = [
 
 export const configMapColumns: readonly Column[] = [
   nameColumn,
-  integer(
+  figure(
     'Data',
     (object) =>
       Object.keys(fieldsAt(object, 'data') ?? {}).length + Object.keys(fieldsAt(object, 'binaryData') ?? {}).length,
@@ -63,53 +78,74 @@ export const configMapColumns: readonly Column[] = [
 export const secretColumns: readonly Column[] = [
   nameColumn,
   text('Type', (object) => textAt(object, 'type') ?? ''),
-  integer('Data', (object) => Object.keys(fieldsAt(object, 'data') ?? {}).length),
+  figure('Data', (object) => Object.keys(fieldsAt(object, 'data') ?? {}).length),
   ageColumn,
 ];
 
-export const serviceAccountColumns: readonly Column[] = [
-  nameColumn,
-  integer('Secrets', (object) => listAt(object, 'secrets').length),
-  ageColumn,
-];
+export const serviceAccountColumns: readonly Column[] = [nameColumn, ageColumn];
 
 function lastSeen(event: ApiObject): unknown {
   return (
     at(event, 'series', 'lastObservedTime') ??
     at(event, 'lastTimestamp') ??
+    at(event, 'deprecatedLastTimestamp') ??
     at(event, 'firstTimestamp') ??
+    at(event, 'deprecatedFirstTimestamp') ??
     at(event, 'eventTime')
   );
 }
 
 function eventCount(event: ApiObject): number {
-  return Math.max(count(event, 'series', 'count'), count(event, 'count'), 1);
+  return Math.max(count(event, 'series', 'count'), count(event, 'count'), count(event, 'deprecatedCount'), 1);
 }
 
-export const eventColumns: readonly Column[] = [
-  text('Last Seen', (event, now) => {
-    const seen = age(lastSeen(event), now);
-    const times = eventCount(event);
-    const first = at(event, 'firstTimestamp') ?? at(event, 'eventTime');
-    return times > 1 ? `${seen} (x${times} over ${age(first, now)})` : seen;
-  }),
+/** Core events and `events.k8s.io` name the same things differently. */
+const eventTable = (names: {
+  readonly object: string;
+  readonly message: string;
+  readonly source: string;
+  readonly component: string;
+  readonly first: string;
+}): readonly Column[] => [
+  text('Last Seen', (event, now) => age(lastSeen(event), now)),
   text('Type', (event) => textAt(event, 'type') ?? ''),
   text('Reason', (event) => textAt(event, 'reason') ?? ''),
   text('Object', (event) => {
-    const kind = (textAt(event, 'involvedObject', 'kind') ?? '').toLowerCase();
-    return `${kind}/${textAt(event, 'involvedObject', 'name') ?? ''}`;
+    const kind = (textAt(event, names.object, 'kind') ?? '').toLowerCase();
+    const name = textAt(event, names.object, 'name') ?? '';
+    return name === '' ? kind : `${kind}/${name}`;
   }),
-  wide('Subobject', (event) => textAt(event, 'involvedObject', 'fieldPath') ?? ''),
+  wide('Subobject', (event) => textAt(event, names.object, 'fieldPath') ?? ''),
   wide('Source', (event) => {
-    const component = textAt(event, 'source', 'component') ?? textAt(event, 'reportingComponent') ?? '';
-    const host = textAt(event, 'source', 'host') ?? textAt(event, 'reportingInstance') ?? '';
+    const pick = (old: string, current: string): string => {
+      const found = textAt(event, names.source, old) ?? '';
+      return found === '' ? (textAt(event, current) ?? '') : found;
+    };
+    const component = pick('component', names.component);
+    const host = pick('host', 'reportingInstance');
     return host === '' ? component : `${component}, ${host}`;
   }),
-  text('Message', (event) => (textAt(event, 'message') ?? '').trim()),
-  wide('First Seen', (event, now) => age(at(event, 'firstTimestamp') ?? at(event, 'eventTime'), now)),
-  wide('Count', (event) => eventCount(event)),
+  text('Message', (event) => (textAt(event, names.message) ?? '').trim()),
+  wide('First Seen', (event, now) => age(at(event, names.first) ?? at(event, 'eventTime'), now)),
+  { ...figure('Count', eventCount), priority: 1 },
   { ...nameColumn, priority: 1 },
 ];
+
+export const eventColumns = eventTable({
+  object: 'involvedObject',
+  message: 'message',
+  source: 'source',
+  component: 'reportingComponent',
+  first: 'firstTimestamp',
+});
+
+export const newEventColumns = eventTable({
+  object: 'regarding',
+  message: 'note',
+  source: 'deprecatedSource',
+  component: 'reportingController',
+  first: 'deprecatedFirstTimestamp',
+});
 
 export const priorityClassColumns: readonly Column[] = [
   nameColumn,
@@ -125,20 +161,14 @@ export const leaseColumns: readonly Column[] = [
   ageColumn,
 ];
 
-export const definitionColumns: readonly Column[] = [
-  nameColumn,
-  text('Created At', (object) => object.metadata.creationTimestamp ?? ''),
-];
+export const definitionColumns: readonly Column[] = [nameColumn, createdColumn];
 
 const roleRef = text(
   'Role',
   (object) => `${textAt(object, 'roleRef', 'kind') ?? ''}/${textAt(object, 'roleRef', 'name') ?? ''}`,
 );
 
-export const roleColumns: readonly Column[] = [
-  nameColumn,
-  text('Created At', (object) => object.metadata.creationTimestamp ?? ''),
-];
+export const roleColumns: readonly Column[] = [nameColumn, createdColumn];
 
 const subjects = (kind: string) => (object: ApiObject) =>
   listAt(object, 'subjects')
@@ -200,7 +230,24 @@ export const quotaColumns: readonly Column[] = [
   ageColumn,
 ];
 
-export const limitRangeColumns: readonly Column[] = [
+export const limitRangeColumns: readonly Column[] = [nameColumn, createdColumn];
+
+export const resourceClaimColumns: readonly Column[] = [
   nameColumn,
-  text('Created At', (object) => object.metadata.creationTimestamp ?? ''),
+  text('State', (claim) => {
+    const states: string[] = [];
+    if (claim.metadata.deletionTimestamp !== undefined) states.push('deleted');
+    const reserved = listAt(claim, 'status', 'reservedFor').length > 0;
+    if (fieldsAt(claim, 'status', 'allocation') === undefined) states.push('pending');
+    else states.push(reserved ? 'allocated,reserved' : 'allocated');
+    return states.join(',');
+  }),
+  ageColumn,
+];
+
+export const componentColumns: readonly Column[] = [
+  nameColumn,
+  text('Status', () => 'Unknown'),
+  text('Message', () => ''),
+  text('Error', () => ''),
 ];

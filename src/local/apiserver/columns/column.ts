@@ -10,6 +10,8 @@ export const UNSET = '<unset>';
 
 export const text = (name: string, cell: Cell): Column => ({ name, type: 'string', cell });
 export const integer = (name: string, cell: Cell): Column => ({ name, type: 'integer', cell });
+/** Numbers that upstream declares as text. */
+export const figure = (name: string, cell: Cell): Column => ({ name, type: 'string', cell });
 export const boolean = (name: string, cell: Cell): Column => ({ name, type: 'boolean', cell });
 export const wide = (name: string, cell: Cell): Column => ({ name, type: 'string', priority: 1, cell });
 
@@ -24,6 +26,13 @@ export const ageColumn: Column = {
   name: 'Age',
   type: 'string',
   cell: (object, now) => age(object.metadata.creationTimestamp, now),
+};
+
+/** Kinds that upstream gives no columns of their own show when they were made. */
+export const createdColumn: Column = {
+  name: 'Created At',
+  type: 'date',
+  cell: (object) => object.metadata.creationTimestamp ?? '',
 };
 
 export const plainColumns: readonly Column[] = [nameColumn, ageColumn];

@@ -100,3 +100,18 @@ export const ingressClassColumns: readonly Column[] = [
   }),
   ageColumn,
 ];
+
+export const ipAddressColumns: readonly Column[] = [
+  nameColumn,
+  text('ParentRef', (object) => {
+    const parent = fieldsAt(object, 'spec', 'parentRef');
+    const parts = ['resource', 'namespace', 'name'].map((part) => textAt(parent, part) ?? '');
+    return parent === undefined ? NONE : parts.filter((part) => part !== '').join('/');
+  }),
+];
+
+export const serviceCidrColumns: readonly Column[] = [
+  nameColumn,
+  text('CIDRs', (object) => listAt(object, 'spec', 'cidrs').map(String).join(',')),
+  ageColumn,
+];

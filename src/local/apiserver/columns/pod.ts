@@ -86,6 +86,14 @@ function endReason(terminated: Readonly<Record<string, unknown>>): string {
   return signal !== 0 ? `Signal:${signal}` : `ExitCode:${numberAt(terminated, 'exitCode') ?? 0}`;
 }
 
+/** Rows of pods that will not run again say so. */
+export function podRowConditions(pod: ApiObject): readonly object[] | undefined {
+  const phase = textAt(pod, 'status', 'phase');
+  if (phase !== 'Succeeded' && phase !== 'Failed') return undefined;
+  const message = phase === 'Succeeded' ? 'The pod has completed successfully.' : 'The pod failed.';
+  return [{ type: 'Completed', status: 'True', reason: phase, message }];
+}
+
 export const podColumns: readonly Column[] = [
   nameColumn,
   text('Ready', (pod) => summarise(pod).ready),

@@ -1,7 +1,7 @@
 /** Tables of volumes, claims, classes and drivers. */
 import { at, fieldsAt, listAt, textAt, type ApiObject } from '../fields.ts';
 import type { Column } from '../resource.ts';
-import { ageColumn, boolean, integer, nameColumn, NONE, text, UNSET, wide } from './column.ts';
+import { ageColumn, boolean, figure, integer, nameColumn, NONE, text, UNSET, wide } from './column.ts';
 
 const MODES: Readonly<Record<string, string>> = {
   ReadWriteOnce: 'RWO',
@@ -55,7 +55,7 @@ export const storageClassColumns: readonly Column[] = [
   text('Provisioner', (object) => textAt(object, 'provisioner') ?? ''),
   text('ReclaimPolicy', (object) => textAt(object, 'reclaimPolicy') ?? 'Delete'),
   text('VolumeBindingMode', (object) => textAt(object, 'volumeBindingMode') ?? 'Immediate'),
-  text('AllowVolumeExpansion', (object) => String(at(object, 'allowVolumeExpansion') === true)),
+  figure('AllowVolumeExpansion', (object) => at(object, 'allowVolumeExpansion') === true),
   ageColumn,
 ];
 
@@ -84,9 +84,21 @@ export const csiDriverColumns: readonly Column[] = [
 
 export const volumeAttachmentColumns: readonly Column[] = [
   nameColumn,
-  text('Attacher', (object) => textAt(object, 'spec', 'attacher') ?? ''),
+  { ...text('Attacher', (object) => textAt(object, 'spec', 'attacher') ?? ''), format: 'name' },
   text('PV', (object) => textAt(object, 'spec', 'source', 'persistentVolumeName') ?? ''),
   text('Node', (object) => textAt(object, 'spec', 'nodeName') ?? ''),
   boolean('Attached', (object) => at(object, 'status', 'attached') === true),
+  ageColumn,
+];
+
+export const csiStorageCapacityColumns: readonly Column[] = [
+  nameColumn,
+  text('StorageClassName', (object) => textAt(object, 'storageClassName') ?? ''),
+  text('Capacity', (object) => textAt(object, 'capacity') ?? UNSET),
+];
+
+export const volumeAttributesClassColumns: readonly Column[] = [
+  nameColumn,
+  text('DriverName', (object) => textAt(object, 'driverName') ?? ''),
   ageColumn,
 ];

@@ -6,6 +6,7 @@ import {
   ageColumn,
   boolean,
   count,
+  figure,
   integer,
   labelText,
   nameColumn,
@@ -169,7 +170,7 @@ export const autoscalerColumns: readonly Column[] = [
       : parts.slice(0, 2).join(', ') + (parts.length > 2 ? ` + ${parts.length - 2} more...` : '');
   }),
   text('MinPods', (object) => String(numberAt(object, 'spec', 'minReplicas') ?? '<unset>')),
-  integer('MaxPods', (object) => count(object, 'spec', 'maxReplicas')),
-  integer('Replicas', (object) => count(object, 'status', 'currentReplicas')),
+  figure('MaxPods', (object) => count(object, 'spec', 'maxReplicas')),
+  figure('Replicas', (object) => count(object, 'status', 'currentReplicas')),
   ageColumn,
 ];

@@ -1,4 +1,6 @@
 /** What the server offers, in both forms that clients ask for. In: the catalogue. Out: discovery documents. */
+import { createHash } from 'node:crypto';
+
 import type { Action, Resource } from '../resource.ts';
 
 interface GroupVersions {
@@ -24,10 +26,46 @@ export const REVIEWS: readonly (Action & { readonly namespaced: boolean })[] = [
   review('authorization.k8s.io', 'SubjectAccessReview', 'subjectaccessreviews'),
   { ...review('authorization.k8s.io', 'LocalSubjectAccessReview', 'localsubjectaccessreviews'), namespaced: true },
   review('authentication.k8s.io', 'SelfSubjectReview', 'selfsubjectreviews'),
+  review('authentication.k8s.io', 'TokenReview', 'tokenreviews'),
 ];
 
 function review(group: string, kind: string, name: string): Action & { readonly namespaced: boolean } {
   return { name, group, version: 'v1', kind, namespaced: false };
+}
+
+/** Upstream's own groups come first, in the order of its priorities; then CRDs' by name. */
+const GROUP_ORDER = [
+  'apiregistration.k8s.io',
+  'apps',
+  'events.k8s.io',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'autoscaling',
+  'batch',
+  'certificates.k8s.io',
+  'networking.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'storage.k8s.io',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'scheduling.k8s.io',
+  'coordination.k8s.io',
+  'node.k8s.io',
+  'discovery.k8s.io',
+  'resource.k8s.io',
+  'flowcontrol.apiserver.k8s.io',
+];
+
+function rankOf(group: string): number {
+  const rank = GROUP_ORDER.indexOf(group);
+  return rank < 0 ? GROUP_ORDER.length : rank;
+}
+
+/** Lets clients notice that the stored form of a kind has changed. */
+function storageVersionHash(resource: Resource): string {
+  const stored = resource.storageKind ?? `${resource.group}/${resource.version}/${resource.kind}`;
+  return createHash('sha256').update(stored).digest().subarray(0, 8).toString('base64');
 }
 
 function groupsOf(resources: readonly Resource[]): GroupVersions[] {
@@ -37,6 +75,7 @@ function groupsOf(resources: readonly Resource[]): GroupVersions[] {
   }
   return [...versions]
     .filter(([group]) => group !== '')
+    .sort(([left], [right]) => rankOf(left) - rankOf(right) || (left < right ? -1 : 1))
     .map(([group, set]) => ({ group, versions: [...set].sort(byPreference) }));
 }
 
@@ -54,18 +93,23 @@ export function legacyGroup(resources: readonly Resource[], group: string): obje
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(found) };
 }
 
-export function legacyVersions(): object {
+/** `address`: where the client reached us. */
+export function legacyVersions(address: string): object {
   return {
     kind: 'APIVersions',
     versions: ['v1'],
-    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '127.0.0.1' }],
+    serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: address }],
   };
 }
 
 const STATUS_VERBS = ['get', 'patch', 'update'];
 
+interface Entry {
+  readonly name: string;
+}
+
 export function legacyResourceList(resources: readonly Resource[], group: string, version: string): object | undefined {
-  const entries: object[] = [];
+  const entries: Entry[] = [];
   for (const resource of resources) {
     if (resource.group !== group || resource.version !== version) continue;
     const { plural, namespaced, kind } = resource;
@@ -77,7 +121,8 @@ export function legacyResourceList(resources: readonly Resource[], group: string
       verbs: resource.verbs,
       ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
       ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
-    });
+      ...(resource.verbs.includes('watch') ? { storageVersionHash: storageVersionHash(resource) } : {}),
+    } as Entry);
     for (const sub of subresources(resource)) {
       entries.push({
         name: `${plural}/${sub.name}`,
@@ -86,27 +131,35 @@ export function legacyResourceList(resources: readonly Resource[], group: string
         ...(sub.group === group && sub.version === version ? {} : { group: sub.group, version: sub.version }),
         kind: sub.kind,
         verbs: sub.verbs,
-      });
+      } as Entry);
     }
   }
   for (const one of REVIEWS) {
     if (one.group !== group || one.version !== version) continue;
     const { name, namespaced, kind } = one;
-    entries.push({ name, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['create'] });
+    entries.push({ name, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['create'] } as Entry);
   }
   if (entries.length === 0) return undefined;
+  const isCustom = resources.some((one) => one.group === group && one.custom);
   const groupVersion = group === '' ? version : `${group}/${version}`;
-  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: entries };
+  return {
+    kind: 'APIResourceList',
+    ...(group === '' ? {} : { apiVersion: 'v1' }),
+    groupVersion,
+    resources: isCustom ? entries : entries.sort(byName),
+  };
 }
+
+const byName = (left: Entry, right: Entry): number => (left.name < right.name ? -1 : 1);
 
 function subresources(resource: Resource): (Action & { readonly verbs: readonly string[] })[] {
   const { group, version, kind } = resource;
   return [
-    ...resource.actions.map((action) => ({ ...action, verbs: action.name === 'finalize' ? ['update'] : ['create'] })),
+    ...resource.actions.map((action) => ({ ...action, verbs: action.verbs ?? ['create'] })),
+    ...(resource.hasStatus ? [{ name: 'status', group, version, kind, verbs: STATUS_VERBS }] : []),
     ...(resource.scale === undefined
       ? []
       : [{ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: STATUS_VERBS }]),
-    ...(resource.hasStatus ? [{ name: 'status', group, version, kind, verbs: STATUS_VERBS }] : []),
   ];
 }
 
@@ -128,32 +181,40 @@ export function aggregatedDiscovery(resources: readonly Resource[], core: boolea
   };
 }
 
+/** Built-in kinds leave out of a response kind what the document already says. */
+function responseKind(resource: Resource, of: { group: string; version: string; kind: string }): object {
+  const isOwn = !resource.custom && of.group === resource.group && of.version === resource.version;
+  return isOwn ? { group: '', version: '', kind: of.kind } : { group: of.group, version: of.version, kind: of.kind };
+}
+
 function aggregatedResources(resources: readonly Resource[], group: string, version: string): object[] {
   const served = resources
     .filter((resource) => resource.group === group && resource.version === version)
     .map((resource) => {
       const subs = subresources(resource).map((sub) => ({
+        name: sub.name,
         subresource: sub.name,
-        responseKind: { group: sub.group, version: sub.version, kind: sub.kind },
+        responseKind: responseKind(resource, sub),
         verbs: sub.verbs,
       }));
+      if (!resource.custom) subs.sort(byName);
       return {
         resource: resource.plural,
-        responseKind: { group, version, kind: resource.kind },
+        responseKind: responseKind(resource, resource),
         scope: resource.namespaced ? 'Namespaced' : 'Cluster',
         singularResource: resource.singular,
         verbs: resource.verbs,
         ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
         ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
-        ...(subs.length === 0 ? {} : { subresources: subs }),
+        ...(subs.length === 0 ? {} : { subresources: subs.map(({ name: _name, ...sub }) => sub) }),
       };
     });
   const asked = REVIEWS.filter((one) => one.group === group && one.version === version).map((one) => ({
     resource: one.name,
-    responseKind: { group, version, kind: one.kind },
+    responseKind: { group: '', version: '', kind: one.kind },
     scope: one.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: one.kind.toLowerCase(),
     verbs: ['create'],
   }));
-  return [...served, ...asked];
+  return [...served, ...asked].sort((left, right) => (left.resource < right.resource ? -1 : 1));
 }

@@ -1,33 +1,36 @@
 /** Query parameters, headers and bodies as typed options. In: an `ApiRequest`. Out: what the operations take. */
-import { parse as parseYaml } from 'yaml';
 import type { DeleteOptions } from '../../../kube/kube.ts';
-import { fieldsAt, isFields, numberAt, textAt, type Fields } from '../fields.ts';
+import { fieldsAt, numberAt, textAt, type Fields } from '../fields.ts';
 import type { WriteRequest } from '../objects.ts';
 import type { PatchType } from '../patch/patchObject.ts';
 import type { ReadRequest } from '../reading.ts';
-import { badRequest, unsupportedMediaType } from '../status.ts';
+import {
+  badRequest,
+  forbiddenChange,
+  invalidOptions,
+  invalidValue,
+  required,
+  unsupportedPatchType,
+  unsupportedValue,
+} from '../status.ts';
+import type { FieldError } from '../status.ts';
 import type { ApiRequest } from './message.ts';
-import { decodeProtobuf } from './protobuf.ts';
+import { duplicateFields, mediaType } from './decodeBody.ts';
 
-const PROTOBUF = 'application/vnd.kubernetes.protobuf';
-const BODY_TYPES = ['application/json', 'application/yaml'];
 const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
   'application/json-patch+json': 'json',
   'application/merge-patch+json': 'merge',
   'application/strategic-merge-patch+json': 'strategic',
   'application/apply-patch+yaml': 'apply',
 };
+const APPLY = 'application/apply-patch+yaml';
 /** A watch without a limit of its own ends after an hour, so that clients spread over restarts. */
 const WATCH_SECONDS = 3600;
-
-function mediaType(request: ApiRequest): string {
-  return (request.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
-}
 
 function integer(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
-  if (!/^-?\d+$/.test(text)) throw badRequest(`invalid ${name}: ${JSON.stringify(text)} is not a number`);
+  if (!/^-?\d+$/.test(text)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   return Number(text);
 }
 
@@ -40,8 +43,49 @@ export function isWatch(request: ApiRequest): boolean {
   return flag(request.query, 'watch') ?? false;
 }
 
+const MATCHES = ['Exact', 'NotOlderThan', ''];
+
+/** Combinations of options that mean nothing. */
+function checkReading(query: URLSearchParams, watches: boolean): void {
+  const errors: FieldError[] = [];
+  const match = query.get('resourceVersionMatch') ?? '';
+  const version = query.get('resourceVersion') ?? '';
+  const forbid = (field: string, why: string): void => {
+    errors.push(forbiddenChange(field, why));
+  };
+  if (watches) {
+    const sends = query.has('sendInitialEvents');
+    if (sends && match !== 'NotOlderThan') {
+      forbid('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+    }
+    if (match !== '' && !sends) {
+      forbid(
+        'resourceVersionMatch',
+        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+      );
+    }
+    if (match !== '' && match !== 'NotOlderThan') {
+      errors.push(unsupportedValue('resourceVersionMatch', match, ['NotOlderThan']));
+    }
+  } else {
+    if (match !== '' && version === '') {
+      forbid('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
+    }
+    if (!MATCHES.includes(match)) errors.push(unsupportedValue('resourceVersionMatch', match, MATCHES));
+    if (match === 'Exact' && version === '0') {
+      forbid('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+    }
+    if (query.has('sendInitialEvents')) forbid('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+  }
+  if (match !== '' && (query.get('continue') ?? '') !== '') {
+    forbid('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
+  }
+  if (errors.length > 0) throw invalidOptions('ListOptions', errors);
+}
+
 export function readRequest(request: ApiRequest, namespace: string | undefined): ReadRequest {
   const { query, signal } = request;
+  checkReading(query, isWatch(request));
   return {
     namespace,
     labelSelector: query.get('labelSelector') ?? undefined,
@@ -57,47 +101,50 @@ export function readRequest(request: ApiRequest, namespace: string | undefined):
   };
 }
 
+const OPTIONS: Readonly<Record<string, string>> = {
+  POST: 'CreateOptions',
+  PUT: 'UpdateOptions',
+  PATCH: 'PatchOptions',
+  DELETE: 'DeleteOptions',
+};
+const VALIDATIONS = ['Ignore', 'Strict', 'Warn'];
+
 export function writeRequest(request: ApiRequest, subresource: string | undefined, warnings: string[]): WriteRequest {
   const { query } = request;
   const agent = request.headers['user-agent'] ?? '';
   const dryRun = query.get('dryRun');
-  if (dryRun !== null && dryRun !== '' && dryRun !== 'All')
-    throw badRequest(`Invalid value: ${JSON.stringify(dryRun)} for dryRun`);
   const validation = query.get('fieldValidation') ?? '';
+  const errors: FieldError[] = [];
+  if (request.method === 'PATCH') {
+    const isApply = mediaType(request) === APPLY;
+    if (isApply && !query.has('fieldManager')) errors.push(required('fieldManager', 'is required for apply patch'));
+    if (!isApply && query.has('force'))
+      errors.push(forbiddenChange('force', 'may not be specified for non-apply patch'));
+  }
+  if (dryRun !== null && dryRun !== '' && dryRun !== 'All') {
+    errors.push(unsupportedValue('dryRun', query.getAll('dryRun'), ['All']));
+  }
+  if (validation !== '' && !VALIDATIONS.includes(validation)) {
+    errors.push(unsupportedValue('fieldValidation', validation, ['', ...VALIDATIONS]));
+  }
+  if (errors.length > 0 && request.method !== 'GET') throw invalidOptions(OPTIONS[request.method] ?? '', errors);
   return {
     fieldManager: query.get('fieldManager') ?? (agent.split('/')[0] || 'unknown'),
     dryRun: dryRun === 'All',
     fieldValidation: validation === 'Strict' || validation === 'Ignore' ? validation : 'Warn',
     subresource,
+    duplicates: () => duplicateFields(request),
     warn: (message) => warnings.push(message),
   };
 }
 
 export function patchType(request: ApiRequest): PatchType {
   const type = PATCH_TYPES[mediaType(request)];
-  if (type === undefined) throw unsupportedMediaType(Object.keys(PATCH_TYPES));
+  if (type === undefined) throw unsupportedPatchType();
   return type;
 }
 
-/** JSON, or YAML or protobuf where the type says so. */
-export function parseBody(request: ApiRequest): unknown {
-  const type = mediaType(request);
-  if (type === PROTOBUF) return decodeProtobuf(request.body);
-  const isYaml = type.endsWith('yaml');
-  if (!isYaml && type !== '' && !type.endsWith('json')) throw unsupportedMediaType([...BODY_TYPES, PROTOBUF]);
-  const text = request.body.toString('utf8');
-  try {
-    return isYaml ? (parseYaml(text) as unknown) : (JSON.parse(text) as unknown);
-  } catch (error) {
-    throw badRequest(`error decoding the request body: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-export function parseObject(request: ApiRequest): Fields {
-  const body = parseBody(request);
-  if (!isFields(body)) throw badRequest('the body of the request is not an object');
-  return body;
-}
+const POLICIES = ['Foreground', 'Background', 'Orphan', 'nil'];
 
 function isPolicy(value: string | null | undefined): value is 'Foreground' | 'Background' | 'Orphan' {
   return value === 'Foreground' || value === 'Background' || value === 'Orphan';
@@ -105,8 +152,20 @@ function isPolicy(value: string | null | undefined): value is 'Foreground' | 'Ba
 
 export function deleteOptions(request: ApiRequest, body: Fields | undefined): DeleteOptions {
   const { query } = request;
+  const kind = textAt(body, 'kind') ?? 'DeleteOptions';
+  if (kind !== 'DeleteOptions') {
+    const version = textAt(body, 'apiVersion') ?? '';
+    throw badRequest(`no kind "${kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`);
+  }
   const policy = textAt(body, 'propagationPolicy') ?? query.get('propagationPolicy');
-  if (policy !== null && !isPolicy(policy)) throw badRequest(`invalid propagationPolicy ${JSON.stringify(policy)}`);
+  const errors: FieldError[] = [];
+  if (policy !== null && !isPolicy(policy)) errors.push(unsupportedValue('propagationPolicy', policy, POLICIES));
+  if (policy !== null && body?.['orphanDependents'] !== undefined) {
+    errors.unshift(
+      invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'),
+    );
+  }
+  if (errors.length > 0) throw invalidOptions('DeleteOptions', errors);
   const grace = numberAt(body, 'gracePeriodSeconds') ?? integer(query, 'gracePeriodSeconds');
   const orphan = body?.['orphanDependents'] ?? flag(query, 'orphanDependents');
   const preconditions = fieldsAt(body, 'preconditions');

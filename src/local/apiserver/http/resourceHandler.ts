@@ -2,30 +2,39 @@
 import type { Clock } from '../../../clock/clock.ts';
 import { stringify as stringifyYaml } from 'yaml';
 import { deleteObject } from '../deletion.ts';
-import { isFields, type ApiObject } from '../fields.ts';
+import { isFields, textAt, type ApiObject } from '../fields.ts';
 import type { Objects } from '../objects.ts';
 import { patchObject } from '../patch/patchObject.ts';
 import { listObjects, watchObjects, type ListPage } from '../reading.ts';
 import { apiVersionText, type Resource } from '../resource.ts';
 import { listItemText, objectText } from '../serialise.ts';
-import { badRequest, methodNotAllowed, notAcceptable, successStatus, unknownPath } from '../status.ts';
+import { requestToken } from '../serviceAccountToken.ts';
+import {
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  notAcceptable,
+  notForLists,
+  successStatus,
+  unknownPath,
+} from '../status.ts';
 import { bindPod, evictPod, readScale, writeScale } from '../subresources.ts';
 import { negotiate, type Accepted } from './accept.ts';
+import { parseObject, parsePatch } from './decodeBody.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
-import {
-  deleteOptions,
-  isWatch,
-  parseBody,
-  parseObject,
-  patchType,
-  readRequest,
-  writeRequest,
-} from './requestOptions.ts';
+import { deleteOptions, isWatch, patchType, readRequest, writeRequest } from './requestOptions.ts';
 import type { ResourcePath } from './requestPath.ts';
 import { includeObject, partialMetadata, renderTable } from './table.ts';
 import { watchLines } from './watchLines.ts';
 
-const MEDIA_TYPES = ['application/json', 'application/yaml'];
+/** Subresources that are the object itself, in part. */
+const WRITABLE = new Set(['status', 'scale', 'finalize', 'approval', 'ephemeralcontainers', 'resize']);
+/** What only a node's kubelet could answer. */
+const KUBELET = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
+const YAML = { sortMapEntries: true } as const;
+const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
+const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 export class ResourceHandler {
   private readonly objects: Objects;
@@ -42,7 +51,7 @@ export class ResourceHandler {
     if (resource.namespaced ? path.name !== undefined && path.namespace === undefined : path.namespace !== undefined) {
       throw unknownPath();
     }
-    const warnings: string[] = [];
+    const warnings: string[] = resource.deprecation === undefined ? [] : [resource.deprecation];
     const response =
       path.name === undefined
         ? this.collection(request, path, resource, accepted, warnings)
@@ -71,15 +80,16 @@ export class ResourceHandler {
           accepted,
         );
       case 'POST': {
-        if (resource.namespaced && path.namespace === undefined) throw methodNotAllowed(resource);
+        if (resource.namespaced && path.namespace === undefined) throw methodNotAllowed();
+        if (resource.group === '' && resource.plural === 'bindings') return this.bind(request, path.namespace);
         const options = writeRequest(request, undefined, warnings);
-        const object = this.objects.create(resource, path.namespace, parseObject(request), options);
+        const object = this.objects.create(resource, path.namespace, parseObject(request, resource.kind), options);
         return this.one(request, object, resource, accepted, 201);
       }
       case 'DELETE':
         return this.deleteAll(request, path.namespace, resource);
       default:
-        throw methodNotAllowed(resource);
+        throw methodNotAllowed();
     }
   }
 
@@ -96,6 +106,7 @@ export class ResourceHandler {
     switch (request.method) {
       case 'GET': {
         const object = this.objects.get(resource, namespace, name);
+        if (subresource !== undefined && KUBELET.has(subresource)) throw noKubelet(object);
         return this.one(
           request,
           subresource === 'scale' ? readScale(resource, object) : object,
@@ -105,7 +116,8 @@ export class ResourceHandler {
         );
       }
       case 'PUT': {
-        const body = parseObject(request);
+        if (subresource !== undefined && !WRITABLE.has(subresource)) throw methodNotAllowed();
+        const body = parseObject(request, subresource === 'scale' ? 'Scale' : resource.kind);
         const object =
           subresource === 'scale'
             ? writeScale(this.objects, resource, namespace, name, options, () => body)
@@ -114,19 +126,14 @@ export class ResourceHandler {
       }
       case 'PATCH': {
         const type = patchType(request);
-        if (type === 'apply' && !request.query.has('fieldManager')) {
-          throw badRequest(
-            'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-          );
-        }
         const force = request.query.get('force') === 'true';
-        const patch = { ...options, type, body: parseBody(request), force };
+        const patch = { ...options, type, body: parsePatch(request), force };
         const { object, created } = patchObject(this.objects, resource, namespace, name, patch);
         return this.one(request, object, resource, accepted, created ? 201 : 200);
       }
       case 'DELETE': {
-        if (subresource !== undefined) throw methodNotAllowed(resource);
-        const body = request.body.length === 0 ? undefined : parseObject(request);
+        if (subresource !== undefined) throw methodNotAllowed();
+        const body = request.body.length === 0 ? undefined : parseObject(request, undefined);
         const { object, gone } = deleteObject(
           this.objects,
           resource,
@@ -141,8 +148,18 @@ export class ResourceHandler {
       case 'POST':
         return this.act(request, path, resource, options.dryRun);
       default:
-        throw methodNotAllowed(resource);
+        throw methodNotAllowed();
     }
+  }
+
+  /** POST bindings: the same as POST pods/binding, with the pod named in the body. */
+  private bind(request: ApiRequest, namespace: string | undefined): ApiResponse {
+    const pods = this.objects.catalog.find('', 'v1', 'pods');
+    if (pods === undefined) throw unknownPath();
+    const body = parseObject(request, 'Binding');
+    const dryRun = request.query.get('dryRun') === 'All';
+    bindPod(this.objects, pods, namespace, textAt(body, 'metadata', 'name') ?? '', body, { dryRun });
+    return jsonResponse(SUCCESS, 201);
   }
 
   private checkSubresource(resource: Resource, subresource: string): void {
@@ -161,32 +178,46 @@ export class ResourceHandler {
     dryRun: boolean,
   ): ApiResponse {
     const { namespace, name } = path;
-    const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
     switch (path.subresource ?? '') {
       case 'eviction': {
-        const body = parseObject(request);
+        const body = parseObject(request, 'Eviction');
+        const target = textAt(body, 'metadata', 'name') ?? name;
+        if (target !== name) throw badRequest('name in URL does not match name in Eviction object');
         const inner = isFields(body['deleteOptions']) ? body['deleteOptions'] : undefined;
         evictPod(this.objects, resource, namespace, name, deleteOptions(request, inner), this.clock.now());
-        return jsonResponse(success, 201);
+        return jsonResponse(SUCCESS, 201);
       }
       case 'binding':
-        bindPod(this.objects, resource, namespace, name, parseObject(request), { dryRun });
-        return jsonResponse(success, 201);
+        bindPod(this.objects, resource, namespace, name, parseObject(request, 'Binding'), { dryRun });
+        return jsonResponse(SUCCESS, 201);
+      case 'log':
+      case 'exec':
+      case 'attach':
+      case 'portforward':
+      case 'proxy':
+        throw noKubelet(this.objects.get(resource, namespace, name));
+      case 'token': {
+        const account = this.objects.get(resource, namespace, name);
+        const body = parseObject(request, 'TokenRequest');
+        const { fieldManager } = writeRequest(request, 'token', []);
+        const uuid = (): string => this.objects.context.uuid();
+        return jsonResponse(requestToken(account, body, { now: this.clock.now(), fieldManager, uuid }), 201);
+      }
       default:
-        throw methodNotAllowed(resource);
+        throw methodNotAllowed();
     }
   }
 
   private deleteAll(request: ApiRequest, namespace: string | undefined, resource: Resource): ApiResponse {
-    if (!resource.verbs.includes('deletecollection')) throw methodNotAllowed(resource);
-    const body = request.body.length === 0 ? undefined : parseObject(request);
+    if (!resource.verbs.includes('deletecollection')) throw methodNotAllowed();
+    const body = request.body.length === 0 ? undefined : parseObject(request, undefined);
     const options = deleteOptions(request, body);
     const page = listObjects(this.objects, resource, readRequest(request, namespace));
-    const items = page.items.map(
-      ({ metadata }) =>
-        deleteObject(this.objects, resource, metadata.namespace, metadata.name, options, this.clock.now()).object,
-    );
-    return this.list(request, { ...page, items }, resource, { as: 'json', version: 'v1' });
+    for (const { metadata } of page.items) {
+      deleteObject(this.objects, resource, metadata.namespace, metadata.name, options, this.clock.now());
+    }
+    // The answer lists what was there.
+    return this.list(request, page, resource, { as: 'json', version: 'v1' });
   }
 
   private one(
@@ -201,12 +232,13 @@ export class ResourceHandler {
         const include = includeObject(request.query.get('includeObject'));
         const { resourceVersion } = object.metadata;
         const metadata = resourceVersion === undefined ? {} : { resourceVersion };
-        return jsonResponse(renderTable(resource, [object], metadata, include, this.clock.now()), code);
+        const now = this.clock.now();
+        return jsonResponse(renderTable(resource, [object], metadata, include, now, accepted.version), code);
       }
       case 'partialMetadata':
         return jsonResponse(partialMetadata(object), code);
       case 'yaml':
-        return { code, contentType: 'application/yaml', body: stringifyYaml(object) };
+        return { code, contentType: 'application/yaml', body: stringifyYaml(object, YAML) };
       case 'json':
       case 'partialMetadataList':
       case 'aggregatedDiscovery':
@@ -215,14 +247,18 @@ export class ResourceHandler {
   }
 
   private list(request: ApiRequest, page: ListPage, resource: Resource, accepted: Accepted): ApiResponse {
-    const head = { kind: resource.listKind, apiVersion: apiVersionText(resource), metadata: page.metadata };
+    // Lists of custom resources always have the field.
+    const metadata = resource.custom ? { continue: '', ...page.metadata } : page.metadata;
+    const head = { kind: resource.listKind, apiVersion: apiVersionText(resource), metadata };
     switch (accepted.as) {
       case 'table': {
         const include = includeObject(request.query.get('includeObject'));
-        return jsonResponse(renderTable(resource, page.items, page.metadata, include, this.clock.now()));
+        const now = this.clock.now();
+        return jsonResponse(renderTable(resource, page.items, page.metadata, include, now, accepted.version));
       }
-      case 'partialMetadataList':
       case 'partialMetadata':
+        throw notForLists(resource);
+      case 'partialMetadataList':
         return jsonResponse({
           kind: 'PartialObjectMetadataList',
           apiVersion: 'meta.k8s.io/v1',
@@ -230,7 +266,11 @@ export class ResourceHandler {
           items: page.items.map(partialMetadata),
         });
       case 'yaml':
-        return { code: 200, contentType: 'application/yaml', body: stringifyYaml({ ...head, items: page.items }) };
+        return {
+          code: 200,
+          contentType: 'application/yaml',
+          body: stringifyYaml({ ...head, items: page.items }, YAML),
+        };
       case 'json':
       case 'aggregatedDiscovery': {
         const items = page.items.map((item) => listItemText(item, resource.custom));
@@ -250,4 +290,13 @@ export class ResourceHandler {
     const lines = watchLines(events, resource, accepted, include, () => this.clock.now());
     return { code: 200, contentType: 'application/json', body: lines };
   }
+}
+
+/** Nodes here have no address to call: what a client hears when its pod has no node, or a node that does not answer. */
+function noKubelet(object: ApiObject): Error {
+  const node = textAt(object, 'spec', 'nodeName') ?? '';
+  const { name } = object.metadata;
+  return node === ''
+    ? badRequest(`pod ${name} does not have a host assigned`)
+    : internalError(new Error(`no kubelet answers for node ${node}`));
 }

@@ -16,10 +16,11 @@ export function renderTable(
   metadata: TableMetadata,
   include: IncludeObject,
   now: number,
+  version = 'v1',
 ): object {
   return {
     kind: 'Table',
-    apiVersion: 'meta.k8s.io/v1',
+    apiVersion: `meta.k8s.io/${version}`,
     metadata,
     columnDefinitions: resource.columns.map((column) => ({
       name: column.name,
@@ -34,8 +35,10 @@ export function renderTable(
 
 function renderRow(resource: Resource, object: ApiObject, include: IncludeObject, now: number): object {
   const cells = resource.columns.map((column) => column.cell(object, now));
-  if (include === 'None') return { cells };
-  return { cells, object: include === 'Object' ? object : partialMetadata(object) };
+  const conditions = resource.rowConditions?.(object);
+  const shown = conditions === undefined ? { cells } : { cells, conditions };
+  if (include === 'None') return { ...shown, object: null };
+  return { ...shown, object: include === 'Object' ? object : partialMetadata(object) };
 }
 
 /** An object reduced to what identifies and labels it. */

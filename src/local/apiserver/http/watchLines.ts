@@ -21,7 +21,7 @@ export async function* watchLines(
   const tableText = (objects: readonly ApiObject[], resourceVersion: string): string => {
     const table = renderTable(resource, objects, { resourceVersion }, include, now());
     // Columns are sent once: clients remember them.
-    const shown = first ? table : { ...table, columnDefinitions: undefined };
+    const shown = first ? table : { ...table, columnDefinitions: null };
     first = false;
     return JSON.stringify(shown);
   };
@@ -52,7 +52,6 @@ function bookmark(
     apiVersion: apiVersionText(resource),
     metadata: {
       resourceVersion: String(event.revision),
-      creationTimestamp: null,
       ...(event.initialEventsEnd ? { annotations: INITIAL_EVENTS_END } : {}),
     },
   };

@@ -11,7 +11,11 @@ const MAX_OPERATIONS = 10_000;
 export class PatchFailed extends Error {}
 
 export function applyJsonPatch(document: unknown, operations: unknown): unknown {
-  if (!Array.isArray(operations)) throw badRequest('a JSON patch is a list of operations');
+  if (!Array.isArray(operations)) {
+    throw badRequest(
+      'error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp',
+    );
+  }
   if (operations.length > MAX_OPERATIONS) {
     throw badRequest(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`);
   }
@@ -21,7 +25,7 @@ export function applyJsonPatch(document: unknown, operations: unknown): unknown 
 }
 
 function applyOne(document: unknown, operation: unknown): unknown {
-  if (!isOperation(operation)) throw badRequest(`not a JSON patch operation: ${JSON.stringify(operation)}`);
+  if (!isOperation(operation)) throw new PatchFailed(`unexpected operation: ${JSON.stringify(operation)}`);
   const path = parsePointer(operation.path);
   switch (operation.op) {
     case 'add':
@@ -119,7 +123,8 @@ function replace(parent: unknown, name: string, value: unknown, path: string): u
     copy[indexIn(parent, name, false)] = value;
     return copy;
   }
-  if (isFields(parent) && Object.hasOwn(parent, name)) return { ...parent, [name]: value };
+  // Upstream's library creates what is not there, whatever the RFC says.
+  if (isFields(parent)) return { ...parent, [name]: value };
   throw new PatchFailed(`replace operation does not apply: doc is missing key: ${path}`);
 }
 

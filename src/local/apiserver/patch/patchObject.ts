@@ -6,6 +6,7 @@ import type { Resource } from '../resource.ts';
 import type { Shape } from '../shape.ts';
 import { badRequest, unfitPatch, unsupportedMediaType } from '../status.ts';
 import { writeScale } from '../subresources.ts';
+import { goText } from './goText.ts';
 import { applyJsonPatch, PatchFailed } from './jsonPatch.ts';
 import { applyMergePatch } from './mergePatch.ts';
 import { applyStrategicMerge } from './strategicMerge.ts';
@@ -39,12 +40,15 @@ export function patchObject(
     return objects.apply(resource, namespace, name, request.body, request.force, request);
   }
   const change = (live: ApiObject): Fields => patched(resource.shape, live, request);
-  return { object: objects.update(resource, namespace, name, request, change), created: false };
+  const shown = (changed: Fields): string =>
+    request.type === 'strategic' ? goText(request.body) : JSON.stringify(changed);
+  const object = objects.update(resource, namespace, name, { ...request, patchText: shown }, change);
+  return { object, created: false };
 }
 
 function patched(shape: Shape, live: ApiObject, request: PatchRequest): Fields {
   const result = applyPatch(shape, live, request);
-  if (!isFields(result)) throw unfitPatch('the patch leaves no object');
+  if (!isFields(result)) throw unfitPatch();
   return result;
 }
 
@@ -54,7 +58,7 @@ function applyPatch(shape: Shape, live: ApiObject, { type, body }: PatchRequest)
       try {
         return applyJsonPatch(live, body);
       } catch (error) {
-        if (error instanceof PatchFailed) throw unfitPatch(error.message);
+        if (error instanceof PatchFailed) throw unfitPatch();
         throw error;
       }
     case 'strategic':

@@ -25,8 +25,8 @@ describe('strategic merge', () => {
           name: 'a',
           image: 'x',
           env: [
-            { name: 'K', value: '3' },
             { name: 'L', value: '2' },
+            { name: 'K', value: '3' },
           ],
         },
         { name: 'b', image: 'y' },
@@ -85,7 +85,7 @@ describe('strategic merge', () => {
   it('adds to and deletes from lists of plain values', () => {
     const live = { metadata: { finalizers: ['a', 'b'] } };
     expect(applyStrategicMerge(POD, live, { metadata: { finalizers: ['c'] } })).toEqual({
-      metadata: { finalizers: ['a', 'b', 'c'] },
+      metadata: { finalizers: ['c', 'a', 'b'] },
     });
     const removal = { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'] } };
     expect(applyStrategicMerge(POD, live, removal)).toEqual({ metadata: { finalizers: ['b'] } });

@@ -5,7 +5,8 @@
  */
 import { isFields, sameJson, type Fields } from '../fields.ts';
 import type { Shape } from '../shape.ts';
-import { badRequest } from '../status.ts';
+import { badRequest, unclassified } from '../status.ts';
+import { goText } from './goText.ts';
 
 const DIRECTIVE = '$patch';
 const RETAIN = '$retainKeys';
@@ -81,9 +82,9 @@ function mergeList(shape: Shape | undefined, live: readonly unknown[], patch: re
   if (key === undefined) {
     const result = [...live];
     for (const item of patch) if (!result.some((one) => sameJson(one, item))) result.push(item);
-    return result;
+    return reorder(result, live, patch, undefined);
   }
-  return mergeKeyedList(shape, key, live, patch);
+  return reorder(mergeKeyedList(shape, key, live, patch), live, patch, key);
 }
 
 function mergeKeyedList(shape: Shape, key: string, live: readonly unknown[], patch: readonly unknown[]): unknown[] {
@@ -92,7 +93,7 @@ function mergeKeyedList(shape: Shape, key: string, live: readonly unknown[], pat
     if (!isFields(item)) throw badRequest(`a list that merges by ${JSON.stringify(key)} holds objects`);
     const identity = item[key];
     if (identity === undefined) {
-      throw badRequest(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+      throw unclassified(`map: ${goText(item)} does not contain declared merge key: ${key}`);
     }
     const index = result.findIndex((one) => isFields(one) && sameJson(one[key], identity));
     const current = index < 0 ? {} : (result[index] as Fields);

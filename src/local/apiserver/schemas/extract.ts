@@ -1,8 +1,9 @@
 /**
- * Rewrites kubernetes.json and protobuf.json from a Kubernetes release. In: three folders of its sources:
- * `api/openapi-spec/v3`, and the modules `k8s.io/api` and `k8s.io/apimachinery`. Out: every type that the served kinds
- * reach, with structure, list types and merge keys, without prose; and the field numbers of the same types. Format the two files
- * with prettier afterwards.
+ * Rewrites kubernetes.json, protobuf.json and zeroValues.json from a Kubernetes release. In: folders of its sources:
+ * `api/openapi-spec/v3`, and the modules `k8s.io/api`, `apimachinery`, `apiextensions-apiserver` and `kube-aggregator`.
+ * Out: every type that the served kinds reach, with structure, list types and merge keys, without prose; the field
+ * numbers of the same types; and what each of them says when nothing has been written to it. Format the files with
+ * prettier afterwards.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,15 +13,23 @@ interface JsonObject {
   readonly [name: string]: Json;
 }
 
-const [folder, apiModule, machineryModule] = process.argv.slice(2);
-if (folder === undefined || apiModule === undefined || machineryModule === undefined) {
-  throw new Error('usage: tsx extract.ts <api/openapi-spec/v3> <api> <apimachinery>');
+const [folder, apiModule, machineryModule, extensionsModule, aggregatorModule] = process.argv.slice(2);
+if (
+  folder === undefined ||
+  apiModule === undefined ||
+  machineryModule === undefined ||
+  extensionsModule === undefined ||
+  aggregatorModule === undefined
+) {
+  throw new Error(
+    'usage: tsx extract.ts <api/openapi-spec/v3> <api> <apimachinery> <apiextensions-apiserver> <kube-aggregator>',
+  );
 }
 
 const SERVED = [
   /^io\.k8s\.api\.core\.v1\.(Pod|Node|Namespace|Service|Endpoints|ConfigMap|Secret|ServiceAccount|Event)$/,
   /^io\.k8s\.api\.core\.v1\.(PersistentVolume|PersistentVolumeClaim|PodTemplate|ReplicationController)$/,
-  /^io\.k8s\.api\.core\.v1\.(LimitRange|ResourceQuota|Binding)$/,
+  /^io\.k8s\.api\.core\.v1\.(LimitRange|ResourceQuota|Binding|ComponentStatus)$/,
   /^io\.k8s\.api\.apps\.v1\.(Deployment|ReplicaSet|DaemonSet|StatefulSet|ControllerRevision)$/,
   /^io\.k8s\.api\.batch\.v1\.(Job|CronJob)$/,
   /^io\.k8s\.api\.policy\.v1\.(PodDisruptionBudget|Eviction)$/,
@@ -30,13 +39,17 @@ const SERVED = [
   /^io\.k8s\.api\.scheduling\.v1\.PriorityClass$/,
   /^io\.k8s\.api\.autoscaling\.(v2\.HorizontalPodAutoscaler|v1\.(HorizontalPodAutoscaler|Scale))$/,
   /^io\.k8s\.api\.rbac\.v1\.(Role|RoleBinding|ClusterRole|ClusterRoleBinding)$/,
-  /^io\.k8s\.api\.networking\.v1\.(Ingress|IngressClass|NetworkPolicy)$/,
+  /^io\.k8s\.api\.networking\.v1\.(Ingress|IngressClass|NetworkPolicy|IPAddress|ServiceCIDR)$/,
   /^io\.k8s\.api\.node\.v1\.RuntimeClass$/,
   /^io\.k8s\.api\.discovery\.v1\.EndpointSlice$/,
   /^io\.k8s\.api\.events\.v1\.Event$/,
   /^io\.k8s\.api\.authorization\.v1\.(SelfSubject(Access|Rules)Review|(Local)?SubjectAccessReview)$/,
-  /^io\.k8s\.api\.authentication\.v1\.(SelfSubjectReview|TokenRequest)$/,
+  /^io\.k8s\.api\.authentication\.v1\.(SelfSubjectReview|TokenRequest|TokenReview)$/,
   /^io\.k8s\.api\.admissionregistration\.v1\.(Mutating|Validating)WebhookConfiguration$/,
+  /^io\.k8s\.api\.admissionregistration\.v1\.(Mutating|Validating)AdmissionPolicy(Binding)?$/,
+  /^io\.k8s\.api\.certificates\.v1\.CertificateSigningRequest$/,
+  /^io\.k8s\.api\.flowcontrol\.v1\.(FlowSchema|PriorityLevelConfiguration)$/,
+  /^io\.k8s\.kube-aggregator\.pkg\.apis\.apiregistration\.v1\.APIService$/,
   /^io\.k8s\.api\.resource\.v1\.(ResourceClaim|ResourceClaimTemplate|ResourceSlice|DeviceClass)$/,
   /^io\.k8s\.apiextensions-apiserver\.pkg\.apis\.apiextensions\.v1\.CustomResourceDefinition$/,
   /^io\.k8s\.apimachinery\.pkg\.apis\.meta\.v1\.(Status|DeleteOptions)$/,
@@ -109,7 +122,7 @@ interface ProtoField {
 }
 
 function packageOf(text: string): string {
-  return openApiName(/^package (.+);$/m.exec(text)?.[1] ?? '');
+  return openApiName(/^package (.+);$/m.exec(text)?.[1] ?? '').replaceAll('_', '-');
 }
 
 /** Field numbers and types from generated.proto. */
@@ -179,3 +192,80 @@ for (let name = open.pop(); name !== undefined; name = open.pop()) {
   numbered.set(name, rows);
 }
 write('protobuf.json', numbered);
+
+/** What a Go field of this type looks like in JSON when it has never been set; `undefined` when it is left out. */
+function zeroOf(type: string, options: string, underlying: ReadonlyMap<string, string>): Json | undefined {
+  if (options.includes('omitzero')) return undefined;
+  if (type.startsWith('[') || type.startsWith('map')) return options.includes('omitempty') ? undefined : null;
+  const bare = type.split('.').at(-1) ?? type;
+  const base = underlying.get(bare) ?? bare;
+  const isStruct = base === 'struct' || /^(ObjectMeta|ListMeta|LabelSelector|VolumeNodeAffinity)$/.test(bare);
+  if (/^(Time|MicroTime|RawExtension)$/.test(bare)) return null;
+  if (bare === 'Quantity') return '0';
+  if (bare === 'IntOrString') return options.includes('omitempty') ? undefined : 0;
+  if (isStruct) return {};
+  if (options.includes('omitempty') || type.startsWith('*')) return undefined;
+  if (base.startsWith('[') || base.startsWith('map')) return null;
+  if (/^u?int(32|64)?$|^float64$/.test(base)) return 0;
+  if (base === 'bool') return false;
+  return base === 'string' || base === 'UID' ? '' : undefined;
+}
+
+const goFiles = [
+  ...inApi.map((path) => [path.replace('generated.proto', 'types.go'), path] as const),
+  ...inMachinery.map((path) => [path.replace('generated.proto', 'types.go'), path] as const),
+  ...[
+    [extensionsModule, 'pkg/apis/apiextensions/v1'],
+    [aggregatorModule, 'pkg/apis/apiregistration/v1'],
+  ].map(([root = '', inner = '']) => [join(root, inner, 'types.go'), join(root, inner, 'generated.proto')] as const),
+];
+const sources = goFiles.flatMap(([goFile, protoFile]) => {
+  if (!existsSync(goFile) || !existsSync(protoFile)) return [];
+  const text = readdirSync(join(goFile, '..'))
+    .filter((name) => name.endsWith('.go') && !name.startsWith('zz_') && !name.includes('generated'))
+    .map((name) => readFileSync(join(goFile, '..', name), 'utf8'))
+    .join('\n');
+  return [{ inPackage: packageOf(readFileSync(protoFile, 'utf8')), text }];
+});
+const baseTypes = (text: string): [string, string][] =>
+  [...text.matchAll(/^type (\w+) (struct|[\w[\].]+)/gm)].map(([, name = '', base = '']) => [name, base]);
+const everywhere = new Map(sources.flatMap(({ text }) => baseTypes(text)));
+const zeroes = new Map<string, { zero?: Record<string, Json>; omit?: string[] }>();
+for (const { inPackage, text } of sources) {
+  const underlying = new Map([...everywhere, ...baseTypes(text)]);
+  const inlined = new Map<string, string[]>();
+  const own = new Map<string, Record<string, Json>>();
+  const omitted = new Map<string, string[]>();
+  for (const [, name = '', body = ''] of text.matchAll(/^type (\w+) struct \{\n(.*?)^\}/gms)) {
+    const fields: Record<string, Json> = {};
+    for (const [, first = '', second, json = ''] of body.matchAll(
+      /^\t([\w.*]+)(?:[ \t]+([*[\]\w.]+))?[ \t]+`json:"([^"]*)"/gm,
+    )) {
+      const type = second ?? first;
+      const [field = '', ...rest] = json.split(',');
+      if (field === '-') continue;
+      if (field === '' && rest.includes('inline')) {
+        inlined.set(name, [...(inlined.get(name) ?? []), type.split('.').at(-1) ?? '']);
+        continue;
+      }
+      const zero = type.startsWith('*') ? undefined : zeroOf(type, rest.join(','), underlying);
+      if (zero !== undefined) fields[field] = zero;
+      const base = underlying.get(type.split('.').at(-1) ?? '') ?? type;
+      if (rest.includes('omitempty') && /^(string|UID|u?int(32|64)?|bool|float64)$/.test(base)) {
+        omitted.set(name, [...(omitted.get(name) ?? []), field]);
+      }
+    }
+    own.set(name, fields);
+  }
+  for (const [name, fields] of own) {
+    const parts = inlined.get(name) ?? [];
+    const zero = Object.assign({}, ...parts.map((one) => own.get(one) ?? {}), fields) as Record<string, Json>;
+    const omit = [...parts.flatMap((one) => omitted.get(one) ?? []), ...(omitted.get(name) ?? [])];
+    if (!kept.has(`${inPackage}.${name}`)) continue;
+    zeroes.set(`${inPackage}.${name}`, {
+      ...(Object.keys(zero).length === 0 ? {} : { zero }),
+      ...(omit.length === 0 ? {} : { omit }),
+    });
+  }
+}
+write('zeroValues.json', zeroes);

@@ -1,5 +1,6 @@
 /** Rules for pods: defaults, priority and toleration admission, quality of service, what may change, and the grace of deletion. */
-import { Quantity } from '../../../units/quantity.ts';
+import { admitPodLimits } from '../admission/limitRanges.ts';
+import { admitServiceAccount } from '../admission/serviceAccount.ts';
 import {
   at,
   ensureFields,
@@ -14,8 +15,10 @@ import {
   type Fields,
 } from '../fields.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
-import { forbidden, forbiddenChange, required, type FieldError } from '../status.ts';
-import { defaultPodSpec } from './podTemplate.ts';
+import { forbidden, forbiddenChange, type FieldError } from '../status.ts';
+import { qosClass } from './podQuality.ts';
+import { checkGates, checkPodSpec } from './podSpecValidation.ts';
+import { defaultPodSpec, warnAboutPodSpec } from './podTemplate.ts';
 
 const PODS = { group: '', plural: 'pods' };
 const EVICTION_TOLERATION_SECONDS = 300;
@@ -29,9 +32,11 @@ export const podStrategy: Strategy = {
     defaultPodSpec(spec);
     setDefaults(spec, { enableServiceLinks: true });
   },
-  prepareCreate(draft, context) {
+  prepareCreate(draft, context, warn) {
     const spec = ensureFields(draft, 'spec');
-    admitServiceAccount(spec);
+    warnAboutPodSpec(spec, 'spec', warn);
+    admitPodLimits(draft, context);
+    admitServiceAccount(draft, spec, context);
     admitPriority(draft, spec, context);
     admitTolerations(spec);
     draft['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
@@ -49,14 +54,10 @@ export const podStrategy: Strategy = {
     }
   },
   validate(draft, old) {
-    const errors: FieldError[] = [];
-    const containers = listAt(draft, 'spec', 'containers');
-    if (containers.length === 0) errors.push(required('spec.containers'));
-    containers.forEach((container, index) => {
-      if ((textAt(container, 'name') ?? '') === '') errors.push(required(`spec.containers[${index}].name`));
-      if ((textAt(container, 'image') ?? '') === '') errors.push(required(`spec.containers[${index}].image`));
-    });
-    if (old !== undefined && !sameJson(immutablePart(draft), immutablePart(old))) {
+    const spec = fieldsAt(draft, 'spec') ?? {};
+    const errors = old === undefined ? [...checkPodSpec(spec, 'spec'), ...checkGates(spec)] : [];
+    if (old !== undefined) errors.push(...checkTolerationChange(draft, old));
+    if (old !== undefined && errors.length === 0 && !sameJson(immutablePart(draft), immutablePart(old))) {
       errors.push(
         forbiddenChange(
           'spec',
@@ -72,6 +73,20 @@ export const podStrategy: Strategy = {
     return requested ?? numberAt(pod, 'spec', 'terminationGracePeriodSeconds') ?? GRACE_WHEN_UNSET;
   },
 };
+
+/** Tolerations may be added, and the patience of existing ones changed. */
+function checkTolerationChange(draft: ApiObject, old: ApiObject): FieldError[] {
+  const bare = (toleration: unknown): string => {
+    const { tolerationSeconds: _seconds, ...rest } = isFields(toleration) ? toleration : {};
+    const members = Object.entries(rest).map(([name, value]) => `${name}=${String(value)}`);
+    return members.sort().join();
+  };
+  const now = new Set(listAt(draft, 'spec', 'tolerations').map(bare));
+  const isKept = listAt(old, 'spec', 'tolerations').every((toleration) => now.has(bare(toleration)));
+  if (isKept) return [];
+  const why = 'existing toleration can not be modified except its tolerationSeconds';
+  return [forbiddenChange('spec.tolerations', why)];
+}
 
 function immutablePart(pod: ApiObject): Fields {
   const {
@@ -98,11 +113,6 @@ function immutablePart(pod: ApiObject): Fields {
   };
 }
 
-function admitServiceAccount(spec: Fields): void {
-  setDefaults(spec, { serviceAccountName: 'default' });
-  spec['serviceAccount'] = spec['serviceAccountName'];
-}
-
 function admitPriority(pod: ApiObject, spec: Fields, context: StrategyContext): void {
   const name = textAt(spec, 'priorityClassName') ?? '';
   let chosen: ApiObject | undefined;
@@ -119,7 +129,24 @@ function admitPriority(pod: ApiObject, spec: Fields, context: StrategyContext): 
       throw forbidden(PODS, pod.metadata.name, `no PriorityClass with name ${name} was found`);
     }
   }
-  spec['priority'] = numberAt(chosen, 'value') ?? 0;
+  const value = numberAt(chosen, 'value') ?? 0;
+  if (typeof spec['priority'] === 'number' && spec['priority'] !== value) {
+    throw forbidden(
+      PODS,
+      pod.metadata.name,
+      `the integer value of priority (${spec['priority']}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+    );
+  }
+  spec['priority'] = value;
+  const policy = textAt(chosen, 'preemptionPolicy') ?? 'PreemptLowerPriority';
+  const given = textAt(spec, 'preemptionPolicy');
+  if (given !== undefined && given !== policy) {
+    throw forbidden(
+      PODS,
+      pod.metadata.name,
+      `the string value of PreemptionPolicy (${given}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
+    );
+  }
   setDefaults(spec, { preemptionPolicy: textAt(chosen, 'preemptionPolicy') ?? 'PreemptLowerPriority' });
 }
 
@@ -142,30 +169,4 @@ function admitTolerations(spec: Fields): void {
     }
   }
   spec['tolerations'] = tolerations;
-}
-
-/** Guaranteed, Burstable or BestEffort, from the cpu and memory of all containers. */
-function qosClass(spec: Fields): string {
-  const containers = [...listAt(spec, 'initContainers'), ...listAt(spec, 'containers')];
-  let anything = false;
-  let guaranteed = true;
-  for (const container of containers) {
-    const requests = fieldsAt(container, 'resources', 'requests') ?? {};
-    const limits = fieldsAt(container, 'resources', 'limits') ?? {};
-    for (const name of ['cpu', 'memory']) {
-      const request = amount(requests[name]);
-      const limit = amount(limits[name]);
-      if (request !== undefined || limit !== undefined) anything = true;
-      if (limit === undefined || (request !== undefined && request !== limit)) guaranteed = false;
-    }
-  }
-  if (!anything) return 'BestEffort';
-  return guaranteed ? 'Guaranteed' : 'Burstable';
-}
-
-/** Zero counts as not given. */
-function amount(value: unknown): string | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined;
-  const text = Quantity.tryParse(value)?.toString();
-  return text === '0' ? undefined : text;
 }

@@ -11,6 +11,8 @@ export function defaultPodSpec(spec: Fields): void {
     dnsPolicy: 'ClusterFirst',
     schedulerName: 'default-scheduler',
   });
+  // A negative grace once meant the shortest one, and still does.
+  if (Number(spec['terminationGracePeriodSeconds']) < 0) spec['terminationGracePeriodSeconds'] = 1;
   ensureFields(spec, 'securityContext');
   const account = textAt(spec, 'serviceAccountName') ?? textAt(spec, 'serviceAccount');
   if (account !== undefined && account !== '')
@@ -45,6 +47,12 @@ function defaultContainer(container: Fields): void {
     setDefaults(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 });
     const http = fieldsAt(probe, 'httpGet');
     if (http !== undefined) setDefaults(http, { path: '/', scheme: 'HTTP' });
+    const grpc = fieldsAt(probe, 'grpc');
+    if (grpc !== undefined) setDefaults(grpc, { service: '' });
+  }
+  for (const hook of ['postStart', 'preStop']) {
+    const http = fieldsAt(container, 'lifecycle', hook, 'httpGet');
+    if (http !== undefined) setDefaults(http, { path: '/', scheme: 'HTTP' });
   }
   for (const variable of listAt(container, 'env')) {
     const reference = fieldsAt(variable, 'valueFrom', 'fieldRef');
@@ -70,12 +78,26 @@ function defaultVolume(volume: Fields): void {
   }
   const hostPath = fieldsAt(volume, 'hostPath');
   if (hostPath !== undefined) setDefaults(hostPath, { type: '' });
+  const fieldRefs = [listAt(volume, 'downwardAPI', 'items')];
   for (const source of listAt(volume, 'projected', 'sources')) {
+    fieldRefs.push(listAt(source, 'downwardAPI', 'items'));
     const token = fieldsAt(source, 'serviceAccountToken');
     if (token !== undefined) setDefaults(token, { expirationSeconds: 3600 });
   }
+  for (const item of fieldRefs.flat()) {
+    const reference = fieldsAt(item, 'fieldRef');
+    if (reference !== undefined) setDefaults(reference, { apiVersion: 'v1' });
+  }
   const claim = fieldsAt(volume, 'ephemeral', 'volumeClaimTemplate', 'spec');
   if (claim !== undefined) setDefaults(claim, { volumeMode: 'Filesystem' });
+}
+
+/** Accepted, and probably a mistake. */
+export function warnAboutPodSpec(spec: Fields, path: string, warn: ((message: string) => void) | undefined): void {
+  listAt(spec, 'imagePullSecrets').forEach((secret, index) => {
+    const name = textAt(secret, 'name') ?? '';
+    if (name === '') warn?.(`${path}.imagePullSecrets[${index}].name: invalid empty name ""`);
+  });
 }
 
 /** A template's pod spec, and `metadata.creationTimestamp` gone: kubectl sends it as null. */

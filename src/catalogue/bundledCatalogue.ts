@@ -1,0 +1,67 @@
+/**
+ * The catalogue that comes with the product: instance types at list prices, no Azure needed. In: a region and a node
+ * class. Out: every size that is sold there and suits the class, in order of name.
+ */
+import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
+import { Labels } from '../api/labels.ts';
+import type { InstanceType } from '../cloud/instanceType.ts';
+import { Requirement } from '../constraints/requirement.ts';
+import { instanceTypeOf } from './instanceTypeOf.ts';
+import { suitsClass } from './nodeSettings.ts';
+import { isNodeSize } from './nodeSize.ts';
+import { Offerings } from './offerings.ts';
+import { readSku } from './resourceSku.ts';
+import { CATALOGUE_LOCATIONS, SkuCatalogue } from './skuCatalogue.ts';
+
+export const BUNDLED_REGIONS: readonly string[] = CATALOGUE_LOCATIONS;
+
+/** Spot machines cost about a quarter of the list price; the real discount moves from day to day. */
+const ESTIMATED_SPOT_SHARE = 0.25;
+
+const AZURE_OVERLAY = { networkPlugin: 'azure', networkPluginMode: 'overlay' } as const;
+/** A catalogue without a cluster cannot know the value of this label. */
+const ANY_CLUSTER = Requirement.of(Labels.aksCluster, 'Exists');
+const NO_CLASS: AksNodeClass = {
+  apiVersion: 'karpenter.azure.com/v1beta1',
+  kind: 'AKSNodeClass',
+  metadata: { name: 'default' },
+};
+
+export interface BundledCatalogueOptions {
+  /** One of `BUNDLED_REGIONS`. */
+  readonly region: string;
+  /** Without one, AKS's defaults hold: Ubuntu, 128 GB of disk. */
+  readonly nodeClass?: AksNodeClass;
+}
+
+export function bundledInstanceTypes({ region, nodeClass = NO_CLASS }: BundledCatalogueOptions): InstanceType[] {
+  const sizes = new SkuCatalogue(region).all();
+  const listPrices = new Map(sizes.map(({ sku, price }) => [sku.name, price]));
+  const onDemand = (size: string): number => listPrices.get(size) ?? Number.POSITIVE_INFINITY;
+  const settings = {
+    location: region,
+    networking: AZURE_OVERLAY,
+    nodeResourceGroup: '',
+    memoryOverheadPercent: 0.075,
+  };
+  const offerings = new Offerings({
+    location: region,
+    prices: { onDemand, spot: (size) => estimatedSpotPrice(onDemand(size)) },
+    unavailable: { isUnavailable: () => false },
+    quota: { allows: () => true },
+  });
+  return sizes
+    .flatMap(({ sku }) => readSku(sku, region) ?? [])
+    .filter((sku) => isNodeSize(sku) && suitsClass(sku, nodeClass))
+    .sort((left, right) => (left.name < right.name ? -1 : 1))
+    .map((sku) => ofAnyCluster(instanceTypeOf(sku, nodeClass, settings, offerings.of(sku))));
+}
+
+function ofAnyCluster(instanceType: InstanceType): InstanceType {
+  return { ...instanceType, requirements: instanceType.requirements.replace(ANY_CLUSTER) };
+}
+
+/** Six digits, as Azure prints prices; more would be noise of binary fractions. */
+export function estimatedSpotPrice(onDemand: number): number {
+  return Math.round(onDemand * ESTIMATED_SPOT_SHARE * 1e6) / 1e6;
+}

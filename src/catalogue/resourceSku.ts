@@ -1,0 +1,141 @@
+/**
+ * One size as Azure lists it. In: an entry of `Microsoft.Compute/skus`. Out: the facts that the rest reads, typed; the
+ * strings of capabilities are parsed here and nowhere else.
+ */
+import { parseSizeName, type SizeName } from './sizeName.ts';
+
+/** What is read of an entry; the types of the Azure SDK and of our own table both fit. */
+export interface ListedSku {
+  readonly name?: string;
+  readonly resourceType?: string;
+  readonly family?: string;
+  readonly capabilities?: readonly Capability[];
+  readonly locationInfo?: readonly {
+    readonly location?: string;
+    readonly zones?: readonly string[];
+    readonly zoneDetails?: readonly {
+      readonly name?: readonly string[];
+      readonly capabilities?: readonly Capability[];
+    }[];
+  }[];
+  readonly restrictions?: readonly {
+    readonly type?: string;
+    readonly values?: readonly string[];
+    readonly restrictionInfo?: { readonly locations?: readonly string[]; readonly zones?: readonly string[] };
+  }[];
+}
+
+interface Capability {
+  readonly name?: string;
+  readonly value?: string;
+}
+
+type EphemeralPlacement = 'NvmeDisk' | 'CacheDisk' | 'ResourceDisk';
+
+export interface Sku {
+  readonly name: string;
+  readonly size: SizeName;
+  /** The counter that quota is held in; empty when Azure names none. */
+  readonly family: string;
+  readonly cpus: number;
+  /** Azure says GB and means GiB. */
+  readonly memoryGiB: number;
+  readonly gpus: number;
+  /** As in `kubernetes.io/arch`. */
+  readonly architecture: string | undefined;
+  /** Subset of `1` and `2`. */
+  readonly hyperVGenerations: readonly string[];
+  readonly acceleratedNetworking: boolean;
+  readonly premiumStorage: boolean;
+  readonly spotCapable: boolean;
+  readonly encryptionAtHost: boolean;
+  readonly trustedLaunch: boolean;
+  readonly ephemeralDisk: { readonly sizeGB: number; readonly placement: EphemeralPlacement } | undefined;
+  /** Availability zones without those that the subscription may not use: `1`, `2`, `3`. */
+  readonly zones: readonly string[];
+  /** Zones with ultra disks; `0` stands for machines in no zone. */
+  readonly ultraSsdZones: ReadonlySet<string>;
+  /** The subscription may not use the size in this location at all. */
+  readonly restricted: boolean;
+}
+
+const MEBI = 2 ** 20;
+const GIGA = 1e9;
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', Arm64: 'arm64' };
+
+/** `undefined` when the name cannot be read or the entry is not a machine size. */
+export function readSku(raw: ListedSku, location: string): Sku | undefined {
+  const size = parseSizeName(raw.name ?? '');
+  if (raw.name === undefined || size === undefined || raw.resourceType !== 'virtualMachines') return undefined;
+  const capabilities = new Map(raw.capabilities?.map(({ name, value }) => [name ?? '', value ?? '']));
+  const is = (name: string): boolean => capabilities.get(name)?.toLowerCase() === 'true';
+  const architecture = capabilities.get('CpuArchitectureType');
+  const hyperVGenerations = (capabilities.get('HyperVGenerations') ?? '')
+    .split(',')
+    .map((generation) => /^V([12])$/i.exec(generation.trim())?.[1])
+    .filter((generation) => generation !== undefined);
+  return {
+    name: raw.name,
+    size,
+    family: raw.family ?? '',
+    cpus: numberOf(capabilities.get('vCPUs')),
+    memoryGiB: numberOf(capabilities.get('MemoryGB')),
+    gpus: numberOf(capabilities.get('GPUs')),
+    architecture: architecture === undefined ? undefined : (ARCHITECTURES[architecture] ?? architecture),
+    hyperVGenerations,
+    acceleratedNetworking: is('AcceleratedNetworkingEnabled'),
+    premiumStorage: is('PremiumIO'),
+    spotCapable: is('LowPriorityCapable'),
+    encryptionAtHost: is('EncryptionAtHostSupported'),
+    trustedLaunch: hyperVGenerations.includes('2') && !is('TrustedLaunchDisabled'),
+    ephemeralDisk: ephemeralDiskOf(capabilities),
+    ...placesOf(raw, location, is('UltraSSDAvailable')),
+  };
+}
+
+/** First match wins, even when a later kind of disk would be larger: AKS node pools choose alike. */
+function ephemeralDiskOf(capabilities: ReadonlyMap<string, string>): Sku['ephemeralDisk'] {
+  if (capabilities.get('EphemeralOSDiskSupported')?.toLowerCase() !== 'true') return undefined;
+  const placements = (capabilities.get('SupportedEphemeralOSDiskPlacements') ?? '').split(',').map((one) => one.trim());
+  const nvme = numberOf(capabilities.get('NvmeDiskSizeInMiB')) * MEBI;
+  const cache = numberOf(capabilities.get('CachedDiskBytes'));
+  const temporary = numberOf(capabilities.get('MaxResourceVolumeMB')) * MEBI;
+  const disk = (bytes: number, placement: EphemeralPlacement): Sku['ephemeralDisk'] => {
+    const sizeGB = Math.floor(bytes / GIGA);
+    return sizeGB === 0 ? undefined : { sizeGB, placement };
+  };
+  if (nvme > 0 && placements.includes('NvmeDisk')) return disk(nvme, 'NvmeDisk');
+  if (cache > 0) return disk(cache, 'CacheDisk');
+  return disk(temporary, 'ResourceDisk');
+}
+
+function placesOf(
+  raw: ListedSku,
+  location: string,
+  regionalUltra: boolean,
+): Pick<Sku, 'zones' | 'ultraSsdZones' | 'restricted'> {
+  const same = (name: string | undefined): boolean => name?.toLowerCase() === location.toLowerCase();
+  const here = raw.locationInfo?.find((info) => same(info.location));
+  const closed = new Set<string>();
+  let restricted = false;
+  for (const restriction of raw.restrictions ?? []) {
+    const locations = restriction.restrictionInfo?.locations ?? restriction.values ?? [];
+    if (!locations.some(same)) continue;
+    if (restriction.type === 'Zone') for (const zone of restriction.restrictionInfo?.zones ?? []) closed.add(zone);
+    else restricted = true;
+  }
+  const ultraSsdZones = new Set(regionalUltra ? ['0'] : []);
+  for (const detail of here?.zoneDetails ?? []) {
+    const ultra = detail.capabilities?.some(
+      ({ name, value }) => name === 'UltraSSDAvailable' && value?.toLowerCase() === 'true',
+    );
+    if (ultra === true) for (const zone of detail.name ?? []) ultraSsdZones.add(zone);
+  }
+  const zones = (here?.zones ?? []).filter((zone) => !closed.has(zone));
+  return { zones: zones.toSorted(), ultraSsdZones, restricted };
+}
+
+function numberOf(text: string | undefined): number {
+  const value = Number(text ?? '0');
+  return Number.isFinite(value) ? value : 0;
+}

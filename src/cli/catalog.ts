@@ -1,0 +1,24 @@
+/** `nodewright catalog export`: the sizes that a plan can buy, as a file to change and to give to `plan --catalog`. */
+import { Command, Option } from 'commander';
+import { stringify } from 'yaml';
+import { bundledInstanceTypes } from '../catalogue/bundledCatalogue.ts';
+import { writeCatalogue } from '../catalogue/catalogueFile.ts';
+import { regionOption } from './catalogueSource.ts';
+
+export function catalogCommand(): Command {
+  const exportCommand = new Command('export')
+    .description(
+      'Prints the bundled catalogue: every size for AKS nodes with labels, allocatable resources and prices.',
+    )
+    .addOption(regionOption())
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['json', 'yaml']).default('json'))
+    .action(({ region, output }: { region: string; output: 'json' | 'yaml' }) => {
+      const catalogue = writeCatalogue(bundledInstanceTypes({ region }));
+      process.stdout.write(
+        output === 'json'
+          ? `${JSON.stringify(catalogue, undefined, 2)}\n`
+          : stringify(catalogue, { lineWidth: 0, aliasDuplicateObjects: false }),
+      );
+    });
+  return new Command('catalog').description('The sizes and prices that plans are made with.').addCommand(exportCommand);
+}

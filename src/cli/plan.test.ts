@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import type { PlanReport } from '../plan/planReport.ts';
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** As a user runs it, in a process of its own. */
+function nodewright(args: readonly string[], stdin = ''): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/nodewright.ts', ...args], {
+      env: { PATH: process.env['PATH'] },
+    });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, stdout, stderr }));
+    child.stdin.end(stdin);
+  });
+}
+
+const deployment = (name: string, replicas: number, requests: string): string => `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: ${name}, namespace: shop }
+spec:
+  replicas: ${replicas}
+  template:
+    metadata: { labels: { app: ${name} } }
+    spec:
+      containers:
+        - name: main
+          resources: { requests: { ${requests} } }
+`;
+
+const POOLS = `apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: { name: spot }
+spec:
+  template:
+    spec:
+      nodeClassRef: { group: karpenter.azure.com, kind: AKSNodeClass, name: linux }
+      requirements:
+        - { key: karpenter.sh/capacity-type, operator: In, values: [spot] }
+        - { key: karpenter.azure.com/sku-family, operator: In, values: [D, E] }
+---
+apiVersion: karpenter.azure.com/v1beta1
+kind: AKSNodeClass
+metadata: { name: linux }
+spec: { imageFamily: AzureLinux }
+`;
+
+describe('nodewright plan', () => {
+  let folder = '';
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nodewright-plan-'));
+    await mkdir(join(folder, 'shop/.git'), { recursive: true });
+    await writeFile(join(folder, 'shop/web.yaml'), deployment('web', 4, 'cpu: 1, memory: 2Gi'));
+    await writeFile(join(folder, 'shop/more.yml'), deployment('api', 2, 'cpu: 500m, memory: 1Gi'));
+    await writeFile(join(folder, 'shop/README.md'), '{{ not a manifest');
+    await writeFile(join(folder, 'shop/.git/config.yaml'), '{{ not a manifest');
+    await writeFile(join(folder, 'pools.yaml'), POOLS);
+    await writeFile(
+      join(folder, 'bad.yaml'),
+      `${deployment('ok', 1, 'cpu: 1')}---\n${deployment('bad', 1, 'cpu: -1')}`,
+    );
+    await writeFile(join(folder, 'huge.yaml'), deployment('huge', 2, 'cpu: 100k'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('prices a folder with the default pool', async () => {
+    const { code, stdout, stderr } = await nodewright(['plan', '-f', join(folder, 'shop'), '-o', 'json']);
+    expect([code, stderr]).toEqual([0, "No NodePool is given: planned with AKS's default one (family D, amd64).\n"]);
+    const report = JSON.parse(stdout) as PlanReport;
+    expect(Object.keys(report)).toEqual([
+      'nodes',
+      'unschedulable',
+      'costPerHour',
+      'lowerBoundPerHour',
+      'gap',
+      'solveMillis',
+    ]);
+    expect(report.nodes.flatMap(({ pods }) => pods).sort()).toEqual([
+      'shop/api-0',
+      'shop/api-1',
+      'shop/web-0',
+      'shop/web-1',
+      'shop/web-2',
+      'shop/web-3',
+    ]);
+    const sum = report.nodes.reduce((total, { pricePerHour }) => total + pricePerHour, 0);
+    expect(report.costPerHour).toBeCloseTo(sum, 6);
+    expect(report.lowerBoundPerHour).toBeLessThanOrEqual(report.costPerHour);
+    for (const node of report.nodes) {
+      expect(Object.keys(node)).toEqual([
+        'nodePool',
+        'instanceType',
+        'zone',
+        'capacityType',
+        'pricePerHour',
+        'pods',
+        'alternatives',
+      ]);
+      expect(node).toMatchObject({ nodePool: 'default', capacityType: 'on-demand' });
+      expect(node.instanceType).toMatch(/^Standard_D/);
+      for (const other of node.alternatives) {
+        expect(other.pricePerHour).toBeGreaterThanOrEqual(node.pricePerHour);
+        expect(other.instanceType).not.toBe(node.instanceType);
+      }
+    }
+  });
+
+  it('reads standard input, pools and another region, and prints YAML', async () => {
+    const args = ['plan', '-f', '-', '--nodepools', join(folder, 'pools.yaml'), '--region', 'westeurope', '-o', 'yaml'];
+    const { code, stdout, stderr } = await nodewright(args, deployment('web', 3, 'cpu: 2, memory: 14Gi'));
+    expect([code, stderr]).toEqual([0, '']);
+    const { nodes } = parse(stdout) as PlanReport;
+    expect(nodes.map(({ nodePool, capacityType }) => [nodePool, capacityType])).toEqual(
+      nodes.map(() => ['spot', 'spot']),
+    );
+    expect(nodes.every(({ zone }) => zone === '0' || zone.startsWith('westeurope-'))).toBe(true);
+  });
+
+  it('plans with the catalogue that `catalog export` wrote as with the bundled one', async () => {
+    const exported = await nodewright(['catalog', 'export', '--region', 'westeurope']);
+    expect([exported.code, exported.stderr]).toEqual([0, '']);
+    const catalogue = join(folder, 'catalogue.json');
+    await writeFile(catalogue, exported.stdout);
+    const args = ['plan', '-f', join(folder, 'shop'), '-o', 'json'];
+    const [bundled, given] = await Promise.all([
+      nodewright([...args, '--region', 'westeurope']),
+      nodewright([...args, '--catalog', catalogue]),
+    ]);
+    const withoutTime = ({ stdout }: Outcome): object => ({ ...(JSON.parse(stdout) as PlanReport), solveMillis: 0 });
+    expect(withoutTime(given)).toEqual(withoutTime(bundled));
+  });
+
+  it('plans what it can, and fails for the rest', async () => {
+    const { code, stdout, stderr } = await nodewright(['plan', '-f', join(folder, 'bad.yaml'), '-o', 'json']);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `${join(folder, 'bad.yaml')}:23: Deployment shop/bad: spec.template.spec.containers[0].resources.requests.cpu: -1 must not be negative
+No NodePool is given: planned with AKS's default one (family D, amd64).
+nodewright: 1 mistake in the input
+`,
+    );
+    expect((JSON.parse(stdout) as PlanReport).nodes.flatMap(({ pods }) => pods)).toEqual(['shop/ok-0']);
+  });
+
+  it('tells why pods have no place, and lets a pipeline fail for it', async () => {
+    const files = ['plan', '-f', join(folder, 'huge.yaml'), join(folder, 'shop')];
+    const lenient = await nodewright(files);
+    expect(lenient.code).toBe(0);
+    expect(lenient.stdout).toMatch(/^6 pods on \d nodes?: \$0\.\d{4} per hour/);
+    expect(lenient.stdout).toContain('2 pods cannot be placed:\n  shop/huge (2 pods)\n    NodePool default: ');
+    const strict = await nodewright([...files, '--fail-on', 'unschedulable,cost-above=0.01']);
+    expect(strict.code).toBe(1);
+    expect(strict.stderr).toMatch(/\nnodewright: 2 pods cannot be placed; \$0\.\d+ per hour is above \$0.01\n$/);
+    const rich = await nodewright([...files, '--fail-on', 'cost-above=100']);
+    expect(rich.code).toBe(0);
+  });
+
+  it('explains its choice', async () => {
+    const { stdout } = await nodewright(['plan', '-f', join(folder, 'shop'), '--explain']);
+    expect(stdout).toContain('\nNode 1: Standard_D');
+    expect(stdout).toContain('\nThe lower bound: ');
+  });
+
+  it.each([
+    [['plan'], 'nodewright: nothing to plan; name manifests with -f, or - for standard input\n'],
+    [['plan', '-f', '/nowhere'], 'nodewright: /nowhere cannot be read: there is no such file\n'],
+    [
+      ['plan', '-f', '-', '--fail-on', 'bad-weather'],
+      "nodewright: option '--fail-on <condition>' argument 'bad-weather' is invalid. It is unschedulable or cost-above=N, N dollars per hour.\n",
+    ],
+    [
+      ['plan', '-f', '-', '--region', 'atlantis'],
+      "nodewright: option '--region <region>' argument 'atlantis' is invalid. Allowed choices are eastus, southcentralus, swedencentral, uksouth, westeurope, westus2.\n",
+    ],
+  ])('refuses %j in one line', async (args, stderr) => {
+    expect(await nodewright(args)).toEqual({ code: 2, stdout: '', stderr });
+  });
+
+  it('refuses a catalogue with mistakes', async () => {
+    const file = join(folder, 'wrong.json');
+    await writeFile(file, JSON.stringify([{ name: 'a', labels: {}, allocatable: { cpu: 'x' }, offerings: [] }]));
+    const { code, stderr } = await nodewright(['plan', '-f', '-', '--catalog', file]);
+    expect([code, stderr]).toEqual([
+      2,
+      `nodewright: the catalogue ${file} is wrong: [0].allocatable.cpu: is not a quantity such as 1900m or 7Gi\n`,
+    ]);
+  });
+});

@@ -1,0 +1,101 @@
+/**
+ * `nodewright plan`: what machines would be bought for these manifests, without a cluster. In: files. Out: the plan on
+ * standard output, mistakes in the input on standard error, and an exit code that a pipeline can use.
+ */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { stringify } from 'yaml';
+import { planProblem } from '../plan/planProblem.ts';
+import { planReport, type PlanReport } from '../plan/planReport.ts';
+import { planTable } from '../plan/planTable.ts';
+import { readManifests } from '../plan/readManifests.ts';
+import { solve } from '../solver/solve.ts';
+import { readCatalogueFile, regionOption } from './catalogueSource.ts';
+import { UsageError } from './exitCode.ts';
+import { readSources } from './readSources.ts';
+
+interface PlanOptions {
+  readonly filename?: readonly string[];
+  readonly nodepools?: readonly string[];
+  readonly catalog?: string;
+  readonly region: string;
+  readonly output: 'table' | 'json' | 'yaml';
+  readonly explain: boolean;
+  readonly failOn: readonly FailCondition[];
+}
+
+type FailCondition = { readonly kind: 'unschedulable' } | { readonly kind: 'cost-above'; readonly dollars: number };
+
+const HELP = `
+Exit codes:
+  0  the plan is made, and no --fail-on condition holds
+  1  a --fail-on condition holds, or some of the input is wrong (the rest is planned all the same)
+  2  wrong usage
+
+Examples:
+  nodewright plan -f deploy/
+  helm template shop ./chart | nodewright plan -f - --region westeurope
+  nodewright plan -f deploy/ --nodepools pools.yaml -o json --fail-on unschedulable --fail-on cost-above=4.50`;
+
+export function planCommand(): Command {
+  return new Command('plan')
+    .description(
+      'Says which machines would be bought for the pods of these manifests, and what they cost. Works offline. Reads ' +
+        'Pods, Deployments, StatefulSets, ReplicaSets, DaemonSets, Jobs, CronJobs, NodePools and AKSNodeClasses.',
+    )
+    .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
+    .option('--nodepools <path...>', "NodePools and AKSNodeClasses; without any, AKS's default pool")
+    .option('--catalog <file>', 'sizes and prices, as `nodewright catalog export` writes them')
+    .addOption(regionOption())
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json', 'yaml']).default('table'))
+    .option('--explain', 'say why each machine was chosen and what the lower bound is made of', false)
+    .addOption(
+      new Option('--fail-on <condition>', 'end with 1 on `unschedulable` pods or a `cost-above=N` dollars per hour')
+        .default([], 'never')
+        .argParser((text, before: readonly FailCondition[]) => [...before, ...text.split(',').map(parseCondition)]),
+    )
+    .addHelpText('after', HELP)
+    .action(plan);
+}
+
+async function plan(options: PlanOptions): Promise<void> {
+  const { filename = [], nodepools = [], catalog, region, output, explain } = options;
+  if (filename.length === 0) throw new UsageError('nothing to plan; name manifests with -f, or - for standard input');
+  const instanceTypes = catalog === undefined ? undefined : await readCatalogueFile(catalog);
+  const input = readManifests(await readSources([...filename, ...nodepools]));
+  for (const { source, line, message } of input.mistakes) console.error(`${source}:${line}: ${message}`);
+  const { problem, notes } = planProblem(input, { region, ...(instanceTypes === undefined ? {} : { instanceTypes }) });
+  for (const note of notes) console.error(note);
+  const started = performance.now();
+  const solution = solve(problem, { suggestChanges: true });
+  const report = planReport(solution, performance.now() - started, explain);
+  process.stdout.write(print(report, output, explain));
+  const failures = options.failOn.flatMap((condition) => failureOf(condition, report));
+  if (input.mistakes.length > 0) failures.push(`${count(input.mistakes.length, 'mistake')} in the input`);
+  if (failures.length > 0) throw new Error(failures.join('; '));
+}
+
+function print(report: PlanReport, output: PlanOptions['output'], explain: boolean): string {
+  if (output === 'table') return planTable(report, explain);
+  if (output === 'json') return `${JSON.stringify(report, undefined, 2)}\n`;
+  return stringify(report, { lineWidth: 0, aliasDuplicateObjects: false });
+}
+
+function parseCondition(text: string): FailCondition {
+  if (text === 'unschedulable') return { kind: 'unschedulable' };
+  const [, amount] = /^cost-above=(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  if (amount === undefined) throw new InvalidArgumentError('It is unschedulable or cost-above=N, N dollars per hour.');
+  return { kind: 'cost-above', dollars: Number(amount) };
+}
+
+function failureOf(condition: FailCondition, report: PlanReport): string[] {
+  if (condition.kind === 'unschedulable') {
+    const { length } = report.unschedulable;
+    return length === 0 ? [] : [`${count(length, 'pod')} cannot be placed`];
+  }
+  const { dollars } = condition;
+  return report.costPerHour <= dollars ? [] : [`$${report.costPerHour} per hour is above $${dollars}`];
+}
+
+function count(amount: number, noun: string): string {
+  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,61 @@
+import { Kinds } from '../../api/kinds.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import type { Instance } from '../../cloud/cloudProvider.ts';
+import { InstanceNotFoundError } from '../../cloud/errors.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { singleton } from '../../kube/runtime/singleton.ts';
+import { settleAll } from '../settleAll.ts';
+import type { World } from '../world.ts';
+
+const INTERVAL = 2 * 60_000;
+/** A machine this young may belong to a claim that we have not heard of yet. */
+const YOUNG = 5 * 60_000;
+const CONCURRENCY = 100;
+
+/** Removes machines that no NodeClaim stands for any more, with the Nodes they have become. */
+export function instanceGarbageCollectionController(world: World): Controller {
+  const { informers, cloud, cluster, kube, clock, log } = world;
+
+  function isOrphan({ providerID, claimName, createdAt, deleting }: Instance): boolean {
+    if (deleting || clock.now() - (createdAt ?? clock.now()) < YOUNG) return false;
+    // By name as well: the claim's record of its launch may be the very thing that was lost.
+    return (
+      !cluster.claimByProviderID(providerID) && !(claimName && informers.nodeClaims.store.get({ name: claimName }))
+    );
+  }
+
+  async function remove(instance: Instance, signal: AbortSignal): Promise<void> {
+    try {
+      await cloud.delete(claimFor(instance), signal);
+    } catch (error) {
+      if (!(error instanceof InstanceNotFoundError)) throw error;
+    }
+    const node = cluster.nodeByProviderID(instance.providerID);
+    if (node) await ignoreNotFound(kube.delete(Kinds.Node, { name: node.metadata.name }, { signal }));
+    log.info('garbage collected cloudprovider instance', {
+      controller: 'instance.garbagecollection',
+      'provider-id': instance.providerID,
+      ...(node && { Node: node.metadata.name }),
+    });
+  }
+
+  return singleton({
+    ...world,
+    name: 'instance.garbagecollection',
+    interval: INTERVAL,
+    reconcile: async (signal) => {
+      const instances = await cloud.list(signal);
+      await settleAll(instances.filter(isOrphan), CONCURRENCY, (instance) => remove(instance, signal));
+    },
+  });
+}
+
+/** What is left to know of the claim of an instance: enough to remove it by. */
+function claimFor({ providerID, claimName }: Instance): NodeClaim {
+  return {
+    metadata: { name: claimName ?? '' },
+    spec: { nodeClassRef: { group: '', kind: '', name: '' }, requirements: [], expireAfter: 'Never' },
+    status: { providerID },
+  };
+}

@@ -1,0 +1,69 @@
+import { NodeClaimConditions, Reasons } from '../../api/conditionTypes.ts';
+import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
+import { Kinds, type Node } from '../../api/kinds.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { patchStatus } from '../../kube/statusPatch.ts';
+import { parseResources, quantityOf } from '../../units/resources.ts';
+import { isManaged } from '../managed.ts';
+import { nodesOf } from '../nodeclaim-lifecycle/nodesOf.ts';
+import type { World } from '../world.ts';
+import { failedConsistencyCheck } from './events.ts';
+
+const INTERVAL = 10 * 60_000;
+/** A node may fall short of what was promised by a tenth. */
+const TOLERATED_SHARE = 0.9;
+
+/** Says on each NodeClaim whether its machine is what it promised to be. */
+export function nodeClaimConsistencyController(world: World): Controller {
+  const { informers, clock, kube, cloud, events } = world;
+  /** When each claim may be looked at again, by its UID. */
+  const due = new Map<string, number>();
+  return reconciler({
+    ...world,
+    name: 'nodeclaim.consistency',
+    concurrency: 10,
+    watches: [
+      watch(informers.nodeClaims, ({ type, object }) => {
+        if (type === 'deleted') due.delete(object.metadata.uid ?? '');
+        return type === 'deleted' ? [] : [object.metadata.name];
+      }),
+    ],
+    reconcile: async (name) => {
+      const claim = informers.nodeClaims.store.get({ name });
+      if (!claim || !isManaged(claim.spec.nodeClassRef, cloud) || !claim.status?.providerID) return undefined;
+      const { uid = name, deletionTimestamp } = claim.metadata;
+      const wait = (due.get(uid) ?? 0) - clock.now();
+      if (wait > 0) return { requeueAfter: wait };
+      const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
+      const [node] = nodesOf(claim, informers.nodes);
+      const settled = node && !deletionTimestamp && conditions.isTrue(NodeClaimConditions.initialized);
+      const issues = settled ? shortfalls(node, claim) : [];
+      for (const issue of issues) failedConsistencyCheck(events, claim, issue);
+      if (issues.length > 0) {
+        const reason = Reasons.consistencyCheckFailed;
+        conditions.setFalse(NodeClaimConditions.consistentStateFound, clock.now(), reason, issues.join('; '));
+      } else conditions.setTrue(NodeClaimConditions.consistentStateFound, clock.now());
+      const status = { ...claim.status, conditions: conditions.conditions };
+      await patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true });
+      // Before it is settled there is nothing to judge: the next look is the first that counts.
+      if (settled) due.set(uid, clock.now() + INTERVAL);
+      return { requeueAfter: INTERVAL };
+    },
+  });
+}
+
+function shortfalls(node: Node, claim: NodeClaim): string[] {
+  const actual = parseResources(node.status?.capacity);
+  const expected = parseResources(claim.status?.capacity);
+  return Object.keys(claim.spec.resources?.requests ?? {}).flatMap((name) => {
+    const [is, should] = [quantityOf(actual, name), quantityOf(expected, name)];
+    if (should.isZero()) return [];
+    const share = is.milliValue() / should.milliValue();
+    if (share >= TOLERATED_SHARE) return [];
+    const percent = (share * 100).toFixed(1);
+    return [`expected ${should.toString()} of resource ${name}, but found ${is.toString()} (${percent}% of expected)`];
+  });
+}

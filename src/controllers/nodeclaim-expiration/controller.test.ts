@@ -1,0 +1,38 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Workbench } from '../../../test/simulation/workbench.ts';
+import { nodeClaimExpirationController } from './controller.ts';
+
+let bench: Workbench;
+beforeEach(async () => {
+  bench = await Workbench.start({ controllers: ({ world }) => [nodeClaimExpirationController(world)] });
+});
+afterEach(() => bench.close());
+
+const HOUR = 3_600_000;
+const left = async (): Promise<string[]> => (await bench.claims()).map(({ metadata }) => metadata.name);
+
+it('ends a claim at its age, and none that lives for ever or belongs to others', async () => {
+  await bench.createClaim('short', { expireAfter: '1h' });
+  await bench.createClaim('long', { expireAfter: '24h', terminationGracePeriod: '0s' });
+  await bench.createClaim('endless', { expireAfter: 'Never' });
+  await bench.createClaim('foreign', { expireAfter: '1h', nodeClassRef: { group: 'other.io', kind: 'X', name: 'x' } });
+  await bench.advance(HOUR - 1);
+  expect(await left()).toHaveLength(4);
+  await bench.advance(1);
+  expect(await left()).toEqual(['endless', 'foreign', 'long']);
+  await bench.advance(23 * HOUR);
+  expect(await left()).toEqual(['endless', 'foreign']);
+  const count = (mode: string) =>
+    bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'expired', termination_mode: mode });
+  expect([count('graceful'), count('forceful')]).toEqual([1, 1]);
+});
+
+it('counts the age of the claim, not of the process', async () => {
+  await bench.createClaim('short', { expireAfter: '1h' });
+  await bench.advance(HOUR / 2);
+  await bench.stopEngine();
+  await bench.advance(HOUR);
+  bench.startEngine();
+  await bench.clock.idle();
+  expect(await left()).toEqual([]);
+});

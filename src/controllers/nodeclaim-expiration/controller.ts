@@ -1,0 +1,37 @@
+import { isReschedulable } from '../../cluster/podPredicates.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { Duration } from '../../units/duration.ts';
+import { deleteClaim } from '../deleteClaim.ts';
+import { DisruptedCounter } from '../disruptedCounter.ts';
+import { isManaged } from '../managed.ts';
+import type { World } from '../world.ts';
+
+/**
+ * Ends NodeClaims that have reached their `expireAfter`, whatever their pool says: budgets and do-not-disrupt keep no
+ * machine alive for ever, they only slow its drain.
+ */
+export function nodeClaimExpirationController(world: World): Controller {
+  const { informers, clock, kube, cloud, cluster } = world;
+  const disrupted = new DisruptedCounter(world.metrics);
+  return reconciler({
+    ...world,
+    name: 'nodeclaim.expiration',
+    concurrency: 10,
+    watches: [watch(informers.nodeClaims)],
+    reconcile: async (name, { signal, log }) => {
+      const claim = informers.nodeClaims.store.get({ name });
+      if (!claim || claim.metadata.deletionTimestamp || !isManaged(claim.spec.nodeClassRef, cloud)) return undefined;
+      const { expireAfter } = claim.spec;
+      if (!expireAfter || expireAfter === 'Never') return undefined;
+      const end = Date.parse(claim.metadata.creationTimestamp ?? '') + Duration.parse(expireAfter).milliseconds;
+      if (clock.now() < end) return { requeueAfter: end - clock.now() };
+      const pods = cluster.machineOf(name)?.pods.filter(isReschedulable).length ?? 0;
+      if (!(await deleteClaim(kube, claim, signal))) return undefined;
+      disrupted.count(claim, 'expired', pods);
+      log.info('deleting expired nodeclaim', { NodeClaim: name, expireAfter });
+      return undefined;
+    },
+  });
+}

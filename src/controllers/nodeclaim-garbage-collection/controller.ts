@@ -1,0 +1,54 @@
+import { NodeClaimConditions, READY } from '../../api/conditionTypes.ts';
+import { findCondition } from '../../api/conditions.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { singleton } from '../../kube/runtime/singleton.ts';
+import { deleteClaim } from '../deleteClaim.ts';
+import { DisruptedCounter } from '../disruptedCounter.ts';
+import { isManaged } from '../managed.ts';
+import { nodesOf } from '../nodeclaim-lifecycle/nodesOf.ts';
+import { settleAll } from '../settleAll.ts';
+import type { World } from '../world.ts';
+
+const INTERVAL = 2 * 60_000;
+const CONCURRENCY = 20;
+
+/** Ends NodeClaims whose machine has vanished from the cloud behind our back. */
+export function nodeClaimGarbageCollectionController(world: World): Controller {
+  const { informers, cloud, kube, log } = world;
+  const disrupted = new DisruptedCounter(world.metrics);
+
+  /** A kubelet that reports is better evidence than a list that may lag behind. */
+  function isAlive(claim: NodeClaim): boolean {
+    return nodesOf(claim, informers.nodes).some(({ status }) =>
+      (status?.conditions ?? []).some(({ type, status: value }) => type === READY && value === 'True'),
+    );
+  }
+
+  return singleton({
+    ...world,
+    name: 'nodeclaim.garbagecollection',
+    interval: INTERVAL,
+    reconcile: async (signal) => {
+      // The claims of before the list: a machine that is launched meanwhile is not missing from it.
+      const registered = [...informers.nodeClaims.store.list()].filter(
+        (claim) =>
+          isManaged(claim.spec.nodeClassRef, cloud) &&
+          !claim.metadata.deletionTimestamp &&
+          findCondition(claim, NodeClaimConditions.registered)?.status === 'True',
+      );
+      const instances = await cloud.list(signal);
+      const present = new Set(instances.filter(({ deleting }) => !deleting).map(({ providerID }) => providerID));
+      const orphans = registered.filter((claim) => !present.has(claim.status?.providerID ?? '') && !isAlive(claim));
+      await settleAll(orphans, CONCURRENCY, async (claim) => {
+        if (!(await deleteClaim(kube, claim, signal))) return;
+        disrupted.count(claim, 'garbage_collected');
+        log.info('deleting nodeclaim whose instance is gone', {
+          controller: 'nodeclaim.garbagecollection',
+          NodeClaim: claim.metadata.name,
+          'provider-id': claim.status?.providerID,
+        });
+      });
+    },
+  });
+}

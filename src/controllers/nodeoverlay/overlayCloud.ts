@@ -1,0 +1,51 @@
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import type { InstanceType } from '../../cloud/instanceType.ts';
+import { overlaidType, type Evaluation, type TypeChange } from './evaluation.ts';
+
+/** The overlays have not been laid over the types of this pool yet; it cannot be used until they have. */
+export class UnevaluatedNodePoolError extends Error {
+  override readonly name = 'UnevaluatedNodePoolError';
+}
+
+/** What the last evaluation of overlays came to; replaced as a whole. */
+export class OverlayStore {
+  #changes: Evaluation['changes'] = new Map();
+
+  replace({ changes }: Evaluation): void {
+    this.#changes = changes;
+  }
+
+  apply(pool: NodePool, types: readonly InstanceType[]): readonly InstanceType[] {
+    const changes = this.#changes.get(pool.metadata.name);
+    if (changes) return types.map((type) => overlaidType(type, changes.get(type.name)));
+    throw new UnevaluatedNodePoolError(`overlays have not been evaluated for NodePool ${pool.metadata.name}`);
+  }
+
+  /** Whether an overlay had a say in the price or the capacity of any of these types. */
+  touched(pool: string, typeNames: readonly string[]): { readonly price: boolean; readonly capacity: boolean } {
+    const changes = typeNames.flatMap((name): readonly TypeChange[] => {
+      const change = this.#changes.get(pool)?.get(name);
+      return change ? [change] : [];
+    });
+    return {
+      price: changes.some(({ prices }) => prices.size > 0),
+      capacity: changes.some(({ capacity }) => capacity.size > 0),
+    };
+  }
+}
+
+/** The same cloud, with instance types as the overlays make them. */
+export function overlaidCloud(cloud: CloudProvider, overlays: OverlayStore): CloudProvider {
+  return {
+    name: cloud.name,
+    nodeClasses: cloud.nodeClasses,
+    repairPolicies: cloud.repairPolicies,
+    create: (...request) => cloud.create(...request),
+    delete: (...request) => cloud.delete(...request),
+    get: (...request) => cloud.get(...request),
+    list: (...request) => cloud.list(...request),
+    driftReason: (...request) => cloud.driftReason(...request),
+    instanceTypes: async (pool, signal) => overlays.apply(pool, await cloud.instanceTypes(pool, signal)),
+  };
+}

@@ -1,0 +1,95 @@
+/**
+ * What the disks of pods ask of their nodes. In: a pod, and the claims, volumes and classes of the cluster. Out: the
+ * places that its disks allow and what they count against attach limits, or why the pod cannot run as it is.
+ */
+import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../api/kinds.ts';
+import { Labels, normalizeLabelKey } from '../../api/labels.ts';
+import { Requirement } from '../../constraints/requirement.ts';
+import type { RequirementItem } from '../../constraints/requirement.ts';
+import { Requirements } from '../../constraints/requirements.ts';
+import { combineAlternatives, type PodVolumes } from '../../constraints/volumes.ts';
+import type { ReadonlyStore } from '../../kube/store.ts';
+
+export interface VolumeStores {
+  readonly claims: ReadonlyStore<PersistentVolumeClaim>;
+  readonly volumes: ReadonlyStore<PersistentVolume>;
+  readonly classes: ReadonlyStore<StorageClass>;
+}
+
+export type ResolvedVolumes = { readonly volumes: PodVolumes } | { readonly objection: string };
+
+interface OneVolume {
+  readonly alternatives: readonly Requirements[];
+  readonly driver: string | undefined;
+}
+
+const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
+/** Names of drivers from before they moved out of Kubernetes. */
+const MOVED_DRIVERS: Readonly<Record<string, string>> = {
+  'kubernetes.io/azure-disk': 'disk.csi.azure.com',
+  'kubernetes.io/azure-file': 'file.csi.azure.com',
+};
+
+/** `undefined` for pods without persistent disks. */
+export function resolvePodVolumes(pod: Pod, stores: VolumeStores): ResolvedVolumes | undefined {
+  const names = (pod.spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+    return ephemeral ? [`${pod.metadata.name}-${name}`] : [];
+  });
+  if (names.length === 0) return undefined;
+  const namespace = pod.metadata.namespace ?? 'default';
+  const found: { readonly claim: string; readonly volume: OneVolume }[] = [];
+  for (const name of names) {
+    const claim = stores.claims.get({ name, namespace });
+    const volume = claim ? resolveClaim(claim, stores) : `PersistentVolumeClaim "${name}" does not exist`;
+    if (typeof volume === 'string') return { objection: volume };
+    found.push({ claim: `${namespace}/${name}`, volume });
+  }
+  return {
+    volumes: {
+      alternatives: combineAlternatives(found.map(({ volume }) => volume.alternatives)),
+      attachments: found.flatMap(({ claim, volume: { driver } }) => (driver === undefined ? [] : [{ driver, claim }])),
+    },
+  };
+}
+
+/** A sentence when the claim cannot be used. */
+function resolveClaim(claim: PersistentVolumeClaim, stores: VolumeStores): OneVolume | string {
+  const { metadata, spec, status } = claim;
+  const called = `PersistentVolumeClaim "${metadata.name}"`;
+  if (metadata.deletionTimestamp) return `${called} is being deleted`;
+  if (status?.phase === 'Lost') return `${called} has lost its volume`;
+  if (spec?.volumeName) return resolveBound(claim, spec.volumeName, stores);
+  const className = spec?.storageClassName;
+  if (!className) return `${called} is not bound and names no storage class`;
+  const storageClass = stores.classes.get({ name: className });
+  if (!storageClass) return `${called} names StorageClass "${className}", which does not exist`;
+  if (storageClass.volumeBindingMode !== 'WaitForFirstConsumer') {
+    return `${called} is not bound, and its StorageClass "${className}" binds at once instead of waiting for a pod`;
+  }
+  const alternatives = (storageClass.allowedTopologies ?? []).map(({ matchLabelExpressions = [] }) =>
+    Requirements.fromItems(matchLabelExpressions.map(({ key, values }) => ({ key, operator: 'In', values }))),
+  );
+  return { alternatives, driver: currentDriver(storageClass.provisioner) };
+}
+
+function resolveBound(claim: PersistentVolumeClaim, name: string, { volumes }: VolumeStores): OneVolume | string {
+  const called = `PersistentVolumeClaim "${claim.metadata.name}"`;
+  const volume = volumes.get({ name });
+  if (!volume) return `${called} is bound to PersistentVolume "${name}", which does not exist`;
+  if (volume.metadata.deletionTimestamp) return `PersistentVolume "${name}" of ${called} is being deleted`;
+  if (claim.metadata.annotations?.[BIND_COMPLETED] === undefined) return `${called} is not completely bound yet`;
+  const { nodeAffinity, local, hostPath, csi, azureDisk } = volume.spec ?? {};
+  const pinned = local !== undefined || hostPath !== undefined;
+  const alternatives = (nodeAffinity?.required?.nodeSelectorTerms ?? []).map(({ matchExpressions = [] }) =>
+    Requirements.of(
+      ...matchExpressions
+        // Such a disk belongs to one machine; where that is gone, the pod must not wait for its name.
+        .filter(({ key }) => !(pinned && normalizeLabelKey(key) === Labels.hostname))
+        .map((expression) => Requirement.fromItem(expression as RequirementItem)),
+    ),
+  );
+  return { alternatives, driver: csi?.driver ?? (azureDisk ? 'disk.csi.azure.com' : undefined) };
+}
+
+const currentDriver = (provisioner: string): string => MOVED_DRIVERS[provisioner] ?? provisioner;

@@ -1,0 +1,79 @@
+import { Labels } from '../../api/labels.ts';
+import { isDoNotDisrupt } from '../../cluster/doNotDisrupt.ts';
+import { evictionCost } from '../../cluster/evictionCost.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
+import { isActive, isDaemonPod } from '../../cluster/podPredicates.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { Duration } from '../../units/duration.ts';
+import { deleteClaim } from '../deleteClaim.ts';
+import { isManaged } from '../managed.ts';
+import { settleAll } from '../settleAll.ts';
+import type { World } from '../world.ts';
+
+const INTERVAL = 60_000;
+const CONCURRENCY = 20;
+
+/** Removes the machines that a static NodePool has too many of, those first that cost their pods least. */
+export function staticDeprovisioningController(world: World): Controller {
+  const { informers, cluster, cloud, clock, kube } = world;
+  return reconciler({
+    ...world,
+    name: 'static.deprovisioning',
+    concurrency: 10,
+    watches: [
+      watch(informers.nodePools),
+      watch(informers.nodeClaims, ({ type, object }) => {
+        const pool = object.metadata.labels?.[Labels.nodePool];
+        return pool !== undefined && type === 'added' ? [pool] : [];
+      }),
+    ],
+    reconcile: async (name, { signal, log }) => {
+      const pool = informers.nodePools.store.get({ name });
+      const replicas = pool?.spec.replicas;
+      if (!pool || replicas === undefined || pool.metadata.deletionTimestamp) return undefined;
+      if (!isManaged(pool.spec.template.spec.nodeClassRef, cloud)) return undefined;
+      const active = cluster
+        .snapshot()
+        .nodes.filter(({ nodePool, claim, deleting }) => nodePool === name && claim && !deleting);
+      const surplus = inOrderOfPain(active, clock.now()).slice(0, Math.max(0, active.length - replicas));
+      await settleAll(surplus, CONCURRENCY, async ({ claim }) => {
+        if (!claim) return;
+        await deleteClaim(kube, claim, signal);
+        // In the picture at once: the next look must not take another one for it.
+        cluster.markForDeletion(claim.metadata.name);
+        log.info('deleting nodeclaim of a static NodePool that shrank', {
+          NodeClaim: claim.metadata.name,
+          NodePool: name,
+        });
+      });
+      return { requeueAfter: INTERVAL };
+    },
+  });
+}
+
+/** Not launched, empty, free to move, and only then those with pods that ask to be left alone. */
+function inOrderOfPain(machines: readonly NodeView[], now: number): readonly NodeView[] {
+  return machines
+    .map((machine) => ({ machine, pain: painOf(machine, now) }))
+    .sort((left, right) => left.pain.class - right.pain.class || left.pain.cost - right.pain.cost)
+    .map(({ machine }) => machine);
+}
+
+function painOf({ providerID, pods, claim }: NodeView, now: number): { readonly class: number; readonly cost: number } {
+  if (providerID === undefined) return { class: 0, cost: 0 };
+  const shielded = pods.some((pod) => isActive(pod) && isDoNotDisrupt(pod, now));
+  if (!shielded && pods.every(isDaemonPod)) return { class: 1, cost: 0 };
+  const cost = pods.reduce((sum, pod) => sum + evictionCost(pod), 0);
+  return { class: shielded ? 3 : 2, cost: cost * lifetimeLeft(claim, now) };
+}
+
+/** 1 for a machine that is new or never expires, 0 for one that is about to. */
+function lifetimeLeft(claim: NodeView['claim'], now: number): number {
+  const { expireAfter } = claim?.spec ?? {};
+  if (!expireAfter || expireAfter === 'Never') return 1;
+  const lifetime = Duration.parse(expireAfter).milliseconds;
+  const age = now - Date.parse(claim?.metadata.creationTimestamp ?? '');
+  return lifetime > 0 ? Math.min(1, Math.max(0, (lifetime - age) / lifetime)) : 0;
+}

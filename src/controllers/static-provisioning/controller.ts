@@ -1,0 +1,58 @@
+import { READY } from '../../api/conditionTypes.ts';
+import { findCondition } from '../../api/conditions.ts';
+import { Labels } from '../../api/labels.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { parseResources, quantityOf } from '../../units/resources.ts';
+import { isManaged } from '../managed.ts';
+import { ClaimWriter } from '../provisioner/claimWriter.ts';
+import { staticClaimDraft } from '../provisioner/nodeClaimDraft.ts';
+import type { World } from '../world.ts';
+
+const INTERVAL = 60_000;
+const LIMITED_INTERVAL = 30_000;
+
+/** Creates the machines that a static NodePool lacks. */
+export function staticProvisioningController(world: World): Controller {
+  const { informers, cluster, cloud, random } = world;
+  const claims = new ClaimWriter(world);
+  return reconciler({
+    ...world,
+    name: 'static.provisioning',
+    concurrency: 10,
+    watches: [
+      watch(informers.nodePools),
+      watch(informers.nodeClaims, ({ type, object }) => {
+        const pool = object.metadata.labels?.[Labels.nodePool];
+        const leaving = type === 'deleted' || object.metadata.deletionTimestamp !== undefined;
+        return pool !== undefined && leaving ? [pool] : [];
+      }),
+    ],
+    reconcile: async (name, { signal, log }) => {
+      const pool = informers.nodePools.store.get({ name });
+      const replicas = pool?.spec.replicas;
+      if (!pool || replicas === undefined || pool.metadata.deletionTimestamp) return undefined;
+      const usable = isManaged(pool.spec.template.spec.nodeClassRef, cloud);
+      if (!usable || findCondition(pool, READY)?.status !== 'True') return undefined;
+      const machines = cluster.snapshot().nodes.filter(({ nodePool, claim }) => nodePool === name && claim);
+      const missing = replicas - machines.filter(({ deleting }) => !deleting).length;
+      if (missing <= 0) return { requeueAfter: INTERVAL };
+      const limit = pool.spec.limits?.['nodes'];
+      // Machines on the way out are still there and count until they are not.
+      const room =
+        limit === undefined ? missing : quantityOf(parseResources({ nodes: limit }), 'nodes').value() - machines.length;
+      const count = Math.min(missing, room);
+      if (count <= 0) {
+        log.info('static NodePool is at its limit of nodes', { NodePool: name, replicas, limit });
+        return { requeueAfter: LIMITED_INTERVAL };
+      }
+      const drafts = Array.from({ length: count }, () => staticClaimDraft(pool, () => random.next()));
+      await claims.writeAll(drafts, async (draft) => {
+        const claim = await claims.write(pool, draft, 'provisioned', signal);
+        log.info('created nodeclaim', { NodeClaim: claim.metadata.name, NodePool: name });
+      });
+      return { requeueAfter: count < missing ? LIMITED_INTERVAL : INTERVAL };
+    },
+  });
+}

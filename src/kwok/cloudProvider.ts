@@ -1,0 +1,202 @@
+/**
+ * The cloud port without a cloud: a machine is a Node object and nothing else, on any Kubernetes. In: an API server
+ * and a catalogue. Out: Nodes that somebody else (a kwok controller, `nodewright kubelet-sim`) brings to life.
+ */
+import { READY } from '../api/conditionTypes.ts';
+import { Kinds, type Node } from '../api/kinds.ts';
+import type { KwokNodeClass } from '../api/kinds/kwokNodeClass.ts';
+import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Labels } from '../api/labels.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { CloudProvider, Instance, RepairPolicy } from '../cloud/cloudProvider.ts';
+import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
+import type { InstanceType } from '../cloud/instanceType.ts';
+import { Requirements } from '../constraints/requirements.ts';
+import { isAlreadyExists, isNotFound } from '../kube/errors.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { Log } from '../kube/log.ts';
+import { Duration } from '../units/duration.ts';
+import { fits, formatResources, parseResources } from '../units/resources.ts';
+import { PROVIDER_PREFIX } from './kwokLabels.ts';
+import { instanceLabels, nodeName, nodeOf, type Purchase } from './nodeObject.ts';
+
+export interface KwokCloudProviderOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly instanceTypes: readonly InstanceType[];
+}
+
+const TEN_MINUTES = 10 * 60_000;
+const CREATE_ATTEMPTS = 5;
+const CREATE_RETRY = 1_000;
+const LIST_PAGE = 500;
+
+export class KwokCloudProvider implements CloudProvider {
+  readonly name = 'kwok';
+  readonly nodeClasses = [Kinds.KWOKNodeClass];
+  readonly repairPolicies: readonly RepairPolicy[] = [
+    { conditionType: READY, conditionStatus: 'False', toleration: TEN_MINUTES },
+    { conditionType: READY, conditionStatus: 'Unknown', toleration: TEN_MINUTES },
+  ];
+  readonly #options: KwokCloudProviderOptions;
+  /** Machines that are bought but have not joined, by the name of their Node; ends the wait. */
+  readonly #booting = new Map<string, () => void>();
+
+  constructor(options: KwokCloudProviderOptions) {
+    this.#options = options;
+  }
+
+  async create(claim: NodeClaim, signal?: AbortSignal): Promise<Instance> {
+    const { kube } = this.#options;
+    const nodeClass = await this.#nodeClassOf(claim, signal);
+    const name = nodeName(claim);
+    const existing = await this.#find(name, signal);
+    if (existing) return instanceOf(existing);
+    const purchase = this.#choose(claim);
+    const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
+    if (delay === 0) await ignoreExisting(kube.create(Kinds.Node, nodeOf(claim, purchase)));
+    else this.#joinLater(claim, purchase, delay);
+    const { type } = purchase;
+    return {
+      providerID: `${PROVIDER_PREFIX}${name}`,
+      claimName: claim.metadata.name,
+      labels: instanceLabels(purchase),
+      annotations: {},
+      capacity: formatResources(type.capacity),
+      allocatable: formatResources(type.allocatable),
+      createdAt: this.#options.clock.now(),
+    };
+  }
+
+  /** The Node is the machine: once it is going, nothing is left behind it. */
+  async delete(claim: NodeClaim, signal?: AbortSignal): Promise<void> {
+    const name = claim.status?.providerID?.slice(PROVIDER_PREFIX.length) || nodeName(claim);
+    this.#booting.get(name)?.();
+    const node = await this.#find(name, signal);
+    if (!node) throw new InstanceNotFoundError(`Node ${name} does not exist, or is going`);
+    await this.#options.kube.delete(Kinds.Node, { name }, signal && { signal }).catch(rethrowUnlessMissing);
+  }
+
+  async get(providerID: string, signal?: AbortSignal): Promise<Instance> {
+    const node = await this.#find(providerID.slice(PROVIDER_PREFIX.length), signal);
+    if (!node || !providerID.startsWith(PROVIDER_PREFIX))
+      throw new InstanceNotFoundError(`${providerID} does not exist`);
+    return instanceOf(node);
+  }
+
+  async list(signal?: AbortSignal): Promise<readonly Instance[]> {
+    const { kube } = this.#options;
+    const instances: Instance[] = [];
+    let next: string | undefined;
+    do {
+      const page = await kube.list(Kinds.Node, {
+        limit: LIST_PAGE,
+        ...(next && { continue: next }),
+        ...(signal && { signal }),
+      });
+      instances.push(...page.items.filter(({ spec }) => spec?.providerID?.startsWith(PROVIDER_PREFIX)).map(instanceOf));
+      next = page.metadata.continue;
+    } while (next);
+    return instances;
+  }
+
+  async instanceTypes(_pool: NodePool): Promise<readonly InstanceType[]> {
+    return this.#options.instanceTypes;
+  }
+
+  async driftReason(): Promise<string | undefined> {
+    return undefined;
+  }
+
+  async #nodeClassOf({ spec }: NodeClaim, signal: AbortSignal | undefined): Promise<KwokNodeClass> {
+    const { name } = spec.nodeClassRef;
+    let nodeClass: KwokNodeClass;
+    try {
+      nodeClass = await this.#options.kube.get(Kinds.KWOKNodeClass, { name }, signal && { signal });
+    } catch (error) {
+      if (isNotFound(error))
+        throw new InsufficientCapacityError(`KWOKNodeClass ${name} does not exist`, { cause: error });
+      throw error;
+    }
+    const ready = nodeClass.status?.conditions?.find(({ type }) => type === READY);
+    if (ready?.status === 'False') throw new NodeClassNotReadyError(ready.message);
+    return nodeClass;
+  }
+
+  /** The cheapest of what the claim names; a claim must name instance types. */
+  #choose({ metadata, spec }: NodeClaim): Purchase {
+    const wanted = Requirements.fromItems(spec.requirements);
+    const named = new Set(
+      spec.requirements.flatMap(({ key, operator, values = [] }) =>
+        key === Labels.instanceType && operator === 'In' ? values : [],
+      ),
+    );
+    if (named.size === 0) throw new InsufficientCapacityError(`${metadata.name} names no instance type`);
+    const requests = parseResources(spec.resources?.requests);
+    let best: Purchase | undefined;
+    for (const type of this.#options.instanceTypes) {
+      if (!named.has(type.name) || !type.requirements.intersects(wanted) || !fits(requests, type.allocatable)) continue;
+      for (const offering of type.offerings) {
+        if (!offering.available || !offering.requirements.intersects(wanted)) continue;
+        if (best === undefined || offering.price < best.offering.price) best = { type, offering };
+      }
+    }
+    if (!best) throw new InsufficientCapacityError(`nothing that ${metadata.name} allows is for sale`);
+    return best;
+  }
+
+  #joinLater(claim: NodeClaim, purchase: Purchase, delay: number, attempt = 1): void {
+    const { kube, clock, log } = this.#options;
+    const name = nodeName(claim);
+    this.#booting.get(name)?.();
+    const cancel = clock.after(delay, () => {
+      this.#booting.delete(name);
+      clock.track(ignoreExisting(kube.create(Kinds.Node, nodeOf(claim, purchase)))).catch((error: unknown) => {
+        log.error('cannot create the Node of a kwok machine', { Node: name, attempt, error });
+        if (attempt < CREATE_ATTEMPTS) this.#joinLater(claim, purchase, CREATE_RETRY * 2 ** attempt, attempt + 1);
+      });
+    });
+    this.#booting.set(name, () => {
+      cancel();
+      this.#booting.delete(name);
+    });
+  }
+
+  async #find(name: string, signal: AbortSignal | undefined): Promise<Node | undefined> {
+    try {
+      const node = await this.#options.kube.get(Kinds.Node, { name }, signal && { signal });
+      return node.metadata.deletionTimestamp ? undefined : node;
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+function instanceOf({ metadata, spec, status }: Node): Instance {
+  const claimName = metadata.labels?.[Labels.hostname];
+  return {
+    providerID: spec?.providerID ?? '',
+    ...(claimName && { claimName }),
+    labels: { ...metadata.labels },
+    annotations: {},
+    capacity: { ...status?.capacity },
+    allocatable: { ...status?.allocatable },
+    ...(metadata.creationTimestamp && { createdAt: Date.parse(metadata.creationTimestamp) }),
+    ...(metadata.deletionTimestamp && { deleting: true }),
+  };
+}
+
+async function ignoreExisting(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+function rethrowUnlessMissing(error: unknown): void {
+  if (!isNotFound(error)) throw error;
+}

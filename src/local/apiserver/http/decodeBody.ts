@@ -1,0 +1,109 @@
+/**
+ * Bodies of requests. In: bytes and a media type. Out: JSON values; refusals read as upstream's decoder words them.
+ */
+import { parse as parseYaml } from 'yaml';
+import { isFields, joinPath, type Fields } from '../fields.ts';
+import { badRequest, unsupportedMediaType } from '../status.ts';
+import type { ApiRequest } from './message.ts';
+import { decodeProtobuf } from './protobuf.ts';
+
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+const BODY_TYPES = ['application/json', 'application/yaml'];
+const GO_TYPE_HEADER = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
+
+export function mediaType(request: ApiRequest): string {
+  return (request.headers['content-type'] ?? '').split(';')[0]?.trim() ?? '';
+}
+
+/** Go's words for what `JSON.parse` and the YAML parser refuse. */
+function syntaxError(text: string): string {
+  let depth = 0;
+  let quoted = false;
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index];
+    if (quoted) {
+      if (character === '\\') index++;
+      else if (character === '"') quoted = false;
+    } else if (character === '"') quoted = true;
+    else if (character === '{' || character === '[') depth++;
+    else if (character === '}' || character === ']') depth--;
+  }
+  if (text.trim() === '' || depth > 0 || quoted) return 'unexpected end of JSON input';
+  return `invalid character '${text.trim()[0] ?? ''}' looking for beginning of value`;
+}
+
+/** JSON, or YAML or protobuf where the type says so. `explain` words the failure for the operation at hand. */
+function parseBody(request: ApiRequest, explain: (why: string, text: string) => string): unknown {
+  const type = mediaType(request);
+  if (type === PROTOBUF) return decodeProtobuf(request.body);
+  const isYaml = type.endsWith('yaml');
+  if (!isYaml && type !== '' && !type.endsWith('json')) throw unsupportedMediaType([...BODY_TYPES, PROTOBUF]);
+  const text = request.body.toString('utf8');
+  try {
+    return isYaml ? (parseYaml(text) as unknown) : (JSON.parse(text) as unknown);
+  } catch {
+    throw badRequest(explain(syntaxError(text), text));
+  }
+}
+
+export function parsePatch(request: ApiRequest): unknown {
+  return parseBody(request, (why) => `error decoding patch: ${why}`);
+}
+
+/** `kind`: what the address expects; `undefined` for delete options. */
+export function parseObject(request: ApiRequest, kind: string | undefined): Fields {
+  const prefix = kind === undefined ? '' : `the object provided is unrecognized (must be of type ${kind}): `;
+  const shown = (text: string): string => {
+    if (kind === undefined) return '';
+    return text.trimStart().startsWith('{') ? ` (${text})` : ` (${Buffer.from(text).toString('hex')})`;
+  };
+  const explain = (why: string, text: string): string =>
+    `${prefix}couldn't get version/kind; json parse error: ${why}${shown(text)}`;
+  const body = parseBody(request, explain);
+  if (isFields(body)) return body;
+  const found = Array.isArray(body) ? 'array' : typeof body === 'boolean' ? 'bool' : typeof body;
+  const why = `json: cannot unmarshal ${found} into Go value of type ${GO_TYPE_HEADER}`;
+  throw badRequest(explain(why, request.body.toString('utf8')));
+}
+
+/** Paths of members that a JSON text gives twice; `JSON.parse` silently keeps the last. */
+export function duplicateFields(request: ApiRequest): string[] {
+  const type = mediaType(request);
+  if (type !== '' && !type.endsWith('json')) return [];
+  const text = request.body.toString('utf8');
+  const found: string[] = [];
+  /** One entry per open container: names seen so far (objects only) and the path to it. */
+  const open: { readonly names: Set<string> | undefined; readonly path: string; index: number }[] = [];
+  let path = '';
+  let index = 0;
+  while (index < text.length) {
+    const character = text[index];
+    const inside = open.at(-1);
+    if (character === '"') {
+      const end = endOfString(text, index);
+      const isName = inside?.names !== undefined && /^\s*:/.test(text.slice(end, end + 64));
+      if (isName) {
+        const name = JSON.parse(text.slice(index, end)) as string;
+        path = joinPath(inside.path, name);
+        if (inside.names?.has(name) === true) found.push(path);
+        inside.names?.add(name);
+      }
+      index = end;
+      continue;
+    }
+    if (character === '{' || character === '[') {
+      const isObject = character === '{';
+      const place = inside !== undefined && inside.names === undefined ? `${inside.path}[${inside.index}]` : path;
+      open.push({ names: isObject ? new Set() : undefined, path: place, index: 0 });
+    } else if (character === '}' || character === ']') open.pop();
+    else if (character === ',' && inside !== undefined && inside.names === undefined) inside.index++;
+    index++;
+  }
+  return found;
+}
+
+function endOfString(text: string, start: number): number {
+  let index = start + 1;
+  while (index < text.length && text[index] !== '"') index += text[index] === '\\' ? 2 : 1;
+  return index + 1;
+}

@@ -1,0 +1,25 @@
+/** Kinds that ordinary folders hold beside workloads. In: `group/Kind`. Out: whether it is one of Kubernetes' own. */
+const SUFFIX = '.k8s.io';
+/** Groups of Kubernetes itself that do not end so, and those of ours that a plan does not need. */
+const GROUPS: ReadonlySet<string> = new Set(['apps', 'batch', 'autoscaling', 'policy', 'extensions']);
+const CORE_KINDS: ReadonlySet<string> = new Set([
+  'ConfigMap',
+  'Endpoints',
+  'Event',
+  'LimitRange',
+  'Node',
+  'PersistentVolume',
+  'PersistentVolumeClaim',
+  'PodTemplate',
+  'ResourceQuota',
+  'Secret',
+  'Service',
+  'ServiceAccount',
+]);
+
+export function isBuiltIn(groupKind: string): boolean {
+  const slash = groupKind.indexOf('/');
+  const group = groupKind.slice(0, slash);
+  if (group === '') return CORE_KINDS.has(groupKind.slice(slash + 1));
+  return GROUPS.has(group) || group.endsWith(SUFFIX);
+}

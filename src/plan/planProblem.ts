@@ -1,0 +1,64 @@
+/**
+ * The solver's question. In: what the manifests say, and a catalogue. Out: a problem with an empty cluster, and notes on
+ * what had to be assumed.
+ */
+import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { bundledInstanceTypes } from '../catalogue/bundledCatalogue.ts';
+import type { InstanceType } from '../cloud/instanceType.ts';
+import type { Problem } from '../solver/problem.ts';
+import { DEFAULT_NODE_CLASS, DEFAULT_NODE_POOL } from './defaultPool.ts';
+import type { PlanInput } from './readManifests.ts';
+
+export interface PlanCatalogue {
+  readonly region: string;
+  /** In place of the bundled ones. */
+  readonly instanceTypes?: readonly InstanceType[];
+}
+
+export interface PlanProblem {
+  readonly problem: Problem;
+  readonly notes: readonly string[];
+}
+
+export function planProblem(input: PlanInput, catalogue: PlanCatalogue): PlanProblem {
+  const notes: string[] = [];
+  const dynamic = input.pools.filter(({ spec }) => spec.replicas === undefined);
+  for (const { metadata } of input.pools.filter(({ spec }) => spec.replicas !== undefined)) {
+    notes.push(`NodePool ${metadata.name} keeps a fixed number of nodes; it buys none for pods.`);
+  }
+  if (input.pools.length === 0) notes.push("No NodePool is given: planned with AKS's default one (family D, amd64).");
+  const pools = input.pools.length === 0 ? [DEFAULT_NODE_POOL] : dynamic;
+  const kept = new Map<AksNodeClass, readonly InstanceType[]>();
+  const typesOf = (pool: NodePool): readonly InstanceType[] => {
+    if (catalogue.instanceTypes !== undefined) return catalogue.instanceTypes;
+    const nodeClass = classOf(pool, input, notes);
+    const known = kept.get(nodeClass) ?? bundledInstanceTypes({ region: catalogue.region, nodeClass });
+    kept.set(nodeClass, known);
+    return known;
+  };
+  return {
+    notes,
+    problem: {
+      pods: input.pods,
+      daemons: input.daemons,
+      nodes: [],
+      pools: pools.map((pool) => ({ pool, instanceTypes: typesOf(pool), used: {} })),
+      namespaces: input.namespaces,
+    },
+  };
+}
+
+function classOf(pool: NodePool, { classes, pools }: PlanInput, notes: string[]): AksNodeClass {
+  const { name } = pool.spec.template.spec.nodeClassRef;
+  const found = classes.find(({ metadata }) => metadata.name === name);
+  if (found === undefined) {
+    if (pools.length > 0 && name !== DEFAULT_NODE_CLASS.metadata.name) {
+      notes.push(`NodePool ${pool.metadata.name}: AKSNodeClass ${name} is not given; planned with the defaults.`);
+    }
+    return DEFAULT_NODE_CLASS;
+  }
+  // Preferred depends on the cluster's version, which nobody told; Required does not.
+  if (found.spec?.localDNS?.mode !== 'Required' || found.status?.localDNSState !== undefined) return found;
+  return { ...found, status: { ...found.status, localDNSState: 'Enabled' } };
+}

@@ -1,0 +1,131 @@
+/** A plan for people, ready for a pull request. In: the report. Out: lines of text. */
+import type { PlanReport, PlannedNodeReport, UnschedulableReport } from './planReport.ts';
+
+const HOURS_PER_MONTH = 730;
+const SHOWN_WORKLOADS = 6;
+const GAP_CAUSES = {
+  'unused-capacity': 'capacity that no pod uses',
+  'dearer-types': 'machines that cost more than their capacity is worth here',
+  daemons: 'daemons on every node',
+  constraints: 'spread, affinity and whole machines',
+} as const;
+
+export function planTable(report: PlanReport, explain: boolean): string {
+  const lines = [headline(report), ''];
+  if (report.nodes.length > 0) lines.push(...nodeTable(report.nodes), '');
+  if (report.unschedulable.length > 0) lines.push(...unschedulableLines(report.unschedulable), '');
+  if (explain) lines.push(...explanation(report));
+  return `${lines.join('\n').trimEnd()}\n`;
+}
+
+function headline({ nodes, unschedulable, costPerHour, lowerBoundPerHour }: PlanReport): string {
+  const pods = nodes.reduce((sum, node) => sum + node.pods.length, 0);
+  if (nodes.length === 0) return unschedulable.length === 0 ? 'Nothing to place.' : 'No pod can be placed.';
+  const month = Math.round(costPerHour * HOURS_PER_MONTH).toLocaleString('en-US');
+  const above = lowerBoundPerHour > 0 ? (costPerHour / lowerBoundPerHour - 1) * 100 : 0;
+  const bound =
+    lowerBoundPerHour > 0
+      ? ` No plan costs less than $${lowerBoundPerHour.toFixed(4)} per hour (this one: ${above.toFixed(1)} % above).`
+      : '';
+  return `${count(pods, 'pod')} on ${count(nodes.length, 'node')}: $${costPerHour.toFixed(4)} per hour, $${month} per month.${bound}`;
+}
+
+function nodeTable(nodes: readonly PlannedNodeReport[]): string[] {
+  const groups = groupBy(nodes, ({ nodePool, instanceType, zone, capacityType }) =>
+    [instanceType, zone, capacityType, nodePool].join('\n'),
+  );
+  const rows = [...groups.values()].map((group) => {
+    const [first] = group as [PlannedNodeReport];
+    const pods = group.flatMap((node) => node.pods);
+    return [
+      String(group.length),
+      first.instanceType,
+      first.zone === '0' ? 'regional' : first.zone,
+      first.capacityType,
+      first.nodePool,
+      (first.pricePerHour * group.length).toFixed(4),
+      String(pods.length),
+      workloadsOf(pods),
+    ];
+  });
+  return columns(['NODES', 'INSTANCE TYPE', 'ZONE', 'CAPACITY', 'NODEPOOL', '$/HOUR', 'PODS', 'OF'], rows, [0, 5, 6]);
+}
+
+/** `default/web ×12, default/api ×3`. */
+function workloadsOf(pods: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const pod of pods) {
+    const workload = pod.replace(/-\d+$/, '');
+    counts.set(workload, (counts.get(workload) ?? 0) + 1);
+  }
+  const sorted = [...counts].sort((left, right) => right[1] - left[1] || (left[0] < right[0] ? -1 : 1));
+  const shown = sorted.slice(0, SHOWN_WORKLOADS).map(([name, times]) => (times === 1 ? name : `${name} ×${times}`));
+  const more = sorted.length - shown.length;
+  return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+}
+
+function unschedulableLines(unschedulable: readonly UnschedulableReport[]): string[] {
+  const groups = groupBy(unschedulable, ({ pod, reasons, smallestFix }) =>
+    [pod.replace(/-\d+$/, ''), ...reasons, smallestFix ?? ''].join('\n'),
+  );
+  return [
+    `${count(unschedulable.length, 'pod')} cannot be placed:`,
+    ...[...groups.values()].flatMap((group) => {
+      const [first] = group as [UnschedulableReport];
+      const name = group.length === 1 ? first.pod : `${first.pod.replace(/-\d+$/, '')} (${group.length} pods)`;
+      const fix = first.smallestFix === null ? [] : [`    smallest change that helps: ${first.smallestFix}`];
+      return [`  ${name}`, ...first.reasons.map((reason) => `    ${reason}`), ...fix];
+    }),
+  ];
+}
+
+function explanation({ nodes, gap, relaxation }: PlanReport): string[] {
+  const lines = nodes.flatMap((node, index) => {
+    const { why } = node;
+    const size =
+      why === undefined || why.boundBy === null
+        ? 'nothing cheaper is sold that fits any of its pods'
+        : `${why.boundBy} keeps it from being smaller${why.boundByResource === null ? '' : ` (${why.boundByResource})`}`;
+    return [
+      `Node ${index + 1}: ${node.instanceType}, ${workloadsOf(node.pods)}`,
+      `  ${size}`,
+      ...(why?.others ?? []).map(
+        ({ instanceType, because, detail }) => `  not ${instanceType} (${because}): ${detail}`,
+      ),
+    ];
+  });
+  const parts = gap.map(({ cause, pricePerHour }) => `  $${pricePerHour.toFixed(4)} per hour: ${GAP_CAUSES[cause]}`);
+  return [
+    ...lines,
+    ...(parts.length === 0 ? [] : ['', 'Above the lower bound:', ...parts]),
+    ...(relaxation === undefined ? [] : ['', `The lower bound: ${relaxation}`]),
+  ];
+}
+
+/** In order of first appearance. */
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+function columns(head: readonly string[], rows: readonly (readonly string[])[], right: readonly number[]): string[] {
+  const all = [head, ...rows];
+  const widths = head.map((_, index) => Math.max(...all.map((row) => row[index]?.length ?? 0)));
+  return all.map((row) =>
+    row
+      .map((cell, index) =>
+        right.includes(index) ? cell.padStart(widths[index] ?? 0) : cell.padEnd(widths[index] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+}
+
+function count(amount: number, noun: string): string {
+  return `${amount.toLocaleString('en-US')} ${noun}${amount === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,227 @@
+/**
+ * Everything that a plan is made of. In: texts with the names of their files. Out: pods, daemons, pools, classes and
+ * namespaces; and one line for each thing that is wrong, which never keeps the rest from being read.
+ */
+import type { Pod } from '../api/kinds.ts';
+import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Groups } from '../api/labels.ts';
+import { renderCrds } from '../api/crds.ts';
+import { validateNodePool } from '../api/nodePoolValidation.ts';
+import { applyDefaults, prune } from '../api/schema/defaulting.ts';
+import { fieldErrorText } from '../api/schema/fieldError.ts';
+import { settleNumbers } from '../api/schema/json.ts';
+import type { StructuralSchema } from '../api/schema/structuralSchema.ts';
+import { validate } from '../api/schema/validate.ts';
+import { isBuiltIn } from './builtInKinds.ts';
+import { parseManifests, type Manifest, type Mistake } from './manifestDocuments.ts';
+import { DAEMON_SET, isWorkload, readWorkload } from './workloads.ts';
+
+/** More pods than any cluster has; a slip of the finger in `replicas` must not fill the memory. */
+const MAX_PODS = 200_000;
+
+export interface PlanInput {
+  readonly pods: readonly Pod[];
+  readonly daemons: readonly Pod[];
+  readonly pools: readonly NodePool[];
+  readonly classes: readonly AksNodeClass[];
+  /** Labels by name. */
+  readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
+  readonly mistakes: readonly Mistake[];
+}
+
+export interface ManifestText {
+  /** What mistakes are reported under. */
+  readonly source: string;
+  readonly text: string;
+}
+
+export function readManifests(texts: readonly ManifestText[]): PlanInput {
+  const reader = new ManifestReader();
+  for (const { source, text } of texts) {
+    const { manifests, mistakes } = parseManifests(source, text);
+    reader.mistakes.push(...mistakes);
+    for (const manifest of manifests) reader.read(manifest);
+    reader.mistakes.sort((left, right) => (left.source === right.source ? left.line - right.line : 0));
+  }
+  return reader.input();
+}
+
+/** `apps/Deployment`, `/Pod`. */
+function groupKindOf({ apiVersion, kind }: Manifest): string {
+  const slash = apiVersion.indexOf('/');
+  return `${slash < 0 ? '' : apiVersion.slice(0, slash)}/${kind}`;
+}
+
+const NODE_POOL = `${Groups.karpenter}/NodePool`;
+const NODE_CLASS = `${Groups.azure}/AKSNodeClass`;
+const BUILT_IN_PRIORITIES: readonly (readonly [string, number])[] = [
+  ['system-node-critical', 2_000_001_000],
+  ['system-cluster-critical', 2_000_000_000],
+];
+
+class ManifestReader {
+  readonly mistakes: Mistake[] = [];
+  private readonly pods: Pod[] = [];
+  private readonly daemons: Pod[] = [];
+  private readonly pools: NodePool[] = [];
+  private readonly classes: AksNodeClass[] = [];
+  private readonly namespaces = new Map<string, Readonly<Record<string, string>>>();
+  private readonly priorities = new Map<string, number>(BUILT_IN_PRIORITIES);
+  private defaultPriority = 0;
+  private readonly seen = new Map<string, Manifest>();
+  private readonly podNames = new Set<string>();
+  /** By apiVersion and kind; filled when the first is asked for. */
+  private readonly schemas = new Map<string, StructuralSchema>();
+
+  read(manifest: Manifest): void {
+    const groupKind = groupKindOf(manifest);
+    const { kind, apiVersion, metadata } = manifest;
+    if (kind === '' || apiVersion === '') {
+      this.mistakes.push(manifest.mistake('', 'an object needs apiVersion and kind'));
+    } else if (this.isRepeated(groupKind, manifest)) {
+      const first = this.seen.get(this.keyOf(groupKind, manifest))?.mistake('', '');
+      this.mistakes.push(
+        manifest.mistake('metadata.name', `${manifest.title} is there already, in ${first?.source}:${first?.line}`),
+      );
+    } else if (isWorkload(groupKind)) this.readPods(groupKind, manifest);
+    else if (groupKind === NODE_POOL) this.readPool(manifest);
+    else if (groupKind === NODE_CLASS) this.readClass(manifest);
+    else if (groupKind === '/Namespace') {
+      this.namespaces.set(manifest.name ?? '', textMap(metadata['labels']));
+    } else if (groupKind === 'scheduling.k8s.io/PriorityClass') this.readPriority(manifest);
+    else if (!isBuiltIn(groupKind)) {
+      this.mistakes.push(manifest.mistake('kind', `${kind} (${apiVersion}) is not a kind that a plan can use`));
+    }
+  }
+
+  input(): PlanInput {
+    const { mistakes, pools, classes, namespaces } = this;
+    const withPriority = (pod: Pod): Pod => {
+      const name = pod.spec?.priorityClassName;
+      const priority = pod.spec?.priority ?? (name === undefined ? this.defaultPriority : this.priorities.get(name));
+      return priority === undefined || priority === 0 || pod.spec === undefined
+        ? pod
+        : { ...pod, spec: { ...pod.spec, priority } };
+    };
+    return {
+      pods: this.pods.map(withPriority),
+      daemons: this.daemons.map(withPriority),
+      pools: pools.toSorted(
+        (left, right) =>
+          (right.spec.weight ?? 0) - (left.spec.weight ?? 0) || (left.metadata.name < right.metadata.name ? -1 : 1),
+      ),
+      classes,
+      namespaces,
+      mistakes,
+    };
+  }
+
+  private readPods(groupKind: string, manifest: Manifest): void {
+    const workload = readWorkload(groupKind, manifest);
+    if (!('pod' in workload)) {
+      this.mistakes.push(...workload);
+      return;
+    }
+    const { name, namespace, count, pod } = workload;
+    if (groupKind === DAEMON_SET) {
+      this.daemons.push(pod(name));
+      return;
+    }
+    if (this.pods.length + count > MAX_PODS) {
+      const message = `${manifest.title}: ${count} more pods are too many; a plan takes ${MAX_PODS}`;
+      this.mistakes.push(manifest.mistake('spec.replicas', message));
+      return;
+    }
+    if (groupKind === '/Pod') {
+      if (count > 0) this.pods.push(pod(name));
+      return;
+    }
+    // A Deployment and a StatefulSet may share a name; their pods may not.
+    const taken = count > 0 && this.podNames.has(`${namespace}/${name}-0`);
+    const prefix = taken ? `${name}-${manifest.kind.toLowerCase()}` : name;
+    for (let index = 0; index < count; index += 1) {
+      this.podNames.add(`${namespace}/${prefix}-${index}`);
+      this.pods.push(pod(`${prefix}-${index}`));
+    }
+  }
+
+  private readPool(manifest: Manifest): void {
+    const pool = this.readCustom<NodePool>(manifest);
+    if (pool === undefined) return;
+    const errors = validateNodePool(pool);
+    for (const error of errors) this.report(manifest, error.field, fieldErrorText(error));
+    const { group, kind } = pool.spec.template.spec.nodeClassRef;
+    if (group !== Groups.azure || kind !== 'AKSNodeClass') {
+      const field = 'spec.template.spec.nodeClassRef';
+      this.report(manifest, field, `${field}: ${kind}.${group} is no node class of Azure`);
+    } else if (errors.length === 0) this.pools.push(pool);
+  }
+
+  private readClass(manifest: Manifest): void {
+    const nodeClass = this.readCustom<AksNodeClass>(manifest);
+    if (nodeClass !== undefined) this.classes.push(nodeClass);
+  }
+
+  /** As the API server would: unknown fields gone, defaults in, then judged. */
+  private readCustom<T>(manifest: Manifest): T | undefined {
+    if (manifest.name === undefined) {
+      this.report(manifest, 'metadata', 'metadata.name: Required value');
+      return undefined;
+    }
+    const schema = this.schemaOf(manifest);
+    if (schema === undefined) {
+      this.report(manifest, 'apiVersion', `there is no version ${manifest.apiVersion}`);
+      return undefined;
+    }
+    const object = applyDefaults(schema, prune(schema, manifest.object));
+    const errors = validate(schema, object).filter(({ field }) => field !== '<nil>');
+    for (const error of errors) this.report(manifest, error.field, fieldErrorText(error));
+    return errors.length > 0 ? undefined : (settleNumbers(object) as T);
+  }
+
+  private schemaOf({ apiVersion, kind }: Manifest): StructuralSchema | undefined {
+    const key = `${apiVersion}/${kind}`;
+    const known = this.schemas.get(key);
+    if (known !== undefined || this.schemas.size > 0) return known;
+    for (const { spec } of renderCrds()) {
+      for (const { name, schema } of spec.versions) {
+        // The published type of schemas is wider than the one that ours have.
+        const json = schema?.openAPIV3Schema as StructuralSchema | undefined;
+        if (json !== undefined) this.schemas.set(`${spec.group}/${name}/${spec.names.kind}`, json);
+      }
+    }
+    return this.schemas.get(key);
+  }
+
+  private readPriority(manifest: Manifest): void {
+    const { value, globalDefault } = manifest.object;
+    if (typeof value !== 'number') {
+      this.report(manifest, 'value', 'value: Required value');
+      return;
+    }
+    this.priorities.set(manifest.name ?? '', value);
+    if (globalDefault === true) this.defaultPriority = value;
+  }
+
+  private report(manifest: Manifest, field: string, message: string): void {
+    this.mistakes.push(manifest.mistake(field, `${manifest.title}: ${message}`));
+  }
+
+  private isRepeated(groupKind: string, manifest: Manifest): boolean {
+    if (manifest.name === undefined) return false;
+    const key = this.keyOf(groupKind, manifest);
+    if (this.seen.has(key)) return true;
+    this.seen.set(key, manifest);
+    return false;
+  }
+
+  private keyOf(groupKind: string, { namespace = 'default', name = '' }: Manifest): string {
+    return `${groupKind} ${namespace}/${name}`;
+  }
+}
+
+function textMap(value: unknown): Readonly<Record<string, string>> {
+  const entries = Object.entries(typeof value === 'object' && value !== null ? value : {});
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}

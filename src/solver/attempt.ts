@@ -1,0 +1,220 @@
+/**
+ * One try at a question: the quick path where pods can be decided class by class, the exact path for the rest. In: a
+ * model, an overlay, options; out: where every pod stands. When limits break what the quick path took for granted,
+ * everything goes the exact way.
+ */
+import type { Pod } from '../api/kinds.ts';
+import type { Model } from './model/model.ts';
+import { Question, type PodClass } from './model/question.ts';
+import type { Bin } from './packing/bin.ts';
+import { Demand, type Atom, type PackingOptions } from './packing/demand.ts';
+import { Improver } from './packing/improve.ts';
+import { packPool } from './packing/packPool.ts';
+import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
+import { Domains } from './placement/domains.ts';
+import { ExistingRooms } from './placement/existingRooms.ts';
+import type { PlannedNode } from './placement/plannedNode.ts';
+import { PoolFit } from './placement/poolFit.ts';
+import { recordHost, Sequential } from './placement/sequential.ts';
+import { PlannedMachine } from './plannedMachine.ts';
+import { takeReservations } from './reservations.ts';
+import type { NewNode, Overlay, SolveOptions } from './problem.ts';
+
+const DEFAULT_ROUNDS = 400;
+
+export class Attempt {
+  readonly model: Model;
+  question: Question;
+  rooms: ExistingRooms;
+  fit: PoolFit;
+  planned: PlannedNode[] = [];
+  searchRounds = 0;
+  /** By pool: what planned machines leave of the limits. */
+  limitLeft: (Float64Array | undefined)[];
+  private readonly overlay: Overlay;
+  private readonly options: SolveOptions;
+  private readonly packing: PackingOptions;
+  private domains: Domains;
+  private waiting: Waiting[];
+
+  constructor(model: Model, overlay: Overlay, options: SolveOptions) {
+    this.model = model;
+    this.overlay = overlay;
+    this.options = options;
+    const share = options.maxPodsSharePerNode ?? 1;
+    this.packing = {
+      nodeOverheadCost: options.nodeOverheadCost ?? 0,
+      maxPodsPerNode: share < 1 ? Math.max(1, Math.ceil(share * overlay.pods.length)) : Number.POSITIVE_INFINITY,
+      strictMinValues: options.minValuesPolicy !== 'BestEffort',
+    };
+    ({ question: this.question, domains: this.domains, rooms: this.rooms, fit: this.fit } = this.begin());
+    this.waiting = this.queue();
+    this.limitLeft = this.freshLimits();
+    if (this.quick()) this.exact(isSequential);
+    else {
+      ({ question: this.question, domains: this.domains, rooms: this.rooms, fit: this.fit } = this.begin());
+      this.waiting = this.queue();
+      this.planned = [];
+      this.limitLeft = this.freshLimits();
+    }
+    this.exact(() => true);
+    this.waiting.push(...takeReservations(this.planned, model));
+  }
+
+  unplacedPods(): { pod: Pod; podClass: PodClass }[] {
+    return this.waiting.flatMap(({ podClass, pods }) => pods.map((pod) => ({ pod, podClass })));
+  }
+
+  holder(pool: number): Demand {
+    const { pools, states, table } = this.model;
+    return new Demand(pools[pool]!, states, [], table.size, this.packing);
+  }
+
+  /** The planned nodes as the caller sees them; the slack of limits goes to alternatives, first come, first served. */
+  machines(): NewNode[] {
+    const holders = this.model.pools.map(({ index }) => this.holder(index));
+    const slack = this.limitLeft.map((left) => left && Float64Array.from(left));
+    const machinesInZone = new Map<string, number>();
+    const zonesOf = new Map<string, readonly string[]>();
+    return this.planned.map((node) => {
+      const demand = holders[node.pool.index]!;
+      const budget = limitBudget(node, slack[node.pool.index], demand);
+      const key = `${node.state}/${node.type}`;
+      const zones = zonesOf.get(key) ?? this.cheapestZones(node);
+      zonesOf.set(key, zones);
+      let [zone = ''] = zones;
+      for (const other of zones) if ((machinesInZone.get(other) ?? 0) < (machinesInZone.get(zone) ?? 0)) zone = other;
+      machinesInZone.set(zone, (machinesInZone.get(zone) ?? 0) + 1);
+      return new PlannedMachine(node, this.question, demand, budget, zone);
+    });
+  }
+
+  private cheapestZones({ state, type, price }: PlannedNode): string[] {
+    const { offerings } = this.model.states.at(state);
+    return offerings
+      .flatMap((each) => (each.type === type && each.offering.price === price ? [each.offering.zone] : []))
+      .sort();
+  }
+
+  private begin(): { question: Question; domains: Domains; rooms: ExistingRooms; fit: PoolFit } {
+    const question = new Question(this.model, this.overlay, this.options.preferencePolicy ?? 'Respect');
+    const domains = new Domains(question);
+    return { question, domains, rooms: new ExistingRooms(question, domains), fit: new PoolFit(question) };
+  }
+
+  /** Who matters more comes first; among equals the larger. */
+  private queue(): Waiting[] {
+    return [...this.question.classes]
+      .sort((left, right) => right.shape.priority - left.shape.priority || left.id - right.id)
+      .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) }));
+  }
+
+  private freshLimits(): (Float64Array | undefined)[] {
+    return this.model.pools.map(({ limitLeft }) => (limitLeft.length === 0 ? undefined : Float64Array.from(limitLeft)));
+  }
+
+  /** Out: whether the plan stands. */
+  private quick(): boolean {
+    const { question, domains, rooms, fit } = this;
+    const able = this.waiting.filter(({ podClass }) => podClass.shape.unsupported === undefined);
+    const assignment = new Assignment(question, domains, rooms, fit);
+    assignment.run(able, 0);
+    const { timeBudgetMs, now, searchRounds = DEFAULT_ROUNDS } = this.options;
+    const improver = new Improver({
+      rounds: searchRounds,
+      now,
+      deadline: now === undefined || timeBudgetMs === undefined ? Number.POSITIVE_INFINITY : now() + timeBudgetMs,
+    });
+    for (const pool of this.model.pools) {
+      const atoms = assignment.atoms[pool.index]!;
+      if (atoms.length === 0) continue;
+      atoms.sort((left, right) => left.podClass.id - right.podClass.id || left.state - right.state);
+      const demand = new Demand(pool, this.model.states, atoms, this.model.table.size, this.packing);
+      const { bins, left } = packPool(demand, this.limitLeft[pool.index], improver);
+      const pods = new Map<Atom, Pod[]>(atoms.map((atom) => [atom, [...assignment.podsOf.get(atom)!]]));
+      for (const bin of bins) this.planned.push(this.planBin(bin, demand, pods));
+      if (left.every((count) => count === 0)) continue;
+      // Domains were counted for pods that found no machine there: what was built on those counts may be wrong.
+      if (atoms.some(({ variant }, atom) => left[atom]! > 0 && variant.domainAdds.length > 0)) return false;
+      for (const entry of able) {
+        atoms.forEach((atom, index) => {
+          if (atom.podClass === entry.podClass && left[index]! > 0) entry.pods.push(...pods.get(atom)!);
+        });
+      }
+      assignment.run(able, pool.index + 1);
+    }
+    this.searchRounds = improver.rounds;
+    return true;
+  }
+
+  private planBin(bin: Bin, demand: Demand, pods: ReadonlyMap<Atom, Pod[]>): PlannedNode {
+    const node: PlannedNode = {
+      pool: demand.pool,
+      state: bin.state,
+      type: bin.type,
+      price: bin.price,
+      reservation: bin.reservation,
+      limitNeed: bin.limitNeed,
+      used: Float64Array.from(bin.used),
+      entries: [],
+      ports: [],
+      host: new Map(),
+    };
+    bin.atoms.forEach((index, at) => {
+      const atom = demand.atoms[index]!;
+      const { podClass, variant } = atom;
+      node.entries.push({ podClass, variant, pods: pods.get(atom)!.splice(0, bin.counts[at]!) });
+      node.ports.push(...podClass.shape.hostPorts);
+      recordHost(node, podClass, variant, bin.counts[at]!);
+    });
+    const left = this.limitLeft[demand.pool.index];
+    if (left) for (let at = 0; at < left.length; at++) left[at]! -= bin.limitNeed[at]!;
+    return node;
+  }
+
+  private exact(includes: (podClass: PodClass) => boolean): void {
+    const open = this.waiting.filter(
+      ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
+    );
+    if (open.length === 0) return;
+    const sequential = new Sequential(
+      this.question,
+      this.domains,
+      this.rooms,
+      this.fit,
+      this.planned,
+      this.limitLeft,
+      this.packing,
+    );
+    let hopeful = open;
+    for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
+      progress = false;
+      for (const { podClass, pods } of hopeful) {
+        let done = 0;
+        while (done < pods.length && sequential.place(podClass, pods[done]!)) done += 1;
+        pods.splice(0, done);
+        progress ||= done > 0;
+      }
+    }
+  }
+}
+
+/** Room only shrinks; but pods that come later may be company that affinity waits for, or even out a spread. */
+function mayFindCompany({ variants }: PodClass): boolean {
+  return variants.some(({ domain, hostAffinity }) => domain.length > 0 || hostAffinity.length > 0);
+}
+
+/** What the node's alternatives may use of the limits: what the choice uses, and the slack. Takes from the slack. */
+function limitBudget(node: PlannedNode, slack: Float64Array | undefined, demand: Demand): Float64Array | undefined {
+  if (slack === undefined) return undefined;
+  const { pool, limitNeed: own } = node;
+  const width = slack.length;
+  const budget = slack.map((amount, at) => Math.max(0, amount) + own[at]!);
+  const most = Float64Array.from(own);
+  pool.types.forEach((_, other) => {
+    if (!demand.fits(other, node.used) || !demand.withinLimits(other, budget)) return;
+    for (let at = 0; at < width; at++) most[at] = Math.max(most[at]!, pool.limitUse[other * width + at]!);
+  });
+  for (let at = 0; at < width; at++) slack[at]! -= most[at]! - own[at]!;
+  return budget;
+}

@@ -1,0 +1,166 @@
+/**
+ * One NodePool with its instance types as rows of numbers. In: the offer, the daemons; out: room per type once the
+ * daemons run there, offerings in one list, limits as numbers.
+ */
+import type { Pod } from '../../api/kinds.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import type { Taint } from '../../api/kinds/nodeTemplate.ts';
+import { Labels, nodeClassLabelKey, WELL_KNOWN_LABELS } from '../../api/labels.ts';
+import type { InstanceType, Offering } from '../../cloud/instanceType.ts';
+import { hostPortsOf, type HostPort } from '../../constraints/hostPorts.ts';
+import { podRequests } from '../../constraints/podRequests.ts';
+import { Requirement } from '../../constraints/requirement.ts';
+import { Requirements } from '../../constraints/requirements.ts';
+import { untoleratedTaints } from '../../constraints/taints.ts';
+import { addResources, noResources, parseResources, quantityOf, type Resources } from '../../units/resources.ts';
+import type { PoolOffer } from '../problem.ts';
+import { requirementTerms } from './podShape.ts';
+import type { ResourceTable } from './resourceTable.ts';
+
+export interface CompiledOffering {
+  readonly type: number;
+  readonly offering: Offering;
+  /** Units left of a reservation, and which; -1: not reserved. */
+  readonly reservation: number;
+}
+
+export interface CompiledPool {
+  readonly index: number;
+  readonly name: string;
+  readonly pool: NodePool;
+  readonly taints: readonly Taint[];
+  readonly requirements: Requirements;
+  /** In order of name, only those that the pool allows. */
+  readonly types: readonly InstanceType[];
+  readonly offerings: readonly CompiledOffering[];
+  /** Row per type: what is left for pods. */
+  readonly room: Float64Array;
+  readonly daemonRequests: readonly Resources[];
+  /** Ports that daemons take, by type. */
+  readonly daemonPorts: readonly (readonly HostPort[])[];
+  readonly limitNames: readonly string[];
+  readonly limitLeft: Float64Array;
+  /** Row per type: what it counts against the limits. */
+  readonly limitUse: Float64Array;
+  /** Units left by reservation, shared by all types that draw on it. */
+  readonly reservations: readonly { readonly id: string; readonly left: number }[];
+}
+
+/** Daemons may select on these; they are true of every node once it runs. */
+const RUNNING: readonly Requirement[] = [
+  Requirement.of(Labels.registered, 'In', ['true']),
+  Requirement.of(Labels.initialized, 'In', ['true']),
+];
+
+/** The labels that every machine of the pool will carry, and the pool's requirements. */
+function poolRequirements(pool: NodePool): Requirements {
+  const { metadata, spec } = pool.spec.template;
+  const { group, kind, name } = spec.nodeClassRef;
+  return Requirements.fromItems(spec.requirements)
+    .merge(Requirements.fromLabels(metadata?.labels))
+    .add(
+      Requirement.of(Labels.nodePool, 'In', [pool.metadata.name]),
+      Requirement.of(nodeClassLabelKey(group, kind), 'In', [name]),
+    );
+}
+
+export function compilePool(
+  offer: PoolOffer,
+  index: number,
+  daemons: readonly Pod[],
+  table: ResourceTable,
+): CompiledPool {
+  const { pool } = offer;
+  const requirements = poolRequirements(pool);
+  const taints = pool.spec.template.spec.taints ?? [];
+  const types = offer.instanceTypes
+    .filter((type) => type.requirements.intersects(requirements))
+    .sort((left, right) => (left.name < right.name ? -1 : 1));
+  const tolerant = daemons.filter((daemon) => toleratesAllHard(taints, daemon));
+  const perType = types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type)));
+  const daemonRequests = sharedSums(perType);
+  const room = new Float64Array(types.length * table.size);
+  types.forEach((type, row) => {
+    const offered = table.offered(type.allocatable);
+    const taken = table.asked(daemonRequests[row] ?? noResources);
+    for (let column = 0; column < table.size; column++) {
+      room[row * table.size + column] = offered[column]! - taken[column]!;
+    }
+    // Where the daemons do not fit, nothing else may come.
+    const ownRoom = room.subarray(row * table.size, (row + 1) * table.size);
+    if (ownRoom.some((amount) => amount < 0)) ownRoom.fill(-1);
+  });
+  const limits = parseResources(pool.spec.limits as Record<string, string | number> | undefined);
+  const limitNames = Object.keys(limits).sort();
+  const limitUse = new Float64Array(types.length * limitNames.length);
+  types.forEach((type, row) => {
+    limitNames.forEach((name, column) => {
+      limitUse[row * limitNames.length + column] = name === 'nodes' ? 1 : limitAmount(name, type.capacity);
+    });
+  });
+  const limitLeft = Float64Array.from(limitNames, (name) => limitAmount(name, limits) - limitAmount(name, offer.used));
+  const reservations: { id: string; left: number }[] = [];
+  const offerings = types.flatMap((type, row) =>
+    [...type.offerings].sort(byOffering).flatMap((offering): CompiledOffering[] => {
+      if (!offering.available) return [];
+      if (offering.capacityType !== 'reserved') return [{ type: row, offering, reservation: -1 }];
+      const id = offering.reservationId ?? `${type.name}/${offering.zone}`;
+      let reservation = reservations.findIndex((known) => known.id === id);
+      if (reservation < 0) reservation = reservations.push({ id, left: Number.POSITIVE_INFINITY }) - 1;
+      const known = reservations[reservation]!;
+      known.left = Math.min(known.left, offering.reservationCapacity ?? 0);
+      return [{ type: row, offering, reservation }];
+    }),
+  );
+  return {
+    index,
+    name: pool.metadata.name,
+    pool,
+    taints,
+    requirements,
+    types,
+    offerings,
+    room,
+    daemonRequests,
+    daemonPorts: perType.map((pods) => pods.flatMap((pod) => hostPortsOf(pod))),
+    limitNames,
+    limitLeft,
+    limitUse,
+    reservations,
+  };
+}
+
+function limitAmount(name: string, resources: Resources): number {
+  const amount = quantityOf(resources, name);
+  return name === 'cpu' ? amount.milliValue() : amount.value();
+}
+
+function byOffering(left: Offering, right: Offering): number {
+  const name = ({ zone, capacityType }: Offering): string => `${zone}/${capacityType}`;
+  return left.price - right.price || (name(left) < name(right) ? -1 : 1);
+}
+
+function toleratesAllHard(taints: readonly Taint[], daemon: Pod): boolean {
+  const hard = taints.filter(({ effect }) => effect !== 'PreferNoSchedule');
+  return untoleratedTaints(hard, daemon.spec?.tolerations).length === 0;
+}
+
+/** Preferences and relations to other pods are not asked: the DaemonSet controller does not look at them either. */
+function runsOn(daemon: Pod, pool: Requirements, type: InstanceType): boolean {
+  const template = pool.add(...RUNNING);
+  return requirementTerms(daemon).some(
+    (term) => template.isCompatible(term, WELL_KNOWN_LABELS) && type.requirements.intersects(term),
+  );
+}
+
+/** Types with the same daemons share one sum. */
+function sharedSums(perType: readonly (readonly Pod[])[]): Resources[] {
+  const sums = new Map<string, Resources>();
+  return perType.map((pods) => {
+    const key = pods.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`).join('\n');
+    const known =
+      sums.get(key) ?? pods.reduce<Resources>((sum, pod) => addResources(sum, podRequests(pod)), noResources);
+    sums.set(key, known);
+    return known;
+  });
+}

@@ -1,0 +1,194 @@
+/**
+ * Pods per domain, for one question. In: counter specs; out: integers per domain, seeded with what runs on the nodes
+ * that are there, and which domains there are at all.
+ */
+import { Labels } from '../../api/labels.ts';
+import { untoleratedTaints } from '../../constraints/taints.ts';
+import { isPreferred } from './existingNodes.ts';
+import { Interner } from './interner.ts';
+import type { Model } from './model.ts';
+import { isHostname, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
+
+export const UNLIMITED = 0x3fffffff;
+
+export interface Counter {
+  readonly spec: CounterSpec;
+  readonly hostname: boolean;
+  /** Domain values of the key; counters of one key share them. */
+  readonly domains: Interner<string>;
+  /** By domain: pods on nodes that surely take part. */
+  readonly counts: number[];
+  /** By domain: pods on new machines that take part or not, depending on the type that is bought in the end. */
+  readonly doubtful: number[];
+  total: number;
+  /** Hostname only, by existing node: pods there, and the most that may be. */
+  readonly onNode: Int32Array;
+  readonly nodeLimit: Int32Array;
+}
+
+export class Counters {
+  readonly all: Counter[] = [];
+  private readonly model: Model;
+  private readonly removed: ReadonlySet<string>;
+  private readonly ids = new Map<string, number>();
+  private readonly domainsOfKey = new Map<string, Interner<string>>();
+  private readonly nodeDomains = new Map<string, Int32Array>();
+  private readonly passing = new Map<string, 'yes' | 'no' | 'maybe'>();
+  private readonly eligibleDomains = new Map<number, Int32Array>();
+
+  constructor(model: Model, removed: ReadonlySet<string>) {
+    this.model = model;
+    this.removed = removed;
+  }
+
+  at(id: number): Counter {
+    return this.all[id]!;
+  }
+
+  add(spec: CounterSpec): number {
+    const known = this.ids.get(spec.key);
+    if (known !== undefined) return known;
+    const hostname = isHostname(spec.topologyKey);
+    const nodes = hostname ? this.model.existing.nodes.length : 0;
+    const id = this.all.length;
+    this.ids.set(spec.key, id);
+    this.all.push({
+      spec,
+      hostname,
+      domains: this.domains(spec.topologyKey),
+      counts: [],
+      doubtful: [],
+      total: 0,
+      onNode: new Int32Array(nodes),
+      nodeLimit: new Int32Array(nodes).fill(UNLIMITED),
+    });
+    return id;
+  }
+
+  /** Counts what runs. Called once, when all counters are known. */
+  seed(): void {
+    const { existing } = this.model;
+    for (const counter of this.all) {
+      const byNode = this.model.countsByNode(counter.spec);
+      const domainOf = this.domainOfNodes(counter.spec.topologyKey);
+      for (let node = 0; node < byNode.length; node++) {
+        const count = byNode[node]!;
+        if (count === 0 || this.removed.has(existing.nodes[node]!.name)) continue;
+        if (!this.nodePasses(counter.spec.filter, node)) continue;
+        if (counter.hostname) counter.onNode[node] = count;
+        const domain = domainOf[node]!;
+        if (domain >= 0) this.count(counter, domain, count);
+        else if (counter.hostname) counter.total += count;
+      }
+    }
+    for (const { spec, nodes } of this.model.keepAway) {
+      const counter = this.at(this.add(spec));
+      if (!counter.hostname) continue;
+      for (const node of nodes) {
+        if (this.removed.has(existing.nodes[node]!.name)) continue;
+        // Whom the term selects may not come at all; those who are there stay.
+        counter.nodeLimit[node] = Math.min(counter.nodeLimit[node]!, counter.onNode[node]!);
+      }
+    }
+  }
+
+  count(counter: Counter, domain: number, amount: number): void {
+    counter.counts[domain] = (counter.counts[domain] ?? 0) + amount;
+    counter.total += amount;
+  }
+
+  domains(key: string): Interner<string> {
+    const known = this.domainsOfKey.get(key);
+    if (known !== undefined) return known;
+    const domains = new Interner<string>();
+    this.domainsOfKey.set(key, domains);
+    if (!isHostname(key)) {
+      const { states, pools, existing } = this.model;
+      const values = new Set<string>();
+      pools.forEach((_, pool) => {
+        const base = states.base(pool);
+        if (base >= 0) for (const value of states.valuesOf(base, key)) values.add(value);
+      });
+      existing.nodes.forEach((_, node) => {
+        const value = existing.label(node, key);
+        if (value !== undefined) values.add(value);
+      });
+      for (const value of [...values].sort()) domains.intern(value, () => value);
+    }
+    return domains;
+  }
+
+  /** By existing node: its domain, or -1 where it lacks the label. */
+  domainOfNodes(key: string): Int32Array {
+    const known = this.nodeDomains.get(key);
+    if (known !== undefined) return known;
+    const domains = this.domains(key);
+    const { existing } = this.model;
+    const found = Int32Array.from(existing.nodes, (_, node) => {
+      const value = key === Labels.hostname ? undefined : existing.label(node, key);
+      return value === undefined ? -1 : domains.intern(value, () => value);
+    });
+    this.nodeDomains.set(key, found);
+    return found;
+  }
+
+  nodePasses(filter: NodeFilter | undefined, node: number): boolean {
+    if (filter === undefined) return true;
+    const { existing, states } = this.model;
+    if (filter.terms && !filter.terms.some((term) => existing.meets(node, term, states.requirementId(term))))
+      return false;
+    if (filter.tolerations === undefined) return true;
+    return existing.tolerates(node, filter.tolerations, JSON.stringify(filter.tolerations), true);
+  }
+
+  /** Whether a new machine in this state takes part. */
+  statePasses(counterId: number, state: number): 'yes' | 'no' | 'maybe' {
+    const { spec } = this.at(counterId);
+    const { filter } = spec;
+    if (filter === undefined || (filter.terms === undefined && filter.tolerations === undefined)) return 'yes';
+    const key = `${counterId}/${state}`;
+    const known = this.passing.get(key);
+    if (known !== undefined) return known;
+    const { states } = this.model;
+    const own = states.at(state).offerings.length;
+    let byLabels: 'yes' | 'no' | 'maybe' = filter.terms === undefined ? 'yes' : 'no';
+    for (const term of filter.terms ?? []) {
+      const narrowed = states.narrow(state, states.requirementId(term));
+      if (narrowed < 0 || byLabels === 'yes') continue;
+      byLabels = states.at(narrowed).offerings.length === own ? 'yes' : 'maybe';
+    }
+    const { taints } = states.at(state).pool;
+    const hard =
+      filter.tolerations && untoleratedTaints(taints, filter.tolerations).filter((taint) => !isPreferred(taint));
+    const passes = hard === undefined || hard.length === 0 ? byLabels : 'no';
+    this.passing.set(key, passes);
+    return passes;
+  }
+
+  /** Domains that a spread compares: those of nodes that take part, and those that new machines could open. */
+  eligible(counterId: number): Int32Array {
+    const known = this.eligibleDomains.get(counterId);
+    if (known !== undefined) return known;
+    const { spec, domains } = this.at(counterId);
+    const { states, pools, existing } = this.model;
+    const found = new Set<number>();
+    this.domainOfNodes(spec.topologyKey).forEach((domain, node) => {
+      if (domain < 0 || this.removed.has(existing.nodes[node]!.name)) return;
+      if (this.nodePasses(spec.filter, node)) found.add(domain);
+    });
+    pools.forEach((pool, index) => {
+      const base = states.base(index);
+      if (base < 0) return;
+      const tolerations = spec.filter?.tolerations;
+      if (tolerations && untoleratedTaints(pool.taints, tolerations).some((taint) => !isPreferred(taint))) return;
+      const narrowed = spec.filter?.terms?.map((term) => states.narrow(base, states.requirementId(term))) ?? [base];
+      for (const state of narrowed) {
+        if (state < 0) continue;
+        for (const value of states.valuesOf(state, spec.topologyKey)) found.add(domains.intern(value, () => value));
+      }
+    });
+    const list = Int32Array.from([...found].sort((left, right) => left - right));
+    this.eligibleDomains.set(counterId, list);
+    return list;
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The ways to ask for one pod, most wishes first. In: a shape and the policy; out: the steps of relaxation in the
+ * order that users of Karpenter know: a required alternative, preferred affinity, preferred anti-affinity, preferred
+ * node affinity, soft spread, PreferNoSchedule.
+ */
+import { Requirements } from '../../constraints/requirements.ts';
+import type { AffinityTerm, SpreadTerm } from '../../constraints/topology.ts';
+import type { PodShape } from './podShape.ts';
+
+export interface Rung {
+  /** What the node must meet: one required alternative and the heaviest preference that is left. */
+  readonly requirements: Requirements;
+  /** Without the preference: what counts when spread looks at nodes. */
+  readonly strict: Requirements;
+  readonly spread: readonly SpreadTerm[];
+  readonly affinity: readonly AffinityTerm[];
+  /** Each a term of its own, since they come from preferences. */
+  readonly softAffinity: readonly AffinityTerm[];
+  readonly antiAffinity: readonly AffinityTerm[];
+  readonly softAntiAffinity: readonly AffinityTerm[];
+  readonly toleratesPreferNoSchedule: boolean;
+}
+
+interface Wishes {
+  readonly term: number;
+  readonly affinity: readonly AffinityTerm[];
+  readonly antiAffinity: readonly AffinityTerm[];
+  readonly node: readonly Requirements[];
+  readonly spread: readonly SpreadTerm[];
+  readonly prefer: boolean;
+}
+
+export function relaxationLadder(shape: PodShape, policy: 'Respect' | 'Ignore', hasPreferTaints: boolean): Rung[] {
+  const { topology } = shape;
+  const byWeight = <Term extends { weight: number }>(terms: readonly Term[]): Term[] =>
+    [...terms].sort((left, right) => right.weight - left.weight);
+  const respect = policy === 'Respect';
+  let wishes: Wishes | undefined = {
+    term: 0,
+    affinity: respect ? byWeight(topology.preferredAffinity) : [],
+    antiAffinity: respect ? byWeight(topology.preferredAntiAffinity) : [],
+    node: respect ? shape.preferredTerms : [],
+    spread: respect ? topology.spread : topology.spread.filter(({ required }) => required),
+    prefer: false,
+  };
+  const rungs: Rung[] = [];
+  let last = wishes;
+  for (; wishes !== undefined; wishes = relaxed(wishes, shape, hasPreferTaints)) {
+    rungs.push(rungOf(wishes, shape));
+    last = wishes;
+  }
+  // The order above never tries an early alternative without wishes. Nobody should wait for that.
+  const bare = rungs.length > shape.terms.length;
+  for (let term = 0; bare && term < shape.terms.length - 1; term++) rungs.push(rungOf({ ...last, term }, shape));
+  return rungs;
+}
+
+function relaxed(wishes: Wishes, shape: PodShape, hasPreferTaints: boolean): Wishes | undefined {
+  if (wishes.term < shape.terms.length - 1) return { ...wishes, term: wishes.term + 1 };
+  if (wishes.affinity.length > 0) return { ...wishes, affinity: wishes.affinity.slice(1) };
+  if (wishes.antiAffinity.length > 0) return { ...wishes, antiAffinity: wishes.antiAffinity.slice(1) };
+  if (wishes.node.length > 0) return { ...wishes, node: wishes.node.slice(1) };
+  const soft = wishes.spread.findIndex(({ required }) => !required);
+  if (soft >= 0) return { ...wishes, spread: removeBySwap(wishes.spread, soft) };
+  return hasPreferTaints && !wishes.prefer ? { ...wishes, prefer: true } : undefined;
+}
+
+/** The last one takes the place of the one that goes. */
+function removeBySwap<Item>(items: readonly Item[], index: number): Item[] {
+  const copy = [...items];
+  const last = copy.pop();
+  if (last !== undefined && index < copy.length) copy[index] = last;
+  return copy;
+}
+
+function rungOf(wishes: Wishes, { terms, topology }: PodShape): Rung {
+  const strict = terms[wishes.term] ?? Requirements.empty;
+  const [preferred] = wishes.node;
+  return {
+    strict,
+    requirements: preferred === undefined ? strict : strict.merge(preferred),
+    spread: wishes.spread,
+    affinity: topology.affinity,
+    softAffinity: wishes.affinity,
+    antiAffinity: topology.antiAffinity,
+    softAntiAffinity: wishes.antiAffinity,
+    toleratesPreferNoSchedule: wishes.prefer,
+  };
+}

@@ -1,0 +1,320 @@
+/**
+ * One question to the model: which pods wait, grouped into classes that schedule alike, and what must be counted for
+ * them. In: a model, an overlay, the policy; out: classes in a fixed order and counters with what runs already.
+ */
+import type { Pod } from '../../api/kinds.ts';
+import { isSelected, type AffinityTerm, type SpreadTerm } from '../../constraints/topology.ts';
+import type { Overlay } from '../problem.ts';
+import { Counters } from './counters.ts';
+import { Interner } from './interner.ts';
+import { relaxationLadder, type Rung } from './ladder.ts';
+import type { Model } from './model.ts';
+import { podKey, readShape, shapeKey, type PodShape } from './podShape.ts';
+import { CPU, MEMORY } from './resourceTable.ts';
+import { counterSpec, isHostname, keepAwaySpec } from './topologyCounter.ts';
+
+/** No more than `max` pods that the counter counts may be on the node. */
+interface HostLimit {
+  readonly counter: number;
+  readonly max: number;
+}
+
+export interface DomainConstraint {
+  readonly kind: 'spread' | 'affinity' | 'anti-affinity';
+  readonly counter: number;
+  readonly maxSkew: number;
+  readonly minDomains: number;
+  /** The pod counts itself. */
+  readonly self: boolean;
+  /** Affinity: the counters of all its terms. Only when none of them counts anybody may the pod be the first. */
+  readonly together: readonly number[];
+}
+
+interface HostAffinity {
+  readonly counter: number;
+  readonly self: boolean;
+  readonly together: readonly number[];
+}
+
+/** A class with some of its wishes dropped. */
+export interface Variant {
+  readonly rung: Rung;
+  readonly requirementId: number;
+  /** Over keys other than the hostname. */
+  readonly domain: readonly DomainConstraint[];
+  readonly hostLimits: readonly HostLimit[];
+  readonly hostAffinity: readonly HostAffinity[];
+  /** Counters that every pod placed this way adds to, by domain. */
+  readonly domainAdds: readonly number[];
+  /** Topology keys of which a new node must have one value, so that its pods can be counted. */
+  readonly pinKeys: readonly string[];
+}
+
+export interface PodClass {
+  readonly id: number;
+  readonly shape: PodShape;
+  readonly row: Float64Array;
+  readonly tolerationsKey: string;
+  /** In order of name. */
+  readonly pods: readonly Pod[];
+  readonly variants: readonly Variant[];
+  readonly hostAdds: readonly number[];
+  /** Needs a resource that no machine offers. */
+  readonly unknownResource: string | undefined;
+}
+
+export class Question {
+  readonly model: Model;
+  readonly removed: ReadonlySet<string>;
+  readonly classes: readonly PodClass[];
+  readonly counters: Counters;
+  private readonly spreads = new Map<object, number>();
+  private readonly matches = new Map<object, number>();
+  private readonly keepers = new Map<object, number>();
+  private readonly affinities = new Map<object, readonly number[]>();
+
+  constructor(model: Model, overlay: Overlay, policy: 'Respect' | 'Ignore') {
+    this.model = model;
+    this.removed = overlay.withoutNodes ?? new Set();
+    this.counters = new Counters(model, this.removed);
+    const shapes = this.shapes(overlay.pods, policy);
+    for (const { spec } of model.keepAway) this.counters.add(spec);
+    for (const { shape, rungs } of shapes) for (const rung of rungs) this.registerCounters(shape, rung);
+    this.counters.seed();
+    this.classes = this.split(shapes);
+  }
+
+  private shapes(pods: readonly Pod[], policy: 'Respect' | 'Ignore'): ShapeGroup[] {
+    const { snapshot, hasPreferTaints } = this.model;
+    const groups = new Map<string, Pod[]>();
+    for (const pod of pods) {
+      const key = shapeKey(pod, snapshot);
+      const known = groups.get(key);
+      if (known === undefined) groups.set(key, [pod]);
+      else known.push(pod);
+    }
+    return [...groups].map(([key, members]) => {
+      const shape = readShape(members[0]!, snapshot);
+      return { key, shape, members, rungs: relaxationLadder(shape, policy, hasPreferTaints) };
+    });
+  }
+
+  private registerCounters(shape: PodShape, rung: Rung): void {
+    for (const term of rung.spread) this.spreadCounter(shape, term);
+    this.affinityCounters(rung.affinity);
+    for (const term of rung.softAffinity) this.affinityCounters(term);
+    for (const term of rung.antiAffinity) this.matchCounter(term);
+    for (const term of rung.softAntiAffinity) this.matchCounter(term);
+    for (const term of rung.antiAffinity) this.keepAwayCounter(term);
+  }
+
+  // Terms are the same objects on every rung of a shape's ladder, so that each is worked out once.
+
+  private spreadCounter(shape: PodShape, term: SpreadTerm): number {
+    return this.remember(this.spreads, term, () => this.counters.add(spreadSpec(shape, term)));
+  }
+
+  private matchCounter(term: AffinityTerm): number {
+    return this.remember(this.matches, term, () => this.counters.add(counterSpec('match', term.topologyKey, [term])));
+  }
+
+  private keepAwayCounter(term: AffinityTerm): number {
+    return this.remember(this.keepers, term, () => this.counters.add(keepAwaySpec(term)));
+  }
+
+  private affinityCounters(terms: AffinityTerm | readonly AffinityTerm[]): readonly number[] {
+    const known = this.affinities.get(terms);
+    if (known !== undefined) return known;
+    const list = 'topologyKey' in terms ? [terms] : terms;
+    const ids = affinitySpecs(list).map((spec) => this.counters.add(spec));
+    this.affinities.set(terms, ids);
+    return ids;
+  }
+
+  private remember(ids: Map<object, number>, term: object, make: () => number): number {
+    let id = ids.get(term);
+    if (id === undefined) {
+      id = make();
+      ids.set(term, id);
+    }
+    return id;
+  }
+
+  /** Pods of a shape that different counters count are different classes. */
+  private split(shapes: readonly ShapeGroup[]): PodClass[] {
+    const { counters } = this;
+    const found: { order: string; row: Float64Array; make: (id: number) => PodClass }[] = [];
+    const matcher = new Matcher(counters);
+    for (const { key, shape, members, rungs } of shapes) {
+      const bySignature = new Map<string, Pod[]>();
+      for (const pod of members) {
+        const signature = matcher.signature(pod);
+        const known = bySignature.get(signature);
+        if (known === undefined) bySignature.set(signature, [pod]);
+        else known.push(pod);
+      }
+      const row = this.model.table.asked(shape.requests);
+      const tolerationsKey = JSON.stringify(shape.tolerations);
+      const unknownResource = this.model.table.unknown(shape.requests);
+      for (const [signature, pods] of bySignature) {
+        const counted = matcher.countersOf(signature);
+        const sorted = pods.length === 1 ? pods : sortByName(pods);
+        const make = (id: number): PodClass => ({
+          id,
+          shape,
+          row,
+          tolerationsKey,
+          pods: sorted,
+          unknownResource,
+          hostAdds: counted.filter(
+            (counter) => counters.at(counter).hostname && counters.at(counter).spec.kind !== 'owners',
+          ),
+          variants: rungs.map((rung) => this.variant(shape, rung, counted)),
+        });
+        found.push({ order: `${key}\n${signature}`, row, make });
+      }
+    }
+    // Largest first: what is hard to place is placed while there is choice.
+    found.sort(
+      (left, right) =>
+        right.row[CPU]! - left.row[CPU]! ||
+        right.row[MEMORY]! - left.row[MEMORY]! ||
+        (left.order < right.order ? -1 : 1),
+    );
+    return found.map(({ make }, id) => make(id));
+  }
+
+  private variant(shape: PodShape, rung: Rung, counted: readonly number[]): Variant {
+    const { counters, model } = this;
+    const isCounted = new Set(counted);
+    const domain: DomainConstraint[] = [];
+    const hostLimits: HostLimit[] = [];
+    const hostAffinity: HostAffinity[] = [];
+    const domainAdds = counted.filter((id) => !counters.at(id).hostname && counters.at(id).spec.kind !== 'owners');
+    for (const term of rung.spread) {
+      const counter = this.spreadCounter(shape, term);
+      const { maxSkew, minDomains } = term;
+      if (isHostname(term.topologyKey)) hostLimits.push({ counter, max: maxSkew });
+      else domain.push({ kind: 'spread', counter, maxSkew, minDomains, self: isCounted.has(counter), together: [] });
+    }
+    for (const terms of [rung.affinity, ...rung.softAffinity]) {
+      const together = this.affinityCounters(terms);
+      for (const counter of together) {
+        const self = isCounted.has(counter);
+        if (counters.at(counter).hostname) hostAffinity.push({ counter, self, together });
+        else domain.push({ kind: 'affinity', counter, maxSkew: 0, minDomains: 0, self, together });
+      }
+    }
+    for (const term of [...rung.antiAffinity, ...rung.softAntiAffinity]) {
+      const counter = this.matchCounter(term);
+      if (isHostname(term.topologyKey)) hostLimits.push({ counter, max: isCounted.has(counter) ? 1 : 0 });
+      else domain.push({ kind: 'anti-affinity', counter, maxSkew: 0, minDomains: 0, self: false, together: [] });
+    }
+    for (const term of rung.antiAffinity) {
+      const owners = this.keepAwayCounter(term);
+      if (!isHostname(term.topologyKey)) domainAdds.push(owners);
+    }
+    for (const id of counted) {
+      const { spec, hostname } = counters.at(id);
+      if (spec.kind === 'owners' && !hostname) {
+        domain.push({ kind: 'anti-affinity', counter: id, maxSkew: 0, minDomains: 0, self: false, together: [] });
+      }
+    }
+    const used = [...domain.map(({ counter }) => counter), ...domainAdds];
+    const pinKeys = [...new Set(used.map((id) => counters.at(id).spec.topologyKey))].sort();
+    const requirementId = model.states.requirementId(rung.requirements);
+    return {
+      rung,
+      requirementId,
+      domain,
+      hostLimits: tightest(hostLimits),
+      hostAffinity,
+      domainAdds: [...new Set(domainAdds)],
+      pinKeys,
+    };
+  }
+}
+
+interface ShapeGroup {
+  readonly key: string;
+  readonly shape: PodShape;
+  readonly members: readonly Pod[];
+  readonly rungs: readonly Rung[];
+}
+
+/** Which counters select a pod, asked once per combination of the labels that selectors look at. */
+class Matcher {
+  private readonly counters: Counters;
+  private readonly labelKeys: readonly string[];
+  private readonly byLabels = new Map<string, string>();
+  private readonly signatures = new Interner<readonly number[]>();
+  private readonly names = new Map<string, number>();
+
+  constructor(counters: Counters) {
+    this.counters = counters;
+    const keys = counters.all.flatMap(({ spec }) =>
+      spec.selections.flatMap(({ selector }) => [
+        ...Object.keys(selector?.matchLabels ?? {}),
+        ...(selector?.matchExpressions ?? []).map(({ key }) => key),
+      ]),
+    );
+    this.labelKeys = [...new Set(keys)].sort();
+  }
+
+  signature({ metadata }: Pod): string {
+    if (this.counters.all.length === 0) return '';
+    const { labels = {}, namespace = 'default' } = metadata;
+    let key = namespace;
+    for (const label of this.labelKeys) {
+      const value = Object.hasOwn(labels, label) ? labels[label] : undefined;
+      key += value === undefined ? '\n' : `\n=${value}`;
+    }
+    const known = this.byLabels.get(key);
+    if (known !== undefined) return known;
+    const matching = this.counters.all.flatMap(({ spec }, id) =>
+      spec.selections.every((selection) => isSelected(selection, namespace, labels)) ? [id] : [],
+    );
+    const signature = matching
+      .map((id) => this.counters.at(id).spec.key)
+      .sort()
+      .join('\n');
+    this.names.set(
+      signature,
+      this.signatures.intern(signature, () => matching),
+    );
+    this.byLabels.set(key, signature);
+    return signature;
+  }
+
+  countersOf(signature: string): readonly number[] {
+    const id = this.names.get(signature);
+    return id === undefined ? [] : this.signatures.at(id);
+  }
+}
+
+/** One limit per counter. */
+function tightest(limits: readonly HostLimit[]): HostLimit[] {
+  const byCounter = new Map<number, number>();
+  for (const { counter, max } of limits) byCounter.set(counter, Math.min(max, byCounter.get(counter) ?? max));
+  return [...byCounter].map(([counter, max]) => ({ counter, max }));
+}
+
+function spreadSpec(shape: PodShape, term: Rung['spread'][number]): ReturnType<typeof counterSpec> {
+  const constrained = shape.terms.length > 1 || (shape.terms[0]?.size ?? 0) > 0;
+  return counterSpec('spread', term.topologyKey, [term], {
+    terms: term.honorsAffinity && constrained ? shape.terms : undefined,
+    tolerations: term.honorsTaints ? shape.tolerations : undefined,
+  });
+}
+
+/** A pod counts for affinity only when it matches every term: that is how the scheduler counts. */
+function affinitySpecs(terms: readonly AffinityTerm[]): ReturnType<typeof counterSpec>[] {
+  const keys = [...new Set(terms.map(({ topologyKey }) => topologyKey))];
+  return keys.map((key) => counterSpec('match', key, terms));
+}
+
+function sortByName(pods: readonly Pod[]): Pod[] {
+  const keyed = pods.map((pod) => ({ pod, key: podKey(pod) }));
+  keyed.sort((left, right) => (left.key < right.key ? -1 : 1));
+  return keyed.map(({ pod }) => pod);
+}

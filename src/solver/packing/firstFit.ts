@@ -1,0 +1,108 @@
+/**
+ * Plain first-fit-decreasing, blind to prices until the end: one of the starts, so that no plan is ever dearer. In:
+ * what to place; out: a plan. A node stays open for every type that could still hold it.
+ */
+import type { HostPort } from '../../constraints/hostPorts.ts';
+import { HostLedger, type Bin, type Plan } from './bin.ts';
+import type { Demand } from './demand.ts';
+
+interface OpenNode {
+  state: number;
+  readonly atoms: number[];
+  readonly counts: number[];
+  readonly used: Float64Array;
+  readonly ports: HostPort[];
+  readonly ledger: HostLedger;
+}
+
+export function firstFit(demand: Demand, left: Int32Array): Plan {
+  const { columns, rows, states, atoms } = demand;
+  const open: OpenNode[] = [];
+  const load = new Float64Array(columns);
+  // Atoms come largest first already.
+  for (let atom = 0; atom < atoms.length; atom++) {
+    const row = rows.subarray(atom * columns, (atom + 1) * columns);
+    const own = demand.states0[atom]!;
+    const { hostPorts } = atoms[atom]!.podClass.shape;
+    for (let at = 0; at <= open.length && left[atom]! > 0; at++) {
+      const isNew = at === open.length;
+      const node: OpenNode = isNew
+        ? {
+            state: own,
+            atoms: [],
+            counts: [],
+            used: new Float64Array(columns),
+            ports: [],
+            ledger: new HostLedger(demand),
+          }
+        : open[at]!;
+      const state = node.state === own ? own : states.meet(node.state, own);
+      if (state < 0) continue;
+      const ports = hostPorts.length === 0 ? node.ports : [...node.ports, ...hostPorts];
+      if (!holds(demand, state, node.used, row, 1, ports, load)) {
+        if (isNew) break;
+        continue;
+      }
+      let most = left[atom]!;
+      if (demand.plain[atom] === 0) {
+        most = Math.min(most, node.ledger.allowed(atom));
+        if (most < 1) continue;
+      }
+      const pods = mostHeld(most, (count) => holds(demand, state, node.used, row, count, ports, load));
+      node.state = state;
+      node.atoms.push(atom);
+      node.counts.push(pods);
+      node.ledger.add(atom, pods);
+      for (const port of hostPorts) node.ports.push(port);
+      for (let column = 0; column < columns; column++) node.used[column]! += row[column]! * pods;
+      left[atom]! -= pods;
+      if (isNew) open.push(node);
+    }
+  }
+  return { bins: open.map((node) => buy(demand, node)).filter((bin) => bin !== undefined), left };
+}
+
+function holds(
+  demand: Demand,
+  state: number,
+  used: Float64Array,
+  row: Float64Array,
+  pods: number,
+  ports: readonly HostPort[],
+  load: Float64Array,
+): boolean {
+  for (let column = 0; column < load.length; column++) load[column] = used[column]! + row[column]! * pods;
+  return demand.holdsSomehow(state, load, ports);
+}
+
+/** The largest count up to `most` that is held; one is, and beyond some count none is. */
+function mostHeld(most: number, isHeld: (count: number) => boolean): number {
+  let low = 1;
+  let high = 2;
+  while (high <= most && isHeld(high)) [low, high] = [high, high * 2];
+  high = Math.min(high, most + 1);
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (isHeld(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function buy(demand: Demand, node: OpenNode): Bin | undefined {
+  const { ports } = node;
+  const type = demand.cheapestHolding(node.state, node.used, ports, undefined);
+  if (type < 0) return undefined;
+  const limitNeed = demand.limitNeed(node.state, type, node.used, ports, undefined);
+  const { state, atoms, counts, used } = node;
+  return {
+    state,
+    atoms,
+    counts,
+    used,
+    type,
+    price: demand.states.at(node.state).price[type]!,
+    limitNeed,
+    reservation: -1,
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * The quick path: pods go onto nodes that are there, or are promised to a pool and to domains, class by class; how
+ * new machines are filled is decided afterwards. In: a question; out: atoms per pool, and the pods that this path
+ * cannot decide.
+ */
+import type { Pod } from '../../api/kinds.ts';
+import type { PodClass, Question, Variant } from '../model/question.ts';
+import type { Atom } from '../packing/demand.ts';
+import type { Domains } from './domains.ts';
+import type { ExistingRooms } from './existingRooms.ts';
+import type { PoolFit } from './poolFit.ts';
+
+/** Pods of a class that wait, in order. */
+export interface Waiting {
+  readonly podClass: PodClass;
+  readonly pods: Pod[];
+}
+
+export class Assignment {
+  /** By pool. */
+  readonly atoms: Atom[][];
+  /** The pods of each atom, in order. */
+  readonly podsOf = new Map<Atom, Pod[]>();
+  private readonly question: Question;
+  private readonly domains: Domains;
+  private readonly rooms: ExistingRooms;
+  private readonly fit: PoolFit;
+  private readonly known = new Map<Variant, Atom[]>();
+
+  constructor(question: Question, domains: Domains, rooms: ExistingRooms, fit: PoolFit) {
+    this.question = question;
+    this.domains = domains;
+    this.rooms = rooms;
+    this.fit = fit;
+    this.atoms = question.model.pools.map(() => []);
+  }
+
+  /** Goes around until nothing more finds a place: affinity may wait for pods that come later. */
+  run(waiting: Waiting[], fromPool: number): void {
+    let open = waiting.filter(({ podClass, pods }) => pods.length > 0 && !isSequential(podClass));
+    for (;;) {
+      let progress = false;
+      for (const entry of open) {
+        const before = entry.pods.length;
+        if (isPlain(entry.podClass)) this.placeAll(entry, fromPool);
+        else this.placeEach(entry, fromPool);
+        progress ||= entry.pods.length < before;
+      }
+      open = open.filter(({ pods }) => pods.length > 0);
+      if (!progress || open.length === 0) return;
+    }
+  }
+
+  private placeAll(entry: Waiting, fromPool: number): void {
+    const { podClass, pods } = entry;
+    for (const variant of podClass.variants) {
+      pods.splice(0, this.rooms.place(podClass, variant, pods));
+      const state = pods.length === 0 ? -1 : this.newState(podClass, variant, fromPool);
+      if (state >= 0) this.promise(podClass, variant, state, pods.splice(0));
+      if (pods.length === 0) return;
+    }
+  }
+
+  private placeEach({ podClass, pods }: Waiting, fromPool: number): void {
+    let done = 0;
+    while (done < pods.length && this.placeOne(podClass, pods[done]!, fromPool)) done += 1;
+    pods.splice(0, done);
+  }
+
+  private placeOne(podClass: PodClass, pod: Pod, fromPool: number): boolean {
+    for (const variant of podClass.variants) {
+      if (this.rooms.place(podClass, variant, [pod]) === 1) return true;
+      const state = this.newState(podClass, variant, fromPool);
+      if (state < 0) continue;
+      this.promise(podClass, variant, state, [pod]);
+      return true;
+    }
+    return false;
+  }
+
+  /** In the first pool that has one. */
+  private newState(podClass: PodClass, variant: Variant, fromPool: number): number {
+    for (let pool = fromPool; pool < this.atoms.length; pool++) {
+      for (const start of this.fit.startsOf(podClass, variant, pool)) {
+        const state = this.domains.pin(variant, start, (each) => this.fit.accepts(podClass, each));
+        if (state >= 0) return state;
+      }
+    }
+    return -1;
+  }
+
+  private promise(podClass: PodClass, variant: Variant, state: number, pods: readonly Pod[]): void {
+    this.domains.recordInState(podClass, variant, state, pods.length);
+    const siblings = this.known.get(variant) ?? [];
+    const known = siblings.find((atom) => atom.state === state);
+    if (known !== undefined) {
+      known.count += pods.length;
+      const members = this.podsOf.get(known)!;
+      for (const pod of pods) members.push(pod);
+      return;
+    }
+    const atom: Atom = { podClass, variant, state, count: pods.length };
+    siblings.push(atom);
+    this.known.set(variant, siblings);
+    this.podsOf.set(atom, [...pods]);
+    this.atoms[this.question.model.states.at(state).pool.index]!.push(atom);
+  }
+}
+
+/** Must stand on the same node as other pods: only node by node can that be decided. */
+export function isSequential({ variants }: PodClass): boolean {
+  return variants.some(({ hostAffinity }) => hostAffinity.length > 0);
+}
+
+function isPlain({ variants }: PodClass): boolean {
+  return variants.every(({ domain, pinKeys }) => domain.length === 0 && pinKeys.length === 0);
+}

@@ -1,0 +1,160 @@
+/**
+ * Whether a pod may stand in a domain, by the counts so far. In: a variant of a class; out: yes or no per domain, and
+ * which domain suits best. Placing a pod is told here, so that the next question sees it.
+ */
+import type { Counters } from '../model/counters.ts';
+import type { Model } from '../model/model.ts';
+import { isHostname } from '../model/topologyCounter.ts';
+import type { DomainConstraint, PodClass, Question, Variant } from '../model/question.ts';
+
+export class Domains {
+  private readonly counters: Counters;
+  private readonly model: Model;
+  private readonly options: Map<string, readonly { readonly domain: number; readonly state: number }[]>[] = [];
+
+  constructor(question: Question) {
+    this.counters = question.counters;
+    this.model = question.model;
+  }
+
+  /** Of one constraint, in a domain of its key; -1 stands for a node without the label. */
+  allows(constraint: DomainConstraint, domain: number): boolean {
+    const counter = this.counters.at(constraint.counter);
+    if (domain < 0) return constraint.kind === 'anti-affinity';
+    const count = counter.counts[domain] ?? 0;
+    switch (constraint.kind) {
+      case 'anti-affinity':
+        return count === 0;
+      case 'affinity':
+        return count > 0 || (constraint.self && this.isFirst(constraint.together));
+      case 'spread':
+        return (
+          count + (counter.doubtful[domain] ?? 0) + (constraint.self ? 1 : 0) - this.fewest(constraint) <=
+          constraint.maxSkew
+        );
+    }
+  }
+
+  /** Nobody is there yet whom affinity looks for. */
+  isFirst(together: readonly number[]): boolean {
+    return together.every((counter) => this.counters.at(counter).total === 0);
+  }
+
+  /** Whether every constraint of the variant holds on a node that is there. */
+  allowsNode(variant: Variant, node: number): boolean {
+    return variant.domain.every((constraint) => {
+      const { spec } = this.counters.at(constraint.counter);
+      return this.allows(constraint, this.counters.domainOfNodes(spec.topologyKey)[node]!);
+    });
+  }
+
+  /**
+   * Pins the keys that the variant's counters need, each to the value that is allowed and suits best. Out: the
+   * narrowed state, or -1. `accepts` asks whether a state still has a machine for the pod.
+   */
+  pin(variant: Variant, start: number, accepts: (state: number) => boolean): number {
+    let state = start;
+    for (const key of variant.pinKeys) {
+      let best = -1;
+      let bestScore = Number.POSITIVE_INFINITY;
+      for (const option of this.optionsOf(state, key)) {
+        const score = this.score(variant, key, option.domain);
+        if (score < bestScore && option.state >= 0 && accepts(option.state)) [best, bestScore] = [option.state, score];
+      }
+      if (best < 0) {
+        // A key that no machine has a value for: only constraints that need none can hold.
+        const needed = variant.domain.some(
+          ({ counter, kind }) => this.keyOf(counter) === key && kind !== 'anti-affinity',
+        );
+        if (needed || this.model.states.valuesOf(state, key).length > 0) return -1;
+        continue;
+      }
+      state = best;
+    }
+    return state;
+  }
+
+  /** The values that the key can still have in the state, and what the state becomes with each. */
+  private optionsOf(state: number, key: string): readonly { readonly domain: number; readonly state: number }[] {
+    const known = (this.options[state] ??= new Map());
+    let options = known.get(key);
+    if (options === undefined) {
+      const { states } = this.model;
+      const domains = this.counters.domains(key);
+      options = states.valuesOf(state, key).map((value) => ({
+        domain: domains.intern(value, () => value),
+        state: states.pin(state, key, value),
+      }));
+      known.set(key, options);
+    }
+    return options;
+  }
+
+  /** Fewer of its own kind first, then where affinity has more company; Infinity: not allowed. */
+  private score(variant: Variant, key: string, domain: number): number {
+    let score = 0;
+    for (const constraint of variant.domain) {
+      if (this.keyOf(constraint.counter) !== key) continue;
+      if (!this.allows(constraint, domain)) return Number.POSITIVE_INFINITY;
+      const count = this.counters.at(constraint.counter).counts[domain] ?? 0;
+      if (constraint.kind === 'spread') score += count * 1024;
+      if (constraint.kind === 'affinity') score -= Math.min(count, 1023) / 1024;
+    }
+    for (const counter of variant.domainAdds) {
+      if (this.keyOf(counter) === key) score += this.counters.at(counter).counts[domain] ?? 0;
+    }
+    return score;
+  }
+
+  /** The pod now stands on a node that is there, or in a state. */
+  recordOnNode(podClass: PodClass, variant: Variant, node: number, pods: number): void {
+    for (const id of variant.domainAdds) {
+      const counter = this.counters.at(id);
+      const domain = this.counters.domainOfNodes(counter.spec.topologyKey)[node]!;
+      if (domain >= 0 && this.counters.nodePasses(counter.spec.filter, node))
+        this.counters.count(counter, domain, pods);
+    }
+    for (const id of podClass.hostAdds) {
+      const counter = this.counters.at(id);
+      if (this.counters.nodePasses(counter.spec.filter, node)) {
+        counter.onNode[node]! += pods;
+        counter.total += pods;
+      }
+    }
+    for (const { counter, max } of variant.hostLimits) {
+      const { nodeLimit } = this.counters.at(counter);
+      nodeLimit[node] = Math.min(nodeLimit[node]!, max);
+    }
+  }
+
+  recordInState(podClass: PodClass, variant: Variant, state: number, pods: number): void {
+    for (const id of variant.domainAdds) {
+      const counter = this.counters.at(id);
+      const domain = this.domainOfState(state, counter.spec.topologyKey);
+      if (domain < 0) continue;
+      const passes = this.counters.statePasses(id, state);
+      if (passes === 'yes') this.counters.count(counter, domain, pods);
+      else if (passes === 'maybe') counter.doubtful[domain] = (counter.doubtful[domain] ?? 0) + pods;
+    }
+    for (const id of podClass.hostAdds) this.counters.at(id).total += pods;
+  }
+
+  private domainOfState(state: number, key: string): number {
+    if (isHostname(key)) return -1;
+    const [value, ...more] = this.model.states.valuesOf(state, key);
+    return value === undefined || more.length > 0 ? -1 : this.counters.domains(key).intern(value, () => value);
+  }
+
+  private keyOf(counter: number): string {
+    return this.counters.at(counter).spec.topologyKey;
+  }
+
+  private fewest({ counter: id, minDomains }: DomainConstraint): number {
+    const eligible = this.counters.eligible(id);
+    if (eligible.length < minDomains || eligible.length === 0) return 0;
+    const { counts } = this.counters.at(id);
+    let fewest = Number.POSITIVE_INFINITY;
+    for (const domain of eligible) fewest = Math.min(fewest, counts[domain] ?? 0);
+    return fewest;
+  }
+}

@@ -1,0 +1,176 @@
+/**
+ * Room on nodes that are there. In: a class and a node; out: how many of its pods the scheduler would let stand there
+ * now. What was found too small for a class is not asked again.
+ */
+import type { Pod } from '../../api/kinds.ts';
+import { hostPortsClash, hostPortsOf, type HostPort } from '../../constraints/hostPorts.ts';
+import type { Requirements } from '../../constraints/requirements.ts';
+import { UNLIMITED } from '../model/counters.ts';
+import { podKey } from '../model/podShape.ts';
+import type { PodClass, Question, Variant } from '../model/question.ts';
+import type { Domains } from './domains.ts';
+
+export class ExistingRooms {
+  readonly placed = new Map<number, Pod[]>();
+  private readonly question: Question;
+  private readonly domains: Domains;
+  private readonly free: Float64Array;
+  private readonly ports = new Map<number, HostPort[]>();
+  private readonly claims = new Map<number, Map<string, Set<string>>>();
+  /** By wish: nodes that may still take the pod as far as labels, taints, volumes and room go, in order. */
+  private readonly open = new Map<Variant, number[]>();
+
+  constructor(question: Question, domains: Domains) {
+    this.question = question;
+    this.domains = domains;
+    this.free = Float64Array.from(question.model.existing.free);
+  }
+
+  /** Puts up to `most` pods onto nodes. Out: how many found room. */
+  place(podClass: PodClass, variant: Variant, pods: readonly Pod[]): number {
+    if (podClass.unknownResource !== undefined) return 0;
+    let done = 0;
+    for (const node of this.nodesFor(podClass, variant)) {
+      if (done >= pods.length) break;
+      const alone = variant.domain.length > 0 || variant.hostAffinity.length > 0;
+      for (;;) {
+        const room = Math.min(this.room(podClass, variant, node), pods.length - done, alone ? 1 : UNLIMITED);
+        if (room < 1) break;
+        this.take(podClass, variant, node, pods.slice(done, done + room));
+        done += room;
+      }
+    }
+    return done;
+  }
+
+  private nodesFor(podClass: PodClass, variant: Variant): number[] {
+    let open = this.open.get(variant);
+    if (open === undefined) {
+      const { nodes } = this.question.model.existing;
+      open = [];
+      for (let node = 0; node < nodes.length; node++) if (this.mayTake(podClass, variant, node)) open.push(node);
+      this.open.set(variant, open);
+      return open;
+    }
+    // Room only shrinks during one question: who is full is dropped as soon as he is first in line.
+    let full = 0;
+    while (full < open.length && this.fitting(podClass, open[full]!) < 1) full += 1;
+    if (full > 0) open.splice(0, full);
+    return open;
+  }
+
+  /** What does not change while pods are placed, and room. */
+  private mayTake(podClass: PodClass, variant: Variant, node: number): boolean {
+    const { existing } = this.question.model;
+    const { shape, tolerationsKey } = podClass;
+    return (
+      existing.overcommitted[node] === 0 &&
+      this.fitting(podClass, node) > 0 &&
+      !this.question.removed.has(existing.nodes[node]!.name) &&
+      existing.tolerates(node, shape.tolerations, tolerationsKey, variant.rung.toleratesPreferNoSchedule) &&
+      existing.meets(node, variant.rung.requirements, variant.requirementId) &&
+      this.meetsVolumes(podClass, node)
+    );
+  }
+
+  private fitting({ row }: PodClass, node: number): number {
+    let most = UNLIMITED;
+    for (let column = 0; column < row.length; column++) {
+      const asked = row[column]!;
+      if (asked > 0) most = Math.min(most, Math.floor(this.free[node * row.length + column]! / asked));
+    }
+    return most;
+  }
+
+  /** How many pods of the class may come to the node now, one after the other. */
+  private room(podClass: PodClass, variant: Variant, node: number): number {
+    const { shape } = podClass;
+    let most = this.fitting(podClass, node);
+    if (most < 1) return 0;
+    most = Math.min(most, this.hostRoom(podClass, variant, node));
+    if (most < 1 || !this.domains.allowsNode(variant, node)) return 0;
+    return this.fitsPorts(podClass, node) && this.fitsClaims(podClass, node)
+      ? shape.hostPorts.length > 0 || (shape.volumes?.attachments.length ?? 0) > 0
+        ? 1
+        : most
+      : 0;
+  }
+
+  private hostRoom(podClass: PodClass, variant: Variant, node: number): number {
+    const { counters } = this.question;
+    let most = UNLIMITED;
+    for (const { counter, max } of variant.hostLimits) if (counters.at(counter).onNode[node]! > max) return 0;
+    for (const id of podClass.hostAdds) {
+      const { onNode, nodeLimit } = counters.at(id);
+      const own = variant.hostLimits.find(({ counter }) => counter === id)?.max ?? UNLIMITED;
+      most = Math.min(most, Math.min(own, nodeLimit[node]!) - onNode[node]!);
+    }
+    for (const { counter, self, together } of variant.hostAffinity) {
+      if (counters.at(counter).onNode[node]! === 0 && !(self && this.domains.isFirst(together))) return 0;
+    }
+    return most;
+  }
+
+  private meetsVolumes({ shape }: PodClass, node: number): boolean {
+    const alternatives = shape.volumes?.alternatives ?? [];
+    if (alternatives.length === 0) return true;
+    const { existing, states } = this.question.model;
+    return alternatives.some((each: Requirements) => existing.meets(node, each, states.requirementId(each)));
+  }
+
+  private fitsPorts({ shape }: PodClass, node: number): boolean {
+    if (shape.hostPorts.length === 0) return true;
+    return !this.portsOf(node).some((taken) => shape.hostPorts.some((port) => hostPortsClash(port, taken)));
+  }
+
+  private portsOf(node: number): HostPort[] {
+    const known = this.ports.get(node);
+    if (known !== undefined) return known;
+    const { pods } = this.question.model.existing.nodes[node]!;
+    const ports = pods.flatMap((pod) => hostPortsOf(pod));
+    this.ports.set(node, ports);
+    return ports;
+  }
+
+  private fitsClaims({ shape }: PodClass, node: number): boolean {
+    const attachments = shape.volumes?.attachments ?? [];
+    const limits = this.question.model.existing.nodes[node]!.volumeLimits;
+    if (attachments.length === 0 || limits === undefined) return true;
+    const attached = this.claimsOf(node);
+    const drivers = new Map<string, Set<string>>();
+    for (const { driver, claim } of attachments) {
+      const wanted = drivers.get(driver) ?? new Set(attached.get(driver));
+      drivers.set(driver, wanted.add(claim));
+    }
+    return [...drivers].every(([driver, wanted]) => wanted.size <= (limits.get(driver) ?? Number.POSITIVE_INFINITY));
+  }
+
+  private claimsOf(node: number): Map<string, Set<string>> {
+    const known = this.claims.get(node);
+    if (known !== undefined) return known;
+    const claims = new Map<string, Set<string>>();
+    const { volumes } = this.question.model.snapshot;
+    for (const pod of this.question.model.existing.nodes[node]!.pods) {
+      for (const attachment of volumes?.get(podKey(pod))?.attachments ?? []) attach(claims, attachment);
+    }
+    this.claims.set(node, claims);
+    return claims;
+  }
+
+  private take(podClass: PodClass, variant: Variant, node: number, pods: readonly Pod[]): void {
+    const { row, shape } = podClass;
+    for (let column = 0; column < row.length; column++)
+      this.free[node * row.length + column]! -= row[column]! * pods.length;
+    if (shape.hostPorts.length > 0) this.portsOf(node).push(...shape.hostPorts);
+    for (const attachment of shape.volumes?.attachments ?? []) attach(this.claimsOf(node), attachment);
+    this.domains.recordOnNode(podClass, variant, node, pods.length);
+    const placed = this.placed.get(node);
+    if (placed === undefined) this.placed.set(node, Array.from(pods));
+    else for (const pod of pods) placed.push(pod);
+  }
+}
+
+function attach(claims: Map<string, Set<string>>, { driver, claim }: { driver: string; claim: string }): void {
+  const known = claims.get(driver) ?? new Set<string>();
+  claims.set(driver, known.add(claim));
+}

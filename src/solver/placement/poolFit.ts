@@ -1,0 +1,62 @@
+/** Whether a class may go to new machines of a pool, and in which state. Asked once per class, wish and pool. */
+import { untoleratedTaints } from '../../constraints/taints.ts';
+import { hostPortsClash } from '../../constraints/hostPorts.ts';
+import { isPreferred } from '../model/existingNodes.ts';
+import type { PodClass, Question, Variant } from '../model/question.ts';
+
+export class PoolFit {
+  private readonly question: Question;
+  private readonly known = new Map<Variant, (readonly number[])[]>();
+  private readonly accepted: (boolean | undefined)[][] = [];
+
+  constructor(question: Question) {
+    this.question = question;
+  }
+
+  /** States that the pool's machines would start in for the pod: one per volume alternative that is possible. */
+  startsOf(podClass: PodClass, variant: Variant, pool: number): readonly number[] {
+    let byPool = this.known.get(variant);
+    if (byPool === undefined) {
+      byPool = [];
+      this.known.set(variant, byPool);
+    }
+    return (byPool[pool] ??= this.find(podClass, variant, pool));
+  }
+
+  base(pool: number): number {
+    return this.question.model.states.base(pool);
+  }
+
+  /** Some machine of the state holds the pod when it is alone. */
+  accepts(podClass: PodClass, state: number): boolean {
+    const row = (this.accepted[podClass.id] ??= []);
+    const known = row[state];
+    if (known !== undefined) return known;
+    const { pool, types, reserved } = this.question.model.states.at(state);
+    const holds = (type: number): boolean =>
+      podClass.row.every((asked, column) => asked <= pool.room[type * podClass.row.length + column]!) &&
+      !pool.daemonPorts[type]!.some((taken) => podClass.shape.hostPorts.some((port) => hostPortsClash(port, taken)));
+    const answer = types.some(holds) || reserved.some(({ type }) => holds(type));
+    row[state] = answer;
+    return answer;
+  }
+
+  tolerates({ shape }: PodClass, variant: Variant, pool: number): boolean {
+    const { taints } = this.question.model.pools[pool]!;
+    const missing = untoleratedTaints(taints, shape.tolerations);
+    return missing.every((taint) => variant.rung.toleratesPreferNoSchedule && isPreferred(taint));
+  }
+
+  private find(podClass: PodClass, variant: Variant, pool: number): number[] {
+    const { states } = this.question.model;
+    if (podClass.unknownResource !== undefined || !this.tolerates(podClass, variant, pool)) return [];
+    const narrowed = states.narrow(states.base(pool), variant.requirementId);
+    if (narrowed < 0) return [];
+    const alternatives = podClass.shape.volumes?.alternatives ?? [];
+    const found =
+      alternatives.length === 0
+        ? [narrowed]
+        : alternatives.map((each) => states.narrow(narrowed, states.requirementId(each)));
+    return found.filter((state) => state >= 0 && this.accepts(podClass, state));
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The exact path: one pod after the other, each onto a node that is there, a node that is planned, or a new one. In:
+ * pods that the packing cannot place, because they must stand beside others or because limits are tight; out: the
+ * same plan with them in it. Slower, with every rule asked for every pod.
+ */
+import type { Pod } from '../../api/kinds.ts';
+import { hostPortsClash } from '../../constraints/hostPorts.ts';
+import { UNLIMITED } from '../model/counters.ts';
+import type { PodClass, Question, Variant } from '../model/question.ts';
+import { Demand, type PackingOptions } from '../packing/demand.ts';
+import type { Domains } from './domains.ts';
+import type { ExistingRooms } from './existingRooms.ts';
+import type { PlannedNode } from './plannedNode.ts';
+import type { PoolFit } from './poolFit.ts';
+
+export class Sequential {
+  private readonly question: Question;
+  private readonly domains: Domains;
+  private readonly rooms: ExistingRooms;
+  private readonly fit: PoolFit;
+  private readonly planned: PlannedNode[];
+  /** By pool: what is left of its limits; changed as nodes open and grow. */
+  private readonly limitLeft: readonly (Float64Array | undefined)[];
+  private readonly holders: readonly Demand[];
+  private readonly load: Float64Array;
+  /** By class without relations to others: planned nodes before this one have refused it for good. */
+  private readonly refusedUpTo = new Map<Variant, number>();
+
+  constructor(
+    question: Question,
+    domains: Domains,
+    rooms: ExistingRooms,
+    fit: PoolFit,
+    planned: PlannedNode[],
+    limitLeft: readonly (Float64Array | undefined)[],
+    options: PackingOptions,
+  ) {
+    this.question = question;
+    this.domains = domains;
+    this.rooms = rooms;
+    this.fit = fit;
+    this.planned = planned;
+    this.limitLeft = limitLeft;
+    const { states, table, pools } = question.model;
+    this.load = new Float64Array(table.size);
+    this.holders = pools.map((pool) => new Demand(pool, states, [], table.size, options));
+  }
+
+  /** With as many of its wishes as possible. */
+  place(podClass: PodClass, pod: Pod): boolean {
+    return podClass.variants.some((variant) => this.placeAs(podClass, variant, pod));
+  }
+
+  private placeAs(podClass: PodClass, variant: Variant, pod: Pod): boolean {
+    if (this.rooms.place(podClass, variant, [pod]) === 1) return true;
+    const settles = variant.domain.length === 0 && variant.pinKeys.length === 0 && variant.hostAffinity.length === 0;
+    for (let at = settles ? (this.refusedUpTo.get(variant) ?? 0) : 0; at < this.planned.length; at++) {
+      if (!this.add(podClass, variant, pod, this.planned[at]!)) continue;
+      if (settles) this.refusedUpTo.set(variant, at);
+      return true;
+    }
+    if (settles) this.refusedUpTo.set(variant, this.planned.length);
+    for (const pool of this.question.model.pools) {
+      const base = this.question.model.states.base(pool.index);
+      if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) continue;
+      const node: PlannedNode = {
+        pool,
+        state: base,
+        type: -1,
+        price: 0,
+        reservation: -1,
+        limitNeed: new Float64Array(pool.limitNames.length),
+        used: new Float64Array(podClass.row.length),
+        entries: [],
+        ports: [],
+        host: new Map(),
+      };
+      if (!this.add(podClass, variant, pod, node)) continue;
+      this.planned.push(node);
+      return true;
+    }
+    return false;
+  }
+
+  private add(podClass: PodClass, variant: Variant, pod: Pod, node: PlannedNode): boolean {
+    const holder = this.holders[node.pool.index]!;
+    if (node.reservation >= 0 || !holder.mayHold(node.state, node.used, podClass.row)) return false;
+    if (!this.hostAllows(podClass, variant, node)) return false;
+    const { states } = this.question.model;
+    const { load } = this;
+    for (let column = 0; column < load.length; column++) load[column] = node.used[column]! + podClass.row[column]!;
+    for (const start of this.fit.startsOf(podClass, variant, node.pool.index)) {
+      const met = states.meet(node.state, start);
+      if (met < 0) continue;
+      const ports = [...node.ports, ...podClass.shape.hostPorts];
+      const budget = this.budgetFor(node);
+      // What the widest state cannot hold no narrower one can.
+      if (holder.cheapestHolding(met, load, ports, budget) < 0) continue;
+      const state = this.domains.pin(variant, met, (each) => holder.cheapestHolding(each, load, ports, budget) >= 0);
+      if (state < 0) continue;
+      const type = holder.cheapestHolding(state, load, ports, budget);
+      const need = holder.limitNeed(state, type, load, ports, budget);
+      const left = this.limitLeft[node.pool.index];
+      if (left) for (let at = 0; at < left.length; at++) left[at]! += node.limitNeed[at]! - need[at]!;
+      node.limitNeed = need;
+      this.commit(podClass, variant, pod, node, state, type);
+      return true;
+    }
+    return false;
+  }
+
+  private hostAllows(podClass: PodClass, variant: Variant, node: PlannedNode): boolean {
+    const of = (counter: number) => node.host.get(counter) ?? { count: 0, limit: UNLIMITED };
+    for (const { counter, max } of variant.hostLimits) if (of(counter).count > max) return false;
+    for (const counter of podClass.hostAdds) {
+      const own = variant.hostLimits.find((limit) => limit.counter === counter)?.max ?? UNLIMITED;
+      if (of(counter).count >= Math.min(own, of(counter).limit)) return false;
+    }
+    for (const { counter, self, together } of variant.hostAffinity) {
+      if (of(counter).count === 0 && !(self && this.domains.isFirst(together))) return false;
+    }
+    const { hostPorts } = podClass.shape;
+    return !node.ports.some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
+  }
+
+  /** What the pool's limits leave for this node: the rest, and what the node has already. */
+  private budgetFor(node: PlannedNode): Float64Array | undefined {
+    const left = this.limitLeft[node.pool.index];
+    return left?.map((amount, at) => amount + node.limitNeed[at]!);
+  }
+
+  private commit(podClass: PodClass, variant: Variant, pod: Pod, node: PlannedNode, state: number, type: number): void {
+    node.state = state;
+    node.type = type;
+    node.price = this.question.model.states.at(state).price[type]!;
+    for (let column = 0; column < node.used.length; column++) node.used[column]! += podClass.row[column]!;
+    node.ports.push(...podClass.shape.hostPorts);
+    node.entries.push({ podClass, variant, pods: [pod] });
+    recordHost(node, podClass, variant, 1);
+    this.domains.recordInState(podClass, variant, state, 1);
+  }
+}
+
+export function recordHost(node: PlannedNode, podClass: PodClass, variant: Variant, pods: number): void {
+  const entry = (counter: number): { count: number; limit: number } => {
+    const known = node.host.get(counter) ?? { count: 0, limit: UNLIMITED };
+    node.host.set(counter, known);
+    return known;
+  };
+  for (const counter of podClass.hostAdds) entry(counter).count += pods;
+  for (const { counter, max } of variant.hostLimits) entry(counter).limit = Math.min(entry(counter).limit, max);
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { Labels } from '../api/labels.ts';
+import type { InstanceType } from '../cloud/instanceType.ts';
+import { Requirement } from '../constraints/requirement.ts';
+import { Requirements } from '../constraints/requirements.ts';
+import type { Problem } from './problem.ts';
+import { testPod, testPool, testType } from '../../test/solver/randomCluster.ts';
+import { solve } from './solve.ts';
+
+function reserved(name: string, price: number, left: number): InstanceType {
+  const type = testType(name, 2, 8, price, ['z1']);
+  const requirements = Requirements.of(
+    Requirement.of(Labels.zone, 'In', ['z1']),
+    Requirement.of(Labels.capacityType, 'In', ['reserved']),
+  );
+  return {
+    ...type,
+    requirements: type.requirements.replace(Requirement.of(Labels.capacityType, 'In', ['on-demand', 'reserved'])),
+    offerings: [
+      ...type.offerings.filter(({ capacityType }) => capacityType === 'on-demand'),
+      { requirements, zone: 'z1', capacityType: 'reserved', price: 0.001, available: true, reservationCapacity: left },
+    ],
+  };
+}
+
+const problem = (left: number, spec: object = {}): Problem => ({
+  pods: [0, 1, 2].map((index) => testPod(`p${index}`, '1500m', '1Gi', spec)),
+  pools: [{ pool: testPool('default'), instanceTypes: [reserved('r2', 0.1, left)], used: {} }],
+  nodes: [],
+  daemons: [],
+});
+const kinds = ({ newNodes }: ReturnType<typeof solve>): string[] =>
+  newNodes.map(({ alternatives }) => alternatives[0]!.capacityType).sort();
+
+describe('reservations', () => {
+  it('are used as far as they go; the rest is bought', () => {
+    const solution = solve(problem(2));
+    expect(kinds(solution)).toEqual(['on-demand', 'reserved', 'reserved']);
+    expect(solution.pricePerHour).toBeCloseTo(0.102);
+    const node = solution.newNodes.find(({ alternatives }) => alternatives[0]?.capacityType === 'reserved');
+    expect(node?.requirements.get(Labels.capacityType).toString()).toBe('karpenter.sh/capacity-type In [reserved]');
+  });
+
+  it('are never promised twice to pods that can have nothing else', () => {
+    const solution = solve(problem(1, { nodeSelector: { [Labels.capacityType]: 'reserved' } }));
+    expect(kinds(solution)).toEqual(['reserved']);
+    expect(solution.unplaced).toHaveLength(2);
+  });
+});

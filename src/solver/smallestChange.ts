@@ -1,0 +1,242 @@
+/**
+ * The smallest change that would place a pod. In: a solution with unplaced pods; out: the same with a change for each
+ * kind of them, if one is enough. Every suggestion has been solved for: the pod does get a place with it.
+ */
+import type { Pod } from '../api/kinds.ts';
+import { formatTaint, untoleratedTaints } from '../constraints/taints.ts';
+import { Quantity } from '../units/quantity.ts';
+import { quantityOf } from '../units/resources.ts';
+import { isPreferred } from './model/existingNodes.ts';
+import { Model } from './model/model.ts';
+import { podKey, shapeKey } from './model/podShape.ts';
+import type { Overlay, PoolOffer, SmallestChange, Solution, SolveOptions, UnplacedReason } from './problem.ts';
+
+type Ask = (model: Model, overlay: Overlay, options: SolveOptions) => Solution;
+type Spec = NonNullable<Pod['spec']>;
+
+interface Candidate {
+  readonly change: SmallestChange;
+  readonly pod?: Pod;
+  readonly pools?: readonly PoolOffer[];
+}
+
+/** Kinds of pods that are looked into, and changes tried for each. */
+const MAX_KINDS = 25;
+const MAX_TRIES = 24;
+/** Up to here all pods are placed again with each change; beyond, only those that wait. */
+const MAX_PODS = 300;
+
+export function suggestChanges(
+  model: Model,
+  overlay: Overlay,
+  options: SolveOptions,
+  solution: Solution,
+  ask: Ask,
+): Solution {
+  const { snapshot } = model;
+  const known = new Map<string, SmallestChange | undefined>();
+  const unplaced = solution.unplaced.map(({ pod, reason }) => {
+    if (reason.kind !== 'refused') return { pod, reason };
+    const key = shapeKey(pod, snapshot);
+    if (!known.has(key) && known.size < MAX_KINDS)
+      known.set(key, findChange(model, overlay, options, solution, pod, reason, ask));
+    const smallestChange = known.get(key);
+    return { pod, reason: smallestChange === undefined ? reason : { ...reason, smallestChange } };
+  });
+  return { ...solution, unplaced };
+}
+
+function findChange(
+  model: Model,
+  overlay: Overlay,
+  options: SolveOptions,
+  solution: Solution,
+  pod: Pod,
+  reason: UnplacedReason & { kind: 'refused' },
+  ask: Ask,
+): SmallestChange | undefined {
+  const quiet: SolveOptions = { ...options, searchRounds: 0, suggestChanges: false };
+  const others = overlay.pods.length <= MAX_PODS ? overlay.pods.filter((other) => other !== pod) : [];
+  const candidates = [
+    ...tolerations(model, pod),
+    ...looserSelectors(pod),
+    ...looserTopology(pod),
+    ...smallerRequests(model, pod, reason),
+    ...higherLimits(model, pod, reason, solution),
+  ];
+  for (const { change, pod: changed = pod, pools } of candidates.slice(0, MAX_TRIES)) {
+    const world = pools === undefined ? model : new Model({ ...model.snapshot, pools });
+    const again = ask(world, { ...overlay, pods: [...others, changed] }, quiet);
+    if (!again.unplaced.some((each) => podKey(each.pod) === podKey(pod))) return change;
+  }
+  return undefined;
+}
+
+const withSpec = (pod: Pod, spec: Partial<Spec>): Pod => ({ ...pod, spec: { ...(pod.spec as Spec), ...spec } });
+
+function tolerations(model: Model, pod: Pod): Candidate[] {
+  const own = pod.spec?.tolerations ?? [];
+  return model.pools.flatMap(({ taints, name }): Candidate[] => {
+    const missing = untoleratedTaints(taints, own).filter((taint) => !isPreferred(taint));
+    if (missing.length === 0) return [];
+    const added = missing.map(({ key, value, effect }) => ({ key, operator: 'Equal', value: value ?? '', effect }));
+    return [
+      {
+        change: {
+          kind: 'toleration',
+          description: `tolerate ${missing.map(formatTaint).join(' and ')}, as NodePool "${name}" asks`,
+        },
+        pod: withSpec(pod, { tolerations: [...own, ...added] }),
+      },
+    ];
+  });
+}
+
+function looserSelectors(pod: Pod): Candidate[] {
+  const { nodeSelector = {}, affinity } = pod.spec ?? {};
+  const selectors = Object.entries(nodeSelector).map(([key, value]): Candidate => {
+    const { [key]: _, ...rest } = nodeSelector;
+    return {
+      change: { kind: 'node-selector', description: `drop ${key}=${value} from nodeSelector` },
+      pod: withSpec(pod, { nodeSelector: rest }),
+    };
+  });
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const terms = required?.nodeSelectorTerms ?? [];
+  const expressions = terms.flatMap((term, at) =>
+    (term.matchExpressions ?? []).map((expression, index): Candidate => {
+      const left = (term.matchExpressions ?? []).filter((_, other) => other !== index);
+      const changed = terms.map((each, other) => (other === at ? { ...each, matchExpressions: left } : each));
+      // A term that says nothing matches nothing: without its last expression the whole affinity goes.
+      const nodeAffinity = {
+        ...affinity?.nodeAffinity,
+        requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: changed },
+      };
+      const { requiredDuringSchedulingIgnoredDuringExecution: __, ...free } = nodeAffinity;
+      return {
+        change: {
+          kind: 'affinity-term',
+          description: `drop ${expression.key} ${expression.operator} [${(expression.values ?? []).join(' ')}] from required node affinity`,
+        },
+        pod: withSpec(pod, { affinity: { ...affinity, nodeAffinity: left.length > 0 ? nodeAffinity : free } }),
+      };
+    }),
+  );
+  return [...selectors, ...expressions];
+}
+
+function looserTopology(pod: Pod): Candidate[] {
+  const { topologySpreadConstraints = [], affinity } = pod.spec ?? {};
+  const spreads = topologySpreadConstraints.flatMap((constraint, at): Candidate[] => {
+    if (constraint.whenUnsatisfiable !== 'DoNotSchedule') return [];
+    const { minDomains: _, ...soft } = constraint;
+    const changed = topologySpreadConstraints.map((each, other) =>
+      other === at ? { ...soft, whenUnsatisfiable: 'ScheduleAnyway' } : each,
+    );
+    return [
+      {
+        change: {
+          kind: 'spread',
+          description: `let the spread over ${constraint.topologyKey} be ScheduleAnyway`,
+        },
+        pod: withSpec(pod, { topologySpreadConstraints: changed }),
+      },
+    ];
+  });
+  const relations = (['podAffinity', 'podAntiAffinity'] as const).flatMap((kind) => {
+    const terms = affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+    return terms.map((term, at): Candidate => {
+      const left = terms.filter((_, other) => other !== at);
+      const changed = { ...affinity?.[kind], requiredDuringSchedulingIgnoredDuringExecution: left };
+      return {
+        change: {
+          kind: 'pod-affinity',
+          description: `drop the required ${kind === 'podAffinity' ? 'affinity' : 'anti-affinity'} over ${term.topologyKey}`,
+        },
+        pod: withSpec(pod, { affinity: { ...affinity, [kind]: changed } }),
+      };
+    });
+  });
+  return [...spreads, ...relations];
+}
+
+/** Down to what the machine has that comes nearest. */
+function smallerRequests(model: Model, pod: Pod, reason: UnplacedReason & { kind: 'refused' }): Candidate[] {
+  return reason.pools.flatMap(({ pool: name, stage, nearestMiss }): Candidate[] => {
+    const miss = /^(\S+) lacks (.+)$/.exec(nearestMiss ?? '');
+    const pool = model.pools.find((each) => each.name === name);
+    const type = pool?.types.findIndex((each) => each.name === miss?.[1]) ?? -1;
+    if (stage !== 'resources' || pool === undefined || type < 0) return [];
+    const lacking = (miss?.[2] ?? '').split(' and ').map((part) => part.split(' ') as [string, string]);
+    const containers = (pod.spec?.containers ?? []).map((each) => ({ ...each, resources: { ...each.resources } }));
+    for (const [amount, resource] of lacking) {
+      const missing = Quantity.parse(amount);
+      const most = containers
+        .filter(({ resources }) => resources.requests?.[resource] !== undefined)
+        .sort((left, right) =>
+          Quantity.parse(right.resources.requests?.[resource] ?? '0').compare(
+            Quantity.parse(left.resources.requests?.[resource] ?? '0'),
+          ),
+        )[0];
+      const asked = Quantity.parse(most?.resources.requests?.[resource] ?? '0');
+      if (most === undefined || asked.compare(missing) <= 0) return [];
+      most.resources = {
+        ...most.resources,
+        requests: { ...most.resources.requests, [resource]: asked.subtract(missing).toString() },
+      };
+    }
+    return [
+      {
+        change: {
+          kind: 'requests',
+          description: `ask for ${miss?.[2] ?? ''} less, to fit on ${pool.types[type]!.name}`,
+        },
+        pod: withSpec(pod, { containers }),
+      },
+    ];
+  });
+}
+
+/** As much more as the smallest machine that is enough takes. */
+function higherLimits(
+  model: Model,
+  pod: Pod,
+  reason: UnplacedReason & { kind: 'refused' },
+  solution: Solution,
+): Candidate[] {
+  const { pools } = model.snapshot;
+  return reason.pools.flatMap(({ pool: name, stage }) => {
+    const offer = pools.find(({ pool }) => pool.metadata.name === name);
+    const limits = offer?.pool.spec.limits as Record<string, string | number> | undefined;
+    if (stage !== 'limits' || offer === undefined || limits === undefined) return [];
+    const planned = solution.newNodes.filter((node) => node.pool === offer.pool);
+    return Object.keys(limits).flatMap((resource) => {
+      const capacityOf = (node: (typeof planned)[number]): Quantity =>
+        resource === 'nodes'
+          ? Quantity.fromValue(1)
+          : quantityOf(node.alternatives[0]?.instanceType.capacity ?? {}, resource);
+      const taken = planned.reduce((sum, node) => sum.add(capacityOf(node)), quantityOf(offer.used, resource));
+      const sizes = resource === 'nodes' ? [Quantity.fromValue(1)] : sizesOf(offer, resource);
+      return sizes.map((size): Candidate => {
+        const needed = taken.add(size).toString();
+        const pool = { ...offer.pool, spec: { ...offer.pool.spec, limits: { ...limits, [resource]: needed } } };
+        return {
+          change: {
+            kind: 'limit',
+            description: `raise spec.limits.${resource} of NodePool "${name}" from ${limits[resource]} to ${needed}`,
+          },
+          pod,
+          pools: pools.map((each) => (each === offer ? { ...offer, pool } : each)),
+        };
+      });
+    });
+  });
+}
+
+/** Different sizes, smallest first; more than a few are not worth trying. */
+function sizesOf({ instanceTypes }: PoolOffer, resource: string): Quantity[] {
+  const sizes = new Map(
+    instanceTypes.map(({ capacity }) => [quantityOf(capacity, resource).toString(), quantityOf(capacity, resource)]),
+  );
+  return [...sizes.values()].sort((left, right) => left.compare(right)).slice(0, 8);
+}

@@ -1,0 +1,69 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { complaints } from '../../test/solver/checker.ts';
+import type { Problem, Solution } from './problem.ts';
+import { anyProblem } from '../../test/solver/randomCluster.ts';
+import { solve } from './solve.ts';
+
+/** More by NODEWRIGHT_PROPERTY_RUNS, for a night's hunt. */
+const runs = Number(process.env['NODEWRIGHT_PROPERTY_RUNS'] ?? 1200);
+const quick = { searchRounds: 10 };
+
+describe('every plan', () => {
+  it('is one that kube-scheduler would accept', { timeout: 600_000 }, () => {
+    fc.assert(
+      fc.property(anyProblem, (problem) => {
+        expect(complaints(problem, solve(problem, quick))).toEqual([]);
+      }),
+      { numRuns: runs },
+    );
+  });
+
+  it('is accepted with preferences ignored and minValues relaxed', { timeout: 600_000 }, () => {
+    fc.assert(
+      fc.property(anyProblem, (problem) => {
+        const options = {
+          ...quick,
+          preferencePolicy: 'Ignore',
+          minValuesPolicy: 'BestEffort',
+          maxPodsSharePerNode: 0.5,
+        } as const;
+        expect(complaints(problem, solve(problem, options))).toEqual([]);
+      }),
+      { numRuns: runs / 3 },
+    );
+  });
+
+  it('does not depend on the order of its input', { timeout: 600_000 }, () => {
+    fc.assert(
+      fc.property(anyProblem, (problem) => {
+        const turned: Problem = {
+          ...problem,
+          pods: [...problem.pods].reverse(),
+          nodes: [...problem.nodes].reverse(),
+          pools: problem.pools.map((offer) => ({ ...offer, instanceTypes: [...offer.instanceTypes].reverse() })),
+        };
+        expect(summary(solve(turned, quick))).toEqual(summary(solve(problem, quick)));
+      }),
+      { numRuns: runs / 3 },
+    );
+  });
+});
+
+function summary({ newNodes, onExisting, unplaced }: Solution): unknown {
+  const names = (pods: readonly { metadata: { name: string } }[]): string =>
+    pods
+      .map(({ metadata }) => metadata.name)
+      .sort()
+      .join();
+  return {
+    newNodes: newNodes
+      .map(
+        ({ pods, alternatives, pool }) =>
+          `${pool.metadata.name} ${alternatives[0]?.instanceType.name} ${alternatives[0]?.zone} ${names(pods)}`,
+      )
+      .sort(),
+    onExisting: onExisting.map(({ node, pods }) => `${node} ${names(pods)}`),
+    unplaced: unplaced.map(({ pod, reason }) => `${pod.metadata.name} ${reason.kind}`),
+  };
+}
