@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
-import { type FaultKind, type FaultOrder } from './faultKinds.ts';
+import { formatFault, type FaultKind, type FaultOrder } from './faultKinds.ts';
 
 export interface ActiveFault {
   readonly id: number;
@@ -127,3 +127,6 @@ export function matchesTexts(order: FaultOrder, facts: Readonly<Record<string, s
     ([name, wanted]) => !(name in facts) || facts[name]?.toLowerCase() === wanted.toLowerCase(),
   );
 }
+
+export const describeFault = ({ id, order, struck }: ActiveFault): string =>
+  `#${id} ${formatFault(order)} (struck ${struck}×)`;
