@@ -165,10 +165,16 @@ export class WorldObserver {
 const offeringKey = (labels: Readonly<Record<string, string>>): string =>
   `${labels[Labels.instanceType]} ${labels[Labels.zone]} ${labels[Labels.capacityType]}`;
 
+/** What a person calls it: the Deployment rather than its ReplicaSet. */
+function ownerOf({ metadata }: Pod): string {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  return owner?.kind === 'ReplicaSet' ? owner.name.replace(/-[a-z0-9]+$/, '') : (owner?.name ?? metadata.name);
+}
+
 function groupWaiting(pods: readonly Pod[]): WaitingRow[] {
   const groups = new Map<string, { count: number; reason: string }>();
   for (const pod of pods) {
-    const owner = (pod.metadata.generateName ?? pod.metadata.name).replace(/(-[a-z0-9]+)?-$/, '');
+    const owner = ownerOf(pod);
     const group = groups.get(owner) ?? { count: 0, reason: '' };
     group.count++;
     group.reason ||= pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
