@@ -40,6 +40,7 @@ describe('nodewright', () => {
 
       Verbs:
         up             run a whole AKS with node auto provisioning on this machine
+        fault          trouble the AKS that \`up\` runs
         run            run the controller in a cluster
         kubelet-sim    play the kubelets of kwok nodes on any cluster
         plan           say which machines manifests would need, and what they cost
@@ -59,6 +60,15 @@ describe('nodewright', () => {
       ['up', '--port', 'x'],
       "nodewright: option '--port <port>' argument 'x' is invalid. It is not a whole number; allowed is a port from 1 to 65535, or 0 for any free one.\n",
     ],
+    [
+      ['up', '--scenario', 'loud'],
+      "nodewright: option '--scenario <name>' argument 'loud' is invalid. Allowed choices are quiet, black-friday, batch-night, streaming-surge, spot-storm, quota-wall.\n",
+    ],
+    [
+      ['up', '--fault', 'throttle for=soon'],
+      "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is no duration such as 30s or 10m.\n",
+    ],
+    [['fault', 'throttle', 'share=2'], 'nodewright: throttle share: "2" is not a share from 0 to 1\n'],
     [
       ['version', '-o', 'xml'],
       "nodewright: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",

@@ -22,6 +22,11 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./up.ts')).upCommand(),
   },
   {
+    name: 'fault',
+    summary: 'trouble the AKS that `up` runs',
+    load: async () => (await import('./fault.ts')).faultCommand(),
+  },
+  {
     name: 'run',
     summary: 'run the controller in a cluster',
     load: async () => (await import('./run.ts')).runCommand(),

@@ -1,5 +1,8 @@
 /** `nodewright up`: a whole AKS in one process, with nodewright in it. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { FAULT_KINDS, FaultSyntaxError, parseFault, type FaultOrder } from '../local/faults/faultKinds.ts';
+import { PROFILES, type Profile } from '../local/faults/profiles.ts';
+import { SCENARIOS, scenarios, type ScenarioName } from '../local/scenarios/scenarios.ts';
 import { decimalNumber, port } from '../options/optionKinds.ts';
 import type { OptionKind } from '../options/optionDefinition.ts';
 import type { RunLocalWorld, UpOptions } from './compose/contract.ts';
@@ -13,6 +16,10 @@ interface UpFlags {
   readonly port: number;
   readonly stateDir: string;
   readonly speed: number;
+  readonly scenario: ScenarioName;
+  readonly profile: Profile;
+  readonly fault: readonly FaultOrder[];
+  readonly seed?: string;
 }
 
 export function upCommand(): Command {
@@ -21,7 +28,20 @@ export function upCommand(): Command {
     .description(
       'Runs a Kubernetes API, an Azure Resource Manager, machines that boot and a scheduler in this one process, and nodewright among them. Nothing leaves this computer. kubectl finds it through <state-dir>/kubeconfig.',
     )
-    .addOption(new Option('--headless', 'no dashboard; only the APIs'))
+    .addOption(new Option('--headless', 'no picture; only lines, and the APIs'))
+    .addOption(
+      new Option('--scenario <name>', 'what lives in the world at first').choices([...SCENARIOS]).default('quiet'),
+    )
+    .addOption(new Option('--profile <name>', 'how rough the world is').choices([...PROFILES]).default('calm'))
+    .addOption(
+      new Option(
+        '--fault <fault>',
+        'a fault that is on from the start, such as "zonal-allocation zone=1 for=10m"; again for more',
+      )
+        .default([], 'none')
+        .argParser(collectFaults),
+    )
+    .addOption(new Option('--seed <text>', 'makes faults come at the same moments again'))
     .addOption(
       new Option('--port <port>', 'port of the Kubernetes API; 0 takes any free one')
         .default(0)
@@ -33,6 +53,7 @@ export function upCommand(): Command {
         .default(1)
         .argParser(reader(speed)),
     )
+    .addHelpText('after', explanation())
     .allowExcessArguments(false)
     .action(async (flags: UpFlags) => {
       const options: UpOptions = {
@@ -40,11 +61,32 @@ export function upCommand(): Command {
         port: flags.port,
         stateDirectory: flags.stateDir,
         speed: flags.speed,
+        scenario: flags.scenario,
+        profile: flags.profile,
+        faults: flags.fault,
+        ...(flags.seed !== undefined && { seed: flags.seed }),
       };
       const world = await import('./compose/localWorld.ts');
       const runLocalWorld: RunLocalWorld = world.runLocalWorld;
       await runUntilStopped((signal) => runLocalWorld(options, signal));
     });
+}
+
+function explanation(): string {
+  const lines = SCENARIOS.map((name) => `  ${name.padEnd(16)} ${scenarios[name].summary}`);
+  const kinds = Object.entries(FAULT_KINDS).map(([name, { summary }]) => `  ${name.padEnd(16)} ${summary}`);
+  return ['', 'Scenarios:', ...lines, '', 'Faults, also for `nodewright fault` while the world runs:', ...kinds].join(
+    '\n',
+  );
+}
+
+function collectFaults(text: string, before: readonly FaultOrder[]): readonly FaultOrder[] {
+  try {
+    return [...before, parseFault(text)];
+  } catch (error) {
+    if (error instanceof FaultSyntaxError) throw new InvalidArgumentError(`${error.message}.`);
+    throw error;
+  }
 }
 
 /** Lets commander read a value as the options table does. */

@@ -1,4 +1,7 @@
 /** What the verbs hand to the composition roots. */
+import type { Profile } from '../../local/faults/profiles.ts';
+import type { FaultOrder } from '../../local/faults/faultKinds.ts';
+import type { ScenarioName } from '../../local/scenarios/scenarios.ts';
 import type { Options } from '../../options/optionTable.ts';
 
 /** `nodewright up`. */
@@ -11,6 +14,14 @@ export interface UpOptions {
   readonly stateDirectory: string;
   /** How many seconds pass in the local world during one real second. */
   readonly speed: number;
+  /** What lives in the world at first. */
+  readonly scenario: ScenarioName;
+  /** How rough the world is. */
+  readonly profile: Profile;
+  /** Faults that are on from the start. */
+  readonly faults: readonly FaultOrder[];
+  /** What chance depends on; absent: chance. */
+  readonly seed?: string;
 }
 
 /** Resolves when the signal has been heeded and everything is stopped; rejects when the world could not be kept up. */

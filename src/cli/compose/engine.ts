@@ -14,6 +14,8 @@ import { createWorld } from '../../controllers/createWorld.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
 import { instanceGarbageCollectionController } from '../../controllers/instance-garbage-collection/controller.ts';
 import { meteredCloud } from '../../controllers/meteredCloud.ts';
+import { nodeMetricsController } from '../../controllers/metrics-node/controller.ts';
+import { nodePoolMetricsController } from '../../controllers/metrics-nodepool/controller.ts';
 import { nodeClaimConsistencyController } from '../../controllers/nodeclaim-consistency/controller.ts';
 import { nodeClaimExpirationController } from '../../controllers/nodeclaim-expiration/controller.ts';
 import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclaim-garbage-collection/controller.ts';
@@ -32,8 +34,9 @@ import { nodePoolRegistrationHealthController } from '../../controllers/nodepool
 import { nodePoolValidationController } from '../../controllers/nodepool-validation/controller.ts';
 import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
 import { Batcher } from '../../controllers/provisioner/batcher.ts';
-import { provisionerControllers } from '../../controllers/provisioner/controller.ts';
+import { provisionerControllers, type ProvisionerOptions } from '../../controllers/provisioner/controller.ts';
 import { staticDeprovisioningController } from '../../controllers/static-deprovisioning/controller.ts';
+import { statusConditionsController } from '../../controllers/status-conditions/controller.ts';
 import { staticProvisioningController } from '../../controllers/static-provisioning/controller.ts';
 import type { World } from '../../controllers/world.ts';
 import type { Informer, Informers } from '../../kube/informer.ts';
@@ -58,6 +61,10 @@ export interface EngineOptions {
   readonly batchMax: number;
   readonly leaderElection?: ManagerOptions['leaderElection'];
   readonly warmUp?: boolean;
+  /** How preferences and minValues are taken. */
+  readonly policies?: ProvisionerOptions['policies'];
+  /** Whether nodes, pools and conditions are shown in metrics and events; true when absent. */
+  readonly observeState?: boolean;
   /** Features that are off unless asked for. */
   readonly gates?: Partial<Pick<FeatureGates, 'nodeOverlay' | 'staticCapacity' | 'capacityBuffer'>>;
 }
@@ -91,6 +98,7 @@ export function createEngine(options: EngineOptions): Manager {
       batcher,
       nominationPeriod: Math.max(2 * options.batchMax, MIN_NOMINATION),
       ...(buffers && { buffers: buffers.capacity }),
+      ...(options.policies && { policies: options.policies }),
     }),
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle')),
@@ -117,10 +125,22 @@ export function createEngine(options: EngineOptions): Manager {
           }),
         ]
       : []),
+    ...(options.observeState === false ? [] : stateObservers(world)),
     ...(options.nodeClass ? nodeClassControllers(world, informers.of(Kinds.AKSNodeClass), options.nodeClass) : []),
   ];
   for (const controller of controllers) manager.add(controller);
   return manager;
+}
+
+/** Numbers and events about things as they are, which very large clusters may do without. */
+function stateObservers(world: World): readonly Controller[] {
+  const { nodeClaims, nodePools } = world.informers;
+  return [
+    nodeMetricsController(world),
+    nodePoolMetricsController(world),
+    statusConditionsController(world, Kinds.NodeClaim, nodeClaims),
+    statusConditionsController(world, Kinds.NodePool, nodePools),
+  ];
 }
 
 function capacityBuffers(

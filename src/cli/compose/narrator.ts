@@ -1,75 +1,67 @@
 /**
- * Tells in plain lines what happens in the local world. In: the world's API and the prices of its cloud. Out: one line
- * on the terminal for each machine that comes or goes and whenever the pods that wait change in number.
+ * Shows the local world to whoever started it. In: an observer and where to write. Out: a picture that is redrawn every
+ * second on a terminal; elsewhere a line for each decision and whenever the numbers change.
  */
-import { Kinds, type Node } from '../../api/kinds.ts';
-import { Labels } from '../../api/labels.ts';
-import type { Clock } from '../../clock/clock.ts';
-import { systemRandom } from '../../clock/systemRandom.ts';
-import type { InstanceType } from '../../cloud/instanceType.ts';
-import type { CloudProvider } from '../../cloud/cloudProvider.ts';
-import { Informers, type Informer } from '../../kube/informer.ts';
-import type { Kube } from '../../kube/kube.ts';
-import { isProvisionable } from '../../cluster/podPredicates.ts';
+import type { WorldObserver } from './worldObserver.ts';
+import { drawWorld, summaryOf } from './worldPicture.ts';
 
+/** Real time: this is for people. */
 const INTERVAL = 1_000;
+const HOME = '\u001b[H';
+const CLEAR_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+const CLEAR_ALL = '\u001b[2J';
+const HIDE_CURSOR = '\u001b[?25l';
+const SHOW_CURSOR = '\u001b[?25h';
+
+export interface Terminal {
+  write(text: string): void;
+  /** Absent for what is no terminal. */
+  readonly size: (() => { readonly columns: number; readonly rows: number }) | undefined;
+}
 
 export class WorldNarrator {
-  readonly #informers: Informers;
-  readonly #cloud: CloudProvider;
-  readonly #clock: Clock;
-  readonly #nodes: Informer<Node>;
+  readonly #observer: WorldObserver;
+  readonly #terminal: Terminal;
+  readonly #sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   #last = '';
 
-  constructor(kube: Kube, cloud: CloudProvider, clock: Clock) {
-    this.#informers = new Informers({ kube, clock, random: systemRandom });
-    this.#cloud = cloud;
-    this.#clock = clock;
-    this.#nodes = this.#informers.of(Kinds.Node);
+  constructor(
+    observer: WorldObserver,
+    terminal: Terminal,
+    sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>,
+  ) {
+    this.#observer = observer;
+    this.#terminal = terminal;
+    this.#sleep = sleep;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const pods = this.#informers.of(Kinds.Pod);
-    const pools = this.#informers.of(Kinds.NodePool);
-    const claims = this.#informers.of(Kinds.NodeClaim);
-    const informing = this.#informers.run(signal);
-    await this.#informers.synced(signal);
-    while (!signal.aborted) {
-      const [pool] = [...pools.store.list()];
-      const types = pool ? await this.#cloud.instanceTypes(pool, signal) : [];
-      const waiting = [...pods.store.list()].filter(isProvisionable).length;
-      const running = [...pods.store.list()].filter(({ status }) => status?.phase === 'Running').length;
-      this.#say(
-        [
-          `${this.#nodes.store.size} nodes`,
-          `${claims.store.size} nodeclaims`,
-          `${running} pods running`,
-          `${waiting} waiting for a machine`,
-          `$${this.#pricePerHour(types).toFixed(3)}/h`,
-        ].join(', '),
-      );
-      await this.#clock.sleep(INTERVAL, signal).catch(() => undefined);
+    const following = this.#observer.run(signal);
+    const { size } = this.#terminal;
+    try {
+      await this.#observer.synced(signal);
+      if (size) this.#terminal.write(CLEAR_ALL + HIDE_CURSOR);
+      while (!signal.aborted) {
+        const facts = await this.#observer.facts(signal);
+        if (size) {
+          const { columns, rows } = size();
+          const lines = drawWorld(facts, columns, rows - 1);
+          this.#terminal.write(HOME + lines.map((line) => `${line}${CLEAR_LINE}\n`).join('') + CLEAR_BELOW);
+        } else this.#say(facts.time, summaryOf(facts));
+        await this.#sleep(INTERVAL, signal).catch(() => undefined);
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      if (size) this.#terminal.write(SHOW_CURSOR);
     }
-    await informing;
+    await following;
   }
 
-  #say(line: string): void {
-    if (line === this.#last) return;
-    this.#last = line;
-    console.log(`${new Date(this.#clock.now()).toISOString().slice(11, 19)}  ${line}`);
-  }
-
-  #pricePerHour(types: readonly InstanceType[]): number {
-    let sum = 0;
-    for (const { metadata } of this.#nodes.store.list()) {
-      const {
-        [Labels.instanceType]: name,
-        [Labels.zone]: zone,
-        [Labels.capacityType]: capacityType,
-      } = metadata.labels ?? {};
-      const offerings = types.find((type) => type.name === name)?.offerings ?? [];
-      sum += offerings.find((offering) => offering.zone === zone && offering.capacityType === capacityType)?.price ?? 0;
-    }
-    return sum;
+  #say(time: string, summary: string): void {
+    if (summary === this.#last) return;
+    this.#last = summary;
+    this.#terminal.write(`${time}  ${summary}\n`);
   }
 }

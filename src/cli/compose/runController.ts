@@ -79,6 +79,8 @@ export const runController: RunController = async (options, signal) => {
     batchMax: options.batchMaxDuration.milliseconds,
     warmUp: !options.disableControllerWarmup,
     gates: options.featureGates,
+    observeState: !options.disableClusterStateObservability,
+    policies: { preferencePolicy: options.preferencePolicy, minValuesPolicy: options.minValuesPolicy },
     ...(leaderElection && { leaderElection }),
   });
   const metricsServer = await startMetricsServer({

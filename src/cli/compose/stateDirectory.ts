@@ -10,25 +10,40 @@ const OWNER_ONLY = 0o700;
 export interface StateDirectory {
   readonly kubeconfig: string;
   readonly log: string;
+  /** Where `nodewright fault` finds the running world. */
+  readonly control: string;
   /** Removes what would mislead once the world is gone: the kubeconfig and the claim. */
   release(): Promise<void>;
 }
 
 export async function claimStateDirectory(path: string): Promise<StateDirectory> {
-  await mkdir(path, { recursive: true, mode: OWNER_ONLY });
+  await makeDirectory(path);
   const lock = join(path, 'pid');
   const kubeconfig = join(path, 'kubeconfig');
+  const control = join(path, 'control');
   await writeLock(lock, path);
   // Left by an instance that was killed: nobody answers there any more.
   await rm(kubeconfig, { force: true });
+  await rm(control, { force: true });
   return {
     kubeconfig,
+    control,
     log: join(path, 'nodewright.log'),
     release: async () => {
       await rm(kubeconfig, { force: true });
+      await rm(control, { force: true });
       await rm(lock, { force: true });
     },
   };
+}
+
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: OWNER_ONLY });
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST') && !hasCode(error, 'ENOTDIR')) throw error;
+    throw new Error(`${path} is a file; give a directory as --state-dir`, { cause: error });
+  }
 }
 
 async function writeLock(lock: string, path: string): Promise<void> {

@@ -356,3 +356,65 @@ describe('a node that goes away', () => {
     expect(bench.cloud.launches).toHaveLength(1);
   });
 });
+
+describe('volumes', () => {
+  const withVolume = { ...sized('1'), volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] };
+  const zoneOf = async (): Promise<readonly string[] | undefined> =>
+    (await bench.claims())[0]?.spec.requirements.find(({ key }) => key === Labels.zone)?.values;
+  const storageClass = (volumeBindingMode: 'Immediate' | 'WaitForFirstConsumer') =>
+    bench.kube.create(Kinds.StorageClass, {
+      metadata: { name: 'disk' },
+      provisioner: 'disk.csi.azure.com',
+      volumeBindingMode,
+      allowedTopologies: [{ matchLabelExpressions: [{ key: Labels.zone, values: ['zone-2'] }] }],
+    });
+  const volumeClaim = (spec: object, annotations: Record<string, string> = {}) =>
+    bench.kube.create(Kinds.PersistentVolumeClaim, {
+      metadata: { name: 'data', namespace: 'default', annotations },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
+    });
+
+  it('that do not exist yet bring the machine to where they may be made', async () => {
+    await bench.createPool();
+    await storageClass('WaitForFirstConsumer');
+    await volumeClaim({ storageClassName: 'disk' });
+    await bench.createPod('p', withVolume);
+    await bench.advance(2_000);
+    expect(await zoneOf()).toEqual(['zone-2']);
+  });
+
+  it('that exist bring the machine to where they are', async () => {
+    await bench.createPool();
+    await bench.kube.create(Kinds.PersistentVolume, {
+      metadata: { name: 'pv' },
+      spec: {
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage: '1Gi' },
+        csi: { driver: 'disk.csi.azure.com', volumeHandle: 'x' },
+        nodeAffinity: {
+          required: {
+            nodeSelectorTerms: [{ matchExpressions: [{ key: Labels.zone, operator: 'In', values: ['zone-2'] }] }],
+          },
+        },
+      },
+    });
+    await volumeClaim({ volumeName: 'pv' }, { 'pv.kubernetes.io/bind-completed': 'yes' });
+    await bench.createPod('p', withVolume);
+    await bench.advance(2_000);
+    expect(await zoneOf()).toEqual(['zone-2']);
+  });
+
+  it('keep a pod waiting, aloud, while they are not in order', async () => {
+    await bench.createPool();
+    await bench.createPod('p', withVolume);
+    await bench.advance(5_000);
+    expect(await bench.claims()).toEqual([]);
+    expect((await bench.events('FailedScheduling'))[0]?.message).toContain(
+      'PersistentVolumeClaim "data" does not exist',
+    );
+    await storageClass('Immediate');
+    await volumeClaim({ storageClassName: 'disk' });
+    await bench.advance(20_000);
+    expect(await bench.claims()).toEqual([]);
+  });
+});

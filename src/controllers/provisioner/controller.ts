@@ -5,7 +5,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import type { NewNode, Solution } from '../../solver/problem.ts';
+import type { NewNode, Problem, Solution, SolveOptions } from '../../solver/problem.ts';
 import { solve } from '../../solver/solve.ts';
 import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
@@ -28,6 +28,8 @@ export interface ProvisionerOptions {
   readonly nominationPeriod: number;
   /** Present when capacity buffers are honoured. */
   readonly buffers?: CapacityBuffers;
+  /** How preferences and minValues are taken. */
+  readonly policies?: Pick<SolveOptions, 'preferencePolicy' | 'minValuesPolicy'>;
 }
 
 /** How often a pod that still waits asks again. */
@@ -108,13 +110,14 @@ class Provisioner {
     const { waiting, promised } = demand;
     if (waiting.length === 0) return;
     const daemons = daemonPods(cluster);
-    const solution = solve({
+    const problem: Problem = {
       ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
       volumes: demand.volumes,
       namespaces: new Map(
         [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
       ),
-    });
+    };
+    const solution = solve(problem, this.#options.policies);
     this.#metrics.schedulingDuration.observe({ controller: 'provisioner' }, (clock.monotonic() - start) / 1000);
     this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, realCount(solution));
     for (const { metadata } of waiting) this.#observeDecision(metadata.uid ?? '');

@@ -79,7 +79,7 @@ export class ControlServer {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const [, collection, id] = pathname.split('/');
     if (collection !== 'faults') return { status: 404, body: { error: `there is nothing at ${pathname}` } };
-    switch (request.method) {
+    switch (request.method ?? 'GET') {
       case 'GET':
         return { status: 200, body: this.#faults.list().map(show) };
       case 'POST':

@@ -14,7 +14,8 @@ const CALLS = new Set(['get', 'list', 'create', 'replace', 'patch', 'delete', 'd
 
 type Call = (...parameters: unknown[]) => Promise<unknown>;
 
-export function faultyKube(kube: Kube, faults: Faults): Kube {
+/** `isDead`: the client's process has died; nothing that is left of it gets through any more. */
+export function faultyKube(kube: Kube, faults: Faults, isDead: () => boolean = () => false): Kube {
   return new Proxy(kube, {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key);
@@ -28,6 +29,7 @@ export function faultyKube(kube: Kube, faults: Faults): Kube {
       return async (...parameters: unknown[]) => {
         const kind = (parameters[0] as ResourceKind<KubeObject> | undefined)?.kind ?? '';
         await beforeCall(key, kind, faults);
+        if (isDead()) throw new KubeError({ code: 0, reason: 'Unreachable', message: 'the process has died' });
         return call(...parameters);
       };
     },

@@ -10,7 +10,7 @@ import { podRequests } from './podRequests.ts';
 /** Thousandths of each resource. Plain numbers: exact enough, and a hundred times faster than quantities. */
 export type Amounts = Readonly<Record<string, number>>;
 
-export interface HostPort {
+interface HostPort {
   readonly port: number;
   readonly protocol: string;
   readonly ip: string;

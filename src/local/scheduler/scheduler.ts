@@ -77,7 +77,7 @@ interface Search {
   readonly improvable: NodeInfo[];
 }
 
-export class Scheduler {
+class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #view = new ClusterView();
   readonly #pending = new PendingPods();

@@ -6,7 +6,6 @@ import {
   Kinds,
   type Deployment,
   type HorizontalPodAutoscaler,
-  type Pod,
   type ReplicaSet,
   type StatefulSet,
 } from '../../api/kinds.ts';
@@ -21,7 +20,7 @@ import { timestamp } from '../../units/timestamp.ts';
 import { podRequests } from '../scheduler/podRequests.ts';
 import { quantityOf } from '../../units/resources.ts';
 import { LOAD, loadAt } from './loadModel.ts';
-import { BY_CONTROLLER } from './ownedObjects.ts';
+import { BY_CONTROLLER, controllerOf } from './ownedObjects.ts';
 import type { WorkloadOptions } from './ownedPods.ts';
 import { isActive, isReady } from './podState.ts';
 import { desiredReplicas, ReplicaHistory } from './replicaHistory.ts';
@@ -39,6 +38,20 @@ type Target = Deployment | StatefulSet | ReplicaSet;
 
 const PERIOD = 15_000;
 
+/** Ready pods: how many, and what they ask for, in millicores and bytes. */
+interface Ready {
+  readonly count: number;
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+const NOBODY: Ready = { count: 0, cpu: 0, memory: 0 };
+const addReady = (left: Ready, right: Ready): Ready => ({
+  count: left.count + right.count,
+  cpu: left.cpu + right.cpu,
+  memory: left.memory + right.memory,
+});
+
 interface Reading {
   readonly ratio: number;
   readonly current: NonNullable<Status['currentMetrics']>[number];
@@ -47,6 +60,9 @@ interface Reading {
 export function autoscalerController(options: AutoscalerOptions): Controller {
   const { kube, clock, random, log, pods, autoscalers } = options;
   const histories = new Map<string, ReplicaHistory>();
+  /** Sums over the pods of an owner, until one of them changes. */
+  const sums = new Map<string, Ready>();
+  pods.subscribe(({ object }) => sums.delete(controllerOf(object)?.uid ?? ''));
   const targets: Readonly<Record<string, [Informer<Target>, ResourceKind<KubeObject>]>> = {
     Deployment: [options.deployments as Informer<Target>, Kinds.Deployment],
     StatefulSet: [options.statefulSets as unknown as Informer<Target>, Kinds.StatefulSet],
@@ -54,22 +70,22 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
   };
 
   /** What one metric says: the share of the target that each ready pod uses now. */
-  function read(metric: Metric, load: number, ready: readonly Pod[]): Reading | undefined {
+  function read(metric: Metric, load: number, ready: Ready): Reading | undefined {
     const { name, target } = metric.resource ?? {};
-    if (metric.type !== 'Resource' || !name || !target || ready.length === 0) return undefined;
+    if (metric.type !== 'Resource' || !name || !target || ready.count === 0) return undefined;
     // The load is given in cores; memory follows it, a GiB for a core.
-    const demand = name === 'memory' ? load * 2 ** 30 : load * 1000;
-    const scale = name === 'memory' ? 0.001 : 1;
-    const requested = ready.reduce((sum, pod) => sum + quantityOf(podRequests(pod), name).milliValue() * scale, 0);
-    const average = demand / ready.length;
-    const averageValue = name === 'memory' ? String(Math.round(average)) : `${Math.round(average)}m`;
+    const isMemory = name === 'memory';
+    const demand = isMemory ? load * 2 ** 30 : load * 1000;
+    const requested = isMemory ? ready.memory : ready.cpu;
+    const average = demand / ready.count;
+    const averageValue = isMemory ? String(Math.round(average)) : `${Math.round(average)}m`;
     if (target.averageUtilization !== undefined) {
       if (requested === 0) return undefined;
       const averageUtilization = Math.round((demand / requested) * 100);
       const resource = { name, current: { averageValue, averageUtilization } };
       return { ratio: averageUtilization / target.averageUtilization, current: { type: 'Resource', resource } };
     }
-    const wanted = (Quantity.tryParse(target.averageValue ?? '0')?.milliValue() ?? 0) * scale;
+    const wanted = (Quantity.tryParse(target.averageValue ?? '0')?.milliValue() ?? 0) / (isMemory ? 1000 : 1);
     if (!(wanted > 0)) return undefined;
     return { ratio: average / wanted, current: { type: 'Resource', resource: { name, current: { averageValue } } } };
   }
@@ -101,7 +117,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     const text = target.metadata.annotations?.[LOAD] ?? autoscaler.metadata.annotations?.[LOAD];
     const load =
       text === undefined ? undefined : loadAt(text, Date.parse(target.metadata.creationTimestamp ?? ''), now);
-    const ready = podsOf(target).filter((pod) => isActive(pod) && isReady(pod));
+    const ready = readyOf(target);
     const readings =
       load === undefined ? [] : metrics.map((metric) => read(metric, load, ready)).filter((each) => !!each);
     if (replicas === 0 || readings.length === 0) {
@@ -113,7 +129,7 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
       return again;
     }
     const ratio = Math.max(...readings.map((reading) => reading.ratio));
-    const { desired, limited } = desiredReplicas(autoscaler, { replicas, ready: ready.length, ratio }, history, now);
+    const { desired, limited } = desiredReplicas(autoscaler, { replicas, ready: ready.count, ratio }, history, now);
     let lastScaleTime = autoscaler.status?.lastScaleTime;
     if (desired !== replicas) {
       await kube.patch(
@@ -139,12 +155,27 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     return again;
   }
 
-  /** By owner rather than by label: it costs what the target has, not what its namespace has. */
-  function podsOf(target: Target): readonly Pod[] {
+  /** What the ready pods of a target are and ask for, from the sums of its owners. */
+  function readyOf(target: Target): Ready {
     const uid = target.metadata.uid ?? '';
     const sets = options.replicaSets.store.byIndex(BY_CONTROLLER, uid);
-    const owners = [uid, ...sets.map(({ metadata }) => metadata.uid ?? '')];
-    return owners.flatMap((owner) => pods.store.byIndex(BY_CONTROLLER, owner));
+    return [uid, ...sets.map(({ metadata }) => metadata.uid ?? '')].map(sumOf).reduce(addReady);
+  }
+
+  function sumOf(owner: string): Ready {
+    const known = sums.get(owner);
+    if (known) return known;
+    const sum = pods.store
+      .byIndex(BY_CONTROLLER, owner)
+      .filter((pod) => isActive(pod) && isReady(pod))
+      .map((pod): Ready => {
+        const requests = podRequests(pod);
+        const amount = (name: string): number => quantityOf(requests, name).milliValue();
+        return { count: 1, cpu: amount('cpu'), memory: amount('memory') / 1000 };
+      })
+      .reduce(addReady, NOBODY);
+    if (sum.count > 0) sums.set(owner, sum);
+    return sum;
   }
 
   async function report(

@@ -14,6 +14,7 @@ import { OwnedPods, type Template, type WorkloadOptions } from './ownedPods.ts';
 import { isActive, isAvailable, isReady, isTerminal, untilNextAvailable } from './podState.ts';
 import { Revisions, REVISION_LABEL } from './revisions.ts';
 import { resolveShare } from './rollout.ts';
+import { gathered } from './gathered.ts';
 
 export interface DaemonSetOptions extends WorkloadOptions {
   readonly daemonSets: Informer<DaemonSet>;
@@ -75,7 +76,7 @@ function podsByNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
 }
 
 /** Whether a pod of the set should start on the node, and whether one that is there may stay. */
-export function fitOf(template: Template, node: Node): { readonly start: boolean; readonly stay: boolean } {
+function fitOf(template: Template, node: Node): { readonly start: boolean; readonly stay: boolean } {
   const candidate: Pod = {
     metadata: { name: 'daemon' },
     spec: { containers: [], ...template.spec, ...daemonSpec(template, node.metadata.name) },
@@ -220,6 +221,6 @@ export function daemonSetController(options: DaemonSetOptions): Controller {
         return [...daemonSets.store.list()].map(keyOf);
       }),
     ],
-    reconcile,
+    reconcile: gathered(clock, reconcile),
   });
 }

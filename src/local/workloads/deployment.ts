@@ -11,6 +11,7 @@ import { BY_CONTROLLER, controllerOf } from './ownedObjects.ts';
 import type { ReplicaSetOptions } from './replicaSet.ts';
 import { nextSizes, rolloutBounds } from './rollout.ts';
 import { canonical, templateHash } from './templateHash.ts';
+import { gathered } from './gathered.ts';
 
 export interface DeploymentOptions extends ReplicaSetOptions {
   readonly deployments: Informer<Deployment>;
@@ -198,6 +199,6 @@ export function deploymentController(options: DeploymentOptions): Controller {
         return owner?.kind === 'Deployment' ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
       }),
     ],
-    reconcile,
+    reconcile: gathered(clock, reconcile),
   });
 }

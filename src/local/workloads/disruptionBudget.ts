@@ -21,6 +21,7 @@ import { controllerOf } from './ownedObjects.ts';
 import type { WorkloadOptions } from './ownedPods.ts';
 import { isReady, isTerminal } from './podState.ts';
 import { resolveShare } from './rollout.ts';
+import { gathered } from './gathered.ts';
 
 export interface DisruptionBudgetOptions extends WorkloadOptions {
   readonly budgets: Informer<PodDisruptionBudget>;
@@ -46,7 +47,7 @@ interface Counts {
 }
 
 /** Undefined when a share is asked for and some pod's controller has no size to take the share of. */
-export function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scales: Scales): Counts | undefined {
+function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scales: Scales): Counts | undefined {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
   if (maxUnavailable === undefined && typeof minAvailable === 'number') {
     return { expected: pods.length, desired: minAvailable };
@@ -163,7 +164,7 @@ export function disruptionBudgetController(options: DisruptionBudgetOptions): Co
         event.type === 'updated' && event.old.spec?.replicas === event.object.spec?.replicas ? [] : sized(event.object),
       ),
     ],
-    reconcile,
+    reconcile: gathered(clock, reconcile),
   });
 }
 

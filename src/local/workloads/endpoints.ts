@@ -17,6 +17,7 @@ import { BY_NAMESPACE } from './disruptionBudget.ts';
 import { ownerReference, type WorkloadOptions } from './ownedPods.ts';
 import { isReady, isTerminal } from './podState.ts';
 import { canonical, templateHash } from './templateHash.ts';
+import { gathered } from './gathered.ts';
 
 type Endpoints = WithMeta<RawEndpoints>;
 type EndpointSlice = WithMeta<RawEndpointSlice>;
@@ -145,7 +146,7 @@ export function endpointsController(options: EndpointsOptions): Controller {
     random,
     log,
     watches: [watch(services), watch(pods, ({ object }) => servicesOf(object))],
-    reconcile,
+    reconcile: gathered(clock, reconcile),
   });
 }
 

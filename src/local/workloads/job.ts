@@ -14,6 +14,7 @@ import { timestamp } from '../../units/timestamp.ts';
 import { COMPLETION_INDEX, failureVerdict, JOB_TRACKING, judgeJob, nextPods, type JobTally } from './jobProgress.ts';
 import { OwnedPods, type WorkloadOptions } from './ownedPods.ts';
 import { isActive, isReady, isTerminal } from './podState.ts';
+import { gathered } from './gathered.ts';
 
 export interface JobOptions extends WorkloadOptions {
   readonly jobs: Informer<Job>;
@@ -162,7 +163,7 @@ export function jobController(options: JobOptions): Controller {
     random,
     log,
     watches: [watch(jobs), owned.watch()],
-    reconcile,
+    reconcile: gathered(clock, reconcile),
   });
 }
 

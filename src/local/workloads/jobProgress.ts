@@ -33,7 +33,7 @@ export function failureVerdict(job: Job, pod: Pod): 'Count' | 'Ignore' | 'FailJo
   for (const rule of job.spec?.podFailurePolicy?.rules ?? []) {
     const byCondition = (rule.onPodConditions ?? []).some((pattern) =>
       pod.status?.conditions?.some(
-        ({ type, status }) => type === pattern.type && status === (pattern.status ?? 'True'),
+        ({ type, status }) => type === pattern.type && status === (pattern.status || 'True'),
       ),
     );
     const codes = rule.onExitCodes;

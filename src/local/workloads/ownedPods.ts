@@ -47,7 +47,7 @@ export function ownerReference(kind: ResourceKind<KubeObject>, owner: KubeObject
   };
 }
 
-export function podDraft(
+function podDraft(
   kind: ResourceKind<KubeObject>,
   owner: KubeObject,
   template: Template,
@@ -80,11 +80,8 @@ export class OwnedPods {
     options.pods.subscribe((event) => this.#owned.observe(event));
   }
 
-  /** In the order of their names, so that the same history follows from the same events. */
   of(owner: KubeObject): readonly Pod[] {
-    return [...this.#owned.of(owner.metadata.uid ?? '')].sort((left, right) =>
-      left.metadata.name < right.metadata.name ? -1 : 1,
-    );
+    return this.#owned.of(owner.metadata.uid ?? '');
   }
 
   async create(owner: KubeObject, template: Template, extras?: PodExtras): Promise<Pod> {

@@ -28,7 +28,8 @@ export class ReplicaHistory {
   }
 
   recommend(at: number, replicas: number): void {
-    this.#recommendations = this.#recommendations.filter((each) => each.at > at - LONGEST_WINDOW);
+    // Nothing older than the longest window that is allowed will ever be asked for.
+    while ((this.#recommendations[0]?.at ?? at) <= at - LONGEST_WINDOW) this.#recommendations.shift();
     this.#recommendations.push({ at, replicas });
   }
 

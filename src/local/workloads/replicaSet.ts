@@ -5,6 +5,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import { OwnedPods, type WorkloadOptions } from './ownedPods.ts';
 import { availableAt, isActive, isReady } from './podState.ts';
+import { gathered } from './gathered.ts';
 
 export interface ReplicaSetOptions extends WorkloadOptions {
   readonly replicaSets: Informer<ReplicaSet>;
@@ -82,6 +83,6 @@ export function replicaSetController(options: ReplicaSetOptions): Controller {
     random,
     log,
     watches: [watch(replicaSets), owned.watch()],
-    reconcile,
+    reconcile: gathered(clock, reconcile),
   });
 }

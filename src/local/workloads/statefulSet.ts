@@ -19,6 +19,7 @@ import { patchStatus } from '../../kube/statusPatch.ts';
 import { OwnedPods, ownerReference, type WorkloadOptions } from './ownedPods.ts';
 import { isActive, isAvailable, isReady, isTerminal, untilNextAvailable } from './podState.ts';
 import { Revisions, REVISION_LABEL } from './revisions.ts';
+import { gathered } from './gathered.ts';
 
 export interface StatefulSetOptions extends WorkloadOptions {
   readonly statefulSets: Informer<StatefulSet>;
@@ -206,6 +207,6 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
     random,
     log,
     watches: [watch(statefulSets), owned.watch()],
-    reconcile,
+    reconcile: gathered(clock, reconcile),
   });
 }

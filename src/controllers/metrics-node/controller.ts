@@ -1,0 +1,86 @@
+import type { NodeView } from '../../cluster/nodeView.ts';
+import { isDaemonPod } from '../../cluster/podPredicates.ts';
+import { podLimits } from '../../constraints/podRequests.ts';
+import type { Gauge } from '../../kube/metrics.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { singleton } from '../../kube/runtime/singleton.ts';
+import { addResources, noResources, quantityOf, subtractResources, type Resources } from '../../units/resources.ts';
+import { resourceType, resourceValue } from '../resourceValue.ts';
+import { SeriesKeeper, type Sample } from '../seriesKeeper.ts';
+import type { World } from '../world.ts';
+import { NODE_LABELS, nodeMetrics } from './metrics.ts';
+
+const INTERVAL = 5_000;
+const UTILIZATION = ['cpu', 'memory'];
+
+/** Shows each node, and the cluster as a whole, in numbers. Only what has changed is written again. */
+export function nodeMetricsController(world: World): Controller {
+  const { cluster, clock } = world;
+  const metrics = nodeMetrics(world.metrics);
+  const series = new SeriesKeeper();
+  const ages = new SeriesKeeper();
+
+  function samples(view: NodeView): readonly Sample[] {
+    const identity = identityOf(view);
+    const [limits, daemonLimits] = [limitsOf(view, false), limitsOf(view, true)];
+    const vectors: readonly (readonly [Gauge, Resources])[] = [
+      [metrics.allocatable, view.allocatable],
+      [metrics.podRequests, subtractResources(view.requested, view.daemonRequested)],
+      [metrics.podLimits, limits],
+      [metrics.daemonRequests, view.daemonRequested],
+      [metrics.daemonLimits, daemonLimits],
+      [metrics.systemOverhead, subtractResources(view.capacity, view.allocatable)],
+    ];
+    return vectors.flatMap(([gauge, vector]) =>
+      Object.entries(vector).map(([name, amount]) => ({
+        gauge,
+        labels: { ...identity, resource_type: resourceType(name) },
+        value: resourceValue(name, amount),
+      })),
+    );
+  }
+
+  return singleton({
+    ...world,
+    name: 'metrics.node',
+    interval: INTERVAL,
+    reconcile: async () => {
+      const { nodes } = cluster.snapshot();
+      const joined = nodes.filter(({ node }) => node !== undefined);
+      for (const view of joined) {
+        series.set(view.name, view, () => samples(view));
+        const born = Date.parse(view.node?.metadata.creationTimestamp ?? '');
+        const value = (clock.now() - born) / 1000;
+        ages.set(view.name, value, () => [{ gauge: metrics.lifetime, labels: identityOf(view), value }]);
+      }
+      const names = new Set(joined.map(({ name }) => name));
+      series.keepOnly(names);
+      ages.keepOnly(names);
+      metrics.nodeCount.set({}, nodes.length);
+      metrics.synced.set({}, 1);
+      metrics.unsyncedTime.set({}, 0);
+      for (const name of UTILIZATION) {
+        const sum = (part: (view: NodeView) => Resources): number =>
+          joined.reduce((total, view) => total + quantityOf(part(view), name).milliValue(), 0);
+        const offered = sum(({ allocatable }) => allocatable);
+        const used = sum(({ requested }) => requested);
+        metrics.utilization.set({ resource_type: resourceType(name) }, offered > 0 ? (100 * used) / offered : 0);
+      }
+    },
+  });
+}
+
+function identityOf({ name, node, labels, claim }: NodeView): Record<string, string> {
+  const described = [...NODE_LABELS].map(([metricLabel, key]) => [metricLabel, labels[key] ?? ''] as const);
+  return {
+    ...Object.fromEntries(described),
+    node_name: name,
+    phase: node?.status?.phase ?? '',
+    managed: String(claim !== undefined),
+  };
+}
+
+function limitsOf({ pods }: NodeView, daemons: boolean): Resources {
+  const chosen = pods.filter((pod) => isDaemonPod(pod) === daemons);
+  return chosen.reduce<Resources>((sum, pod) => addResources(sum, podLimits(pod)), noResources);
+}

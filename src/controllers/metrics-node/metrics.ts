@@ -1,0 +1,59 @@
+import { WELL_KNOWN_LABELS } from '../../api/labels.ts';
+import type { Gauge, MetricsRegistry } from '../../kube/metrics.ts';
+
+/** `topology.kubernetes.io/zone` is `zone`, `karpenter.sh/capacity-type` is `capacity_type`. */
+const metricLabel = (key: string): string =>
+  key
+    .slice(key.indexOf('/') + 1)
+    .replaceAll('-', '_')
+    .replaceAll('.', '_');
+
+/** Metric labels that describe a node, with the node label each comes from; of two of one name the first counts. */
+export const NODE_LABELS: ReadonlyMap<string, string> = new Map(
+  [...WELL_KNOWN_LABELS].reverse().map((key) => [metricLabel(key), key]),
+);
+
+const IDENTITY = [...NODE_LABELS.keys(), 'node_name', 'phase', 'managed'];
+
+export interface NodeMetrics {
+  readonly allocatable: Gauge;
+  readonly podRequests: Gauge;
+  readonly podLimits: Gauge;
+  readonly daemonRequests: Gauge;
+  readonly daemonLimits: Gauge;
+  readonly systemOverhead: Gauge;
+  readonly lifetime: Gauge;
+  readonly nodeCount: Gauge;
+  readonly synced: Gauge;
+  readonly unsyncedTime: Gauge;
+  readonly utilization: Gauge;
+}
+
+export function nodeMetrics(registry: MetricsRegistry): NodeMetrics {
+  const perResource = (name: string, help: string): Gauge =>
+    registry.gauge({ name: `karpenter_nodes_${name}`, help, labels: [...IDENTITY, 'resource_type'] });
+  return {
+    allocatable: perResource('allocatable', 'What pods can use of a node.'),
+    podRequests: perResource('total_pod_requests', 'What pods on a node ask for, without daemons.'),
+    podLimits: perResource('total_pod_limits', 'What pods on a node are limited to, without daemons.'),
+    daemonRequests: perResource('total_daemon_requests', 'What daemons on a node ask for.'),
+    daemonLimits: perResource('total_daemon_limits', 'What daemons on a node are limited to.'),
+    systemOverhead: perResource('system_overhead', 'What a node keeps for itself.'),
+    lifetime: registry.gauge({
+      name: 'karpenter_nodes_current_lifetime_seconds',
+      help: 'How old a node is.',
+      labels: IDENTITY,
+    }),
+    nodeCount: registry.gauge({ name: 'karpenter_cluster_state_node_count', help: 'Machines in the picture.' }),
+    synced: registry.gauge({ name: 'karpenter_cluster_state_synced', help: '1 when the picture is complete.' }),
+    unsyncedTime: registry.gauge({
+      name: 'karpenter_cluster_state_unsynced_time_seconds',
+      help: 'For how long the picture has not been complete.',
+    }),
+    utilization: registry.gauge({
+      name: 'karpenter_cluster_utilization_percent',
+      help: 'What pods ask for, as a share of what all nodes offer.',
+      labels: ['resource_type'],
+    }),
+  };
+}
