@@ -431,6 +431,8 @@ export const tableScripts: readonly Script[] = [
   script(
     'table of definitions',
     given(post(DEFINITIONS, definition({ type: 'object' }))),
+    // Established a moment later; before that its status has no manager yet.
+    given(get(WIDGETS, { untilCode: 200 })),
     get(`${DEFINITIONS}/widgets.NS.example.com`, { accept: TABLE }),
   ),
   script(
