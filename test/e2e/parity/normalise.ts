@@ -78,7 +78,7 @@ export class Normaliser {
 
   private value(value: unknown, path: readonly string[]): unknown {
     if (Array.isArray(value)) {
-      const items = path.at(-1) === 'causes' ? inOrder(value) : value;
+      const items = ordered(path.at(-1), value);
       return items.map((item, index) => this.value(item, [...path, `[${index}]`]));
     }
     if (typeof value === 'object' && value !== null) return this.fields(value as Record<string, unknown>, path);
@@ -117,6 +117,20 @@ export class Normaliser {
     for (const key of Object.keys(value).sort()) result[this.text(key)] = this.value(value[key], [...path, key]);
     return result;
   }
+}
+
+function ordered(field: string | undefined, items: readonly unknown[]): readonly unknown[] {
+  if (field === 'causes') return inOrder(items);
+  return field === 'managedFields' ? byManager(items) : items;
+}
+
+/** Servers order these by the second of the write, so a write just after the turn of one changes places. */
+function byManager(entries: readonly unknown[]): readonly unknown[] {
+  const rank = (entry: unknown): string => {
+    const { operation, manager, subresource } = entry as Record<string, string | undefined>;
+    return [operation, manager, subresource ?? ''].join('\n');
+  };
+  return [...entries].sort((left, right) => (rank(left) < rank(right) ? -1 : 1));
 }
 
 /** Conflicts come out of a Go map, in no order at all. */
