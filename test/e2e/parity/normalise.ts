@@ -124,13 +124,20 @@ function ordered(field: string | undefined, items: readonly unknown[]): readonly
   return field === 'managedFields' ? byManager(items) : items;
 }
 
-/** Servers order these by the second of the write, so a write just after the turn of one changes places. */
+/**
+ * A server orders these by the second of the write, so the turn of a second between two writes swaps them. That the
+ * order follows the rule is checked on each side; what is compared is the same entries without the time.
+ */
 function byManager(entries: readonly unknown[]): readonly unknown[] {
-  const rank = (entry: unknown): string => {
-    const { operation, manager, subresource } = entry as Record<string, string | undefined>;
-    return [operation, manager, subresource ?? ''].join('\n');
+  const rank = (entry: unknown, time: boolean): string => {
+    const field = entry as Record<string, string | undefined>;
+    const names = ['operation', ...(time ? ['time'] : []), 'manager', 'apiVersion', 'subresource'];
+    return names.map((name) => field[name] ?? '').join('\0');
   };
-  return [...entries].sort((left, right) => (rank(left) < rank(right) ? -1 : 1));
+  const sorted = (time: boolean): readonly unknown[] =>
+    [...entries].sort((left, right) => (rank(left, time) < rank(right, time) ? -1 : 1));
+  const isByAge = sorted(true).every((entry, index) => entry === entries[index]);
+  return isByAge ? sorted(false) : entries;
 }
 
 /** Conflicts come out of a Go map, in no order at all. */

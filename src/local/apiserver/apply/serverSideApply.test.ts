@@ -8,8 +8,8 @@ import { LocalApiServer } from '../localApiServer.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
-function newKube(): Kube {
-  return new LocalApiServer({ clock: new VirtualClock(START), random: new SeededRandom(1) }).kube;
+function newKube(clock = new VirtualClock(START)): Kube {
+  return new LocalApiServer({ clock, random: new SeededRandom(1) }).kube;
 }
 
 function configMap(data: Record<string, string>): object {
@@ -170,6 +170,19 @@ describe('server-side apply', () => {
     expect(stored).toHaveProperty('status.nodes', 7);
     expect(stored.metadata.generation).toBe(1);
     expect(stored.metadata.managedFields?.map((entry) => entry.subresource)).toEqual([undefined, 'status']);
+  });
+
+  it('lists managers by the second of their write, then by name', async () => {
+    const clock = new VirtualClock(START);
+    const kube = newKube(clock);
+    await applyMap(kube, { b: '1' }, 'bob');
+    await applyMap(kube, { a: '1' }, 'anna');
+    const managers = async (): Promise<unknown> =>
+      (await kube.get(Kinds.ConfigMap, REF)).metadata.managedFields?.map((entry) => entry.manager);
+    expect(await managers()).toEqual(['anna', 'bob']);
+    await clock.advance(1000);
+    await applyMap(kube, { a: '2' }, 'anna');
+    expect(await managers()).toEqual(['bob', 'anna']);
   });
 
   it('needs a new object to be complete', async () => {
