@@ -172,7 +172,7 @@ describe('server-side apply', () => {
     expect(stored.metadata.managedFields?.map((entry) => entry.subresource)).toEqual([undefined, 'status']);
   });
 
-  it('lists managers by the second of their write, then by name', async () => {
+  it('lists managers by the second in which they last took a field, then by name', async () => {
     const clock = new VirtualClock(START);
     const kube = newKube(clock);
     await applyMap(kube, { b: '1' }, 'bob');
@@ -181,7 +181,7 @@ describe('server-side apply', () => {
       (await kube.get(Kinds.ConfigMap, REF)).metadata.managedFields?.map((entry) => entry.manager);
     expect(await managers()).toEqual(['anna', 'bob']);
     await clock.advance(1000);
-    await applyMap(kube, { a: '2' }, 'anna');
+    await applyMap(kube, { a: '1', c: '1' }, 'anna');
     expect(await managers()).toEqual(['bob', 'anna']);
   });
 
