@@ -1,4 +1,10 @@
-/** What every cluster has before anybody comes. In: an empty cluster. Out: priority classes, the API's own service. */
+/**
+ * What every cluster has before anybody comes. In: an empty cluster. Out: priority classes, the API's own service, the
+ * default roles and bindings, flow control, and a record of each group version. The JSON lists what a Kubernetes release
+ * creates when it starts, without what the server fills in.
+ */
+import bootstrapPolicy from './access/bootstrapPolicy.json' with { type: 'json' };
+import flowControl from './builtin/flowControl.json' with { type: 'json' };
 import type { Objects } from './objects.ts';
 import { keyOf } from './store.ts';
 
@@ -37,4 +43,20 @@ export function createInitialObjects(objects: Objects): void {
     metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
     spec: { ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 443 }] },
   });
+  for (const { kind, metadata, ...rest } of bootstrapPolicy) {
+    create('rbac.authorization.k8s.io', 'v1', `${kind.toLowerCase()}s`, (metadata as { namespace?: string }).namespace, {
+      ...rest,
+      metadata: {
+        ...metadata,
+        labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...(metadata as { labels?: object }).labels },
+        annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
+      },
+    });
+  }
+  for (const { kind, metadata, spec } of flowControl) {
+    create('flowcontrol.apiserver.k8s.io', 'v1', `${kind.toLowerCase()}s`, undefined, {
+      metadata: { ...metadata, annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } },
+      spec,
+    });
+  }
 }

@@ -2,6 +2,7 @@
  * A Kubernetes API server in this process. In: a clock and randomness. Out: the `Kube` port without a network, and on
  * demand the same API over HTTPS for `kubectl` and `HttpKube`.
  */
+import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { KubeError, type KubeStatus } from '../../kube/errors.ts';
@@ -14,6 +15,9 @@ import {
 } from '../certificates.ts';
 import { QuotaKeeper } from './admission/quotaKeeper.ts';
 import { Catalog } from './catalog.ts';
+import { RoleAggregation } from './access/aggregation.ts';
+import { AUTHENTICATED, MASTERS, type User } from './access/user.ts';
+import { accountOfToken } from './serviceAccountToken.ts';
 import { DefinitionLifecycle } from './definitionLifecycle.ts';
 import { GarbageCollector } from './garbageCollector.ts';
 import { ApiHandler } from './http/apiHandler.ts';
@@ -51,7 +55,7 @@ export interface Endpoint {
 
 const HISTORY_LIMIT = 10_000;
 const SERVING_NAMES = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
-const ADMIN = 'nodewright-admin';
+const ADMIN: User = { name: 'nodewright-admin', groups: [MASTERS, AUTHENTICATED] };
 
 export class LocalApiServer {
   readonly kube: Kube;
@@ -63,7 +67,9 @@ export class LocalApiServer {
   private readonly namespaces: NamespaceLifecycle;
   private readonly definitions: DefinitionLifecycle;
   private readonly quotas: QuotaKeeper;
+  private readonly roles: RoleAggregation;
   private readonly stateFile: StateFile | undefined;
+  private readonly authenticate: (token: string) => User | undefined;
   private listening: { readonly server: HttpsServer; readonly endpoint: Endpoint } | undefined;
 
   constructor(options: LocalApiServerOptions) {
@@ -71,7 +77,10 @@ export class LocalApiServer {
     this.random = options.random;
     this.store = new Store({ historyLimit: options.historyLimit ?? HISTORY_LIMIT });
     const objects = new Objects(this.store, new Catalog(this.store), options.clock, options.random);
-    this.handler = new ApiHandler(objects, options.clock);
+    const { clock } = options;
+    this.authenticate = (shown) =>
+      isSame(shown, this.listening?.endpoint.token) ? ADMIN : accountOfToken(shown, this.store, clock.now());
+    this.handler = new ApiHandler(objects, clock, this.authenticate);
     this.collector = new GarbageCollector(objects, options.clock);
     // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
     if (options.stateFile !== undefined) this.stateFile = new StateFile(options.stateFile, this.store);
@@ -81,6 +90,7 @@ export class LocalApiServer {
     this.kube = new LocalKube({ objects, clock: options.clock, raw: async (path) => await this.rawGet(path) });
     this.namespaces.createInitial();
     createInitialObjects(objects);
+    this.roles = new RoleAggregation(objects);
   }
 
   /** Serves HTTPS until `close`. Fails when the port is taken. */
@@ -92,7 +102,7 @@ export class LocalApiServer {
     const authority = await createCertificateAuthority({ commonName: 'nodewright-local-ca', ...now });
     const [serving, clientCertificate] = await Promise.all([
       issueServerCertificate(authority, [...new Set([...SERVING_NAMES, host])], now),
-      issueClientCertificate(authority, ADMIN, ['system:masters'], now),
+      issueClientCertificate(authority, ADMIN.name, [MASTERS], now),
     ]);
     const token = this.random.uuid();
     const server = await HttpsServer.listen({
@@ -100,7 +110,7 @@ export class LocalApiServer {
       clock: this.clock,
       serving,
       caPem: authority.certificate,
-      tokens: new Map([[token, ADMIN]]),
+      authenticate: this.authenticate,
       port: options.port ?? 0,
       host,
     });
@@ -127,6 +137,7 @@ export class LocalApiServer {
     this.namespaces.stop();
     this.definitions.stop();
     this.quotas.stop();
+    this.roles.stop();
     this.stateFile?.close();
     const listening = this.listening;
     this.listening = undefined;
@@ -156,4 +167,11 @@ export class LocalApiServer {
     }
     return value;
   }
+}
+
+/** Takes the same time for any wrong token of the right length. */
+function isSame(shown: string, expected: string | undefined): boolean {
+  if (expected === undefined) return false;
+  const [left, right] = [Buffer.from(shown), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

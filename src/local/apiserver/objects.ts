@@ -38,6 +38,8 @@ export interface WriteRequest {
   /** How a patch reads in a refusal of its result; absent for whole objects. */
   readonly patchText?: ((changed: Fields) => string) | undefined;
   readonly patchKind?: string | undefined;
+  /** The writer's right to write just this: throws to refuse. */
+  guard?(draft: ApiObject, live: ApiObject | undefined): void;
   /** Hears about things that were accepted but are probably mistakes. */
   warn?(message: string): void;
 }
@@ -210,6 +212,7 @@ export class Objects {
     const owners =
       ownership?.(draft) ?? ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
     if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
+    request.guard?.(draft, live);
     const errors = checkMeta(resource, draft, live);
     if (!onStatus || resource.custom) errors.push(...(resource.strategy.validate?.(draft, live) ?? []));
     if (changesDeletion) {
@@ -339,6 +342,7 @@ export class Objects {
     strategy.prepareCreate?.(draft, this.context, (message) => request.warn?.(message));
     // Typed objects carry their status even while it says nothing.
     fillZeroes(resource.shape, draft);
+    request.guard?.(draft, undefined);
     const errors = [...checkMeta(resource, draft, undefined), ...(strategy.validate?.(draft, undefined) ?? [])];
     if (errors.length > 0) throw invalid(resource, metadata.name, errors);
   }

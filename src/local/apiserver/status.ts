@@ -156,6 +156,11 @@ export function forbidden(resource: ResourceName, name: string, why: string, cau
   });
 }
 
+/** A path that is no resource. */
+export function forbiddenPath(why: string): KubeError {
+  return failure(403, 'Forbidden', `forbidden: ${why}`, {});
+}
+
 export function unauthorized(): KubeError {
   return failure(401, 'Unauthorized', 'Unauthorized');
 }

@@ -6,31 +6,32 @@ import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Clock } from '../../../clock/clock.ts';
 import type { CertificatePair } from '../../certificates.ts';
 import { KubeError } from '../../../kube/errors.ts';
 import { badRequest, internalError, tooLarge, unauthorized } from '../status.ts';
+import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
 import type { ApiHandler } from './apiHandler.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
 
+const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
 const compress = promisify(gzip);
 
 /** What etcd takes, and so what real servers take. */
 const MAX_BODY = 3 * 1024 * 1024;
 /** Below this, compressing costs more than it saves. */
 const COMPRESS_FROM = 128 * 1024;
-const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
 export interface HttpsServerOptions {
   readonly handler: ApiHandler;
   readonly clock: Clock;
   readonly serving: CertificatePair;
   readonly caPem: string;
-  /** Bearer token to user name. */
-  readonly tokens: ReadonlyMap<string, string>;
+  /** Who a bearer token belongs to. */
+  readonly authenticate: (token: string) => User | undefined;
   readonly port: number;
   readonly host: string;
 }
@@ -102,15 +103,14 @@ export class HttpsServer {
   private async answer(request: IncomingMessage, signal: AbortSignal): Promise<ApiResponse> {
     try {
       const url = new URL(request.url ?? '/', 'https://localhost');
-      const user = this.authenticate(request);
-      if (user === undefined && !OPEN_PATHS.has(url.pathname)) throw unauthorized();
       const made: ApiRequest = {
         method: request.method ?? 'GET',
         path: url.pathname,
         query: url.searchParams,
         headers: singleHeaders(request),
         body: await readBody(request),
-        user: user ?? 'system:anonymous',
+        user: this.authenticate(request),
+        impersonation: impersonation(request),
         signal,
       };
       return this.options.handler.handle(made);
@@ -120,21 +120,29 @@ export class HttpsServer {
     }
   }
 
-  private authenticate(request: IncomingMessage): string | undefined {
+  /** Whoever shows nothing is anonymous; whoever shows something that we do not know is refused. */
+  private authenticate(request: IncomingMessage): User {
     const socket = request.socket as TLSSocket;
     if (socket.authorized) {
-      const subject = socket.getPeerCertificate().subject as { CN?: string } | undefined;
-      if (subject?.CN !== undefined) return subject.CN;
+      const certificate = socket.getPeerCertificate();
+      const { CN, O: organisations } = (certificate.subject ?? {}) as { CN?: string; O?: string | string[] };
+      if (CN !== undefined) {
+        const groups = withAuthenticated(CN, organisations === undefined ? [] : [organisations].flat());
+        const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
+        return { name: CN, groups, extra: { [CREDENTIAL]: [`X509SHA256=${fingerprint}`] } };
+      }
     }
     const header = request.headers.authorization ?? '';
-    if (!header.toLowerCase().startsWith('bearer ')) return undefined;
-    const token = Buffer.from(header.slice('bearer '.length).trim());
-    for (const [known, user] of this.options.tokens) {
-      const expected = Buffer.from(known);
-      if (expected.length === token.length && timingSafeEqual(expected, token)) return user;
-    }
-    return undefined;
+    if (!header.toLowerCase().startsWith('bearer ')) return ANONYMOUS;
+    const user = this.options.authenticate(header.slice('bearer '.length).trim());
+    if (user === undefined) throw unauthorized();
+    return user;
   }
+}
+
+function impersonation(request: IncomingMessage): ApiRequest['impersonation'] {
+  const asked = Object.entries(request.headersDistinct).filter(([name]) => name.startsWith('impersonate-'));
+  return asked.length === 0 ? undefined : Object.fromEntries(asked);
 }
 
 function singleHeaders(request: IncomingMessage): Record<string, string | undefined> {

@@ -1,4 +1,6 @@
 /** What the API answers with, before it meets a socket. In: requests as plain data. Out: texts and streams of texts. */
+import type { User } from '../access/user.ts';
+
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
@@ -6,7 +8,9 @@ export interface ApiRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
-  readonly user: string;
+  readonly user: User;
+  /** Headers that ask to be somebody else, each with all its values. */
+  readonly impersonation?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
   readonly signal: AbortSignal;
 }
 

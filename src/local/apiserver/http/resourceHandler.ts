@@ -3,7 +3,7 @@ import type { Clock } from '../../../clock/clock.ts';
 import { stringify as stringifyYaml } from 'yaml';
 import { deleteObject } from '../deletion.ts';
 import { isFields, textAt, type ApiObject } from '../fields.ts';
-import type { Objects } from '../objects.ts';
+import type { Objects, WriteRequest } from '../objects.ts';
 import { patchObject } from '../patch/patchObject.ts';
 import { listObjects, watchObjects, type ListPage } from '../reading.ts';
 import { apiVersionText, type Resource } from '../resource.ts';
@@ -21,6 +21,7 @@ import {
 import { bindPod, evictPod, readScale, writeScale } from '../subresources.ts';
 import { negotiate, type Accepted } from './accept.ts';
 import { parseObject, parsePatch } from './decodeBody.ts';
+import { failureResponse } from './failure.ts';
 import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import { deleteOptions, isWatch, patchType, readRequest, writeRequest } from './requestOptions.ts';
 import type { ResourcePath } from './requestPath.ts';
@@ -36,6 +37,11 @@ const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.ku
 
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
+interface Notes {
+  readonly warnings: string[];
+  readonly guard: NonNullable<WriteRequest['guard']>;
+}
+
 export class ResourceHandler {
   private readonly objects: Objects;
   private readonly clock: Clock;
@@ -45,17 +51,29 @@ export class ResourceHandler {
     this.clock = clock;
   }
 
-  handle(request: ApiRequest, path: ResourcePath, resource: Resource): ApiResponse {
+  /** `guard`: the writer's right to write just this object. */
+  handle(
+    request: ApiRequest,
+    path: ResourcePath,
+    resource: Resource,
+    guard: NonNullable<WriteRequest['guard']>,
+  ): ApiResponse {
     const accepted = negotiate(request.headers['accept']);
     if (accepted === undefined) throw notAcceptable(MEDIA_TYPES);
     if (resource.namespaced ? path.name !== undefined && path.namespace === undefined : path.namespace !== undefined) {
       throw unknownPath();
     }
     const warnings: string[] = resource.deprecation === undefined ? [] : [resource.deprecation];
-    const response =
-      path.name === undefined
-        ? this.collection(request, path, resource, accepted, warnings)
-        : this.single(request, { ...path, name: path.name }, resource, accepted, warnings);
+    const notes = { warnings, guard };
+    let response: ApiResponse;
+    try {
+      response =
+        path.name === undefined
+          ? this.collection(request, path, resource, accepted, notes)
+          : this.single(request, { ...path, name: path.name }, resource, accepted, notes);
+    } catch (error) {
+      response = failureResponse(error, request);
+    }
     if (warnings.length === 0) return response;
     return {
       ...response,
@@ -68,7 +86,7 @@ export class ResourceHandler {
     path: ResourcePath,
     resource: Resource,
     accepted: Accepted,
-    warnings: string[],
+    { warnings, guard }: Notes,
   ): ApiResponse {
     switch (request.method) {
       case 'GET':
@@ -82,7 +100,7 @@ export class ResourceHandler {
       case 'POST': {
         if (resource.namespaced && path.namespace === undefined) throw methodNotAllowed();
         if (resource.group === '' && resource.plural === 'bindings') return this.bind(request, path.namespace);
-        const options = writeRequest(request, undefined, warnings);
+        const options = { ...writeRequest(request, undefined, warnings), guard };
         const object = this.objects.create(resource, path.namespace, parseObject(request, resource.kind), options);
         return this.one(request, object, resource, accepted, 201);
       }
@@ -98,11 +116,11 @@ export class ResourceHandler {
     path: ResourcePath & { readonly name: string },
     resource: Resource,
     accepted: Accepted,
-    warnings: string[],
+    { warnings, guard }: Notes,
   ): ApiResponse {
     const { namespace, name, subresource } = path;
     if (subresource !== undefined) this.checkSubresource(resource, subresource);
-    const options = writeRequest(request, subresource, warnings);
+    const options = { ...writeRequest(request, subresource, warnings), guard };
     switch (request.method) {
       case 'GET': {
         const object = this.objects.get(resource, namespace, name);
@@ -203,7 +221,8 @@ export class ResourceHandler {
         const body = parseObject(request, 'TokenRequest');
         const { fieldManager } = writeRequest(request, 'token', []);
         const uuid = (): string => this.objects.context.uuid();
-        return jsonResponse(requestToken(account, body, { now: this.clock.now(), fieldManager, uuid }), 201);
+        const { store } = this.objects;
+        return jsonResponse(requestToken(account, body, { now: this.clock.now(), fieldManager, uuid, store }), 201);
       }
       default:
         throw methodNotAllowed();

@@ -1,4 +1,10 @@
 /** What a person types in the first hour. */
+import { applyingCases } from './applying.ts';
+import { changingCases } from './changing.ts';
+import { creatingCases } from './creating.ts';
+import { describingCases } from './describing.ts';
+import { operatingCases } from './operating.ts';
+import { readingCases } from './reading.ts';
 import { apply, commands, run, set, type Case } from './command.ts';
 import { BROKEN, CHANGED_DEPLOYMENT, CONFIG_MAP, DEFINITION, DEPLOYMENT, GADGET, NODE, POD } from './manifests.ts';
 
@@ -390,4 +396,10 @@ export const table: readonly Case[] = [
     run('create clusterrole NS-role --verb=get,list --resource=nodes'),
     run('describe clusterrole NS-role'),
   ),
+  ...readingCases,
+  ...describingCases,
+  ...applyingCases,
+  ...creatingCases,
+  ...changingCases,
+  ...operatingCases,
 ];
