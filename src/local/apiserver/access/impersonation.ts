@@ -19,7 +19,9 @@ export function impersonated(authorizer: Authorizer, actor: User, headers: Heade
     throw internalError(new Error('requested impersonation without impersonating a user'));
   }
   if (name === '') throw badRequest('Impersonate-User must name a user');
-  const extras = extra.map(([header, values]) => [decodeURIComponent(header.slice(EXTRA.length)), many(values)] as const);
+  const extras = extra.map(
+    ([header, values]) => [decodeURIComponent(header.slice(EXTRA.length)), many(values)] as const,
+  );
   for (const asked of [
     subject(name),
     ...groups.map((group) => about('', 'groups', group)),

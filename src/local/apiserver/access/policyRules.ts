@@ -130,7 +130,9 @@ export function ruleLines(rules: readonly PolicyRule[]): string {
         ['ResourceNames', rule.resourceNames],
         ['Verbs', rule.verbs],
       ] as const;
-      const shown = parts.filter(([, values]) => values.length > 0).map(([name, values]) => `${name}:${goList(values)}`);
+      const shown = parts
+        .filter(([, values]) => values.length > 0)
+        .map(([name, values]) => `${name}:${goList(values)}`);
       return `{${shown.join(', ')}}`;
     })
     .sort()

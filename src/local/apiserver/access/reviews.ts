@@ -117,7 +117,11 @@ function checkReview({ kind, body, namespace }: Question): void {
     refuse('spec.nonResourceAttributes', path, 'cannot be specified in combination with resourceAttributes');
   }
   if (resource === undefined && path === undefined) {
-    refuse('spec.resourceAttributes', null, 'exactly one of nonResourceAttributes or resourceAttributes must be specified');
+    refuse(
+      'spec.resourceAttributes',
+      null,
+      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    );
   }
   const hasSubject = textAt(body, 'spec', 'user') !== undefined || listAt(body, 'spec', 'groups').length > 0;
   if (kind !== 'SelfSubjectAccessReview' && !hasSubject) {

@@ -2,7 +2,7 @@
 import { autoscalersView } from '../autoscalerConversion.ts';
 import * as workloadColumns from '../columns/workloads.ts';
 import type { ScalePaths } from '../resource.ts';
-import * as clusterRules from '../strategies/cluster.ts';
+import { autoscalerStrategy, autoscalerVersion1Strategy, budgetStrategy } from '../strategies/scaling.ts';
 import * as workloads from '../strategies/workloads.ts';
 import type { GroupRows } from './row.ts';
 
@@ -99,7 +99,7 @@ export const workloadTable: readonly GroupRows[] = [
         plural: 'poddisruptionbudgets',
         short: ['pdb'],
         status: true,
-        strategy: clusterRules.budgetStrategy,
+        strategy: budgetStrategy,
         columns: workloadColumns.budgetColumns,
         conditionalUpdate: true,
       },
@@ -115,7 +115,7 @@ export const workloadTable: readonly GroupRows[] = [
         short: ['hpa'],
         categories: ALL,
         status: true,
-        strategy: clusterRules.autoscalerStrategy,
+        strategy: autoscalerStrategy,
         columns: workloadColumns.autoscalerColumns,
       },
     ],
@@ -130,7 +130,7 @@ export const workloadTable: readonly GroupRows[] = [
         short: ['hpa'],
         categories: ALL,
         status: true,
-        strategy: clusterRules.autoscalerVersion1Strategy,
+        strategy: autoscalerVersion1Strategy,
         columns: workloadColumns.autoscalerColumns,
         storage: autoscalersView,
         storageKind: 'autoscaling/v2/HorizontalPodAutoscaler',

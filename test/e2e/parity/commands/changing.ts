@@ -20,7 +20,9 @@ export const changingCases: readonly Case[] = [
     run('get deploy web -o jsonpath={.spec.template.spec.containers[*].name}'),
     run(`patch deploy web -p '{"spec":{"template":{"spec":{"containers":[{"$patch":"delete","name":"side"}]}}}}'`),
     run('get deploy web -o jsonpath={.spec.template.spec.containers[*].name}'),
-    run(`patch deploy web -p '{"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"new"},{"name":"main"}],"containers":[{"name":"new","image":"x"}]}}}}'`),
+    run(
+      `patch deploy web -p '{"spec":{"template":{"spec":{"$setElementOrder/containers":[{"name":"new"},{"name":"main"}],"containers":[{"name":"new","image":"x"}]}}}}'`,
+    ),
     run('get deploy web -o jsonpath={.spec.template.spec.containers[*].name}'),
     run(`patch deploy web -p '{"spec":{"strategy":{"$retainKeys":["type"],"type":"Recreate"}}}'`),
     run('get deploy web -o jsonpath={.spec.strategy}'),
@@ -28,8 +30,12 @@ export const changingCases: readonly Case[] = [
     run('get deploy web -o jsonpath={.spec.strategy}'),
     run(`patch deploy web -p '{"metadata":{"labels":{"app":null}}}'`),
     run(`patch deploy web --type=json -p '[{"op":"test","path":"/spec/replicas","value":9}]'`),
-    run(`patch deploy web --type=json -p '[{"op":"test","path":"/spec/replicas","value":3},{"op":"replace","path":"/spec/replicas","value":4}]'`),
-    run(`patch deploy web --type=json -p '[{"op":"add","path":"/spec/template/spec/containers/-","value":{"name":"z","image":"z"}}]'`),
+    run(
+      `patch deploy web --type=json -p '[{"op":"test","path":"/spec/replicas","value":3},{"op":"replace","path":"/spec/replicas","value":4}]'`,
+    ),
+    run(
+      `patch deploy web --type=json -p '[{"op":"add","path":"/spec/template/spec/containers/-","value":{"name":"z","image":"z"}}]'`,
+    ),
     run(`patch deploy web --type=json -p '[{"op":"move","from":"/metadata/labels","path":"/metadata/annotations"}]'`),
     run(`patch deploy web --type=json -p '[{"op":"copy","from":"/metadata/name","path":"/metadata/labels"}]'`),
     run(`patch deploy web --type=json -p '[{"op":"nothing","path":"/spec"}]'`),
@@ -73,7 +79,9 @@ export const changingCases: readonly Case[] = [
     run('replace -f -', { input: DEPLOYMENT.replace('name: web\n', 'name: none\n') }),
     run('replace --subresource=status -f -', { input: `${DEPLOYMENT}status: {replicas: 3}\n` }),
     run('get deploy web -o jsonpath={.status}'),
-    run('replace -f -', { input: 'apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: none}\nspec: {minAvailable: 1}\n' }),
+    run('replace -f -', {
+      input: 'apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: none}\nspec: {minAvailable: 1}\n',
+    }),
     apply(more.BUDGETS),
     run('replace -f -', { input: more.BUDGETS }),
     run('replace'),
@@ -88,8 +96,7 @@ export const changingCases: readonly Case[] = [
     run('edit cm/settings deploy/web', { editor: "sed -i 's/replicas: 2/replicas: 3/'" }),
     run('edit cm none', { editor: 'true' }),
     run('edit cm settings', { editor: 'false' }),
-    
-    
+
     run('edit deploy web --subresource=status', { editor: "sed -i 's/^status: {}/status: {replicas: 1}/'" }),
     run('edit deploy web --save-config', { editor: "sed -i 's/replicas: 3/replicas: 5/'" }),
     run('edit -f -', { input: CONFIG_MAP, editor: "sed -i 's/red/white/'" }),

@@ -126,9 +126,15 @@ export const creatingCases: readonly Case[] = [
     run('create -f - --save-config -o yaml', { input: DEPLOYMENT.replace('name: web\n', 'name: web3\n') }),
     run('create -f - --dry-run=server', { input: DEPLOYMENT.replace('name: web\n', 'name: web4\n') }),
     run('create -f -', { input: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {generateName: made-}\n', quiet: true }),
-    run('create -f -', { input: 'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: l1}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: l2}}\n' }),
+    run('create -f -', {
+      input:
+        'apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: l1}}\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: l2}}\n',
+    }),
     run('create --raw /api/v1/namespaces/NS/configmaps -f -', { input: '{"metadata":{"name":"raw"}}' }),
-    run('create --edit -f -', { input: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: edited}\ndata: {a: b}\n', editor: "sed -i 's/a: b/a: c/'" }),
+    run('create --edit -f -', {
+      input: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: edited}\ndata: {a: b}\n',
+      editor: "sed -i 's/a: b/a: c/'",
+    }),
   ),
   commands(
     'run pods',
@@ -145,7 +151,9 @@ export const creatingCases: readonly Case[] = [
     run('run seven --image=x --privileged --dry-run=server -o jsonpath={.spec.containers[0].securityContext}'),
     run(`run eight --image=x --overrides='{"spec":{"priorityClassName":"none"}}'`),
     run(`run nine --image=x --overrides='{"spec":{"serviceAccountName":"none"}}'`),
-    run(`run ten --image=x --overrides='{"spec":{"priorityClassName":"system-cluster-critical"}}' -o jsonpath={.spec.priority}`),
+    run(
+      `run ten --image=x --overrides='{"spec":{"priorityClassName":"system-cluster-critical"}}' -o jsonpath={.spec.priority}`,
+    ),
     run(`run eleven --image=x --overrides='{"spec":{"containers":[]}}'`),
     run('run --image=x'),
   ),

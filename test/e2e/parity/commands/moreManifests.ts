@@ -8,7 +8,8 @@ const pod = (name: string, spec: string, labels = '{app: many}'): string =>
   `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}, labels: ${labels}}\nspec: ${spec}\n`;
 
 const simple = '{containers: [{name: main, image: "nginx:1"}], nodeName: worker}';
-const three = '{containers: [{name: main, image: "nginx:1"}, {name: side, image: "envoy:2"}], initContainers: [{name: prepare, image: "busybox:1"}, {name: proxy, image: "envoy:2", restartPolicy: Always}], nodeName: worker}';
+const three =
+  '{containers: [{name: main, image: "nginx:1"}, {name: side, image: "envoy:2"}], initContainers: [{name: prepare, image: "busybox:1"}, {name: proxy, image: "envoy:2", restartPolicy: Always}], nodeName: worker}';
 
 const status = (name: string, fields: string): Command =>
   set(`patch pod ${name} --subresource=status --type=merge -p '{"status":${fields}}'`);
@@ -44,20 +45,44 @@ export const PODS: readonly Command[] = [
       pod('nominated', '{containers: [{name: main, image: "nginx:1"}], readinessGates: [{conditionType: gate}]}'),
     ].join('---\n'),
   ),
-  status('fine', `{"phase":"Running","podIP":"10.1.0.1","podIPs":[{"ip":"10.1.0.1"}],"hostIP":"10.2.0.1","startTime":"${OLD}","conditions":${ready('True')},"containerStatuses":[${running('main', 0)}]}`),
-  status('crashing', `{"phase":"Running","conditions":${ready('False')},"containerStatuses":[${waiting('main', 'CrashLoopBackOff', 5)}]}`),
-  status('pulling', `{"phase":"Pending","containerStatuses":[{"name":"main","image":"i","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"ImagePullBackOff"}}}]}`),
-  status('creating', `{"phase":"Pending","containerStatuses":[{"name":"main","image":"i","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"ContainerCreating"}}}]}`),
+  status(
+    'fine',
+    `{"phase":"Running","podIP":"10.1.0.1","podIPs":[{"ip":"10.1.0.1"}],"hostIP":"10.2.0.1","startTime":"${OLD}","conditions":${ready('True')},"containerStatuses":[${running('main', 0)}]}`,
+  ),
+  status(
+    'crashing',
+    `{"phase":"Running","conditions":${ready('False')},"containerStatuses":[${waiting('main', 'CrashLoopBackOff', 5)}]}`,
+  ),
+  status(
+    'pulling',
+    `{"phase":"Pending","containerStatuses":[{"name":"main","image":"i","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"ImagePullBackOff"}}}]}`,
+  ),
+  status(
+    'creating',
+    `{"phase":"Pending","containerStatuses":[{"name":"main","image":"i","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"ContainerCreating"}}}]}`,
+  ),
   status('succeeded', `{"phase":"Succeeded","containerStatuses":[${ended('main', 0, 'Completed')}]}`),
   status('failed', `{"phase":"Failed","containerStatuses":[${ended('main', 2, 'Error')}]}`),
   status('oom', `{"phase":"Running","containerStatuses":[${ended('main', 137, 'OOMKilled')}]}`),
-  status('signalled', `{"phase":"Failed","containerStatuses":[{"name":"main","image":"i","imageID":"x","ready":false,"restartCount":1,"state":{"terminated":{"exitCode":137,"signal":9}}}]}`),
+  status(
+    'signalled',
+    `{"phase":"Failed","containerStatuses":[{"name":"main","image":"i","imageID":"x","ready":false,"restartCount":1,"state":{"terminated":{"exitCode":137,"signal":9}}}]}`,
+  ),
   status('evicted', `{"phase":"Failed","reason":"Evicted","message":"The node was low on resource: memory."}`),
-  status('starting', `{"phase":"Pending","initContainerStatuses":[{"name":"prepare","image":"i","imageID":"x","ready":false,"restartCount":0,"state":{"running":{"startedAt":"${OLD}"}}},{"name":"proxy","image":"i","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"PodInitializing"}}}],"containerStatuses":[{"name":"main","image":"i","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"PodInitializing"}}}]}`),
+  status(
+    'starting',
+    `{"phase":"Pending","initContainerStatuses":[{"name":"prepare","image":"i","imageID":"x","ready":false,"restartCount":0,"state":{"running":{"startedAt":"${OLD}"}}},{"name":"proxy","image":"i","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"PodInitializing"}}}],"containerStatuses":[{"name":"main","image":"i","imageID":"","ready":false,"restartCount":0,"state":{"waiting":{"reason":"PodInitializing"}}}]}`,
+  ),
   status('init-failed', `{"phase":"Pending","initContainerStatuses":[${ended('prepare', 3, 'Error')}]}`),
   status('init-waiting', `{"phase":"Pending","initContainerStatuses":[${waiting('prepare', 'CrashLoopBackOff', 4)}]}`),
-  status('half-ready', `{"phase":"Running","conditions":${ready('False')},"initContainerStatuses":[${ended('prepare', 0, 'Completed')},${running('proxy', 2)}],"containerStatuses":[${running('main', 0)},${waiting('side', 'CrashLoopBackOff', 3)}]}`),
-  status('nominated', `{"nominatedNodeName":"worker","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes are available","lastTransitionTime":"${OLD}"}]}`),
+  status(
+    'half-ready',
+    `{"phase":"Running","conditions":${ready('False')},"initContainerStatuses":[${ended('prepare', 0, 'Completed')},${running('proxy', 2)}],"containerStatuses":[${running('main', 0)},${waiting('side', 'CrashLoopBackOff', 3)}]}`,
+  ),
+  status(
+    'nominated',
+    `{"nominatedNodeName":"worker","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/3 nodes are available","lastTransitionTime":"${OLD}"}]}`,
+  ),
   apply(pod('leaving', simple)),
   status('leaving', `{"phase":"Running","containerStatuses":[${running('main', 1)}]}`),
   set('delete pod leaving --wait=false'),

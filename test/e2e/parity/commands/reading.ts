@@ -72,7 +72,11 @@ export const readingCases: readonly Case[] = [
     run('get pods -l app=none --no-headers'),
   ),
   commands('every kind', apply(everything), ...kinds.flatMap((kind) => [run(`get ${kind}`)])),
-  commands('every kind, wide', apply(everything), ...kinds.flatMap((kind) => [run(`get ${kind} -o wide --show-labels`)])),
+  commands(
+    'every kind, wide',
+    apply(everything),
+    ...kinds.flatMap((kind) => [run(`get ${kind} -o wide --show-labels`)]),
+  ),
   commands('every kind, as yaml', apply(everything), ...kinds.flatMap((kind) => [run(`get ${kind} -o yaml`)])),
   commands(
     'several kinds at once',
@@ -267,5 +271,10 @@ export const readingCases: readonly Case[] = [
     run('create secret generic bad_name --from-literal=a=b'),
     run('create secret generic h --from-literal=a'),
   ),
-  commands('waiting lists', set('create deployment a --image=a'), run('get deploy --chunk-size=0'), run('get deploy -A --field-selector metadata.namespace=NS --chunk-size=1')),
+  commands(
+    'waiting lists',
+    set('create deployment a --image=a'),
+    run('get deploy --chunk-size=0'),
+    run('get deploy -A --field-selector metadata.namespace=NS --chunk-size=1'),
+  ),
 ];
