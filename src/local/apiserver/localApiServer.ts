@@ -14,6 +14,7 @@ import {
   type CertificatePair,
 } from '../certificates.ts';
 import { QuotaKeeper } from './admission/quotaKeeper.ts';
+import { ApiServices } from './apiServices.ts';
 import { Catalog } from './catalog.ts';
 import { RoleAggregation } from './access/aggregation.ts';
 import { AUTHENTICATED, MASTERS, type User } from './access/user.ts';
@@ -22,7 +23,7 @@ import { DefinitionLifecycle } from './definitionLifecycle.ts';
 import { GarbageCollector } from './garbageCollector.ts';
 import { ApiHandler } from './http/apiHandler.ts';
 import { HttpsServer } from './http/httpsServer.ts';
-import { createInitialObjects } from './initialObjects.ts';
+import { createInitialObjects, createVisitorObjects } from './initialObjects.ts';
 import { writeKubeconfigFile } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';
 import { NamespaceLifecycle } from './namespaceLifecycle.ts';
@@ -67,7 +68,8 @@ export class LocalApiServer {
   private readonly namespaces: NamespaceLifecycle;
   private readonly definitions: DefinitionLifecycle;
   private readonly quotas: QuotaKeeper;
-  private readonly roles: RoleAggregation;
+  private readonly objects: Objects;
+  private visitors: { stop(): void }[] = [];
   private readonly stateFile: StateFile | undefined;
   private readonly authenticate: (token: string) => User | undefined;
   private listening: { readonly server: HttpsServer; readonly endpoint: Endpoint } | undefined;
@@ -90,12 +92,13 @@ export class LocalApiServer {
     this.kube = new LocalKube({ objects, clock: options.clock, raw: async (path) => await this.rawGet(path) });
     this.namespaces.createInitial();
     createInitialObjects(objects);
-    this.roles = new RoleAggregation(objects);
+    this.objects = objects;
   }
 
   /** Serves HTTPS until `close`. Fails when the port is taken. */
   async listen(options: ListenOptions = {}): Promise<Endpoint> {
     if (this.listening !== undefined) return this.listening.endpoint;
+    this.furnish();
     const host = options.host ?? '127.0.0.1';
     // Real time, whatever the cluster's clock says: those who check the certificates live outside the simulation.
     const now = { now: Date.now() };
@@ -120,6 +123,12 @@ export class LocalApiServer {
     return this.listening.endpoint;
   }
 
+  /** Roles, flow control and the record of what is served matter to those who come over the network. */
+  private furnish(): void {
+    createVisitorObjects(this.objects);
+    this.visitors = [new RoleAggregation(this.objects), new ApiServices(this.objects)];
+  }
+
   /** Writes a kubeconfig for the running server; the file appears only once the server answers. */
   async writeKubeconfig(path: string): Promise<void> {
     if (this.listening === undefined)
@@ -137,7 +146,8 @@ export class LocalApiServer {
     this.namespaces.stop();
     this.definitions.stop();
     this.quotas.stop();
-    this.roles.stop();
+    for (const one of this.visitors) one.stop();
+    this.visitors = [];
     this.stateFile?.close();
     const listening = this.listening;
     this.listening = undefined;
@@ -157,7 +167,7 @@ export class LocalApiServer {
       signal: AbortSignal.abort(),
     });
     let text = '';
-    if (typeof response.body === 'string') text = response.body;
+    if (typeof response.body === 'string' || Buffer.isBuffer(response.body)) text = String(response.body);
     else for await (const line of response.body) text += line;
     const value: unknown = response.contentType.startsWith('application/json') ? JSON.parse(text) : text;
     if (response.code >= 400) {

@@ -8,7 +8,7 @@ import type { Random } from '../../clock/random.ts';
 import { ownershipAfterApply, ownershipAfterUpdate, type Writer } from './apply/managedFields.ts';
 import { applyConfiguration, duplicateItem } from './apply/serverSideApply.ts';
 import type { Catalog } from './catalog.ts';
-import { copyJson, fieldsAt, sameJson, textAt, type ApiObject, type Fields } from './fields.ts';
+import { copyJson, fieldsAt, isFields, sameJson, textAt, type ApiObject, type Fields } from './fields.ts';
 import { timestamp } from './humanTime.ts';
 import { fillZeroes, normalise, WrongType } from './normalise.ts';
 import { carryOver, checkIdentity, checkMeta, generatedName, isUnchanged, wantsChanged } from './objectMeta.ts';
@@ -51,6 +51,7 @@ const CHARGE: WriteRequest = {
   subresource: 'status',
 };
 const NAMESPACES = { group: '', plural: 'namespaces' };
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const NAME_ATTEMPTS = 8;
 
 type Ownership = (after: ApiObject) => ManagedFieldsEntry[];
@@ -170,7 +171,11 @@ export class Objects {
       name,
       request,
       () => object,
-      (after) => ownershipAfterApply(resource.shape, live, owned, after, writer, force),
+      (after) => {
+        const owners = ownershipAfterApply(resource.shape, live, owned, after, writer, force);
+        keepLastApplied(after, configuration, writer.manager);
+        return owners;
+      },
     );
     return { object: updated, created: false };
   }
@@ -197,20 +202,25 @@ export class Objects {
         invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
       ]);
     }
-    this.checkVersion(resource, name, namespace, draft, live);
+    this.checkVersion(resource, name, namespace, draft, live, request.patchText !== undefined);
     const deletion = draft.metadata.deletionTimestamp;
     const changesDeletion = deletion !== undefined && deletion !== live.metadata.deletionTimestamp;
     const ownedByWriter = draft.metadata.managedFields;
     carryOver(draft, live);
     if (onStatus) keepAllButStatus(draft, live, resource);
     else if (resource.hasStatus) copyField('status', live, draft);
+    // Who applies is compared as applied, before anything is filled in.
+    const appliers = ownership?.(draft);
     // On the status endpoint the rest is the stored object's, frozen and already complete.
     if (!onStatus || resource.custom) resource.strategy.applyDefaults?.(draft, this.context);
     if (onStatus) resource.strategy.defaultStatus?.(draft);
-    // A writer may clear the bookkeeping by sending it empty; otherwise the server's own stands.
-    const base = ownedByWriter?.length === 0 ? { ...live, metadata: { ...live.metadata, managedFields: [] } } : live;
+    // A writer may rewrite the bookkeeping, or clear it; otherwise, and through subresources, the server's own stands.
+    const base =
+      request.subresource === undefined && ownedByWriter !== undefined && ownedByWriter !== live.metadata.managedFields
+        ? withOwners(live, ownedByWriter)
+        : live;
     const owners =
-      ownership?.(draft) ?? ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
+      appliers ?? ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
     if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
     request.guard?.(draft, live);
     const errors = checkMeta(resource, draft, live);
@@ -220,6 +230,7 @@ export class Objects {
       errors.unshift(...(resource.custom ? [error] : [error, error]));
     }
     if (errors.length > 0) throw invalid(resource, name, errors);
+    if (!onStatus) for (const message of resource.strategy.warnings?.(draft) ?? []) request.warn?.(message);
     if (resource.strategy.tracksGeneration && wantsChanged(draft, live, resource.hasStatus)) {
       draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
     }
@@ -267,7 +278,8 @@ export class Objects {
   ): ApiObject {
     const metadata = { ...fieldsAt(body, 'metadata') };
     const named: Fields = { ...body, metadata };
-    checkIdentity(named, resource, namespace, name);
+    const shown = request.patchText;
+    checkIdentity(named, resource, namespace, name, shown === undefined ? undefined : () => shown(body));
     // What a patch did not touch is the stored object's own, known to be well-formed and never changed in place.
     const { managedFields } = metadata;
     const isStored = managedFields !== undefined && Object.isFrozen(managedFields);
@@ -345,6 +357,7 @@ export class Objects {
     request.guard?.(draft, undefined);
     const errors = [...checkMeta(resource, draft, undefined), ...(strategy.validate?.(draft, undefined) ?? [])];
     if (errors.length > 0) throw invalid(resource, metadata.name, errors);
+    for (const message of strategy.warnings?.(draft) ?? []) request.warn?.(message);
   }
 
   private checkNamespace(resource: Resource, namespace: string | undefined, name: string): void {
@@ -369,9 +382,11 @@ export class Objects {
     namespace: string | undefined,
     draft: ApiObject,
     live: ApiObject,
+    isPatch: boolean,
   ): void {
     const { resourceVersion = '', uid = '' } = draft.metadata;
     if (uid !== '' && uid !== live.metadata.uid) {
+      if (isPatch) throw invalid(resource, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
       throw conflict(
         resource,
         name,
@@ -389,6 +404,33 @@ export class Objects {
 function registryKey(resource: Resource, namespace: string | undefined, name: string): string {
   const folder = resource.custom ? `${resource.group}/${resource.plural}` : resource.plural;
   return `/registry/${folder}/${keyOf(namespace, name)}`;
+}
+
+/** kubectl that once applied on the client side may do so again: what it would compare with is kept up to date. */
+function keepLastApplied(draft: ApiObject, configuration: Fields, manager: string): void {
+  const { annotations } = draft.metadata;
+  if (manager !== 'kubectl' || annotations?.[LAST_APPLIED] === undefined) return;
+  const { annotations: given, ...metadata } = fieldsAt(configuration, 'metadata') ?? {};
+  const { [LAST_APPLIED]: _last, ...others } = isFields(given) ? given : {};
+  const rest = Object.keys(others).length === 0 ? {} : { annotations: others };
+  const text = JSON.stringify(sorted({ ...configuration, metadata: { ...metadata, ...rest } }));
+  draft.metadata.annotations = { ...annotations, [LAST_APPLIED]: `${text}\n` };
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isFields(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  );
+}
+
+function withOwners(live: ApiObject, owners: readonly ManagedFieldsEntry[]): ApiObject {
+  // One entry that says nothing stands for none at all.
+  const given = owners.filter((entry) => Object.keys(entry).length > 0);
+  return { ...live, metadata: { ...live.metadata, managedFields: given } };
 }
 
 function statusPart({ apiVersion, kind, metadata, status }: Fields): Fields {

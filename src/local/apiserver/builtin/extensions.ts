@@ -1,5 +1,6 @@
 /** Leases, storage, roles, networking and the other groups. */
 import * as cluster from '../columns/cluster.ts';
+import * as server from '../columns/server.ts';
 import * as networking from '../columns/networking.ts';
 import * as storage from '../columns/storage.ts';
 import { eventsView } from '../eventConversion.ts';
@@ -10,6 +11,7 @@ import { roleBindingStrategy, roleStrategy } from '../strategies/roles.ts';
 import { priorityClassStrategy } from '../strategies/scaling.ts';
 import { csiDriverStrategy, storageClassStrategy } from '../strategies/storage.ts';
 import { customResourceDefinitionStrategy } from '../strategies/customResourceDefinition.ts';
+import { webhookStrategy } from '../strategies/webhooks.ts';
 import type { GroupRows, Row } from './row.ts';
 
 const EXTENSIONS = ['api-extensions'];
@@ -36,7 +38,16 @@ export const extensionTable: readonly GroupRows[] = [
   {
     apiVersion: 'apiregistration.k8s.io/v1',
     types: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1',
-    rows: [{ kind: 'APIService', plural: 'apiservices', scope: 'Cluster', categories: EXTENSIONS, status: true }],
+    rows: [
+      {
+        kind: 'APIService',
+        plural: 'apiservices',
+        scope: 'Cluster',
+        categories: EXTENSIONS,
+        status: true,
+        columns: server.apiServiceColumns,
+      },
+    ],
   },
   {
     apiVersion: 'certificates.k8s.io/v1',
@@ -71,6 +82,7 @@ export const extensionTable: readonly GroupRows[] = [
         scope: 'Cluster',
         status: true,
         strategy: generationStrategy,
+        columns: server.flowSchemaColumns,
       },
       {
         kind: 'PriorityLevelConfiguration',
@@ -78,6 +90,7 @@ export const extensionTable: readonly GroupRows[] = [
         scope: 'Cluster',
         status: true,
         strategy: generationStrategy,
+        columns: server.priorityLevelColumns,
       },
     ],
   },
@@ -273,7 +286,7 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'mutatingwebhookconfigurations',
         scope: 'Cluster',
         categories: EXTENSIONS,
-        strategy: generationStrategy,
+        strategy: webhookStrategy,
         columns: cluster.webhookColumns,
         conditionalUpdate: true,
       },
@@ -282,7 +295,7 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'validatingwebhookconfigurations',
         scope: 'Cluster',
         categories: EXTENSIONS,
-        strategy: generationStrategy,
+        strategy: webhookStrategy,
         columns: cluster.webhookColumns,
         conditionalUpdate: true,
       },

@@ -37,7 +37,6 @@ export const workloadTable: readonly GroupRows[] = [
         scale: SCALE,
         strategy: workloads.replicaSetStrategy,
         columns: workloadColumns.replicaSetColumns,
-        selectable: ['status.replicas'],
       },
       {
         kind: 'DaemonSet',

@@ -39,6 +39,7 @@ const VERSION = {
   compiler: 'typescript',
   platform: 'node/local',
 };
+const OPEN_API_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 const CHECKS = ['ping', 'store'];
 
@@ -126,6 +127,7 @@ export class ApiHandler {
       return textResponse('ok');
     }
     if (path === '/version') return jsonResponse(`${JSON.stringify(VERSION, undefined, 2)}`);
+    if (path === '/openapi/v2') return this.olderOpenApi(request);
     if (path === '/openapi/v3') return jsonResponse(this.openApi.index());
     if (path.startsWith('/openapi/v3/')) return this.openApiDocument(path.slice('/openapi/v3/'.length));
     if (path === '/') return jsonResponse({ paths: this.paths() });
@@ -159,6 +161,14 @@ export class ApiHandler {
     return jsonResponse(found);
   }
 
+  private olderOpenApi(request: ApiRequest): ApiResponse {
+    const document = this.openApi.version2();
+    const asBytes = (request.headers['accept'] ?? '').includes('com.github.proto-openapi.spec.v2');
+    return asBytes
+      ? { code: 200, contentType: OPEN_API_PROTOBUF, body: document.protobuf }
+      : jsonResponse(document.json);
+  }
+
   private openApiDocument(key: string): ApiResponse {
     const document = this.openApi.document(key);
     if (document === undefined) throw unknownPath();
@@ -173,7 +183,17 @@ export class ApiHandler {
       .all()
       .map(({ group, version }) => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`));
     return [
-      ...new Set(['/api', '/apis', ...groups, '/healthz', '/livez', '/openapi/v3', '/readyz', '/version']),
+      ...new Set([
+        '/api',
+        '/apis',
+        ...groups,
+        '/healthz',
+        '/livez',
+        '/openapi/v2',
+        '/openapi/v3',
+        '/readyz',
+        '/version',
+      ]),
     ].sort();
   }
 }

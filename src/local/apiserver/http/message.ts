@@ -18,8 +18,8 @@ export interface ApiResponse {
   readonly code: number;
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** A text, or the lines of a watch. */
-  readonly body: string | AsyncIterable<string>;
+  /** A text, bytes, or the lines of a watch. */
+  readonly body: string | Buffer | AsyncIterable<string>;
 }
 
 export function jsonResponse(value: unknown, code = 200): ApiResponse {

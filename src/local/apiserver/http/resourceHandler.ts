@@ -1,6 +1,7 @@
 /** Requests on resources. In: an `ApiRequest` and the resource that its path names. Out: objects, lists, tables, watches. */
 import type { Clock } from '../../../clock/clock.ts';
 import { stringify as stringifyYaml } from 'yaml';
+import { scaleColumns } from '../columns/server.ts';
 import { deleteObject } from '../deletion.ts';
 import { isFields, textAt, type ApiObject } from '../fields.ts';
 import type { Objects, WriteRequest } from '../objects.ts';
@@ -14,6 +15,7 @@ import {
   internalError,
   methodNotAllowed,
   notAcceptable,
+  notFound,
   notForLists,
   successStatus,
   unknownPath,
@@ -126,14 +128,10 @@ export class ResourceHandler {
         const object = this.objects.get(resource, namespace, name);
         // Upstream has nothing to say about the logs of a pod without a node, and says it politely.
         if (subresource === 'log' && (textAt(object, 'spec', 'nodeName') ?? '') === '') return textResponse('');
-        if (subresource !== undefined && KUBELET.has(subresource)) throw noKubelet(object);
-        return this.one(
-          request,
-          subresource === 'scale' ? readScale(resource, object) : object,
-          resource,
-          accepted,
-          200,
-        );
+        if (subresource !== undefined && KUBELET.has(subresource)) throw this.noKubelet(object);
+        return subresource === 'scale'
+          ? this.one(request, readScale(resource, object), { ...resource, columns: scaleColumns }, accepted, 200)
+          : this.one(request, object, resource, accepted, 200);
       }
       case 'PUT': {
         if (subresource !== undefined && !WRITABLE.has(subresource)) throw methodNotAllowed();
@@ -215,7 +213,7 @@ export class ResourceHandler {
       case 'attach':
       case 'portforward':
       case 'proxy':
-        throw noKubelet(this.objects.get(resource, namespace, name));
+        throw this.noKubelet(this.objects.get(resource, namespace, name));
       case 'token': {
         const account = this.objects.get(resource, namespace, name);
         const body = parseObject(request, 'TokenRequest');
@@ -311,13 +309,16 @@ export class ResourceHandler {
     const lines = watchLines(events, resource, accepted, include, () => this.clock.now());
     return { code: 200, contentType: 'application/json', body: lines };
   }
-}
 
-/** Nodes here have no address to call: what a client hears when its pod has no node, or a node that does not answer. */
-function noKubelet(object: ApiObject): Error {
-  const node = textAt(object, 'spec', 'nodeName') ?? '';
-  const { name } = object.metadata;
-  return node === ''
-    ? badRequest(`pod ${name} does not have a host assigned`)
-    : internalError(new Error(`no kubelet answers for node ${node}`));
+  /** Nodes here have no address to call: what a client hears when its pod has no node, or a node that does not answer. */
+  private noKubelet(object: ApiObject): Error {
+    const node = textAt(object, 'spec', 'nodeName') ?? '';
+    const { name } = object.metadata;
+    if (node === '') return badRequest(`pod ${name} does not have a host assigned`);
+    // Upstream looks the node up on behalf of the pod, and says so.
+    if (this.objects.store.table('', 'nodes').get(node) === undefined) {
+      return notFound({ group: '', plural: 'pods' }, node);
+    }
+    return internalError(new Error(`no kubelet answers for node ${node}`));
+  }
 }

@@ -1,6 +1,7 @@
 /** Rules for limit ranges and quotas. */
 import { Quantity } from '../../../units/quantity.ts';
-import { ensureFields, fieldsAt, isFields, listAt, setDefaults } from '../fields.ts';
+import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults } from '../fields.ts';
+import { qualifiedNameProblems } from '../names.ts';
 import type { Strategy } from '../resource.ts';
 import { invalidValue, type FieldError } from '../status.ts';
 
@@ -64,13 +65,80 @@ function checkLimit(limit: unknown, index: number): FieldError[] {
   return errors;
 }
 
+const COUNTED = new Set([
+  'pods',
+  'services',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+  'cpu',
+  'memory',
+  'ephemeral-storage',
+  'requests.cpu',
+  'requests.memory',
+  'requests.storage',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+]);
+const POD_RESOURCES = new Set(['cpu', 'memory', 'requests.cpu', 'requests.memory', 'limits.cpu', 'limits.memory']);
+const SCOPES = new Set([
+  'Terminating',
+  'NotTerminating',
+  'BestEffort',
+  'NotBestEffort',
+  'PriorityClass',
+  'CrossNamespacePodAffinity',
+  'VolumeAttributesClass',
+]);
+
+function quotaNameProblems(name: string): FieldError[] {
+  const place = `spec.hard[${name}]`;
+  const problems = qualifiedNameProblems(name).map((why) => invalidValue(place, name, why));
+  if (problems.length > 0 || name.includes('/') || COUNTED.has(name)) return problems;
+  if (name.startsWith('hugepages-') || name.startsWith('requests.hugepages-')) return [];
+  const why = 'must be a standard resource for quota';
+  return [invalidValue(place, name, why)];
+}
+
+function checkScopes(scopes: readonly string[], counted: readonly string[]): FieldError[] {
+  const errors: FieldError[] = [];
+  const refuse = (why: string): void => {
+    errors.push(invalidValue('spec.scopes', scopes, why));
+  };
+  for (const scope of scopes) {
+    if (!SCOPES.has(scope)) refuse('unsupported scope');
+    // What is best effort asks for nothing, so only its number can be limited.
+    else if (scope === 'BestEffort' && counted.some((name) => name !== 'pods'))
+      refuse('unsupported scope applied to resource');
+    else if (counted.some((name) => name !== 'pods' && !POD_RESOURCES.has(name)))
+      refuse('unsupported scope applied to resource');
+  }
+  if (scopes.includes('BestEffort') && scopes.includes('NotBestEffort')) refuse('conflicting scopes');
+  if (scopes.includes('Terminating') && scopes.includes('NotTerminating')) refuse('conflicting scopes');
+  return errors;
+}
+
 export const quotaStrategy: Strategy = {
   tracksGeneration: false,
-  validate(draft) {
-    return Object.entries(fieldsAt(draft, 'spec', 'hard') ?? {}).flatMap(([name, amount]) =>
-      String(amount).startsWith('-')
+  validate(draft, old) {
+    const hard = fieldsAt(draft, 'spec', 'hard') ?? {};
+    const errors = Object.entries(hard).flatMap(([name, amount]) => [
+      ...quotaNameProblems(name),
+      ...(String(amount).startsWith('-')
         ? [invalidValue(`spec.hard[${name}]`, amount, 'must be greater than or equal to 0')]
-        : [],
-    );
+        : []),
+    ]);
+    const scopes = listAt(draft, 'spec', 'scopes').map(String);
+    errors.push(...checkScopes(scopes, Object.keys(hard)));
+    if (old !== undefined && !sameJson(scopes, listAt(old, 'spec', 'scopes'))) {
+      errors.push(invalidValue('spec.scopes', scopes, 'field is immutable'));
+    }
+    return errors;
   },
 };

@@ -37,7 +37,11 @@ function defaultAllocatable(node: ApiObject): void {
 export const nodeStrategy: Strategy = {
   tracksGeneration: false,
   keepsStatusOnCreate: true,
-  applyDefaults: (draft) => defaultAllocatable(draft),
+  applyDefaults(draft) {
+    defaultAllocatable(draft);
+    const range = textAt(draft, 'spec', 'podCIDR');
+    if (range !== undefined) setDefaults(ensureFields(draft, 'spec'), { podCIDRs: [range] });
+  },
   defaultStatus: (draft) => defaultAllocatable(draft),
   validate(draft, old) {
     const errors: FieldError[] = [];

@@ -36,10 +36,7 @@ function defaultContainer(container: Fields): void {
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
   });
-  const resources = ensureFields(container, 'resources');
-  // A limit without a request is a request of the same size.
-  const limits = fieldsAt(resources, 'limits');
-  if (limits !== undefined) setDefaults(ensureFields(resources, 'requests'), limits);
+  ensureFields(container, 'resources');
   for (const port of listAt(container, 'ports')) if (isFields(port)) setDefaults(port, { protocol: 'TCP' });
   for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const probe = fieldsAt(container, name);
@@ -57,6 +54,17 @@ function defaultContainer(container: Fields): void {
   for (const variable of listAt(container, 'env')) {
     const reference = fieldsAt(variable, 'valueFrom', 'fieldRef');
     if (reference !== undefined) setDefaults(reference, { apiVersion: 'v1' });
+  }
+}
+
+/** Of pods only, not of templates: a limit without a request is a request of the same size. */
+export function requestLimits(spec: Fields): void {
+  for (const name of ['initContainers', 'containers']) {
+    for (const container of listAt(spec, name)) {
+      const resources = fieldsAt(container, 'resources');
+      const limits = fieldsAt(resources, 'limits');
+      if (resources !== undefined && limits !== undefined) setDefaults(ensureFields(resources, 'requests'), limits);
+    }
   }
 }
 

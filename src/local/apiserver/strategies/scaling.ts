@@ -81,6 +81,20 @@ export const autoscalerStrategy: Strategy = {
         },
       ],
     });
+    const behavior = fieldsAt(spec, 'behavior');
+    if (behavior === undefined) return;
+    setDefaults(ensureFields(behavior, 'scaleUp'), {
+      stabilizationWindowSeconds: 0,
+      selectPolicy: 'Max',
+      policies: [
+        { type: 'Pods', value: 4, periodSeconds: 15 },
+        { type: 'Percent', value: 100, periodSeconds: 15 },
+      ],
+    });
+    setDefaults(ensureFields(behavior, 'scaleDown'), {
+      selectPolicy: 'Max',
+      policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+    });
   },
   validate: checkReplicaBounds,
 };

@@ -2,6 +2,7 @@
 import {
   ensureFields,
   fieldsAt,
+  isFields,
   listAt,
   sameJson,
   setDefaults,
@@ -32,14 +33,16 @@ export const claimStrategy: Strategy = {
   },
   validate(draft, old) {
     if (old === undefined) return checkClaim(draft);
+    const wasBound = textAt(old, 'status', 'phase') === 'Bound';
     const fixed = (claim: ApiObject): Fields => {
       const {
-        resources: _sizes,
         volumeName: _volume,
         volumeAttributesClassName: _class,
+        resources,
         ...rest
       } = fieldsAt(claim, 'spec') ?? {};
-      return rest;
+      // Only what is bound can grow.
+      return wasBound ? rest : { ...rest, resources };
     };
     const isBinding = (textAt(old, 'spec', 'volumeName') ?? '') === '';
     const rebound = !isBinding && textAt(draft, 'spec', 'volumeName') !== textAt(old, 'spec', 'volumeName');
@@ -126,7 +129,10 @@ export const storageClassStrategy: Strategy = {
     if (!BINDING_MODES.includes(mode)) errors.push(unsupportedValue('volumeBindingMode', mode, BINDING_MODES));
     if (old === undefined) return errors;
     for (const field of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']) {
-      if (!sameJson(draft[field], old[field])) errors.push(invalidValue(field, draft[field], 'field is immutable'));
+      if (sameJson(draft[field], old[field])) continue;
+      const value = draft[field];
+      const shown = isFields(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+      errors.push(invalidValue(field, shown, 'field is immutable'));
     }
     return errors;
   },

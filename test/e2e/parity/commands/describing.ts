@@ -78,8 +78,8 @@ export const describingCases: readonly Case[] = [
   commands(
     'describe a definition',
     apply(DEFINITION),
-    set('wait crd gadgets.NS.example.com --for=condition=Established'),
-    run('describe crd gadgets.NS.example.com'),
+    set('wait crd NS-gadgets.NS.example.com --for=condition=Established'),
+    run('describe crd NS-gadgets.NS.example.com'),
   ),
   commands(
     'describe a priority class',

@@ -366,7 +366,6 @@ export const operatingCases: readonly Case[] = [
     run('top pod'),
     run('top pod none'),
     run('config view --minify -o jsonpath={.contexts[0].name}', { quiet: true }),
-    run('options'),
     run('plugin list', { quiet: false }),
     run('nothing'),
     run('get --raw /openapi/v3', { quiet: true }),

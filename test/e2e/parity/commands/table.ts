@@ -14,7 +14,7 @@ const settings = apply(CONFIG_MAP);
 const node = apply(NODE);
 const gadgets = [
   apply(DEFINITION),
-  set('get gadgets', { retry: true }),
+  set('get NS-gadgets', { retry: true }),
   set('apply -f -', { input: GADGET, retry: true }),
 ];
 
@@ -272,7 +272,7 @@ export const table: readonly Case[] = [
     run('explain nothing'),
     run('explain pod.spec.nothing'),
   ),
-  commands('explain a custom resource', ...gadgets, run('explain gadget', { retry: true }), run('explain gadget.spec')),
+  commands('explain a custom resource', ...gadgets, run('explain NS-gadget', { retry: true }), run('explain NS-gadget.spec')),
   commands('may I', run('auth can-i create pods'), run('auth can-i delete nodes'), run('auth can-i "*" "*"')),
   commands('who am I', run('auth whoami')),
   commands(
@@ -294,7 +294,7 @@ export const table: readonly Case[] = [
   commands(
     'wait for a definition',
     apply(DEFINITION),
-    run('wait crd gadgets.NS.example.com --for=condition=Established --timeout=20s'),
+    run('wait crd NS-gadgets.NS.example.com --for=condition=Established --timeout=20s'),
   ),
   commands(
     'delete',
@@ -368,12 +368,12 @@ export const table: readonly Case[] = [
   commands(
     'custom resources',
     ...gadgets,
-    run('get gadgets'),
-    run('get gd one -o wide'),
-    run('describe gadget one'),
-    run('scale gadget one --replicas=4'),
-    run(`patch gadget one --type=merge -p '{"spec":{"colour":"green"}}'`),
-    run(`patch gadget one -p '{"spec":{"colour":"blue"}}'`),
+    run('get NS-gadgets'),
+    run('get NS-gd one -o wide'),
+    run('describe NS-gadget one'),
+    run('scale NS-gadget one --replicas=4'),
+    run(`patch NS-gadget one --type=merge -p '{"spec":{"colour":"green"}}'`),
+    run(`patch NS-gadget one -p '{"spec":{"colour":"blue"}}'`),
     run('apply -f -', { input: GADGET.replace('count: 2', 'count: 3, size: 4') }),
   ),
   commands(
