@@ -55,19 +55,14 @@ export function createInitialObjects(objects: Objects): void {
 export function createVisitorObjects(objects: Objects): void {
   const create = creator(objects);
   for (const { kind, metadata, ...rest } of bootstrapPolicy) {
-    create(
-      'rbac.authorization.k8s.io',
-      `${kind.toLowerCase()}s`,
-      (metadata as { namespace?: string }).namespace,
-      {
-        ...rest,
-        metadata: {
-          ...metadata,
-          labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...(metadata as { labels?: object }).labels },
-          annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
-        },
+    create('rbac.authorization.k8s.io', `${kind.toLowerCase()}s`, (metadata as { namespace?: string }).namespace, {
+      ...rest,
+      metadata: {
+        ...metadata,
+        labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...(metadata as { labels?: object }).labels },
+        annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
       },
-    );
+    });
   }
   for (const { kind, metadata, spec } of flowControl) {
     const made = create('flowcontrol.apiserver.k8s.io', `${kind.toLowerCase()}s`, undefined, {

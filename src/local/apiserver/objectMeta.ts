@@ -70,7 +70,8 @@ export function checkIdentity(
 
 function checkName(resource: Resource, name: string): FieldError[] {
   if (name === '') return [required('metadata.name', 'name or generateName is required')];
-  if (resource.group === 'rbac.authorization.k8s.io') {
+  // Names that are only segments of a path.
+  if (resource.group === 'rbac.authorization.k8s.io' || resource.group === 'apiregistration.k8s.io') {
     return /[/%]/.test(name) || name === '.' || name === '..'
       ? [invalidValue('metadata.name', name, 'may not contain "/" or "%"')]
       : [];

@@ -7,6 +7,7 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { ownershipAfterApply, ownershipAfterUpdate, type Writer } from './apply/managedFields.ts';
 import { applyConfiguration, duplicateItem } from './apply/serverSideApply.ts';
+import { mistypedField } from './apply/typedValue.ts';
 import type { Catalog } from './catalog.ts';
 import { copyJson, fieldsAt, isFields, sameJson, textAt, type ApiObject, type Fields } from './fields.ts';
 import { timestamp } from './humanTime.ts';
@@ -146,9 +147,11 @@ export class Objects {
     }
     const stored = this.tableOf(resource).get(keyOf(namespace, name));
     const live = stored === undefined ? undefined : this.serve(resource, stored);
+    const mistyped = mistypedField(resource.shape, configuration);
+    if (mistyped !== undefined) throw this.untypedPatch(resource, configuration, namespace, name, mistyped);
     const draft = this.decode(resource, namespace, name, configuration, request, true);
     const twice = duplicateItem(resource.shape, draft);
-    if (twice !== undefined) throw this.untypedPatch(resource, namespace, name, twice);
+    if (twice !== undefined) throw this.untypedPatch(resource, configuration, namespace, name, twice);
     const writer = this.writer(resource, request, 'Apply');
     // Each endpoint owns its half: status cannot be applied beside spec, nor spec through status.
     if (resource.hasStatus && request.subresource === undefined) delete draft['status'];
@@ -287,7 +290,7 @@ export class Objects {
     try {
       const { value, unknown } = normalise(resource.shape, named, { typed: !resource.custom, partial });
       if (partial && unknown[0] !== undefined) {
-        throw this.untypedPatch(resource, namespace, name ?? '', `.${unknown[0]}: field not declared in schema`);
+        throw this.untypedPatch(resource, body, namespace, name ?? '', `.${unknown[0]}: field not declared in schema`);
       }
       const twice = request.fieldValidation === 'Ignore' ? [] : (request.duplicates?.() ?? []);
       const messages = [
@@ -314,9 +317,15 @@ export class Objects {
     );
   }
 
-  private untypedPatch(resource: Resource, namespace: string | undefined, name: string, why: string): Error {
+  private untypedPatch(
+    resource: Resource,
+    configuration: Fields,
+    namespace: string | undefined,
+    name: string,
+    why: string,
+  ): Error {
     const { group, version, kind } = resource;
-    const where = resource.custom ? (namespace ?? '') : '';
+    const where = textAt(configuration, 'metadata', 'namespace') ?? (resource.custom ? (namespace ?? '') : '');
     return unclassified(
       `failed to create typed patch object (${where}/${name}; ${group}/${version}, Kind=${kind}): ${why}`,
     );
@@ -341,9 +350,11 @@ export class Objects {
     delete metadata.deletionTimestamp;
     delete metadata.deletionGracePeriodSeconds;
     metadata.uid = this.random.uuid();
-    metadata.creationTimestamp = this.now();
+    // Its place: the store stamps it.
+    metadata.resourceVersion = '';
     if (strategy.tracksGeneration) metadata.generation = 1;
     else delete metadata.generation;
+    metadata.creationTimestamp = this.now();
     if (resource.hasStatus && strategy.keepsStatusOnCreate !== true) delete draft['status'];
     strategy.applyDefaults?.(draft, this.context);
     // Defaults belong to the writer; what admission adds and what the status says belong to nobody.

@@ -14,9 +14,10 @@ export function defaultPodSpec(spec: Fields): void {
   // A negative grace once meant the shortest one, and still does.
   if (Number(spec['terminationGracePeriodSeconds']) < 0) spec['terminationGracePeriodSeconds'] = 1;
   ensureFields(spec, 'securityContext');
-  const account = textAt(spec, 'serviceAccountName') ?? textAt(spec, 'serviceAccount');
-  if (account !== undefined && account !== '')
-    setDefaults(spec, { serviceAccountName: account, serviceAccount: account });
+  // The older field follows the newer one.
+  const named = textAt(spec, 'serviceAccountName') ?? '';
+  const account = named === '' ? (textAt(spec, 'serviceAccount') ?? '') : named;
+  if (account !== '') Object.assign(spec, { serviceAccountName: account, serviceAccount: account });
   for (const name of ['initContainers', 'containers', 'ephemeralContainers']) {
     for (const container of listAt(spec, name)) if (isFields(container)) defaultContainer(container);
   }

@@ -259,6 +259,19 @@ export const applyingCases: readonly Case[] = [
     run('edit pod solo', { editor: "sed -i 's/image: busybox:1.36/image: /'" }),
   ),
   commands(
+    'wrong types on the server',
+    ...[
+      ['replicas: 2', 'replicas: x'],
+      ['replicas: 2', 'replicas: {a: 1}'],
+      ['name: main', 'name: 5'],
+      ['replicas: 2', 'replicas: 2\n  paused: "yes"'],
+      ['ports: [{containerPort: 80}]', 'ports: {a: b}'],
+      ['selector: {matchLabels: {app: web}}', 'selector: text'],
+      ['selector: {matchLabels: {app: web}}', 'selector: {matchLabels: {app: 5}}'],
+      ['replicas: 2', 'replicas: 2\n  nothing: 1'],
+    ].map(([from = '', to = '']) => run('apply --server-side -f -', { input: DEPLOYMENT.replace(from, to) })),
+  ),
+  commands(
     'differences',
     run('diff -f -', { input: `${DEPLOYMENT}---\n${CONFIG_MAP}` }),
     apply(`${DEPLOYMENT}---\n${CONFIG_MAP}`),

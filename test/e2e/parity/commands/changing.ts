@@ -307,7 +307,7 @@ export const changingCases: readonly Case[] = [
     run(`patch NS-gadget one --type=json -p '[{"op":"remove","path":"/spec/count"}]'`),
     run(`patch NS-gadget one --subresource=status --type=merge -p '{"status":{"count":1}}'`),
     run('get NS-gadget one -o yaml'),
-    
+
     run('apply --server-side -f -', { input: GADGET }),
     run('apply --server-side -f -', { input: GADGET.replace('count: 2', 'count: x') }),
     run('apply --server-side -f -', { input: GADGET.replace('count: 2', 'count: 2, extra: 1') }),

@@ -272,7 +272,12 @@ export const table: readonly Case[] = [
     run('explain nothing'),
     run('explain pod.spec.nothing'),
   ),
-  commands('explain a custom resource', ...gadgets, run('explain NS-gadget', { retry: true }), run('explain NS-gadget.spec')),
+  commands(
+    'explain a custom resource',
+    ...gadgets,
+    run('explain NS-gadget', { retry: true }),
+    run('explain NS-gadget.spec'),
+  ),
   commands('may I', run('auth can-i create pods'), run('auth can-i delete nodes'), run('auth can-i "*" "*"')),
   commands('who am I', run('auth whoami')),
   commands(
