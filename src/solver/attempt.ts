@@ -4,6 +4,7 @@
  * everything goes the exact way.
  */
 import type { Pod } from '../api/kinds.ts';
+import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import { Question, type PodClass } from './model/question.ts';
 import type { Bin } from './packing/bin.ts';
@@ -91,9 +92,11 @@ export class Attempt {
 
   private cheapestZones({ state, type, price }: PlannedNode): string[] {
     const { offerings } = this.model.states.at(state);
-    return offerings
-      .flatMap((each) => (each.type === type && each.offering.price === price ? [each.offering.zone] : []))
-      .sort();
+    const zones: string[] = [];
+    for (let at = firstAtPrice(offerings, price); offerings[at]?.offering.price === price; at++) {
+      if (offerings[at]!.type === type) zones.push(offerings[at]!.offering.zone);
+    }
+    return zones.sort();
   }
 
   private begin(): { question: Question; domains: Domains; rooms: ExistingRooms; fit: PoolFit } {
@@ -202,6 +205,18 @@ export class Attempt {
 /** Room only shrinks; but pods that come later may be company that affinity waits for, or even out a spread. */
 function mayFindCompany({ variants }: PodClass): boolean {
   return variants.some(({ domain, hostAffinity }) => domain.length > 0 || hostAffinity.length > 0);
+}
+
+/** Offerings are sorted by price. */
+function firstAtPrice(offerings: readonly CompiledOffering[], price: number): number {
+  let low = 0;
+  let high = offerings.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (offerings[middle]!.offering.price < price) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** What the node's alternatives may use of the limits: what the choice uses, and the slack. Takes from the slack. */

@@ -9,9 +9,9 @@ import { Counters } from './counters.ts';
 import { Interner } from './interner.ts';
 import { relaxationLadder, type Rung } from './ladder.ts';
 import type { Model } from './model.ts';
-import { podKey, readShape, shapeKey, type PodShape } from './podShape.ts';
+import { podKey, readShape, shapeKey, Texts, type PodShape } from './podShape.ts';
 import { CPU, MEMORY } from './resourceTable.ts';
-import { counterSpec, isHostname, keepAwaySpec } from './topologyCounter.ts';
+import { counterSpec, isHostname, keepAwaySpec, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
 /** No more than `max` pods that the counter counts may be on the node. */
 interface HostLimit {
@@ -68,6 +68,7 @@ export class Question {
   readonly removed: ReadonlySet<string>;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
+  private readonly counterOfText = new Map<string, number>();
   private readonly spreads = new Map<object, number>();
   private readonly matches = new Map<object, number>();
   private readonly keepers = new Map<object, number>();
@@ -86,9 +87,10 @@ export class Question {
 
   private shapes(pods: readonly Pod[], policy: 'Respect' | 'Ignore'): ShapeGroup[] {
     const { snapshot, hasPreferTaints } = this.model;
+    const texts = new Texts();
     const groups = new Map<string, Pod[]>();
     for (const pod of pods) {
-      const key = shapeKey(pod, snapshot);
+      const key = shapeKey(pod, snapshot, texts);
       const known = groups.get(key);
       if (known === undefined) groups.set(key, [pod]);
       else known.push(pod);
@@ -111,24 +113,51 @@ export class Question {
   // Terms are the same objects on every rung of a shape's ladder, so that each is worked out once.
 
   private spreadCounter(shape: PodShape, term: SpreadTerm): number {
-    return this.remember(this.spreads, term, () => this.counters.add(spreadSpec(shape, term)));
+    return this.remember(this.spreads, term, () => {
+      const constrained = shape.terms.length > 1 || (shape.terms[0]?.size ?? 0) > 0;
+      const filter: NodeFilter = {
+        terms: term.honorsAffinity && constrained ? shape.terms : undefined,
+        tolerations: term.honorsTaints ? shape.tolerations : undefined,
+      };
+      const make = (): CounterSpec => counterSpec('spread', term.topologyKey, [term], filter);
+      const isOpen = filter.terms === undefined && filter.tolerations === undefined;
+      return isOpen ? this.shared('spread', term, make) : this.counters.add(make());
+    });
   }
 
   private matchCounter(term: AffinityTerm): number {
-    return this.remember(this.matches, term, () => this.counters.add(counterSpec('match', term.topologyKey, [term])));
+    return this.remember(this.matches, term, () =>
+      this.shared('match', term, () => counterSpec('match', term.topologyKey, [term])),
+    );
   }
 
   private keepAwayCounter(term: AffinityTerm): number {
-    return this.remember(this.keepers, term, () => this.counters.add(keepAwaySpec(term)));
+    return this.remember(this.keepers, term, () => this.shared('away', term, () => keepAwaySpec(term)));
   }
 
   private affinityCounters(terms: AffinityTerm | readonly AffinityTerm[]): readonly number[] {
     const known = this.affinities.get(terms);
     if (known !== undefined) return known;
     const list = 'topologyKey' in terms ? [terms] : terms;
-    const ids = affinitySpecs(list).map((spec) => this.counters.add(spec));
+    const [first] = list;
+    const ids =
+      first !== undefined && list.length === 1
+        ? [this.matchCounter(first)]
+        : affinitySpecs(list).map((spec) => this.counters.add(spec));
     this.affinities.set(terms, ids);
     return ids;
+  }
+
+  /** Most terms are written the same way by many pods: their counter is found without making its full name. */
+  private shared(kind: string, term: AffinityTerm, make: () => CounterSpec): number {
+    const { topologyKey, namespaces, selector } = term;
+    const text = `${kind}\n${topologyKey}\n${namespaces?.join() ?? '*'}\n${JSON.stringify(selector)}`;
+    let id = this.counterOfText.get(text);
+    if (id === undefined) {
+      id = this.counters.add(make());
+      this.counterOfText.set(text, id);
+    }
+    return id;
   }
 
   private remember(ids: Map<object, number>, term: object, make: () => number): number {
@@ -143,7 +172,7 @@ export class Question {
   /** Pods of a shape that different counters count are different classes. */
   private split(shapes: readonly ShapeGroup[]): PodClass[] {
     const { counters } = this;
-    const found: { order: string; row: Float64Array; make: (id: number) => PodClass }[] = [];
+    const found: { key: string; signature: string; row: Float64Array; make: (id: number) => PodClass }[] = [];
     const matcher = new Matcher(counters);
     for (const { key, shape, members, rungs } of shapes) {
       const bySignature = new Map<string, Pod[]>();
@@ -171,7 +200,7 @@ export class Question {
           ),
           variants: rungs.map((rung) => this.variant(shape, rung, counted)),
         });
-        found.push({ order: `${key}\n${signature}`, row, make });
+        found.push({ key, signature, row, make });
       }
     }
     // Largest first: what is hard to place is placed while there is choice.
@@ -179,7 +208,8 @@ export class Question {
       (left, right) =>
         right.row[CPU]! - left.row[CPU]! ||
         right.row[MEMORY]! - left.row[MEMORY]! ||
-        (left.order < right.order ? -1 : 1),
+        compareText(left.key, right.key) ||
+        compareText(left.signature, right.signature),
     );
     return found.map(({ make }, id) => make(id));
   }
@@ -299,18 +329,15 @@ function tightest(limits: readonly HostLimit[]): HostLimit[] {
   return [...byCounter].map(([counter, max]) => ({ counter, max }));
 }
 
-function spreadSpec(shape: PodShape, term: Rung['spread'][number]): ReturnType<typeof counterSpec> {
-  const constrained = shape.terms.length > 1 || (shape.terms[0]?.size ?? 0) > 0;
-  return counterSpec('spread', term.topologyKey, [term], {
-    terms: term.honorsAffinity && constrained ? shape.terms : undefined,
-    tolerations: term.honorsTaints ? shape.tolerations : undefined,
-  });
-}
-
 /** A pod counts for affinity only when it matches every term: that is how the scheduler counts. */
 function affinitySpecs(terms: readonly AffinityTerm[]): ReturnType<typeof counterSpec>[] {
   const keys = [...new Set(terms.map(({ topologyKey }) => topologyKey))];
   return keys.map((key) => counterSpec('match', key, terms));
+}
+
+function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 function sortByName(pods: readonly Pod[]): Pod[] {
