@@ -34,14 +34,16 @@ export class Attempt {
   limitLeft: (Float64Array | undefined)[];
   private readonly overlay: Overlay;
   private readonly options: SolveOptions;
+  private readonly staysZonal: boolean;
   private readonly packing: PackingOptions;
   private domains: Domains;
   private waiting: Waiting[];
 
-  constructor(model: Model, overlay: Overlay, options: SolveOptions) {
+  constructor(model: Model, overlay: Overlay, options: SolveOptions, staysZonal = true) {
     this.model = model;
     this.overlay = overlay;
     this.options = options;
+    this.staysZonal = staysZonal;
     const share = options.maxPodsSharePerNode ?? 1;
     this.packing = {
       nodeOverheadCost: options.nodeOverheadCost ?? 0,
@@ -90,17 +92,20 @@ export class Attempt {
     });
   }
 
-  private cheapestZones({ state, type, price }: PlannedNode): string[] {
+  /** A machine in a zone is preferred to one in none at the same price. */
+  private cheapestZones({ state, type, price, pool }: PlannedNode): string[] {
     const { offerings } = this.model.states.at(state);
     const zones: string[] = [];
     for (let at = firstAtPrice(offerings, price); offerings[at]?.offering.price === price; at++) {
       if (offerings[at]!.type === type) zones.push(offerings[at]!.offering.zone);
     }
-    return zones.sort();
+    const zonal = zones.filter((zone) => !pool.regionalZones.has(zone));
+    return (zonal.length > 0 ? zonal : zones).sort();
   }
 
   private begin(): { question: Question; domains: Domains; rooms: ExistingRooms; fit: PoolFit } {
-    const question = new Question(this.model, this.overlay, this.options.preferencePolicy ?? 'Respect');
+    const policy = this.options.preferencePolicy ?? 'Respect';
+    const question = new Question(this.model, this.overlay, policy, this.staysZonal);
     const domains = new Domains(question);
     return { question, domains, rooms: new ExistingRooms(question, domains), fit: new PoolFit(question) };
   }

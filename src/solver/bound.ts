@@ -78,9 +78,7 @@ function atomsOf(nodes: readonly PlannedNode[], fit: PoolFit, pool: number): Ato
         known.count += pods.length;
         continue;
       }
-      const starts = fit.startsOf(podClass, variant, pool);
-      // Several volume alternatives: the pool's own state is the relaxation of them all.
-      const state = starts.length === 1 ? starts[0]! : fit.base(pool);
+      const state = fit.widest(podClass, variant, pool);
       atoms.set(variant, { podClass, variant, state, count: pods.length });
     }
   }

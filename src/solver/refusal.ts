@@ -60,7 +60,7 @@ function poolRefusal(attempt: Attempt, podClass: PodClass, pool: CompiledPool): 
     return refuse('resources', miss.replace(' lacks', ' comes nearest and lacks'), miss);
   }
   survive('resources', large.length);
-  const state = states.narrow(states.base(pool.index), states.requirementId(rung.strict));
+  const state = states.narrow(attempt.question.bases[pool.index]!, states.requirementId(rung.strict));
   const sold = new Set(state < 0 ? [] : states.at(state).offerings.map(({ type }) => type));
   const buyable = large.filter((type) => sold.has(type));
   if (buyable.length === 0) return refuse('offerings', 'every offering that would fit is unavailable');

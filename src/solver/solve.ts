@@ -23,7 +23,7 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
   let pods = overlay.pods;
   // Every turn gives up at least one group, so this ends.
   for (;;) {
-    const attempt = new Attempt(model, { ...overlay, pods }, options);
+    const attempt = bestAttempt(model, { ...overlay, pods }, options);
     const failed = attempt.unplacedPods();
     const broken = brokenGroups(groups, running, pods, failed);
     if (broken.size === 0) {
@@ -37,6 +37,14 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
     }
     pods = pods.filter((pod) => !broken.has(podGroup(pod) ?? ''));
   }
+}
+
+/** Machines in no zone may be left out at first; when pods wait because of that, they are not. */
+function bestAttempt(model: Model, overlay: Overlay, options: SolveOptions): Attempt {
+  const attempt = new Attempt(model, overlay, options);
+  if (!attempt.question.isKeptZonal || attempt.unplacedPods().length === 0) return attempt;
+  const wider = new Attempt(model, overlay, options, false);
+  return wider.unplacedPods().length < attempt.unplacedPods().length ? wider : attempt;
 }
 
 function toSolution(attempt: Attempt, unplaced: { pod: Pod; reason: UnplacedReason }[]): Solution {

@@ -5,7 +5,7 @@
 import type { Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { Taint } from '../../api/kinds/nodeTemplate.ts';
-import { Labels, nodeClassLabelKey, WELL_KNOWN_LABELS } from '../../api/labels.ts';
+import { Labels, nodeClassLabelKey, PlacementScopes, WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import type { InstanceType, Offering } from '../../cloud/instanceType.ts';
 import { hostPortsOf, type HostPort } from '../../constraints/hostPorts.ts';
 import { podRequests } from '../../constraints/podRequests.ts';
@@ -36,6 +36,8 @@ export interface CompiledPool {
   readonly types: readonly InstanceType[];
   /** Those that can be had, cheapest first. */
   readonly offerings: readonly CompiledOffering[];
+  /** Values of the zone label that mean "in no zone". */
+  readonly regionalZones: ReadonlySet<string>;
   /** Row per type: what is left for pods. */
   readonly room: Float64Array;
   readonly daemonRequests: readonly Resources[];
@@ -112,6 +114,7 @@ export function compilePool(
     requirements,
     types,
     offerings,
+    regionalZones: regionalZonesOf(offerings),
     room,
     daemonRequests,
     daemonPorts: perType.map((pods) => pods.flatMap((pod) => hostPortsOf(pod))),
@@ -160,6 +163,18 @@ function rankOfferings(types: readonly InstanceType[], reservations: { id: strin
     }
   }
   return ranked;
+}
+
+/** Zones that only machines without a zone are sold in. */
+function regionalZonesOf(offerings: readonly CompiledOffering[]): ReadonlySet<string> {
+  const regional = new Set<string>();
+  const zonal = new Set<string>();
+  for (const { offering } of offerings) {
+    const isRegional = offering.requirements.find(Labels.placementScope)?.has(PlacementScopes.regional) ?? false;
+    (isRegional ? regional : zonal).add(offering.zone);
+  }
+  for (const zone of zonal) regional.delete(zone);
+  return regional;
 }
 
 function byPlace(left: Omit<CompiledOffering, 'index'>, right: Omit<CompiledOffering, 'index'>): number {

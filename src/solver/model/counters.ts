@@ -28,6 +28,8 @@ export interface Counter {
 
 export class Counters {
   readonly all: Counter[] = [];
+  /** By pool: the state that its new machines start in for this question. */
+  bases: readonly number[];
   private readonly model: Model;
   private readonly removed: ReadonlySet<string>;
   private readonly ids = new Map<string, number>();
@@ -39,6 +41,7 @@ export class Counters {
   constructor(model: Model, removed: ReadonlySet<string>) {
     this.model = model;
     this.removed = removed;
+    this.bases = model.pools.map(({ index }) => model.states.base(index));
   }
 
   at(id: number): Counter {
@@ -106,7 +109,7 @@ export class Counters {
       const { states, pools, existing } = this.model;
       const values = new Set<string>();
       pools.forEach((_, pool) => {
-        const base = states.base(pool);
+        const base = this.bases[pool]!;
         if (base >= 0) for (const value of states.valuesOf(base, key)) values.add(value);
       });
       existing.nodes.forEach((_, node) => {
@@ -177,7 +180,7 @@ export class Counters {
       if (this.nodePasses(spec.filter, node)) found.add(domain);
     });
     pools.forEach((pool, index) => {
-      const base = states.base(index);
+      const base = this.bases[index]!;
       if (base < 0) return;
       const tolerations = spec.filter?.tolerations;
       if (tolerations && untoleratedTaints(pool.taints, tolerations).some((taint) => !isPreferred(taint))) return;

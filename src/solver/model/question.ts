@@ -3,6 +3,9 @@
  * them. In: a model, an overlay, the policy; out: classes in a fixed order and counters with what runs already.
  */
 import type { Pod } from '../../api/kinds.ts';
+import { Labels } from '../../api/labels.ts';
+import { Requirement } from '../../constraints/requirement.ts';
+import { Requirements } from '../../constraints/requirements.ts';
 import { isSelected, type AffinityTerm, type SpreadTerm } from '../../constraints/topology.ts';
 import type { Overlay } from '../problem.ts';
 import { Counters } from './counters.ts';
@@ -74,15 +77,57 @@ export class Question {
   private readonly keepers = new Map<object, number>();
   private readonly affinities = new Map<object, readonly number[]>();
 
-  constructor(model: Model, overlay: Overlay, policy: 'Respect' | 'Ignore') {
+  constructor(model: Model, overlay: Overlay, policy: 'Respect' | 'Ignore', staysZonal = true) {
     this.model = model;
     this.removed = overlay.withoutNodes ?? new Set();
     this.counters = new Counters(model, this.removed);
     const shapes = this.shapes(overlay.pods, policy);
     for (const { spec } of model.keepAway) this.counters.add(spec);
     for (const { shape, rungs } of shapes) for (const rung of rungs) this.registerCounters(shape, rung);
+    if (staysZonal) this.stayZonal(shapes);
     this.counters.seed();
     this.classes = this.split(shapes);
+  }
+
+  /** By pool: the state that its new machines start in. */
+  get bases(): readonly number[] {
+    return this.counters.bases;
+  }
+
+  /** Whether machines in no zone are left out for the sake of those who spread over zones. */
+  get isKeptZonal(): boolean {
+    return this.bases.some((base, pool) => base !== this.model.states.base(pool));
+  }
+
+  /**
+   * To the scheduler "no zone" is one more zone once a machine is in it, and an empty one holds up whoever spreads.
+   * As long as nobody is there or must go there, no machine is bought there while pods spread over zones.
+   */
+  private stayZonal(shapes: readonly ShapeGroup[]): void {
+    const { states, existing, pools } = this.model;
+    const regional = new Set(pools.flatMap(({ regionalZones }) => [...regionalZones]));
+    const isSpread = this.counters.all.some(({ spec }) => spec.kind === 'spread' && spec.topologyKey === Labels.zone);
+    if (regional.size === 0 || !isSpread) return;
+    existing.nodes.forEach(({ name }, node) => {
+      if (!this.removed.has(name)) regional.delete(existing.label(node, Labels.zone) ?? '');
+    });
+    for (const { shape, rungs } of shapes) {
+      for (const { strict } of rungs) {
+        for (const volumes of shape.volumes?.alternatives ?? [Requirements.empty]) {
+          const id = states.requirementId(strict.merge(volumes));
+          for (const base of this.bases) {
+            const zones = states.valuesOf(states.narrow(base, id), Labels.zone);
+            if (zones.every((zone) => regional.has(zone))) for (const zone of zones) regional.delete(zone);
+          }
+        }
+      }
+    }
+    if (regional.size === 0) return;
+    const zonal = states.requirementId(Requirements.of(Requirement.of(Labels.zone, 'NotIn', [...regional].sort())));
+    this.counters.bases = this.bases.map((base) => {
+      const narrowed = states.narrow(base, zonal);
+      return narrowed < 0 ? base : narrowed;
+    });
   }
 
   private shapes(pods: readonly Pod[], policy: 'Respect' | 'Ignore'): ShapeGroup[] {

@@ -97,6 +97,7 @@ export class StateTable {
 
   /** The values of a label that the state's offerings can still have, in order. */
   valuesOf(state: number, key: string): readonly string[] {
+    if (state < 0) return [];
     const known = (this.labelValues[state] ??= new Map());
     const values = known.get(key) ?? this.findValues(state, key);
     known.set(key, values);
