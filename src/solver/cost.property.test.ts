@@ -6,7 +6,12 @@ import type { Pod } from '../api/kinds.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { parseResources } from '../units/resources.ts';
 import type { Problem } from './problem.ts';
-import { firstFitReference, type PlainLimits, type PlainNode, type PlainPod } from '../../test/solver/firstFitReference.ts';
+import {
+  firstFitReference,
+  type PlainLimits,
+  type PlainNode,
+  type PlainPod,
+} from '../../test/solver/firstFitReference.ts';
 import { testPod, testPool, testType } from '../../test/solver/randomCluster.ts';
 import { solve } from './solve.ts';
 
@@ -83,10 +88,11 @@ describe('cost', () => {
           const types = machines.map(({ cpu, memory, price }, at) => testType(`t${at}`, cpu, memory, price, ZONES));
           types.push(testType('safe', 8, 16, 1.5, ZONES));
           const pods = workloads.flatMap(({ replicas, ...shape }, index) =>
-            Array.from(
-              { length: replicas },
-              (_, replica): PlainPod => ({ ...shape, name: `w${index}-${replica}`, app: `w${index}` }),
-            ),
+            Array.from({ length: replicas }, (_, replica): PlainPod => ({
+              ...shape,
+              name: `w${index}-${replica}`,
+              app: `w${index}`,
+            })),
           );
           const solution = solve(problemOf(pods, types, nodes, limit), { searchRounds });
           expect(solution.lowerBound.pricePerHour).toBeLessThanOrEqual(solution.pricePerHour + 1e-9);

@@ -131,7 +131,10 @@ function limitAmount(name: string, resources: Resources): number {
 }
 
 /** Fills in the reservations as it meets them. */
-function rankOfferings(types: readonly InstanceType[], reservations: { id: string; left: number }[]): CompiledOffering[] {
+function rankOfferings(
+  types: readonly InstanceType[],
+  reservations: { id: string; left: number }[],
+): CompiledOffering[] {
   const found: Omit<CompiledOffering, 'index'>[] = [];
   types.forEach((type, row) => {
     for (const offering of type.offerings) {

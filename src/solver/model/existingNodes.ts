@@ -17,6 +17,7 @@ const MAX_REMEMBERED = 512;
 export class ExistingNodes {
   /** Machines that are up come before those on their way, each in order of name. */
   readonly nodes: readonly ExistingNode[];
+  readonly indexOf: ReadonlyMap<string, number>;
   readonly free: Float64Array;
   /** Something is already taken that is not there: such a node takes nothing more. */
   readonly overcommitted: Uint8Array;
@@ -33,6 +34,7 @@ export class ExistingNodes {
     this.nodes = [...nodes].sort(
       (left, right) => Number(right.initialized) - Number(left.initialized) || (left.name < right.name ? -1 : 1),
     );
+    this.indexOf = new Map(this.nodes.map(({ name }, index) => [name, index]));
     this.free = new Float64Array(this.nodes.length * table.size);
     this.nodes.forEach(({ free }, index) => this.free.set(table.offered(free), index * table.size));
     this.overcommitted = Uint8Array.from(this.nodes, ({ free }) =>

@@ -14,7 +14,10 @@ import { relaxationLadder, type Rung } from './ladder.ts';
 import type { Model } from './model.ts';
 import { podKey, readShape, shapeKey, Texts, type PodShape } from './podShape.ts';
 import { CPU, MEMORY } from './resourceTable.ts';
+import type { KeepAway } from './standing.ts';
 import { counterSpec, isHostname, keepAwaySpec, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
+
+const MAX_PODS_LOOKED_AT = 100;
 
 /** No more than `max` pods that the counter counts may be on the node. */
 interface HostLimit {
@@ -68,7 +71,8 @@ export interface PodClass {
 
 export class Question {
   readonly model: Model;
-  readonly removed: ReadonlySet<string>;
+  /** Nodes that are not there. */
+  readonly removed: ReadonlySet<number>;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
   private readonly counterOfText = new Map<string, number>();
@@ -79,13 +83,15 @@ export class Question {
 
   constructor(model: Model, overlay: Overlay, policy: 'Respect' | 'Ignore', staysZonal = true) {
     this.model = model;
-    this.removed = overlay.withoutNodes ?? new Set();
+    const names = [...(overlay.withoutNodes ?? [])];
+    this.removed = new Set(names.flatMap((name) => model.existing.indexOf.get(name) ?? []));
     this.counters = new Counters(model, this.removed);
     const shapes = this.shapes(overlay.pods, policy);
-    for (const { spec } of model.keepAway) this.counters.add(spec);
+    const keepAway = keepersOf(model, overlay.pods);
+    for (const { spec } of keepAway) this.counters.add(spec);
     for (const { shape, rungs } of shapes) for (const rung of rungs) this.registerCounters(shape, rung);
     if (staysZonal) this.stayZonal(shapes);
-    this.counters.seed();
+    this.counters.seed(keepAway);
     this.classes = this.split(shapes);
   }
 
@@ -104,13 +110,11 @@ export class Question {
    * As long as nobody is there or must go there, no machine is bought there while pods spread over zones.
    */
   private stayZonal(shapes: readonly ShapeGroup[]): void {
-    const { states, existing, pools } = this.model;
+    const { states, pools } = this.model;
     const regional = new Set(pools.flatMap(({ regionalZones }) => [...regionalZones]));
     const isSpread = this.counters.all.some(({ spec }) => spec.kind === 'spread' && spec.topologyKey === Labels.zone);
     if (regional.size === 0 || !isSpread) return;
-    existing.nodes.forEach(({ name }, node) => {
-      if (!this.removed.has(name)) regional.delete(existing.label(node, Labels.zone) ?? '');
-    });
+    for (const zone of regional) if (this.isStanding(zone)) regional.delete(zone);
     for (const { shape, rungs } of shapes) {
       for (const { strict } of rungs) {
         for (const volumes of shape.volumes?.alternatives ?? [Requirements.empty]) {
@@ -128,6 +132,14 @@ export class Question {
       const narrowed = states.narrow(base, zonal);
       return narrowed < 0 ? base : narrowed;
     });
+  }
+
+  /** Whether a node is in the zone. */
+  private isStanding(zone: string): boolean {
+    const { standing } = this.model;
+    const domain = standing.domains(Labels.zone).values.indexOf(zone);
+    const domainOf = standing.domainOfNodes(Labels.zone);
+    return domainOf.some((other, node) => other === domain && !this.removed.has(node));
   }
 
   private shapes(pods: readonly Pod[], policy: 'Respect' | 'Ignore'): ShapeGroup[] {
@@ -365,6 +377,16 @@ class Matcher {
     const id = this.names.get(signature);
     return id === undefined ? [] : this.signatures.at(id);
   }
+}
+
+/** Terms of running pods that may keep one of these away. Beyond a few pods looking costs more than counting all. */
+function keepersOf({ standing }: Model, pods: readonly Pod[]): readonly KeepAway[] {
+  if (pods.length > MAX_PODS_LOOKED_AT) return standing.keepAway;
+  return standing.keepAway.filter(({ spec }) =>
+    pods.some(({ metadata }) =>
+      spec.selections.every((selection) => isSelected(selection, metadata.namespace ?? 'default', metadata.labels)),
+    ),
+  );
 }
 
 /** One limit per counter. */

@@ -77,7 +77,9 @@ export class Demand {
     }
     this.counters = counters;
     const forced = nodesForced(atoms);
-    const { duals, bound } = shadowPrices(covering(pool, states, atoms, columns, forced.nodes, options.nodeOverheadCost));
+    const { duals, bound } = shadowPrices(
+      covering(pool, states, atoms, columns, forced.nodes, options.nodeOverheadCost),
+    );
     this.duals = duals.subarray(0, columns);
     this.nodeDual = duals[columns]!;
     this.fractionalBound = bound;

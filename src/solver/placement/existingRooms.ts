@@ -70,12 +70,7 @@ export class ExistingRooms {
 
   /** Room, and what does not change while pods are placed. */
   private mayTake(podClass: PodClass, node: number): boolean {
-    const { removed, model } = this.question;
-    return (
-      this.fitting(podClass, node) > 0 &&
-      !(removed.size > 0 && removed.has(model.existing.nodes[node]!.name)) &&
-      this.meetsVolumes(podClass, node)
-    );
+    return this.fitting(podClass, node) > 0 && !this.question.removed.has(node) && this.meetsVolumes(podClass, node);
   }
 
   private fitting({ row }: PodClass, node: number): number {
