@@ -3,7 +3,6 @@ import type { NotYet } from './verdict.ts';
 
 const EMPTINESS = 'Nothing marks claims as Consolidatable or removes empty nodes yet.';
 const DRIFT = 'Nothing marks claims as Drifted or replaces them yet.';
-const REPAIR = 'Nothing repairs unhealthy nodes yet.';
 
 export const NOT_YET: readonly NotYet[] = [
   {
@@ -18,11 +17,6 @@ export const NOT_YET: readonly NotYet[] = [
   { spec: 'CapacityBuffer Disruption should consolidate buffer nodes after buffer is deleted', reason: EMPTINESS },
   { spec: 'CapacityBuffer Edge Cases should not leak nodes on rapid buffer create and delete', reason: EMPTINESS },
   { spec: 'CapacityBuffer Disruption should allow drift to replace buffer nodes', reason: DRIFT },
-  { spec: 'Integration Validation Repair Policy Conditions Node Ready False', reason: REPAIR },
-  { spec: 'Integration Validation Repair Policy Conditions Node Ready Unknown', reason: REPAIR },
-  { spec: 'Integration Validation Repair Policy should ignore disruption budgets', reason: REPAIR },
-  { spec: 'Integration Validation Repair Policy should ignore do-not-disrupt annotation on node', reason: REPAIR },
-  { spec: 'Integration Validation Repair Policy should ignore terminationGracePeriod on the nodepool', reason: REPAIR },
   { spec: 'Drift Budgets should respect budgets for empty drift', reason: DRIFT, minutes: 7 },
   { spec: 'Drift Budgets should respect budgets for non-empty delete drift', reason: DRIFT, minutes: 7 },
   { spec: 'Drift Budgets should respect budgets for non-empty replace drift', reason: DRIFT, minutes: 12 },
