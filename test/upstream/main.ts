@@ -140,4 +140,6 @@ function parseParallel(value: string): number {
   return number;
 }
 
+// Leaves at once, so that everything which was started is ended; `--resume` goes on from here.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
 await command.parseAsync();

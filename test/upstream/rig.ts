@@ -41,7 +41,13 @@ export async function startRig({ nodewright, logDirectory }: RigOptions): Promis
     programs.set(name, spawn(process.execPath, [nodewright, name, ...args], { env, stdio: ['ignore', log, log] }));
     closeSync(log);
   };
+  // The control plane sees to its own end when this process dies; our programs would stay.
+  const killAll = (): void => {
+    for (const program of programs.values()) program.kill('SIGKILL');
+  };
+  process.once('exit', killAll);
   const stop = async (): Promise<void> => {
+    process.off('exit', killAll);
     await Promise.all([...programs.values()].map(end));
     await plane.stop();
   };
