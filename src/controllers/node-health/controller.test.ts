@@ -102,7 +102,7 @@ it('stands back when more than a fifth of the pool is broken, and says so to all
   await bench.advance(31 * MINUTE);
   expect(await left()).toEqual([...names, 'other']);
   const told = (await bench.events('NodeRepairBlocked')).map(({ involvedObject }) => involvedObject.kind);
-  expect([...new Set(told)].toSorted()).toEqual(['Node', 'NodeClaim', 'NodePool']);
+  expect(new Set(told)).toEqual(new Set(['Node', 'NodeClaim', 'NodePool']));
   await falls('b', 'Ready', 'True');
   await bench.advance(6 * MINUTE);
   expect(await left()).toEqual(['b', 'c', 'd', 'e', 'other']);
