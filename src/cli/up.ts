@@ -10,6 +10,8 @@ import { runUntilStopped } from './stopSignals.ts';
 
 const SLOWEST = 0.001;
 const FASTEST = 10_000;
+/** Nothing is lost when it ends in the middle: the next start goes on. */
+const STOP_WITHIN = 10_000;
 
 interface UpFlags {
   readonly headless?: true;
@@ -78,7 +80,7 @@ export function upCommand(): Command {
       };
       const world = await import('./compose/localWorld.ts');
       const runLocalWorld: RunLocalWorld = world.runLocalWorld;
-      await runUntilStopped((signal) => runLocalWorld(options, signal));
+      await runUntilStopped((signal) => runLocalWorld(options, signal), { stopWithin: STOP_WITHIN });
     });
 }
 

@@ -132,12 +132,13 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       write: (text: string) => process.stdout.write(text),
       size: isDrawn ? () => ({ columns: process.stdout.columns, rows: process.stdout.rows }) : undefined,
     };
-    await runTogether(signal, [
-      (stop) => world.run(stop),
-      (stop) => keepAlive(stop, faults, log, async (isDead) => (await start(isDead)).engine),
-      (stop) => new WorldNarrator(observer, terminal, (wait, until) => systemClock.sleep(wait, until)).run(stop),
-      ...(clock === systemClock ? [] : [(stop: AbortSignal) => noteTime(stop, memory, clock, options.speed)]),
-    ]);
+    await runTogether(signal, log, {
+      world: (stop) => world.run(stop),
+      nodewright: (stop) => keepAlive(stop, faults, log, async (isDead) => (await start(isDead)).engine),
+      picture: (stop) =>
+        new WorldNarrator(observer, terminal, (wait, until) => systemClock.sleep(wait, until)).run(stop),
+      ...(clock !== systemClock && { time: (stop: AbortSignal) => noteTime(stop, memory, clock, options.speed) }),
+    });
   } finally {
     await control.close();
     await world.close();
@@ -269,16 +270,19 @@ function greet({ kubeconfig, log, url, since }: Greeting, { headless, scenario, 
 /** Runs all until `signal` aborts or one of them fails; then stops the others and waits for them. */
 async function runTogether(
   signal: AbortSignal,
-  parts: readonly ((stop: AbortSignal) => Promise<void>)[],
+  log: Log,
+  parts: Readonly<Record<string, (stop: AbortSignal) => Promise<void>>>,
 ): Promise<void> {
   const failure = new AbortController();
   const stop = AbortSignal.any([signal, failure.signal]);
   setMaxListeners(0, stop);
   const results = await Promise.allSettled(
-    parts.map(async (part) => {
+    Object.entries(parts).map(async ([name, part]) => {
       try {
         await part(stop);
+        log.info('stopped', { part: name });
       } catch (error) {
+        log.error('ended', { part: name, error });
         failure.abort(error);
         throw error;
       }
