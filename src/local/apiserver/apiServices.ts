@@ -76,7 +76,8 @@ export class ApiServices {
       wanted.add(name);
       if (table.get(keyOf(undefined, name)) === undefined) this.create(name, group, version);
     }
-    for (const { metadata } of [...table.values()]) {
+    // A copy: the table changes under way.
+    for (const { metadata } of Array.from(table.values())) {
       if (metadata.labels?.[AUTOMANAGED] !== undefined && !wanted.has(metadata.name)) {
         const last = table.get(keyOf(undefined, metadata.name));
         if (last !== undefined) table.remove(keyOf(undefined, metadata.name), last);

@@ -88,7 +88,13 @@ function checkScale(draft: ApiObject, scale: ScalePaths): FieldError[] {
     if (value === undefined) return [];
     if (typeof value !== 'number' || !Number.isInteger(value)) {
       const kind = typeof value === 'number' ? 'float64' : typeof value;
-      return [invalidValue(path, 0, `${path} accessor error: ${String(value)} is of the type ${kind}, expected int64`)];
+      return [
+        invalidValue(
+          path,
+          0,
+          `${path} accessor error: ${typeof value === 'string' ? value : JSON.stringify(value)} is of the type ${kind}, expected int64`,
+        ),
+      ];
     }
     return value < 0 ? [invalidValue(path, value, 'should be a non-negative integer')] : [];
   });

@@ -251,7 +251,11 @@ export class Objects {
 
   /** Writes a draft that has passed all checks. */
   write(resource: Resource, draft: ApiObject, request: { readonly dryRun: boolean }): ApiObject {
-    if (request.dryRun) return draft;
+    if (request.dryRun) {
+      // Never stored, so never stamped.
+      if (draft.metadata.resourceVersion === '') delete draft.metadata.resourceVersion;
+      return draft;
+    }
     const key = keyOf(draft.metadata.namespace, draft.metadata.name);
     return this.serve(resource, this.tableOf(resource).put(key, this.encode(resource, draft)));
   }

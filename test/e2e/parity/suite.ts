@@ -36,7 +36,7 @@ export function compareWorlds<Entry extends { readonly name: string }>(suite: Su
     await real?.stop();
   });
 
-  describe(suite.title, () => {
+  describe(`${suite.title}`, () => {
     it('are enough, under names of their own', () => {
       expect(new Set(suite.entries.map((entry) => entry.name)).size).toBe(suite.entries.length);
       expect(suite.steps).toBeGreaterThanOrEqual(suite.least);

@@ -53,12 +53,13 @@ const USER = 'nodewright-admin';
  */
 const WITHOUT_PLUGINS = 'TaintNodesByCondition,StorageObjectInUseProtection';
 
-/** What our server has built in: collection of garbage, the end of namespaces, their default accounts, quota counts. */
+/** What our server has built in: collection of garbage, the end of namespaces, their default accounts, quota counts, roles made of roles. */
 const CONTROLLERS = [
   'garbage-collector-controller',
   'namespace-controller',
   'serviceaccount-controller',
   'resourcequota-controller',
+  'clusterrole-aggregation-controller',
 ];
 
 export async function startRealWorld(): Promise<World> {

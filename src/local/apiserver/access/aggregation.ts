@@ -41,7 +41,7 @@ export class RoleAggregation {
     const roles = this.objects.store.table(GROUP, 'clusterroles');
     for (let changed = true, rounds = 0; changed && rounds <= roles.size; rounds++) {
       changed = false;
-      for (const role of [...roles.values()]) {
+      for (const role of Array.from(roles.values())) {
         if (role['aggregationRule'] !== undefined && this.collect(role)) changed = true;
       }
     }

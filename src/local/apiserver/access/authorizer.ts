@@ -95,7 +95,7 @@ function joined(errors: readonly string[]): string {
 
 function isSubject(subject: Fields, user: User, namespace: string): boolean {
   const name = textAt(subject, 'name') ?? '';
-  switch (textAt(subject, 'kind')) {
+  switch (textAt(subject, 'kind') ?? '') {
     case 'User':
       return name === user.name;
     case 'Group':

@@ -63,7 +63,8 @@ function checkBinding(
   const plural = textAt(roleRef, 'kind') === 'ClusterRole' ? 'clusterroles' : 'roles';
   if (may(authorizer, user, 'bind', plural, { name, namespace })) return;
   const rules = authorizer.rulesBehind(roleRef, namespace);
-  if (rules === undefined) throw notFound({ group: GROUP, plural }, name);
+  // Upstream names the binding's kind where it means the role's.
+  if (rules === undefined) throw notFound(resource, name);
   confirm(authorizer, user, resource, draft, rules);
 }
 

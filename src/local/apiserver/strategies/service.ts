@@ -112,7 +112,7 @@ export const serviceStrategy: Strategy = {
     if (spec['type'] === 'ExternalName') return;
     const { name } = draft.metadata;
     if (spec['clusterIP'] === undefined || spec['clusterIP'] === '') spec['clusterIP'] = freeClusterIp(context);
-    else checkAddress(name, String(spec['clusterIP']), context);
+    else checkAddress(name, textAt(spec, 'clusterIP') ?? '', context);
     setDefaults(spec, { clusterIPs: [spec['clusterIP']], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
     if (spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer') giveNodePorts(name, spec, context, new Set());
   },

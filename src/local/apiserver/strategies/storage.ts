@@ -131,7 +131,9 @@ export const storageClassStrategy: Strategy = {
     for (const field of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']) {
       if (sameJson(draft[field], old[field])) continue;
       const value = draft[field];
-      const shown = isFields(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+      const shown = isFields(value)
+        ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
+        : value;
       errors.push(invalidValue(field, shown, 'field is immutable'));
     }
     return errors;

@@ -11,7 +11,7 @@ const ATTEMPTS = 80;
 const PAUSE_MILLISECONDS = 125;
 
 /** The same at both servers, and no other case's. */
-export function namespaceOf(one: Case): string {
+function namespaceOf(one: Case): string {
   return `kubectl-${createHash('sha256').update(one.name).digest('hex').slice(0, 6)}`;
 }
 
