@@ -18,6 +18,7 @@ import { nodeHealthController } from '../../controllers/node-health/controller.t
 import { nodeMetricsController } from '../../controllers/metrics-node/controller.ts';
 import { nodePoolMetricsController } from '../../controllers/metrics-nodepool/controller.ts';
 import { nodeClaimConsistencyController } from '../../controllers/nodeclaim-consistency/controller.ts';
+import { nodeClaimDisruptionController } from '../../controllers/nodeclaim-disruption/controller.ts';
 import { nodeClaimExpirationController } from '../../controllers/nodeclaim-expiration/controller.ts';
 import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclaim-garbage-collection/controller.ts';
 import { nodeClaimHydrationController } from '../../controllers/nodeclaim-hydration/controller.ts';
@@ -103,6 +104,7 @@ export function createEngine(options: EngineOptions): Manager {
     }),
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle')),
+    nodeClaimDisruptionController(as('nodeclaim.disruption')),
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
