@@ -9,7 +9,7 @@ import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Duration } from '../../units/duration.ts';
 
 export function consolidatableFrom(claim: NodeClaim, conditions: ConditionSet, pool: NodePool): number | undefined {
-  const { consolidateAfter = '0s' } = pool.spec.disruption ?? {};
+  const { consolidateAfter } = pool.spec.disruption;
   const initialized = conditions.get(NodeClaimConditions.initialized);
   // The nodes of a static pool are wanted whatever runs on them.
   if (pool.spec.replicas !== undefined || consolidateAfter === 'Never' || initialized?.status !== 'True') {

@@ -47,17 +47,17 @@ export function nodeClaimDisruptionController(world: World): Controller {
       if (!isManaged(claim.spec.nodeClassRef, cloud)) return undefined;
       const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
       const before = { drifted: conditions.isTrue(drifted), consolidatable: conditions.isTrue(consolidatable) };
-      let failure: unknown;
+      const failures: unknown[] = [];
       try {
         await judgeDrift(claim, pool, conditions, signal);
       } catch (error) {
         // What is known for sure is written all the same.
-        failure = error;
+        failures.push(error);
       }
       const wait = judgeConsolidation(claim, pool, conditions);
       const status = { ...claim.status, conditions: conditions.conditions };
       await ignoreNotFound(patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true }));
-      if (failure !== undefined) throw failure;
+      if (failures.length > 0) throw failures[0];
       const reason = conditions.get(drifted)?.reason;
       if (!before.drifted && reason) log.debug('marking drifted', { NodeClaim: name, reason });
       if (!before.consolidatable && conditions.isTrue(consolidatable)) {
