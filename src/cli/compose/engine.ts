@@ -22,6 +22,7 @@ import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclai
 import { nodeClaimHydrationController } from '../../controllers/nodeclaim-hydration/controller.ts';
 import { nodeClaimLifecycleController } from '../../controllers/nodeclaim-lifecycle/controller.ts';
 import { nodeClaimPodEventsController } from '../../controllers/nodeclaim-podevents/controller.ts';
+import type { LifecycleTimeouts } from '../../controllers/nodeclaim-lifecycle/step.ts';
 import { nodeClassHashController } from '../../controllers/nodeclass-hash/controller.ts';
 import { nodeClassStatusController } from '../../controllers/nodeclass-status/controller.ts';
 import { nodeClassTerminationController } from '../../controllers/nodeclass-termination/controller.ts';
@@ -59,6 +60,8 @@ export interface EngineOptions {
   /** Milliseconds. */
   readonly batchIdle: number;
   readonly batchMax: number;
+  /** How long a claim may take to launch and to join; Karpenter's times when absent. */
+  readonly timeouts?: LifecycleTimeouts;
   readonly leaderElection?: ManagerOptions['leaderElection'];
   readonly warmUp?: boolean;
   /** How preferences and minValues are taken. */
@@ -101,7 +104,7 @@ export function createEngine(options: EngineOptions): Manager {
       ...(options.policies && { policies: options.policies }),
     }),
     ...(buffers ? [buffers.controller] : []),
-    nodeClaimLifecycleController(as('nodeclaim.lifecycle')),
+    nodeClaimLifecycleController(as('nodeclaim.lifecycle'), options.timeouts && { timeouts: options.timeouts }),
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),

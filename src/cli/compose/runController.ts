@@ -77,6 +77,10 @@ export const runController: RunController = async (options, signal) => {
     metrics,
     batchIdle: options.batchIdleDuration.milliseconds,
     batchMax: options.batchMaxDuration.milliseconds,
+    timeouts: {
+      launch: options.launchTimeout.milliseconds,
+      registration: options.registrationTimeout.milliseconds,
+    },
     warmUp: !options.disableControllerWarmup,
     gates: options.featureGates,
     observeState: !options.disableClusterStateObservability,

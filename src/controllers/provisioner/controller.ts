@@ -1,6 +1,8 @@
+import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Taints } from '../../api/labels.ts';
 import { isProvisionable } from '../../cluster/podPredicates.ts';
 import { hasTaint } from '../../constraints/taints.ts';
+import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
@@ -55,8 +57,9 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       reconcile: async (key) => {
         const pod = informers.pods.store.get(refOf(key));
         if (!pod || !isProvisionable(pod)) return undefined;
-        acknowledgements.acknowledge(pod.metadata.uid ?? key, clock.now());
-        batcher.trigger(pod.metadata.uid ?? key);
+        const { uid = key } = pod.metadata;
+        if (acknowledgements.acknowledge(uid, clock.now())) batcher.trigger(uid);
+        else batcher.remind(uid);
         return { requeueAfter: RETRIGGER };
       },
     }),
@@ -72,6 +75,16 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
         return { requeueAfter: RETRIGGER };
       },
     }),
+    reconciler({
+      ...world,
+      name: 'provisioner.trigger.nodepool',
+      concurrency: 1,
+      watches: [watch(informers.nodePools, (event) => (opensUp(event) ? [event.object.metadata.name] : []))],
+      // Pods that wait need not wait for their next turn when there is more to buy from.
+      reconcile: async (name) => {
+        if (world.cluster.snapshot().pendingPods.length > 0) batcher.trigger(name);
+      },
+    }),
     singleton({
       ...world,
       name: 'provisioner',
@@ -82,6 +95,13 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       },
     }),
   ];
+}
+
+/** A pool that can be bought from since now, or whose wishes have changed. */
+function opensUp(event: InformerEvent<NodePool>): boolean {
+  if (event.type === 'deleted' || !isUsable(event.object)) return false;
+  if (event.type === 'added') return true;
+  return !isUsable(event.old) || event.old.metadata.generation !== event.object.metadata.generation;
 }
 
 class Provisioner {

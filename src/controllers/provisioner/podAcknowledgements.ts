@@ -3,8 +3,11 @@ export class PodAcknowledgements {
   readonly #seen = new Map<string, number>();
   readonly #decided = new Set<string>();
 
-  acknowledge(uid: string, now: number): void {
-    if (!this.#decided.has(uid) && !this.#seen.has(uid)) this.#seen.set(uid, now);
+  /** True at the first sight of the pod. */
+  acknowledge(uid: string, now: number): boolean {
+    if (this.#decided.has(uid) || this.#seen.has(uid)) return false;
+    this.#seen.set(uid, now);
+    return true;
   }
 
   /** Milliseconds from first sight to the first decision; undefined for every later one. */
