@@ -2,7 +2,6 @@
  * Why no pool takes a pod. In: a finished attempt and a class that found no place; out: per pool the stage that
  * removed its last instance type, how many each stage removed, and how near the nearest came.
  */
-import { WELL_KNOWN_LABELS } from '../api/labels.ts';
 import { describeIncompatibility } from '../constraints/requirements.ts';
 import { formatTaint, untoleratedTaints } from '../constraints/taints.ts';
 import { Quantity } from '../units/quantity.ts';
@@ -48,7 +47,7 @@ function poolRefusal(attempt: Attempt, podClass: PodClass, pool: CompiledPool): 
   };
   const hard = untoleratedTaints(pool.taints, shape.tolerations).filter((taint) => !isPreferred(taint));
   if (hard.length > 0) return refuse('taints', `does not tolerate ${hard.map(formatTaint).join(', ')}`);
-  const conflicts = pool.requirements.incompatibilities(rung.strict, WELL_KNOWN_LABELS);
+  const conflicts = pool.requirements.incompatibilities(rung.strict, pool.knownKeys);
   if (conflicts.length > 0) return refuse('requirements', conflicts.map(describeIncompatibility).join('; '));
   const requirements = pool.requirements.merge(rung.strict);
   const matching = [...pool.types.keys()].filter((type) => pool.types[type]!.requirements.intersects(requirements));

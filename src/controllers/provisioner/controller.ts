@@ -219,7 +219,10 @@ class Provisioner {
         publish.nominated(events, pod, [...(claim ? [`nodeclaim/${claim}`] : []), `node/${node}`]);
       }
     }
-    for (const { pod, reason } of unplaced) if (!isVirtual(pod)) publish.failedScheduling(events, pod, reason);
+    for (const { pod, reason } of unplaced) {
+      // Without any pool there is nothing to say about the pod; the log says it.
+      if (!isVirtual(pod) && reason.kind !== 'no-pools') publish.failedScheduling(events, pod, reason);
+    }
   }
 
   async #reportBuffers({ onExisting, newNodes, unplaced }: Solution): Promise<void> {

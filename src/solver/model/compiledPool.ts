@@ -30,6 +30,8 @@ export interface CompiledPool {
   readonly pool: NodePool;
   readonly taints: readonly Taint[];
   readonly requirements: Requirements;
+  /** Keys that pods may ask for although the pool is silent about them: its machines are described by them. */
+  readonly knownKeys: ReadonlySet<string>;
   /** In order of name, only those that the pool allows. */
   readonly types: readonly InstanceType[];
   readonly offerings: readonly CompiledOffering[];
@@ -76,8 +78,9 @@ export function compilePool(
   const types = offer.instanceTypes
     .filter((type) => type.requirements.intersects(requirements))
     .sort((left, right) => (left.name < right.name ? -1 : 1));
+  const knownKeys = new Set([...WELL_KNOWN_LABELS, ...types.flatMap((type) => [...type.requirements.keys()])]);
   const tolerant = daemons.filter((daemon) => toleratesAllHard(taints, daemon));
-  const perType = types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type)));
+  const perType = types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type, knownKeys)));
   const daemonRequests = sharedSums(perType);
   const room = new Float64Array(types.length * table.size);
   types.forEach((type, row) => {
@@ -118,6 +121,7 @@ export function compilePool(
     pool,
     taints,
     requirements,
+    knownKeys,
     types,
     offerings,
     room,
@@ -146,10 +150,10 @@ function toleratesAllHard(taints: readonly Taint[], daemon: Pod): boolean {
 }
 
 /** Preferences and relations to other pods are not asked: the DaemonSet controller does not look at them either. */
-function runsOn(daemon: Pod, pool: Requirements, type: InstanceType): boolean {
+function runsOn(daemon: Pod, pool: Requirements, type: InstanceType, knownKeys: ReadonlySet<string>): boolean {
   const template = pool.add(...RUNNING);
   return requirementTerms(daemon).some(
-    (term) => template.isCompatible(term, WELL_KNOWN_LABELS) && type.requirements.intersects(term),
+    (term) => template.isCompatible(term, knownKeys) && type.requirements.intersects(term),
   );
 }
 

@@ -2,7 +2,6 @@
  * What a machine under construction may still become. In: a pool, and requirements that narrow it; out: numbered
  * states, each with the types and offerings that are left, cheapest first. A question asked twice is answered once.
  */
-import { WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
@@ -117,7 +116,7 @@ export class StateTable {
   }
 
   private merge(from: MachineState, requirements: Requirements): number {
-    if (!from.requirements.isCompatible(requirements, WELL_KNOWN_LABELS)) return NO_STATE;
+    if (!from.requirements.isCompatible(requirements, from.pool.knownKeys)) return NO_STATE;
     const merged = from.requirements.merge(requirements);
     const changed: string[] = [];
     for (const key of requirements.keys()) {
@@ -164,7 +163,9 @@ function isOffered(
 ): boolean {
   const own = pool.types[type]!.requirements;
   if (changed === undefined) {
-    return own.intersects(requirements) && requirements.isCompatible(offering.requirements, WELL_KNOWN_LABELS);
+    return (
+      own.intersects(requirements) && requirements.isCompatible(offering.requirements, offeringKeys(pool, offering))
+    );
   }
   for (const key of changed) {
     const wanted = requirements.get(key);
@@ -172,6 +173,15 @@ function isOffered(
     if (offering.requirements.has(key) && !offering.requirements.get(key).isCompatible(wanted)) return false;
   }
   return true;
+}
+
+/** Whatever an offering is described by, its pool need not mention. */
+function offeringKeys(
+  { knownKeys }: CompiledPool,
+  { requirements }: CompiledOffering['offering'],
+): ReadonlySet<string> {
+  const own = [...requirements.keys()].filter((key) => !knownKeys.has(key));
+  return own.length === 0 ? knownKeys : new Set([...knownKeys, ...own]);
 }
 
 function canonicalKey(requirements: Requirements): string {

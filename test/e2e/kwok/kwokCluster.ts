@@ -26,6 +26,8 @@ const BINARY = join(import.meta.dirname, '../../../dist/nodewright.js');
 const CHART = join(import.meta.dirname, '../../../charts/nodewright');
 const NAMESPACE = 'kube-system';
 const RIGHTS = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']);
+/** What is paid for as it is used; reservations are for those who ask for them. */
+const BOUGHT = { key: Labels.capacityType, operator: 'In' as const, values: ['spot', 'on-demand'] };
 const BRISK = { 'kube-api-qps': '1000', 'kube-api-burst': '2000' };
 const OUTPUT_LIMIT = 400_000;
 
@@ -59,6 +61,17 @@ export class Program {
       .filter((line) => line.startsWith('{') && line.endsWith('}') && line.includes(part))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ message }) => String(message).includes(part));
+  }
+
+  /** True once its metrics can be read. */
+  async answers(): Promise<true | undefined> {
+    try {
+      await this.metric('karpenter_build_info');
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return undefined;
+      throw error;
+    }
   }
 
   /** The sum of the series of a metric whose labels include all of `labels`; 0 when there is none. */
@@ -118,7 +131,7 @@ export class KwokCluster {
   /** `nodewright run`, with no other rights than the chart gives. */
   async run(args: readonly string[] = []): Promise<Program> {
     const [metrics, health] = [await freeLoopbackPort(), await freeLoopbackPort()];
-    return this.#start(
+    const program = this.#start(
       this.#account,
       metrics,
       'run',
@@ -128,6 +141,8 @@ export class KwokCluster {
       `--health-probe-port=${health}`,
       ...args,
     );
+    await this.eventually('the program answers', () => program.answers());
+    return program;
   }
 
   async stop(): Promise<void> {
@@ -173,6 +188,7 @@ export class KwokCluster {
               { key: Labels.arch, operator: 'In', values: ['amd64'] },
               { key: Labels.os, operator: 'In', values: ['linux'] },
               { key: 'karpenter.kwok.sh/instance-cpu', operator: 'Lt', values: ['10'] },
+              ...(requirements.some(({ key }) => key === Labels.capacityType) ? [] : [BOUGHT]),
               ...requirements,
             ],
           },

@@ -43,6 +43,14 @@ export class Scenario {
     return this.cluster.pool(name, spec, { ...template, taints }, this.labels);
   }
 
+  /** The pool can be bought from. */
+  async ready(name = this.name): Promise<void> {
+    await this.eventually('the pool is ready', async () => {
+      const { status } = await this.kube.get(Kinds.NodePool, { name });
+      return statusOf(status?.conditions, 'Ready') === 'True Ready' ? true : undefined;
+    });
+  }
+
   /** What lets a pod go to the machines of this story, and nowhere else. */
   placed(spec: Partial<PodSpec> = {}): Partial<PodSpec> {
     return {
@@ -79,6 +87,16 @@ export class Scenario {
 
   eventually<T>(what: string, ask: () => Promise<T | undefined> | T | undefined): Promise<T> {
     return this.cluster.eventually(`${this.name}: ${what}`, ask);
+  }
+
+  /** So many pods have been looked at by the scheduler and found no place: they will be planned for together. */
+  async waiting(count: number): Promise<void> {
+    await this.eventually(`${count} pods wait`, async () => {
+      const pods = (await this.pods()).filter(({ status }) =>
+        status?.conditions?.some(({ reason }) => reason === 'Unschedulable'),
+      );
+      return pods.length === count ? true : undefined;
+    });
   }
 
   /** Exactly so many pods run; answers with them. */
