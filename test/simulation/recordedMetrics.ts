@@ -6,8 +6,12 @@ type Labels = Readonly<Record<string, string>>;
 export class RecordedMetrics implements MetricsRegistry {
   readonly #series = new Map<string, number>();
   readonly #observations = new Map<string, number[]>();
+  readonly #refreshes = new Set<() => void>();
+  /** Every metric that was asked for: its type and labels, by name. */
+  readonly declared = new Map<string, { readonly type: string; readonly labels: readonly string[] }>();
 
   counter(options: MetricOptions): Counter {
+    this.#declare('counter', options);
     return {
       inc: (labels = {}, value = 1) => {
         const key = seriesKey(options, labels);
@@ -17,6 +21,7 @@ export class RecordedMetrics implements MetricsRegistry {
   }
 
   gauge(options: MetricOptions): Gauge {
+    this.#declare('gauge', options);
     return {
       set: (labels, value) => void this.#series.set(seriesKey(options, labels), value),
       delete: (labels) => void this.#series.delete(seriesKey(options, labels)),
@@ -24,6 +29,25 @@ export class RecordedMetrics implements MetricsRegistry {
   }
 
   histogram(options: MetricOptions): Histogram {
+    this.#declare('histogram', options);
+    return this.#observer(options);
+  }
+
+  summary(options: MetricOptions): Histogram {
+    this.#declare('summary', options);
+    return this.#observer(options);
+  }
+
+  beforeRead(refresh: () => void): () => void {
+    this.#refreshes.add(refresh);
+    return () => this.#refreshes.delete(refresh);
+  }
+
+  #declare(type: string, { name, labels = [] }: MetricOptions): void {
+    this.declared.set(name, { type, labels: [...labels].sort() });
+  }
+
+  #observer(options: MetricOptions): Histogram {
     return {
       observe: (labels, value) => {
         const key = seriesKey(options, labels);
@@ -32,12 +56,9 @@ export class RecordedMetrics implements MetricsRegistry {
     };
   }
 
-  summary(options: MetricOptions): Histogram {
-    return this.histogram(options);
-  }
-
   /** The value of a counter or gauge whose labels include these; several series are added up. */
   value(name: string, labels: Labels = {}): number | undefined {
+    for (const refresh of this.#refreshes) refresh();
     const found = [...this.#series].filter(([key]) => matches(key, name, labels));
     return found.length === 0 ? undefined : found.reduce((sum, [, value]) => sum + value, 0);
   }

@@ -3,6 +3,7 @@
  * and for `up` against the local world alike.
  */
 import { Kinds } from '../../api/kinds.ts';
+import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { Clock } from '../../clock/clock.ts';
@@ -10,12 +11,14 @@ import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
 import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
+import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
 import { createWorld } from '../../controllers/createWorld.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
 import { instanceGarbageCollectionController } from '../../controllers/instance-garbage-collection/controller.ts';
 import { meteredCloud } from '../../controllers/meteredCloud.ts';
 import { nodeMetricsController } from '../../controllers/metrics-node/controller.ts';
 import { nodePoolMetricsController } from '../../controllers/metrics-nodepool/controller.ts';
+import { podMetricsController } from '../../controllers/metrics-pod/controller.ts';
 import { nodeClaimConsistencyController } from '../../controllers/nodeclaim-consistency/controller.ts';
 import { nodeClaimExpirationController } from '../../controllers/nodeclaim-expiration/controller.ts';
 import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclaim-garbage-collection/controller.ts';
@@ -128,7 +131,8 @@ export function createEngine(options: EngineOptions): Manager {
           }),
         ]
       : []),
-    ...(options.observeState === false ? [] : stateObservers(world)),
+    clusterStateController(world),
+    ...(options.observeState === false ? [] : stateObservers(world, informers, buffers !== undefined)),
     ...(options.nodeClass ? nodeClassControllers(world, informers.of(Kinds.AKSNodeClass), options.nodeClass) : []),
   ];
   for (const controller of controllers) manager.add(controller);
@@ -136,13 +140,21 @@ export function createEngine(options: EngineOptions): Manager {
 }
 
 /** Numbers and events about things as they are, which very large clusters may do without. */
-function stateObservers(world: World): readonly Controller[] {
-  const { nodeClaims, nodePools } = world.informers;
+function stateObservers(world: World, informers: Informers, withBuffers: boolean): readonly Controller[] {
+  const { nodeClaims, nodePools, nodes, nodeClasses } = world.informers;
+  const classes = world.cloud.nodeClasses.map(({ group, kind }) => nodeClassLabelKey(group, kind));
+  const labels = [...classes, Labels.nodePool];
   return [
     nodeMetricsController(world),
     nodePoolMetricsController(world),
-    statusConditionsController(world, Kinds.NodeClaim, nodeClaims),
-    statusConditionsController(world, Kinds.NodePool, nodePools),
+    podMetricsController(world),
+    statusConditionsController(world, Kinds.NodeClaim, nodeClaims, { labels, shared: true }),
+    statusConditionsController(world, Kinds.NodePool, nodePools, { shared: true }),
+    statusConditionsController(world, Kinds.Node, nodes, { labels: [...labels, Labels.initialized] }),
+    ...nodeClasses.map(({ kind, informer }) => statusConditionsController(world, kind, informer, { shared: true })),
+    ...(withBuffers
+      ? [statusConditionsController(world, Kinds.CapacityBuffer, informers.of(Kinds.CapacityBuffer), { shared: true })]
+      : []),
   ];
 }
 

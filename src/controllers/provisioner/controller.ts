@@ -1,6 +1,6 @@
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Taints } from '../../api/labels.ts';
-import { isProvisionable } from '../../cluster/podPredicates.ts';
+import { isProvisionable, isTerminal } from '../../cluster/podPredicates.ts';
 import { hasTaint } from '../../constraints/taints.ts';
 import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
@@ -15,12 +15,12 @@ import { isManaged } from '../managed.ts';
 import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
 import type { World } from '../world.ts';
 import type { Batcher } from './batcher.ts';
+import { Backlog, effectiveZones } from './backlog.ts';
 import { ClaimWriter } from './claimWriter.ts';
 import { currentDemand, type Demand } from './demand.ts';
 import * as publish from './events.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from './nodeClaimDraft.ts';
-import { PodAcknowledgements } from './podAcknowledgements.ts';
 import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue, type VolumeLimits } from './problem.ts';
 
 export interface ProvisionerOptions {
@@ -34,15 +34,15 @@ export interface ProvisionerOptions {
   readonly policies?: Pick<SolveOptions, 'preferencePolicy' | 'minValuesPolicy'>;
 }
 
+const CONTROLLER = { controller: 'provisioner' };
 /** How often a pod that still waits asks again. */
 const RETRIGGER = 10_000;
 
 /** Turns pods that nobody can place into NodeClaims, one solve per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
-  const { clock, informers } = world;
+  const { clock, informers, podTimes } = world;
   const { batcher } = options;
-  const acknowledgements = new PodAcknowledgements();
-  const provisioner = new Provisioner(world, acknowledgements, options);
+  const provisioner = new Provisioner(world, options);
   return [
     reconciler({
       ...world,
@@ -50,7 +50,7 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       concurrency: 10,
       watches: [
         watch(informers.pods, ({ type, object }) => {
-          if (type === 'deleted' || object.spec?.nodeName) acknowledgements.forget(object.metadata.uid ?? '');
+          if (type === 'deleted' || isTerminal(object)) podTimes.forget(object.metadata.uid ?? '');
           return type !== 'deleted' && isProvisionable(object) ? [keyOf(object)] : [];
         }),
       ],
@@ -58,7 +58,7 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
         const pod = informers.pods.store.get(refOf(key));
         if (!pod || !isProvisionable(pod)) return undefined;
         const { uid = key } = pod.metadata;
-        if (acknowledgements.acknowledge(uid, clock.now())) batcher.trigger(uid);
+        if (podTimes.acknowledge(uid, clock.now())) batcher.trigger(uid);
         else batcher.remind(uid);
         return { requeueAfter: RETRIGGER };
       },
@@ -106,16 +106,16 @@ function opensUp(event: InformerEvent<NodePool>): boolean {
 
 class Provisioner {
   readonly #world: World;
-  readonly #acknowledgements: PodAcknowledgements;
   readonly #options: ProvisionerOptions;
   readonly #metrics: ReturnType<typeof provisionerMetrics>;
+  readonly #backlog: Backlog;
   readonly #claims: ClaimWriter;
 
-  constructor(world: World, acknowledgements: PodAcknowledgements, options: ProvisionerOptions) {
+  constructor(world: World, options: ProvisionerOptions) {
     this.#world = world;
-    this.#acknowledgements = acknowledgements;
     this.#options = options;
     this.#metrics = provisionerMetrics(world.metrics);
+    this.#backlog = new Backlog(world.metrics, world.random);
     this.#claims = new ClaimWriter(world);
   }
 
@@ -137,10 +137,15 @@ class Provisioner {
         [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
       ),
     };
+    const solving = clock.monotonic();
     const solution = solve(problem, this.#options.policies);
-    this.#metrics.schedulingDuration.observe({ controller: 'provisioner' }, (clock.monotonic() - start) / 1000);
-    this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, realCount(solution));
+    // Both the whole pass and the solve in it, as Karpenter does.
+    for (const since of [solving, start]) {
+      this.#metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
+    }
+    this.#metrics.unschedulablePods.set(CONTROLLER, realCount(solution));
     for (const { metadata } of waiting) this.#observeDecision(metadata.uid ?? '');
+    this.#observePlan(demand, solution);
     log.info('computed a plan for pending pods', {
       pods: waiting.length,
       newNodes: solution.newNodes.length,
@@ -253,8 +258,16 @@ class Provisioner {
     for (const pod of real) publish.nominated(events, pod, [`nodeclaim/${name}`]);
   }
 
+  #observePlan({ waiting, volumes }: Demand, { newNodes, onExisting, unplaced }: Solution): void {
+    const { clock, podTimes } = this.#world;
+    for (const { pods } of [...newNodes, ...onExisting]) {
+      for (const { metadata } of pods) podTimes.place(metadata.uid ?? '', clock.now());
+    }
+    this.#backlog.show(unplaced.length, effectiveZones(waiting, volumes));
+  }
+
   #observeDecision(uid: string): void {
-    const waited = this.#acknowledgements.decide(uid, this.#world.clock.now());
+    const waited = this.#world.podTimes.decide(uid, this.#world.clock.now());
     if (waited !== undefined) this.#metrics.decisionDuration.observe({}, waited / 1000);
   }
 }

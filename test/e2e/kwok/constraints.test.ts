@@ -262,11 +262,11 @@ describe('pods with wishes', () => {
 
   it.concurrent('use up what is reserved before anything that costs extra', async () => {
     const own = story('reserved');
-    await own.pool(
-      {},
-      { requirements: [{ key: Labels.instanceType, operator: 'In', values: ['prepaid-2', 'plain-2'] }] },
-    );
+    const capacityTypes = { key: Labels.capacityType, operator: 'In' as const, values: ['spot', 'reserved'] };
+    const small = { key: 'karpenter.kwok.sh/instance-cpu', operator: 'In' as const, values: ['2'] };
     await own.deployment(2, { containers: container({ cpu: '1500m' }) });
+    await own.waiting(2);
+    await own.pool({}, { requirements: [capacityTypes, small] });
     const nodes = await own.nodesOf(await own.running(2));
     expect(nodes.map(({ metadata }) => metadata.labels?.[Labels.capacityType]).sort()).toEqual(['reserved', 'spot']);
   });
