@@ -35,7 +35,7 @@ beforeAll(async () => {
         metrics,
         batchIdle: 1_000,
         batchMax: 10_000,
-        gates: { capacityBuffer: true, staticCapacity: true },
+        gates: { capacityBuffer: true, staticCapacity: true, nodeRepair: true },
         leaderElection: { kube: ports.kube, name: 'lease', namespace: 'kube-system', identity: 'me' },
       }),
   });

@@ -109,7 +109,6 @@ function conditionMetrics(kind: string, own: string): Record<string, readonly [s
 
 /** Those of disruption, which is not there yet. This list may only shrink. */
 export const NOT_YET: ReadonlySet<string> = new Set([
-  'karpenter_nodeclaims_unhealthy_disrupted_total',
   'karpenter_nodepools_allowed_disruptions',
   'karpenter_nodepools_nodes_consuming_budgets',
   'karpenter_voluntary_disruption_decision_evaluation_duration_seconds',

@@ -19,9 +19,18 @@ import { Backlog, effectiveZones } from './backlog.ts';
 import { ClaimWriter } from './claimWriter.ts';
 import { currentDemand, type Demand } from './demand.ts';
 import * as publish from './events.ts';
+import { LimitRanges } from './limitRanges.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from './nodeClaimDraft.ts';
-import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue, type VolumeLimits } from './problem.ts';
+import {
+  buildProblem,
+  byPreference,
+  daemonPods,
+  isUsable,
+  unseenDaemonNamespaces,
+  type PoolCatalogue,
+  type VolumeLimits,
+} from './problem.ts';
 
 export interface ProvisionerOptions {
   /** What brings about a pass. */
@@ -110,6 +119,7 @@ class Provisioner {
   readonly #metrics: ReturnType<typeof provisionerMetrics>;
   readonly #backlog: Backlog;
   readonly #claims: ClaimWriter;
+  readonly #limitRanges: LimitRanges;
 
   constructor(world: World, options: ProvisionerOptions) {
     this.#world = world;
@@ -117,11 +127,15 @@ class Provisioner {
     this.#metrics = provisionerMetrics(world.metrics);
     this.#backlog = new Backlog(world.metrics, world.random);
     this.#claims = new ClaimWriter(world);
+    this.#limitRanges = new LimitRanges(world);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
     const { cluster, clock, log, informers } = this.#world;
-    const catalogues = await this.#catalogues(signal);
+    const [catalogues, defaults] = await Promise.all([
+      this.#catalogues(signal),
+      this.#limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
+    ]);
     // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
     const start = clock.monotonic();
     const snapshot = cluster.snapshot();
@@ -129,7 +143,7 @@ class Provisioner {
     this.#announceIgnored(demand);
     const { waiting, promised } = demand;
     if (waiting.length === 0) return;
-    const daemons = daemonPods(cluster);
+    const daemons = daemonPods(cluster, defaults);
     const problem: Problem = {
       ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
       volumes: demand.volumes,

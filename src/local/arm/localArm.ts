@@ -8,6 +8,7 @@ import type { ArmContext, ArmDurations } from './armContext.ts';
 import { ArmServer, type YieldingClock } from './armServer.ts';
 import { directoryRoutes } from './directory.ts';
 import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
+import { finishHalfDone } from './halfDone.ts';
 import { NETWORK_INTERFACES, NetworkInterfaces } from './networkInterfaces.ts';
 import { Networks, type ClusterNetwork } from './networks.ts';
 import { Operations } from './operations.ts';
@@ -15,6 +16,7 @@ import { platformRoutes } from './platform.ts';
 import { ResourceGraph } from './resourceGraph.ts';
 import { ResourceStore } from './resourceStore.ts';
 import { RetailPrices } from './retailPrices.ts';
+import { ResourceJournal } from './resourceJournal.ts';
 import { Router } from './router.ts';
 import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { Tokens, type LocalCredentials } from './tokens.ts';
@@ -39,6 +41,8 @@ export interface LocalArmOptions {
   /** Limits in vCPUs, where they differ from generous ones. */
   readonly quota?: QuotaLimits;
   readonly faults?: FaultPlan;
+  /** Where the subscription's resources are kept between processes; nowhere unless given. */
+  readonly stateFile?: string;
   /** Signs the server's certificate; made on the spot when absent. */
   readonly authority?: CertificateAuthority;
 }
@@ -65,6 +69,7 @@ export class LocalArm {
   private readonly tokens: Tokens;
   private readonly catalogue: SkuCatalogue;
   private readonly server: ArmServer;
+  private readonly journal: ResourceJournal | undefined;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
 
   constructor(options: LocalArmOptions) {
@@ -90,10 +95,15 @@ export class LocalArm {
     store.addGroup(this.nodeResourceGroup);
     const networks = new Networks(context);
     this.network = networks.addCluster(this.nodeResourceGroup, CLUSTER_ID);
+    // What was laid out above is there again, and what an earlier process has changed of it is put over it.
+    if (options.stateFile !== undefined) this.journal = new ResourceJournal(options.stateFile, store);
     const interfaces = new NetworkInterfaces(context, networks);
     this.usages = new Usages(context, options.quota);
     const { usages } = this;
     this.machines = new VirtualMachines(context, interfaces, usages);
+    interfaces.resume();
+    this.machines.resume();
+    finishHalfDone(context, new Set([NETWORK_INTERFACES, VIRTUAL_MACHINES]));
     const tokens = new Tokens(clock, this.credentials);
     this.tokens = tokens;
     const graph = new ResourceGraph(context, [VIRTUAL_MACHINES, NETWORK_INTERFACES]);
@@ -128,6 +138,7 @@ export class LocalArm {
   /** Stops answering, and drops whatever was under way. */
   async close(): Promise<void> {
     this.operations.close();
+    this.journal?.close();
     await this.server.close();
   }
 

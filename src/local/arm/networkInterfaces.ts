@@ -47,6 +47,24 @@ export class NetworkInterfaces {
     return textAt(primary, 'properties', 'privateIPAddress');
   }
 
+  /** Goes on with what an earlier process had begun. */
+  resume(): void {
+    const { store, operations, durations } = this.context;
+    for (const { id, properties } of store.list(NETWORK_INTERFACES)) {
+      for (const configuration of listAt(properties, 'ipConfigurations')) {
+        const subnet = textAt(configuration, 'properties', 'subnet', 'id');
+        const address = textAt(configuration, 'properties', 'privateIPAddress');
+        if (subnet !== undefined && address !== undefined) this.networks.occupy(subnet, address);
+      }
+      const milliseconds = durations.networkInterface;
+      const state = textAt(properties, 'provisioningState');
+      if (state === 'Updating') {
+        operations.begin({ milliseconds, finish: () => this.settle(id, 'Succeeded', 'Updating') });
+      }
+      if (state === 'Deleting') operations.begin({ milliseconds, finish: () => this.remove(id) });
+    }
+  }
+
   routes(): readonly Route[] {
     const { store } = this.context;
     const collection = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${NAMESPACE}/networkInterfaces`;

@@ -36,4 +36,11 @@ describe('addresses of a subnet', () => {
     networks.release(subnet.id, '10.1.255.253');
     expect(networks.allocate(subnet)).toBe('10.1.255.253');
   });
+
+  it('are not given again when an earlier process gave them', () => {
+    networks.occupy(subnet.id, '10.1.255.252');
+    networks.occupy(subnet.id, '10.1.255.254');
+    expect(networks.allocate(subnet)).toBe('10.1.255.253');
+    expect(() => networks.allocate(subnet)).toThrow('does not have enough capacity');
+  });
 });

@@ -65,9 +65,7 @@ export class Networks {
   /** The next free address of the subnet. */
   allocate(subnet: ArmResource): string {
     const { base, size } = parsePrefix(textAt(subnet.properties, 'addressPrefix') ?? '');
-    const key = subnet.id.toLowerCase();
-    const state = this.addresses.get(key) ?? { used: new Set<number>(), next: RESERVED_AT_START };
-    this.addresses.set(key, state);
+    const state = this.addressesOf(subnet.id);
     const free = size - RESERVED_AT_START - RESERVED_AT_END;
     if (state.used.size >= free) {
       throw new ArmError(
@@ -81,6 +79,14 @@ export class Networks {
     state.used.add(offset);
     state.next = this.following(offset, size);
     return dotted(base + offset);
+  }
+
+  /** Takes an address that an earlier process has given. */
+  occupy(subnetId: string, address: string): void {
+    const subnet = this.context.store.find(subnetId);
+    if (subnet === undefined) return;
+    const { base } = parsePrefix(textAt(subnet.properties, 'addressPrefix') ?? '');
+    this.addressesOf(subnetId).used.add(numeric(address) - base);
   }
 
   release(subnetId: string, address: string): void {
@@ -125,6 +131,13 @@ export class Networks {
         handle: ({ parameters: { group: in_ = '' } }) => listed(store.list(LOAD_BALANCERS, in_)),
       },
     ];
+  }
+
+  private addressesOf(subnetId: string): { readonly used: Set<number>; next: number } {
+    const key = subnetId.toLowerCase();
+    const state = this.addresses.get(key) ?? { used: new Set<number>(), next: RESERVED_AT_START };
+    this.addresses.set(key, state);
+    return state;
   }
 
   private following(offset: number, size: number): number {

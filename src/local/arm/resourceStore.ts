@@ -18,10 +18,16 @@ export interface ArmResource {
   readonly properties: JsonObject;
 }
 
+/** A resource as it is now, or the id of one that is gone. `secrets` is what Azure keeps of it but never shows. */
+export type ResourceChange =
+  { readonly resource: ArmResource; readonly secrets?: JsonObject | undefined } | { readonly removed: string };
+
 export class ResourceStore {
   readonly subscriptionId: string;
   private readonly groups = new Map<string, string>();
   private readonly resources = new Map<string, ArmResource>();
+  private readonly secrets = new Map<string, JsonObject>();
+  private readonly listeners = new Set<(change: ResourceChange) => void>();
 
   constructor(subscriptionId: string) {
     this.subscriptionId = subscriptionId;
@@ -49,10 +55,32 @@ export class ResourceStore {
 
   put(resource: ArmResource): void {
     this.resources.set(resource.id.toLowerCase(), resource);
+    this.announce({ resource, secrets: this.secretsOf(resource.id) });
+  }
+
+  /** Puts a resource together with what Azure keeps of it but never shows. */
+  putSecretly(resource: ArmResource, secrets: JsonObject | undefined): void {
+    if (secrets !== undefined) this.secrets.set(resource.id.toLowerCase(), secrets);
+    this.put(resource);
+  }
+
+  secretsOf(id: string): JsonObject | undefined {
+    return this.secrets.get(id.toLowerCase());
   }
 
   delete(id: string): void {
-    this.resources.delete(id.toLowerCase());
+    this.secrets.delete(id.toLowerCase());
+    if (this.resources.delete(id.toLowerCase())) this.announce({ removed: id });
+  }
+
+  /** Calls `listener` inside each change. Returns the way to stop. */
+  subscribe(listener: (change: ResourceChange) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  all(): Iterable<ArmResource> {
+    return this.resources.values();
   }
 
   find(id: string): ArmResource | undefined {
@@ -82,5 +110,9 @@ export class ResourceStore {
       .filter(([key, resource]) => key.startsWith(prefix) && resource.type.toLowerCase() === type.toLowerCase())
       .sort(([left], [right]) => (left < right ? -1 : 1))
       .map(([, resource]) => resource);
+  }
+
+  private announce(change: ResourceChange): void {
+    for (const listener of this.listeners) listener(change);
   }
 }

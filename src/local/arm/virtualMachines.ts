@@ -50,18 +50,11 @@ export interface VirtualMachineEvent {
   readonly vm: LocalVirtualMachine;
 }
 
-interface Secrets {
-  readonly customData: string | undefined;
-  readonly createdAt: number;
-}
-
 export class VirtualMachines {
   private readonly context: ArmContext;
   private readonly interfaces: NetworkInterfaces;
   private readonly usages: Usages;
   private readonly listeners = new Set<(event: VirtualMachineEvent) => void>();
-  /** What Azure keeps of a machine but never shows, by lower-case id. */
-  private readonly secrets = new Map<string, Secrets>();
   private readonly deletions = new Map<string, Operation>();
 
   constructor(context: ArmContext, interfaces: NetworkInterfaces, usages: Usages) {
@@ -86,6 +79,22 @@ export class VirtualMachines {
     if (machine === undefined) return false;
     this.removed(machine.id);
     return true;
+  }
+
+  /** Goes on with what an earlier process had begun. */
+  resume(): void {
+    const { store, operations, durations } = this.context;
+    for (const machine of store.list(VIRTUAL_MACHINES)) {
+      const state = textAt(machine.properties, 'provisioningState');
+      if (state === 'Creating') {
+        operations.begin({ milliseconds: durations.virtualMachineCreate, finish: () => this.started(machine) });
+      }
+      if (state === 'Deleting') {
+        const milliseconds = durations.virtualMachineDelete;
+        const operation = operations.begin({ milliseconds, finish: () => this.removed(machine.id) });
+        this.deletions.set(machine.id.toLowerCase(), operation);
+      }
+    }
   }
 
   routes(): readonly Route[] {
@@ -163,7 +172,7 @@ export class VirtualMachines {
     }
     checkVirtualMachine(this.context, id, request.body);
     if (existing !== undefined) {
-      checkUnchanged(existing, this.secrets.get(id.toLowerCase())?.customData, request.body);
+      checkUnchanged(existing, textAt(store.secretsOf(id), 'customData'), request.body);
       return this.update(existing, request.body);
     }
     this.usages.check(request.body);
@@ -183,8 +192,7 @@ export class VirtualMachines {
         provisioningState: 'Creating',
       },
     };
-    store.put(resource);
-    this.secrets.set(id.toLowerCase(), {
+    store.putSecretly(resource, {
       customData: textAt(request.body, 'properties', 'osProfile', 'customData'),
       createdAt: clock.now(),
     });
@@ -270,7 +278,6 @@ export class VirtualMachines {
     const diskId = textAt(disk, 'managedDisk', 'id');
     if (diskId !== undefined && disk['deleteOption'] === 'Delete') store.delete(diskId);
     store.delete(id);
-    this.secrets.delete(id.toLowerCase());
     this.emit({ type: 'deleted', vm });
   }
 
@@ -302,7 +309,8 @@ export class VirtualMachines {
     const { properties } = machine;
     const size = textAt(properties, 'hardwareProfile', 'vmSize') ?? '';
     const entry = this.context.catalogue.find(size);
-    const secrets = this.secrets.get(machine.id.toLowerCase());
+    const secrets = this.context.store.secretsOf(machine.id);
+    const createdAt = secrets?.['createdAt'];
     const image = objectAt(properties, 'storageProfile', 'imageReference');
     const diskSize = objectAt(properties, 'storageProfile', 'osDisk')['diskSizeGB'];
     return {
@@ -320,11 +328,11 @@ export class VirtualMachines {
       osDiskSizeGB: typeof diskSize === 'number' ? diskSize : 30,
       priority: textAt(properties, 'priority') === 'Spot' ? 'Spot' : 'Regular',
       imageId: textAt(image, 'communityGalleryImageId') ?? textAt(image, 'id'),
-      customData: secrets?.customData,
+      customData: textAt(secrets, 'customData'),
       privateIPAddress: this.interfaces.primaryAddress(interfaceIds(machine)[0] ?? ''),
       tags: machine.tags ?? {},
       provisioningState: textAt(properties, 'provisioningState') ?? '',
-      createdAt: secrets?.createdAt ?? 0,
+      createdAt: typeof createdAt === 'number' ? createdAt : 0,
     };
   }
 
