@@ -73,7 +73,9 @@ function render(parts: readonly Part[], at: number, scope: Scope, output: string
       const holds = lookUp(condition[1] ?? '', scope) === condition[2];
       next = render(parts, next + 1, scope, holds ? output : []);
     } else if (loop) {
-      const entries = Object.entries((lookUp(loop[3] ?? '', scope) ?? {}) as object).sort();
+      const entries = Object.entries((lookUp(loop[3] ?? '', scope) ?? {}) as object).sort(([left], [right]) =>
+        left.localeCompare(right),
+      );
       const start = next + 1;
       next = render(parts, start, { ...scope, [`$${loop[1]}`]: '', [`$${loop[2]}`]: '' }, []);
       for (const [key, value] of entries) {
@@ -89,17 +91,21 @@ function evaluate(action: string, scope: Scope): string {
   const json = /^toJson (\S+)$/.exec(action);
   if (json) return JSON.stringify(lookUp(json[1] ?? '', scope));
   const quoted = /^(\S+) \| quote$/.exec(action);
-  if (quoted) return JSON.stringify(String(lookUp(quoted[1] ?? '', scope)));
+  if (quoted) return JSON.stringify(textOf(lookUp(quoted[1] ?? '', scope)));
   const demanded = /^required "([^"]*)" (\S+)$/.exec(action);
   if (demanded) {
     const value = lookUp(demanded[2] ?? '', scope);
     if (value === undefined || value === '') throw new Error(demanded[1]);
-    return String(value);
+    return textOf(value);
   }
   if (!/^[.$]\S+$/.test(action)) throw new Error(`{{ ${action} }} is more than this renderer knows`);
   const value = lookUp(action, scope);
   if (value === undefined) throw new Error(`{{ ${action} }} has no value`);
-  return String(value);
+  return textOf(value);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function lookUp(path: string, scope: Scope): unknown {

@@ -6,7 +6,6 @@ const DISRUPTED = 'reason nodepool capacity_type consolidation_policy terminatio
 
 /** Type and labels by name; of nodes the labels that every provider has. */
 export const UPSTREAM_METRICS: Readonly<Record<string, readonly [string, string]>> = {
-  karpenter_build_info: ['gauge', 'version goversion goarch commit'],
   karpenter_scheduler_scheduling_duration_seconds: ['histogram', 'controller'],
   karpenter_scheduler_queue_depth: ['gauge', 'controller scheduling_id'],
   karpenter_scheduler_unfinished_work_seconds: ['gauge', 'controller scheduling_id'],

@@ -7,11 +7,8 @@ export class RecordedMetrics implements MetricsRegistry {
   readonly #series = new Map<string, number>();
   readonly #observations = new Map<string, number[]>();
   readonly #refreshes = new Set<() => void>();
-  /** Every metric that was asked for: its type and labels, by name. */
-  readonly declared = new Map<string, { readonly type: string; readonly labels: readonly string[] }>();
 
   counter(options: MetricOptions): Counter {
-    this.#declare('counter', options);
     return {
       inc: (labels = {}, value = 1) => {
         const key = seriesKey(options, labels);
@@ -21,7 +18,6 @@ export class RecordedMetrics implements MetricsRegistry {
   }
 
   gauge(options: MetricOptions): Gauge {
-    this.#declare('gauge', options);
     return {
       set: (labels, value) => void this.#series.set(seriesKey(options, labels), value),
       delete: (labels) => void this.#series.delete(seriesKey(options, labels)),
@@ -29,22 +25,16 @@ export class RecordedMetrics implements MetricsRegistry {
   }
 
   histogram(options: MetricOptions): Histogram {
-    this.#declare('histogram', options);
     return this.#observer(options);
   }
 
   summary(options: MetricOptions): Histogram {
-    this.#declare('summary', options);
     return this.#observer(options);
   }
 
   beforeRead(refresh: () => void): () => void {
     this.#refreshes.add(refresh);
     return () => this.#refreshes.delete(refresh);
-  }
-
-  #declare(type: string, { name, labels = [] }: MetricOptions): void {
-    this.declared.set(name, { type, labels: [...labels].sort() });
   }
 
   #observer(options: MetricOptions): Histogram {

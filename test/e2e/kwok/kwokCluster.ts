@@ -20,7 +20,6 @@ import { startControlPlane, type ControlPlane } from '../../controlplane/control
 import { eventually } from '../../controlplane/eventually.ts';
 import { freeLoopbackPort } from '../../controlplane/loopbackPort.ts';
 import { renderChart } from '../../chart/renderChart.ts';
-import { installCrds } from '../crds/installCrds.ts';
 
 const BINARY = join(import.meta.dirname, '../../../dist/nodewright.js');
 const CHART = join(import.meta.dirname, '../../../charts/nodewright');
@@ -31,7 +30,7 @@ const BOUGHT = { key: Labels.capacityType, operator: 'In' as const, values: ['sp
 const BRISK = { 'kube-api-qps': '1000', 'kube-api-burst': '2000' };
 const OUTPUT_LIMIT = 400_000;
 
-export const CLASS_REF = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };
+const CLASS_REF = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };
 
 /** A program that was started, with the end of what it said. */
 export class Program {
@@ -121,7 +120,7 @@ export class KwokCluster {
     const kube = new HttpKube({ config, clock: new SystemClock(), random: systemRandom, qps: 500, burst: 1_000 });
     const account = await plane.kubeconfigFor(`system:serviceaccount:${NAMESPACE}:nodewright`);
     const cluster = new KwokCluster(plane, kube, account);
-    await installCrds(plane, renderCrds());
+    await installDefinitions(plane);
     await installRights(plane);
     await kube.create(Kinds.KWOKNodeClass, { metadata: { name: 'default' } });
     cluster.#start(plane.adminKubeconfig, 0, 'kubelet-sim', '--pod-stop-delay', '100ms');
@@ -253,13 +252,27 @@ export class KwokCluster {
   }
 }
 
+async function installDefinitions(plane: ControlPlane): Promise<void> {
+  const definitions = renderCrds();
+  await apply(plane, definitions);
+  const names = definitions.map(({ metadata }) => `crd/${metadata.name}`);
+  const waited = await plane.kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...names]);
+  if (waited.code !== 0) throw new Error(`definitions are not established: ${waited.stderr}`);
+}
+
+async function apply(plane: ControlPlane, items: readonly object[]): Promise<void> {
+  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+  const applied = await plane.kubectl(['apply', '--server-side', '-f', '-'], { input });
+  if (applied.code !== 0) throw new Error(`kubectl apply: ${applied.stderr}`);
+}
+
 async function installRights(plane: ControlPlane): Promise<void> {
   const values = { cloudProvider: 'kwok', image: { repository: 'none' } };
   const objects = renderChart(CHART, values, { Name: 'nodewright', Namespace: NAMESPACE });
-  const items = objects.filter(({ kind }) => RIGHTS.has(kind));
-  const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
-  const applied = await plane.kubectl(['apply', '--server-side', '-f', '-'], { input });
-  if (applied.code !== 0) throw new Error(`cannot install the chart's rights: ${applied.stderr}`);
+  await apply(
+    plane,
+    objects.filter(({ kind }) => RIGHTS.has(kind)),
+  );
 }
 
 export const isRunning = ({ status, metadata }: Pod): boolean =>
