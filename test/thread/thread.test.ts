@@ -92,10 +92,12 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       },
     });
     await eventually(
-      'six pods run',
+      'six pods run, and their nodes are found ready',
       async () => {
         const { items } = await kube.list(Kinds.Pod, { namespace: 'default' });
-        return items.filter(({ status }) => status?.phase === 'Running').length === 6 ? true : undefined;
+        const { items: joined } = await kube.list(Kinds.Node);
+        const isSettled = joined.every(({ metadata }) => metadata.labels?.[Labels.initialized] === 'true');
+        return isSettled && items.filter(({ status }) => status?.phase === 'Running').length === 6 ? true : undefined;
       },
       PATIENCE,
     );
