@@ -98,7 +98,7 @@ export class LocalWorld {
       this.#manager.add(controller);
     }
     this.arm.onVirtualMachine(({ type, vm }) => {
-      if (type === 'deleted') return this.powerOff(vm.computerName.toLowerCase());
+      if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
       const machine = bootedMachine(vm);
       if (machine && machineFaults.joins(vm)) this.powerOn(machine);
     });
