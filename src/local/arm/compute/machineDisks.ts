@@ -4,7 +4,7 @@
  */
 import { timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
-import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { asText, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 
 const DISKS = 'Microsoft.Compute/disks';
@@ -28,7 +28,7 @@ export function attachDisks(context: ArmContext, machine: ArmResource): ArmResou
   };
   const dataDisks = listAt(profile, 'dataDisks').map((each) => {
     const wanted = objectAt(each);
-    const dataName = textAt(wanted, 'name') ?? `${machine.name}_disk${String(wanted['lun'] ?? 0)}`;
+    const dataName = textAt(wanted, 'name') ?? `${machine.name}_disk${asText(wanted['lun'] ?? 0)}`;
     return {
       deleteOption: 'Detach',
       ...wanted,

@@ -95,15 +95,17 @@ export class ArmServer {
   }
 
   private async answer(request: IncomingMessage): Promise<ArmResponse> {
-    const url = new URL(request.url ?? '/', 'https://127.0.0.1');
+    const url = new URL(`https://127.0.0.1${request.url ?? '/'}`);
+    // Clients that join an endpoint and an id send two slashes.
+    const path = url.pathname.replace(/\/{2,}/g, '/');
     const body = await readBody(request);
     const method = request.method ?? 'GET';
     const { router, gate, faults } = this.options;
-    const found = router.find(method, url.pathname);
+    const found = router.find(method, path);
     const route = typeof found === 'object' ? found.route : undefined;
     const arrival = {
       method,
-      path: url.pathname,
+      path,
       query: url.searchParams,
       authorization: header(request, 'authorization'),
       body,
@@ -123,7 +125,7 @@ export class ArmServer {
     if (fault?.kind === 'delay') await this.pause(fault.milliseconds);
     const answer = found.route.handle({
       method,
-      path: url.pathname,
+      path,
       query: url.searchParams,
       headers: request.headers,
       body,
@@ -132,7 +134,9 @@ export class ArmServer {
       lateFault: late(fault),
       ...(fault?.kind === 'finishLate' && { extraTime: fault.milliseconds }),
     });
-    return { ...answer, headers: { ...admission?.headers, ...answer.headers } };
+    const headers = { ...admission?.headers, ...answer.headers };
+    // Whether something exists is all that a HEAD asks.
+    return method === 'HEAD' && answer.status === 200 ? { status: 204, headers } : { ...answer, headers };
   }
 
   /** The client's request is tracked work: while it waits for the clock, it must not hold the clock. */
