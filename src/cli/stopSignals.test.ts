@@ -41,6 +41,11 @@ describe('stopping', () => {
     expect(await runWork(work, ['SIGINT'])).toEqual({ code: 0, stdout: 'ready\nfailed: lease not released\n' });
   });
 
+  it('gives work up that does not stop in its time', async () => {
+    const work = `async () => { console.log('ready'); await new Promise(() => {}); }, { stopWithin: 100 }`;
+    expect(await runWork(work, ['SIGINT'])).toEqual({ code: 130, stdout: 'ready\n' });
+  });
+
   it.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],

@@ -5,12 +5,26 @@
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 type StopSignal = keyof typeof EXIT_CODES;
 
-export async function runUntilStopped(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+export interface StopOptions {
+  /** Milliseconds after which work that does not stop is given up; absent: it has all the time that its caller gives. */
+  readonly stopWithin?: number;
+}
+
+export async function runUntilStopped(
+  work: (signal: AbortSignal) => Promise<void>,
+  { stopWithin }: StopOptions = {},
+): Promise<void> {
   const controller = new AbortController();
   const stop = (name: StopSignal): void => {
     if (controller.signal.aborted) process.exit(EXIT_CODES[name]);
     console.error(`nodewright: ${name} received, stopping; once more ends at once`);
     controller.abort(new Error(`stopped by ${name}`));
+    if (stopWithin !== undefined) {
+      setTimeout(() => {
+        console.error(`nodewright: not everything has stopped within ${stopWithin / 1000} s; ending without it`);
+        process.exit(EXIT_CODES[name]);
+      }, stopWithin).unref();
+    }
   };
   for (const name of stopSignals()) process.on(name, stop);
   try {

@@ -10,11 +10,14 @@ import { runUntilStopped } from './stopSignals.ts';
 
 const SLOWEST = 0.001;
 const FASTEST = 10_000;
+/** Nothing is lost when it ends in the middle: the next start goes on. */
+const STOP_WITHIN = 10_000;
 
 interface UpFlags {
   readonly headless?: true;
   readonly port: number;
   readonly stateDir: string;
+  readonly fresh?: true;
   readonly speed: number;
   readonly scenario: ScenarioName;
   readonly profile: Profile;
@@ -47,7 +50,15 @@ export function upCommand(): Command {
         .default(0)
         .argParser(reader(port)),
     )
-    .addOption(new Option('--state-dir <path>', 'where kubeconfig and state go').default('.nodewright'))
+    .addOption(
+      new Option(
+        '--state-dir <path>',
+        'where kubeconfig and the worlds of all scenarios are kept; a world goes on where it was stopped',
+      ).default('.nodewright'),
+    )
+    .addOption(
+      new Option('--fresh', 'forget the world of this scenario that an earlier run has left, and begin another'),
+    )
     .addOption(
       new Option('--speed <factor>', 'how much faster than real the local world lives')
         .default(1)
@@ -60,6 +71,7 @@ export function upCommand(): Command {
         headless: flags.headless === true,
         port: flags.port,
         stateDirectory: flags.stateDir,
+        fresh: flags.fresh === true,
         speed: flags.speed,
         scenario: flags.scenario,
         profile: flags.profile,
@@ -68,7 +80,7 @@ export function upCommand(): Command {
       };
       const world = await import('./compose/localWorld.ts');
       const runLocalWorld: RunLocalWorld = world.runLocalWorld;
-      await runUntilStopped((signal) => runLocalWorld(options, signal));
+      await runUntilStopped((signal) => runLocalWorld(options, signal), { stopWithin: STOP_WITHIN });
     });
 }
 

@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts';
 
-/** Time that passes `speed` times as fast as on the clock behind it, from the moment it is made. */
+/** Time that passes `speed` times as fast as on the clock behind it, from `start` on, or from the moment it is made. */
 export class ScaledClock implements Clock {
   readonly #clock: Clock;
   readonly #speed: number;
   readonly #start: number;
   readonly #monotonicStart: number;
 
-  constructor(clock: Clock, speed: number) {
+  constructor(clock: Clock, speed: number, start: number = clock.now()) {
     this.#clock = clock;
     this.#speed = speed;
-    this.#start = clock.now();
+    this.#start = start;
     this.#monotonicStart = clock.monotonic();
   }
 

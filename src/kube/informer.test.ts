@@ -338,6 +338,21 @@ describe('an informer', () => {
     expect(world.asked().at(-1)).toBe('watch resourceVersion=10');
   });
 
+  it('leaves it sooner when the server used to send bookmarks', async () => {
+    const world = await follow((_request, response) => page(response, 10, []));
+    await eventually(() => world.watches.length === 1);
+    latest(world).bookmark(11);
+    await eventually(() => world.clock.pendingWork === 0);
+    await world.clock.advance(149_000);
+    expect(world.watches).toHaveLength(1);
+    await world.clock.advance(5_000);
+    await eventually(() => world.watches.length === 2);
+    expect(world.errors).toEqual(['nodes: the watch was silent for 150 s; connecting anew']);
+    expect(world.asked().at(-1)).toBe('watch resourceVersion=11');
+    await world.clock.advance(155_000);
+    await eventually(() => world.watches.length === 3);
+  });
+
   it('stays on a connection that sends bookmarks', async () => {
     const world = await follow((_request, response) => page(response, 10, []));
     await eventually(() => world.watches.length === 1);

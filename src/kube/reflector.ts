@@ -55,6 +55,8 @@ const BACKOFF = { base: 1_600, max: 30_000, jitter: 0.5 };
 const SHORT_WATCH = 1_000;
 /** Silence beyond the watch's own end means that nobody is there any more. */
 const SILENCE_MARGIN = 30_000;
+/** Servers that send bookmarks do so about once a minute, so with them silence is told sooner. */
+const BOOKMARK_SILENCE = 150_000;
 /** A streamed list sends without pause; a server that does not know how to end one falls silent instead. */
 const LISTING_SILENCE = 30_000;
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
@@ -67,6 +69,8 @@ export class Reflector<T extends KubeObject> {
   #failures = 0;
   #watchBegan = 0;
   #heardAny = false;
+  /** Once true it stays: what a server did on one watch it does on the next. */
+  #sendsBookmarks = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -166,7 +170,7 @@ export class Reflector<T extends KubeObject> {
     const { kube, clock, random, kind, scope, sink, watchSeconds = WATCH_SECONDS } = this.#options;
     const timeoutSeconds = Math.ceil(watchSeconds * (1 + random.next()));
     const listing = resourceVersion === undefined;
-    const silence = new SilenceAlarm(clock, signal, listing ? LISTING_SILENCE : timeoutSeconds * 1000 + SILENCE_MARGIN);
+    const silence = new SilenceAlarm(clock, signal, listing ? LISTING_SILENCE : this.#silenceLimit(timeoutSeconds));
     const events = kube.watch(kind, {
       ...scope,
       ...(listing ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : { resourceVersion }),
@@ -184,9 +188,12 @@ export class Reflector<T extends KubeObject> {
         else if (event.type !== 'BOOKMARK') sink.upsert(event.object);
         else if (!listed && event.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true') {
           listed = true;
-          silence.limit = timeoutSeconds * 1000 + SILENCE_MARGIN;
           sink.complete();
           onListed?.();
+          silence.limit = this.#silenceLimit(timeoutSeconds);
+        } else if (listed) {
+          this.#sendsBookmarks = true;
+          silence.limit = this.#silenceLimit(timeoutSeconds);
         }
         // Until the list is through, its events are in no order that one could resume from.
         if (listed) this.#resourceVersion = event.object.metadata.resourceVersion ?? this.#resourceVersion;
@@ -197,6 +204,11 @@ export class Reflector<T extends KubeObject> {
       silence.stop();
     }
     if (silence.rang !== undefined) throw silence.rang;
+  }
+
+  #silenceLimit(timeoutSeconds: number): number {
+    const atTheEnd = timeoutSeconds * 1000 + SILENCE_MARGIN;
+    return this.#sendsBookmarks ? Math.min(BOOKMARK_SILENCE, atTheEnd) : atTheEnd;
   }
 }
 

@@ -7,18 +7,18 @@ export class SilenceError extends Error {
 
 /** Aborts its signal when nothing has been heard for longer than the limit, or when the outer signal does. */
 export class SilenceAlarm {
-  limit: number;
   /** Set once the limit was exceeded. */
   rang: SilenceError | undefined;
   readonly #clock: Clock;
   readonly #outer: AbortSignal;
   readonly #controller = new AbortController();
   readonly #forward = (): void => this.#controller.abort(this.#outer.reason);
+  #limit: number;
   #lastHeard: number;
   #cancel: () => void;
 
   constructor(clock: Clock, outer: AbortSignal, limit: number) {
-    this.limit = limit;
+    this.#limit = limit;
     this.#clock = clock;
     this.#outer = outer;
     this.#lastHeard = clock.now();
@@ -29,6 +29,13 @@ export class SilenceAlarm {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  set limit(limit: number) {
+    if (limit === this.#limit) return;
+    this.#limit = limit;
+    this.#cancel();
+    this.#check();
   }
 
   heard(): void {
@@ -42,12 +49,12 @@ export class SilenceAlarm {
 
   /** One timer for many events: it is set again only when it fires. */
   #check(): void {
-    const left = this.#lastHeard + this.limit - this.#clock.now();
+    const left = this.#lastHeard + this.#limit - this.#clock.now();
     if (left > 0) {
       this.#cancel = this.#clock.after(left, () => this.#check());
       return;
     }
-    this.rang = new SilenceError(`the watch was silent for ${Math.round(this.limit / 1000)} s; connecting anew`);
+    this.rang = new SilenceError(`the watch was silent for ${Math.round(this.#limit / 1000)} s; connecting anew`);
     this.#controller.abort(this.rang);
   }
 }

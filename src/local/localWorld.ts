@@ -2,6 +2,7 @@
  * An AKS in one process. In: a clock and randomness. Out: a Kubernetes API and an ARM API that answer, machines that
  * boot when a VM is created and leave when it is deleted, a scheduler, and workload controllers.
  */
+import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import { Informers } from '../kube/informer.ts';
@@ -32,10 +33,24 @@ export interface LocalWorldOptions {
   readonly faultRandom?: Random;
   /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
   readonly leasePeriod?: number;
+  /** What the world is kept in between processes; when there is something in it, that world goes on. */
+  readonly state?: WorldState;
+}
+
+export interface WorldState {
+  /** The file of what the API server holds. */
+  readonly cluster: string;
+  /** The file of what Azure holds. */
+  readonly azure: string;
+  /** The same in every process: it is in the ids of everything. */
+  readonly subscriptionId: string;
 }
 
 /** A machine of the local world is quick: somebody is watching. */
 const DEFAULT_PACE: MachinePace = { boot: 5_000, ready: 2_000, podStart: 1_000, podStop: 1_000 };
+
+/** Provisioning states of a machine that is on. */
+const RUNNING = new Set(['Succeeded', 'Updating', 'Deleting']);
 
 export class LocalWorld {
   readonly arm: LocalArm;
@@ -49,7 +64,8 @@ export class LocalWorld {
 
   constructor(options: LocalWorldOptions) {
     const { clock, random, log, location, armDurations } = options;
-    this.#apiServer = new LocalApiServer({ clock, random });
+    const { state } = options;
+    this.#apiServer = new LocalApiServer({ clock, random, ...(state && { stateFile: state.cluster }) });
     this.faults = new Faults({ clock, random: options.faultRandom ?? random });
     const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => this.arm.size(size)?.family);
     this.arm = new LocalArm({
@@ -58,6 +74,7 @@ export class LocalWorld {
       faults: armFaults,
       ...(location && { location }),
       ...(armDurations && { durations: armDurations }),
+      ...(state && { stateFile: state.azure, subscriptionId: state.subscriptionId }),
     });
     const { kube } = this.#apiServer;
     armFaults.follow(this.arm);
@@ -92,7 +109,13 @@ export class LocalWorld {
       pod: (ref) => pods.store.get(ref),
       leasePeriod: options.leasePeriod ?? 0,
     });
-    this.#kubelets = new Kubelets({ ...common, kube: kubeletsKube, pods, pace: { ...DEFAULT_PACE, ...options.pace } });
+    this.#kubelets = new Kubelets({
+      ...common,
+      kube: kubeletsKube,
+      pods,
+      pace: { ...DEFAULT_PACE, ...options.pace },
+      volumesReady: controlPlane.volumesReady,
+    });
     this.#manager = new Manager({ ...common, informers });
     for (const controller of [...controlPlane.controllers, ...this.#kubelets.controllers()]) {
       this.#manager.add(controller);
@@ -138,7 +161,26 @@ export class LocalWorld {
   /** Lets the world live until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await installStorageClasses(this.kube);
+    await this.#resumeMachines();
     return this.#manager.run(signal);
+  }
+
+  /** Goes on with the machines of an earlier process. */
+  async #resumeMachines(): Promise<void> {
+    const nodes = new Map((await this.kube.list(Kinds.Node)).items.map((node) => [node.metadata.name, node]));
+    for (const vm of this.arm.virtualMachines()) {
+      const machine = bootedMachine(vm);
+      if (!machine || vm.isOff || this.#machines.has(machine.name)) continue;
+      // A machine that failed may have failed to come, or to go: if it has a Node, it runs.
+      if (!RUNNING.has(vm.provisioningState) && !nodes.has(machine.name)) continue;
+      this.#machines.add(machine.name);
+      this.#kubelets.resume(machine);
+    }
+    // The process may have died after a machine and before its Node; AKS removes such Nodes.
+    const ours = `azure:///subscriptions/${this.arm.subscriptionId}/`;
+    for (const [name, { spec }] of nodes) {
+      if (spec?.providerID?.startsWith(ours) && !this.#machines.has(name)) this.#kubelets.powerOff(name);
+    }
   }
 
   async close(): Promise<void> {

@@ -12,6 +12,8 @@ export interface UpOptions {
   readonly port: number;
   /** Where the kubeconfig and all state of the local world go. */
   readonly stateDirectory: string;
+  /** Forget the world that is kept there, and begin another. */
+  readonly fresh: boolean;
   /** How many seconds pass in the local world during one real second. */
   readonly speed: number;
   /** What lives in the world at first. */

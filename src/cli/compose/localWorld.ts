@@ -1,9 +1,12 @@
 /** The composition root of `nodewright up`: the local world, and nodewright in it as it would run on AKS. */
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { renderCrds } from '../../api/crds.ts';
 import { Kinds } from '../../api/kinds.ts';
+import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import { createAzureCloudProvider } from '../../azure/createAzureCloudProvider.ts';
+import type { Clock } from '../../clock/clock.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import { ScaledClock } from '../../clock/scaledClock.ts';
 import { SystemClock } from '../../clock/systemClock.ts';
@@ -11,7 +14,8 @@ import { systemRandom } from '../../clock/systemRandom.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { HttpKube } from '../../kube/httpKube.ts';
 import { loadKubeconfig } from '../../kube/kubeconfig.ts';
-import type { Kube } from '../../kube/kube.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import type { Draft, Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import { noMetrics } from '../../kube/metrics.ts';
 import type { Manager } from '../../kube/runtime/manager.ts';
@@ -20,7 +24,8 @@ import type { Faults } from '../../local/faults/faults.ts';
 import { faultyKube } from '../../local/faults/faultyKube.ts';
 import { applyProfile } from '../../local/faults/profiles.ts';
 import { SkewedClock } from '../../local/faults/skewedClock.ts';
-import { installScenario, troubleWorld } from '../../local/scenarios/scenarios.ts';
+import { UnusableStateError } from '../../local/journal.ts';
+import { installScenario, troubleWorld, type ScenarioName } from '../../local/scenarios/scenarios.ts';
 import { LocalWorld } from '../../local/localWorld.ts';
 import { defaultNodeClass, defaultPools } from '../../nap/defaultPools.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
@@ -29,11 +34,14 @@ import { buildInfo } from '../buildInfo.ts';
 import type { RunLocalWorld, UpOptions } from './contract.ts';
 import { createEngine } from './engine.ts';
 import { WorldNarrator } from './narrator.ts';
+import { WorldMemory } from './worldMemory.ts';
 import { WorldObserver } from './worldObserver.ts';
 import { claimStateDirectory, hasCode } from './stateDirectory.ts';
 
 const CLUSTER_NAME = 'local';
 const OWNER_ONLY = 0o600;
+/** Real milliseconds. */
+const NOTE_EVERY = 1_000;
 /** Batches close sooner than in production: somebody is watching. */
 const BATCH = { batchIdle: 1_000, batchMax: 10_000 };
 
@@ -41,7 +49,16 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   const state = await claimStateDirectory(options.stateDirectory);
   const sink = openLogSink([state.log]);
   const systemClock = new SystemClock();
-  const clock = options.speed === 1 ? systemClock : new ScaledClock(systemClock, options.speed);
+  const memory = orStartAnew(
+    () =>
+      new WorldMemory({
+        directory: join(state.worlds, options.scenario),
+        fresh: options.fresh,
+        now: systemClock.now(),
+        newId: () => systemRandom.uuid(),
+      }),
+  );
+  const clock = worldClock(systemClock, options.speed, memory.time);
   const log = createJsonLog({
     level: 'info',
     sink,
@@ -50,12 +67,17 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     commit: buildInfo().commit,
   });
   const faultRandom = options.seed === undefined ? systemRandom : new SeededRandom(options.seed);
-  const world = new LocalWorld({ clock, random: systemRandom, faultRandom, log });
+  const world = orStartAnew(
+    () => new LocalWorld({ clock, random: systemRandom, faultRandom, log, state: memory.state }),
+  );
   const { faults } = world;
   const control = new ControlServer(faults, systemRandom.uuid());
   try {
     const endpoint = await listen(world, options);
-    await installCluster(world.kube);
+    const isResumed = memory.isFurnished;
+    await installDefinitions(world.kube);
+    if (!isResumed) await furnish(world.kube, options.scenario);
+    memory.furnished();
     await world.writeKubeconfig(state.kubeconfig);
     await writeFile(state.control, JSON.stringify(await control.listen()), { mode: OWNER_ONLY });
     const config = await loadKubeconfig({ path: state.kubeconfig });
@@ -85,30 +107,38 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       return { engine: createEngine({ ...common, nodeClass: cloud.nodeClass, metrics: noMetrics, ...BATCH }), cloud };
     };
     const { cloud } = await start(() => false);
-    await installScenario(options.scenario, world.kube);
     applyProfile(options.profile, faults);
-    troubleWorld(options.scenario, faults);
+    troubleWorld(options.scenario, faults, clock.now() - memory.begunAt);
     for (const fault of options.faults) faults.add(fault);
     const isDrawn = !options.headless && process.stdout.isTTY;
-    if (!isDrawn) greet(state.kubeconfig, state.log, endpoint.url, options);
+    const since = isResumed ? new Date(memory.begunAt).toISOString().slice(0, 19) : undefined;
+    if (!isDrawn) greet({ kubeconfig: state.kubeconfig, log: state.log, url: endpoint.url, since }, options);
     const observer = new WorldObserver({
       kube: world.kube,
       cloud,
       clock,
       faults,
       title: titleOf(options, endpoint.url),
-      hints: [`export KUBECONFIG=${state.kubeconfig}`, ...COMMANDS, `Ctrl-C stops everything; the log is ${state.log}`],
+
+      hints: [
+        `export KUBECONFIG=${state.kubeconfig}`,
+        ...COMMANDS,
+        `Ctrl-C stops everything; the next start goes on from there, unless with --fresh; the log is ${state.log}`,
+      ],
+      ...(since !== undefined && { opening: `the world that began at ${since} goes on; --fresh would start anew` }),
       ...(!isDrawn && { onDecision: (line) => console.log(line) }),
     });
     const terminal = {
       write: (text: string) => process.stdout.write(text),
       size: isDrawn ? () => ({ columns: process.stdout.columns, rows: process.stdout.rows }) : undefined,
     };
-    await runTogether(signal, [
-      (stop) => world.run(stop),
-      (stop) => keepAlive(stop, faults, log, async (isDead) => (await start(isDead)).engine),
-      (stop) => new WorldNarrator(observer, terminal, (wait, until) => systemClock.sleep(wait, until)).run(stop),
-    ]);
+    await runTogether(signal, log, {
+      world: (stop) => world.run(stop),
+      nodewright: (stop) => keepAlive(stop, faults, log, async (isDead) => (await start(isDead)).engine),
+      picture: (stop) =>
+        new WorldNarrator(observer, terminal, (wait, until) => systemClock.sleep(wait, until)).run(stop),
+      ...(clock !== systemClock && { time: (stop: AbortSignal) => noteTime(stop, memory, clock, options.speed) }),
+    });
   } finally {
     await control.close();
     await world.close();
@@ -165,17 +195,67 @@ async function listen(world: LocalWorld, { port }: UpOptions): ReturnType<LocalW
   }
 }
 
-/** What AKS has ready in a cluster with node auto-provisioning. */
-async function installCluster(kube: Kube): Promise<void> {
-  for (const crd of renderCrds()) await kube.create(Kinds.CustomResourceDefinition, crd);
-  await kube.create(Kinds.AKSNodeClass, defaultNodeClass);
-  for (const pool of defaultPools) await kube.create(Kinds.NodePool, pool);
+/** A world that goes on gets the definitions of this version. */
+async function installDefinitions(kube: Kube): Promise<void> {
+  for (const crd of renderCrds()) {
+    const body = { ...crd, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
+    const options = { fieldManager: 'nodewright', force: true };
+    await kube.patch(Kinds.CustomResourceDefinition, { name: crd.metadata.name }, { type: 'apply', body }, options);
+  }
 }
 
-function greet(kubeconfig: string, log: string, url: string, { headless, scenario, profile }: UpOptions): void {
+/** What AKS has ready in a new cluster with node auto-provisioning, and what the scenario adds. */
+async function furnish(kube: Kube, scenario: ScenarioName): Promise<void> {
+  await createMissing(kube, Kinds.AKSNodeClass, defaultNodeClass);
+  for (const pool of defaultPools) await createMissing(kube, Kinds.NodePool, pool);
+  await installScenario(scenario, kube);
+}
+
+/** The process may have died while it furnished the world. */
+async function createMissing<T extends KubeObject>(kube: Kube, kind: ResourceKind<T>, object: Draft<T>): Promise<void> {
+  try {
+    await kube.create(kind, object);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}
+
+/** Time never goes back in a world: one that has hurried on stays ahead. */
+function worldClock(clock: Clock, speed: number, earliest: number): Clock {
+  const now = clock.now();
+  return speed === 1 && earliest <= now ? clock : new ScaledClock(clock, speed, Math.max(now, earliest));
+}
+
+/** Notes from time to time how far a hurried clock has come. */
+async function noteTime(stop: AbortSignal, memory: WorldMemory, clock: Clock, speed: number): Promise<void> {
+  const interval = NOTE_EVERY * speed;
+  while (!stop.aborted) {
+    memory.reach(clock.now() + 2 * interval);
+    await clock.sleep(interval, stop).catch(() => undefined);
+  }
+}
+
+function orStartAnew<T>(open: () => T): T {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof UnusableStateError)) throw error;
+    throw new Error(`${error.message}; start anew with --fresh, or give another --state-dir`, { cause: error });
+  }
+}
+
+interface Greeting {
+  readonly kubeconfig: string;
+  readonly log: string;
+  readonly url: string;
+  /** When a world that goes on had begun. */
+  readonly since: string | undefined;
+}
+
+function greet({ kubeconfig, log, url, since }: Greeting, { headless, scenario, profile }: UpOptions): void {
   const lines = [
     `nodewright ${buildInfo().version}: a local AKS is up at ${url} (scenario ${scenario}, profile ${profile})`,
-    '',
+    since === undefined ? '' : `The world that began at ${since} goes on; --fresh would start anew.`,
     `  export KUBECONFIG=${kubeconfig}`,
     '',
     ...COMMANDS.map((command) => `  ${command}`),
@@ -190,16 +270,19 @@ function greet(kubeconfig: string, log: string, url: string, { headless, scenari
 /** Runs all until `signal` aborts or one of them fails; then stops the others and waits for them. */
 async function runTogether(
   signal: AbortSignal,
-  parts: readonly ((stop: AbortSignal) => Promise<void>)[],
+  log: Log,
+  parts: Readonly<Record<string, (stop: AbortSignal) => Promise<void>>>,
 ): Promise<void> {
   const failure = new AbortController();
   const stop = AbortSignal.any([signal, failure.signal]);
   setMaxListeners(0, stop);
   const results = await Promise.allSettled(
-    parts.map(async (part) => {
+    Object.entries(parts).map(async ([name, part]) => {
       try {
         await part(stop);
+        log.info('stopped', { part: name });
       } catch (error) {
+        log.error('ended', { part: name, error });
         failure.abort(error);
         throw error;
       }

@@ -12,6 +12,8 @@ export interface StateDirectory {
   readonly log: string;
   /** Where `nodewright fault` finds the running world. */
   readonly control: string;
+  /** A folder for each scenario's world. */
+  readonly worlds: string;
   /** Removes what would mislead once the world is gone: the kubeconfig and the claim. */
   release(): Promise<void>;
 }
@@ -29,6 +31,7 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
     kubeconfig,
     control,
     log: join(path, 'nodewright.log'),
+    worlds: join(path, 'worlds'),
     release: async () => {
       await rm(kubeconfig, { force: true });
       await rm(control, { force: true });

@@ -28,6 +28,8 @@ export interface WorldObserverOptions {
   readonly faults: Faults;
   readonly title: string;
   readonly hints: readonly string[];
+  /** The first line among the decisions. */
+  readonly opening?: string;
   /** Told of every decision as it is made. */
   readonly onDecision?: (line: string) => void;
 }
@@ -41,11 +43,14 @@ export class WorldObserver {
   readonly #decisions: string[] = [];
   readonly #bought = new Set<string>();
   #prices = new Map<string, number>();
+  /** What was there before is no news. */
+  #isSynced = false;
   #pricedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: WorldObserverOptions) {
     const { kube, clock } = options;
     this.#options = options;
+    if (options.opening !== undefined) this.#decisions.push(`${this.#time()}  ${options.opening}`);
     this.#informers = new Informers({ kube, clock, random: systemRandom });
     this.#nodes = this.#informers.of(Kinds.Node);
     this.#pods = this.#informers.of(Kinds.Pod, {
@@ -64,8 +69,9 @@ export class WorldObserver {
     return this.#informers.run(signal);
   }
 
-  synced(signal: AbortSignal): Promise<void> {
-    return this.#informers.synced(signal);
+  async synced(signal: AbortSignal): Promise<void> {
+    await this.#informers.synced(signal);
+    this.#isSynced = true;
   }
 
   async facts(signal: AbortSignal): Promise<WorldFacts> {
@@ -123,6 +129,7 @@ export class WorldObserver {
     }
     if (claim.status?.providerID && size && !this.#bought.has(name)) {
       this.#bought.add(name);
+      if (!this.#isSynced) return;
       const price = this.#prices.get(offeringKey(labels));
       const where = `${labels[Labels.zone] ?? ''} ${labels[Labels.capacityType] ?? ''}`;
       this.#decide(

@@ -16,7 +16,9 @@ import type { FederatedCredential, LocalCredentials } from './directory/tokens.t
 import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
 import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { Operations } from './operations.ts';
-import { ResourceStore, type StoreState } from './resourceStore.ts';
+import { finishHalfDone } from './halfDone.ts';
+import { ResourceJournal } from './resourceJournal.ts';
+import { ResourceStore } from './resourceStore.ts';
 import { ArmServer, type YieldingClock } from './server/armServer.ts';
 import { Gate } from './server/gate.ts';
 import { AZURE_LIMITS, Throttling, type ThrottleLimits } from './server/throttling.ts';
@@ -42,17 +44,10 @@ export interface LocalArmOptions {
   /** Most items on a page of a list. */
   readonly pageSize?: number;
   readonly faults?: FaultPlan;
+  /** Where the subscription's resources are kept between processes; nowhere unless given. */
+  readonly stateFile?: string;
   /** Signs the server's certificate; made on the spot when absent. */
   readonly authority?: CertificateAuthority;
-}
-
-/** All that the local Azure must keep to go on after a restart, as plain JSON. */
-export interface ArmState {
-  readonly subscriptionId: string;
-  readonly location: string;
-  readonly store: StoreState;
-  readonly quota: QuotaLimits;
-  readonly restrictions: readonly SkuRestriction[];
 }
 
 const DEFAULT_DURATIONS: ArmDurations = {
@@ -81,6 +76,7 @@ export class LocalArm {
   private readonly context: ArmContext;
   private readonly services: Services;
   private readonly server: ArmServer;
+  private readonly journal: ResourceJournal | undefined;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
 
   constructor(options: LocalArmOptions) {
@@ -112,9 +108,11 @@ export class LocalArm {
       restrictions: options.restrictions ?? [],
     });
     const { store } = this.context;
-    const common = { location: this.location, provisioningState: 'Succeeded' } as const;
-    store.putGroup({ name: this.cluster.resourceGroup, ...common });
+    if (options.stateFile !== undefined) this.journal = new ResourceJournal(options.stateFile, store);
     this.network = this.services.addCluster(this.cluster, this.nodeResourceGroup);
+    // Whatever an earlier process left half done comes to its end.
+    this.services.resume();
+    finishHalfDone(this.context, this.services.resumedTypes);
     const { tokens, images, router } = this.services;
     const limits = options.throttling ?? AZURE_LIMITS;
     this.server = new ArmServer({
@@ -145,6 +143,7 @@ export class LocalArm {
   async close(): Promise<void> {
     this.context.operations.close();
     this.services.events.close();
+    this.journal?.close();
     await this.server.close();
   }
 
@@ -239,33 +238,6 @@ export class LocalArm {
     const capabilities = this.context.catalogue.find(size)?.sku.capabilities;
     const count = capabilities?.find(({ name }) => name === 'MaxDataDiskCount')?.value;
     return count === undefined ? undefined : Number(count);
-  }
-
-  /** Everything that must survive a restart. */
-  exportState(): ArmState {
-    return {
-      subscriptionId: this.subscriptionId,
-      location: this.location,
-      store: this.context.store.export(),
-      quota: this.services.usages.changedLimits(),
-      restrictions: this.services.skus.allRestrictions(),
-    };
-  }
-
-  /**
-   * Goes on from a saved state, made with the same subscription and location. Changes that were under way come to
-   * their end, and machines that run are announced again.
-   */
-  importState(state: ArmState): void {
-    if (state.subscriptionId !== this.subscriptionId || state.location !== this.location) {
-      throw new Error(
-        `The saved state is of subscription ${state.subscriptionId} in ${state.location}; this Azure is ${this.subscriptionId} in ${this.location}.`,
-      );
-    }
-    this.context.store.import(state.store);
-    for (const [counter, limit] of Object.entries(state.quota)) this.services.usages.setLimit(counter, limit);
-    for (const restriction of state.restrictions) this.services.skus.restrict(restriction);
-    this.services.resume();
   }
 
   private started(): { readonly endpoint: string; readonly caPem: string } {

@@ -31,12 +31,13 @@ export interface ResourceGroup {
   readonly provisioningState: 'Succeeded' | 'Deleting';
 }
 
-/** Everything in the store, as JSON can hold it. */
-export interface StoreState {
-  readonly tags: Readonly<Record<string, string>>;
-  readonly groups: readonly ResourceGroup[];
-  readonly resources: readonly ArmResource[];
-}
+/** One change of the store, as JSON can hold it: enough to make the same change elsewhere. */
+export type StoreChange =
+  | { readonly resource: ArmResource }
+  | { readonly removed: string }
+  | { readonly group: ResourceGroup }
+  | { readonly removedGroup: string }
+  | { readonly tags: Readonly<Record<string, string>> };
 
 export type StoreListener = (before: ArmResource | undefined, after: ArmResource | undefined) => void;
 
@@ -55,6 +56,7 @@ export class ResourceStore {
   private readonly types = new Map<string, TypeIndex>();
   private readonly childKeys = new Map<string, Set<string>>();
   private readonly listeners = new Set<StoreListener>();
+  private readonly subscribers = new Set<(change: StoreChange) => void>();
   private tags: Readonly<Record<string, string>> = {};
 
   constructor(subscriptionId: string) {
@@ -68,14 +70,16 @@ export class ResourceStore {
 
   tagSubscription(tags: Readonly<Record<string, string>>): void {
     this.tags = tags;
+    this.announce({ tags });
   }
 
   putGroup(group: ResourceGroup): void {
     this.groups.set(group.name.toLowerCase(), group);
+    this.announce({ group });
   }
 
   deleteGroup(name: string): void {
-    this.groups.delete(name.toLowerCase());
+    if (this.groups.delete(name.toLowerCase())) this.announce({ removedGroup: name });
   }
 
   findGroup(name: string): ResourceGroup | undefined {
@@ -120,6 +124,7 @@ export class ResourceStore {
     this.resources.set(key, resource);
     index.byKey.set(key, resource);
     for (const listener of this.listeners) listener(before, resource);
+    this.announce({ resource });
   }
 
   delete(id: string): void {
@@ -135,6 +140,7 @@ export class ResourceStore {
     siblings?.delete(key);
     if (parent !== undefined && siblings?.size === 0) this.childKeys.delete(parent);
     for (const listener of this.listeners) listener(before, undefined);
+    this.announce({ removed: id });
   }
 
   find(id: string): ArmResource | undefined {
@@ -185,17 +191,30 @@ export class ResourceStore {
     this.listeners.add(listener);
   }
 
-  export(): StoreState {
-    return { tags: this.tags, groups: this.allGroups(), resources: this.all() };
+  /** Told of every change as something that can be kept. Returns the way to stop. */
+  subscribe(subscriber: (change: StoreChange) => void): () => void {
+    this.subscribers.add(subscriber);
+    return () => this.subscribers.delete(subscriber);
   }
 
-  /** Replaces what is there. */
-  import(state: StoreState): void {
-    for (const resource of this.all()) this.delete(resource.id);
-    this.groups.clear();
-    this.tags = state.tags;
-    for (const group of state.groups) this.putGroup(group);
-    for (const resource of state.resources) this.put(resource);
+  /** Makes a change that was told elsewhere or earlier. */
+  apply(change: StoreChange): void {
+    if ('resource' in change) this.put(change.resource);
+    else if ('removed' in change) this.delete(change.removed);
+    else if ('group' in change) this.putGroup(change.group);
+    else if ('removedGroup' in change) this.deleteGroup(change.removedGroup);
+    else this.tagSubscription(change.tags);
+  }
+
+  /** The changes that would fill an empty store like this one. */
+  *snapshot(): Iterable<StoreChange> {
+    yield { tags: this.tags };
+    for (const group of this.groups.values()) yield { group };
+    for (const resource of this.resources.values()) yield { resource };
+  }
+
+  private announce(change: StoreChange): void {
+    for (const subscriber of this.subscribers) subscriber(change);
   }
 
   private indexOf(type: string): TypeIndex {

@@ -36,6 +36,9 @@ import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { Router } from './server/router.ts';
 import { VIRTUAL_MACHINES, VirtualMachines } from './virtualMachines.ts';
 
+/** The same in every process: machines refer to images by it. */
+const IMAGE_SUBSCRIPTION = '10000000-0000-4000-8000-000000000001';
+
 export interface ServicesOptions {
   readonly context: ArmContext;
   readonly credentials: LocalCredentials;
@@ -61,8 +64,10 @@ export interface Services {
     cluster: { readonly resourceGroup: string; readonly name: string },
     nodeResourceGroup: string,
   ): ClusterNetwork;
-  /** After a state was put into the store: what was under way comes to its end. */
+  /** When the store was restored: machines, interfaces and groups go on with what was under way. */
   resume(): void;
+  /** The types that `resume` takes care of. */
+  readonly resumedTypes: ReadonlySet<string>;
 }
 
 export function createServices(options: ServicesOptions): Services {
@@ -77,7 +82,7 @@ export function createServices(options: ServicesOptions): Services {
   const principals = new Principals();
   principals.add(owner);
   const tokens = new Tokens(clock, credentials.tenantId, random.uuid(), principals);
-  const images = new Images(context, tokens, random.uuid());
+  const images = new Images(context, tokens, IMAGE_SUBSCRIPTION);
   const addresses = new SubnetAddresses(store);
   const interfaces = new NetworkInterfaces(context, addresses);
   const usages = new Usages(context, options.quota);
@@ -160,6 +165,8 @@ export function createServices(options: ServicesOptions): Services {
     resume: () => {
       interfaces.resume();
       machines.resume();
+      clusters.resume();
     },
+    resumedTypes: new Set([NETWORK_INTERFACES, VIRTUAL_MACHINES]),
   };
 }

@@ -180,16 +180,14 @@ export class VirtualMachines {
     if (!wasOn && to === 'running') this.tell('started', id);
   }
 
-  /** Brings what was under way when the state was saved to its end, and tells of the machines that run. */
+  /** Goes on with what an earlier process had begun. */
   resume(): void {
+    const request = { lateFault: undefined };
     for (const machine of this.context.store.list(VIRTUAL_MACHINES)) {
       const state = machine.properties['provisioningState'];
-      if (state === 'Deleting') this.removed(machine.id);
-      else if (state === 'Creating') this.beginCreate(machine, { lateFault: undefined });
-      else {
-        if (state === 'Updating') this.write(machine, { ...machine.properties, provisioningState: 'Succeeded' });
-        if (textAt(machine.hidden, 'told') === 'on') this.tell('created', machine.id);
-      }
+      if (state === 'Deleting') this.beginDelete(machine, request);
+      if (state === 'Creating') this.beginCreate(machine, request);
+      if (state === 'Updating') this.write(machine, { ...machine.properties, provisioningState: 'Succeeded' });
     }
   }
 

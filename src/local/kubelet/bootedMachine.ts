@@ -37,7 +37,8 @@ export function bootedMachine(vm: LocalVirtualMachine): Machine | undefined {
     taints: readTaints(variables.get('KUBELET_REGISTER_WITH_TAINTS') ?? ''),
     capacity: formatResources(capacity),
     allocatable: formatResources(allocatableOf(capacity, flags)),
-    kubeletVersion: `v${version}`,
+    // A server's build may end in a name of its own; machines are known by the release.
+    kubeletVersion: `v${version.replace(/[-+].*$/, '')}`,
     osImage: OS_IMAGES.find(([pattern]) => pattern.test(vm.imageId ?? ''))?.[1] ?? 'Linux',
   };
 }

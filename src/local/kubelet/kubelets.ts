@@ -20,22 +20,29 @@ export interface KubeletsOptions {
   readonly log: Log;
   readonly pods: Informer<Pod>;
   readonly pace: MachinePace;
+  /** Whether all disks of a pod are on its machine; absent where nobody attaches any. */
+  readonly volumesReady?: (pod: Pod) => boolean;
 }
 
 const LEASE_NAMESPACE = 'kube-node-lease';
 const LEASE_PERIOD = 10_000;
 const LEASE_DURATION_SECONDS = 40;
+/** How often a kubelet looks whether a disk has come. */
+const VOLUME_WAIT = 1_000;
 
 const ignore = (): void => undefined;
 
-type Stage = 'booting' | 'joined' | 'ready';
+/** `resuming`: it was on before this process, and its Node tells how far it had come. */
+type Stage = 'resuming' | 'booting' | 'joined' | 'ready';
 
 interface MachineState {
   /** Absent for a Node that somebody else has made. */
   readonly machine?: Machine;
-  readonly poweredOnAt: number;
+  poweredOnAt: number;
   stage: Stage;
   joinedAt: number;
+  /** Whether it has looked at the pods that were bound to it before. */
+  isAwake?: boolean;
 }
 
 /**
@@ -54,10 +61,15 @@ export class Kubelets {
     this.#options = options;
   }
 
-  powerOn(machine: Machine): void {
+  powerOn(machine: Machine, stage: Stage = 'booting'): void {
     const now = this.#options.clock.now();
-    this.#machines.set(machine.name, { machine, poweredOnAt: now, stage: 'booting', joinedAt: 0 });
+    this.#machines.set(machine.name, { machine, poweredOnAt: now, stage, joinedAt: 0 });
     this.#wakeMachine(machine.name);
+  }
+
+  /** Goes on with a machine that an earlier process had powered on. */
+  resume(machine: Machine): void {
+    this.powerOn(machine, 'resuming');
   }
 
   /** The machine is gone: its Node goes quiet, and the cloud's node controller removes the Node object. */
@@ -123,6 +135,7 @@ export class Kubelets {
       return undefined;
     }
     const now = clock.now();
+    if (state.stage === 'resuming') state.stage = await this.#stageOf(name);
     if (state.stage === 'booting') {
       const due = state.poweredOnAt + pace.boot;
       if (now < due) return { requeueAfter: due - now };
@@ -135,10 +148,27 @@ export class Kubelets {
       if (now < due) return { requeueAfter: due - now };
       await this.#becomeReady(name);
       state.stage = 'ready';
-      for (const pod of pods.store.byIndex('spec.nodeName', name)) this.#wakePod(keyOf(pod));
     }
     await this.#renewLease(name);
+    if (!state.isAwake) {
+      state.isAwake = true;
+      for (const pod of pods.store.byIndex('spec.nodeName', name)) this.#wakePod(keyOf(pod));
+    }
     return { requeueAfter: LEASE_PERIOD };
+  }
+
+  /** How far a machine had come, by what its Node says. */
+  async #stageOf(name: string): Promise<Stage> {
+    try {
+      const { status } = await this.#options.kube.get(Kinds.Node, { name });
+      const isReady = status?.conditions?.some(
+        (condition) => condition.type === 'Ready' && condition.status === 'True',
+      );
+      return isReady ? 'ready' : 'joined';
+    } catch (error) {
+      if (isNotFound(error)) return 'booting';
+      throw error;
+    }
   }
 
   async #join(machine: Machine): Promise<void> {
@@ -199,6 +229,7 @@ export class Kubelets {
     const seenAt = this.#seenAt.get(key) ?? now;
     this.#seenAt.set(key, seenAt);
     if (now < seenAt + pace.podStart) return { requeueAfter: seenAt + pace.podStart - now };
+    if (this.#options.volumesReady?.(pod) === false) return { requeueAfter: VOLUME_WAIT };
     const status = runningStatus(pod, timestamp(now), pod.spec?.nodeName ?? '');
     await ignoreMissing(kube.patch(Kinds.Pod, ref, { type: 'strategic', body: { status } }, { subresource: 'status' }));
     return undefined;

@@ -6,7 +6,7 @@ import { Kinds } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import { isAlreadyExists } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
-import { parseFault } from '../faults/faultKinds.ts';
+import { parseFault, type FaultOrder } from '../faults/faultKinds.ts';
 import type { Faults } from '../faults/faults.ts';
 import { batch, database, manifest, nightly, service, type Manifest } from './manifests.ts';
 
@@ -181,17 +181,28 @@ export async function installScenario(name: ScenarioName, kube: Kube): Promise<v
   }
 }
 
-/** Lets the scenario's troubles come; returns how to end them. */
-export function troubleWorld(name: ScenarioName, faults: Faults): () => void {
+/**
+ * Lets the scenario's troubles come; returns how to end them. `age` is how long the world has lived already: troubles
+ * that were due come again only if they repeat, or if they would still last.
+ */
+export function troubleWorld(name: ScenarioName, faults: Faults, age = 0): () => void {
   const cancels = new Map<Trouble, () => void>();
-  const plan = (trouble: Trouble, wait: number): void => {
+  const plan = (trouble: Trouble, wait: number, order: FaultOrder): void => {
     const cancel = faults.clock.after(wait, () => {
-      faults.add(parseFault(trouble.fault));
-      if (trouble.every !== undefined) plan(trouble, trouble.every);
+      faults.add(order);
+      if (trouble.every !== undefined) plan(trouble, trouble.every, parseFault(trouble.fault));
     });
     cancels.set(trouble, cancel);
   };
-  for (const trouble of scenarios[name].troubles) plan(trouble, trouble.at);
+  for (const trouble of scenarios[name].troubles) {
+    const order = parseFault(trouble.fault);
+    const { at, every } = trouble;
+    const late = age - at;
+    const lasts = order.numbers['for'] ?? 0;
+    if (late <= 0) plan(trouble, -late, order);
+    else if (every !== undefined) plan(trouble, every - (late % every), order);
+    else if (late < lasts) plan(trouble, 0, { ...order, numbers: { ...order.numbers, for: lasts - late } });
+  }
   return () => {
     for (const cancel of cancels.values()) cancel();
   };

@@ -26,6 +26,8 @@ export interface LocalVirtualMachine {
   readonly privateIPAddress: string | undefined;
   readonly tags: Readonly<Record<string, string>>;
   readonly provisioningState: string;
+  /** Somebody has switched it off. */
+  readonly isOff: boolean;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
 }
@@ -60,6 +62,7 @@ export function describeMachine(
     privateIPAddress: interfaces.primaryAddress(interfaceIds(machine)[0] ?? ''),
     tags: machine.tags ?? {},
     provisioningState: textAt(properties, 'provisioningState') ?? '',
+    isOff: textAt(hidden, 'told') === 'off',
     createdAt: typeof createdAt === 'number' ? createdAt : 0,
   };
 }

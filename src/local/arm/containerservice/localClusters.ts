@@ -26,13 +26,18 @@ export class LocalClusters {
     this.machines = machines;
   }
 
-  /** A cluster with node auto-provisioning on, ready from the start. */
+  /** A cluster with node auto-provisioning on, ready from the start; one that is there stays as it is. */
   add(
     pools: AgentPools,
     { resourceGroup, name }: { readonly resourceGroup: string; readonly name: string },
     nodeResourceGroup: string,
   ): ClusterNetwork {
     const { store, location, random } = this.context;
+    if (store.findGroup(resourceGroup) === undefined) {
+      store.putGroup({ name: resourceGroup, location, provisioningState: 'Succeeded' });
+    }
+    const existing = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
+    if (existing !== undefined) return this.layOut(existing);
     const version = resolveKubernetes(undefined);
     const cluster: ArmResource = {
       id: store.idOf(resourceGroup, MANAGED_CLUSTERS, name),
@@ -84,6 +89,15 @@ export class LocalClusters {
     }
     const number = FIRST_CLUSTER_ID + store.list(MANAGED_CLUSTERS).length - 1;
     return layOutClusterNetwork(this.context, group, String(number));
+  }
+
+  /** Groups that were on their way out when an earlier process ended. */
+  resume(): void {
+    const { store, operations, durations } = this.context;
+    for (const { name, provisioningState } of store.allGroups()) {
+      if (provisioningState !== 'Deleting') continue;
+      operations.begin({ milliseconds: durations.resourceGroupDelete, finish: () => this.empty(name, true) });
+    }
   }
 
   subnetOf(nodeResourceGroup: string): string {

@@ -102,11 +102,16 @@ export class NetworkInterfaces {
     return textAt(primary, 'properties', 'privateIPAddress');
   }
 
-  /** Brings what was under way when the state was saved to its end. */
+  /** Goes on with what an earlier process had begun. */
   resume(): void {
-    for (const { id, properties } of this.context.store.list(NETWORK_INTERFACES)) {
-      if (properties['provisioningState'] === 'Updating') this.settle(id, 'Succeeded');
-      if (properties['provisioningState'] === 'Deleting') this.remove(id);
+    const { store, operations, durations } = this.context;
+    for (const { id, properties } of store.list(NETWORK_INTERFACES)) {
+      const milliseconds = durations.networkInterface;
+      const state = textAt(properties, 'provisioningState');
+      if (state === 'Updating') {
+        operations.begin({ milliseconds, finish: () => this.settle(id, 'Succeeded', 'Updating') });
+      }
+      if (state === 'Deleting') operations.begin({ milliseconds, finish: () => this.remove(id) });
     }
   }
 

@@ -1,0 +1,109 @@
+/**
+ * What `up` must remember of a world to go on with it. In: a folder for the world. Out: where its parts keep their
+ * state, when it began, how far its clock had come, and whether there was a world at all.
+ */
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UnusableStateError } from '../../local/journal.ts';
+import type { WorldState } from '../../local/localWorld.ts';
+
+/** Changes with the meaning of anything in the folder. */
+const VERSION = 1;
+const OWNER_ONLY = 0o600;
+
+interface Memory {
+  readonly nodewrightWorld: number;
+  readonly subscriptionId: string;
+  /** Milliseconds since the epoch, on the world's clock. */
+  readonly begunAt: number;
+  /** A moment that the world's clock has not passed. */
+  readonly time: number;
+  /** Whether everything that a new world starts with is in it. */
+  readonly isFurnished: boolean;
+}
+
+export interface WorldMemoryOptions {
+  readonly directory: string;
+  /** Forgets what is there. */
+  readonly fresh: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly newId: () => string;
+}
+
+export class WorldMemory {
+  readonly state: WorldState;
+  readonly #path: string;
+  #memory: Memory;
+
+  constructor({ directory, fresh, now, newId }: WorldMemoryOptions) {
+    if (fresh) rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    this.#path = join(directory, 'world.json');
+    const found = existsSync(this.#path) ? read(this.#path) : undefined;
+    this.#memory = found ?? {
+      nodewrightWorld: VERSION,
+      subscriptionId: newId(),
+      begunAt: now,
+      time: now,
+      isFurnished: false,
+    };
+    this.#write();
+    this.state = {
+      cluster: join(directory, 'cluster.jsonl'),
+      azure: join(directory, 'azure.jsonl'),
+      subscriptionId: this.#memory.subscriptionId,
+    };
+  }
+
+  get begunAt(): number {
+    return this.#memory.begunAt;
+  }
+
+  /** Where the world's clock goes on at the earliest. */
+  get time(): number {
+    return this.#memory.time;
+  }
+
+  get isFurnished(): boolean {
+    return this.#memory.isFurnished;
+  }
+
+  furnished(): void {
+    this.#memory = { ...this.#memory, isFurnished: true };
+    this.#write();
+  }
+
+  /** Notes a moment that the world's clock has not passed. */
+  reach(time: number): void {
+    if (time <= this.#memory.time) return;
+    this.#memory = { ...this.#memory, time };
+    this.#write();
+  }
+
+  /** Beside the file and then in its place: whoever dies in between leaves the old one. */
+  #write(): void {
+    writeFileSync(`${this.#path}.new`, `${JSON.stringify(this.#memory)}\n`, { mode: OWNER_ONLY });
+    renameSync(`${this.#path}.new`, this.#path);
+  }
+}
+
+function read(path: string): Memory {
+  let found: Partial<Memory>;
+  try {
+    found = JSON.parse(readFileSync(path, 'utf8')) as Partial<Memory>;
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new UnusableStateError(`${path} is damaged`);
+    throw error;
+  }
+  const { nodewrightWorld: version, subscriptionId, begunAt, time, isFurnished } = found;
+  if (version !== VERSION) {
+    throw new UnusableStateError(
+      `${path} was written by another version of nodewright: its format is ${version ?? 'unknown'}, and this version reads ${VERSION}`,
+    );
+  }
+  if (typeof subscriptionId !== 'string' || typeof begunAt !== 'number' || typeof time !== 'number') {
+    throw new UnusableStateError(`${path} is damaged`);
+  }
+  return { nodewrightWorld: version, subscriptionId, begunAt, time, isFurnished: isFurnished === true };
+}

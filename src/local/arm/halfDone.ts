@@ -1,0 +1,25 @@
+/**
+ * What an earlier process had begun, for resources that only take time. In: the store as that process left it, and the
+ * types that go on by themselves. Out: what was being made is there after a moment, and what was being deleted is gone.
+ */
+import type { ArmContext } from './armContext.ts';
+import { textAt } from './jsonPath.ts';
+
+const MOMENT = 1_000;
+const BEGUN = new Set(['Creating', 'Updating']);
+
+export function finishHalfDone(context: ArmContext, others: ReadonlySet<string>): void {
+  const { store, operations } = context;
+  for (const { id, type, properties } of store.all()) {
+    const state = textAt(properties, 'provisioningState') ?? '';
+    if (others.has(type)) continue;
+    if (state === 'Deleting') operations.begin({ milliseconds: MOMENT, finish: () => store.delete(id) });
+    if (!BEGUN.has(state)) continue;
+    const finish = (): void => {
+      const current = store.find(id);
+      if (current === undefined || textAt(current.properties, 'provisioningState') !== state) return;
+      store.put({ ...current, properties: { ...current.properties, provisioningState: 'Succeeded' } });
+    };
+    operations.begin({ milliseconds: MOMENT, finish });
+  }
+}

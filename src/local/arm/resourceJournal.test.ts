@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SeededRandom } from '../../clock/seededRandom.ts';
+import { VirtualClock } from '../../clock/virtualClock.ts';
+import { ResourceJournal } from './resourceJournal.ts';
+import { ResourceStore, type ArmResource } from './resourceStore.ts';
+import { LocalArm } from './localArm.ts';
+
+const SUBSCRIPTION = '00000000-0000-0000-0000-000000000001';
+
+describe('a subscription that is kept', () => {
+  let folder: string;
+  let file: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'nodewright-azure-'));
+    file = join(folder, 'azure.jsonl');
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const resource = (name: string, properties: ArmResource['properties'] = {}): ArmResource => ({
+    id: `/subscriptions/${SUBSCRIPTION}/resourceGroups/group/providers/Some.Thing/things/${name}`,
+    name,
+    type: 'Some.Thing/things',
+    etag: '"1"',
+    properties,
+  });
+
+  /** As a process does that writes and ends. */
+  const write = (change: (store: ResourceStore) => void): void => {
+    const store = new ResourceStore(SUBSCRIPTION);
+    const journal = new ResourceJournal(file, store);
+    change(store);
+    journal.close();
+  };
+
+  it('has the same resources and secrets, of whatever type, and not those that are gone', () => {
+    write((store) => {
+      store.putGroup({ name: 'group', location: 'eastus', provisioningState: 'Succeeded' });
+      store.putGroup({ name: 'passing', location: 'eastus', provisioningState: 'Deleting' });
+      store.deleteGroup('passing');
+      store.tagSubscription({ owner: 'me' });
+      store.put(resource('kept', { size: 1 }));
+      store.put({ ...resource('kept', { size: 2 }), hidden: { customData: 'c2VjcmV0' } });
+      store.put(resource('gone'));
+      store.delete(resource('gone').id);
+    });
+    // Once more, for what a second process finds was written by the rewriting of the first.
+    write(() => undefined);
+    write((store) => {
+      expect(store.all()).toEqual([{ ...resource('kept', { size: 2 }), hidden: { customData: 'c2VjcmV0' } }]);
+      expect(store.allGroups().map(({ name }) => name)).toEqual(['group']);
+      expect(store.subscriptionTags()).toEqual({ owner: 'me' });
+    });
+  });
+
+  it('finishes what was half done', async () => {
+    const clock = new VirtualClock(0);
+    const options = { clock, random: new SeededRandom(1), subscriptionId: SUBSCRIPTION, stateFile: file };
+    const first = new LocalArm(options);
+    const group = first.nodeResourceGroup;
+    await first.close();
+    const id = (type: string, name: string): string =>
+      `/subscriptions/${SUBSCRIPTION}/resourceGroups/${group}/providers/${type}/${name}`;
+    write((store) => {
+      for (const [name, provisioningState] of [
+        ['coming', 'Creating'],
+        ['going', 'Deleting'],
+      ] as const) {
+        store.put({
+          ...resource(name, { provisioningState, vmId: name, hardwareProfile: { vmSize: 'Standard_D2s_v5' } }),
+          id: id('Microsoft.Compute/virtualMachines', name),
+          type: 'Microsoft.Compute/virtualMachines',
+        });
+      }
+    });
+    const second = new LocalArm({ ...options, random: new SeededRandom(2) });
+    const seen: string[] = [];
+    second.onVirtualMachine(({ type, vm }) => seen.push(`${vm.name} ${type}`));
+    await clock.advance(60_000);
+    expect(seen.sort()).toEqual(['coming created', 'going deleted']);
+    expect(second.virtualMachines().map(({ name, provisioningState }) => [name, provisioningState])).toEqual([
+      ['coming', 'Succeeded'],
+    ]);
+    await second.close();
+  });
+});

@@ -1,0 +1,193 @@
+/**
+ * State that outlives its process. In: lines to remember, and the means to say everything anew. Out: an append-only file
+ * of JSON lines, from which a later process is told the same.
+ *
+ * A process that dies mid-write leaves a torn last line, which is dropped. The file is rewritten without its history
+ * when it has grown to several times the size of what it holds, so its length stays bounded by the state's.
+ */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+
+export interface JournalOptions {
+  readonly path: string;
+  /** Opens the first line as `{"<name>": <version>, …}`: what the file is, and how its lines are to be read. */
+  readonly name: string;
+  readonly version: number;
+  /** What else the first line says. */
+  readonly header: () => object;
+  /** Told each line of an earlier process, the first one included, in order. */
+  readonly take: (line: Readonly<Record<string, unknown>>, isHeader: boolean) => void;
+  /** Called after the last line was told, before anything is written. */
+  readonly taken?: () => void;
+  /** Everything that there is now, as lines. */
+  readonly snapshot: () => Iterable<object>;
+}
+
+/** The file is there, and nobody should build on it. */
+export class UnusableStateError extends Error {
+  override readonly name = 'UnusableStateError';
+}
+
+const READ_CHUNK = 4 * 1024 * 1024;
+const FLUSH_AT = 1024 * 1024;
+const SMALLEST_COMPACTION = 16 * 1024 * 1024;
+const GROWTH = 3;
+const NEWLINE = 10;
+
+export class Journal {
+  private readonly options: JournalOptions;
+  private descriptor: number;
+  private pending: string[] = [];
+  private pendingLength = 0;
+  private scheduled = false;
+  private closed = false;
+  private written = 0;
+  private compactAt = SMALLEST_COMPACTION;
+
+  /** Tells what the file holds, then is ready for more. */
+  constructor(options: JournalOptions) {
+    this.options = options;
+    // A compaction that did not get to its end leaves this; the file itself is whole.
+    rmSync(compactingPath(options.path), { force: true });
+    if (existsSync(options.path)) this.restore();
+    options.taken?.();
+    this.descriptor = openSync(options.path, 'a', OWNER_ONLY);
+    this.compact();
+  }
+
+  append(line: object): void {
+    if (this.closed) return;
+    const text = `${JSON.stringify(line)}\n`;
+    this.pending.push(text);
+    this.pendingLength += text.length;
+    if (this.pendingLength >= FLUSH_AT) this.flush();
+    if (this.scheduled) return;
+    this.scheduled = true;
+    // One write per turn, however many changes it had.
+    setImmediate(() => {
+      this.scheduled = false;
+      if (this.pending.length > 0) this.flush();
+    });
+  }
+
+  /** Everything appended so far is in the file when this returns. */
+  flush(): void {
+    if (this.pending.length === 0) return;
+    const text = this.pending.join('');
+    this.pending = [];
+    this.pendingLength = 0;
+    writeSync(this.descriptor, text);
+    this.written += text.length;
+    if (this.written >= this.compactAt) this.compact();
+  }
+
+  close(): void {
+    if (this.closed) return;
+    this.flush();
+    this.closed = true;
+    fsyncSync(this.descriptor);
+    closeSync(this.descriptor);
+  }
+
+  private restore(): void {
+    const { path, name, version, take } = this.options;
+    let isHeader = true;
+    const sound = readLines(path, (text) => {
+      const line = parse(text);
+      if (line === undefined && !isHeader) return false;
+      if (isHeader) {
+        if (line === undefined || !(name in line))
+          throw new UnusableStateError(`${path} is no state file of nodewright`);
+        if (line[name] !== version) {
+          throw new UnusableStateError(
+            `${path} was written by another version of nodewright: its format is ${String(line[name])}, and this version reads ${version}`,
+          );
+        }
+      }
+      if (line !== undefined) take(line, isHeader);
+      isHeader = false;
+      return true;
+    });
+    truncateSync(path, sound);
+  }
+
+  /** Writes what is, without what was, beside the file and puts it in its place. */
+  private compact(): void {
+    const { path, name, version, header, snapshot } = this.options;
+    const beside = compactingPath(path);
+    const descriptor = openSync(beside, 'w', OWNER_ONLY);
+    let text = `${JSON.stringify({ [name]: version, ...header() })}\n`;
+    let length = 0;
+    const put = (): void => {
+      writeSync(descriptor, text);
+      length += text.length;
+      text = '';
+    };
+    for (const line of snapshot()) {
+      text += `${JSON.stringify(line)}\n`;
+      if (text.length >= FLUSH_AT) put();
+    }
+    put();
+    fsyncSync(descriptor);
+    closeSync(this.descriptor);
+    renameSync(beside, path);
+    this.descriptor = descriptor;
+    this.written = length;
+    this.compactAt = Math.max(SMALLEST_COMPACTION, GROWTH * length);
+  }
+}
+
+/** A cluster's secrets are in it. */
+const OWNER_ONLY = 0o600;
+
+function compactingPath(path: string): string {
+  return `${path}.compacting`;
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Calls `take` with each whole line until it refuses one. Returns the length of the sound part. A refused line that is
+ * not the last is damage, not a torn write, and nobody should build on it.
+ */
+function readLines(path: string, take: (text: string) => boolean): number {
+  const descriptor = openSync(path, 'r');
+  try {
+    const chunk = Buffer.allocUnsafe(READ_CHUNK);
+    let rest = Buffer.alloc(0);
+    let sound = 0;
+    let refused = false;
+    for (let count = readSync(descriptor, chunk); count > 0; count = readSync(descriptor, chunk)) {
+      let data = Buffer.concat([rest, chunk.subarray(0, count)]);
+      for (let end = data.indexOf(NEWLINE); end >= 0; end = data.indexOf(NEWLINE)) {
+        if (refused) throw new UnusableStateError(`${path} is damaged after byte ${sound}`);
+        refused = !take(data.toString('utf8', 0, end));
+        if (!refused) sound += end + 1;
+        data = data.subarray(end + 1);
+      }
+      rest = Buffer.from(data);
+    }
+    return sound;
+  } finally {
+    closeSync(descriptor);
+  }
+}
