@@ -227,7 +227,7 @@ export class ResourceStore {
   }
 }
 
-export function resourceNotFound(type: string, names: readonly string[], group: string): ArmError {
+function resourceNotFound(type: string, names: readonly string[], group: string): ArmError {
   return new ArmError(
     404,
     'ResourceNotFound',

@@ -200,7 +200,7 @@ export class ClusterNodes {
   }
 }
 
-export function groupOf(cluster: ArmResource): string {
+function groupOf(cluster: ArmResource): string {
   return textAt(cluster.properties, 'nodeResourceGroup') ?? '';
 }
 

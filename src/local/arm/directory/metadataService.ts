@@ -3,7 +3,9 @@
  * from nowhere in particular for tokens. Out: the machine's description, its scheduled events, and tokens.
  */
 import type { ArmContext } from '../armContext.ts';
+import { interfaceIds } from '../compute/localVirtualMachine.ts';
 import { listAt, objectAt, textAt } from '../jsonPath.ts';
+import { prefixOf } from '../network/subnetAddresses.ts';
 import type { ScheduledEvents } from '../compute/scheduledEvents.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import type { ArmRequest, Route } from '../server/router.ts';
@@ -128,6 +130,10 @@ function instanceOf({ context, describe }: MetadataOptions, machine: ArmResource
   const vm = describe(machine);
   const tags = Object.entries(vm.tags);
   const disk = objectAt(machine.properties, 'storageProfile', 'osDisk');
+  const nic = context.store.find(interfaceIds(machine)[0] ?? '');
+  const [configuration] = listAt(nic?.properties, 'ipConfigurations');
+  const subnet = context.store.find(textAt(configuration, 'properties', 'subnet', 'id') ?? '');
+  const [address, prefix] = (subnet === undefined ? '' : prefixOf(subnet).text).split('/');
   return {
     compute: {
       azEnvironment: 'AzurePublicCloud',
@@ -163,9 +169,10 @@ function instanceOf({ context, describe }: MetadataOptions, machine: ArmResource
         {
           ipv4: {
             ipAddress: [{ privateIpAddress: vm.privateIPAddress ?? '', publicIpAddress: '' }],
-            subnet: [{ address: '10.224.0.0', prefix: '16' }],
+            subnet: subnet === undefined ? [] : [{ address, prefix }],
           },
           ipv6: { ipAddress: [] },
+          macAddress: (textAt(nic?.properties, 'macAddress') ?? '').replaceAll('-', ''),
         },
       ],
     },

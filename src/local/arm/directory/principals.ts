@@ -36,7 +36,7 @@ const ROLES = {
   },
 } as const satisfies Readonly<Record<string, Role>>;
 
-export type RoleName = keyof typeof ROLES;
+type RoleName = keyof typeof ROLES;
 
 export interface RoleAssignment {
   readonly role: RoleName;
