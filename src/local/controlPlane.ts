@@ -104,7 +104,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     endpointsController({ ...common, pods, services: informers.of(Kinds.Service) }),
     nodeHealthController({ ...common, nodes, leases: informers.of(Kinds.Lease) }),
     taintEvictionController({ ...common, nodes, pods, byNode: BY_NODE }),
-    podGarbageController({ ...common, nodes, pods }),
+    podGarbageController({ ...common, nodes, pods, byNode: BY_NODE }),
     ...volumeControllers({
       ...common,
       ...storage,

@@ -104,16 +104,15 @@ export class LocalWorld {
     const { pods } = controlPlane;
     const kubeletsKube = kubeletKube({
       kube,
-      now: () => clock.now(),
       isSilent: (node) => machineFaults.isSilent(node),
       pod: (ref) => pods.store.get(ref),
-      leasePeriod: options.leasePeriod ?? 0,
     });
     this.#kubelets = new Kubelets({
       ...common,
       kube: kubeletsKube,
       pods,
       pace: { ...DEFAULT_PACE, ...options.pace },
+      leasePeriod: options.leasePeriod,
       volumesReady: controlPlane.volumesReady,
     });
     this.#manager = new Manager({ ...common, informers });

@@ -20,12 +20,14 @@ export interface KubeletsOptions {
   readonly log: Log;
   readonly pods: Informer<Pod>;
   readonly pace: MachinePace;
+  /** Milliseconds between renewals of a machine's lease; 10 s when absent. */
+  readonly leasePeriod?: number | undefined;
   /** Whether all disks of a pod are on its machine; absent where nobody attaches any. */
   readonly volumesReady?: (pod: Pod) => boolean;
 }
 
 const LEASE_NAMESPACE = 'kube-node-lease';
-const LEASE_PERIOD = 10_000;
+const DEFAULT_LEASE_PERIOD = 10_000;
 const LEASE_DURATION_SECONDS = 40;
 /** How often a kubelet looks whether a disk has come. */
 const VOLUME_WAIT = 1_000;
@@ -154,7 +156,7 @@ export class Kubelets {
       state.isAwake = true;
       for (const pod of pods.store.byIndex('spec.nodeName', name)) this.#wakePod(keyOf(pod));
     }
-    return { requeueAfter: LEASE_PERIOD };
+    return { requeueAfter: this.#options.leasePeriod ?? DEFAULT_LEASE_PERIOD };
   }
 
   /** How far a machine had come, by what its Node says. */
