@@ -29,6 +29,7 @@ export type ConfigMap = WithMeta<core.ConfigMap>;
 export type Secret = WithMeta<core.Secret>;
 export type ServiceAccount = WithMeta<core.ServiceAccount>;
 export type Event = WithMeta<core.Event>;
+export type LimitRange = WithMeta<core.LimitRange>;
 export type PodTemplate = WithMeta<core.PodTemplate>;
 export type ReplicationController = WithMeta<core.ReplicationController>;
 export type Deployment = WithMeta<apps.Deployment>;
@@ -84,6 +85,7 @@ export const Kinds = {
     shortNames: ['sa'],
   }),
   Event: describe<Event>('v1', 'Event', 'events', 'Namespaced', { shortNames: ['ev'] }),
+  LimitRange: describe<LimitRange>('v1', 'LimitRange', 'limitranges', 'Namespaced', { shortNames: ['limits'] }),
   PodTemplate: describe<PodTemplate>('v1', 'PodTemplate', 'podtemplates', 'Namespaced'),
   ReplicationController: describe<ReplicationController>(
     'v1',

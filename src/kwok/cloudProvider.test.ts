@@ -6,6 +6,7 @@ import { Labels, Taints } from '../api/labels.ts';
 import { SeededRandom } from '../clock/seededRandom.ts';
 import { VirtualClock } from '../clock/virtualClock.ts';
 import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
+import { KubeError } from '../kube/errors.ts';
 import { silentLog } from '../kube/log.ts';
 import { KwokCloudProvider } from './cloudProvider.ts';
 import { defaultCatalogue } from './defaultCatalogue.ts';
@@ -95,6 +96,25 @@ describe('create', () => {
     await expect(cloud.delete(other)).rejects.toThrow(InstanceNotFoundError);
     await clock.advance(120_000);
     expect(await nodes()).toHaveLength(1);
+  });
+
+  it('launches a machine whose Node is refused: it cannot join until it is welcome', async () => {
+    const refused = claim(['c-2x-amd64-linux']);
+    let welcome = false;
+    const kube = new Proxy(local.kube, {
+      get: (target, name) =>
+        name === 'create' && !welcome
+          ? () => Promise.reject(new KubeError({ code: 403, reason: 'Forbidden', message: 'denied by a policy' }))
+          : (Reflect.get(target, name) as unknown),
+    });
+    cloud = new KwokCloudProvider({ kube, clock, log: silentLog, instanceTypes: defaultCatalogue() });
+    const { providerID } = await cloud.create(refused);
+    expect(providerID).toMatch(/^kwok:/);
+    await clock.advance(1_000);
+    expect(await nodes()).toEqual([]);
+    welcome = true;
+    await clock.advance(10_000);
+    expect((await nodes()).map(({ spec }) => spec?.providerID)).toEqual([providerID]);
   });
 
   it('says what is wrong', async () => {

@@ -13,7 +13,7 @@ import type { CloudProvider, Instance, RepairPolicy } from '../cloud/cloudProvid
 import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { Requirements } from '../constraints/requirements.ts';
-import { isAlreadyExists, isNotFound } from '../kube/errors.ts';
+import { isAlreadyExists, isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import { Duration } from '../units/duration.ts';
@@ -49,15 +49,13 @@ export class KwokCloudProvider implements CloudProvider {
   }
 
   async create(claim: NodeClaim, signal?: AbortSignal): Promise<Instance> {
-    const { kube } = this.#options;
     const nodeClass = await this.#nodeClassOf(claim, signal);
     const name = nodeName(claim);
     const existing = await this.#find(name, signal);
     if (existing) return instanceOf(existing);
     const purchase = this.#choose(claim);
     const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
-    if (delay === 0) await ignoreExisting(kube.create(Kinds.Node, nodeOf(claim, purchase)));
-    else this.#joinLater(claim, purchase, delay);
+    if (delay > 0 || !(await this.#joinNow(claim, purchase))) this.#joinLater(claim, purchase, delay || CREATE_RETRY);
     const { type } = purchase;
     return {
       providerID: `${PROVIDER_PREFIX}${name}`,
@@ -145,6 +143,19 @@ export class KwokCloudProvider implements CloudProvider {
     }
     if (!best) throw new InsufficientCapacityError(`nothing that ${metadata.name} allows is for sale`);
     return best;
+  }
+
+  /** False when the API server does not want the Node: a machine that runs and cannot join, as happens in life. */
+  async #joinNow(claim: NodeClaim, purchase: Purchase): Promise<boolean> {
+    const { kube, log } = this.#options;
+    try {
+      await ignoreExisting(kube.create(Kinds.Node, nodeOf(claim, purchase)));
+      return true;
+    } catch (error) {
+      if (!isForbidden(error) && !isInvalid(error)) throw error;
+      log.error('the Node of a kwok machine is refused', { Node: nodeName(claim), error });
+      return false;
+    }
   }
 
   #joinLater(claim: NodeClaim, purchase: Purchase, delay: number, attempt = 1): void {

@@ -81,9 +81,13 @@ async function cacheDirectory(): Promise<string> {
   const sums = await readFile(join(moduleDirectory, 'go.sum'));
   const modules = await readFile(join(moduleDirectory, 'go.mod'));
   const digest = createHash('sha256').update(modules).update(sums).digest('hex').slice(0, 12);
+  return join(cacheRoot(), 'controlplane', version, `${process.platform}-${process.arch}-${digest}`);
+}
+
+/** Where things that take long to build are kept between runs. */
+export function cacheRoot(): string {
   const xdg = process.env['XDG_CACHE_HOME'];
-  const cache = xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
-  return join(cache, 'nodewright', 'controlplane', version, `${process.platform}-${process.arch}-${digest}`);
+  return join(xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache'), 'nodewright');
 }
 
 async function findGo(): Promise<string> {
@@ -169,7 +173,7 @@ async function compile(outputDirectory: string, version: string, report: Report)
  * One builder at a time. The lock only saves work: the final rename decides, so a lock that is wrongly taken over
  * (its owner lives in another container, say) costs a second build and nothing else.
  */
-async function withLock(path: string, report: Report, action: () => Promise<void>): Promise<void> {
+export async function withLock(path: string, report: Report, action: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + lockWaitMilliseconds;
   let announced = false;
   while (!(await tryLock(path))) {

@@ -35,7 +35,7 @@ interface StoredInstance extends Instance {
 export class MemoryCloud implements CloudProvider {
   readonly name = 'memory';
   readonly nodeClasses = [Kinds.KWOKNodeClass];
-  readonly repairPolicies: readonly RepairPolicy[] = [];
+  repairPolicies: readonly RepairPolicy[] = [];
   /** Thrown by the next launches, first in first out. */
   readonly launchFailures: Error[] = [];
   /** Thrown by every launch while set. */

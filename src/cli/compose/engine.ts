@@ -14,6 +14,7 @@ import { createWorld } from '../../controllers/createWorld.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
 import { instanceGarbageCollectionController } from '../../controllers/instance-garbage-collection/controller.ts';
 import { meteredCloud } from '../../controllers/meteredCloud.ts';
+import { nodeHealthController } from '../../controllers/node-health/controller.ts';
 import { nodeMetricsController } from '../../controllers/metrics-node/controller.ts';
 import { nodePoolMetricsController } from '../../controllers/metrics-nodepool/controller.ts';
 import { nodeClaimConsistencyController } from '../../controllers/nodeclaim-consistency/controller.ts';
@@ -66,7 +67,7 @@ export interface EngineOptions {
   /** Whether nodes, pools and conditions are shown in metrics and events; true when absent. */
   readonly observeState?: boolean;
   /** Features that are off unless asked for. */
-  readonly gates?: Partial<Pick<FeatureGates, 'nodeOverlay' | 'staticCapacity' | 'capacityBuffer'>>;
+  readonly gates?: Partial<Pick<FeatureGates, 'nodeRepair' | 'nodeOverlay' | 'staticCapacity' | 'capacityBuffer'>>;
 }
 
 /** Milliseconds; pods are left to a new machine at least this long. */
@@ -115,6 +116,7 @@ export function createEngine(options: EngineOptions): Manager {
     nodePoolHashController(world),
     nodePoolCounterController(world),
     nodePoolRegistrationHealthController(world),
+    ...(gates.nodeRepair ? [nodeHealthController(world)] : []),
     ...(gates.staticCapacity ? [staticProvisioningController(world), staticDeprovisioningController(world)] : []),
     ...(overlays
       ? [

@@ -103,6 +103,19 @@ describe('a buffer', () => {
     expect(await conditions()).toEqual(['True Resolved', 'True FitsExistingCapacity']);
   });
 
+  it('finds a workload that is created after it, within seconds', async () => {
+    await create({ scalableRef: { apiGroup: 'apps', kind: 'Deployment', name: 'web' }, replicas: 1 });
+    await bench.advance(20_000);
+    expect((await conditions())[0]).toBe('False ScalableRefNotFound');
+    const labels = { app: 'web' };
+    await bench.kube.create(Kinds.Deployment, {
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: { containers } } },
+    });
+    await bench.advance(6_000);
+    expect((await conditions())[0]).toBe('True Resolved');
+  });
+
   it('grows with its workload', async () => {
     await bench.kube.create(Kinds.Deployment, {
       metadata: { name: 'web', namespace: 'default' },

@@ -15,6 +15,8 @@ import { resolveBuffer, type Resolution } from './resolution.ts';
 import { virtualPods } from './virtualPods.ts';
 
 const INTERVAL = 30_000;
+/** A workload is not watched, and one that is missing is usually about to be created. */
+const MISSING_INTERVAL = 5_000;
 
 export interface CapacityBufferOptions {
   readonly buffers: Informer<CapacityBuffer>;
@@ -59,7 +61,7 @@ export function capacityBufferController(world: World, options: CapacityBufferOp
       }
       await write(buffer, resolution);
       if (resolution.kind === 'resolved') trigger(buffer.metadata.uid ?? key);
-      return { requeueAfter: INTERVAL };
+      return { requeueAfter: resolution.kind === 'missing' ? MISSING_INTERVAL : INTERVAL };
     },
   });
 

@@ -16,10 +16,19 @@ import type { Batcher } from './batcher.ts';
 import { ClaimWriter } from './claimWriter.ts';
 import { currentDemand, type Demand } from './demand.ts';
 import * as publish from './events.ts';
+import { LimitRanges } from './limitRanges.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from './nodeClaimDraft.ts';
 import { PodAcknowledgements } from './podAcknowledgements.ts';
-import { buildProblem, byPreference, daemonPods, isUsable, type PoolCatalogue, type VolumeLimits } from './problem.ts';
+import {
+  buildProblem,
+  byPreference,
+  daemonPods,
+  isUsable,
+  unseenDaemonNamespaces,
+  type PoolCatalogue,
+  type VolumeLimits,
+} from './problem.ts';
 
 export interface ProvisionerOptions {
   /** What brings about a pass. */
@@ -90,6 +99,7 @@ class Provisioner {
   readonly #options: ProvisionerOptions;
   readonly #metrics: ReturnType<typeof provisionerMetrics>;
   readonly #claims: ClaimWriter;
+  readonly #limitRanges: LimitRanges;
 
   constructor(world: World, acknowledgements: PodAcknowledgements, options: ProvisionerOptions) {
     this.#world = world;
@@ -97,11 +107,15 @@ class Provisioner {
     this.#options = options;
     this.#metrics = provisionerMetrics(world.metrics);
     this.#claims = new ClaimWriter(world);
+    this.#limitRanges = new LimitRanges(world);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
     const { cluster, clock, log, informers } = this.#world;
-    const catalogues = await this.#catalogues(signal);
+    const [catalogues, defaults] = await Promise.all([
+      this.#catalogues(signal),
+      this.#limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
+    ]);
     // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
     const start = clock.monotonic();
     const snapshot = cluster.snapshot();
@@ -109,7 +123,7 @@ class Provisioner {
     this.#announceIgnored(demand);
     const { waiting, promised } = demand;
     if (waiting.length === 0) return;
-    const daemons = daemonPods(cluster);
+    const daemons = daemonPods(cluster, defaults);
     const problem: Problem = {
       ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
       volumes: demand.volumes,

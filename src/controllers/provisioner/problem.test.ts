@@ -4,7 +4,7 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
 import { Cluster } from '../../cluster/cluster.ts';
 import { formatResources } from '../../units/resources.ts';
-import { buildProblem, daemonPods } from './problem.ts';
+import { buildProblem, daemonPods, unseenDaemonNamespaces } from './problem.ts';
 
 const cpu = (amount: string) => [{ name: 'c', resources: { requests: { cpu: amount } } }];
 const node = (name: string, more: Partial<Node['metadata']> = {}): Node => ({
@@ -68,6 +68,22 @@ it('takes a real daemon pod for what admission made of it, without the node that
   });
   const [daemon] = daemonPods(cluster);
   expect(daemon?.spec).toEqual({ containers: cpu('2') });
+});
+
+it('gives a daemon that nobody has seen what its namespace gives to containers that ask for nothing', () => {
+  const cluster = new Cluster();
+  cluster.setDaemonSet(daemonSet({ initContainers: [{ name: 'i' }] }));
+  expect([...unseenDaemonNamespaces(cluster)]).toEqual(['default']);
+  const [daemon] = daemonPods(cluster, new Map([['default', { cpu: '2', memory: '1Gi' }]]));
+  const requests = [...(daemon?.spec?.containers ?? []), ...(daemon?.spec?.initContainers ?? [])].map(
+    ({ resources }) => resources?.requests,
+  );
+  expect(requests).toEqual([
+    { cpu: '500m', memory: '1Gi' },
+    { cpu: '2', memory: '1Gi' },
+  ]);
+  cluster.setPod(pod('d', 'n', DAEMON));
+  expect([...unseenDaemonNamespaces(cluster)]).toEqual([]);
 });
 
 it('leaves out machines that go away, and reserves what is promised on those that come', () => {

@@ -8,10 +8,10 @@ import { podRequests } from '../../constraints/podRequests.ts';
 import { strictPodRequirements } from '../../constraints/podRequirements.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import { untoleratedTaints } from '../../constraints/taints.ts';
-import type { Container } from 'kubernetes-types/core/v1.js';
 import type { ExistingNode, Problem } from '../../solver/problem.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { addResources, maxResources, noResources, subtractResources, type Resources } from '../../units/resources.ts';
+import { withRequests, type DefaultRequests } from './limitRanges.ts';
 
 /** A NodePool that machines may be bought from: dynamic, ready, not going away. */
 export function isUsable(pool: NodePool): boolean {
@@ -84,9 +84,9 @@ function missingDaemons(view: NodeView, daemons: readonly Pod[]): Resources {
 }
 
 /** One pod per DaemonSet: the newest that it has, or else what its template says, free to go to any node. */
-export function daemonPods(cluster: Cluster): readonly Pod[] {
+export function daemonPods(cluster: Cluster, defaults: DefaultRequests = new Map()): readonly Pod[] {
   return cluster.snapshot().daemonSets.map((daemonSet) => {
-    const template = templatePod(daemonSet);
+    const template = templatePod(daemonSet, defaults.get(daemonSet.metadata.namespace ?? ''));
     const real = cluster.newestDaemonPod(daemonSet);
     if (!real) return template;
     // A real daemon pod is pinned to its node by an affinity of its own.
@@ -95,8 +95,13 @@ export function daemonPods(cluster: Cluster): readonly Pod[] {
   });
 }
 
-/** Limits stand in for requests that are not given. */
-function templatePod({ metadata, spec }: DaemonSet): Pod {
+/** The namespaces of DaemonSets of which no pod has been seen. */
+export function unseenDaemonNamespaces(cluster: Cluster): ReadonlySet<string> {
+  const unseen = cluster.snapshot().daemonSets.filter((daemonSet) => !cluster.newestDaemonPod(daemonSet));
+  return new Set(unseen.map(({ metadata }) => metadata.namespace ?? ''));
+}
+
+function templatePod({ metadata, spec }: DaemonSet, defaults: Readonly<Record<string, string>> | undefined): Pod {
   const template = spec?.template;
   const { containers = [], initContainers = [] } = template?.spec ?? {};
   return {
@@ -107,13 +112,10 @@ function templatePod({ metadata, spec }: DaemonSet): Pod {
     },
     spec: {
       ...template?.spec,
-      containers: containers.map(withRequests),
-      ...(initContainers.length > 0 && { initContainers: initContainers.map(withRequests) }),
+      containers: containers.map((container) => withRequests(container, defaults)),
+      ...(initContainers.length > 0 && {
+        initContainers: initContainers.map((container) => withRequests(container, defaults)),
+      }),
     },
   };
-}
-
-function withRequests(container: Container): Container {
-  const { resources } = container;
-  return { ...container, resources: { ...resources, requests: { ...resources?.limits, ...resources?.requests } } };
 }

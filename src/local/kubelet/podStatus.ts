@@ -1,10 +1,14 @@
 import type { Pod } from '../../api/kinds.ts';
 
+/** The label with which users of kwok ask for a pod whose probes never succeed. */
+const STAGE = { key: 'kwok.x-k8s.io/stage', unhealthy: 'unhealthy' };
+
 /** What a kubelet reports once all containers of a pod run. */
 export function runningStatus(pod: Pod, at: string, node: string): Pod['status'] {
-  const ready = (type: string): NonNullable<NonNullable<Pod['status']>['conditions']>[number] => ({
+  const healthy = pod.metadata.labels?.[STAGE.key] !== STAGE.unhealthy;
+  const condition = (type: string): NonNullable<NonNullable<Pod['status']>['conditions']>[number] => ({
     type,
-    status: 'True',
+    status: healthy || !type.endsWith('Ready') ? 'True' : 'False',
     lastTransitionTime: at,
   });
   const podIP = podAddress(pod.metadata.uid ?? pod.metadata.name);
@@ -14,13 +18,13 @@ export function runningStatus(pod: Pod, at: string, node: string): Pod['status']
     hostIP: pod.status?.hostIP ?? node,
     podIP,
     podIPs: [{ ip: podIP }],
-    conditions: ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(ready),
+    conditions: ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(condition),
     containerStatuses: (pod.spec?.containers ?? []).map(({ name, image = '' }) => ({
       name,
       image,
       imageID: image,
       containerID: `containerd://${pod.metadata.uid ?? ''}-${name}`,
-      ready: true,
+      ready: healthy,
       started: true,
       restartCount: 0,
       lastState: {},

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Workbench } from '../../../test/simulation/workbench.ts';
+import { Kinds } from '../../api/kinds.ts';
+import { Annotations, Labels } from '../../api/labels.ts';
+import { timestamp } from '../../units/timestamp.ts';
+import { EvictionQueue } from '../eviction-queue/controller.ts';
+import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
+import { nodeTerminationController } from '../node-termination/controller.ts';
+import { nodeHealthController } from './controller.ts';
+
+const MINUTE = 60_000;
+
+let bench: Workbench;
+beforeEach(async () => {
+  bench = await Workbench.start({
+    controllers: ({ world, informers }) => {
+      const evictions = new EvictionQueue(world);
+      const volumeAttachments = informers.of(Kinds.VolumeAttachment);
+      return [
+        nodeHealthController(world),
+        nodeClaimLifecycleController(world),
+        nodeTerminationController(world, { evictions, volumeAttachments }),
+        evictions.controller(),
+      ];
+    },
+  });
+  bench.cloud.repairPolicies = [
+    { conditionType: 'Ready', conditionStatus: 'False', toleration: 30 * MINUTE },
+    { conditionType: 'KernelDeadlock', conditionStatus: 'True', toleration: 10 * MINUTE },
+  ];
+});
+afterEach(() => bench.close());
+
+async function launch(names: readonly string[], spec: Parameters<Workbench['createClaim']>[1] = {}): Promise<void> {
+  for (const name of names) await bench.createClaim(name, spec);
+  await bench.advance(MINUTE);
+}
+
+/** The Node of a claim says this of itself, since now. */
+async function falls(claim: string, type: string, status: 'True' | 'False'): Promise<void> {
+  const at = timestamp(bench.clock.now());
+  const condition = { type, status, reason: 'Test', message: '', lastTransitionTime: at, lastHeartbeatTime: at };
+  const body = { status: { conditions: [condition] } };
+  const name = `node-${claim}`;
+  await bench.kube.patch(Kinds.Node, { name }, { type: 'strategic', body }, { subresource: 'status' });
+}
+
+const left = async (): Promise<string[]> => (await bench.claims()).map(({ metadata }) => metadata.name);
+const counted = (condition: string) =>
+  bench.metrics.value('karpenter_nodeclaims_unhealthy_disrupted_total', { condition });
+
+it('gives up a node when its patience has ended, and none that recovers before', async () => {
+  await launch(['a', 'b', 'c', 'd', 'e', 'f']);
+  await falls('a', 'Ready', 'False');
+  await falls('b', 'Ready', 'False');
+  await bench.advance(29 * MINUTE);
+  await falls('b', 'Ready', 'True');
+  expect(await left()).toHaveLength(6);
+  await bench.advance(2 * MINUTE);
+  expect(await left()).toEqual(['b', 'c', 'd', 'e', 'f']);
+  expect(counted('ready')).toBe(1);
+  const disrupted = 'karpenter_nodeclaims_disrupted_total';
+  expect(bench.metrics.value(disrupted, { reason: 'unhealthy', nodepool: 'default' })).toBe(1);
+});
+
+it('goes by the condition that counts first', async () => {
+  await launch(['a']);
+  await falls('a', 'Ready', 'False');
+  await falls('a', 'KernelDeadlock', 'True');
+  await bench.advance(11 * MINUTE);
+  expect(await left()).toEqual([]);
+  expect([counted('kernel_deadlock'), counted('ready')]).toEqual([1, undefined]);
+});
+
+it('waits neither for do-not-disrupt nor for the grace period of the claim', async () => {
+  await launch(['a'], { terminationGracePeriod: '24h' });
+  const annotations = { [Annotations.doNotDisrupt]: 'true' };
+  await bench.createPod('stays', { nodeName: 'node-a' }, { annotations });
+  await falls('a', 'KernelDeadlock', 'True');
+  await bench.advance(12 * MINUTE);
+  expect([await left(), await bench.nodes()]).toEqual([[], []]);
+});
+
+it('hurries a node that is being drained patiently and breaks meanwhile', async () => {
+  await launch(['a'], { terminationGracePeriod: '24h' });
+  await bench.createPod('stays', { nodeName: 'node-a' }, { annotations: { [Annotations.doNotDisrupt]: 'true' } });
+  await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
+  await falls('a', 'KernelDeadlock', 'True');
+  await bench.advance(9 * MINUTE);
+  expect(await left()).toEqual(['a']);
+  await bench.advance(3 * MINUTE);
+  expect(await left()).toEqual([]);
+});
+
+it('stands back when more than a fifth of the pool is broken, and says so to all concerned', async () => {
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  await bench.createPool('default');
+  await launch(names);
+  await bench.createClaim('other', {}, { labels: { [Labels.nodePool]: 'other' } });
+  await falls('a', 'Ready', 'False');
+  await falls('b', 'Ready', 'False');
+  await bench.advance(31 * MINUTE);
+  expect(await left()).toEqual([...names, 'other']);
+  const told = (await bench.events('NodeRepairBlocked')).map(({ involvedObject }) => involvedObject.kind);
+  expect(new Set(told)).toEqual(new Set(['Node', 'NodeClaim', 'NodePool']));
+  await falls('b', 'Ready', 'True');
+  await bench.advance(6 * MINUTE);
+  expect(await left()).toEqual(['b', 'c', 'd', 'e', 'other']);
+});

@@ -1,0 +1,109 @@
+import { Kinds, type Node } from '../../api/kinds.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Annotations, Labels } from '../../api/labels.ts';
+import type { RepairPolicy } from '../../cloud/cloudProvider.ts';
+import { isReschedulable } from '../../cluster/podPredicates.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { patchObject } from '../../kube/statusPatch.ts';
+import { timestamp } from '../../units/timestamp.ts';
+import { deleteClaim } from '../deleteClaim.ts';
+import { isManagedNode } from '../managed.ts';
+import type { World } from '../world.ts';
+import { nodeRepairBlocked } from './events.ts';
+import { healthMetrics } from './metrics.ts';
+
+/** More broken nodes than this share, rounded up, are the sign of something that new nodes would not cure. */
+const TOLERATED_PERCENT = 20;
+const BLOCKED_RETRY = 5 * 60_000;
+
+interface Ailment {
+  readonly type: string;
+  /** When patience with it ends. */
+  readonly end: number;
+}
+
+/**
+ * Gives up Nodes that the cloud's repair policies call broken, at once: budgets, do-not-disrupt and grace periods
+ * protect what works, and such a Node does not.
+ */
+export function nodeHealthController(world: World): Controller {
+  const { informers, clock, kube, cloud, cluster, events } = world;
+  const metrics = healthMetrics(world.metrics);
+  return reconciler({
+    ...world,
+    name: 'node.health',
+    concurrency: 10,
+    watches: [watch(informers.nodes)],
+    reconcile: async (name, { signal, log }) => {
+      const node = informers.nodes.store.get({ name });
+      if (!node || !isManagedNode(node, cloud)) return undefined;
+      const claim = cluster.claimByProviderID(node.spec?.providerID ?? '');
+      const ailment = claim && ailmentOf(node, cloud.repairPolicies);
+      if (!claim || !ailment) return undefined;
+      const now = clock.now();
+      if (now < ailment.end) return { requeueAfter: ailment.end - now };
+      const hurries = isPastDeadline(claim, now);
+      if (hurries && claim.metadata.deletionTimestamp) return undefined;
+      const obstacle = epidemic(claim);
+      if (obstacle) {
+        const pool = informers.nodePools.store.get({ name: claim.metadata.labels?.[Labels.nodePool] ?? '' });
+        nodeRepairBlocked(events, { node, claim, pool }, obstacle);
+        return { requeueAfter: BLOCKED_RETRY };
+      }
+      if (!hurries) {
+        const annotations = { ...claim.metadata.annotations, [Annotations.terminationTimestamp]: timestamp(now) };
+        const hurried = { ...claim, metadata: { ...claim.metadata, annotations } };
+        await ignoreNotFound(patchObject(kube, Kinds.NodeClaim, claim, hurried, { lock: true }));
+      }
+      if (claim.metadata.deletionTimestamp) return undefined;
+      const pods = cluster.podsOn(name).filter(isReschedulable).length;
+      if (!(await deleteClaim(kube, claim, signal))) return undefined;
+      metrics.disrupted.count(claim, 'unhealthy', pods);
+      metrics.unhealthyDisrupted.inc({
+        condition: snakeCase(ailment.type),
+        nodepool: claim.metadata.labels?.[Labels.nodePool] ?? '',
+        capacity_type: claim.metadata.labels?.[Labels.capacityType] ?? '',
+        image_id: claim.status?.imageID ?? '',
+      });
+      log.info('deleting unhealthy node', { Node: name, NodeClaim: claim.metadata.name, condition: ailment.type });
+      return undefined;
+    },
+  });
+
+  /** Says so when too many of the claim's pool, or of the cluster for a claim without a pool, are broken. */
+  function epidemic({ metadata }: NodeClaim): string | undefined {
+    const pool = metadata.labels?.[Labels.nodePool];
+    const peers = [...informers.nodes.store.list()].filter(
+      (node) => pool === undefined || node.metadata.labels?.[Labels.nodePool] === pool,
+    );
+    const broken = peers.filter((node) => ailmentOf(node, cloud.repairPolicies) !== undefined);
+    if (broken.length <= Math.ceil((peers.length * TOLERATED_PERCENT) / 100)) return undefined;
+    const where = pool === undefined ? 'cluster' : 'nodepool';
+    return `more than ${TOLERATED_PERCENT}% nodes are unhealthy in the ${where}`;
+  }
+}
+
+/** The condition with which patience ends first. */
+function ailmentOf({ status }: Node, policies: readonly RepairPolicy[]): Ailment | undefined {
+  let first: Ailment | undefined;
+  for (const { conditionType, conditionStatus, toleration } of policies) {
+    const found = status?.conditions?.find(({ type }) => type === conditionType);
+    if (found?.status !== conditionStatus) continue;
+    const since = found.lastTransitionTime === undefined ? 0 : Date.parse(found.lastTransitionTime);
+    const end = since + toleration;
+    if (first === undefined || end < first.end) first = { type: conditionType, end };
+  }
+  return first;
+}
+
+/** A last moment that has passed leaves nothing to hurry. */
+function isPastDeadline({ metadata }: NodeClaim, now: number): boolean {
+  return Date.parse(metadata.annotations?.[Annotations.terminationTimestamp] ?? '') <= now;
+}
+
+function snakeCase(text: string): string {
+  return text.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase();
+}

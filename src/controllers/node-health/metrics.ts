@@ -1,0 +1,18 @@
+import type { Counter, MetricsRegistry } from '../../kube/metrics.ts';
+import { DisruptedCounter } from '../disruptedCounter.ts';
+
+export interface HealthMetrics {
+  readonly disrupted: DisruptedCounter;
+  readonly unhealthyDisrupted: Counter;
+}
+
+export function healthMetrics(registry: MetricsRegistry): HealthMetrics {
+  return {
+    disrupted: new DisruptedCounter(registry),
+    unhealthyDisrupted: registry.counter({
+      name: 'karpenter_nodeclaims_unhealthy_disrupted_total',
+      help: 'NodeClaims that were given up because of a condition of their Node.',
+      labels: ['condition', 'nodepool', 'capacity_type', 'image_id'],
+    }),
+  };
+}
