@@ -5,6 +5,7 @@
 import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
+import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
@@ -33,6 +34,8 @@ export interface LocalWorldOptions {
   readonly faultRandom?: Random;
   /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
   readonly leasePeriod?: number;
+  /** Kubelets make no events: long simulations are cheaper without. */
+  readonly quietKubelets?: boolean;
   /** What the world is kept in between processes; when there is something in it, that world goes on. */
   readonly state?: WorldState;
 }
@@ -113,6 +116,8 @@ export class LocalWorld {
       pods,
       pace: { ...DEFAULT_PACE, ...options.pace },
       leasePeriod: options.leasePeriod,
+      podsAt: controlPlane.podsAt,
+      events: options.quietKubelets === true ? undefined : new KubeEventRecorder({ ...common, component: 'kubelet' }),
       volumesReady: controlPlane.volumesReady,
     });
     this.#manager = new Manager({ ...common, informers });
