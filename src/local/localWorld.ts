@@ -17,6 +17,7 @@ import { ArmFaults } from './faults/armFaults.ts';
 import { Faults } from './faults/faults.ts';
 import { kubeletKube } from './faults/kubeletKube.ts';
 import { MachineFaults } from './faults/machineFaults.ts';
+import { serverFaults } from './faults/serverFaults.ts';
 import { createControlPlane } from './controlPlane.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { Machine, MachinePace } from './kubelet/machine.ts';
@@ -68,8 +69,9 @@ export class LocalWorld {
   constructor(options: LocalWorldOptions) {
     const { clock, random, log, location, armDurations } = options;
     const { state } = options;
-    this.#apiServer = new LocalApiServer({ clock, random, ...(state && { stateFile: state.cluster }) });
     this.faults = new Faults({ clock, random: options.faultRandom ?? random });
+    const trouble = serverFaults(this.faults);
+    this.#apiServer = new LocalApiServer({ clock, random, trouble, ...(state && { stateFile: state.cluster }) });
     const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => this.arm.size(size)?.family);
     this.arm = new LocalArm({
       clock,

@@ -15,6 +15,7 @@ import { KubeError } from '../../../kube/errors.ts';
 import { badRequest, internalError, tooLarge, unauthorized } from '../status.ts';
 import type { ApiHandler } from './apiHandler.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import type { RequestTrouble } from './trouble.ts';
 
 const compress = promisify(gzip);
 
@@ -33,6 +34,7 @@ export interface HttpsServerOptions {
   readonly tokens: ReadonlyMap<string, string>;
   readonly port: number;
   readonly host: string;
+  readonly trouble?: RequestTrouble | undefined;
 }
 
 export class HttpsServer {
@@ -113,7 +115,12 @@ export class HttpsServer {
         user: user ?? 'system:anonymous',
         signal,
       };
-      return this.options.handler.handle(made);
+      const { handler, trouble } = this.options;
+      await trouble?.before(made);
+      const answer = handler.handle(made);
+      return trouble === undefined || typeof answer.body === 'string'
+        ? answer
+        : { ...answer, body: trouble.watching(made, answer.body) };
     } catch (error) {
       const failure = error instanceof KubeError ? error : internalError(error);
       return jsonResponse(failure.status, failure.code);
