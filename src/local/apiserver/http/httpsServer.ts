@@ -16,6 +16,7 @@ import { badRequest, internalError, tooLarge, unauthorized } from '../status.ts'
 import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
 import type { ApiHandler } from './apiHandler.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import type { RequestTrouble } from './trouble.ts';
 
 const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
 const compress = promisify(gzip);
@@ -41,6 +42,7 @@ export interface HttpsServerOptions {
   readonly authenticate: (token: string) => User | undefined;
   readonly port: number;
   readonly host: string;
+  readonly trouble?: RequestTrouble | undefined;
 }
 
 export class HttpsServer {
@@ -131,7 +133,12 @@ export class HttpsServer {
         impersonation: impersonation(request),
         signal,
       };
-      return this.options.handler.handle(made);
+      const { handler, trouble } = this.options;
+      await trouble?.before(made);
+      const answer = handler.handle(made);
+      return trouble === undefined || typeof answer.body === 'string'
+        ? answer
+        : { ...answer, body: trouble.watching(made, answer.body) };
     } catch (error) {
       const failure = error instanceof KubeError ? error : internalError(error);
       return jsonResponse(failure.status, failure.code);
