@@ -23,6 +23,7 @@ import { DefinitionLifecycle } from './definitionLifecycle.ts';
 import { GarbageCollector } from './garbageCollector.ts';
 import { ApiHandler } from './http/apiHandler.ts';
 import { HttpsServer } from './http/httpsServer.ts';
+import type { RequestTrouble } from './http/trouble.ts';
 import { createInitialObjects, createVisitorObjects } from './initialObjects.ts';
 import { writeKubeconfigFile } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';
@@ -38,6 +39,8 @@ export interface LocalApiServerOptions {
   readonly historyLimit?: number;
   /** Where the cluster is kept between processes; nowhere unless given. */
   readonly stateFile?: string;
+  /** What goes wrong on the wire. */
+  readonly trouble?: RequestTrouble;
 }
 
 export interface ListenOptions {
@@ -62,6 +65,7 @@ export class LocalApiServer {
   readonly kube: Kube;
   private readonly clock: Clock;
   private readonly random: Random;
+  private readonly trouble: RequestTrouble | undefined;
   private readonly store: Store;
   private readonly handler: ApiHandler;
   private readonly collector: GarbageCollector;
@@ -77,6 +81,7 @@ export class LocalApiServer {
   constructor(options: LocalApiServerOptions) {
     this.clock = options.clock;
     this.random = options.random;
+    this.trouble = options.trouble;
     this.store = new Store({ historyLimit: options.historyLimit ?? HISTORY_LIMIT });
     const objects = new Objects(this.store, new Catalog(this.store), options.clock, options.random);
     const { clock } = options;
@@ -116,6 +121,7 @@ export class LocalApiServer {
       authenticate: this.authenticate,
       port: options.port ?? 0,
       host,
+      trouble: this.trouble,
     });
     const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
     const url = `https://${shown.includes(':') ? `[${shown}]` : shown}:${server.port}`;

@@ -131,6 +131,9 @@ export function ownershipAfterUpdate(
   const entries = decode(before ?? after);
   if (before !== undefined && isSame(comparison)) return before.metadata.managedFields ?? [];
   const changed = union(comparison.added, comparison.modified);
+  if (before !== undefined && isEmpty(comparison.removed) && ownsAlone(entries, writer, changed)) {
+    return before.metadata.managedFields ?? [];
+  }
   for (const entry of entries) {
     if (isWriter(entry, writer)) continue;
     entry.set = difference(difference(entry.set, changed), comparison.removed);
@@ -144,6 +147,14 @@ export function ownershipAfterUpdate(
   if (!sameJson(owned, mine.set)) mine.time = writer.time;
   mine.set = owned;
   return encode(capped(entries, mine));
+}
+
+/** Most writes are of this kind: somebody changes again what nobody else has touched. */
+function ownsAlone(entries: readonly Entry[], writer: Writer, changed: FieldSet): boolean {
+  return (
+    entries.some((entry) => isWriter(entry, writer) && isEmpty(difference(changed, entry.set))) &&
+    entries.every((entry) => isWriter(entry, writer) || isEmpty(intersection(entry.set, changed)))
+  );
 }
 
 function capped(entries: readonly Entry[], newest: Entry): readonly Entry[] {

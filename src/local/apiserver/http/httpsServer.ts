@@ -16,6 +16,7 @@ import { badRequest, internalError, tooLarge, unauthorized } from '../status.ts'
 import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
 import type { ApiHandler } from './apiHandler.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import type { RequestTrouble } from './trouble.ts';
 
 const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
 const compress = promisify(gzip);
@@ -41,6 +42,7 @@ export interface HttpsServerOptions {
   readonly authenticate: (token: string) => User | undefined;
   readonly port: number;
   readonly host: string;
+  readonly trouble?: RequestTrouble | undefined;
 }
 
 export class HttpsServer {
@@ -131,7 +133,12 @@ export class HttpsServer {
         impersonation: impersonation(request),
         signal,
       };
-      return this.options.handler.handle(made);
+      const { handler, trouble } = this.options;
+      await trouble?.before(made);
+      const answer = handler.handle(made);
+      return trouble === undefined || !isWatch(answer.body)
+        ? answer
+        : { ...answer, body: trouble.watching(made, answer.body) };
     } catch (error) {
       const failure = error instanceof KubeError ? error : internalError(error);
       return jsonResponse(failure.status, failure.code);
@@ -193,6 +200,10 @@ function readBody(request: Incoming): Promise<Buffer> {
   });
 }
 
+function isWatch(body: ApiResponse['body']): body is AsyncIterable<string> {
+  return typeof body !== 'string' && !Buffer.isBuffer(body);
+}
+
 async function send(request: Incoming, response: Outgoing, answer: ApiResponse, signal: AbortSignal): Promise<void> {
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     response.setHeader(name, typeof value === 'string' ? value : [...value]);
@@ -203,7 +214,7 @@ async function send(request: Incoming, response: Outgoing, answer: ApiResponse, 
   // Whoever still has something to send cannot use this connection for another request.
   if (!request.complete && request.httpVersionMajor === 1) response.setHeader('connection', 'close');
   const { body } = answer;
-  if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
+  if (isWatch(body)) {
     // Clients wait for the headers before they trust that the watch has begun.
     response.flushHeaders();
     for await (const line of body) {
