@@ -5,6 +5,7 @@
 import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
+import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
@@ -16,6 +17,7 @@ import { ArmFaults } from './faults/armFaults.ts';
 import { Faults } from './faults/faults.ts';
 import { kubeletKube } from './faults/kubeletKube.ts';
 import { MachineFaults } from './faults/machineFaults.ts';
+import { serverFaults } from './faults/serverFaults.ts';
 import { createControlPlane } from './controlPlane.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { Machine, MachinePace } from './kubelet/machine.ts';
@@ -33,6 +35,8 @@ export interface LocalWorldOptions {
   readonly faultRandom?: Random;
   /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
   readonly leasePeriod?: number;
+  /** Kubelets make no events: long simulations are cheaper without. */
+  readonly quietKubelets?: boolean;
   /** What the world is kept in between processes; when there is something in it, that world goes on. */
   readonly state?: WorldState;
 }
@@ -65,8 +69,9 @@ export class LocalWorld {
   constructor(options: LocalWorldOptions) {
     const { clock, random, log, location, armDurations } = options;
     const { state } = options;
-    this.#apiServer = new LocalApiServer({ clock, random, ...(state && { stateFile: state.cluster }) });
     this.faults = new Faults({ clock, random: options.faultRandom ?? random });
+    const trouble = serverFaults(this.faults);
+    this.#apiServer = new LocalApiServer({ clock, random, trouble, ...(state && { stateFile: state.cluster }) });
     const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => this.arm.size(size)?.family);
     this.arm = new LocalArm({
       clock,
@@ -104,16 +109,17 @@ export class LocalWorld {
     const { pods } = controlPlane;
     const kubeletsKube = kubeletKube({
       kube,
-      now: () => clock.now(),
       isSilent: (node) => machineFaults.isSilent(node),
       pod: (ref) => pods.store.get(ref),
-      leasePeriod: options.leasePeriod ?? 0,
     });
     this.#kubelets = new Kubelets({
       ...common,
       kube: kubeletsKube,
       pods,
       pace: { ...DEFAULT_PACE, ...options.pace },
+      leasePeriod: options.leasePeriod,
+      podsAt: controlPlane.podsAt,
+      events: options.quietKubelets === true ? undefined : new KubeEventRecorder({ ...common, component: 'kubelet' }),
       volumesReady: controlPlane.volumesReady,
     });
     this.#manager = new Manager({ ...common, informers });
