@@ -136,7 +136,7 @@ export class HttpsServer {
       const { handler, trouble } = this.options;
       await trouble?.before(made);
       const answer = handler.handle(made);
-      return trouble === undefined || typeof answer.body === 'string'
+      return trouble === undefined || !isWatch(answer.body)
         ? answer
         : { ...answer, body: trouble.watching(made, answer.body) };
     } catch (error) {
@@ -200,6 +200,10 @@ function readBody(request: Incoming): Promise<Buffer> {
   });
 }
 
+function isWatch(body: ApiResponse['body']): body is AsyncIterable<string> {
+  return typeof body !== 'string' && !Buffer.isBuffer(body);
+}
+
 async function send(request: Incoming, response: Outgoing, answer: ApiResponse, signal: AbortSignal): Promise<void> {
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     response.setHeader(name, typeof value === 'string' ? value : [...value]);
@@ -210,7 +214,7 @@ async function send(request: Incoming, response: Outgoing, answer: ApiResponse, 
   // Whoever still has something to send cannot use this connection for another request.
   if (!request.complete && request.httpVersionMajor === 1) response.setHeader('connection', 'close');
   const { body } = answer;
-  if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
+  if (isWatch(body)) {
     // Clients wait for the headers before they trust that the watch has begun.
     response.flushHeaders();
     for await (const line of body) {
