@@ -42,7 +42,21 @@ const POLL_INTERVAL = 3000;
 /** An operation that is not over by then is given up; the next reconcile finds what it left. */
 const OPERATION_TIMEOUT = 30 * 60 * 1000;
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+/** How Node and the SDK name a connection that failed or broke. */
+const CONNECTION_CODES: ReadonlySet<string> = new Set([
+  RestError.REQUEST_SEND_ERROR,
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'EHOSTUNREACH',
+]);
 const MAX_RETRIES = 3;
+/** Azure says when to come again, and means it; a burst of machines may have to come again often. */
+const MAX_THROTTLED_RETRIES = 15;
+const MAX_SPREAD = 30_000;
 const FIRST_BACKOFF = 800;
 const MAX_BACKOFF = 60_000;
 
@@ -75,25 +89,31 @@ function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'ran
           response = await clock.track(next(request));
         } catch (error) {
           failure = error;
+          // Some clients turn an answer into an error before it gets here.
+          if (error instanceof RestError) response = error.response;
         }
         const retryable =
           response === undefined ? isConnectionFailure(failure) : RETRYABLE_STATUSES.has(response.status);
-        if (!retryable || attempt >= MAX_RETRIES) {
+        const retries = response?.status === 429 ? MAX_THROTTLED_RETRIES : MAX_RETRIES;
+        if (!retryable || attempt >= retries) {
           // Errors keep their request and may end in a log; the token must not.
           request.headers.delete('authorization');
-          if (response !== undefined) return response;
-          throw failure;
+          if (response === undefined || failure !== undefined) throw failure;
+          return response;
         }
         const backoff = Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** attempt) * (0.8 + 0.4 * random.next());
         const signal = request.abortSignal instanceof AbortSignal ? request.abortSignal : undefined;
-        await clock.sleep(retryAfter(response) ?? backoff, signal);
+        const asked = retryAfter(response);
+        // Those who were told the same moment must not all come at it again and again.
+        const spread = attempt < MAX_RETRIES ? 0 : random.next() * Math.min(MAX_SPREAD, 500 * 2 ** attempt);
+        await clock.sleep(asked === undefined ? backoff : asked + spread, signal);
       }
     },
   };
 }
 
 function isConnectionFailure(error: unknown): boolean {
-  return error instanceof RestError && error.code === RestError.REQUEST_SEND_ERROR;
+  return error instanceof RestError && error.response === undefined && CONNECTION_CODES.has(error.code ?? '');
 }
 
 function retryAfter(response: PipelineResponse | undefined): number | undefined {

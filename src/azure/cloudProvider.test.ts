@@ -359,6 +359,17 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(clock.now() - began).toBe(34_000);
   });
 
+  it('waits through a throttled launch, whichever of Azure’s services is busy', async () => {
+    const error = new ArmError(429, 'SubscriptionRequestsThrottled', 'Slow down.', { headers: { 'retry-after': '5' } });
+    failNext('networkInterfaces.createOrUpdate', { kind: 'refuse', error }, 6);
+    failNext('virtualMachines.createOrUpdate', { kind: 'refuse', error }, 6);
+    const began = clock.now();
+    await finish(cloud.create(claimNamed('one')));
+    expect(arm.virtualMachines()).toMatchObject([{ name: 'aks-one', provisioningState: 'Succeeded' }]);
+    expect(calls.filter((name) => name === 'networkInterfaces.createOrUpdate')).toHaveLength(7);
+    expect(clock.now() - began).toBeGreaterThan(60_000);
+  });
+
   it('keeps the access token out of errors', async () => {
     const error = new ArmError(403, 'AuthorizationFailed', 'No.');
     failNext('virtualMachines.get', { kind: 'refuse', error });

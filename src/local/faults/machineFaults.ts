@@ -94,10 +94,7 @@ export class MachineFaults {
     for (const vm of this.#choose(fault, spot, ({ name }) => name, fault.order.texts['name'])) {
       faults.hit(fault, vm.name);
       this.#announce(vm, notice);
-      faults.clock.after(notice, () => {
-        // The machine may have gone by itself, and another of its name have come.
-        if (arm.virtualMachines().some(({ vmId }) => vmId === vm.vmId)) arm.preempt(vm.name);
-      });
+      arm.preempt(vm.name, notice);
     }
     faults.remove(fault.id);
   }

@@ -4,7 +4,7 @@
  */
 import { changed, paged, timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
-import { at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
+import { listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
 import { checkGroup, checkTags } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
@@ -13,6 +13,7 @@ import { checkEtag, MACHINES, type AgentPools, type PoolNodes } from './agentPoo
 import { aksError, aksNotFound } from './aksError.ts';
 import { batchError, parseBatch, type BatchEntry } from './machineBatch.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
+import { checkImmutable, profileOfPool, provisioningErrorOf } from './machineProfile.ts';
 import { MANAGED_CLUSTERS } from './managedClusters.ts';
 
 const MACHINE_NAME = /^[a-zA-Z0-9][-a-zA-Z0-9]{0,33}[a-zA-Z0-9]?$/;
@@ -73,34 +74,7 @@ export class MachinesApi implements PoolNodes {
     const zones = listAt(properties, 'availabilityZones').map(String);
     const number = this.context.store.children(pool.id, MACHINES).length;
     const zone = zones[number % Math.max(1, zones.length)];
-    this.create(
-      cluster,
-      pool,
-      name,
-      zone === undefined ? [] : [zone],
-      {
-        hardware: { vmSize: properties['vmSize'] },
-        operatingSystem: {
-          osSKU: properties['osSKU'],
-          osType: 'Linux',
-          osDiskSizeGB: properties['osDiskSizeGB'],
-          osDiskType: properties['osDiskType'],
-        },
-        kubernetes: {
-          nodeLabels: textsAt(properties, 'nodeLabels'),
-          nodeTaints: listAt(properties, 'nodeTaints'),
-          maxPods: properties['maxPods'],
-          orchestratorVersion: properties['orchestratorVersion'],
-        },
-        ...(textAt(properties, 'vnetSubnetID') === undefined
-          ? {}
-          : { network: { vnetSubnetID: properties['vnetSubnetID'] } }),
-        mode: properties['mode'],
-        ...(properties['scaleSetPriority'] === 'Spot' ? { priority: 'Spot' } : {}),
-        tags: textsAt(properties, 'tags'),
-      },
-      () => undefined,
-    );
+    this.create(cluster, pool, name, zone === undefined ? [] : [zone], profileOfPool(properties), () => undefined);
   }
 
   remove(cluster: ArmResource, _pool: ArmResource, machine: ArmResource): void {
@@ -282,13 +256,7 @@ export class MachinesApi implements PoolNodes {
       this.write(machine, { provisioningState: 'Succeeded', status: { ...status, vmState: 'Running' } });
       return;
     }
-    const { code, message } = failure.content();
-    const provisioningError = {
-      // Quota has a name of its own at AKS; what compute said is in the details.
-      code: code === 'OperationNotAllowed' && message.includes('quota') ? 'QuotaExceeded' : code,
-      message: `Code="${code}" Message="${message}"`,
-      details: [{ code, message }],
-    };
+    const provisioningError = provisioningErrorOf(failure);
     this.write(machine, { provisioningState: 'Failed', status: { ...status, provisioningError } });
   }
 
@@ -317,20 +285,4 @@ export class MachinesApi implements PoolNodes {
     this.context.store.put(written);
     return written;
   }
-}
-
-function checkImmutable(existing: ArmResource, body: unknown, zones: readonly string[]): void {
-  const wanted = objectAt(body, 'properties');
-  const differs = (...path: readonly string[]): boolean => {
-    const [old, next] = [at(existing.properties, ...path), at(wanted, ...path)];
-    return next !== undefined && old !== undefined && old !== next;
-  };
-  const priority = (from: JsonObject): unknown => from['priority'] ?? 'Regular';
-  const changedZone = zones.length > 0 && existing.zones?.[0] !== zones[0];
-  if (!differs('hardware', 'vmSize') && priority(existing.properties) === priority(wanted) && !changedZone) return;
-  throw aksError(
-    400,
-    'OperationNotAllowed',
-    `Size, priority and zone of machine '${existing.name}' cannot be changed.`,
-  );
 }

@@ -9,6 +9,7 @@ import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkGroup, checkLocation, checkPreconditions, checkTags } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { configureAddresses, referencesOf } from './ipConfigurations.ts';
 import type { SubnetAddresses } from './subnetAddresses.ts';
 
 const NAMESPACE = 'Microsoft.Network';
@@ -81,7 +82,7 @@ export class NetworkInterfaces {
       etag: `W/"${random.uuid()}"`,
       properties: {
         ...objectAt(body, 'properties'),
-        ipConfigurations: this.configure(id, body, store.find(id)),
+        ipConfigurations: configureAddresses(store, this.addresses, { id, body, existing: store.find(id) }),
         resourceGuid: random.uuid(),
         macAddress: this.newMacAddress(),
         provisioningState: 'Succeeded',
@@ -194,7 +195,7 @@ export class NetworkInterfaces {
         enableIPForwarding: false,
         nicType: 'Standard',
         ...objectAt(request.body, 'properties'),
-        ipConfigurations: this.configure(id, request.body, existing),
+        ipConfigurations: configureAddresses(this.context.store, this.addresses, { id, body: request.body, existing }),
         resourceGuid: textAt(existing?.properties, 'resourceGuid') ?? random.uuid(),
         macAddress: textAt(existing?.properties, 'macAddress') ?? this.newMacAddress(),
         ...(existing?.properties['virtualMachine'] === undefined
@@ -227,60 +228,6 @@ export class NetworkInterfaces {
       }
       authorizeLinked(principal, `${found.type}/join/action`, reference, `${NETWORK_INTERFACES}/write`);
     }
-  }
-
-  /** Configurations that were there keep their address; new ones draw one, all at once. */
-  private configure(id: string, body: unknown, existing: ArmResource | undefined): readonly JsonObject[] {
-    const wanted = listAt(body, 'properties', 'ipConfigurations');
-    if (wanted.length === 0) {
-      throw new ArmError(
-        400,
-        'InvalidRequestFormat',
-        `Network interface ${id} must have one or more IP configurations.`,
-      );
-    }
-    const before = new Map(
-      listAt(existing?.properties, 'ipConfigurations').map((each) => [textAt(each, 'name'), each] as const),
-    );
-    const drawn = new Map<string, string[]>();
-    const plans = wanted.map((configuration, index) => {
-      const name = textAt(configuration, 'name') ?? `ipconfig${index}`;
-      const subnet = this.context.store.find(textAt(configuration, 'properties', 'subnet', 'id') ?? '');
-      if (subnet === undefined) {
-        throw new ArmError(400, 'SubnetRequired', `IP configuration ${name} of ${id} names no subnet.`);
-      }
-      const kept = before.get(name);
-      const stays = textAt(kept, 'properties', 'subnet', 'id')?.toLowerCase() === subnet.id.toLowerCase();
-      const address =
-        this.chosenAddress(`${id}/ipConfigurations/${name}`, subnet, configuration) ??
-        (stays ? textAt(kept, 'properties', 'privateIPAddress') : undefined);
-      if (address === undefined) drawn.set(subnet.id, []);
-      return { name, subnet, address, configuration };
-    });
-    for (const [subnetId, addresses] of drawn) {
-      const asking = plans.filter(({ subnet, address }) => address === undefined && subnet.id === subnetId);
-      const [first] = asking;
-      if (first !== undefined) addresses.push(...this.addresses.allocate(first.subnet, asking.length));
-    }
-    return plans.map(({ name, subnet, address, configuration }, index) => ({
-      name,
-      id: `${id}/ipConfigurations/${name}`,
-      type: `${NETWORK_INTERFACES}/ipConfigurations`,
-      properties: {
-        privateIPAllocationMethod: 'Dynamic',
-        privateIPAddressVersion: 'IPv4',
-        primary: index === 0,
-        ...objectAt(configuration, 'properties'),
-        privateIPAddress: address ?? drawn.get(subnet.id)?.shift(),
-        provisioningState: 'Succeeded',
-      },
-    }));
-  }
-
-  private chosenAddress(configurationId: string, subnet: ArmResource, configuration: unknown): string | undefined {
-    if (textAt(configuration, 'properties', 'privateIPAllocationMethod') !== 'Static') return undefined;
-    const address = textAt(configuration, 'properties', 'privateIPAddress');
-    return address === undefined ? undefined : this.addresses.claim(subnet, address, configurationId);
   }
 
   private delete(request: ArmRequest): ArmResponse {
@@ -317,15 +264,4 @@ export class NetworkInterfaces {
     const octets = Array.from({ length: 3 }, () => Math.floor(this.context.random.next() * 256));
     return ['00', '0D', '3A', ...octets.map((octet) => octet.toString(16).padStart(2, '0').toUpperCase())].join('-');
   }
-}
-
-/** Every id under `subnet` and `loadBalancerBackendAddressPools` of an interface's configurations, and its group's. */
-function referencesOf(properties: unknown): readonly string[] {
-  const ids = listAt(properties, 'ipConfigurations').flatMap((configuration) => [
-    textAt(configuration, 'properties', 'subnet', 'id'),
-    textAt(configuration, 'properties', 'publicIPAddress', 'id'),
-    ...listAt(configuration, 'properties', 'loadBalancerBackendAddressPools').map((pool) => textAt(pool, 'id')),
-  ]);
-  ids.push(textAt(properties, 'networkSecurityGroup', 'id'));
-  return [...new Set(ids.filter((id) => id !== undefined))];
 }

@@ -14,6 +14,7 @@ import type { Gate } from './gate.ts';
 import type { ArmResponse, Router } from './router.ts';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const KEEP_ALIVE = 60_000;
 
 /** A virtual clock can be told that a piece of tracked work waits for it. */
 export interface YieldingClock extends Clock {
@@ -42,6 +43,8 @@ export class ArmServer {
     const server = createServer({ cert: certificate.certificate, key: certificate.privateKey }, (request, response) => {
       void this.serve(request, response);
     });
+    // Clients under a virtual clock may be still for long in real time; a connection that closes on them looks broken.
+    server.keepAliveTimeout = KEEP_ALIVE;
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, '127.0.0.1', resolve);

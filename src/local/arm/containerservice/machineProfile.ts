@@ -1,0 +1,57 @@
+/**
+ * What machines of AKS are described by. In: agent pools, errors of compute, and changes that a client wants. Out: the
+ * profile of a pool's nodes, the error as AKS tells it, and the refusal of what cannot change.
+ */
+import type { ArmError } from '../armError.ts';
+import { at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import { aksError } from './aksError.ts';
+
+/** In the shape of a machine's properties. */
+export function profileOfPool(pool: JsonObject): JsonObject {
+  return {
+    hardware: { vmSize: pool['vmSize'] },
+    operatingSystem: {
+      osSKU: pool['osSKU'],
+      osType: 'Linux',
+      osDiskSizeGB: pool['osDiskSizeGB'],
+      osDiskType: pool['osDiskType'],
+    },
+    kubernetes: {
+      nodeLabels: textsAt(pool, 'nodeLabels'),
+      nodeTaints: listAt(pool, 'nodeTaints'),
+      maxPods: pool['maxPods'],
+      orchestratorVersion: pool['orchestratorVersion'],
+    },
+    ...(textAt(pool, 'vnetSubnetID') === undefined ? {} : { network: { vnetSubnetID: pool['vnetSubnetID'] } }),
+    mode: pool['mode'],
+    ...(pool['scaleSetPriority'] === 'Spot' ? { priority: 'Spot' } : {}),
+    tags: textsAt(pool, 'tags'),
+  };
+}
+
+/** Quota has a name of its own at AKS; what compute said is in the details. */
+export function provisioningErrorOf(failure: ArmError): JsonObject {
+  const { code, message } = failure.content();
+  return {
+    code: code === 'OperationNotAllowed' && message.includes('quota') ? 'QuotaExceeded' : code,
+    message: `Code="${code}" Message="${message}"`,
+    details: [{ code, message }],
+  };
+}
+
+export function checkImmutable(existing: ArmResource, body: unknown, zones: readonly string[]): void {
+  const wanted = objectAt(body, 'properties');
+  const differs = (...path: readonly string[]): boolean => {
+    const [old, next] = [at(existing.properties, ...path), at(wanted, ...path)];
+    return next !== undefined && old !== undefined && old !== next;
+  };
+  const priority = (from: JsonObject): unknown => from['priority'] ?? 'Regular';
+  const changedZone = zones.length > 0 && existing.zones?.[0] !== zones[0];
+  if (!differs('hardware', 'vmSize') && priority(existing.properties) === priority(wanted) && !changedZone) return;
+  throw aksError(
+    400,
+    'OperationNotAllowed',
+    `Size, priority and zone of machine '${existing.name}' cannot be changed.`,
+  );
+}
