@@ -27,7 +27,9 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
     const failed = attempt.unplacedPods();
     const broken = brokenGroups(groups, running, pods, failed);
     if (broken.size === 0) {
-      unplaced.push(...failed.map(({ pod, podClass }) => ({ pod, reason: refusalReason(attempt, podClass) })));
+      for (const { pod, podClass, reason } of failed) {
+        unplaced.push({ pod, reason: reason ?? refusalReason(attempt, podClass) });
+      }
       const solution = toSolution(attempt, unplaced);
       return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution, ask) : solution;
     }
