@@ -15,6 +15,7 @@ import { Assignment, isSequential, type Waiting } from './placement/assignment.t
 import { Domains } from './placement/domains.ts';
 import { ExistingRooms } from './placement/existingRooms.ts';
 import type { PlannedNode } from './placement/plannedNode.ts';
+import { giveWay } from './placement/precedence.ts';
 import { PoolFit } from './placement/poolFit.ts';
 import { recordHost, Sequential } from './placement/sequential.ts';
 import { PlannedMachine } from './plannedMachine.ts';
@@ -72,6 +73,7 @@ export class Attempt {
       this.limitLeft = this.freshLimits();
     }
     this.exact(() => true);
+    giveWay(this.waiting, this.planned, this.rooms.placed, this.question.classes);
     const { stranded, deferred } = takeReservations(this.planned, model, options.reservedCapacity !== 'Fallback');
     this.waiting.push(...stranded, ...deferred.map(({ waiting }) => waiting));
     this.deferrals = new Map(deferred.map(({ waiting, reason }) => [waiting, reason]));

@@ -24,7 +24,7 @@ export function takeReservations(planned: PlannedNode[], model: Model, isStrict:
     const state = model.states.at(node.state);
     const needed = state.offerings.length === state.reserved.length;
     return state.reserved
-      .filter((each) => holds(node, each) && (needed || each.offering.price < node.price))
+      .filter((each) => holds(node, each) && (needed || isBetter(node, each, model)))
       .map((each) => ({ node, each, needed, saves: node.price - each.offering.price }));
   });
   // Who has no other way comes first.
@@ -69,10 +69,23 @@ function usedUpFor(node: PlannedNode, model: Model): string[] {
   if (node.reservation >= 0) return [];
   const suiting = model.states
     .at(node.state)
-    .reserved.filter((each) => holds(node, each) && each.offering.price < node.price)
+    .reserved.filter((each) => holds(node, each) && isBetter(node, each, model))
     .map(({ reservation }) => node.pool.reservations[reservation]!)
     .filter(({ left }) => left >= 1);
   return [...new Set(suiting.map(({ id }) => id))].sort();
+}
+
+/** Cheaper, and with as much choice of types as the pool asks for. */
+function isBetter(node: PlannedNode, { offering, reservation }: CompiledOffering, model: Model): boolean {
+  if (offering.price >= node.price) return false;
+  const { minValues, reserved } = model.states.at(node.state);
+  return minValues.every(({ key, atLeast }) => {
+    const choice = reserved.filter((each) => each.reservation === reservation && holds(node, each));
+    const values = choice.flatMap(({ type, offering: { requirements } }) => [
+      ...(requirements.find(key) ?? node.pool.types[type]!.requirements.get(key)).values,
+    ]);
+    return new Set(values).size >= atLeast;
+  });
 }
 
 /** A machine that counts more against the limits than the one planned may not take its place. */

@@ -105,7 +105,7 @@ function brokenGroups(
   pods: readonly Pod[],
   failed: readonly { readonly pod: Pod }[],
 ): Map<string, UnplacedReason> {
-  if (needed.size === 0 || failed.length === 0) return new Map();
+  if (needed.size === 0) return new Map();
   const placeable = new Map<string, number>();
   const count = (pod: Pod, amount: number): void => {
     const group = podGroup(pod);
