@@ -60,7 +60,9 @@ export function planCommand(): Command {
     )
     .addOption(solverOption('preferencePolicy').choices(['Respect', 'Ignore']).default('Respect'))
     .addOption(solverOption('nodeOverheadCost').default(0).argParser(optionReader(coreOptions.nodeOverheadCost.kind)))
-    .addOption(solverOption('maxPodsSharePerNode').default(1).argParser(optionReader(coreOptions.maxPodsSharePerNode.kind)))
+    .addOption(
+      solverOption('maxPodsSharePerNode').default(1).argParser(optionReader(coreOptions.maxPodsSharePerNode.kind)),
+    )
     .addHelpText('after', HELP)
     .action(plan);
 }

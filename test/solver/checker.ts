@@ -52,7 +52,8 @@ function checkReservations(solution: Solution): string[] {
     const offering = instanceType.offerings.find((each) => each.capacityType === 'reserved' && each.zone === zone);
     const name = `${pool.metadata.name}/${offering?.reservationId ?? `${instanceType.name}/${zone}`}`;
     taken.set(name, (taken.get(name) ?? 0) + 1);
-    if (taken.get(name)! > (offering?.reservationCapacity ?? 0)) found.push(`reservation ${name} is promised too often`);
+    if (taken.get(name)! > (offering?.reservationCapacity ?? 0))
+      found.push(`reservation ${name} is promised too often`);
   }
   return found;
 }

@@ -307,9 +307,7 @@ function volumesOf(value: Template, index: number): [string, PodVolumes][] {
   return podsOf(value, index).map(({ metadata }): [string, PodVolumes] => [
     `${value.namespace}/${metadata.name}`,
     {
-      alternatives: (value.volumeZones ?? []).map((zone) =>
-        Requirements.of(Requirement.of(Labels.zone, 'In', [zone])),
-      ),
+      alternatives: (value.volumeZones ?? []).map((zone) => Requirements.of(Requirement.of(Labels.zone, 'In', [zone]))),
       attachments: value.disk
         ? [{ driver: DRIVER, claim: `${value.namespace}/${value.disk === 'own' ? metadata.name : 'shared'}` }]
         : [],

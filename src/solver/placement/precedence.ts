@@ -66,7 +66,8 @@ function findSeats(
     });
   }
   const classOf = new Map<Pod, PodClass>();
-  for (const podClass of classes) if (wanted.has(podClass.kin)) for (const pod of podClass.pods) classOf.set(pod, podClass);
+  for (const podClass of classes)
+    if (wanted.has(podClass.kin)) for (const pod of podClass.pods) classOf.set(pod, podClass);
   for (const pods of onExisting.values()) {
     pods.forEach((pod, at) => {
       const podClass = classOf.get(pod);
