@@ -19,7 +19,11 @@ export interface Taken {
 
 export function takeReservations(planned: PlannedNode[], model: Model, isStrict: boolean): Taken {
   if (model.pools.every(({ reservations }) => reservations.length === 0)) return { stranded: [], deferred: [] };
-  const left = model.pools.map(({ reservations }) => reservations.map((each) => each.left));
+  // By its name: pools that draw on the same reservation draw on the same machines.
+  const left = new Map<string, number>();
+  for (const { id, left: units } of model.pools.flatMap(({ reservations }) => reservations)) {
+    left.set(id, Math.min(units, left.get(id) ?? units));
+  }
   const wishes = planned.flatMap((node) => {
     const state = model.states.at(node.state);
     const needed = state.offerings.length === state.reserved.length;
@@ -30,9 +34,10 @@ export function takeReservations(planned: PlannedNode[], model: Model, isStrict:
   // Who has no other way comes first.
   wishes.sort((one, other) => Number(other.needed) - Number(one.needed) || other.saves - one.saves);
   for (const { node, each } of wishes) {
-    const units = left[node.pool.index]!;
-    if (node.reservation >= 0 || units[each.reservation]! < 1) continue;
-    units[each.reservation]! -= 1;
+    const { id } = node.pool.reservations[each.reservation]!;
+    const units = left.get(id) ?? 0;
+    if (node.reservation >= 0 || units < 1) continue;
+    left.set(id, units - 1);
     node.reservation = each.reservation;
     node.type = each.type;
     node.price = each.offering.price;

@@ -44,13 +44,13 @@ export function complaints(problem: Problem, solution: Solution): string[] {
 function checkReservations(solution: Solution): string[] {
   const found: string[] = [];
   const taken = new Map<string, number>();
-  for (const { alternatives, pool } of solution.newNodes) {
+  for (const { alternatives } of solution.newNodes) {
     const kinds = new Set(alternatives.map(({ capacityType }) => capacityType === 'reserved'));
     if (kinds.size > 1) found.push('a node both reserved and not');
     if (!kinds.has(true)) continue;
     const { instanceType, zone } = alternatives[0]!;
     const offering = instanceType.offerings.find((each) => each.capacityType === 'reserved' && each.zone === zone);
-    const name = `${pool.metadata.name}/${offering?.reservationId ?? `${instanceType.name}/${zone}`}`;
+    const name = offering?.reservationId ?? `${instanceType.name}/${zone}`;
     taken.set(name, (taken.get(name) ?? 0) + 1);
     if (taken.get(name)! > (offering?.reservationCapacity ?? 0))
       found.push(`reservation ${name} is promised too often`);
