@@ -95,14 +95,14 @@ export class Peer {
 
   async solve(question: PeerQuestion): Promise<PeerAnswer> {
     const child = spawn(this.program, { stdio: ['pipe', 'pipe', 'pipe'], timeout: ANSWER_LIMIT_MILLISECONDS });
-    const ended = new Promise<number | null>((resolve, reject) => {
+    const ended = new Promise<number | string>((resolve, reject) => {
       child.on('error', reject);
-      child.on('close', resolve);
+      child.on('close', (status, signal) => resolve(status ?? signal ?? 'unknown'));
     });
     const output = Promise.all([text(child.stdout), text(child.stderr)]);
     child.stdin.end(JSON.stringify(wire(question)));
     const [[stdout, stderr], code] = await Promise.all([output, ended]);
-    if (code !== 0) throw new Error(`Karpenter's scheduler failed: ${stderr.trim()}`);
+    if (code !== 0) throw new Error(`Karpenter's scheduler ended with ${code}: ${stderr.trim()}`);
     return JSON.parse(stdout) as PeerAnswer;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
+import { coreOptions } from '../options/coreOptions.ts';
 import { planProblem } from '../plan/planProblem.ts';
 import { planReport, type PlanReport } from '../plan/planReport.ts';
 import { planTable } from '../plan/planTable.ts';
@@ -11,6 +12,7 @@ import { readManifests } from '../plan/readManifests.ts';
 import { solve } from '../solver/solve.ts';
 import { readCatalogueFile, regionOption } from './catalogueSource.ts';
 import { UsageError } from './exitCode.ts';
+import { optionReader } from './optionReader.ts';
 import { readSources } from './readSources.ts';
 
 interface PlanOptions {
@@ -21,6 +23,9 @@ interface PlanOptions {
   readonly output: 'table' | 'json' | 'yaml';
   readonly explain: boolean;
   readonly failOn: readonly FailCondition[];
+  readonly preferencePolicy: 'Respect' | 'Ignore';
+  readonly nodeOverheadCost: number;
+  readonly maxPodsSharePerNode: number;
 }
 
 type FailCondition = { readonly kind: 'unschedulable' } | { readonly kind: 'cost-above'; readonly dollars: number };
@@ -53,8 +58,19 @@ export function planCommand(): Command {
         .default([], 'never')
         .argParser((text, before: readonly FailCondition[]) => [...before, ...text.split(',').map(parseCondition)]),
     )
+    .addOption(solverOption('preferencePolicy').choices(['Respect', 'Ignore']).default('Respect'))
+    .addOption(solverOption('nodeOverheadCost').default(0).argParser(optionReader(coreOptions.nodeOverheadCost.kind)))
+    .addOption(
+      solverOption('maxPodsSharePerNode').default(1).argParser(optionReader(coreOptions.maxPodsSharePerNode.kind)),
+    )
     .addHelpText('after', HELP)
     .action(plan);
+}
+
+/** As the controller has it. */
+function solverOption(name: 'preferencePolicy' | 'nodeOverheadCost' | 'maxPodsSharePerNode'): Option {
+  const { flag, kind, help } = coreOptions[name];
+  return new Option(`--${flag} <${kind.placeholder}>`, help);
 }
 
 async function plan(options: PlanOptions): Promise<void> {
@@ -66,7 +82,14 @@ async function plan(options: PlanOptions): Promise<void> {
   const { problem, notes } = planProblem(input, { region, ...(instanceTypes === undefined ? {} : { instanceTypes }) });
   for (const note of notes) console.error(note);
   const started = performance.now();
-  const solution = solve(problem, { suggestChanges: true });
+  const { preferencePolicy, nodeOverheadCost, maxPodsSharePerNode } = options;
+  const solution = solve(problem, {
+    suggestChanges: true,
+    preferencePolicy,
+    nodeOverheadCost,
+    maxPodsSharePerNode,
+    reservedCapacity: 'Fallback',
+  });
   const report = planReport(solution, performance.now() - started, explain);
   process.stdout.write(print(report, output, explain));
   const failures = options.failOn.flatMap((condition) => failureOf(condition, report));

@@ -2,9 +2,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { FAULT_KINDS, FaultSyntaxError, parseFault, type FaultOrder } from '../local/faults/faultKinds.ts';
 import { PROFILES, type Profile } from '../local/faults/profiles.ts';
+import { optionReader } from './optionReader.ts';
 import { SCENARIOS, scenarios, type ScenarioName } from '../local/scenarios/scenarios.ts';
 import { decimalNumber, port } from '../options/optionKinds.ts';
-import type { OptionKind } from '../options/optionDefinition.ts';
 import type { RunLocalWorld, UpOptions } from './compose/contract.ts';
 import { runUntilStopped } from './stopSignals.ts';
 
@@ -48,7 +48,7 @@ export function upCommand(): Command {
     .addOption(
       new Option('--port <port>', 'port of the Kubernetes API; 0 takes any free one')
         .default(0)
-        .argParser(reader(port)),
+        .argParser(optionReader(port)),
     )
     .addOption(
       new Option(
@@ -62,7 +62,7 @@ export function upCommand(): Command {
     .addOption(
       new Option('--speed <factor>', 'how much faster than real the local world lives')
         .default(1)
-        .argParser(reader(speed)),
+        .argParser(optionReader(speed)),
     )
     .addHelpText('after', explanation())
     .allowExcessArguments(false)
@@ -99,14 +99,4 @@ function collectFaults(text: string, before: readonly FaultOrder[]): readonly Fa
     if (error instanceof FaultSyntaxError) throw new InvalidArgumentError(`${error.message}.`);
     throw error;
   }
-}
-
-/** Lets commander read a value as the options table does. */
-function reader<T>(kind: OptionKind<T>): (text: string) => T {
-  return (text) => {
-    const outcome = kind.parse(text, 'flag');
-    if ('problems' in outcome)
-      throw new InvalidArgumentError(`It ${outcome.problems.join('; ')}; allowed is ${kind.allowed}.`);
-    return outcome.value;
-  };
 }

@@ -6,6 +6,7 @@ import { defaultGates, featureGates } from './featureGates.ts';
 import type { OptionDefinition } from './optionDefinition.ts';
 import {
   byteLimit,
+  decimalNumber,
   duration,
   flagSwitch,
   integer,
@@ -82,6 +83,22 @@ export const coreOptions = {
     default: 'Strict',
     group: 'Scheduling',
     help: 'What happens when the minValues of a NodePool cannot be met: no node (Strict), or a node with less choice (BestEffort).',
+  },
+  nodeOverheadCost: {
+    flag: 'node-overhead-cost',
+    env: 'NODE_OVERHEAD_COST',
+    kind: decimalNumber({ minimum: 0 }),
+    default: '0',
+    group: 'Scheduling',
+    help: 'US dollars per hour that every node costs beside its price, such as agents that are paid for by the node. Makes plans prefer fewer, larger nodes.',
+  },
+  maxPodsSharePerNode: {
+    flag: 'max-pods-share-per-node',
+    env: 'MAX_PODS_SHARE_PER_NODE',
+    kind: decimalNumber({ minimum: 0.001, maximum: 1 }),
+    default: '1',
+    group: 'Scheduling',
+    help: 'The largest share of the pods that wait together that one new node may hold: 0.25 puts them on at least four. Limits what the loss of one node takes down.',
   },
   ignoreDraRequests: {
     flag: 'ignore-dra-requests',

@@ -115,6 +115,8 @@ function reasonLines(reason: UnplacedReason): string[] {
       return ['there is no NodePool that could buy a machine'];
     case 'group':
       return [`only ${reason.placeable} pods of its group ${reason.group} find a place, and ${reason.needed} must`];
+    case 'reservation':
+      return [`it waits until it is known what is left of reservation ${reason.reservations.join(', ')}`];
     case 'refused':
       return reason.pools.map(({ pool, detail, nearestMiss }) => {
         const [type = ''] = nearestMiss?.split(' ') ?? [];

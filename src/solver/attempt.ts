@@ -15,11 +15,12 @@ import { Assignment, isSequential, type Waiting } from './placement/assignment.t
 import { Domains } from './placement/domains.ts';
 import { ExistingRooms } from './placement/existingRooms.ts';
 import type { PlannedNode } from './placement/plannedNode.ts';
+import { giveWay } from './placement/precedence.ts';
 import { PoolFit } from './placement/poolFit.ts';
 import { recordHost, Sequential } from './placement/sequential.ts';
 import { PlannedMachine } from './plannedMachine.ts';
 import { takeReservations } from './reservations.ts';
-import type { NewNode, Overlay, SolveOptions } from './problem.ts';
+import type { NewNode, Overlay, SolveOptions, UnplacedReason } from './problem.ts';
 
 const DEFAULT_ROUNDS = 400;
 
@@ -47,6 +48,7 @@ export class Attempt {
   private readonly packing: PackingOptions;
   private domains: Domains;
   private waiting: Waiting[];
+  private readonly deferrals: ReadonlyMap<Waiting, UnplacedReason>;
 
   constructor(model: Model, overlay: Overlay, options: SolveOptions, way: Way) {
     this.model = model;
@@ -71,7 +73,10 @@ export class Attempt {
       this.limitLeft = this.freshLimits();
     }
     this.exact(() => true);
-    this.waiting.push(...takeReservations(this.planned, model));
+    giveWay(this.waiting, this.planned, this.rooms.placed, this.question.classes);
+    const { stranded, deferred } = takeReservations(this.planned, model, options.reservedCapacity !== 'Fallback');
+    this.waiting.push(...stranded, ...deferred.map(({ waiting }) => waiting));
+    this.deferrals = new Map(deferred.map(({ waiting, reason }) => [waiting, reason]));
   }
 
   /** Machines' extra cost included. */
@@ -94,8 +99,12 @@ export class Attempt {
     return tiers.find(([, difference]) => difference !== 0)?.[1] ?? 0;
   }
 
-  unplacedPods(): { pod: Pod; podClass: PodClass }[] {
-    return this.waiting.flatMap(({ podClass, pods }) => pods.map((pod) => ({ pod, podClass })));
+  /** With the reason where the plan itself is the reason. */
+  unplacedPods(): { pod: Pod; podClass: PodClass; reason: UnplacedReason | undefined }[] {
+    return this.waiting.flatMap((entry) => {
+      const reason = this.deferrals.get(entry);
+      return entry.pods.map((pod) => ({ pod, podClass: entry.podClass, reason }));
+    });
   }
 
   holder(pool: number): Demand {

@@ -1,7 +1,6 @@
 /** Why a planned machine is of its type. In: the node; out: the pod that bound its size, and the next types. */
-import { Quantity } from '../units/quantity.ts';
+import { readableAmount } from './amount.ts';
 import type { Question } from './model/question.ts';
-import { CPU } from './model/resourceTable.ts';
 import type { Demand } from './packing/demand.ts';
 import type { PlannedNode } from './placement/plannedNode.ts';
 import type { NodeChoice, RejectedType } from './problem.ts';
@@ -17,7 +16,7 @@ export function explainChoice(node: PlannedNode, question: Question, demand: Dem
     return column < 0 ? undefined : { column, missing: node.used[column]! - room[column]! };
   };
   const amount = (column: number, units: number): string =>
-    `${(column === CPU ? Quantity.fromMilli(units) : Quantity.fromValue(units)).toString()} ${table.names[column]!}`;
+    `${readableAmount(table.names[column]!, units)} ${table.names[column]!}`;
   // The dearest of the cheaper ones is the size that was nearly enough.
   const cheaper = [...types].filter((type) => price[type]! < node.price && lacking(type) !== undefined);
   const nearly = cheaper.at(-1);

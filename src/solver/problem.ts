@@ -62,6 +62,11 @@ export interface SolveOptions {
   /** Whether preferences are tried as if they were required, and dropped one by one, or left to the scheduler. */
   readonly preferencePolicy?: 'Respect' | 'Ignore';
   readonly minValuesPolicy?: 'Strict' | 'BestEffort';
+  /**
+   * What happens to pods that could use a reservation which this plan uses up: they wait for the next plan, which knows
+   * what is left of it (Strict), or get a machine at the usual price now (Fallback).
+   */
+  readonly reservedCapacity?: 'Strict' | 'Fallback';
   /** Dollars per hour that a machine costs beside its price; steers the choice, is not part of the result's price. */
   readonly nodeOverheadCost?: number;
   /** Largest share of the waiting pods that one new machine may hold, above 0 up to 1. */
@@ -145,6 +150,8 @@ export type UnplacedReason =
   | { readonly kind: 'no-pools' }
   /** Fewer members of its group than it needs found a place, so none gets one. */
   | { readonly kind: 'group'; readonly group: string; readonly placeable: number; readonly needed: number }
+  /** Reservations that would suit it are used up by this plan; what is left of them is known after it. */
+  | { readonly kind: 'reservation'; readonly pool: string; readonly reservations: readonly string[] }
   | { readonly kind: 'refused'; readonly pools: readonly PoolRefusal[]; readonly smallestChange?: SmallestChange };
 
 export type RefusalStage =

@@ -4,12 +4,11 @@
  */
 import { describeIncompatibility, type Requirements } from '../constraints/requirements.ts';
 import { formatTaint, untoleratedTaints } from '../constraints/taints.ts';
-import { Quantity } from '../units/quantity.ts';
+import { readableAmount } from './amount.ts';
 import type { Attempt } from './attempt.ts';
 import { isPreferred } from './model/existingNodes.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
 import type { PodClass } from './model/question.ts';
-import { CPU } from './model/resourceTable.ts';
 import type { PoolRefusal, RefusalStage, UnplacedReason } from './problem.ts';
 
 const known = new WeakMap<PodClass, UnplacedReason>();
@@ -145,11 +144,7 @@ function nearestMiss(attempt: Attempt, podClass: PodClass, pool: CompiledPool, t
       const missing = asked - Math.max(0, pool.room[type * podClass.row.length + column]!);
       if (missing <= 0) return;
       worst = Math.max(worst, missing / asked);
-      const amount =
-        column === CPU
-          ? Quantity.fromMilli(missing)
-          : Quantity.fromValue(missing, column === 1 ? 'BinarySI' : 'DecimalSI');
-      lacking.push(`${amount.toString()} ${names[column]!}`);
+      lacking.push(`${readableAmount(names[column]!, missing)} ${names[column]!}`);
     });
     if (best === undefined || worst < best.worst)
       best = { name: pool.types[type]!.name, text: lacking.join(' and '), worst };

@@ -33,8 +33,22 @@ const kinds = ({ newNodes }: ReturnType<typeof solve>): string[] =>
   newNodes.map(({ alternatives }) => alternatives[0]!.capacityType).sort();
 
 describe('reservations', () => {
-  it('are used as far as they go; the rest is bought', () => {
+  it('are waited for when this plan uses them up, and not replaced at a higher price', () => {
     const solution = solve(problem(2));
+    expect(kinds(solution)).toEqual(['reserved', 'reserved']);
+    expect(solution.unplaced.map(({ reason }) => reason)).toEqual([
+      { kind: 'reservation', pool: 'default', reservations: ['r2/z1'] },
+    ]);
+  });
+
+  it('are not waited for when nothing was left of them before', () => {
+    const solution = solve(problem(0));
+    expect(kinds(solution)).toEqual(['on-demand', 'on-demand', 'on-demand']);
+    expect(solution.unplaced).toEqual([]);
+  });
+
+  it('are used as far as they go, and the rest is bought, where falling back is allowed', () => {
+    const solution = solve(problem(2), { reservedCapacity: 'Fallback' });
     expect(kinds(solution)).toEqual(['on-demand', 'reserved', 'reserved']);
     expect(solution.pricePerHour).toBeCloseTo(0.102);
     const node = solution.newNodes.find(({ alternatives }) => alternatives[0]?.capacityType === 'reserved');

@@ -1,15 +1,24 @@
 /**
  * Reserved machines. In: the planned nodes; out: the same nodes, those on reserved machines that save most by it, as
- * far as the reservations go. Pods that can run nowhere else and come too late wait again.
+ * far as the reservations go. Pods that can run nowhere else and come too late wait again; in strict mode so do those
+ * that could use a reservation which this plan uses up.
  */
 import { hostPortsClash } from '../constraints/hostPorts.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import type { Waiting } from './placement/assignment.ts';
 import type { PlannedNode } from './placement/plannedNode.ts';
+import type { UnplacedReason } from './problem.ts';
 
-export function takeReservations(planned: PlannedNode[], model: Model): Waiting[] {
-  if (model.pools.every(({ reservations }) => reservations.length === 0)) return [];
+export interface Taken {
+  /** No place at all. */
+  readonly stranded: readonly Waiting[];
+  /** No place in this plan. */
+  readonly deferred: readonly { readonly waiting: Waiting; readonly reason: UnplacedReason }[];
+}
+
+export function takeReservations(planned: PlannedNode[], model: Model, isStrict: boolean): Taken {
+  if (model.pools.every(({ reservations }) => reservations.length === 0)) return { stranded: [], deferred: [] };
   // By its name: pools that draw on the same reservation draw on the same machines.
   const left = new Map<string, number>();
   for (const { id, left: units } of model.pools.flatMap(({ reservations }) => reservations)) {
@@ -18,10 +27,8 @@ export function takeReservations(planned: PlannedNode[], model: Model): Waiting[
   const wishes = planned.flatMap((node) => {
     const state = model.states.at(node.state);
     const needed = state.offerings.length === state.reserved.length;
-    // One reservation is no choice: who must leave the cloud one cannot take it.
-    if (state.minValues.length > 0 && !needed) return [];
     return state.reserved
-      .filter((each) => holds(node, each) && (needed || each.offering.price < node.price))
+      .filter((each) => holds(node, each) && (needed || isBetter(node, each, model)))
       .map((each) => ({ node, each, needed, saves: node.price - each.offering.price }));
   });
   // Who has no other way comes first.
@@ -40,7 +47,50 @@ export function takeReservations(planned: PlannedNode[], model: Model): Waiting[
     return reservation < 0 && offerings.length === reserved.length;
   });
   for (const node of stranded) planned.splice(planned.indexOf(node), 1);
-  return stranded.flatMap(({ entries }) => entries.map(({ podClass, pods }) => ({ podClass, pods: [...pods] })));
+  const deferred = !isStrict
+    ? []
+    : planned.flatMap((node) => {
+        const usedUp = usedUpFor(node, model);
+        return usedUp.length === 0 ? [] : [{ node, reservations: usedUp }];
+      });
+  for (const { node } of deferred) planned.splice(planned.indexOf(node), 1);
+  return {
+    stranded: stranded.flatMap(waitingOf),
+    deferred: deferred.flatMap(({ node, reservations }) =>
+      waitingOf(node).map((waiting) => ({
+        waiting,
+        reason: { kind: 'reservation' as const, pool: node.pool.name, reservations },
+      })),
+    ),
+  };
+}
+
+function waitingOf({ entries }: PlannedNode): Waiting[] {
+  return entries.map(({ podClass, pods }) => ({ podClass, pods: [...pods] }));
+}
+
+/** Reservations with something left before this plan that would have been cheaper for the node. */
+function usedUpFor(node: PlannedNode, model: Model): string[] {
+  if (node.reservation >= 0) return [];
+  const suiting = model.states
+    .at(node.state)
+    .reserved.filter((each) => holds(node, each) && isBetter(node, each, model))
+    .map(({ reservation }) => node.pool.reservations[reservation]!)
+    .filter(({ left }) => left >= 1);
+  return [...new Set(suiting.map(({ id }) => id))].sort();
+}
+
+/** Cheaper, and with as much choice of types as the pool asks for. */
+function isBetter(node: PlannedNode, { offering, reservation }: CompiledOffering, model: Model): boolean {
+  if (offering.price >= node.price) return false;
+  const { minValues, reserved } = model.states.at(node.state);
+  return minValues.every(({ key, atLeast }) => {
+    const choice = reserved.filter((each) => each.reservation === reservation && holds(node, each));
+    const values = choice.flatMap(({ type, offering: { requirements } }) => [
+      ...(requirements.find(key) ?? node.pool.types[type]!.requirements.get(key)).values,
+    ]);
+    return new Set(values).size >= atLeast;
+  });
 }
 
 /** A machine that counts more against the limits than the one planned may not take its place. */

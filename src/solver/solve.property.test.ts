@@ -27,6 +27,7 @@ describe('every plan', () => {
           preferencePolicy: 'Ignore',
           minValuesPolicy: 'BestEffort',
           maxPodsSharePerNode: 0.5,
+          reservedCapacity: 'Fallback',
         } as const;
         expect(complaints(problem, solve(problem, options))).toEqual([]);
       }),

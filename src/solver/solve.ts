@@ -27,7 +27,9 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
     const failed = attempt.unplacedPods();
     const broken = brokenGroups(groups, running, pods, failed);
     if (broken.size === 0) {
-      unplaced.push(...failed.map(({ pod, podClass }) => ({ pod, reason: refusalReason(attempt, podClass) })));
+      for (const { pod, podClass, reason } of failed) {
+        unplaced.push({ pod, reason: reason ?? refusalReason(attempt, podClass) });
+      }
       const solution = toSolution(attempt, unplaced);
       return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution, ask) : solution;
     }
@@ -103,7 +105,7 @@ function brokenGroups(
   pods: readonly Pod[],
   failed: readonly { readonly pod: Pod }[],
 ): Map<string, UnplacedReason> {
-  if (needed.size === 0 || failed.length === 0) return new Map();
+  if (needed.size === 0) return new Map();
   const placeable = new Map<string, number>();
   const count = (pod: Pod, amount: number): void => {
     const group = podGroup(pod);

@@ -3,7 +3,7 @@
  * purpose and without any of the solver's own code. In: a problem and its solution; out: complaints, none when fine.
  */
 import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
-import type { PodAffinityTerm } from 'kubernetes-types/core/v1.js';
+import type { PodAffinityTerm, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../../src/api/kinds.ts';
 import type { Taint } from '../../src/api/kinds/nodeTemplate.ts';
 import { Labels } from '../../src/api/labels.ts';
@@ -33,10 +33,69 @@ export function complaints(problem: Problem, solution: Solution): string[] {
   for (const pod of problem.pods)
     if (seen.get(keyOf(pod)) !== 1) found.push(`${keyOf(pod)} appears ${seen.get(keyOf(pod)) ?? 0} times`);
   if (seen.size !== problem.pods.length) found.push('pods appear that nobody asked about');
-  found.push(...checkMachines(problem, solution));
+  found.push(...checkMachines(problem, solution), ...checkReservations(solution));
+  found.push(...checkGroups(problem, solution), ...checkPriorities(problem, solution));
   // Whatever alternative is bought, the pods must be able to run: try the first and the last of each.
   for (const pick of [0, -1]) found.push(...checkScheduling(problem, solution, pick));
   return found;
+}
+
+/** No reservation is promised more often than it has machines, and who has one has nothing else. */
+function checkReservations(solution: Solution): string[] {
+  const found: string[] = [];
+  const taken = new Map<string, number>();
+  for (const { alternatives } of solution.newNodes) {
+    const kinds = new Set(alternatives.map(({ capacityType }) => capacityType === 'reserved'));
+    if (kinds.size > 1) found.push('a node both reserved and not');
+    if (!kinds.has(true)) continue;
+    const { instanceType, zone } = alternatives[0]!;
+    const offering = instanceType.offerings.find((each) => each.capacityType === 'reserved' && each.zone === zone);
+    const name = offering?.reservationId ?? `${instanceType.name}/${zone}`;
+    taken.set(name, (taken.get(name) ?? 0) + 1);
+    if (taken.get(name)! > (offering?.reservationCapacity ?? 0))
+      found.push(`reservation ${name} is promised too often`);
+  }
+  return found;
+}
+
+/** Enough members of a group have a place, or none of those who wait gets one. */
+function checkGroups(problem: Problem, solution: Solution): string[] {
+  const groupOf = ({ metadata }: Pod): string | undefined => {
+    const name = metadata.annotations?.['nodewright.dev/pod-group'];
+    return name === undefined ? undefined : `${metadata.namespace ?? 'default'}/${name}`;
+  };
+  const placed = [...solution.newNodes, ...solution.onExisting].flatMap(({ pods }) => pods);
+  const running = problem.nodes.flatMap(({ pods }) => pods);
+  return [...new Set(problem.pods.map(groupOf))].flatMap((group) => {
+    const members = (pods: readonly Pod[]): Pod[] => pods.filter((pod) => groupOf(pod) === group);
+    const asked = members(problem.pods).map(({ metadata }) =>
+      Number(metadata.annotations?.['nodewright.dev/pod-group-min'] ?? 0),
+    );
+    const needed = Math.max(...asked) || members(problem.pods).length;
+    const got = members(placed).length;
+    const fine = group === undefined || got === 0 || got + members(running).length >= needed;
+    return fine ? [] : [`group ${group}: ${got} of ${needed}`];
+  });
+}
+
+/** Of two pods that ask for the same, the one that matters more does not wait while the other has a new machine. */
+function checkPriorities({ volumes }: Problem, solution: Solution): string[] {
+  const shapeOf = (pod: Pod): string =>
+    JSON.stringify([
+      pod.metadata.namespace,
+      pod.metadata.labels,
+      { ...pod.spec, priority: 0 },
+      volumes?.get(keyOf(pod))?.attachments,
+      volumes?.get(keyOf(pod))?.alternatives.map(String),
+    ]);
+  const bought = solution.newNodes.flatMap(({ pods }) => pods);
+  return solution.unplaced.flatMap(({ pod, reason }) => {
+    if (reason.kind !== 'refused' || pod.metadata.annotations !== undefined) return [];
+    const lesser = bought.find(
+      (other) => (other.spec?.priority ?? 0) < (pod.spec?.priority ?? 0) && shapeOf(other) === shapeOf(pod),
+    );
+    return lesser === undefined ? [] : [`${keyOf(pod)} waits although ${keyOf(lesser)} matters less`];
+  });
 }
 
 function checkMachines(problem: Problem, solution: Solution): string[] {
@@ -204,8 +263,16 @@ function refusal(pod: Pod, node: CheckedNode, world: World): string | undefined 
 
 const podsOn = (node: CheckedNode, world: World): Pod[] => [...(world.running.get(node.name) ?? []), ...node.pods];
 
+/** Its own constraints, or else the cluster's defaults with the selector that is deduced for it. */
+function spreadOf(pod: Pod, { defaultSpread }: Problem): readonly TopologySpreadConstraint[] {
+  const own = pod.spec?.topologySpreadConstraints ?? [];
+  const labelSelector = own.length > 0 ? undefined : defaultSpread?.selectorOf(pod);
+  if (labelSelector === undefined) return own;
+  return (defaultSpread?.constraints ?? []).map((constraint) => ({ ...constraint, labelSelector }));
+}
+
 function spreadRefusal(pod: Pod, node: CheckedNode, world: World): string | undefined {
-  for (const constraint of pod.spec?.topologySpreadConstraints ?? []) {
+  for (const constraint of spreadOf(pod, world.problem)) {
     if (constraint.whenUnsatisfiable !== 'DoNotSchedule') continue;
     const { topologyKey, maxSkew, minDomains = 1 } = constraint;
     if (node.labels[topologyKey] === undefined) return `no label ${topologyKey}`;

@@ -75,13 +75,53 @@ export function withRegional(type: InstanceType): InstanceType {
   };
 }
 
+/** Some machines of the type in the first zone are paid for already. */
+function withReserved(type: InstanceType, left: number): InstanceType {
+  const labels = { [Labels.zone]: 'z1', [Labels.capacityType]: 'reserved' };
+  const offering = {
+    requirements: Requirements.fromLabels(labels),
+    zone: 'z1',
+    capacityType: 'reserved' as const,
+    price: 0.001,
+    available: true,
+    reservationId: 'reservation',
+    reservationCapacity: left,
+  };
+  const kinds = Requirement.of(Labels.capacityType, 'In', ['on-demand', 'spot', 'reserved']);
+  return { ...type, requirements: type.requirements.replace(kinds), offerings: [...type.offerings, offering] };
+}
+
+/** As an overlay changes it: more to offer at another price. */
+function withOverlay(type: InstanceType): InstanceType {
+  return {
+    ...type,
+    offerings: type.offerings.map((offering) => ({ ...offering, price: offering.price * 1.5 })),
+    capacity: { ...type.capacity, ...parseResources({ [DEVICE]: 2 }) },
+    allocatable: { ...type.allocatable, ...parseResources({ [DEVICE]: 2 }) },
+  };
+}
+
+const DEVICE = 'example.com/device';
+const DRIVER = 'disk.csi.azure.com';
 const TYPES = [
   testType('a2', 2, 4, 0.1),
   testType('b4', 4, 8, 0.21, ['z1', 'z2']),
   testType('c4', 4, 16, 0.25),
   testType('d8', 8, 16, 0.38),
   testType('e2arm', 2, 8, 0.07, ZONES, 'arm64'),
+  withOverlay(testType('f4', 4, 8, 0.2)),
 ];
+
+interface Offered {
+  readonly regional: boolean;
+  readonly reserved: number | undefined;
+}
+
+function typesOf({ regional, reserved }: Offered): InstanceType[] {
+  return TYPES.map((type) => (regional ? withRegional(type) : type)).map((type) =>
+    reserved !== undefined && type.name === 'd8' ? withReserved(type, reserved) : type,
+  );
+}
 
 export function testPool(
   name: string,
@@ -142,7 +182,16 @@ const spread = fc
     ...(minDomains !== undefined && rest.whenUnsatisfiable === 'DoNotSchedule' && { minDomains }),
     ...(nodeTaintsPolicy && { nodeTaintsPolicy }),
   }));
-const term = fc.record({ topologyKey: domainKey, labelSelector: selector });
+const namespaceChoice = fc.constantFrom<object>(
+  {},
+  {},
+  { namespaces: ['other'] },
+  { namespaceSelector: {} },
+  { namespaceSelector: { matchLabels: { team: 'x' } } },
+);
+const term = fc
+  .record({ topologyKey: domainKey, labelSelector: selector, where: namespaceChoice })
+  .map(({ where, ...rest }) => ({ ...rest, ...where }));
 const terms = fc.array(term, { minLength: 1, maxLength: 2 });
 const expression = fc.constantFrom<RequirementItem>(
   { key: Labels.zone, operator: 'In', values: ['z1', 'z2'] },
@@ -179,8 +228,15 @@ const template = fc.record({
   tolerates: sometimes(fc.constant([{ key: 'team', operator: 'Exists' }]), 3),
   port: sometimes(fc.constant(8080), 1),
   volumeZones: sometimes(fc.subarray([...ZONES], { minLength: 1, maxLength: 2 }), 1),
-  priority: fc.constantFrom(0, 0, 10),
+  /** The lowest is that of pods that only keep room free. */
+  priority: fc.constantFrom(0, 0, 10, -2_147_483_648),
+  /** Every other replica matters more. */
+  isMixed: fc.constantFrom(false, false, true),
   group: sometimes(fc.constantFrom('g1', 'g2'), 1),
+  groupMin: sometimes(fc.constantFrom('1', '2', '3'), 3),
+  namespace: fc.constantFrom('default', 'default', 'other'),
+  disk: sometimes(fc.constantFrom('own', 'shared'), 2),
+  device: sometimes(fc.constantFrom('1', '2'), 1),
 });
 
 type Template = typeof template extends fc.Arbitrary<infer Value> ? Value : never;
@@ -223,19 +279,40 @@ function podsOf(value: Template, index: number): Pod[] {
   const containers = [
     {
       name: 'main',
-      resources: { requests: { cpu: value.size[0], memory: value.size[1] } },
+      resources: {
+        requests: { cpu: value.size[0], memory: value.size[1], ...(value.device && { [DEVICE]: value.device }) },
+      },
       ...(value.port && { ports: [{ containerPort: 80, hostPort: value.port }] }),
     },
   ];
-  const annotations = value.group && { annotations: { 'nodewright.dev/pod-group': value.group } };
+  const annotations = value.group && {
+    annotations: {
+      'nodewright.dev/pod-group': value.group,
+      ...(value.groupMin && { 'nodewright.dev/pod-group-min': value.groupMin }),
+    },
+  };
   return Array.from({ length: value.replicas }, (_, replica) =>
     testPod(
       `w${index}-${replica}`,
       ...value.size,
-      { ...spec, containers },
-      { labels: { app: value.app }, ...annotations },
+      { ...spec, containers, priority: value.isMixed && replica % 2 === 1 ? 20 : value.priority },
+      { labels: { app: value.app }, namespace: value.namespace, ...annotations },
     ),
   );
+}
+
+/** What the pods of a workload ask of disks. */
+function volumesOf(value: Template, index: number): [string, PodVolumes][] {
+  if (!value.volumeZones && !value.disk) return [];
+  return podsOf(value, index).map(({ metadata }): [string, PodVolumes] => [
+    `${value.namespace}/${metadata.name}`,
+    {
+      alternatives: (value.volumeZones ?? []).map((zone) => Requirements.of(Requirement.of(Labels.zone, 'In', [zone]))),
+      attachments: value.disk
+        ? [{ driver: DRIVER, claim: `${value.namespace}/${value.disk === 'own' ? metadata.name : 'shared'}` }]
+        : [],
+    },
+  ]);
 }
 
 const node = fc.record({
@@ -247,7 +324,11 @@ const node = fc.record({
   ),
   tainted: fc.boolean(),
   rack: sometimes(fc.constantFrom('r1', 'r2'), 4),
+  disks: sometimes(fc.integer({ min: 0, max: 2 }), 4),
+  isRegional: fc.constantFrom(false, false, false, true),
 });
+
+const runningIndex = (node: number, at: number): number => 1000 + node * 10 + at;
 
 function existingNode(
   value: typeof node extends fc.Arbitrary<infer Value> ? Value : never,
@@ -256,7 +337,7 @@ function existingNode(
   return {
     name: `node-${index}`,
     labels: {
-      [Labels.zone]: value.zone,
+      [Labels.zone]: value.isRegional ? '0' : value.zone,
       [Labels.arch]: 'amd64',
       [Labels.capacityType]: 'on-demand',
       [Labels.hostname]: `node-${index}`,
@@ -264,12 +345,12 @@ function existingNode(
     },
     taints: value.tainted ? [{ key: 'team', value: 'x', effect: 'NoSchedule' }] : [],
     free: parseResources({ cpu: value.cpu, memory: '16Gi', pods: 6 }),
-    pods: value.running.flatMap((one, at) => podsOf(one, 1000 + index * 10 + at)),
+    pods: value.running.flatMap((one, at) => podsOf(one, runningIndex(index, at))),
     initialized: true,
+    ...(value.disks !== undefined && { volumeLimits: new Map([[DRIVER, value.disks]]) }),
   };
 }
 
-/** `constrained: false` leaves only sizes: then a plain first-fit is easy to write down. */
 export const anyProblem: fc.Arbitrary<Problem> = fc
   .record({
     templates: fc.array(template, { minLength: 1, maxLength: 4 }),
@@ -280,8 +361,11 @@ export const anyProblem: fc.Arbitrary<Problem> = fc
     second: fc.boolean(),
     minValues: sometimes(fc.constantFrom(2, 3), 1),
     daemon: fc.boolean(),
+    regional: fc.boolean(),
+    reserved: sometimes(fc.integer({ min: 0, max: 2 }), 2),
+    spreadByDefault: sometimes(fc.constantFrom<string>(Labels.zone, Labels.hostname), 1),
   })
-  .map(({ templates, nodes, limits, racks, tainted, second, minValues, daemon }) => {
+  .map(({ templates, nodes, limits, racks, tainted, second, minValues, daemon, spreadByDefault, ...offered }) => {
     const requirements: RequirementItem[] = [
       ...(racks ? [{ key: RACK, operator: 'In' as const, values: ['r1', 'r2'] }] : []),
       ...(minValues ? [{ key: Labels.instanceType, operator: 'Exists' as const, minValues }] : []),
@@ -298,19 +382,35 @@ export const anyProblem: fc.Arbitrary<Problem> = fc
     const pods = templates.flatMap(podsOf);
     const volumes = new Map<string, PodVolumes>();
     templates.forEach((value, index) => {
-      if (!value.volumeZones) return;
-      for (const pod of podsOf(value, index)) {
-        volumes.set(`default/${pod.metadata.name}`, {
-          alternatives: value.volumeZones.map((zone) => Requirements.of(Requirement.of(Labels.zone, 'In', [zone]))),
-          attachments: [],
-        });
-      }
+      for (const [name, asked] of volumesOf(value, index)) volumes.set(name, asked);
     });
+    nodes.forEach(({ running }, index) => {
+      running.forEach((value, at) => {
+        for (const [name, asked] of volumesOf(value, runningIndex(index, at))) volumes.set(name, asked);
+      });
+    });
+    const instanceTypes = typesOf(offered);
     return {
       pods,
-      pools: pools.map((pool) => ({ pool, instanceTypes: TYPES, used: {} })),
+      pools: pools.map((pool) => ({ pool, instanceTypes, used: {} })),
       nodes: nodes.map(existingNode),
       daemons: daemon ? [testPod('agent', '100m', '200Mi')] : [],
       volumes,
+      namespaces: new Map([
+        ['default', { team: 'x' }],
+        ['other', {}],
+      ]),
+      ...(spreadByDefault !== undefined && { defaultSpread: defaultSpread(spreadByDefault) }),
     };
   });
+
+function defaultSpread(topologyKey: string): NonNullable<Problem['defaultSpread']> {
+  return {
+    constraints: [{ maxSkew: 1, topologyKey, whenUnsatisfiable: 'DoNotSchedule' }],
+    selectorOf: ({ metadata }) => {
+      const app = metadata.labels?.['app'];
+      // Some workloads belong to nobody from whom a selector could be deduced.
+      return app === undefined || app === 'c' ? undefined : { matchLabels: { app } };
+    },
+  };
+}

@@ -86,7 +86,12 @@ export const runController: RunController = async (options, signal) => {
     warmUp: !options.disableControllerWarmup,
     gates: options.featureGates,
     observeState: !options.disableClusterStateObservability,
-    policies: { preferencePolicy: options.preferencePolicy, minValuesPolicy: options.minValuesPolicy },
+    policies: {
+      preferencePolicy: options.preferencePolicy,
+      minValuesPolicy: options.minValuesPolicy,
+      nodeOverheadCost: options.nodeOverheadCost,
+      maxPodsSharePerNode: options.maxPodsSharePerNode,
+    },
     ...(leaderElection && { leaderElection }),
   });
   const metricsServer = await startMetricsServer({

@@ -39,8 +39,11 @@ export interface ProvisionerOptions {
   readonly nominationPeriod: number;
   /** Present when capacity buffers are honoured. */
   readonly buffers?: CapacityBuffers;
-  /** How preferences and minValues are taken. */
-  readonly policies?: Pick<SolveOptions, 'preferencePolicy' | 'minValuesPolicy'>;
+  /** How preferences and minValues are taken, and what counts beside prices. */
+  readonly policies?: Pick<
+    SolveOptions,
+    'preferencePolicy' | 'minValuesPolicy' | 'nodeOverheadCost' | 'maxPodsSharePerNode'
+  >;
 }
 
 const CONTROLLER = { controller: 'provisioner' };

@@ -56,6 +56,8 @@ function describeUnplaced(reason: UnplacedReason): string {
       return 'no NodePool is ready';
     case 'group':
       return `only ${reason.placeable} of the ${reason.needed} pods that group "${reason.group}" needs would find a place`;
+    case 'reservation':
+      return `it waits until it is known what is left of ${reason.reservations.join(', ')} in NodePool "${reason.pool}"`;
     case 'refused':
       return reason.pools.map(({ pool, detail }) => `NodePool "${pool}": ${detail}`).join('; ');
   }

@@ -59,6 +59,8 @@ export interface Variant {
 export interface PodClass {
   readonly id: number;
   readonly shape: PodShape;
+  /** The same for classes that differ only in how much they matter. */
+  readonly kin: string;
   readonly row: Float64Array;
   readonly tolerationsKey: string;
   /** In order of name. */
@@ -248,6 +250,7 @@ export class Question {
         const make = (id: number): PodClass => ({
           id,
           shape,
+          kin: `${key.replace(/^-?\d+/, '')}\n${signature}`,
           row,
           tolerationsKey,
           pods: sorted,

@@ -1,0 +1,12 @@
+/** Lets commander read a value as the options table does. In: a kind of value; out: a parser that says what is allowed. */
+import { InvalidArgumentError } from 'commander';
+import type { OptionKind } from '../options/optionDefinition.ts';
+
+export function optionReader<T>(kind: OptionKind<T>): (text: string) => T {
+  return (text) => {
+    const outcome = kind.parse(text, 'flag');
+    if ('problems' in outcome)
+      throw new InvalidArgumentError(`It ${outcome.problems.join('; ')}; allowed is ${kind.allowed}.`);
+    return outcome.value;
+  };
+}

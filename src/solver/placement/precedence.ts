@@ -1,0 +1,80 @@
+/**
+ * Who matters more comes first. In: a finished plan and those who wait; out: the same places, but no pod waits while one
+ * that asks for exactly the same and matters less has a place. Such pods can change places without anyone noticing.
+ */
+import type { Pod } from '../../api/kinds.ts';
+import type { PodClass } from '../model/question.ts';
+import type { Waiting } from './assignment.ts';
+import type { PlannedNode } from './plannedNode.ts';
+
+interface Seat {
+  readonly priority: number;
+  readonly pod: Pod;
+  take(pod: Pod): void;
+}
+
+export function giveWay(
+  waiting: readonly Waiting[],
+  planned: readonly PlannedNode[],
+  onExisting: ReadonlyMap<number, Pod[]>,
+  classes: readonly PodClass[],
+): void {
+  const open = waiting.filter(({ pods }) => pods.length > 0);
+  if (open.length === 0 || classes.every(({ shape }) => shape.priority === classes[0]!.shape.priority)) return;
+  const wanted = new Set(open.map(({ podClass }) => podClass.kin));
+  const seats = findSeats(wanted, planned, onExisting, classes);
+  for (const { podClass, pods } of open.toSorted(
+    (left, right) => right.podClass.shape.priority - left.podClass.shape.priority,
+  )) {
+    const lesser = seats.get(podClass.kin) ?? [];
+    for (let at = 0; at < pods.length; at++) {
+      const seat = lesser.at(-1);
+      if (seat === undefined || seat.priority >= podClass.shape.priority) break;
+      lesser.pop();
+      seat.take(pods[at]!);
+      pods[at] = seat.pod;
+    }
+  }
+}
+
+/** By kin: those who have a place, who matters least last. */
+function findSeats(
+  wanted: ReadonlySet<string>,
+  planned: readonly PlannedNode[],
+  onExisting: ReadonlyMap<number, Pod[]>,
+  classes: readonly PodClass[],
+): Map<string, Seat[]> {
+  const seats = new Map<string, Seat[]>();
+  const add = (kin: string, seat: Seat): void => {
+    const known = seats.get(kin);
+    if (known === undefined) seats.set(kin, [seat]);
+    else known.push(seat);
+  };
+  for (const { entries } of planned) {
+    entries.forEach(({ podClass }, index) => {
+      if (!wanted.has(podClass.kin)) return;
+      entries[index]!.pods.forEach((pod, at) =>
+        add(podClass.kin, {
+          pod,
+          priority: podClass.shape.priority,
+          take: (other) => {
+            const entry = entries[index]!;
+            entries[index] = { ...entry, pods: entry.pods.with(at, other) };
+          },
+        }),
+      );
+    });
+  }
+  const classOf = new Map<Pod, PodClass>();
+  for (const podClass of classes)
+    if (wanted.has(podClass.kin)) for (const pod of podClass.pods) classOf.set(pod, podClass);
+  for (const pods of onExisting.values()) {
+    pods.forEach((pod, at) => {
+      const podClass = classOf.get(pod);
+      if (podClass === undefined) return;
+      add(podClass.kin, { pod, priority: podClass.shape.priority, take: (other) => (pods[at] = other) });
+    });
+  }
+  for (const list of seats.values()) list.sort((left, right) => right.priority - left.priority);
+  return seats;
+}
