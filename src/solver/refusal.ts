@@ -2,7 +2,6 @@
  * Why no pool takes a pod. In: a finished attempt and a class that found no place; out: per pool the stage that
  * removed its last instance type, how many each stage removed, and how near the nearest came.
  */
-import { WELL_KNOWN_LABELS } from '../api/labels.ts';
 import { describeIncompatibility, type Requirements } from '../constraints/requirements.ts';
 import { formatTaint, untoleratedTaints } from '../constraints/taints.ts';
 import { Quantity } from '../units/quantity.ts';
@@ -33,7 +32,7 @@ function groundOf(attempt: Attempt, pool: CompiledPool, strict: Requirements): G
   const name = `${pool.index}/${id}`;
   const remembered = byName.get(name);
   if (remembered !== undefined) return remembered;
-  const conflicts = pool.requirements.incompatibilities(strict, WELL_KNOWN_LABELS);
+  const conflicts = pool.requirements.incompatibilities(strict, pool.knownKeys);
   const requirements = pool.requirements.merge(strict);
   const matching =
     conflicts.length > 0

@@ -103,8 +103,16 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       },
       PATIENCE,
     );
+    // Pods may run on a node before nodewright calls it initialized.
+    const nodes = await eventually(
+      'the nodes are initialized',
+      async () => {
+        const { items } = await kube.list(Kinds.Node);
+        return items.every(({ metadata }) => metadata.labels?.[Labels.initialized] === 'true') ? items : undefined;
+      },
+      PATIENCE,
+    );
     const claims = (await kube.list(Kinds.NodeClaim)).items;
-    const nodes = (await kube.list(Kinds.Node)).items;
     const machines = world.arm.virtualMachines();
     expect(claims.length).toBeGreaterThan(0);
     expect(new Set(nodes.map(({ spec }) => spec?.providerID))).toEqual(

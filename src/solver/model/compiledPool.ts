@@ -32,6 +32,8 @@ export interface CompiledPool {
   readonly pool: NodePool;
   readonly taints: readonly Taint[];
   readonly requirements: Requirements;
+  /** Keys that pods may ask for although the pool is silent about them: its machines are described by them. */
+  readonly knownKeys: ReadonlySet<string>;
   /** In order of name, only those that the pool allows. */
   readonly types: readonly InstanceType[];
   /** Those that can be had, cheapest first. */
@@ -81,8 +83,14 @@ export function compilePool(
   const types = offer.instanceTypes
     .filter((type) => type.requirements.intersects(requirements))
     .sort((left, right) => (left.name < right.name ? -1 : 1));
+  const knownKeys = new Set(WELL_KNOWN_LABELS);
+  for (const type of types) {
+    for (const { requirements: described } of [type, ...type.offerings]) {
+      for (const key of described.keys()) knownKeys.add(key);
+    }
+  }
   const tolerant = daemons.filter((daemon) => toleratesAllHard(taints, daemon));
-  const perType = types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type)));
+  const perType = types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type, knownKeys)));
   const daemonRequests = sharedSums(perType);
   const room = new Float64Array(types.length * table.size);
   types.forEach((type, row) => {
@@ -112,6 +120,7 @@ export function compilePool(
     pool,
     taints,
     requirements,
+    knownKeys,
     types,
     offerings,
     regionalZones: regionalZonesOf(offerings),
@@ -199,10 +208,10 @@ function toleratesAllHard(taints: readonly Taint[], daemon: Pod): boolean {
 }
 
 /** Preferences and relations to other pods are not asked: the DaemonSet controller does not look at them either. */
-function runsOn(daemon: Pod, pool: Requirements, type: InstanceType): boolean {
+function runsOn(daemon: Pod, pool: Requirements, type: InstanceType, knownKeys: ReadonlySet<string>): boolean {
   const template = pool.add(...RUNNING);
   return requirementTerms(daemon).some(
-    (term) => template.isCompatible(term, WELL_KNOWN_LABELS) && type.requirements.intersects(term),
+    (term) => template.isCompatible(term, knownKeys) && type.requirements.intersects(term),
   );
 }
 

@@ -2,7 +2,6 @@
  * What a pool's offerings say about each label, as columns of numbers. In: a pool; out: which of a list of offerings a
  * requirement leaves. A requirement is compared once with each different value, not once with each offering.
  */
-import { WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import type { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
@@ -31,9 +30,9 @@ export class OfferingColumns {
     for (const { offering } of this.pool.offerings) for (const key of offering.requirements.keys()) keys.add(key);
     const own = this.pool.requirements;
     // What is well known and not mentioned by the pool is open to all.
-    const asked = [...keys].filter((key) => own.has(key) || !WELL_KNOWN_LABELS.has(key));
+    const asked = [...keys].filter((key) => own.has(key) || !this.pool.knownKeys.has(key));
     return this.filter(this.pool.offerings, asked, false, (_, requirement) =>
-      own.isCompatible(Requirements.of(requirement), WELL_KNOWN_LABELS),
+      own.isCompatible(Requirements.of(requirement), this.pool.knownKeys),
     );
   }
 

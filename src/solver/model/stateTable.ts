@@ -2,7 +2,6 @@
  * What a machine under construction may still become. In: a pool, and requirements that narrow it; out: numbered
  * states, each with the types and offerings that are left, cheapest first. A question asked twice is answered once.
  */
-import { WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
@@ -135,7 +134,7 @@ export class StateTable {
   }
 
   private merge(from: MachineState, requirements: Requirements): number {
-    if (!from.requirements.isCompatible(requirements, WELL_KNOWN_LABELS)) return NO_STATE;
+    if (!from.requirements.isCompatible(requirements, from.pool.knownKeys)) return NO_STATE;
     const merged = from.requirements.merge(requirements);
     const changed: string[] = [];
     for (const key of requirements.keys()) {
