@@ -9,8 +9,6 @@ export const NOT_YET: readonly NotYet[] = [
   { spec: 'CapacityBuffer Disruption should consolidate buffer nodes after buffer is deleted', reason: EMPTINESS },
   { spec: 'CapacityBuffer Edge Cases should not leak nodes on rapid buffer create and delete', reason: EMPTINESS },
   { spec: 'CapacityBuffer Disruption should allow drift to replace buffer nodes', reason: DRIFT },
-  { spec: 'Drift Budgets should respect budgets for empty drift', reason: DRIFT, minutes: 7 },
-  { spec: 'Drift Budgets should respect budgets for non-empty delete drift', reason: DRIFT, minutes: 7 },
   { spec: 'Drift Budgets should respect budgets for non-empty replace drift', reason: DRIFT, minutes: 12 },
   { spec: 'Drift NodePool Drift Annotations', reason: DRIFT },
   { spec: 'Drift NodePool Drift Labels', reason: DRIFT },
@@ -26,13 +24,6 @@ export const NOT_YET: readonly NotYet[] = [
     spec: 'Drift Failure should not disrupt a drifted node if the replacement node registers but never initialized',
     reason: DRIFT,
     minutes: 17,
-  },
-  { spec: 'StaticCapacity Drift should replace drifted nodes', reason: DRIFT, minutes: 7 },
-  { spec: 'StaticCapacity Drift should handle drift with node limits when budget allows', reason: DRIFT, minutes: 7 },
-  {
-    spec: 'StaticCapacity Drift should handle drift with node limits when budget restricts',
-    reason: DRIFT,
-    minutes: 7,
   },
   {
     spec: 'StaticCapacity Edge Cases should not go over limit during concurrent changes/executions',
