@@ -17,6 +17,7 @@ import type { World } from '../world.ts';
 import type { Batcher } from './batcher.ts';
 import { Backlog, effectiveZones } from './backlog.ts';
 import { ClaimWriter } from './claimWriter.ts';
+import type { DefaultSpread } from './defaultSpread.ts';
 import { currentDemand, type Demand } from './demand.ts';
 import * as publish from './events.ts';
 import { LimitRanges } from './limitRanges.ts';
@@ -39,6 +40,8 @@ export interface ProvisionerOptions {
   readonly nominationPeriod: number;
   /** Present when capacity buffers are honoured. */
   readonly buffers?: CapacityBuffers;
+  /** Present when pods without spread constraints are spread all the same. */
+  readonly defaultSpread?: DefaultSpread;
   /** How preferences and minValues are taken. */
   readonly policies?: Pick<SolveOptions, 'preferencePolicy' | 'minValuesPolicy'>;
 }
@@ -147,6 +150,7 @@ class Provisioner {
     const problem: Problem = {
       ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
       volumes: demand.volumes,
+      ...(this.#options.defaultSpread && { defaultSpread: this.#options.defaultSpread.forPass() }),
       namespaces: new Map(
         [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
       ),
