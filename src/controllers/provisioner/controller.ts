@@ -29,6 +29,7 @@ import {
   daemonPods,
   isUsable,
   unseenDaemonNamespaces,
+  usageAtMost,
   type PoolCatalogue,
   type VolumeLimits,
 } from './problem.ts';
@@ -216,7 +217,10 @@ class Provisioner {
     return pools.flatMap((pool, at) => {
       const instanceTypes = types[at];
       if (instanceTypes?.length === 0) publish.noCompatibleInstanceTypes(events, pool);
-      return instanceTypes?.length ? [{ pool, instanceTypes, used: cluster.poolUsage(pool.metadata.name) }] : [];
+      if (!instanceTypes?.length) return [];
+      const { name } = pool.metadata;
+      const machines = cluster.snapshot().nodes.filter(({ nodePool }) => nodePool === name);
+      return [{ pool, instanceTypes, used: usageAtMost(cluster.poolUsage(name), machines, instanceTypes) }];
     });
   }
 
