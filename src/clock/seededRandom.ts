@@ -21,10 +21,13 @@ export class SeededRandom implements Random {
   }
 
   uuid(): string {
-    const words = [this.#word(), this.#word(), this.#word(), this.#word()];
-    const hex = words.map((word) => word.toString(16).padStart(8, '0')).join('');
-    const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3];
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`;
+    const one = this.#word();
+    const two = this.#word();
+    const three = this.#word();
+    const four = this.#word();
+    const version = (two & 0x0fff) | 0x4000;
+    const variant = ((three >>> 16) & 0x3fff) | 0x8000;
+    return `${word(one)}-${half(two >>> 16)}-${half(version)}-${half(variant)}-${half(three)}${word(four)}`;
   }
 
   #word(): number {
@@ -36,6 +39,11 @@ export class SeededRandom implements Random {
     return sum >>> 0;
   }
 }
+
+const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const byte = (value: number): string => BYTES[value & 0xff] ?? '';
+const half = (value: number): string => byte(value >>> 8) + byte(value);
+const word = (value: number): string => half(value >>> 16) + half(value);
 
 /** FNV-1a with a chosen start and a final mix, so that near seeds give unlike states. */
 function hash(text: string, start: number): number {

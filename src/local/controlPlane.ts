@@ -10,6 +10,7 @@ import type { Informer, Informers } from '../kube/informer.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import type { Controller } from '../kube/runtime/controller.ts';
+import { eventExpiryController } from './eventExpiry.ts';
 import { nodeHealthController } from './nodeLifecycle/nodeHealth.ts';
 import { podGarbageController } from './nodeLifecycle/podGarbage.ts';
 import { taintEvictionController } from './nodeLifecycle/taintEviction.ts';
@@ -46,11 +47,14 @@ export interface ControlPlaneOptions {
 
 export interface ControlPlane {
   readonly controllers: readonly Controller[];
-  /** Whole pods, indexed by node, owner, namespace and claim. */
+  /** Whole pods, indexed by node, owner, namespace, claim and address. */
   readonly pods: Informer<Pod>;
+  readonly podsAt: (address: string) => readonly Pod[];
   /** Whether all disks of a pod are on its node, so that its containers may start. */
   readonly volumesReady: (pod: Pod) => boolean;
 }
+
+const BY_ADDRESS = 'status.podIP';
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const { kube, clock, random, log, informers } = options;
@@ -62,6 +66,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       [BY_CONTROLLER]: byControllerIndex,
       [BY_NAMESPACE]: ({ metadata }) => [metadata.namespace ?? ''],
       [BY_CLAIM]: byClaimIndex,
+      [BY_ADDRESS]: ({ status }) => (status?.podIP ? [status.podIP] : []),
     },
     // Kubelets and controllers need whole pods, not the trimmed ones of the engine.
     transform: (pod) => pod,
@@ -104,7 +109,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     endpointsController({ ...common, pods, services: informers.of(Kinds.Service) }),
     nodeHealthController({ ...common, nodes, leases: informers.of(Kinds.Lease) }),
     taintEvictionController({ ...common, nodes, pods, byNode: BY_NODE }),
-    podGarbageController({ ...common, nodes, pods }),
+    podGarbageController({ ...common, nodes, pods, byNode: BY_NODE }),
     ...volumeControllers({
       ...common,
       ...storage,
@@ -114,7 +119,9 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       resourceGroupId: options.resourceGroupId,
     }),
     attachDetachController({ ...common, pods, nodes, claims, volumes, attachments }),
+    eventExpiryController(common),
     csiNodeController({ ...common, nodes, csiNodes, dataDisks: options.dataDisks }),
   ];
-  return { controllers, pods, volumesReady: (pod) => volumesReady(pod, { claims, volumes, attachments }) };
+  const podsAt = (address: string): readonly Pod[] => pods.store.byIndex(BY_ADDRESS, address);
+  return { controllers, pods, podsAt, volumesReady: (pod) => volumesReady(pod, { claims, volumes, attachments }) };
 }

@@ -5,6 +5,7 @@
 import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
+import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
@@ -16,6 +17,7 @@ import { ArmFaults } from './faults/armFaults.ts';
 import { Faults } from './faults/faults.ts';
 import { kubeletKube } from './faults/kubeletKube.ts';
 import { MachineFaults } from './faults/machineFaults.ts';
+import { serverFaults } from './faults/serverFaults.ts';
 import { createControlPlane } from './controlPlane.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import type { Machine, MachinePace } from './kubelet/machine.ts';
@@ -33,6 +35,8 @@ export interface LocalWorldOptions {
   readonly faultRandom?: Random;
   /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
   readonly leasePeriod?: number;
+  /** Kubelets make no events: long simulations are cheaper without. */
+  readonly quietKubelets?: boolean;
   /** What the world is kept in between processes; when there is something in it, that world goes on. */
   readonly state?: WorldState;
 }
@@ -65,8 +69,9 @@ export class LocalWorld {
   constructor(options: LocalWorldOptions) {
     const { clock, random, log, location, armDurations } = options;
     const { state } = options;
-    this.#apiServer = new LocalApiServer({ clock, random, ...(state && { stateFile: state.cluster }) });
     this.faults = new Faults({ clock, random: options.faultRandom ?? random });
+    const trouble = serverFaults(this.faults);
+    this.#apiServer = new LocalApiServer({ clock, random, trouble, ...(state && { stateFile: state.cluster }) });
     const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => this.arm.size(size)?.family);
     this.arm = new LocalArm({
       clock,
@@ -104,16 +109,17 @@ export class LocalWorld {
     const { pods } = controlPlane;
     const kubeletsKube = kubeletKube({
       kube,
-      now: () => clock.now(),
       isSilent: (node) => machineFaults.isSilent(node),
       pod: (ref) => pods.store.get(ref),
-      leasePeriod: options.leasePeriod ?? 0,
     });
     this.#kubelets = new Kubelets({
       ...common,
       kube: kubeletsKube,
       pods,
       pace: { ...DEFAULT_PACE, ...options.pace },
+      leasePeriod: options.leasePeriod,
+      podsAt: controlPlane.podsAt,
+      events: options.quietKubelets === true ? undefined : new KubeEventRecorder({ ...common, component: 'kubelet' }),
       volumesReady: controlPlane.volumesReady,
     });
     this.#manager = new Manager({ ...common, informers });
@@ -121,7 +127,7 @@ export class LocalWorld {
       this.#manager.add(controller);
     }
     this.arm.onVirtualMachine(({ type, vm }) => {
-      if (type === 'deleted') return this.powerOff(vm.computerName.toLowerCase());
+      if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
       const machine = bootedMachine(vm);
       if (machine && machineFaults.joins(vm)) this.powerOn(machine);
     });
@@ -170,7 +176,7 @@ export class LocalWorld {
     const nodes = new Map((await this.kube.list(Kinds.Node)).items.map((node) => [node.metadata.name, node]));
     for (const vm of this.arm.virtualMachines()) {
       const machine = bootedMachine(vm);
-      if (!machine || this.#machines.has(machine.name)) continue;
+      if (!machine || vm.isOff || this.#machines.has(machine.name)) continue;
       // A machine that failed may have failed to come, or to go: if it has a Node, it runs.
       if (!RUNNING.has(vm.provisioningState) && !nodes.has(machine.name)) continue;
       this.#machines.add(machine.name);

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderCrds } from '../../src/api/crds.ts';
+import { NodeClaimConditions } from '../../src/api/conditionTypes.ts';
+import { findCondition } from '../../src/api/conditions.ts';
 import { Kinds } from '../../src/api/kinds.ts';
 import { Labels, Taints } from '../../src/api/labels.ts';
 import { createAzureCloudProvider } from '../../src/azure/createAzureCloudProvider.ts';
@@ -101,8 +103,16 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       },
       PATIENCE,
     );
+    // Pods may run on a node before nodewright calls it initialized.
+    const nodes = await eventually(
+      'the nodes are initialized',
+      async () => {
+        const { items } = await kube.list(Kinds.Node);
+        return items.every(({ metadata }) => metadata.labels?.[Labels.initialized] === 'true') ? items : undefined;
+      },
+      PATIENCE,
+    );
     const claims = (await kube.list(Kinds.NodeClaim)).items;
-    const nodes = (await kube.list(Kinds.Node)).items;
     const machines = world.arm.virtualMachines();
     expect(claims.length).toBeGreaterThan(0);
     expect(new Set(nodes.map(({ spec }) => spec?.providerID))).toEqual(
@@ -121,6 +131,17 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       });
       expect(node.spec?.taints ?? []).not.toContainEqual(expect.objectContaining({ key: Taints.unregistered.key }));
     }
+    const judged = await eventually(
+      'every claim may be consolidated',
+      async () => {
+        const { items } = await kube.list(Kinds.NodeClaim);
+        return items.every((claim) => findCondition(claim, NodeClaimConditions.consolidatable)) ? items : undefined;
+      },
+      PATIENCE,
+    );
+    expect(judged.map((claim) => findCondition(claim, NodeClaimConditions.drifted)?.reason)).toEqual(
+      judged.map(() => undefined),
+    );
   });
 
   it('goes away with its machine when the claims are deleted', async () => {

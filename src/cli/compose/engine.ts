@@ -21,6 +21,7 @@ import { nodeMetricsController } from '../../controllers/metrics-node/controller
 import { nodePoolMetricsController } from '../../controllers/metrics-nodepool/controller.ts';
 import { podMetricsController } from '../../controllers/metrics-pod/controller.ts';
 import { nodeClaimConsistencyController } from '../../controllers/nodeclaim-consistency/controller.ts';
+import { nodeClaimDisruptionController } from '../../controllers/nodeclaim-disruption/controller.ts';
 import { nodeClaimExpirationController } from '../../controllers/nodeclaim-expiration/controller.ts';
 import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclaim-garbage-collection/controller.ts';
 import { nodeClaimHydrationController } from '../../controllers/nodeclaim-hydration/controller.ts';
@@ -113,6 +114,7 @@ export function createEngine(options: EngineOptions): Manager {
     }),
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle'), options.timeouts && { timeouts: options.timeouts }),
+    nodeClaimDisruptionController(as('nodeclaim.disruption')),
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),

@@ -67,19 +67,27 @@ async function reconcileOne<K extends string>(
   key: K,
 ): Promise<void> {
   const { clock, random, name } = options;
-  const log = options.log.with({ object: key, controller: name, reconcileID: random.uuid() });
   const start = clock.monotonic();
   metrics.active(queue.inProgress);
   let outcome: ReconcileOutcome = 'success';
+  let log: Log | undefined;
+  const context: ReconcileContext = {
+    signal,
+    failures: queue.failures(key),
+    // Most runs have nothing to say.
+    get log() {
+      return (log ??= options.log.with({ object: key, controller: name, reconcileID: random.uuid() }));
+    },
+  };
   try {
-    const result = await options.reconcile(key, { signal, log, failures: queue.failures(key) });
+    const result = await options.reconcile(key, context);
     queue.forget(key);
     if (result?.requeueAfter !== undefined) {
       outcome = 'requeue_after';
       queue.addAfter(key, result.requeueAfter);
     }
   } catch (error) {
-    outcome = retry(queue, key, error, log, signal);
+    outcome = retry(queue, key, error, context.log, signal);
   }
   metrics.reconciled(outcome, clock.monotonic() - start);
   metrics.active(queue.inProgress - 1);

@@ -40,10 +40,16 @@ export const FAULT_KINDS = {
   },
   'never-join': { summary: 'machines boot and never join', parameters: { size: 'text', zone: 'text' } },
   'silent-kubelet': { summary: 'kubelets cannot reach the API server', parameters: { node: 'text' } },
-  'watch-drop': { summary: 'watches of nodewright break off', parameters: { kind: 'text' } },
-  'watch-gone': { summary: 'watches of nodewright end with 410 Gone', parameters: { kind: 'text' } },
-  conflict: { summary: 'writes of nodewright meet a conflict', parameters: { kind: 'text' } },
-  'slow-api': { summary: 'the API server takes its time to answer nodewright', parameters: { by: 'duration' } },
+  'watch-drop': {
+    summary: 'watches break off: those of nodewright, or of client=kubectl, or client=all',
+    parameters: { kind: 'text', client: 'text' },
+  },
+  'watch-gone': { summary: 'watches end with 410 Gone', parameters: { kind: 'text', client: 'text' } },
+  conflict: { summary: 'writes meet a conflict', parameters: { kind: 'text', client: 'text' } },
+  'slow-api': {
+    summary: 'the API server takes its time to answer',
+    parameters: { by: 'duration', kind: 'text', client: 'text' },
+  },
   'clock-skew': { summary: "nodewright's clock is wrong", parameters: { by: 'duration' } },
   'process-death': { summary: 'nodewright dies on the spot and starts again', parameters: {} },
 } as const satisfies Readonly<Record<string, FaultKindEntry>>;

@@ -5,6 +5,7 @@
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { Kube, WatchEvent, WatchOptions } from '../../kube/kube.ts';
+import { concernsClient, NODEWRIGHT } from './apiClients.ts';
 import type { FaultOrder } from './faultKinds.ts';
 import type { Faults } from './faults.ts';
 
@@ -38,11 +39,12 @@ export function faultyKube(kube: Kube, faults: Faults, isDead: () => boolean = (
 
 const concerns =
   (kind: string) =>
-  ({ texts }: FaultOrder): boolean =>
-    texts['kind'] === undefined || texts['kind'].toLowerCase() === kind.toLowerCase();
+  (order: FaultOrder): boolean =>
+    concernsClient(order, NODEWRIGHT) &&
+    (order.texts['kind'] === undefined || order.texts['kind'].toLowerCase() === kind.toLowerCase());
 
 async function beforeCall(verb: string, kind: string, faults: Faults): Promise<void> {
-  const slow = faults.strikes('slow-api', `${verb} ${kind}`);
+  const slow = faults.strikes('slow-api', `${verb} ${kind}`, concerns(kind));
   if (slow) await faults.clock.sleep(slow.order.numbers['by'] ?? 2_000);
   if (!WRITES.has(verb) || !faults.strikes('conflict', `${verb} ${kind}`, concerns(kind))) return;
   throw new KubeError({

@@ -39,6 +39,7 @@ export function bootedMachine(vm: LocalVirtualMachine): Machine | undefined {
     allocatable: formatResources(allocatableOf(capacity, flags)),
     // A server's build may end in a name of its own; machines are known by the release.
     kubeletVersion: `v${version.replace(/[-+].*$/, '')}`,
+    ...(vm.privateIPAddress !== undefined && { address: vm.privateIPAddress }),
     osImage: OS_IMAGES.find(([pattern]) => pattern.test(vm.imageId ?? ''))?.[1] ?? 'Linux',
   };
 }

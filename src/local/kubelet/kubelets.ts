@@ -2,6 +2,7 @@ import { Kinds, type Lease, type Pod } from '../../api/kinds.ts';
 import { microTimestamp, timestamp } from '../../units/timestamp.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
+import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
@@ -10,8 +11,18 @@ import type { Controller, ReconcileResult } from '../../kube/runtime/controller.
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import type { Machine, MachinePace } from './machine.ts';
-import { nodeObject, readyConditions } from './nodeObject.ts';
-import { runningStatus } from './podStatus.ts';
+import { machineAddress, nodeObject, problemConditions, readyConditions } from './nodeObject.ts';
+import { killing, started } from './podEvents.ts';
+import {
+  creatingStatus,
+  endedStatus,
+  podAddress,
+  preStopDelay,
+  readinessDelay,
+  readyStatus,
+  runningStatus,
+  stopDelay,
+} from './podStatus.ts';
 
 export interface KubeletsOptions {
   readonly kube: Kube;
@@ -20,12 +31,18 @@ export interface KubeletsOptions {
   readonly log: Log;
   readonly pods: Informer<Pod>;
   readonly pace: MachinePace;
+  /** Milliseconds between renewals of a machine's lease; 10 s when absent. */
+  readonly leasePeriod?: number | undefined;
+  /** Where kubelets say what they do; nowhere when absent. */
+  readonly events?: EventRecorder | undefined;
+  /** Pods that have an address already. */
+  readonly podsAt?: (address: string) => readonly Pod[];
   /** Whether all disks of a pod are on its machine; absent where nobody attaches any. */
   readonly volumesReady?: (pod: Pod) => boolean;
 }
 
 const LEASE_NAMESPACE = 'kube-node-lease';
-const LEASE_PERIOD = 10_000;
+const DEFAULT_LEASE_PERIOD = 10_000;
 const LEASE_DURATION_SECONDS = 40;
 /** How often a kubelet looks whether a disk has come. */
 const VOLUME_WAIT = 1_000;
@@ -54,6 +71,8 @@ export class Kubelets {
   readonly #machines = new Map<string, MachineState>();
   /** When each pod was first seen on its machine. */
   readonly #seenAt = new Map<string, number>();
+  /** Pods, by their uid, whose end was announced. */
+  readonly #ending = new Map<string, string | undefined>();
   #wakeMachine: (name: string) => void = ignore;
   #wakePod: (key: string) => void = ignore;
 
@@ -154,7 +173,7 @@ export class Kubelets {
       state.isAwake = true;
       for (const pod of pods.store.byIndex('spec.nodeName', name)) this.#wakePod(keyOf(pod));
     }
-    return { requeueAfter: LEASE_PERIOD };
+    return { requeueAfter: this.#options.leasePeriod ?? DEFAULT_LEASE_PERIOD };
   }
 
   /** How far a machine had come, by what its Node says. */
@@ -182,7 +201,7 @@ export class Kubelets {
   async #becomeReady(name: string): Promise<void> {
     const { kube, clock } = this.#options;
     const ref = { name };
-    const status = { conditions: readyConditions(clock.now()) };
+    const status = { conditions: [...readyConditions(clock.now()), ...problemConditions(clock.now())] };
     await kube.patch(Kinds.Node, ref, { type: 'strategic', body: { status } }, { subresource: 'status' });
     // The node lifecycle controller of a real cluster takes this taint off; here the kubelet does.
     const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
@@ -206,33 +225,98 @@ export class Kubelets {
   }
 
   async #reconcilePod(key: string): Promise<ReconcileResult | undefined> {
-    const { clock, kube, pace, pods } = this.#options;
+    const { clock, pace, pods } = this.#options;
     const ref = refOf(key);
     const pod = pods.store.get(ref);
     const state = this.#machines.get(pod?.spec?.nodeName ?? '');
     if (pod === undefined || state === undefined || state.stage !== 'ready') {
-      if (pod === undefined) this.#seenAt.delete(key);
+      if (pod === undefined) {
+        this.#seenAt.delete(key);
+        this.#ending.delete(key);
+      }
       return undefined;
     }
     const now = clock.now();
-    if (pod.metadata.deletionTimestamp) {
-      const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
-      const asked = Date.parse(pod.metadata.deletionTimestamp) - grace;
-      const due = asked + Math.min(grace, pace.podStop);
-      if (now < due) return { requeueAfter: due - now };
-      this.#seenAt.delete(key);
-      const preconditions = pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid };
-      await ignoreMissing(kube.delete(Kinds.Pod, ref, { gracePeriodSeconds: 0, preconditions }));
-      return undefined;
-    }
-    if (pod.status?.phase !== 'Pending') return undefined;
+    if (pod.metadata.deletionTimestamp) return this.#endPod(key, pod, now);
+    const { phase, containerStatuses = [] } = pod.status ?? {};
+    if (phase === 'Running') return this.#readyPod(pod, now);
+    if (phase !== 'Pending') return undefined;
     const seenAt = this.#seenAt.get(key) ?? now;
     this.#seenAt.set(key, seenAt);
-    if (now < seenAt + pace.podStart) return { requeueAfter: seenAt + pace.podStart - now };
+    const hostIP = state.machine?.address ?? machineAddress(pod.spec?.nodeName ?? '');
+    if (containerStatuses.length === 0) await this.#report(pod, creatingStatus(pod, timestamp(now), { hostIP }));
+    const due = seenAt + pace.podStart * (1 + (pod.spec?.initContainers ?? []).length);
+    if (now < due) return { requeueAfter: due - now };
     if (this.#options.volumesReady?.(pod) === false) return { requeueAfter: VOLUME_WAIT };
-    const status = runningStatus(pod, timestamp(now), pod.spec?.nodeName ?? '');
-    await ignoreMissing(kube.patch(Kinds.Pod, ref, { type: 'strategic', body: { status } }, { subresource: 'status' }));
+    const podIP = pod.spec?.hostNetwork === true ? hostIP : this.#addressOf(pod);
+    await this.#report(pod, runningStatus(pod, timestamp(now), { hostIP, podIP }, readinessDelay(pod) === 0));
+    this.#say(pod, started(pod));
     return undefined;
+  }
+
+  /** Waits for the probes of a pod whose containers run. */
+  async #readyPod(pod: Pod, now: number): Promise<ReconcileResult | undefined> {
+    const statuses = pod.status?.containerStatuses ?? [];
+    const delay = readinessDelay(pod);
+    const isWaiting = statuses.some(({ ready, state }) => !ready && state?.running !== undefined);
+    if (
+      delay === 0 ||
+      !Number.isFinite(delay) ||
+      !isWaiting ||
+      statuses.some(({ state }) => state?.running === undefined)
+    )
+      return undefined;
+    const due = Math.max(...statuses.map(({ state }) => Date.parse(state?.running?.startedAt ?? ''))) + delay;
+    if (now < due) return { requeueAfter: due - now };
+    await this.#report(pod, readyStatus(pod, timestamp(now)));
+    return undefined;
+  }
+
+  /** Lets the containers of a deleted pod end, within its grace period. */
+  async #endPod(key: string, pod: Pod, now: number): Promise<ReconcileResult | undefined> {
+    const { kube, pace } = this.#options;
+    const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+    const asked = Date.parse(pod.metadata.deletionTimestamp ?? '') - grace;
+    const due = asked + Math.min(grace, preStopDelay(pod) + stopDelay(pod, pace.podStop));
+    const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
+    if (!isOver && now < due) {
+      if (this.#ending.get(key) !== pod.metadata.uid) this.#say(pod, killing(pod));
+      this.#ending.set(key, pod.metadata.uid);
+      return { requeueAfter: due - now };
+    }
+    this.#seenAt.delete(key);
+    this.#ending.delete(key);
+    // Whoever holds a finalizer on the pod wants to know how it ended.
+    if (!isOver && (pod.metadata.finalizers ?? []).length > 0)
+      await this.#report(pod, endedStatus(pod, timestamp(now)));
+    const preconditions = pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid };
+    await ignoreMissing(kube.delete(Kinds.Pod, refOf(key), { gracePeriodSeconds: 0, preconditions }));
+    return undefined;
+  }
+
+  async #report(pod: Pod, status: Pod['status']): Promise<void> {
+    const patch = { type: 'strategic' as const, body: { status } };
+    await ignoreMissing(this.#options.kube.patch(Kinds.Pod, refOf(keyOf(pod)), patch, { subresource: 'status' }));
+  }
+
+  #addressOf(pod: Pod): string {
+    const { uid, name } = pod.metadata;
+    const isTaken = (address: string): boolean =>
+      this.#options.podsAt?.(address).some(({ metadata }) => metadata.uid !== uid) ?? false;
+    return podAddress(uid ?? name, isTaken);
+  }
+
+  #say(object: Pod, events: readonly (readonly [string, string])[]): void {
+    this.#options.events?.publish(
+      ...events.map(([reason, message]) => ({
+        kind: Kinds.Pod,
+        object,
+        type: 'Normal' as const,
+        reason,
+        message,
+        dedupeValues: [object.metadata.uid ?? '', reason, message],
+      })),
+    );
   }
 }
 

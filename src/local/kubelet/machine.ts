@@ -12,6 +12,8 @@ export interface Machine {
   readonly allocatable: Readonly<Record<string, string>>;
   readonly kubeletVersion: string;
   readonly osImage: string;
+  /** Its own in the node network; one that its name decides when absent. */
+  readonly address?: string;
 }
 
 /** How long things take on a machine, in milliseconds. */

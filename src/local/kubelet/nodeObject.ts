@@ -18,12 +18,31 @@ const PRESSURES = [
   ['PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
 ] as const;
 
+/** What the node problem detector of an AKS image watches over; it begins when the node is ready. */
+const PROBLEMS = [
+  ['ContainerRuntimeProblem', 'ContainerRuntimeIsUp', 'container runtime service is up'],
+  ['KubeletProblem', 'KubeletIsUp', 'kubelet service is up'],
+  ['KernelDeadlock', 'KernelHasNoDeadlock', 'kernel has no deadlock'],
+  ['ReadonlyFilesystem', 'FilesystemIsNotReadOnly', 'Filesystem is not read-only'],
+  ['FilesystemCorruptionProblem', 'FilesystemIsOK', 'Filesystem is healthy'],
+  ['FrequentKubeletRestart', 'NoFrequentKubeletRestart', 'kubelet is functioning properly'],
+  ['FrequentContainerdRestart', 'NoFrequentContainerdRestart', 'containerd is functioning properly'],
+  ['FrequentUnregisterNetDevice', 'NoFrequentUnregisterNetDevice', 'node is functioning properly'],
+  ['VMEventScheduled', 'NoVMEventScheduled', 'VM has no scheduled event'],
+] as const;
+
 function conditions(now: number, ready: Pick<NodeCondition, 'status' | 'reason' | 'message'>): NodeCondition[] {
   const at = { lastHeartbeatTime: timestamp(now), lastTransitionTime: timestamp(now) };
   return [
     ...PRESSURES.map(([type, reason, message]) => ({ type, status: 'False' as const, reason, message, ...at })),
     { type: 'Ready', ...ready, ...at },
   ];
+}
+
+/** Of a node that is up, before anything goes wrong with it. */
+export function problemConditions(now: number): NodeCondition[] {
+  const at = { lastHeartbeatTime: timestamp(now), lastTransitionTime: timestamp(now) };
+  return PROBLEMS.map(([type, reason, message]) => ({ type, status: 'False' as const, reason, message, ...at }));
 }
 
 export const readyConditions = (now: number): NodeCondition[] =>
@@ -44,8 +63,8 @@ export function nodeObject(machine: Machine, now: number): Draft<Node> {
       capacity: { ...machine.capacity },
       allocatable: { ...machine.allocatable },
       addresses: [
+        { type: 'InternalIP', address: machine.address ?? machineAddress(machine.name) },
         { type: 'Hostname', address: machine.name },
-        { type: 'InternalIP', address: internalAddress(machine.name) },
       ],
       conditions: conditions(now, {
         status: 'False',
@@ -69,7 +88,7 @@ export function nodeObject(machine: Machine, now: number): Draft<Node> {
 }
 
 /** An address in the node subnet 10.224.0.0/16, always the same for a name. */
-function internalAddress(name: string): string {
+export function machineAddress(name: string): string {
   let hash = 0;
   for (const character of name) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
   return `10.224.${(hash >>> 8) % 256}.${(hash % 250) + 4}`;

@@ -1,41 +1,250 @@
+/**
+ * What a kubelet reports of a pod. In: the pod, the moment, and where it runs. Out: its status while its containers are
+ * made, while they run, once they are ready and when they were ended, in the kubelet's own words.
+ */
+import { createHash } from 'node:crypto';
 import type { Pod } from '../../api/kinds.ts';
 
-/** The label with which users of kwok ask for a pod whose probes never succeed. */
-const STAGE = { key: 'kwok.x-k8s.io/stage', unhealthy: 'unhealthy' };
+type Status = NonNullable<Pod['status']>;
+type Condition = NonNullable<Status['conditions']>[number];
+type ContainerStatus = NonNullable<Status['containerStatuses']>[number];
+type Container = NonNullable<Pod['spec']>['containers'][number];
 
-/** What a kubelet reports once all containers of a pod run. */
-export function runningStatus(pod: Pod, at: string, node: string): Pod['status'] {
-  const healthy = pod.metadata.labels?.[STAGE.key] !== STAGE.unhealthy;
-  const condition = (type: string): NonNullable<NonNullable<Pod['status']>['conditions']>[number] => ({
-    type,
-    status: healthy || !type.endsWith('Ready') ? 'True' : 'False',
-    lastTransitionTime: at,
-  });
-  const podIP = podAddress(pod.metadata.uid ?? pod.metadata.name);
-  return {
-    phase: 'Running',
-    startTime: pod.status?.startTime ?? at,
-    hostIP: pod.status?.hostIP ?? node,
-    podIP,
-    podIPs: [{ ip: podIP }],
-    conditions: ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(condition),
-    containerStatuses: (pod.spec?.containers ?? []).map(({ name, image = '' }) => ({
+/** Where a pod runs, and under which address. */
+export interface Place {
+  readonly hostIP: string;
+  readonly podIP: string;
+}
+
+/** Exit code of a container that ends when it is asked to. */
+const TERMINATED = 143;
+
+const addresses = ({ hostIP, podIP }: Place): Pick<Status, 'hostIP' | 'podIP' | 'podIPs'> => ({
+  hostIP,
+  podIP,
+  podIPs: [{ ip: podIP }],
+});
+
+function condition(pod: Pod, type: string, at: string, unready?: { reason: string; message?: string }): Condition {
+  const status = unready === undefined ? 'True' : 'False';
+  const known = pod.status?.conditions?.find((each) => each.type === type);
+  const lastTransitionTime = known?.status === status ? (known.lastTransitionTime ?? at) : at;
+  return { type, status, lastTransitionTime, ...unready };
+}
+
+const namesOf = (containers: readonly Container[]): string => containers.map(({ name }) => name).join(' ');
+const containersOf = (pod: Pod): readonly Container[] => pod.spec?.containers ?? [];
+/** Those that end before the others start, and those that run beside them. */
+const initContainersOf = (pod: Pod): readonly Container[] => pod.spec?.initContainers ?? [];
+const isSidecar = (container: Container): boolean =>
+  'restartPolicy' in container && (container as { restartPolicy?: string }).restartPolicy === 'Always';
+
+/** The containers are being made: the first that is heard of a pod on its node. */
+export function creatingStatus(pod: Pod, at: string, { hostIP }: Pick<Place, 'hostIP'>): Status {
+  const first = initContainersOf(pod);
+  const waiting =
+    (reason: string) =>
+    ({ name, image = '' }: Container): ContainerStatus => ({
       name,
       image,
-      imageID: image,
-      containerID: `containerd://${pod.metadata.uid ?? ''}-${name}`,
-      ready: healthy,
+      imageID: '',
+      ready: false,
+      started: false,
+      restartCount: 0,
+      lastState: {},
+      state: { waiting: { reason } },
+    });
+  const notReady = {
+    reason: 'ContainersNotReady',
+    message: `containers with unready status: [${namesOf(containersOf(pod))}]`,
+  };
+  return {
+    phase: 'Pending',
+    startTime: pod.status?.startTime ?? at,
+    hostIP,
+    conditions: [
+      condition(pod, 'PodReadyToStartContainers', at, { reason: '' }),
+      first.length === 0
+        ? condition(pod, 'Initialized', at)
+        : condition(pod, 'Initialized', at, {
+            reason: 'ContainersNotInitialized',
+            message: `containers with incomplete status: [${namesOf(first)}]`,
+          }),
+      condition(pod, 'Ready', at, notReady),
+      condition(pod, 'ContainersReady', at, notReady),
+      condition(pod, 'PodScheduled', at),
+    ].map(withoutEmptyReason),
+    ...(first.length > 0 && { initContainerStatuses: first.map(waiting('PodInitializing')) }),
+    containerStatuses: containersOf(pod).map(waiting(first.length > 0 ? 'PodInitializing' : 'ContainerCreating')),
+  };
+}
+
+/** The containers run; whether they are ready is for the probes to say. */
+export function runningStatus(pod: Pod, at: string, place: Place, ready: boolean): Status {
+  const running =
+    (isReady: boolean) =>
+    (container: Container): ContainerStatus => ({
+      ...identity(pod, container),
+      ready: isReady,
       started: true,
       restartCount: 0,
       lastState: {},
       state: { running: { startedAt: at } },
+    });
+  const completed = (container: Container): ContainerStatus => ({
+    ...identity(pod, container),
+    ready: true,
+    started: false,
+    restartCount: 0,
+    lastState: {},
+    state: {
+      terminated: {
+        exitCode: 0,
+        reason: 'Completed',
+        startedAt: at,
+        finishedAt: at,
+        containerID: containerID(pod, container.name),
+      },
+    },
+  });
+  const first = initContainersOf(pod);
+  const isProbed = (container: Container): boolean => isUnhealthy(pod) || hasProbe(container);
+  const unready = ready
+    ? undefined
+    : {
+        reason: 'ContainersNotReady',
+        message: `containers with unready status: [${namesOf(containersOf(pod).filter(isProbed))}]`,
+      };
+  return {
+    phase: 'Running',
+    startTime: pod.status?.startTime ?? at,
+    ...addresses(place),
+    conditions: [
+      condition(pod, 'PodReadyToStartContainers', at),
+      condition(pod, 'Initialized', at),
+      condition(pod, 'Ready', at, unready),
+      condition(pod, 'ContainersReady', at, unready),
+      condition(pod, 'PodScheduled', at),
+    ].map(cleared),
+    ...(first.length > 0 && {
+      initContainerStatuses: first.map((container) =>
+        isSidecar(container) ? running(true)(container) : completed(container),
+      ),
+    }),
+    containerStatuses: containersOf(pod).map((container) => running(ready || !isProbed(container))(container)),
+  };
+}
+
+/** The probes have succeeded. */
+export function readyStatus(pod: Pod, at: string): Status {
+  return {
+    conditions: [condition(pod, 'Ready', at), condition(pod, 'ContainersReady', at)].map(cleared),
+    containerStatuses: (pod.status?.containerStatuses ?? []).map((status) => ({ ...status, ready: true })),
+  };
+}
+
+/** The containers ended because the pod was deleted. */
+export function endedStatus(pod: Pod, at: string): Status {
+  const reason = 'PodFailed';
+  return {
+    phase: pod.status?.phase === 'Succeeded' ? 'Succeeded' : 'Failed',
+    conditions: [condition(pod, 'Ready', at, { reason }), condition(pod, 'ContainersReady', at, { reason })],
+    containerStatuses: (pod.status?.containerStatuses ?? []).map((status) => ({
+      ...status,
+      ready: false,
+      started: false,
+      state: status.state?.terminated
+        ? status.state
+        : {
+            terminated: {
+              exitCode: TERMINATED,
+              reason: 'Error',
+              finishedAt: at,
+              startedAt: status.state?.running?.startedAt ?? at,
+            },
+          },
     })),
   };
 }
 
-/** An address in the pod network 10.244.0.0/16, always the same for a pod. */
-function podAddress(uid: string): string {
+/** Milliseconds from the start of the containers until all probes have succeeded; infinite when they never do. */
+export function readinessDelay(pod: Pod): number {
+  if (isUnhealthy(pod)) return Number.POSITIVE_INFINITY;
+  const seconds = containersOf(pod).map(
+    ({ readinessProbe, startupProbe }) =>
+      (readinessProbe ? (readinessProbe.initialDelaySeconds ?? 0) : 0) +
+      (startupProbe ? (startupProbe.initialDelaySeconds ?? 0) : 0),
+  );
+  return 1000 * Math.max(0, ...seconds);
+}
+
+/** Milliseconds that the hooks take which run before the containers are asked to end. */
+export function preStopDelay(pod: Pod): number {
+  return 1000 * Math.max(0, ...containersOf(pod).map(({ lifecycle }) => lifecycle?.preStop?.sleep?.seconds ?? 0));
+}
+
+/** Says how long the containers take to end once they are asked to; never longer than the grace period lets them. */
+const STOP_SECONDS = 'local.nodewright.dev/stop-seconds';
+
+/** Milliseconds that the containers take to end, unless the annotation says otherwise. */
+export function stopDelay(pod: Pod, usual: number): number {
+  const seconds = Number(pod.metadata.annotations?.[STOP_SECONDS] ?? Number.NaN);
+  return seconds >= 0 ? seconds * 1000 : usual;
+}
+
+/** The label with which users of kwok ask for a pod whose probes never succeed. */
+const STAGE = { key: 'kwok.x-k8s.io/stage', unhealthy: 'unhealthy' };
+const isUnhealthy = ({ metadata }: Pod): boolean => metadata.labels?.[STAGE.key] === STAGE.unhealthy;
+
+const hasProbe = ({ readinessProbe, startupProbe }: Container): boolean =>
+  readinessProbe !== undefined || startupProbe !== undefined;
+
+const withoutEmptyReason = ({ reason, ...rest }: Condition): Condition => (reason ? { ...rest, reason } : rest);
+
+/** A patch merges conditions: what a condition no longer says must be taken off it. */
+const cleared = (each: Condition): Condition =>
+  each.reason === undefined ? ({ ...each, reason: null, message: null } as unknown as Condition) : each;
+
+function identity(
+  pod: Pod,
+  { name, image = '' }: Container,
+): Pick<ContainerStatus, 'name' | 'image' | 'imageID' | 'containerID'> {
+  const full = fullImageName(image);
+  const digest = createHash('sha256').update(full).digest('hex');
+  return {
+    name,
+    image: full,
+    imageID: `${full.replace(/(@.*|:[^/:]*)$/, '')}@sha256:${digest}`,
+    containerID: containerID(pod, name),
+  };
+}
+
+function containerID(pod: Pod, name: string): string {
+  return `containerd://${createHash('sha256')
+    .update(`${pod.metadata.uid ?? ''} ${name}`)
+    .digest('hex')}`;
+}
+
+/** `nginx` is `docker.io/library/nginx:latest` to a container runtime. */
+function fullImageName(image: string): string {
+  if (image === '') return '';
+  const [first = '', ...rest] = image.split('/');
+  const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
+  const path = isHost ? image : rest.length > 0 ? `docker.io/${image}` : `docker.io/library/${image}`;
+  return /[@:][^/]*$/.test(path.slice(path.indexOf('/'))) ? path : `${path}:latest`;
+}
+
+/** An address in the pod network 10.244.0.0/16 that is always the same for a pod, and not taken. */
+export function podAddress(uid: string, isTaken: (address: string) => boolean): string {
   let hash = 0;
   for (const character of uid) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
-  return `10.244.${(hash >>> 8) % 256}.${(hash % 250) + 2}`;
+  for (let step = 0; step < ADDRESSES; step++) {
+    const place = (hash + step) % ADDRESSES;
+    const address = `10.244.${Math.floor(place / HOSTS)}.${(place % HOSTS) + 2}`;
+    if (!isTaken(address)) return address;
+  }
+  throw new Error('the pod network 10.244.0.0/16 has no free address');
 }
+
+const HOSTS = 250;
+const ADDRESSES = 256 * HOSTS;

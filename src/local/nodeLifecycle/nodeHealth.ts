@@ -3,6 +3,7 @@
  * lease has not been renewed for the grace period, and the taints that follow from a node's conditions.
  */
 import { Kinds, type Lease, type Node } from '../../api/kinds.ts';
+import { Labels } from '../../api/labels.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { isNotFound } from '../../kube/errors.ts';
@@ -13,6 +14,7 @@ import type { Controller, ReconcileResult } from '../../kube/runtime/controller.
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { timestamp } from '../../units/timestamp.ts';
+import { ZoneDisruption, type ZoneCount } from './zoneDisruption.ts';
 
 export interface NodeHealthOptions {
   readonly kube: Kube;
@@ -29,6 +31,8 @@ type Condition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
 const LEASES = 'kube-node-lease';
 const GRACE = 40_000;
 const STARTUP_GRACE = 60_000;
+/** Until a node whose pods must stay for now is looked at again. */
+const PERIOD = 5_000;
 const CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
 const NOT_READY = 'node.kubernetes.io/not-ready';
@@ -44,6 +48,10 @@ const BY_CONDITION: readonly (readonly [string, Condition['status'], string, rea
   ['NetworkUnavailable', 'True', 'node.kubernetes.io/network-unavailable', ['NoSchedule']],
 ];
 const MANAGED = new Set([...BY_CONDITION.map(([, , key]) => key), CORDONED]);
+
+/** The taints that drive pods from a lost node. */
+const drives = ({ key, effect }: Taint): boolean =>
+  effect === 'NoExecute' && (key === NOT_READY || key === UNREACHABLE);
 
 /** The taints a node should carry: those of others, and those that follow from its conditions. */
 export function wantedTaints(node: Node, now: number): Taint[] {
@@ -75,8 +83,14 @@ const same = (left: readonly Taint[], right: readonly Taint[]): boolean => {
   return words(left) === words(right);
 };
 
+const zoneOf = ({ metadata }: Node): string => metadata.labels?.[Labels.zone] ?? '';
+const isReady = ({ status }: Node): boolean =>
+  status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
+
 export function nodeHealthController(options: NodeHealthOptions): Controller {
   const { kube, clock, random, log, nodes, leases } = options;
+  const disruption = new ZoneDisruption();
+  let counted: { readonly at: number; readonly zones: ReadonlyMap<string, ZoneCount> } | undefined;
   /** When news of a node last came, by our clock: a kubelet's own clock may be wrong. */
   const heard = new Map<string, { readonly signs: string; readonly at: number }>();
 
@@ -102,7 +116,11 @@ export function nodeHealthController(options: NodeHealthOptions): Controller {
     const grace = hasLease ? GRACE : STARTUP_GRACE;
     const lost = silent >= grace;
     const current = lost ? await markUnknown(node) : node;
-    const taints = wantedTaints(current, clock.now());
+    const wanted = wantedTaints(current, clock.now());
+    const known = (current.spec?.taints ?? []).some(drives);
+    // Driving pods away waits for its turn; a node that may not be emptied as things are is looked at again.
+    const turn = known || !wanted.some(drives) ? 0 : (disruption.wait(zoneOf(current), zones(), clock.now()) ?? PERIOD);
+    const taints = turn === 0 ? wanted : wanted.filter((taint) => !drives(taint));
     if (!same(taints, current.spec?.taints ?? [])) {
       const { resourceVersion } = current.metadata;
       await kube.patch(
@@ -111,7 +129,22 @@ export function nodeHealthController(options: NodeHealthOptions): Controller {
         { type: 'merge', body: { metadata: { resourceVersion }, spec: { taints } } },
       );
     }
-    return lost ? undefined : { requeueAfter: grace - silent };
+    const waits = [...(lost ? [] : [grace - silent]), ...(turn === 0 ? [] : [turn])];
+    return waits.length === 0 ? undefined : { requeueAfter: Math.min(...waits) };
+  }
+
+  function zones(): ReadonlyMap<string, ZoneCount> {
+    // Thousands of nodes may join in one moment; they are counted once.
+    if (counted?.at === clock.now()) return counted.zones;
+    const counts = new Map<string, ZoneCount>();
+    counted = { at: clock.now(), zones: counts };
+    for (const node of nodes.store.list()) {
+      const count = counts.get(zoneOf(node)) ?? { ready: 0, lost: 0 };
+      counts.set(zoneOf(node), count);
+      if (isReady(node)) count.ready++;
+      else count.lost++;
+    }
+    return counts;
   }
 
   async function markUnknown(node: Node): Promise<Node> {

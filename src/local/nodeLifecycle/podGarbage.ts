@@ -11,6 +11,7 @@ import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
+import { keyOf, refOf } from '../../kube/runtime/watch.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { isTerminal } from '../scheduler/podInfo.ts';
 
@@ -21,6 +22,8 @@ export interface PodGarbageOptions {
   readonly log: Log;
   readonly nodes: Informer<Node>;
   readonly pods: Informer<Pod>;
+  /** Name of the pod informer's index by node. */
+  readonly byNode: string;
 }
 
 const PERIOD = 20_000;
@@ -29,7 +32,7 @@ const QUARANTINE = 40_000;
 const MOST_FINISHED = 12_500;
 
 export function podGarbageController(options: PodGarbageOptions): Controller {
-  const { kube, clock, random, log, nodes, pods } = options;
+  const { kube, clock, random, log, nodes, pods, byNode } = options;
   const missingSince = new Map<string, number>();
 
   async function remove(pod: Pod, why: string | undefined): Promise<void> {
@@ -54,27 +57,49 @@ export function podGarbageController(options: PodGarbageOptions): Controller {
     }
   }
 
+  /** Pods that may have to go, as their events tell; each round looks only at them. */
+  const suspects = new Set<string>();
+  const finished = new Set<string>();
+  const hasNode = ({ spec }: Pod): boolean => nodes.store.get({ name: spec?.nodeName ?? '' }) !== undefined;
+  const isLeftOver = (pod: Pod): boolean =>
+    pod.spec?.nodeName === undefined ? pod.metadata.deletionTimestamp !== undefined : !hasNode(pod);
+  pods.subscribe(({ type, object }) => {
+    const key = keyOf(object);
+    if (type !== 'deleted' && isTerminal(object)) finished.add(key);
+    else finished.delete(key);
+    if (type !== 'deleted' && isLeftOver(object)) suspects.add(key);
+    else suspects.delete(key);
+  });
+  nodes.subscribe(({ type, object }) => {
+    if (type !== 'deleted') return;
+    for (const pod of pods.store.byIndex(byNode, object.metadata.name)) suspects.add(keyOf(pod));
+  });
+
   async function round(): Promise<void> {
     const now = clock.now();
     const orphaned = new Set<string>();
-    const finished: Pod[] = [];
-    for (const pod of pods.store.list()) {
-      const node = pod.spec?.nodeName;
-      if (node !== undefined && nodes.store.get({ name: node }) === undefined) {
+    for (const key of [...suspects].sort()) {
+      const pod = pods.store.get(refOf(key));
+      if (pod === undefined || !isLeftOver(pod)) suspects.delete(key);
+      else if (pod.spec?.nodeName === undefined) await remove(pod, undefined);
+      else {
+        const node = pod.spec.nodeName;
         orphaned.add(node);
         const since = missingSince.get(node) ?? now;
         missingSince.set(node, since);
         if (now - since >= QUARANTINE) await remove(pod, 'PodGC: node no longer exists');
-      } else if (node === undefined && pod.metadata.deletionTimestamp) await remove(pod, undefined);
-      else if (isTerminal(pod)) finished.push(pod);
+      }
     }
     for (const node of missingSince.keys()) if (!orphaned.has(node)) missingSince.delete(node);
-    if (finished.length <= MOST_FINISHED) return;
-    finished.sort((left, right) =>
-      (left.metadata.creationTimestamp ?? '').localeCompare(right.metadata.creationTimestamp ?? ''),
-    );
-    for (const pod of finished.slice(0, finished.length - MOST_FINISHED)) await remove(pod, undefined);
+    if (finished.size <= MOST_FINISHED) return;
+    const oldest = [...finished]
+      .map((key) => pods.store.get(refOf(key)))
+      .filter((pod) => pod !== undefined)
+      .sort((left, right) => createdAt(left).localeCompare(createdAt(right)));
+    for (const pod of oldest.slice(0, oldest.length - MOST_FINISHED)) await remove(pod, undefined);
   }
 
   return singleton({ name: 'local.podgc', clock, random, log, interval: PERIOD, reconcile: round });
 }
+
+const createdAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';

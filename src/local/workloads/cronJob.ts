@@ -12,6 +12,7 @@ import { UnitError } from '../../units/unitError.ts';
 import { finishedAs } from './job.ts';
 import { BY_CONTROLLER, controllerOf } from './ownedObjects.ts';
 import { ownerReference, type WorkloadOptions } from './ownedPods.ts';
+import { inZone, type Hits } from './zonedSchedule.ts';
 
 export interface CronJobOptions extends Omit<WorkloadOptions, 'pods'> {
   readonly cronJobs: Informer<CronJob>;
@@ -55,7 +56,7 @@ export function cronJobController(options: CronJobOptions): Controller {
   }
 
   /** The latest moment that should have had its Job and has none yet. */
-  function missed(cronJob: CronJob, schedule: Schedule, now: number): number | undefined {
+  function missed(cronJob: CronJob, schedule: Hits, now: number): number | undefined {
     const latest = schedule.previous(now);
     const since = Date.parse(cronJob.status?.lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '');
     if (latest === undefined || latest <= since) return undefined;
@@ -72,7 +73,7 @@ export function cronJobController(options: CronJobOptions): Controller {
     const active = all.filter((job) => !finishedAs(job));
     await forget(all, 'Complete', successfulJobsHistoryLimit);
     await forget(all, 'Failed', failedJobsHistoryLimit);
-    const schedule = parse(cronJob.spec.schedule);
+    const schedule = hitsOf(cronJob.spec);
     const now = clock.now();
     const due = suspend || !schedule ? undefined : missed(cronJob, schedule, now);
     let lastScheduleTime = cronJob.status?.lastScheduleTime;
@@ -123,10 +124,11 @@ export function cronJobController(options: CronJobOptions): Controller {
   });
 }
 
-/** Undefined for a schedule that cannot be read: such a CronJob never fires. */
-function parse(text: string): Schedule | undefined {
+/** Undefined for a schedule or a time zone that cannot be read: such a CronJob never fires. */
+function hitsOf({ schedule, timeZone }: NonNullable<CronJob['spec']>): Hits | undefined {
   try {
-    return Schedule.parse(text);
+    const parsed = Schedule.parse(schedule);
+    return timeZone ? inZone(parsed, timeZone) : parsed;
   } catch (error) {
     if (error instanceof UnitError) return undefined;
     throw error;

@@ -1,6 +1,7 @@
 /**
- * What runs inside containers that end. In: running pods whose restart policy is not Always. Out: after the seconds of
- * `local.nodewright.dev/run-seconds` they end with `local.nodewright.dev/exit-code`, as the kubelet would report it.
+ * What runs inside containers that end. In: running pods whose restart policy is not Always, and those that are told how
+ * long they run. Out: after the seconds of `local.nodewright.dev/run-seconds` their containers end with
+ * `local.nodewright.dev/exit-code`, and start again where they must, with the kubelet's growing back-off.
  */
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
@@ -13,6 +14,9 @@ import type { WorkloadOptions } from './ownedPods.ts';
 export const RUN_SECONDS = 'local.nodewright.dev/run-seconds';
 export const EXIT_CODE = 'local.nodewright.dev/exit-code';
 const DEFAULT_SECONDS = 5;
+const BACK_OFF = 'CrashLoopBackOff';
+const FIRST_BACK_OFF = 10_000;
+const LONGEST_BACK_OFF = 300_000;
 
 export interface PodCompletionOptions extends WorkloadOptions {
   /** Whether the kubelet of a node can speak; one that cannot reports nothing. */
@@ -21,12 +25,30 @@ export interface PodCompletionOptions extends WorkloadOptions {
   readonly silence?: number;
 }
 
-const isFinite = (pod: Pod): boolean =>
-  pod.spec?.restartPolicy !== undefined && pod.spec.restartPolicy !== 'Always' && pod.spec.nodeName !== undefined;
+/** Whether somebody must play the end of the pod's containers. */
+const ends = ({ metadata, spec }: Pod): boolean =>
+  spec?.nodeName !== undefined &&
+  spec.restartPolicy !== undefined &&
+  (spec.restartPolicy !== 'Always' || metadata.annotations?.[RUN_SECONDS] !== undefined);
 
 function startedAt(pod: Pod): number {
   const starts = (pod.status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.running?.startedAt ?? ''));
   return Math.max(...starts.filter((at) => !Number.isNaN(at)), Date.parse(pod.status?.startTime ?? '') || 0);
+}
+
+/** Milliseconds that a kubelet waits before it starts a container again that has ended so often. */
+const backOff = (restarts: number): number =>
+  restarts === 0 ? 0 : Math.min(FIRST_BACK_OFF * 2 ** (restarts - 1), LONGEST_BACK_OFF);
+
+/** When containers that are held back may start again; undefined when none is. */
+function heldUntil(pod: Pod): number | undefined {
+  const held = (pod.status?.containerStatuses ?? []).filter(({ state }) => state?.waiting?.reason === BACK_OFF);
+  if (held.length === 0) return undefined;
+  return Math.max(
+    ...held.map(
+      ({ restartCount, lastState }) => Date.parse(lastState?.terminated?.finishedAt ?? '') + backOff(restartCount),
+    ),
+  );
 }
 
 export function podCompletionController(options: PodCompletionOptions): Controller {
@@ -35,13 +57,15 @@ export function podCompletionController(options: PodCompletionOptions): Controll
   async function reconcile(key: string): Promise<ReconcileResult | undefined> {
     const ref = refOf(key);
     const pod = pods.store.get(ref);
-    if (!pod || !isFinite(pod) || pod.status?.phase !== 'Running' || pod.metadata.deletionTimestamp) return undefined;
+    if (!pod || !ends(pod) || pod.status?.phase !== 'Running' || pod.metadata.deletionTimestamp) return undefined;
     const seconds = Number(pod.metadata.annotations?.[RUN_SECONDS] ?? DEFAULT_SECONDS);
     const now = clock.now();
-    const due = startedAt(pod) + (Number.isFinite(seconds) ? seconds : DEFAULT_SECONDS) * 1000;
+    const held = heldUntil(pod);
+    const due = held ?? startedAt(pod) + (Number.isFinite(seconds) ? seconds : DEFAULT_SECONDS) * 1000;
     if (now < due) return { requeueAfter: due - now };
     if (!canReport(pod.spec?.nodeName ?? '')) return { requeueAfter: silence };
-    const status = ended(pod, Number(pod.metadata.annotations?.[EXIT_CODE] ?? 0), timestamp(now));
+    const exitCode = Number(pod.metadata.annotations?.[EXIT_CODE] ?? 0);
+    const status = held === undefined ? ended(pod, exitCode, timestamp(now)) : again(pod, timestamp(now));
     await ignoreNotFound(
       kube.patch(Kinds.Pod, ref, { type: 'strategic', body: { status } }, { subresource: 'status' }),
     );
@@ -54,13 +78,16 @@ export function podCompletionController(options: PodCompletionOptions): Controll
     clock,
     random,
     log,
-    watches: [watch(pods, ({ object }) => (isFinite(object) ? [keyOf(object)] : []))],
+    watches: [watch(pods, ({ object }) => (ends(object) ? [keyOf(object)] : []))],
     reconcile,
   });
 }
 
 function ended(pod: Pod, exitCode: number, at: string): object {
-  const again = exitCode !== 0 && pod.spec?.restartPolicy === 'OnFailure';
+  const { restartPolicy } = pod.spec ?? {};
+  const restarts = restartPolicy === 'Always' || (exitCode !== 0 && restartPolicy === 'OnFailure');
+  const isHeld =
+    restarts && (pod.status?.containerStatuses ?? []).some(({ restartCount }) => backOff(restartCount) > 0);
   const containerStatuses = (pod.status?.containerStatuses ?? []).map((container) => {
     const terminated = {
       exitCode,
@@ -68,21 +95,61 @@ function ended(pod: Pod, exitCode: number, at: string): object {
       startedAt: container.state?.running?.startedAt ?? at,
       finishedAt: at,
     };
-    return again
-      ? {
-          ...container,
-          restartCount: container.restartCount + 1,
-          lastState: { terminated },
-          state: { running: { startedAt: at } },
-        }
-      : { ...container, ready: false, started: false, state: { running: null, terminated } };
+    if (!restarts) return { ...container, ready: false, started: false, state: { terminated } };
+    const wait = backOff(container.restartCount);
+    if (wait === 0) {
+      const state = { running: { startedAt: at } };
+      return { ...container, restartCount: container.restartCount + 1, lastState: { terminated }, state };
+    }
+    const { name, namespace, uid } = pod.metadata;
+    const message = `back-off ${shown(wait)} restarting failed container=${container.name} pod=${name}_${namespace}(${uid})`;
+    const state = { waiting: { reason: BACK_OFF, message } };
+    return { ...container, ready: false, started: false, lastState: { terminated }, state };
   });
-  if (again) return { containerStatuses };
+  const condition = (type: string, status: string, reason: string, message?: string): object => ({
+    type,
+    status,
+    reason,
+    ...(message !== undefined && { message }),
+    lastTransitionTime: at,
+  });
+  if (restarts && !isHeld) return { containerStatuses };
+  if (restarts) {
+    const message = `containers with unready status: [${containerStatuses.map(({ name }) => name).join(' ')}]`;
+    const unready = (type: string): object => condition(type, 'False', 'ContainersNotReady', message);
+    return { conditions: [unready('Ready'), unready('ContainersReady')], containerStatuses };
+  }
   const reason = exitCode === 0 ? 'PodCompleted' : 'PodFailed';
-  const notReady = (type: string): object => ({ type, status: 'False', reason, lastTransitionTime: at });
   return {
     phase: exitCode === 0 ? 'Succeeded' : 'Failed',
-    conditions: [notReady('Ready'), notReady('ContainersReady')],
+    conditions: [condition('Ready', 'False', reason), condition('ContainersReady', 'False', reason)],
     containerStatuses,
   };
+}
+
+/** The back-off is over. */
+function again(pod: Pod, at: string): object {
+  const ready = (type: string): object => ({
+    type,
+    status: 'True',
+    lastTransitionTime: at,
+    reason: null,
+    message: null,
+  });
+  return {
+    conditions: [ready('Ready'), ready('ContainersReady')],
+    containerStatuses: (pod.status?.containerStatuses ?? []).map((container) => ({
+      ...container,
+      ready: true,
+      started: true,
+      restartCount: container.restartCount + 1,
+      state: { running: { startedAt: at } },
+    })),
+  };
+}
+
+/** As Go prints a duration: `10s`, `1m20s`. */
+function shown(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
 }

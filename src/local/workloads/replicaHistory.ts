@@ -34,7 +34,13 @@ export class ReplicaHistory {
   }
 
   recommendedSince(moment: number): readonly number[] {
-    return this.#recommendations.filter(({ at }) => at >= moment).map(({ replicas }) => replicas);
+    const recent: number[] = [];
+    for (let index = this.#recommendations.length - 1; index >= 0; index--) {
+      const each = this.#recommendations[index];
+      if (each === undefined || each.at < moment) break;
+      recent.push(each.replicas);
+    }
+    return recent;
   }
 
   /** By how much the size grew (positive) or shrank since then, one direction only. */

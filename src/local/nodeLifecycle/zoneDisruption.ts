@@ -1,0 +1,39 @@
+/**
+ * Caution when much is lost at once. In: which nodes of which zone are ready. Out: whether, and when, pods may be driven
+ * from one more lost node of a zone: one every ten seconds; far fewer, or none, where most of a large, or small, zone is
+ * lost; none where nothing is left, for then it is more likely us who cannot see.
+ */
+const USUAL_GAP = 10_000;
+const REDUCED_GAP = 100_000;
+const LARGE_ZONE = 50;
+const UNHEALTHY_SHARE = 0.55;
+/** So few lost nodes are never a disruption. */
+const FEW = 2;
+
+export interface ZoneCount {
+  ready: number;
+  lost: number;
+}
+
+type ZoneState = 'normal' | 'partial' | 'full';
+
+function stateOf({ ready, lost }: ZoneCount): ZoneState {
+  if (ready === 0 && lost > 0) return 'full';
+  return lost > FEW && lost / (ready + lost) >= UNHEALTHY_SHARE ? 'partial' : 'normal';
+}
+
+export class ZoneDisruption {
+  readonly #lastAt = new Map<string, number>();
+
+  /** Milliseconds until pods may be driven from a node of the zone; 0 spends the turn; undefined: not as things are. */
+  wait(zone: string, zones: ReadonlyMap<string, ZoneCount>, now: number): number | undefined {
+    if ([...zones.values()].every((count) => stateOf(count) === 'full')) return undefined;
+    const count = zones.get(zone) ?? { ready: 0, lost: 1 };
+    const isPartial = stateOf(count) === 'partial';
+    if (isPartial && count.ready + count.lost <= LARGE_ZONE) return undefined;
+    const due = (this.#lastAt.get(zone) ?? Number.NEGATIVE_INFINITY) + (isPartial ? REDUCED_GAP : USUAL_GAP);
+    if (due > now) return due - now;
+    this.#lastAt.set(zone, now);
+    return 0;
+  }
+}
