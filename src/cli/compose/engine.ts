@@ -39,6 +39,7 @@ import { nodePoolReadinessController } from '../../controllers/nodepool-readines
 import { nodePoolRegistrationHealthController } from '../../controllers/nodepool-registration-health/controller.ts';
 import { nodePoolValidationController } from '../../controllers/nodepool-validation/controller.ts';
 import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
+import { DefaultSpread, type SpreadConstraint } from '../../controllers/provisioner/defaultSpread.ts';
 import { Batcher } from '../../controllers/provisioner/batcher.ts';
 import { provisionerControllers, type ProvisionerOptions } from '../../controllers/provisioner/controller.ts';
 import { staticDeprovisioningController } from '../../controllers/static-deprovisioning/controller.ts';
@@ -69,6 +70,8 @@ export interface EngineOptions {
   readonly timeouts?: LifecycleTimeouts;
   readonly leaderElection?: ManagerOptions['leaderElection'];
   readonly warmUp?: boolean;
+  /** Spread of pods that bring none, as the cluster's scheduler is configured. */
+  readonly defaultSpread?: readonly SpreadConstraint[];
   /** How preferences and minValues are taken. */
   readonly policies?: ProvisionerOptions['policies'];
   /** Whether nodes, pools and conditions are shown in metrics and events; true when absent. */
@@ -106,6 +109,7 @@ export function createEngine(options: EngineOptions): Manager {
       batcher,
       nominationPeriod: Math.max(2 * options.batchMax, MIN_NOMINATION),
       ...(buffers && { buffers: buffers.capacity }),
+      ...(options.defaultSpread?.length && { defaultSpread: new DefaultSpread(options.defaultSpread, informers) }),
       ...(options.policies && { policies: options.policies }),
     }),
     ...(buffers ? [buffers.controller] : []),

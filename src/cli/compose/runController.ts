@@ -86,6 +86,7 @@ export const runController: RunController = async (options, signal) => {
     warmUp: !options.disableControllerWarmup,
     gates: options.featureGates,
     observeState: !options.disableClusterStateObservability,
+    defaultSpread: options.schedulerConfig.defaultConstraints,
     policies: {
       preferencePolicy: options.preferencePolicy,
       minValuesPolicy: options.minValuesPolicy,

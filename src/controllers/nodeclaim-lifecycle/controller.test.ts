@@ -292,6 +292,29 @@ describe('initialization', () => {
 });
 
 describe('the end of a claim', () => {
+  it('waits for a Node that has registered, though the claim does not say so yet', async () => {
+    await start();
+    await bench.createClaim('a');
+    await bench.advance(60_000);
+    const { status } = await bench.claim('a');
+    const conditions = status?.conditions?.map((each) =>
+      each.type === 'Registered' ? { ...each, status: 'Unknown', reason: 'NodeNotFound' } : each,
+    );
+    // As it stands between the two writes of a registration, with a process that died there.
+    await bench.stopEngine();
+    const body = { status: { conditions } };
+    await bench.kube.patch(Kinds.NodeClaim, { name: 'a' }, { type: 'merge', body }, { subresource: 'status' });
+    await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
+    bench.startEngine();
+    await bench.advance(30_000);
+    expect(bench.cloud.instances).toHaveLength(1);
+    expect((await bench.nodes())[0]?.metadata.deletionTimestamp).toBeDefined();
+    await bench.kube.patch(Kinds.Node, { name: 'node-a' }, { type: 'merge', body: { metadata: { finalizers: null } } });
+    await bench.advance(30_000);
+    expect(bench.cloud.instances).toEqual([]);
+    expect(await bench.claims()).toEqual([]);
+  });
+
   it('deletes the Node, waits for it, then the instance, then lets the claim go', async () => {
     await start();
     bench.cloud.deletionTime = 8_000;

@@ -29,8 +29,10 @@ export async function finalize(stored: NodeClaim, context: StepContext): Promise
 /** Sends the Nodes of a registered claim on their way out; their own events bring us back when they are gone. */
 async function hasNodes(claim: NodeClaim, { world, signal }: StepContext): Promise<boolean> {
   const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, world.clock.now());
-  if (!conditions.isTrue(NodeClaimConditions.registered)) return false;
   const nodes = nodesOf(claim, world.informers.nodes);
+  // The Node says it before the claim does, and pods may run on it from that moment on.
+  const isRegistered = nodes.some(({ metadata }) => metadata.labels?.[Labels.registered] === 'true');
+  if (!isRegistered && !conditions.isTrue(NodeClaimConditions.registered)) return false;
   for (const { metadata } of nodes) {
     if (metadata.deletionTimestamp) continue;
     await ignoreNotFound(world.kube.delete(Kinds.Node, { name: metadata.name }, { signal }));

@@ -17,6 +17,7 @@ import type { World } from '../world.ts';
 import type { Batcher } from './batcher.ts';
 import { Backlog, effectiveZones } from './backlog.ts';
 import { ClaimWriter } from './claimWriter.ts';
+import type { DefaultSpread } from './defaultSpread.ts';
 import { currentDemand, type Demand } from './demand.ts';
 import * as publish from './events.ts';
 import { LimitRanges } from './limitRanges.ts';
@@ -28,6 +29,7 @@ import {
   daemonPods,
   isUsable,
   unseenDaemonNamespaces,
+  usageAtMost,
   type PoolCatalogue,
   type VolumeLimits,
 } from './problem.ts';
@@ -39,6 +41,8 @@ export interface ProvisionerOptions {
   readonly nominationPeriod: number;
   /** Present when capacity buffers are honoured. */
   readonly buffers?: CapacityBuffers;
+  /** Present when pods without spread constraints are spread all the same. */
+  readonly defaultSpread?: DefaultSpread;
   /** How preferences and minValues are taken, and what counts beside prices. */
   readonly policies?: Pick<
     SolveOptions,
@@ -150,6 +154,7 @@ class Provisioner {
     const problem: Problem = {
       ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
       volumes: demand.volumes,
+      ...(this.#options.defaultSpread && { defaultSpread: this.#options.defaultSpread.forPass() }),
       namespaces: new Map(
         [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
       ),
@@ -215,7 +220,10 @@ class Provisioner {
     return pools.flatMap((pool, at) => {
       const instanceTypes = types[at];
       if (instanceTypes?.length === 0) publish.noCompatibleInstanceTypes(events, pool);
-      return instanceTypes?.length ? [{ pool, instanceTypes, used: cluster.poolUsage(pool.metadata.name) }] : [];
+      if (!instanceTypes?.length) return [];
+      const { name } = pool.metadata;
+      const machines = cluster.snapshot().nodes.filter(({ nodePool }) => nodePool === name);
+      return [{ pool, instanceTypes, used: usageAtMost(cluster.poolUsage(name), machines, instanceTypes) }];
     });
   }
 

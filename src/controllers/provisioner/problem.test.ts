@@ -3,8 +3,9 @@ import type { DaemonSet, Node, Pod } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
 import { Cluster } from '../../cluster/cluster.ts';
+import { memoryInstanceType } from '../../../test/simulation/memoryCloud.ts';
 import { formatResources } from '../../units/resources.ts';
-import { buildProblem, daemonPods, unseenDaemonNamespaces } from './problem.ts';
+import { buildProblem, daemonPods, unseenDaemonNamespaces, usageAtMost } from './problem.ts';
 
 const cpu = (amount: string) => [{ name: 'c', resources: { requests: { cpu: amount } } }];
 const node = (name: string, more: Partial<Node['metadata']> = {}): Node => ({
@@ -100,4 +101,28 @@ it('leaves out machines that go away, and reserves what is promised on those tha
   cluster.setClaim(claim('coming', false));
   cluster.setClaim(claim('going', true));
   expect(free(cluster, new Map([['coming', [pod('p')]]]))).toEqual(['2']);
+});
+
+it('counts a machine that has not launched as the largest that it may become', () => {
+  const cluster = new Cluster();
+  const types = [
+    memoryInstanceType('small', 2, 1),
+    memoryInstanceType('large', 8, 4),
+    memoryInstanceType('huge', 64, 9),
+  ];
+  const claim: NodeClaim = {
+    metadata: { name: 'c', uid: 'c', labels: { [Labels.nodePool]: 'default' } },
+    spec: {
+      nodeClassRef: { group: 'g', kind: 'k', name: 'n' },
+      requirements: [{ key: Labels.instanceType, operator: 'In', values: ['small', 'large'] }],
+      resources: { requests: { cpu: '1' } },
+      expireAfter: 'Never',
+    },
+  };
+  const used = (): string | undefined =>
+    formatResources(usageAtMost(cluster.poolUsage('default'), cluster.snapshot().nodes, types))['cpu'];
+  cluster.setClaim(claim);
+  expect(used()).toBe('8');
+  cluster.setClaim({ ...claim, status: { providerID: 'p', capacity: { cpu: '2' }, allocatable: { cpu: '2' } } });
+  expect(used()).toBe('2');
 });

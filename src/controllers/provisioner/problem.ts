@@ -1,6 +1,7 @@
 import { READY } from '../../api/conditionTypes.ts';
 import type { DaemonSet, Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
+import { Labels } from '../../api/labels.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import type { Cluster, ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
@@ -30,6 +31,22 @@ export interface PoolCatalogue {
   readonly pool: NodePool;
   readonly instanceTypes: readonly InstanceType[];
   readonly used: Resources;
+}
+
+/**
+ * What the pool has, with machines that have not launched at the largest that they may become: a limit must hold
+ * whatever the cloud chooses.
+ */
+export function usageAtMost(used: Resources, machines: readonly NodeView[], types: readonly InstanceType[]): Resources {
+  let usage = used;
+  for (const { claim, capacity, deleting } of machines) {
+    if (!claim || deleting || claim.status?.capacity !== undefined) continue;
+    const named = claim.spec.requirements.find(({ key, operator }) => key === Labels.instanceType && operator === 'In');
+    const possible = types.filter(({ name }) => named?.values?.includes(name) ?? true);
+    const largest = possible.reduce<Resources>((most, type) => maxResources(most, type.capacity), capacity);
+    usage = addResources(usage, subtractResources(largest, capacity));
+  }
+  return usage;
 }
 
 /** How many disks of each driver a node can attach, by the node's name. */
