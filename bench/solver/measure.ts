@@ -6,8 +6,11 @@ export interface Measured<T> {
   readonly answer: T;
   /** Of the first run, with cold code. */
   readonly firstMillis: number;
-  /** Median of all. */
+  /** Median of the runs after warming up. */
   readonly millis: number;
+  readonly leastMillis: number;
+  /** Processor time of the run that took least of it, all threads together: compilers and collectors count. */
+  readonly cpuMillis: number;
   /** Heap and buffers that were in use right after the last run, beyond what was in use before it. */
   readonly memoryMiB: number;
 }
@@ -15,21 +18,38 @@ export interface Measured<T> {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-export function measure<T>(runs: number, work: () => T): Measured<T> {
+/** The first `warmUp` runs are told apart: code that runs for the first time is slow everywhere. */
+export function measure<T>(runs: number, work: () => T, warmUp = 0): Measured<T> {
   const times: number[] = [];
+  const cpu: number[] = [];
   let answer: T | undefined;
   let memoryMiB = 0;
-  for (let run = 0; run < runs; run += 1) {
+  for (let run = 0; run < runs + warmUp; run += 1) {
     collectGarbage();
     const before = inUse();
+    const computed = process.cpuUsage();
     const started = performance.now();
     answer = work();
     times.push(performance.now() - started);
+    const { user, system } = process.cpuUsage(computed);
+    cpu.push((user + system) / 1000);
     memoryMiB = Math.max(0, inUse() - before) / 2 ** 20;
   }
   const [firstMillis = 0] = times;
-  const sorted = times.toSorted((left, right) => left - right);
-  return { answer: answer as T, firstMillis, millis: sorted[Math.floor(sorted.length / 2)] ?? 0, memoryMiB };
+  const warm = times.slice(warmUp);
+  return {
+    answer: answer as T,
+    firstMillis,
+    millis: median(warm),
+    leastMillis: Math.min(...warm),
+    cpuMillis: Math.min(...cpu.slice(warmUp)),
+    memoryMiB,
+  };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
 function inUse(): number {

@@ -10,6 +10,7 @@ import type { InstanceType, Offering } from '../../src/cloud/instanceType.ts';
 import { podRequests } from '../../src/constraints/podRequests.ts';
 import { Requirement, type RequirementItem } from '../../src/constraints/requirement.ts';
 import { Requirements } from '../../src/constraints/requirements.ts';
+import type { Problem } from '../../src/solver/problem.ts';
 import { Quantity } from '../../src/units/quantity.ts';
 
 export interface Offer {
@@ -92,6 +93,11 @@ export function upstreamOffer(): Offer {
     };
   });
   return offer('upstream', types, []);
+}
+
+/** These pods, an empty cluster and this offer. */
+export function problemOf(pods: readonly Pod[], { pool, instanceTypes }: Offer): Problem {
+  return { pods, pools: [{ pool, instanceTypes, used: {} }], nodes: [], daemons: [] };
 }
 
 function offer(name: string, types: readonly InstanceType[], items: readonly RequirementItem[]): Offer {

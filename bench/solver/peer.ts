@@ -12,6 +12,7 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { Pod } from '../../src/api/kinds.ts';
 import { formatResources } from '../../src/units/resources.ts';
+import { median } from './measure.ts';
 import type { Offer } from './offer.ts';
 
 export interface PeerAnswer {
@@ -21,8 +22,16 @@ export interface PeerAnswer {
   readonly unplaced: number;
   readonly setupMillis: number;
   readonly solveMillis: number;
+  /** All threads together. */
+  readonly cpuMillis: number;
   readonly memoryMiB: number;
   readonly firstFailure?: string;
+}
+
+/** Median and least of several answers. */
+export interface PeerMeasured extends PeerAnswer {
+  readonly runs: number;
+  readonly leastMillis: number;
 }
 
 export interface PeerQuestion {
@@ -33,6 +42,7 @@ export interface PeerQuestion {
 
 const SOURCE = join(import.meta.dirname, '..', 'peers', 'karpenter');
 const BUILD_LIMIT_MILLISECONDS = 20 * 60_000;
+const MEASURE_LIMIT_MILLISECONDS = 60_000;
 const ANSWER_LIMIT_MILLISECONDS = 15 * 60_000;
 
 export class Peer {
@@ -63,6 +73,24 @@ export class Peer {
     }
     await rename(unfinished, program);
     return new Peer(program);
+  }
+
+  /** Asks several times, as long as that does not take minutes; every answer is a fresh process. */
+  async measure(question: PeerQuestion, runs: number): Promise<PeerMeasured> {
+    const answers = [await this.solve(question)];
+    for (let spent = answers[0]!.solveMillis; answers.length < runs && spent < MEASURE_LIMIT_MILLISECONDS;) {
+      const answer = await this.solve(question);
+      spent += answer.solveMillis;
+      answers.push(answer);
+    }
+    const times = answers.map(({ solveMillis }) => solveMillis);
+    return {
+      ...answers[0]!,
+      runs: answers.length,
+      solveMillis: median(times),
+      leastMillis: Math.min(...times),
+      cpuMillis: Math.min(...answers.map(({ cpuMillis }) => cpuMillis)),
+    };
   }
 
   async solve(question: PeerQuestion): Promise<PeerAnswer> {

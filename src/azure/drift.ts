@@ -35,9 +35,16 @@ function hasOtherHash(claim: NodeClaim, nodeClass: AksNodeClass): boolean {
 
 function runsOtherVersion(node: Node, nodeClass: AksNodeClass): boolean {
   const wanted = nodeClass.status?.kubernetesVersion ?? '';
-  const running = node.status?.nodeInfo?.kubeletVersion.replace(/^v/, '');
-  if (wanted === '' || running === undefined) return false;
-  return isCurrent(nodeClass, AksNodeClassConditions.kubernetesVersionReady) && running !== wanted;
+  const running = node.status?.nodeInfo?.kubeletVersion ?? '';
+  if (wanted === '' || running === '') return false;
+  return (
+    isCurrent(nodeClass, AksNodeClassConditions.kubernetesVersionReady) && releaseOf(running) !== releaseOf(wanted)
+  );
+}
+
+/** What follows the numbers names a build; no new machine would make kubelet and API server agree on it. */
+function releaseOf(version: string): string {
+  return version.replace(/^v/, '').replace(/[-+].*$/, '');
 }
 
 function hasOtherImage(claim: NodeClaim, nodeClass: AksNodeClass): boolean {

@@ -11,7 +11,7 @@ interface SkuCapability {
   readonly value: string;
 }
 
-export interface ResourceSku {
+interface ResourceSku {
   readonly resourceType: 'virtualMachines';
   readonly name: string;
   readonly tier: 'Standard';

@@ -13,14 +13,15 @@ interface ClaimShape {
   readonly deleting?: boolean;
   readonly cpu?: string;
   readonly version?: number;
+  readonly uid?: string;
 }
 
 function claim(name: string, shape: ClaimShape = {}): NodeClaim {
-  const { pool = 'default', providerID, deleting, cpu = '4', version } = shape;
+  const { pool = 'default', providerID, deleting, cpu = '4', version, uid = `uid-${name}` } = shape;
   return {
     metadata: {
       name,
-      uid: `uid-${name}`,
+      uid,
       labels: { [Labels.nodePool]: pool },
       ...(version !== undefined && { resourceVersion: String(version) }),
       ...(deleting && { deletionTimestamp: '2026-01-01T00:00:00Z' }),
@@ -163,7 +164,7 @@ describe('a machine', () => {
     expect(only(cluster).deleting).toBe(false);
     cluster.markForDeletion('a');
     cluster.removeClaim('a');
-    cluster.setClaim(claim('a', { providerID: 'p' }));
+    cluster.setClaim(claim('a', { providerID: 'p', uid: 'another' }));
     expect(only(cluster).deleting).toBe(false);
   });
 });
@@ -266,6 +267,18 @@ it('does not let an event from before undo what was just written', () => {
   expect(only(cluster).providerID).toBe('p');
 });
 
+it('does not let a late answer bring back a claim that has gone, known before or not', () => {
+  const cluster = new Cluster();
+  cluster.setClaim(claim('a', { version: 1 }));
+  cluster.removeClaim('a', 'uid-a');
+  cluster.setClaim(claim('a', { version: 2 }));
+  cluster.removeClaim('b', 'uid-b');
+  cluster.setClaim(claim('b', { version: 3 }));
+  expect(names(cluster)).toEqual([]);
+  cluster.setClaim(claim('a', { uid: 'namesake' }));
+  expect(names(cluster)).toEqual(['a']);
+});
+
 it('shows the same snapshot until something changes', () => {
   const cluster = new Cluster();
   cluster.setNode(node('n'));
@@ -282,13 +295,18 @@ type Step = { readonly kind: string; readonly index: number; readonly apply: (cl
 describe('whatever happened before', () => {
   const index = fc.nat({ max: 3 });
   const providerID = fc.option(fc.constantFrom('p0', 'p1', 'p2'), { nil: undefined });
+  // A claim that comes again under its name is another one.
+  let serial = 0;
   const claimStep = fc
     .record({ index, providerID, deleting: fc.boolean(), pool: fc.constantFrom('x', 'y') })
-    .map(({ index: at, providerID: id, ...shape }): Step => ({
-      kind: 'claim',
-      index: at,
-      apply: (cluster) => cluster.setClaim(claim(`c${at}`, { ...shape, ...(id && { providerID: id }) })),
-    }));
+    .map(({ index: at, providerID: id, ...shape }): Step => {
+      const uid = `uid-${serial++}`;
+      return {
+        kind: 'claim',
+        index: at,
+        apply: (cluster) => cluster.setClaim(claim(`c${at}`, { ...shape, uid, ...(id && { providerID: id }) })),
+      };
+    });
   const nodeStep = fc
     .record({ index, providerID, labels: fc.constantFrom({}, OURS, REGISTERED, INITIALIZED) })
     .map(({ index: at, providerID: id, labels }): Step => ({

@@ -8,6 +8,8 @@ import { nodeView, type NodeView } from './nodeView.ts';
 import { PodBindings } from './podBindings.ts';
 import { PoolUsage } from './poolUsage.ts';
 
+const MAX_DEPARTED = 2_000;
+
 /** The cluster at one moment. Immutable; two snapshots share everything that did not change between them. */
 export interface ClusterSnapshot {
   /** Machines, ready or on their way, in order of name. */
@@ -30,6 +32,8 @@ export class Cluster {
   readonly #daemonSets = new Map<string, DaemonSet>();
   readonly #pods = new PodBindings((nodeName) => this.#touchNode(nodeName));
   readonly #promises = new MachinePromises();
+  /** UIDs of claims that went lately: an answer that comes late must not bring one back. */
+  readonly #departed = new Set<string>();
   /** Claims that a loop has decided to end, by name. */
   readonly #marked = new Set<string>();
   /** Until when pods are expected on a machine, by the name of its view. */
@@ -56,16 +60,19 @@ export class Cluster {
   }
 
   setClaim(claim: NodeClaim): void {
-    const { name } = claim.metadata;
+    const { name, uid } = claim.metadata;
     const known = this.#claims.get(name);
-    if (known && isOlder(claim, known)) return;
+    if ((known && isOlder(claim, known)) || this.#departed.has(uid ?? '')) return;
     this.#detachClaim(name);
     this.#claims.set(name, claim);
     this.#claimsByProviderID.add(claim.status?.providerID, name);
     this.#touchClaim(name);
   }
 
-  removeClaim(name: string): void {
+  removeClaim(name: string, uid = this.#claims.get(name)?.metadata.uid): void {
+    if (uid !== undefined) this.#departed.add(uid);
+    if (this.#departed.size > MAX_DEPARTED)
+      for (const oldest of [...this.#departed].slice(0, MAX_DEPARTED / 2)) this.#departed.delete(oldest);
     this.#detachClaim(name);
     this.#claims.delete(name);
     this.#promises.removeClaim(name);
@@ -133,6 +140,11 @@ export class Cluster {
   unmarkForDeletion(claim: string): void {
     this.#marked.delete(claim);
     this.#touchClaim(claim);
+  }
+
+  /** The claim as it was last written, which a watch may not have told yet. */
+  claim(name: string): NodeClaim | undefined {
+    return this.#claims.get(name);
   }
 
   nodeByProviderID(providerID: string): Node | undefined {

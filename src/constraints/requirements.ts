@@ -52,6 +52,11 @@ export class Requirements implements Iterable<Requirement> {
     return this.byKey.get(key) ?? Requirement.of(key, 'Exists');
   }
 
+  /** `undefined` for a key that is not mentioned. */
+  find(key: string): Requirement | undefined {
+    return this.byKey.get(key);
+  }
+
   keys(): IterableIterator<string> {
     return this.byKey.keys();
   }

@@ -4,6 +4,7 @@ import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
 import { clusterInformers } from './cluster-state/clusterInformers.ts';
 import { BY_PROVIDER_ID, byProviderIDIndex } from './nodeclaim-lifecycle/nodesOf.ts';
+import { PodTimes } from './podTimes.ts';
 import { RegistrationHealth } from './nodepool-registration-health/registrationHealth.ts';
 import type { World } from './world.ts';
 
@@ -30,6 +31,7 @@ export function createWorld(
     cluster,
     informers: clusterInformers(informers, cluster, cloud),
     registrationHealth: new RegistrationHealth(),
+    podTimes: new PodTimes(),
   };
   return { world, informers };
 }

@@ -8,6 +8,7 @@ import type { Log } from '../kube/log.ts';
 import type { MetricsRegistry } from '../kube/metrics.ts';
 import type { ClusterInformers } from './cluster-state/clusterInformers.ts';
 import type { OverlayStore } from './nodeoverlay/overlayCloud.ts';
+import type { PodTimes } from './podTimes.ts';
 import type { RegistrationHealth } from './nodepool-registration-health/registrationHealth.ts';
 
 /** What every loop of the engine is given: the ports, the picture of the cluster and the watches that keep it. */
@@ -22,6 +23,7 @@ export interface World {
   readonly cluster: Cluster;
   readonly informers: ClusterInformers;
   readonly registrationHealth: RegistrationHealth;
+  readonly podTimes: PodTimes;
   /** Present when overlays are honoured; `cloud` applies them already. */
   readonly overlays?: OverlayStore;
 }

@@ -51,10 +51,11 @@ export const isExpired = (error: unknown): error is KubeError =>
   error instanceof KubeError && (error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone');
 
 /** For deletions and the like: an object that is gone already is what was wanted. */
-export async function ignoreNotFound(work: Promise<unknown>): Promise<void> {
+export async function ignoreNotFound<T>(work: Promise<T>): Promise<T | undefined> {
   try {
-    await work;
+    return await work;
   } catch (error) {
     if (!isNotFound(error)) throw error;
+    return undefined;
   }
 }

@@ -34,6 +34,7 @@ export interface HttpSessionOptions {
   /** Told about every answer, for metrics; `code` is 0 when there was none. */
   readonly onAnswer?: (answer: {
     readonly method: string;
+    readonly path: string;
     readonly code: number;
     readonly milliseconds: number;
   }) => void;
@@ -138,7 +139,7 @@ export class HttpSession {
       const exchange = this.#withinTimeLimit(signal, (bounded) =>
         this.#transport.exchange(wire, credentials.certificate, bounded),
       );
-      return this.#clock.track(this.#observed(request.method, exchange));
+      return this.#clock.track(this.#observed(request.method, request.path, exchange));
     });
     if (response.code >= 400) throw this.#answerError(request, response);
     return response;
@@ -152,7 +153,7 @@ export class HttpSession {
       const opening = this.#transport
         .stream(wire, credentials.certificate, ended.signal)
         .then(async (stream) => (stream.code < 400 ? stream : { ...stream, body: await collect(stream.body) }));
-      return this.#clock.track(this.#observed('WATCH', opening)).finally(cancelTimer);
+      return this.#clock.track(this.#observed('WATCH', path, opening)).finally(cancelTimer);
     });
     if (Array.isArray(opened.body)) throw this.#answerError({ method: 'GET', path }, { ...opened, body: opened.body });
     return opened.body as AsyncIterable<Buffer>;
@@ -183,7 +184,7 @@ export class HttpSession {
     }
   }
 
-  async #observed<R extends { readonly code: number }>(method: string, work: Promise<R>): Promise<R> {
+  async #observed<R extends { readonly code: number }>(method: string, path: string, work: Promise<R>): Promise<R> {
     const { onAnswer } = this.#options;
     if (onAnswer === undefined) return work;
     const start = this.#clock.now();
@@ -193,7 +194,7 @@ export class HttpSession {
       code = response.code;
       return response;
     } finally {
-      onAnswer({ method, code, milliseconds: this.#clock.now() - start });
+      onAnswer({ method, path, code, milliseconds: this.#clock.now() - start });
     }
   }
 

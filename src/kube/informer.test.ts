@@ -472,7 +472,7 @@ describe('Informers', () => {
     process.on('warning', onWarning);
     const world = await follow((_request, response) => page(response, 10, []));
     for (let index = 0; index < 30; index++) world.informers.of(Kinds.Node, { labelSelector: `index=${index}` });
-    await world.informers.synced();
+    await world.informers.synced(new AbortController().signal);
     await eventually(() => world.watches.length === 31);
     world.stop.abort();
     await new Promise((resolve) => setImmediate(resolve));

@@ -78,6 +78,7 @@ export class Informers {
 
   /** Resolves when every informer asked for so far has synced. */
   async synced(signal?: AbortSignal): Promise<void> {
+    if (signal) setMaxListeners(0, signal);
     await Promise.all(this.#entries.map(({ informer }) => informer.synced(signal)));
   }
 

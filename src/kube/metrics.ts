@@ -8,6 +8,8 @@ export interface MetricsRegistry {
   histogram(options: HistogramOptions): Histogram;
   /** Quantiles 0, 0.5, 0.9, 0.99 and 1 of what was observed lately. */
   summary(options: MetricOptions): Histogram;
+  /** Calls `refresh` before the numbers are read, for those that change by the mere passing of time; returns how to stop. */
+  beforeRead(refresh: () => void): () => void;
 }
 
 export interface MetricOptions {
@@ -44,4 +46,5 @@ export const noMetrics: MetricsRegistry = {
   gauge: () => ({ set: () => {}, delete: () => {} }),
   histogram: () => ({ observe: () => {} }),
   summary: () => ({ observe: () => {} }),
+  beforeRead: () => () => {},
 };

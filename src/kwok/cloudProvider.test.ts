@@ -76,6 +76,12 @@ describe('create', () => {
     expect(instance.labels).toMatchObject({ [Labels.zone]: 'test-zone-c', [Labels.capacityType]: 'on-demand' });
   });
 
+  it('does not ask of a machine what only an overlay knows of', async () => {
+    const wanted = claim(['c-2x-amd64-linux']);
+    wanted.spec.resources = { requests: { cpu: '1', 'example.com/widget': '1' } };
+    expect((await cloud.create(wanted)).labels[Labels.instanceType]).toBe('c-2x-amd64-linux');
+  });
+
   it('finds what an earlier attempt has made', async () => {
     const first = await cloud.create(claim(['c-2x-amd64-linux']));
     const second = await cloud.create(claim(['c-2x-amd64-linux']));

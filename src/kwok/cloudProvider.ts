@@ -17,7 +17,7 @@ import { isAlreadyExists, isForbidden, isInvalid, isNotFound } from '../kube/err
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import { Duration } from '../units/duration.ts';
-import { fits, formatResources, parseResources } from '../units/resources.ts';
+import { fits, formatResources, parseResources, type Resources } from '../units/resources.ts';
 import { PROVIDER_PREFIX } from './kwokLabels.ts';
 import { instanceLabels, nodeName, nodeOf, type Purchase } from './nodeObject.ts';
 
@@ -132,7 +132,7 @@ export class KwokCloudProvider implements CloudProvider {
       ),
     );
     if (named.size === 0) throw new InsufficientCapacityError(`${metadata.name} names no instance type`);
-    const requests = parseResources(spec.resources?.requests);
+    const requests = this.#knownResources(parseResources(spec.resources?.requests));
     let best: Purchase | undefined;
     for (const type of this.#options.instanceTypes) {
       if (!named.has(type.name) || !type.requirements.intersects(wanted) || !fits(requests, type.allocatable)) continue;
@@ -143,6 +143,12 @@ export class KwokCloudProvider implements CloudProvider {
     }
     if (!best) throw new InsufficientCapacityError(`nothing that ${metadata.name} allows is for sale`);
     return best;
+  }
+
+  /** Without what no type has by itself: an overlay has promised it, and a device plugin will bring it. */
+  #knownResources(requests: Resources): Resources {
+    const known = new Set(this.#options.instanceTypes.flatMap(({ capacity }) => Object.keys(capacity)));
+    return Object.fromEntries(Object.entries(requests).filter(([name]) => known.has(name)));
   }
 
   /** False when the API server does not want the Node: a machine that runs and cannot join, as happens in life. */

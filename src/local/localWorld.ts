@@ -127,7 +127,7 @@ export class LocalWorld {
       this.#manager.add(controller);
     }
     this.arm.onVirtualMachine(({ type, vm }) => {
-      if (type === 'deleted') return this.powerOff(vm.computerName.toLowerCase());
+      if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
       const machine = bootedMachine(vm);
       if (machine && machineFaults.joins(vm)) this.powerOn(machine);
     });
@@ -176,7 +176,7 @@ export class LocalWorld {
     const nodes = new Map((await this.kube.list(Kinds.Node)).items.map((node) => [node.metadata.name, node]));
     for (const vm of this.arm.virtualMachines()) {
       const machine = bootedMachine(vm);
-      if (!machine || this.#machines.has(machine.name)) continue;
+      if (!machine || vm.isOff || this.#machines.has(machine.name)) continue;
       // A machine that failed may have failed to come, or to go: if it has a Node, it runs.
       if (!RUNNING.has(vm.provisioningState) && !nodes.has(machine.name)) continue;
       this.#machines.add(machine.name);

@@ -51,6 +51,22 @@ export const coreOptions = {
     group: 'Scheduling',
     help: 'A batch closes after this long even while pods keep arriving.',
   },
+  launchTimeout: {
+    flag: 'launch-timeout',
+    env: 'LAUNCH_TIMEOUT',
+    kind: duration(),
+    default: '5m',
+    group: 'Scheduling',
+    help: 'A NodeClaim that the cloud has not launched after this long is given up, and its pods are planned for again.',
+  },
+  registrationTimeout: {
+    flag: 'registration-timeout',
+    env: 'REGISTRATION_TIMEOUT',
+    kind: duration(),
+    default: '15m',
+    group: 'Scheduling',
+    help: 'A NodeClaim whose Node has not joined after this long is given up, and its pods are planned for again.',
+  },
   preferencePolicy: {
     flag: 'preference-policy',
     env: 'PREFERENCE_POLICY',

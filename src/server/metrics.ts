@@ -37,6 +37,7 @@ interface Registered {
 export class PrometheusMetrics implements MetricsRegistry {
   private readonly registry = new Registry();
   private readonly registered = new Map<string, Registered>();
+  private readonly refreshes = new Set<() => void>();
 
   /** Adds the process's own metrics: `process_*` under the names that Go clients use, and Node.js's `nodejs_*`. */
   constructor(options: { readonly build: BuildInfo }) {
@@ -82,12 +83,18 @@ export class PrometheusMetrics implements MetricsRegistry {
     });
   }
 
+  beforeRead(refresh: () => void): () => void {
+    this.refreshes.add(refresh);
+    return () => this.refreshes.delete(refresh);
+  }
+
   get contentType(): string {
     return this.registry.contentType;
   }
 
   /** All metrics in Prometheus's text format. */
   render(): Promise<string> {
+    for (const refresh of this.refreshes) refresh();
     return this.registry.metrics();
   }
 

@@ -1,9 +1,10 @@
 /**
  * One try at a question: the quick path where pods can be decided class by class, the exact path for the rest. In: a
- * model, an overlay, options; out: where every pod stands. When limits break what the quick path took for granted,
- * everything goes the exact way.
+ * model, an overlay, options and a way; out: where every pod stands. When limits break what the quick path took for
+ * granted, everything goes the exact way.
  */
 import type { Pod } from '../api/kinds.ts';
+import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import { Question, type PodClass } from './model/question.ts';
 import type { Bin } from './packing/bin.ts';
@@ -22,6 +23,13 @@ import type { NewNode, Overlay, SolveOptions } from './problem.ts';
 
 const DEFAULT_ROUNDS = 400;
 
+export interface Way {
+  /** Machines in no zone are left out while pods spread over zones. */
+  readonly staysZonal: boolean;
+  /** Everything goes the exact way: plain first-fit-decreasing with all the rules. */
+  readonly isExact: boolean;
+}
+
 export class Attempt {
   readonly model: Model;
   question: Question;
@@ -33,14 +41,18 @@ export class Attempt {
   limitLeft: (Float64Array | undefined)[];
   private readonly overlay: Overlay;
   private readonly options: SolveOptions;
+  private readonly way: Way;
+  /** The plan was made class by class. */
+  readonly isPacked: boolean;
   private readonly packing: PackingOptions;
   private domains: Domains;
   private waiting: Waiting[];
 
-  constructor(model: Model, overlay: Overlay, options: SolveOptions) {
+  constructor(model: Model, overlay: Overlay, options: SolveOptions, way: Way) {
     this.model = model;
     this.overlay = overlay;
     this.options = options;
+    this.way = way;
     const share = options.maxPodsSharePerNode ?? 1;
     this.packing = {
       nodeOverheadCost: options.nodeOverheadCost ?? 0,
@@ -50,8 +62,9 @@ export class Attempt {
     ({ question: this.question, domains: this.domains, rooms: this.rooms, fit: this.fit } = this.begin());
     this.waiting = this.queue();
     this.limitLeft = this.freshLimits();
-    if (this.quick()) this.exact(isSequential);
-    else {
+    this.isPacked = !way.isExact && this.quick();
+    if (this.isPacked) this.exact(isSequential);
+    else if (!way.isExact) {
       ({ question: this.question, domains: this.domains, rooms: this.rooms, fit: this.fit } = this.begin());
       this.waiting = this.queue();
       this.planned = [];
@@ -59,6 +72,26 @@ export class Attempt {
     }
     this.exact(() => true);
     this.waiting.push(...takeReservations(this.planned, model));
+  }
+
+  /** Machines' extra cost included. */
+  get cost(): number {
+    return this.planned.reduce((sum, { price }) => sum + price + this.packing.nodeOverheadCost, 0);
+  }
+
+  /** Positive when more of those who matter most wait here than there. */
+  comparePriority(other: Attempt): number {
+    const waiting = new Map<number, number>();
+    for (const { podClass, pods } of this.waiting) {
+      const { priority } = podClass.shape;
+      waiting.set(priority, (waiting.get(priority) ?? 0) + pods.length);
+    }
+    for (const { podClass, pods } of other.waiting) {
+      const { priority } = podClass.shape;
+      waiting.set(priority, (waiting.get(priority) ?? 0) - pods.length);
+    }
+    const tiers = [...waiting].sort(([left], [right]) => right - left);
+    return tiers.find(([, difference]) => difference !== 0)?.[1] ?? 0;
   }
 
   unplacedPods(): { pod: Pod; podClass: PodClass }[] {
@@ -89,15 +122,20 @@ export class Attempt {
     });
   }
 
-  private cheapestZones({ state, type, price }: PlannedNode): string[] {
+  /** A machine in a zone is preferred to one in none at the same price. */
+  private cheapestZones({ state, type, price, pool }: PlannedNode): string[] {
     const { offerings } = this.model.states.at(state);
-    return offerings
-      .flatMap((each) => (each.type === type && each.offering.price === price ? [each.offering.zone] : []))
-      .sort();
+    const zones: string[] = [];
+    for (let at = firstAtPrice(offerings, price); offerings[at]?.offering.price === price; at++) {
+      if (offerings[at]!.type === type) zones.push(offerings[at]!.offering.zone);
+    }
+    const zonal = zones.filter((zone) => !pool.regionalZones.has(zone));
+    return (zonal.length > 0 ? zonal : zones).sort();
   }
 
   private begin(): { question: Question; domains: Domains; rooms: ExistingRooms; fit: PoolFit } {
-    const question = new Question(this.model, this.overlay, this.options.preferencePolicy ?? 'Respect');
+    const policy = this.options.preferencePolicy ?? 'Respect';
+    const question = new Question(this.model, this.overlay, policy, this.way.staysZonal);
     const domains = new Domains(question);
     return { question, domains, rooms: new ExistingRooms(question, domains), fit: new PoolFit(question) };
   }
@@ -202,6 +240,18 @@ export class Attempt {
 /** Room only shrinks; but pods that come later may be company that affinity waits for, or even out a spread. */
 function mayFindCompany({ variants }: PodClass): boolean {
   return variants.some(({ domain, hostAffinity }) => domain.length > 0 || hostAffinity.length > 0);
+}
+
+/** Offerings are sorted by price. */
+function firstAtPrice(offerings: readonly CompiledOffering[], price: number): number {
+  let low = 0;
+  let high = offerings.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (offerings[middle]!.offering.price < price) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** What the node's alternatives may use of the limits: what the choice uses, and the slack. Takes from the slack. */

@@ -4,16 +4,22 @@
  */
 import type { PlannedNode } from './placement/plannedNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
-import type { Question } from './model/question.ts';
-import { Demand, type Atom } from './packing/demand.ts';
+import type { Question, Variant } from './model/question.ts';
+import { covering, Demand, nodesForced, type Atom, type PackingOptions } from './packing/demand.ts';
 import { shadowPrices } from './packing/coveringDuals.ts';
-import { patternPlan } from './packing/patterns.ts';
+import { MAX_PATTERN_ATOMS, patternPlan } from './packing/patterns.ts';
 import type { GapPart, LowerBound } from './problem.ts';
 
 const RELAXATION =
   'Fractional covering of cpu, memory, pod slots and other resources per pool and per set of pods that share instance ' +
   'types, with as many machines as limits per node force; with few kinds of pods, of whole fillings (pattern LP). ' +
   'Pods or machines may be cut into pieces, and spread, affinity, ports and minValues are left out. Holds for the same pods on new machines of the same pools with the same wishes granted.';
+
+const FREE: PackingOptions = {
+  nodeOverheadCost: 0,
+  maxPodsPerNode: Number.POSITIVE_INFINITY,
+  strictMinValues: false,
+};
 
 /** So near that a better bound would tell nothing new. */
 const GOOD_ENOUGH = 1.002;
@@ -25,16 +31,20 @@ export function lowerBound(question: Question, fit: PoolFit, planned: readonly P
   let price = 0;
   for (const pool of question.model.pools) {
     const nodes = planned.filter((node) => node.pool === pool);
-    for (const node of nodes) price += node.price;
+    let spent = 0;
+    for (const node of nodes) spent += node.price;
+    price += spent;
     // Reserved machines are almost free; where there are some nothing is claimed.
     if (nodes.length === 0 || pool.reservations.length > 0) continue;
     const atoms = atomsOf(nodes, fit, pool.index);
-    const parts = components(atoms, question);
-    const fractional = parts.map((part) => partBound(question, pool.index, part, false).bound);
-    const spent = nodes.reduce((sum, node) => sum + node.price, 0);
-    const near = spent <= GOOD_ENOUGH * fractional.reduce((sum, each) => sum + each, 0);
-    parts.forEach((part, at) => (bound += near ? fractional[at]! : partBound(question, pool.index, part, true).bound));
-    const { duals } = partBound(question, pool.index, atoms, false);
+    const parts = components(atoms, question, pool.types.length);
+    const fractional = parts.map((part) => fractionalBound(question, pool.index, part));
+    const near = spent <= GOOD_ENOUGH * fractional.reduce((sum, each) => sum + each.bound, 0);
+    parts.forEach((part, at) => {
+      const whole = near ? 0 : patternBound(question, pool.index, part);
+      bound += Math.max(fractional[at]!.bound, whole);
+    });
+    const { duals } = parts.length === 1 ? fractional[0]! : fractionalBound(question, pool.index, atoms);
     for (const node of nodes) {
       let capacity = 0;
       let used = 0;
@@ -60,77 +70,72 @@ export function lowerBound(question: Question, fit: PoolFit, planned: readonly P
 
 /** Atoms in the state that they would start in: where our plan put them is not what everyone must do. */
 function atomsOf(nodes: readonly PlannedNode[], fit: PoolFit, pool: number): Atom[] {
-  const atoms = new Map<string, Atom>();
+  const atoms = new Map<Variant, Atom>();
   for (const { entries } of nodes) {
     for (const { podClass, variant, pods } of entries) {
-      const key = `${podClass.id}/${podClass.variants.indexOf(variant)}`;
-      const known = atoms.get(key);
-      if (known !== undefined) known.count += pods.length;
-      else {
-        const [state] = fit.startsOf(podClass, variant, pool);
-        // Several volume alternatives: the pool's own state is the relaxation of them all.
-        const starts = fit.startsOf(podClass, variant, pool).length;
-        atoms.set(key, { podClass, variant, state: starts === 1 ? state! : fit.base(pool), count: pods.length });
+      const known = atoms.get(variant);
+      if (known !== undefined) {
+        known.count += pods.length;
+        continue;
       }
+      const state = fit.widest(podClass, variant, pool);
+      atoms.set(variant, { podClass, variant, state, count: pods.length });
     }
   }
   return [...atoms.values()];
 }
 
 /** Sets of atoms such that no two sets have a type in common. */
-function components(atoms: readonly Atom[], question: Question): Atom[][] {
+function components(atoms: readonly Atom[], question: Question, types: number): Atom[][] {
   const { states } = question.model;
-  const owner = new Map<number, number>();
+  const byState = new Map<number, Atom[]>();
+  for (const atom of atoms) {
+    const known = byState.get(atom.state);
+    if (known === undefined) byState.set(atom.state, [atom]);
+    else known.push(atom);
+  }
+  if (byState.size === 1) return [[...atoms]];
+  const owner = new Int32Array(types).fill(-1);
   const parent: number[] = [];
   const root = (at: number): number => (parent[at] === at ? at : (parent[at] = root(parent[at]!)));
-  const groupOfState = new Map<number, number>();
-  for (const { state } of atoms) {
-    if (groupOfState.has(state)) continue;
+  for (const state of byState.keys()) {
     const group = parent.push(parent.length) - 1;
-    groupOfState.set(state, group);
     for (const { type } of states.at(state).offerings) {
-      const other = owner.get(type);
-      if (other === undefined) owner.set(type, group);
+      const other = owner[type]!;
+      if (other < 0) owner[type] = group;
       else parent[root(other)] = root(group);
     }
   }
   const parts = new Map<number, Atom[]>();
-  for (const atom of atoms) {
-    const at = root(groupOfState.get(atom.state)!);
-    const known = parts.get(at);
-    if (known === undefined) parts.set(at, [atom]);
-    else known.push(atom);
-  }
+  [...byState.values()].forEach((members, group) => {
+    const known = parts.get(root(group));
+    if (known === undefined) parts.set(root(group), members);
+    else for (const atom of members) known.push(atom);
+  });
   return [...parts.values()];
 }
 
-function partBound(
+function fractionalBound(
   question: Question,
   pool: number,
   atoms: readonly Atom[],
-  whole: boolean,
 ): { bound: number; duals: Float64Array } {
   const { states, table, pools } = question.model;
-  const options = { nodeOverheadCost: 0, maxPodsPerNode: Number.POSITIVE_INFINITY, strictMinValues: false };
-  const demand = new Demand(pools[pool]!, states, atoms, table.size, options);
-  const columns = table.size;
-  const need = new Float64Array(columns + 1);
+  const nodes = Math.ceil(nodesForced(atoms).nodes - 1e-9);
+  const { bound, duals } = shadowPrices(covering(pools[pool]!, states, atoms, table.size, nodes, 0));
+  const holder = new Demand(pools[pool]!, states, [], table.size, FREE);
   let dearest = 0;
-  for (const { podClass, count, state } of atoms) {
-    for (let column = 0; column < columns; column++) need[column]! += count * podClass.row[column]!;
-    const type = demand.cheapestHolding(state, podClass.row, [], undefined);
+  for (const { podClass, state } of atoms) {
+    const type = holder.cheapestHolding(state, podClass.row, [], undefined);
     if (type >= 0) dearest = Math.max(dearest, states.at(state).price[type]!);
   }
-  need[columns] = Math.ceil(demand.nodesForced().nodes - 1e-9);
-  const best = demand.bestPrices();
-  const types = [...best.keys()].filter((type) => best[type]! < Number.POSITIVE_INFINITY);
-  const supply = new Float64Array(types.length * (columns + 1));
-  types.forEach((type, row) => {
-    supply.set(pools[pool]!.room.subarray(type * columns, (type + 1) * columns), row * (columns + 1));
-    supply[row * (columns + 1) + columns] = 1;
-  });
-  const price = Float64Array.from(types, (type) => best[type]!);
-  const { bound, duals } = shadowPrices({ demand: need, supply, price });
-  // At least the machine for the most demanding pod must be bought, and few kinds of pods allow a better bound.
-  return { bound: Math.max(bound, dearest, whole ? (patternPlan(demand)?.bound ?? 0) : 0), duals };
+  // At least the machine for the most demanding pod must be bought.
+  return { bound: Math.max(bound, dearest), duals };
+}
+
+/** Few kinds of pods allow a better bound. */
+function patternBound(question: Question, pool: number, atoms: readonly Atom[]): number {
+  if (atoms.length > MAX_PATTERN_ATOMS) return 0;
+  const { states, table, pools } = question.model;
+  return patternPlan(new Demand(pools[pool]!, states, atoms, table.size, FREE))?.bound ?? 0;
 }

@@ -113,7 +113,9 @@ export class PlannedMachine implements NewNode {
 
   private compare(left: CompiledOffering, right: CompiledOffering): number {
     const planned = ({ type }: CompiledOffering): number => (type === this.node.type ? 0 : 1);
-    const elsewhere = ({ offering }: CompiledOffering): number => (offering.zone === this.firstZone ? 0 : 1);
+    const { regionalZones } = this.node.pool;
+    const elsewhere = ({ offering: { zone } }: CompiledOffering): number =>
+      zone === this.firstZone ? 0 : regionalZones.has(zone) ? 2 : 1;
     const name = ({ offering }: CompiledOffering): string => `${offering.zone}/${offering.capacityType}`;
     return (
       left.offering.price - right.offering.price ||

@@ -2,8 +2,7 @@
  * Why no pool takes a pod. In: a finished attempt and a class that found no place; out: per pool the stage that
  * removed its last instance type, how many each stage removed, and how near the nearest came.
  */
-import { WELL_KNOWN_LABELS } from '../api/labels.ts';
-import { describeIncompatibility } from '../constraints/requirements.ts';
+import { describeIncompatibility, type Requirements } from '../constraints/requirements.ts';
 import { formatTaint, untoleratedTaints } from '../constraints/taints.ts';
 import { Quantity } from '../units/quantity.ts';
 import type { Attempt } from './attempt.ts';
@@ -14,6 +13,43 @@ import { CPU } from './model/resourceTable.ts';
 import type { PoolRefusal, RefusalStage, UnplacedReason } from './problem.ts';
 
 const known = new WeakMap<PodClass, UnplacedReason>();
+
+/** What a pool has for pods of the same requirements, whatever their size. */
+interface Ground {
+  readonly conflicts: string;
+  readonly requirements: Requirements;
+  readonly matching: readonly number[];
+  readonly state: number;
+  readonly sold: ReadonlySet<number>;
+}
+const grounds = new WeakMap<Attempt, Map<string, Ground>>();
+
+function groundOf(attempt: Attempt, pool: CompiledPool, strict: Requirements): Ground {
+  const { states } = attempt.model;
+  const id = states.requirementId(strict);
+  const byName = grounds.get(attempt) ?? new Map<string, Ground>();
+  grounds.set(attempt, byName);
+  const name = `${pool.index}/${id}`;
+  const remembered = byName.get(name);
+  if (remembered !== undefined) return remembered;
+  const conflicts = pool.requirements.incompatibilities(strict, pool.knownKeys);
+  const requirements = pool.requirements.merge(strict);
+  const matching =
+    conflicts.length > 0
+      ? []
+      : [...pool.types.keys()].filter((type) => pool.types[type]!.requirements.intersects(requirements));
+  const state = states.narrow(attempt.question.bases[pool.index]!, id);
+  const sold = new Set(state < 0 ? [] : states.at(state).offerings.map(({ type }) => type));
+  const ground = {
+    conflicts: conflicts.map(describeIncompatibility).join('; '),
+    requirements,
+    matching,
+    state,
+    sold,
+  };
+  byName.set(name, ground);
+  return ground;
+}
 
 export function refusalReason(attempt: Attempt, podClass: PodClass): UnplacedReason {
   const remembered = known.get(podClass);
@@ -48,10 +84,8 @@ function poolRefusal(attempt: Attempt, podClass: PodClass, pool: CompiledPool): 
   };
   const hard = untoleratedTaints(pool.taints, shape.tolerations).filter((taint) => !isPreferred(taint));
   if (hard.length > 0) return refuse('taints', `does not tolerate ${hard.map(formatTaint).join(', ')}`);
-  const conflicts = pool.requirements.incompatibilities(rung.strict, WELL_KNOWN_LABELS);
-  if (conflicts.length > 0) return refuse('requirements', conflicts.map(describeIncompatibility).join('; '));
-  const requirements = pool.requirements.merge(rung.strict);
-  const matching = [...pool.types.keys()].filter((type) => pool.types[type]!.requirements.intersects(requirements));
+  const { conflicts, requirements, matching, state, sold } = groundOf(attempt, pool, rung.strict);
+  if (conflicts !== '') return refuse('requirements', conflicts);
   if (matching.length === 0) return refuse('instance-types', `no instance type meets ${requirements.toString()}`);
   survive('instance-types', matching.length);
   const large = matching.filter((type) => holds(pool, type, podClass.row) && podClass.unknownResource === undefined);
@@ -60,8 +94,6 @@ function poolRefusal(attempt: Attempt, podClass: PodClass, pool: CompiledPool): 
     return refuse('resources', miss.replace(' lacks', ' comes nearest and lacks'), miss);
   }
   survive('resources', large.length);
-  const state = states.narrow(states.base(pool.index), states.requirementId(rung.strict));
-  const sold = new Set(state < 0 ? [] : states.at(state).offerings.map(({ type }) => type));
   const buyable = large.filter((type) => sold.has(type));
   if (buyable.length === 0) return refuse('offerings', 'every offering that would fit is unavailable');
   survive('offerings', buyable.length);
@@ -90,7 +122,10 @@ function poolRefusal(attempt: Attempt, podClass: PodClass, pool: CompiledPool): 
 }
 
 function holds(pool: CompiledPool, type: number, row: Float64Array): boolean {
-  return row.every((asked, column) => asked <= pool.room[type * row.length + column]!);
+  for (let column = 0; column < row.length; column++) {
+    if (row[column]! > pool.room[type * row.length + column]!) return false;
+  }
+  return true;
 }
 
 function exceededLimits(pool: CompiledPool, types: readonly number[], left: Float64Array | undefined): string[] {

@@ -46,4 +46,28 @@ describe('reservations', () => {
     expect(kinds(solution)).toEqual(['reserved']);
     expect(solution.unplaced).toHaveLength(2);
   });
+
+  it('are shared by pools that sell the same', () => {
+    const { pools, ...rest } = problem(1);
+    const [offer] = pools;
+    const separate = (name: string) => ({
+      ...testPod(name, '1500m', '1Gi', { nodeSelector: { [Labels.nodePool]: name } }),
+    });
+    const solution = solve({
+      ...rest,
+      pods: [separate('one'), separate('two')],
+      pools: ['one', 'two'].map((name) => ({ ...offer!, pool: testPool(name) })),
+    });
+    expect(kinds(solution)).toEqual(['on-demand', 'reserved']);
+  });
+
+  it('are not taken by who must leave the cloud a choice', () => {
+    const { pools, ...rest } = problem(3);
+    const types = [...pools[0]!.instanceTypes, testType('other', 2, 8, 0.2, ['z1'])];
+    const pool = testPool('default');
+    pool.spec.template.spec.requirements.push({ key: Labels.instanceType, operator: 'Exists', minValues: 2 });
+    const solution = solve({ ...rest, pools: [{ pool, instanceTypes: types, used: {} }] });
+    expect(solution.newNodes).toHaveLength(3);
+    expect(kinds(solution)).not.toContain('reserved');
+  });
 });

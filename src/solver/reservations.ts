@@ -10,10 +10,16 @@ import type { PlannedNode } from './placement/plannedNode.ts';
 
 export function takeReservations(planned: PlannedNode[], model: Model): Waiting[] {
   if (model.pools.every(({ reservations }) => reservations.length === 0)) return [];
-  const left = model.pools.map(({ reservations }) => reservations.map((each) => each.left));
+  // By its name: pools that draw on the same reservation draw on the same machines.
+  const left = new Map<string, number>();
+  for (const { id, left: units } of model.pools.flatMap(({ reservations }) => reservations)) {
+    left.set(id, Math.min(units, left.get(id) ?? units));
+  }
   const wishes = planned.flatMap((node) => {
     const state = model.states.at(node.state);
     const needed = state.offerings.length === state.reserved.length;
+    // One reservation is no choice: who must leave the cloud one cannot take it.
+    if (state.minValues.length > 0 && !needed) return [];
     return state.reserved
       .filter((each) => holds(node, each) && (needed || each.offering.price < node.price))
       .map((each) => ({ node, each, needed, saves: node.price - each.offering.price }));
@@ -21,9 +27,10 @@ export function takeReservations(planned: PlannedNode[], model: Model): Waiting[
   // Who has no other way comes first.
   wishes.sort((one, other) => Number(other.needed) - Number(one.needed) || other.saves - one.saves);
   for (const { node, each } of wishes) {
-    const units = left[node.pool.index]!;
-    if (node.reservation >= 0 || units[each.reservation]! < 1) continue;
-    units[each.reservation]! -= 1;
+    const { id } = node.pool.reservations[each.reservation]!;
+    const units = left.get(id) ?? 0;
+    if (node.reservation >= 0 || units < 1) continue;
+    left.set(id, units - 1);
     node.reservation = each.reservation;
     node.type = each.type;
     node.price = each.offering.price;

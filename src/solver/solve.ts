@@ -23,7 +23,7 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
   let pods = overlay.pods;
   // Every turn gives up at least one group, so this ends.
   for (;;) {
-    const attempt = new Attempt(model, { ...overlay, pods }, options);
+    const attempt = bestAttempt(model, { ...overlay, pods }, options);
     const failed = attempt.unplacedPods();
     const broken = brokenGroups(groups, running, pods, failed);
     if (broken.size === 0) {
@@ -37,6 +37,31 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
     }
     pods = pods.filter((pod) => !broken.has(podGroup(pod) ?? ''));
   }
+}
+
+/** Up to here plain first-fit is tried, too, where pods have relations that the packing only approximates. */
+const MAX_PODS_TWICE = 400;
+
+/** Machines in no zone may be left out at first; when pods wait because of that, they are not. */
+function bestAttempt(model: Model, overlay: Overlay, options: SolveOptions): Attempt {
+  const attempt = cheapestAttempt(model, overlay, options, true);
+  if (!attempt.question.isKeptZonal || attempt.unplacedPods().length === 0) return attempt;
+  const wider = cheapestAttempt(model, overlay, options, false);
+  return wider.unplacedPods().length < attempt.unplacedPods().length ? wider : attempt;
+}
+
+function cheapestAttempt(model: Model, overlay: Overlay, options: SolveOptions, staysZonal: boolean): Attempt {
+  const packed = new Attempt(model, overlay, options, { staysZonal, isExact: false });
+  if (!packed.isPacked || packed.planned.length === 0 || overlay.pods.length > MAX_PODS_TWICE) return packed;
+  const { classes } = packed.question;
+  // With wishes a cheaper plan may only be one that grants fewer.
+  const hasWishes = classes.some(({ variants }) => variants.length > 1);
+  const isRelated = classes.some(({ variants }) => variants.some(({ pinKeys }) => pinKeys.length > 0));
+  if (hasWishes || (!isRelated && model.pools.length === 1)) return packed;
+  const exact = new Attempt(model, overlay, options, { staysZonal, isExact: true });
+  return packed.comparePriority(exact) > 0 || (packed.comparePriority(exact) === 0 && exact.cost < packed.cost - 1e-9)
+    ? exact
+    : packed;
 }
 
 function toSolution(attempt: Attempt, unplaced: { pod: Pod; reason: UnplacedReason }[]): Solution {

@@ -258,6 +258,17 @@ export class Quantity {
     return this.whole < 0 || this.nano === 0 ? this.whole : this.whole + 1;
   }
 
+  /** Thousandths, rounded down. */
+  milliFloor(): number {
+    if (this.big !== undefined) return Number(divideDown(this.big, 1_000_000n));
+    return this.whole * 1000 + Math.floor(this.nano / 1_000_000);
+  }
+
+  /** Units, rounded down. */
+  floor(): number {
+    return this.big === undefined ? this.whole : Number(divideDown(this.big, NANO_BIG));
+  }
+
   /** The exact amount in billionths. */
   nanoValue(): bigint {
     return this.big ?? BigInt(this.whole) * NANO_BIG + BigInt(this.nano);
@@ -329,6 +340,11 @@ function divideAwayFromZero(value: bigint, divisor: bigint): bigint {
   const quotient = value / divisor;
   if (quotient * divisor === value) return quotient;
   return value < 0n ? quotient - 1n : quotient + 1n;
+}
+
+function divideDown(value: bigint, divisor: bigint): bigint {
+  const quotient = value / divisor;
+  return value < 0n && quotient * divisor !== value ? quotient - 1n : quotient;
 }
 
 function invalid(text: string, reason: string): UnitError {

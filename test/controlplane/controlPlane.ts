@@ -29,6 +29,7 @@ interface ControlPlaneOptions {
   readonly controllerManagerControllers?: readonly string[];
   readonly apiServerFlags?: Flags;
   readonly controllerManagerFlags?: Flags;
+  readonly schedulerFlags?: Flags;
   readonly etcdFlags?: Flags;
 }
 
@@ -178,7 +179,11 @@ async function assemble(
   if (options.scheduler === true) {
     const kubeconfig = await kubeconfigFor('system:kube-scheduler');
     const flags = { kubeconfig, 'leader-elect': 'false', 'secure-port': '0' };
-    group.start('kube-scheduler', present(binaries.scheduler, 'kube-scheduler'), toArguments(flags));
+    group.start(
+      'kube-scheduler',
+      present(binaries.scheduler, 'kube-scheduler'),
+      toArguments(flags, options.schedulerFlags),
+    );
   }
   if (options.controllerManager === true) {
     const program = present(binaries.controllerManager, 'kube-controller-manager');

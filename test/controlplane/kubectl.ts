@@ -7,6 +7,8 @@ export interface KubectlOptions {
   /** Path of a kubeconfig; the admin's unless given. */
   readonly kubeconfig?: string;
   readonly timeoutMilliseconds?: number;
+  /** Beside what this process has: the editor, the width of the terminal. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface KubectlResult {
@@ -27,6 +29,7 @@ export function runKubectl(
     KUBECONFIG: options.kubeconfig,
     KUBECACHEDIR: join(workDir, 'kubectl-cache'),
     KUBERC: 'off',
+    ...options.environment,
   };
   const settings = { env, timeout: options.timeoutMilliseconds ?? 60_000, maxBuffer: 256 * 1024 * 1024 };
   return new Promise((resolve, reject) => {

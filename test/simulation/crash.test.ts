@@ -74,7 +74,7 @@ async function live(death?: Death): Promise<{ readonly writes: readonly string[]
   }
 }
 
-describe('a process that dies', { timeout: 300_000 }, () => {
+describe('a process that dies', { timeout: 900_000 }, () => {
   it('at any write, before or after it took effect, leaves nothing that its successor cannot mend', async () => {
     const undisturbed = await live();
     expect(undisturbed.launches).toBe(2);

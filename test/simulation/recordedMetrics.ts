@@ -6,6 +6,7 @@ type Labels = Readonly<Record<string, string>>;
 export class RecordedMetrics implements MetricsRegistry {
   readonly #series = new Map<string, number>();
   readonly #observations = new Map<string, number[]>();
+  readonly #refreshes = new Set<() => void>();
 
   counter(options: MetricOptions): Counter {
     return {
@@ -24,6 +25,19 @@ export class RecordedMetrics implements MetricsRegistry {
   }
 
   histogram(options: MetricOptions): Histogram {
+    return this.#observer(options);
+  }
+
+  summary(options: MetricOptions): Histogram {
+    return this.#observer(options);
+  }
+
+  beforeRead(refresh: () => void): () => void {
+    this.#refreshes.add(refresh);
+    return () => this.#refreshes.delete(refresh);
+  }
+
+  #observer(options: MetricOptions): Histogram {
     return {
       observe: (labels, value) => {
         const key = seriesKey(options, labels);
@@ -32,12 +46,9 @@ export class RecordedMetrics implements MetricsRegistry {
     };
   }
 
-  summary(options: MetricOptions): Histogram {
-    return this.histogram(options);
-  }
-
   /** The value of a counter or gauge whose labels include these; several series are added up. */
   value(name: string, labels: Labels = {}): number | undefined {
+    for (const refresh of this.#refreshes) refresh();
     const found = [...this.#series].filter(([key]) => matches(key, name, labels));
     return found.length === 0 ? undefined : found.reduce((sum, [, value]) => sum + value, 0);
   }

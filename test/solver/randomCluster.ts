@@ -2,12 +2,12 @@
 import fc from 'fast-check';
 import type { Pod } from '../../src/api/kinds.ts';
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';
-import { Labels } from '../../src/api/labels.ts';
+import { Labels, PlacementScopes } from '../../src/api/labels.ts';
 import type { InstanceType } from '../../src/cloud/instanceType.ts';
 import { Requirement, type RequirementItem } from '../../src/constraints/requirement.ts';
 import { Requirements } from '../../src/constraints/requirements.ts';
 import type { PodVolumes } from '../../src/constraints/volumes.ts';
-import { parseResources } from '../../src/units/resources.ts';
+import { parseResources, quantityOf } from '../../src/units/resources.ts';
 import type { ExistingNode, Problem } from '../../src/solver/problem.ts';
 
 const ZONES = ['z1', 'z2', 'z3'] as const;
@@ -50,6 +50,28 @@ export function testType(
     ]),
     capacity,
     allocatable: parseResources({ cpu: `${cpu * 1000 - 100}m`, memory: `${memory}Gi`, pods: 8 }),
+  };
+}
+
+/** Also sold without a zone, as every Azure size is; such machines carry the zone "0". */
+export function withRegional(type: InstanceType): InstanceType {
+  const price = quantityOf(type.capacity, 'cpu').value() * 0.05;
+  const offerings = (['on-demand', 'spot'] as const).map((capacityType) => ({
+    requirements: Requirements.fromLabels({
+      [Labels.zone]: '0',
+      [Labels.capacityType]: capacityType,
+      [Labels.placementScope]: PlacementScopes.regional,
+    }),
+    zone: '0',
+    capacityType,
+    price: type.offerings.find((each) => each.capacityType === capacityType)?.price ?? price,
+    available: true,
+  }));
+  const zones = [...type.requirements.get(Labels.zone).values, '0'];
+  return {
+    ...type,
+    requirements: type.requirements.replace(Requirement.of(Labels.zone, 'In', zones)),
+    offerings: [...type.offerings, ...offerings],
   };
 }
 

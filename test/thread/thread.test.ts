@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderCrds } from '../../src/api/crds.ts';
+import { NodeClaimConditions } from '../../src/api/conditionTypes.ts';
+import { findCondition } from '../../src/api/conditions.ts';
 import { Kinds } from '../../src/api/kinds.ts';
 import { Labels, Taints } from '../../src/api/labels.ts';
 import { createAzureCloudProvider } from '../../src/azure/createAzureCloudProvider.ts';
@@ -92,10 +94,12 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       },
     });
     await eventually(
-      'six pods run',
+      'six pods run, and their nodes are found ready',
       async () => {
         const { items } = await kube.list(Kinds.Pod, { namespace: 'default' });
-        return items.filter(({ status }) => status?.phase === 'Running').length === 6 ? true : undefined;
+        const { items: joined } = await kube.list(Kinds.Node);
+        const isSettled = joined.every(({ metadata }) => metadata.labels?.[Labels.initialized] === 'true');
+        return isSettled && items.filter(({ status }) => status?.phase === 'Running').length === 6 ? true : undefined;
       },
       PATIENCE,
     );
@@ -127,6 +131,17 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       });
       expect(node.spec?.taints ?? []).not.toContainEqual(expect.objectContaining({ key: Taints.unregistered.key }));
     }
+    const judged = await eventually(
+      'every claim may be consolidated',
+      async () => {
+        const { items } = await kube.list(Kinds.NodeClaim);
+        return items.every((claim) => findCondition(claim, NodeClaimConditions.consolidatable)) ? items : undefined;
+      },
+      PATIENCE,
+    );
+    expect(judged.map((claim) => findCondition(claim, NodeClaimConditions.drifted)?.reason)).toEqual(
+      judged.map(() => undefined),
+    );
   });
 
   it('goes away with its machine when the claims are deleted', async () => {

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Rig } from './rig.ts';
-import { nameOf, readReports, type Spec } from './spec.ts';
+import { nameOf, readReports, type Spec, type SpecReport } from './spec.ts';
 
 export interface Outcome {
   readonly spec: string;
@@ -42,7 +42,7 @@ export async function runSpec(run: SpecRun): Promise<Outcome> {
   if (!existsSync(report)) return { ...about, passed: false, complaint: `no report (the program ended with ${ended})` };
   const found = (await readReports(report)).find((candidate) => nameOf(candidate) === spec.name);
   if (found?.State === 'passed' && ended === '0') return { ...about, passed: true };
-  return { ...about, passed: false, complaint: complaintOf(found?.State, found?.Failure?.Message) };
+  return { ...about, passed: false, complaint: complaintOf(found) };
 }
 
 async function runProgram({ program, rig, spec, directory, limitMilliseconds }: SpecRun, report: string) {
@@ -72,9 +72,12 @@ async function runProgram({ program, rig, spec, directory, limitMilliseconds }: 
   return String(code ?? signal);
 }
 
-function complaintOf(state = 'not run', message = ''): string {
-  const line = message.replaceAll(/\s+/g, ' ').trim();
-  return `${state}: ${line}`.slice(0, MAX_COMPLAINT);
+function complaintOf(found: SpecReport | undefined): string {
+  const { Message = '', ProgressReport } = found?.Failure ?? {};
+  const step = ProgressReport?.CurrentStepText;
+  const where = step ? ` (at the step "${step}")` : '';
+  const line = Message.replaceAll(/\s+/g, ' ').trim().slice(0, MAX_COMPLAINT);
+  return `${found?.State ?? 'not run'}: ${line}${where}`;
 }
 
 /** For Go's regular expressions, which take the same escapes. */

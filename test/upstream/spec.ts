@@ -21,7 +21,7 @@ export interface SpecReport {
   readonly LeafNodeText: string;
   readonly State: string;
   readonly RunTime: number;
-  readonly Failure?: { readonly Message?: string };
+  readonly Failure?: { readonly Message?: string; readonly ProgressReport?: { readonly CurrentStepText?: string } };
 }
 
 /** The beginning of a spec's name says its area; the first that fits counts. */

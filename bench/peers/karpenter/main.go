@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -58,12 +59,14 @@ type offering struct {
 }
 
 type answer struct {
-	Nodes         int     `json:"nodes"`
-	PricePerHour  float64 `json:"pricePerHour"`
-	Placed        int     `json:"placed"`
-	Unplaced      int     `json:"unplaced"`
-	SetupMillis   float64 `json:"setupMillis"`
-	SolveMillis   float64 `json:"solveMillis"`
+	Nodes        int     `json:"nodes"`
+	PricePerHour float64 `json:"pricePerHour"`
+	Placed       int     `json:"placed"`
+	Unplaced     int     `json:"unplaced"`
+	SetupMillis  float64 `json:"setupMillis"`
+	SolveMillis  float64 `json:"solveMillis"`
+	// CPUMillis is what all threads together computed during the solve.
+	CPUMillis     float64 `json:"cpuMillis"`
 	MemoryMiB     float64 `json:"memoryMiB"`
 	FirstFailure  string  `json:"firstFailure,omitempty"`
 	LargestOnNode int     `json:"largestOnNode"`
@@ -108,6 +111,7 @@ func solve(asked question) (*answer, error) {
 		return nil, err
 	}
 	ready := time.Now()
+	computed := cpuMillis()
 	results, err := scheduler.Solve(ctx, asked.Pods)
 	if err != nil {
 		return nil, fmt.Errorf("solving, %w", err)
@@ -118,6 +122,7 @@ func solve(asked question) (*answer, error) {
 		Unplaced:    len(results.PodErrors),
 		SetupMillis: ready.Sub(started).Seconds() * 1000,
 		SolveMillis: solved.Sub(ready).Seconds() * 1000,
+		CPUMillis:   cpuMillis() - computed,
 		MemoryMiB:   memoryMiB(),
 	}
 	for _, failure := range results.PodErrors {
@@ -196,6 +201,14 @@ func (listed instanceType) build() *cloudprovider.InstanceType {
 		})
 	}
 	return built
+}
+
+func cpuMillis() float64 {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		fail(fmt.Errorf("reading processor time, %w", err))
+	}
+	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e6
 }
 
 func memoryMiB() float64 {

@@ -3,6 +3,7 @@
  * and for `up` against the local world alike.
  */
 import { Kinds } from '../../api/kinds.ts';
+import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { Clock } from '../../clock/clock.ts';
@@ -10,6 +11,7 @@ import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
 import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
+import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
 import { createWorld } from '../../controllers/createWorld.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
 import { instanceGarbageCollectionController } from '../../controllers/instance-garbage-collection/controller.ts';
@@ -17,12 +19,15 @@ import { meteredCloud } from '../../controllers/meteredCloud.ts';
 import { nodeHealthController } from '../../controllers/node-health/controller.ts';
 import { nodeMetricsController } from '../../controllers/metrics-node/controller.ts';
 import { nodePoolMetricsController } from '../../controllers/metrics-nodepool/controller.ts';
+import { podMetricsController } from '../../controllers/metrics-pod/controller.ts';
 import { nodeClaimConsistencyController } from '../../controllers/nodeclaim-consistency/controller.ts';
+import { nodeClaimDisruptionController } from '../../controllers/nodeclaim-disruption/controller.ts';
 import { nodeClaimExpirationController } from '../../controllers/nodeclaim-expiration/controller.ts';
 import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclaim-garbage-collection/controller.ts';
 import { nodeClaimHydrationController } from '../../controllers/nodeclaim-hydration/controller.ts';
 import { nodeClaimLifecycleController } from '../../controllers/nodeclaim-lifecycle/controller.ts';
 import { nodeClaimPodEventsController } from '../../controllers/nodeclaim-podevents/controller.ts';
+import type { LifecycleTimeouts } from '../../controllers/nodeclaim-lifecycle/step.ts';
 import { nodeClassHashController } from '../../controllers/nodeclass-hash/controller.ts';
 import { nodeClassStatusController } from '../../controllers/nodeclass-status/controller.ts';
 import { nodeClassTerminationController } from '../../controllers/nodeclass-termination/controller.ts';
@@ -60,6 +65,8 @@ export interface EngineOptions {
   /** Milliseconds. */
   readonly batchIdle: number;
   readonly batchMax: number;
+  /** How long a claim may take to launch and to join; Karpenter's times when absent. */
+  readonly timeouts?: LifecycleTimeouts;
   readonly leaderElection?: ManagerOptions['leaderElection'];
   readonly warmUp?: boolean;
   /** How preferences and minValues are taken. */
@@ -102,7 +109,8 @@ export function createEngine(options: EngineOptions): Manager {
       ...(options.policies && { policies: options.policies }),
     }),
     ...(buffers ? [buffers.controller] : []),
-    nodeClaimLifecycleController(as('nodeclaim.lifecycle')),
+    nodeClaimLifecycleController(as('nodeclaim.lifecycle'), options.timeouts && { timeouts: options.timeouts }),
+    nodeClaimDisruptionController(as('nodeclaim.disruption')),
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
@@ -127,7 +135,8 @@ export function createEngine(options: EngineOptions): Manager {
           }),
         ]
       : []),
-    ...(options.observeState === false ? [] : stateObservers(world)),
+    clusterStateController(world),
+    ...(options.observeState === false ? [] : stateObservers(world, informers, buffers !== undefined)),
     ...(options.nodeClass ? nodeClassControllers(world, informers.of(Kinds.AKSNodeClass), options.nodeClass) : []),
   ];
   for (const controller of controllers) manager.add(controller);
@@ -135,13 +144,21 @@ export function createEngine(options: EngineOptions): Manager {
 }
 
 /** Numbers and events about things as they are, which very large clusters may do without. */
-function stateObservers(world: World): readonly Controller[] {
-  const { nodeClaims, nodePools } = world.informers;
+function stateObservers(world: World, informers: Informers, withBuffers: boolean): readonly Controller[] {
+  const { nodeClaims, nodePools, nodes, nodeClasses } = world.informers;
+  const classes = world.cloud.nodeClasses.map(({ group, kind }) => nodeClassLabelKey(group, kind));
+  const labels = [...classes, Labels.nodePool];
   return [
     nodeMetricsController(world),
     nodePoolMetricsController(world),
-    statusConditionsController(world, Kinds.NodeClaim, nodeClaims),
-    statusConditionsController(world, Kinds.NodePool, nodePools),
+    podMetricsController(world),
+    statusConditionsController(world, Kinds.NodeClaim, nodeClaims, { labels, shared: true }),
+    statusConditionsController(world, Kinds.NodePool, nodePools, { shared: true }),
+    statusConditionsController(world, Kinds.Node, nodes, { labels: [...labels, Labels.initialized] }),
+    ...nodeClasses.map(({ kind, informer }) => statusConditionsController(world, kind, informer, { shared: true })),
+    ...(withBuffers
+      ? [statusConditionsController(world, Kinds.CapacityBuffer, informers.of(Kinds.CapacityBuffer), { shared: true })]
+      : []),
   ];
 }
 

@@ -10,6 +10,7 @@ import { isNotFound } from '../../kube/errors.ts';
 import { HttpKube } from '../../kube/httpKube.ts';
 import { defaultClusterConfig } from '../../kube/inCluster.ts';
 import type { Kube } from '../../kube/kube.ts';
+import { requestMetrics } from '../../kube/requestMetrics.ts';
 import type { Options } from '../../options/optionTable.ts';
 import { printableOptions, secretValues } from '../../options/parseOptions.ts';
 import { startHealthServer } from '../../server/healthServer.ts';
@@ -51,6 +52,7 @@ export const runController: RunController = async (options, signal) => {
     userAgent,
     qps: options.kubeClientQps,
     burst: options.kubeClientBurst,
+    onAnswer: requestMetrics(metrics, config.server),
   });
   const neededKinds = [Kinds.NodePool, Kinds.NodeClaim, NODE_CLASS[options.cloudProvider]];
   await waitForCrds(kube, neededKinds, clock, signal);
@@ -77,6 +79,10 @@ export const runController: RunController = async (options, signal) => {
     metrics,
     batchIdle: options.batchIdleDuration.milliseconds,
     batchMax: options.batchMaxDuration.milliseconds,
+    timeouts: {
+      launch: options.launchTimeout.milliseconds,
+      registration: options.registrationTimeout.milliseconds,
+    },
     warmUp: !options.disableControllerWarmup,
     gates: options.featureGates,
     observeState: !options.disableClusterStateObservability,

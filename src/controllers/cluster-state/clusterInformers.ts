@@ -65,7 +65,7 @@ export function clusterInformers(informers: Informers, cluster: Cluster, cloud: 
     type === 'deleted' ? cluster.removeNode(object.metadata.name) : cluster.setNode(object),
   );
   opened.nodeClaims.subscribe(({ type, object }) => {
-    if (type === 'deleted') cluster.removeClaim(object.metadata.name);
+    if (type === 'deleted') cluster.removeClaim(object.metadata.name, object.metadata.uid);
     else if (isManaged(object.spec.nodeClassRef, cloud)) cluster.setClaim(object);
   });
   opened.daemonSets.subscribe(({ type, object }) =>

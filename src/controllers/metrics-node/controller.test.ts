@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Workbench } from '../../../test/simulation/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
+import { clusterStateController } from '../cluster-state/controller.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
 import { nodePoolMetricsController } from '../metrics-nodepool/controller.ts';
 import { nodeMetricsController } from './controller.ts';
@@ -11,6 +12,7 @@ let bench: Workbench;
 beforeEach(async () => {
   bench = await Workbench.start({
     controllers: ({ world }) => [
+      clusterStateController(world),
       nodeMetricsController(world),
       nodePoolMetricsController(world),
       nodeClaimLifecycleController(world),
@@ -35,6 +37,7 @@ it('shows nodes and what is on them', async () => {
   expect(node('total_pod_requests', 'cpu')).toBe(0.5);
   expect(bench.metrics.value('karpenter_cluster_utilization_percent', { resource_type: 'cpu' })).toBeCloseTo(26.3, 1);
   expect(bench.metrics.value('karpenter_cluster_state_node_count')).toBe(1);
+  expect(bench.metrics.value('karpenter_cluster_state_synced')).toBe(1);
   expect(bench.metrics.value('karpenter_nodes_current_lifetime_seconds', { instance_type: 'm2', zone: 'zone-1' })).toBe(
     25,
   );
@@ -44,6 +47,8 @@ it('shows pools and their limits', () => {
   const pool = (name: string, resource_type: string) =>
     bench.metrics.value(`karpenter_nodepools_${name}`, { nodepool: 'default', resource_type });
   expect([pool('usage', 'cpu'), pool('usage', 'nodes'), pool('limit', 'cpu')]).toEqual([2, 1, 10]);
+  const [offering] = bench.cloud.types.find(({ name }) => name === 'm2')?.offerings ?? [];
+  expect(bench.metrics.value('karpenter_nodepools_cost_total', { nodepool: 'default' })).toBe(offering?.price);
 });
 
 it('shows nothing any more of what is gone', async () => {

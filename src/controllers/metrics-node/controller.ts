@@ -56,9 +56,6 @@ export function nodeMetricsController(world: World): Controller {
       const names = new Set(joined.map(({ name }) => name));
       series.keepOnly(names);
       ages.keepOnly(names);
-      metrics.nodeCount.set({}, nodes.length);
-      metrics.synced.set({}, 1);
-      metrics.unsyncedTime.set({}, 0);
       for (const name of UTILIZATION) {
         const sum = (part: (view: NodeView) => Resources): number =>
           joined.reduce((total, view) => total + quantityOf(part(view), name).milliValue(), 0);

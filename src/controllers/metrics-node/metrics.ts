@@ -23,9 +23,6 @@ export interface NodeMetrics {
   readonly daemonLimits: Gauge;
   readonly systemOverhead: Gauge;
   readonly lifetime: Gauge;
-  readonly nodeCount: Gauge;
-  readonly synced: Gauge;
-  readonly unsyncedTime: Gauge;
   readonly utilization: Gauge;
 }
 
@@ -43,12 +40,6 @@ export function nodeMetrics(registry: MetricsRegistry): NodeMetrics {
       name: 'karpenter_nodes_current_lifetime_seconds',
       help: 'How old a node is.',
       labels: IDENTITY,
-    }),
-    nodeCount: registry.gauge({ name: 'karpenter_cluster_state_node_count', help: 'Machines in the picture.' }),
-    synced: registry.gauge({ name: 'karpenter_cluster_state_synced', help: '1 when the picture is complete.' }),
-    unsyncedTime: registry.gauge({
-      name: 'karpenter_cluster_state_unsynced_time_seconds',
-      help: 'For how long the picture has not been complete.',
     }),
     utilization: registry.gauge({
       name: 'karpenter_cluster_utilization_percent',

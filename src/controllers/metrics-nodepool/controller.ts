@@ -1,3 +1,4 @@
+import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { parseResources, type Resources } from '../../units/resources.ts';
@@ -6,12 +7,13 @@ import { isManaged } from '../managed.ts';
 import { resourceType, resourceValue } from '../resourceValue.ts';
 import { SeriesKeeper, type Sample } from '../seriesKeeper.ts';
 import type { World } from '../world.ts';
+import { PoolCosts } from './poolCosts.ts';
 
 const INTERVAL = 10_000;
 
 /** Shows how much each NodePool has, and how much it may have. */
 export function nodePoolMetricsController(world: World): Controller {
-  const { cluster, informers, cloud, metrics } = world;
+  const { cluster, informers, cloud, metrics, clock, log } = world;
   const labels = ['resource_type', 'nodepool'];
   const usage = metrics.gauge({
     name: 'karpenter_nodepools_usage',
@@ -19,18 +21,43 @@ export function nodePoolMetricsController(world: World): Controller {
     labels,
   });
   const limit = metrics.gauge({ name: 'karpenter_nodepools_limit', help: 'What a NodePool may hold at most.', labels });
+  const cost = metrics.gauge({
+    name: 'karpenter_nodepools_cost_total',
+    help: 'What the machines of a NodePool cost per hour.',
+    labels: ['nodepool'],
+  });
+  const costErrors = metrics.counter({
+    name: 'karpenter_nodepools_cost_tracker_errors_total',
+    help: 'How often the prices of a NodePool could not be had.',
+    labels: ['nodepool'],
+  });
   const series = new SeriesKeeper();
+  const costSeries = new SeriesKeeper();
+  const costs = new PoolCosts(cloud, clock);
   const sampled = (gauge: Gauge, nodepool: string, resources: Resources): readonly Sample[] =>
     Object.entries(resources).map(([name, amount]) => ({
       gauge,
       labels: { resource_type: resourceType(name), nodepool },
       value: resourceValue(name, amount),
     }));
+  async function showCost(pool: NodePool, signal: AbortSignal): Promise<void> {
+    const { name } = pool.metadata;
+    const claims = cluster.snapshot().nodes.flatMap(({ claim, nodePool }) => (claim && nodePool === name ? claim : []));
+    try {
+      const value = await costs.costOf(pool, claims, signal);
+      if (value !== undefined) costSeries.set(name, value, () => [{ gauge: cost, labels: { nodepool: name }, value }]);
+    } catch (error) {
+      signal.throwIfAborted();
+      costErrors.inc({ nodepool: name });
+      log.error('cannot list the prices of a NodePool', { NodePool: name, error });
+    }
+  }
+
   return singleton({
     ...world,
     name: 'metrics.nodepool',
     interval: INTERVAL,
-    reconcile: async () => {
+    reconcile: async (signal) => {
       const pools = [...informers.nodePools.store.list()].filter(({ spec }) =>
         isManaged(spec.template.spec.nodeClassRef, cloud),
       );
@@ -42,7 +69,11 @@ export function nodePoolMetricsController(world: World): Controller {
           ...sampled(limit, metadata.name, parseResources(spec.limits)),
         ]);
       }
-      series.keepOnly(new Set(pools.map(({ metadata }) => metadata.name)));
+      for (const pool of pools) await showCost(pool, signal);
+      const names = new Set(pools.map(({ metadata }) => metadata.name));
+      series.keepOnly(names);
+      costSeries.keepOnly(names);
+      costs.keepOnly(names);
     },
   });
 }

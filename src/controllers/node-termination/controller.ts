@@ -85,7 +85,10 @@ class NodeTermination {
     const result = this.#drain(stage) ?? (await this.#detachVolumes(stage)) ?? (await this.#deleteInstance(stage));
     if (claim && conditions) {
       const status = { ...claim.status, conditions: conditions.conditions };
-      await ignoreNotFound(patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true }));
+      const stored = await ignoreNotFound(
+        patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true }),
+      );
+      if (stored) cluster.setClaim(stored);
       const wasDrained = findCondition(claim, NodeClaimConditions.drained)?.status === 'True';
       if (!wasDrained && conditions.isTrue(NodeClaimConditions.drained)) {
         this.#metrics.drained.inc({ nodepool: node.metadata.labels?.[Labels.nodePool] ?? '' });

@@ -18,7 +18,7 @@ const TOLERATED_SHARE = 0.9;
 
 /** Says on each NodeClaim whether its machine is what it promised to be. */
 export function nodeClaimConsistencyController(world: World): Controller {
-  const { informers, clock, kube, cloud, events } = world;
+  const { informers, clock, kube, cloud, events, cluster } = world;
   /** When each claim may be looked at again, by its UID. */
   const due = new Map<string, number>();
   return reconciler({
@@ -32,7 +32,7 @@ export function nodeClaimConsistencyController(world: World): Controller {
       }),
     ],
     reconcile: async (name) => {
-      const claim = informers.nodeClaims.store.get({ name });
+      const claim = cluster.claim(name);
       if (!claim || !isManaged(claim.spec.nodeClassRef, cloud) || !claim.status?.providerID) return undefined;
       const { uid = name, deletionTimestamp } = claim.metadata;
       const wait = (due.get(uid) ?? 0) - clock.now();
@@ -47,7 +47,7 @@ export function nodeClaimConsistencyController(world: World): Controller {
         conditions.setFalse(NodeClaimConditions.consistentStateFound, clock.now(), reason, issues.join('; '));
       } else conditions.setTrue(NodeClaimConditions.consistentStateFound, clock.now());
       const status = { ...claim.status, conditions: conditions.conditions };
-      await patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true });
+      cluster.setClaim(await patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true }));
       // Before it is settled there is nothing to judge: the next look is the first that counts.
       if (settled) due.set(uid, clock.now() + INTERVAL);
       return { requeueAfter: INTERVAL };

@@ -17,15 +17,18 @@ import { checkLiveness } from './liveness.ts';
 import { lifecycleMetrics } from './metrics.ts';
 import { register } from './registration.ts';
 import type { RegistrationHook } from './registrationHook.ts';
-import type { Draft, StepContext, StepResult } from './step.ts';
+import type { Draft, LifecycleTimeouts, StepContext, StepResult } from './step.ts';
 
 export interface NodeClaimLifecycleOptions {
   readonly hooks?: readonly RegistrationHook[];
+  readonly timeouts?: LifecycleTimeouts;
 }
+
+const TIMEOUTS: LifecycleTimeouts = { launch: 5 * 60_000, registration: 15 * 60_000 };
 
 /** Walks each NodeClaim from wish to working node, and back when it is deleted. */
 export function nodeClaimLifecycleController(world: World, options: NodeClaimLifecycleOptions = {}): Controller {
-  const { hooks = [] } = options;
+  const { hooks = [], timeouts = TIMEOUTS } = options;
   const { metrics: registry, informers, cluster } = world;
   const metrics = lifecycleMetrics(registry);
   const launches = new LaunchMemory();
@@ -42,19 +45,20 @@ export function nodeClaimLifecycleController(world: World, options: NodeClaimLif
       }),
     ],
     reconcile: async (name, { signal, log: contextLog }: ReconcileContext) => {
-      const claim = informers.nodeClaims.store.get({ name });
+      // Our own last write may be ahead of the watch; working on what was before would only end in a conflict.
+      const claim = cluster.claim(name);
       if (!claim || !isManaged(claim.spec.nodeClassRef, world.cloud)) return undefined;
-      const context: StepContext = { world, metrics, launches, hooks, signal, log: contextLog };
+      const context: StepContext = { world, metrics, launches, hooks, timeouts, signal, log: contextLog };
       return claim.metadata.deletionTimestamp ? finalize(claim, context) : advance(claim, context);
     },
   });
 }
 
-async function advance(stored: NodeClaim, context: StepContext): Promise<ReconcileResult | undefined> {
+async function advance(known: NodeClaim, context: StepContext): Promise<ReconcileResult | undefined> {
   const { world } = context;
   const { kube, clock, cluster } = world;
   // The finalizer comes first: no instance may exist whose claim can vanish.
-  const claim = await withFinalizer(stored, context);
+  const claim = await withFinalizer(known, context);
   const draft: Draft = { claim, conditions: new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now()) };
 
   const results: StepResult[] = [];
@@ -79,9 +83,11 @@ async function advance(stored: NodeClaim, context: StepContext): Promise<Reconci
     { ...draft.claim, status: claim.status ?? {} },
     { lock: true },
   );
+  cluster.setClaim(current);
   const status = { ...draft.claim.status, conditions: draft.conditions.conditions };
   current = await patchStatus(kube, Kinds.NodeClaim, current, { ...current, status }, { lock: true });
   cluster.setClaim(current);
+  for (const { stored } of results) await stored?.();
   if (errors.length > 0) throw errors[0];
   const waits = results.flatMap(({ requeueAfter }) => requeueAfter ?? []);
   return waits.length === 0 ? undefined : { requeueAfter: Math.min(...waits) };
@@ -91,7 +97,9 @@ async function withFinalizer(claim: NodeClaim, { world }: StepContext): Promise<
   const finalizers = claim.metadata.finalizers ?? [];
   if (finalizers.includes(Finalizers.termination)) return claim;
   const metadata = { ...claim.metadata, finalizers: [...finalizers, Finalizers.termination] };
-  return patchObject(world.kube, Kinds.NodeClaim, claim, { ...claim, metadata }, { lock: true });
+  const stored = await patchObject(world.kube, Kinds.NodeClaim, claim, { ...claim, metadata }, { lock: true });
+  world.cluster.setClaim(stored);
+  return stored;
 }
 
 async function giveUp(

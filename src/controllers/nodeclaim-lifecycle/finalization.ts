@@ -46,7 +46,7 @@ async function endInstance(
   claim: NodeClaim,
   { world, metrics, signal }: StepContext,
 ): Promise<{ readonly gone: boolean; readonly claim: NodeClaim }> {
-  const { kube, cloud, clock } = world;
+  const { kube, cloud, clock, cluster } = world;
   let gone = false;
   try {
     await cloud.delete(claim, signal);
@@ -61,7 +61,9 @@ async function endInstance(
   if (conditions.isTrue(NodeClaimConditions.instanceTerminating)) return { gone, claim };
   conditions.setTrue(NodeClaimConditions.instanceTerminating, clock.now());
   const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
-  return { gone, claim: await patchStatus(kube, Kinds.NodeClaim, claim, after, { lock: true }) };
+  const stored = await patchStatus(kube, Kinds.NodeClaim, claim, after, { lock: true });
+  cluster.setClaim(stored);
+  return { gone, claim: stored };
 }
 
 async function release(claim: NodeClaim, { world, metrics, launches, log }: StepContext): Promise<void> {
@@ -95,6 +97,7 @@ async function announceDeadline(claim: NodeClaim, { world }: StepContext): Promi
     metadata: { ...claim.metadata, annotations: { ...annotations, [Annotations.terminationTimestamp]: deadline } },
   };
   const stored = await patchObject(world.kube, Kinds.NodeClaim, claim, after, { lock: true });
+  world.cluster.setClaim(stored);
   publish.terminationGracePeriodExpiring(world.events, stored, deadline);
   return stored;
 }

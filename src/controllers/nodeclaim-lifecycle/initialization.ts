@@ -36,13 +36,15 @@ export async function initialize(draft: Draft, context: StepContext): Promise<St
     metadata: { ...node.metadata, labels: { ...node.metadata.labels, [Labels.initialized]: 'true' } },
   };
   await patchObject(world.kube, Kinds.Node, node, labelled);
-  log.info('initialized nodeclaim', {
-    NodeClaim: claim.metadata.name,
-    Node: node.metadata.name,
-    'provider-id': claim.status?.providerID,
-  });
   conditions.setTrue(NodeClaimConditions.initialized, world.clock.now());
-  return {};
+  return {
+    stored: () =>
+      log.info('initialized nodeclaim', {
+        NodeClaim: claim.metadata.name,
+        Node: node.metadata.name,
+        'provider-id': claim.status?.providerID,
+      }),
+  };
 }
 
 interface Obstacle {

@@ -37,14 +37,17 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
     throw error;
   }
   launches.succeeded(uid, instance);
-  log.info('launched nodeclaim', {
-    NodeClaim: draft.claim.metadata.name,
-    'provider-id': instance.providerID,
-    'instance-type': instance.labels['node.kubernetes.io/instance-type'],
-  });
   draft.claim = withInstance(draft, instance);
   conditions.setTrue(NodeClaimConditions.launched, world.clock.now());
-  return {};
+  const { name } = draft.claim.metadata;
+  return {
+    stored: () =>
+      log.info('launched nodeclaim', {
+        NodeClaim: name,
+        'provider-id': instance.providerID,
+        'instance-type': instance.labels['node.kubernetes.io/instance-type'],
+      }),
+  };
 }
 
 function withInstance({ claim }: Draft, instance: Instance): Draft['claim'] {

@@ -52,19 +52,22 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     if (failed) throw new Error(`registration hook ${failed.name} failed`, { cause: failed.error });
     return { requeueAfter: Math.min(...pending.map(({ requeueAfter }) => requeueAfter)) };
   }
-  log.info('registered nodeclaim', {
-    NodeClaim: claim.metadata.name,
-    Node: node.metadata.name,
-    'provider-id': claim.status?.providerID,
-  });
   draft.claim = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
   conditions.setTrue(NodeClaimConditions.registered, world.clock.now());
-  await recordOutcome(world, claim, conditions);
-  metrics.nodesCreated.inc({
-    nodepool: claim.metadata.labels?.[Labels.nodePool] ?? '',
-    zone: claim.metadata.labels?.[Labels.zone] ?? '',
-  });
-  return {};
+  return {
+    stored: async () => {
+      log.info('registered nodeclaim', {
+        NodeClaim: claim.metadata.name,
+        Node: node.metadata.name,
+        'provider-id': claim.status?.providerID,
+      });
+      metrics.nodesCreated.inc({
+        nodepool: claim.metadata.labels?.[Labels.nodePool] ?? '',
+        zone: claim.metadata.labels?.[Labels.zone] ?? '',
+      });
+      await recordOutcome(world, claim, conditions);
+    },
+  };
 }
 
 interface PendingHook {

@@ -15,6 +15,12 @@ export interface Draft {
   readonly conditions: ConditionSet;
 }
 
+/** How long a claim may take to launch, and its Node to join, in milliseconds. */
+export interface LifecycleTimeouts {
+  readonly launch: number;
+  readonly registration: number;
+}
+
 export interface StepContext {
   readonly world: World;
   readonly metrics: LifecycleMetrics;
@@ -22,6 +28,7 @@ export interface StepContext {
   readonly signal: AbortSignal;
   readonly launches: LaunchMemory;
   readonly hooks: readonly RegistrationHook[];
+  readonly timeouts: LifecycleTimeouts;
 }
 
 /** What a step may ask for: to be looked at again later, or the end of the claim. */
@@ -29,4 +36,6 @@ export interface StepResult {
   readonly requeueAfter?: number;
   /** Delete the claim; the word goes into the disruption counter. */
   readonly giveUp?: string;
+  /** What is told and counted once the step's outcome is stored: a step that has to be repeated counts once. */
+  readonly stored?: () => Promise<void> | void;
 }

@@ -32,12 +32,13 @@ export function nodeClaimPodEventsController(world: World): Controller {
       }),
     ],
     reconcile: async (name) => {
-      const claim = informers.nodeClaims.store.get({ name });
+      const claim = cluster.claim(name);
       if (!claim || !isManaged(claim.spec.nodeClassRef, cloud)) return;
       const last = Date.parse(claim.status?.lastPodEventTime ?? '');
       if (clock.now() - last < RESOLUTION) return;
       const status = { ...claim.status, lastPodEventTime: timestamp(clock.now()) };
-      await ignoreNotFound(patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }));
+      const stored = await ignoreNotFound(patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }));
+      if (stored) cluster.setClaim(stored);
     },
   });
 }

@@ -1,4 +1,5 @@
 import { Kinds } from '../../api/kinds.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
@@ -28,7 +29,7 @@ export function nodePoolCounterController(world: World): Controller {
       const used = addResources(ZERO, cluster.poolUsage(name));
       const nodes = quantityOf(used, 'nodes').value();
       const status = { ...pool.status, nodes, resources: formatResources(used) };
-      await patchStatus(kube, Kinds.NodePool, pool, { ...pool, status });
+      await ignoreNotFound(patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }));
       return { requeueAfter: INTERVAL };
     },
   });

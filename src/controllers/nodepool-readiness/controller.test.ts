@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { interceptedKube } from '../../../test/simulation/interceptedKube.ts';
 import { CLASS_REF, conditionOf, poolSpec, Workbench } from '../../../test/simulation/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
+import { silentLog, type Log } from '../../kube/log.ts';
 import { nodePoolReadinessController } from './controller.ts';
 
 let bench: Workbench;
@@ -54,4 +56,26 @@ it('has no opinion on pools of other providers', async () => {
   await bench.createPool('default', spec);
   await bench.clock.idle();
   expect((await bench.kube.get(Kinds.NodePool, { name: 'default' })).status?.conditions).toBeUndefined();
+});
+
+it('takes a pool that went meanwhile as done, not as a failure', async () => {
+  await bench.close();
+  const failures: string[] = [];
+  const record: Log = { ...silentLog, error: (message) => void failures.push(message), with: () => record };
+  let late = 0;
+  bench = await Workbench.start({
+    controllers: ({ world }) => [nodePoolReadinessController(world)],
+    log: record,
+    decorate: (kube) =>
+      interceptedKube(kube, {
+        patch: async (kind, ref, patch, options) => {
+          if (kind.kind === 'NodePool') late++;
+          await kube.delete(Kinds.NodePool, ref);
+          return kube.patch(kind, ref, patch, options);
+        },
+      }),
+  });
+  await bench.createPool();
+  await bench.clock.idle();
+  expect([late, failures]).toEqual([1, []]);
 });

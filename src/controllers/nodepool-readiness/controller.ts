@@ -2,6 +2,7 @@ import { NodePoolConditions, READY, Reasons } from '../../api/conditionTypes.ts'
 import { ConditionSet, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { Condition, KubeObject } from '../../api/object.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
@@ -31,7 +32,7 @@ export function nodePoolReadinessController(world: World): Controller {
       if (verdict) conditions.setFalse(NodePoolConditions.nodeClassReady, clock.now(), verdict.reason, verdict.message);
       else conditions.setTrue(NodePoolConditions.nodeClassReady, clock.now());
       const status = { nodes: 0, ...pool.status, conditions: conditions.conditions };
-      await patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true });
+      await ignoreNotFound(patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true }));
     },
   });
 }

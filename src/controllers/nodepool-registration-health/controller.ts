@@ -1,6 +1,7 @@
 import { NodePoolConditions } from '../../api/conditionTypes.ts';
 import { ConditionSet, findCondition, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
@@ -50,7 +51,7 @@ export function nodePoolRegistrationHealthController(world: World): Controller {
         conditions: conditions.conditions,
         nodeClassObservedGeneration: classGeneration,
       };
-      await patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true });
+      await ignoreNotFound(patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true }));
     },
   });
 }

@@ -3,6 +3,7 @@ import { ConditionSet, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { validateNodePool } from '../../api/nodePoolValidation.ts';
 import { fieldErrorText } from '../../api/schema/fieldError.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
@@ -33,7 +34,7 @@ export function nodePoolValidationController(world: World): Controller {
         );
       else conditions.setTrue(NodePoolConditions.validationSucceeded, clock.now());
       const status = { nodes: 0, ...pool.status, conditions: conditions.conditions };
-      await patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true });
+      await ignoreNotFound(patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true }));
     },
   });
 }

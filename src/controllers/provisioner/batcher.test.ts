@@ -79,3 +79,12 @@ it.each(['before the first trigger', 'within the window'])('ends when stopped %s
   expect(closed).toEqual([-1]);
   expect(clock.pendingTimers).toBe(0);
 });
+
+it('opens for a reminder, but is not held open by reminders of what has waited before', async () => {
+  waitOnce();
+  for (let at = 0; at < 10; at++) {
+    batcher.remind(`old-${at}`);
+    await clock.advance(300);
+  }
+  expect(closed).toEqual([1_000]);
+});

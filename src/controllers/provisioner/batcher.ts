@@ -10,7 +10,8 @@ export interface BatcherOptions {
 
 /**
  * Gathers triggers into one pass. In: `trigger(element)` at any time. Out: `wait` resolves once a window with at least
- * one trigger has closed. An element that was seen in the window already does not hold it open.
+ * one trigger has closed. An element that was seen in the window already does not hold it open, and neither does a
+ * reminder of one that has waited since an earlier window: a backlog must not keep the newest pods waiting.
  */
 export class Batcher {
   readonly #options: BatcherOptions;
@@ -25,6 +26,11 @@ export class Batcher {
     if (this.#seen.has(element)) return;
     this.#seen.add(element);
     this.#wake?.();
+  }
+
+  /** Asks for a pass without holding an open window any longer. */
+  remind(element: string): void {
+    if (this.#seen.size === 0) this.trigger(element);
   }
 
   /** Rejects when `signal` aborts first. */

@@ -1,6 +1,8 @@
+import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Taints } from '../../api/labels.ts';
-import { isProvisionable } from '../../cluster/podPredicates.ts';
+import { isProvisionable, isTerminal } from '../../cluster/podPredicates.ts';
 import { hasTaint } from '../../constraints/taints.ts';
+import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
@@ -13,13 +15,13 @@ import { isManaged } from '../managed.ts';
 import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
 import type { World } from '../world.ts';
 import type { Batcher } from './batcher.ts';
+import { Backlog, effectiveZones } from './backlog.ts';
 import { ClaimWriter } from './claimWriter.ts';
 import { currentDemand, type Demand } from './demand.ts';
 import * as publish from './events.ts';
 import { LimitRanges } from './limitRanges.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from './nodeClaimDraft.ts';
-import { PodAcknowledgements } from './podAcknowledgements.ts';
 import {
   buildProblem,
   byPreference,
@@ -41,15 +43,15 @@ export interface ProvisionerOptions {
   readonly policies?: Pick<SolveOptions, 'preferencePolicy' | 'minValuesPolicy'>;
 }
 
+const CONTROLLER = { controller: 'provisioner' };
 /** How often a pod that still waits asks again. */
 const RETRIGGER = 10_000;
 
 /** Turns pods that nobody can place into NodeClaims, one solve per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
-  const { clock, informers } = world;
+  const { clock, informers, podTimes } = world;
   const { batcher } = options;
-  const acknowledgements = new PodAcknowledgements();
-  const provisioner = new Provisioner(world, acknowledgements, options);
+  const provisioner = new Provisioner(world, options);
   return [
     reconciler({
       ...world,
@@ -57,15 +59,16 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       concurrency: 10,
       watches: [
         watch(informers.pods, ({ type, object }) => {
-          if (type === 'deleted' || object.spec?.nodeName) acknowledgements.forget(object.metadata.uid ?? '');
+          if (type === 'deleted' || isTerminal(object)) podTimes.forget(object.metadata.uid ?? '');
           return type !== 'deleted' && isProvisionable(object) ? [keyOf(object)] : [];
         }),
       ],
       reconcile: async (key) => {
         const pod = informers.pods.store.get(refOf(key));
         if (!pod || !isProvisionable(pod)) return undefined;
-        acknowledgements.acknowledge(pod.metadata.uid ?? key, clock.now());
-        batcher.trigger(pod.metadata.uid ?? key);
+        const { uid = key } = pod.metadata;
+        if (podTimes.acknowledge(uid, clock.now())) batcher.trigger(uid);
+        else batcher.remind(uid);
         return { requeueAfter: RETRIGGER };
       },
     }),
@@ -81,6 +84,16 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
         return { requeueAfter: RETRIGGER };
       },
     }),
+    reconciler({
+      ...world,
+      name: 'provisioner.trigger.nodepool',
+      concurrency: 1,
+      watches: [watch(informers.nodePools, (event) => (opensUp(event) ? [event.object.metadata.name] : []))],
+      // Pods that wait need not wait for their next turn when there is more to buy from.
+      reconcile: async (name) => {
+        if (world.cluster.snapshot().pendingPods.length > 0) batcher.trigger(name);
+      },
+    }),
     singleton({
       ...world,
       name: 'provisioner',
@@ -93,19 +106,26 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
   ];
 }
 
+/** A pool that can be bought from since now, or whose wishes have changed. */
+function opensUp(event: InformerEvent<NodePool>): boolean {
+  if (event.type === 'deleted' || !isUsable(event.object)) return false;
+  if (event.type === 'added') return true;
+  return !isUsable(event.old) || event.old.metadata.generation !== event.object.metadata.generation;
+}
+
 class Provisioner {
   readonly #world: World;
-  readonly #acknowledgements: PodAcknowledgements;
   readonly #options: ProvisionerOptions;
   readonly #metrics: ReturnType<typeof provisionerMetrics>;
+  readonly #backlog: Backlog;
   readonly #claims: ClaimWriter;
   readonly #limitRanges: LimitRanges;
 
-  constructor(world: World, acknowledgements: PodAcknowledgements, options: ProvisionerOptions) {
+  constructor(world: World, options: ProvisionerOptions) {
     this.#world = world;
-    this.#acknowledgements = acknowledgements;
     this.#options = options;
     this.#metrics = provisionerMetrics(world.metrics);
+    this.#backlog = new Backlog(world.metrics, world.random);
     this.#claims = new ClaimWriter(world);
     this.#limitRanges = new LimitRanges(world);
   }
@@ -131,10 +151,15 @@ class Provisioner {
         [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
       ),
     };
+    const solving = clock.monotonic();
     const solution = solve(problem, this.#options.policies);
-    this.#metrics.schedulingDuration.observe({ controller: 'provisioner' }, (clock.monotonic() - start) / 1000);
-    this.#metrics.unschedulablePods.set({ controller: 'provisioner' }, realCount(solution));
+    // Both the whole pass and the solve in it, as Karpenter does.
+    for (const since of [solving, start]) {
+      this.#metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
+    }
+    this.#metrics.unschedulablePods.set(CONTROLLER, realCount(solution));
     for (const { metadata } of waiting) this.#observeDecision(metadata.uid ?? '');
+    this.#observePlan(demand, solution);
     log.info('computed a plan for pending pods', {
       pods: waiting.length,
       newNodes: solution.newNodes.length,
@@ -213,7 +238,10 @@ class Provisioner {
         publish.nominated(events, pod, [...(claim ? [`nodeclaim/${claim}`] : []), `node/${node}`]);
       }
     }
-    for (const { pod, reason } of unplaced) if (!isVirtual(pod)) publish.failedScheduling(events, pod, reason);
+    for (const { pod, reason } of unplaced) {
+      // Without any pool there is nothing to say about the pod; the log says it.
+      if (!isVirtual(pod) && reason.kind !== 'no-pools') publish.failedScheduling(events, pod, reason);
+    }
   }
 
   async #reportBuffers({ onExisting, newNodes, unplaced }: Solution): Promise<void> {
@@ -244,8 +272,16 @@ class Provisioner {
     for (const pod of real) publish.nominated(events, pod, [`nodeclaim/${name}`]);
   }
 
+  #observePlan({ waiting, volumes }: Demand, { newNodes, onExisting, unplaced }: Solution): void {
+    const { clock, podTimes } = this.#world;
+    for (const { pods } of [...newNodes, ...onExisting]) {
+      for (const { metadata } of pods) podTimes.place(metadata.uid ?? '', clock.now());
+    }
+    this.#backlog.show(unplaced.length, effectiveZones(waiting, volumes));
+  }
+
   #observeDecision(uid: string): void {
-    const waited = this.#acknowledgements.decide(uid, this.#world.clock.now());
+    const waited = this.#world.podTimes.decide(uid, this.#world.clock.now());
     if (waited !== undefined) this.#metrics.decisionDuration.observe({}, waited / 1000);
   }
 }

@@ -4,7 +4,10 @@ import { isFullyBlocked } from '../../cluster/disruptionBudgets.ts';
 import { isReschedulable, podKey } from '../../cluster/podPredicates.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { World } from '../world.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
+import { podRequests } from '../../constraints/podRequests.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
+import { fits, subtractResources } from '../../units/resources.ts';
 import { podObjection, type PodObjection } from './podValidation.ts';
 import { resolvePodVolumes, type VolumeStores } from './podVolumes.ts';
 
@@ -51,8 +54,35 @@ export function currentDemand(world: World, snapshot: ClusterSnapshot, virtual: 
   }
   for (const { pods } of snapshot.nodes) for (const pod of pods) diskObjection(pod);
   for (const pod of homelessPods(world, snapshot, now)) admit(pod);
+  for (const [claim, pods] of promised) {
+    const { held, outrun } = stillPromised(world.cluster.machineOf(claim), pods);
+    promised.set(claim, held);
+    waiting.push(...outrun);
+  }
   waiting.push(...virtual);
   return { waiting, promised, ignored, volumes };
+}
+
+/**
+ * A machine that is up may have been taken by other pods than those it was bought for: who has no room on it any more
+ * need not wait until the promise ends.
+ */
+function stillPromised(
+  machine: NodeView | undefined,
+  pods: readonly Pod[],
+): { readonly held: Pod[]; readonly outrun: readonly Pod[] } {
+  if (!machine?.initialized) return { held: [...pods], outrun: [] };
+  const held: Pod[] = [];
+  const outrun: Pod[] = [];
+  let free = subtractResources(machine.allocatable, machine.requested);
+  for (const pod of pods) {
+    const requests = podRequests(pod);
+    if (fits(requests, free)) {
+      held.push(pod);
+      free = subtractResources(free, requests);
+    } else outrun.push(pod);
+  }
+  return { held, outrun };
 }
 
 /** Pods of nodes that are going, except those that cannot leave them yet: their time will come. */

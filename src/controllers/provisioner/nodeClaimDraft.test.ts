@@ -78,7 +78,7 @@ describe('the claim for a planned machine', () => {
 });
 
 it('of a static pool leaves the choice to the cloud', () => {
-  const draft = staticClaimDraft(pool, random);
+  const draft = staticClaimDraft(pool, new Set(), random);
   expect(requirement(draft, Labels.instanceType)).toBeUndefined();
   expect(draft.spec.resources).toBeUndefined();
   expect(draft.spec.nodeClassRef).toEqual(CLASS_REF);

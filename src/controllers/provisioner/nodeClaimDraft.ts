@@ -44,9 +44,14 @@ export function nodeClaimDraft(node: NewNode, random: () => number, overlaid?: O
   return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 
-/** A claim that asks for nothing but what its static pool says; the cloud chooses. */
-export function staticClaimDraft(pool: NodePool, random: () => number): Draft<NodeClaim> {
-  return claimOfPool(pool, Requirements.fromItems(pool.spec.template.spec.requirements), () => false, random);
+/** A claim that asks for nothing but what its static pool says; the cloud, which describes its machines, chooses. */
+export function staticClaimDraft(
+  pool: NodePool,
+  described: ReadonlySet<string>,
+  random: () => number,
+): Draft<NodeClaim> {
+  const requirements = Requirements.fromItems(pool.spec.template.spec.requirements);
+  return claimOfPool(pool, requirements, (key) => described.has(key), random);
 }
 
 function claimOfPool(

@@ -47,7 +47,9 @@ export function staticProvisioningController(world: World): Controller {
         log.info('static NodePool is at its limit of nodes', { NodePool: name, replicas, limit });
         return { requeueAfter: LIMITED_INTERVAL };
       }
-      const drafts = Array.from({ length: count }, () => staticClaimDraft(pool, () => random.next()));
+      const types = await cloud.instanceTypes(pool, signal);
+      const described = new Set(types.flatMap(({ requirements }) => [...requirements.keys()]));
+      const drafts = Array.from({ length: count }, () => staticClaimDraft(pool, described, () => random.next()));
       await claims.writeAll(drafts, async (draft) => {
         const claim = await claims.write(pool, draft, 'provisioned', signal);
         log.info('created nodeclaim', { NodeClaim: claim.metadata.name, NodePool: name });

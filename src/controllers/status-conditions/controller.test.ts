@@ -33,7 +33,7 @@ it('tells and times each turn of a condition, and the end', async () => {
   expect(
     bench.metrics.observed('operator_nodeclaim_status_condition_transition_seconds', {
       type: 'Initialized',
-      status: 'True',
+      status: 'Unknown',
     }),
   ).toEqual([25]);
   await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });

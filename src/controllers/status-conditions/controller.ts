@@ -1,52 +1,92 @@
 import type { Condition, KubeObject, ResourceKind } from '../../api/object.ts';
 import type { Informer, InformerEvent } from '../../kube/informer.ts';
+import type { Gauge } from '../../kube/metrics.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
+import { keyOf } from '../../kube/runtime/watch.ts';
 import { aborted } from '../../kube/runtime/windDown.ts';
+import { SeriesKeeper, type Sample } from '../seriesKeeper.ts';
 import type { World } from '../world.ts';
 import { conditionChanged, finalized } from './events.ts';
-import { conditionMetrics } from './metrics.ts';
+import { conditionMetrics, type ConditionMetricsOptions } from './metrics.ts';
 
 /**
- * Tells and counts how the conditions of a kind change: an event on the object for each turn of a condition, and how
- * long the state before had lasted. Nothing is written but events, and what was so before we came is no turn.
+ * Shows the conditions of a kind, and tells and counts how they change: an event on the object for each turn of a
+ * condition, and how long the state before had lasted. What was so before we came is no turn.
  */
 export function statusConditionsController<T extends KubeObject>(
   world: World,
   kind: ResourceKind<T>,
   informer: Informer<T>,
+  options: ConditionMetricsOptions = {},
 ): Controller {
   const { events, clock } = world;
-  const metrics = conditionMetrics(world.metrics, kind.kind.toLowerCase());
+  const metrics = conditionMetrics(world.metrics, kind, options);
+  const series = new SeriesKeeper();
+  /** By object: the end of the last one may come together with the end of the object. */
+  const finalizers = new Map<string, readonly string[]>();
 
   function observe(event: InformerEvent<T>): void {
+    const { object } = event;
+    const key = keyOf(object);
+    const left = event.type === 'deleted' ? [] : (object.metadata.finalizers ?? []);
+    const gone = (finalizers.get(key) ?? []).filter((name) => !left.includes(name));
+    for (const finalizer of gone) finalized(events, kind, object, finalizer);
     if (event.type === 'deleted') {
-      const { deletionTimestamp } = event.object.metadata;
-      if (deletionTimestamp) metrics.termination.observe({}, (clock.now() - Date.parse(deletionTimestamp)) / 1000);
+      finalizers.delete(key);
+      const { deletionTimestamp } = object.metadata;
+      if (deletionTimestamp) metrics.termination.observe(metrics.own(object), secondsSince(deletionTimestamp));
       return;
     }
-    if (event.type !== 'updated') return;
-    const { old, object } = event;
-    const gone = (old.metadata.finalizers ?? []).filter((name) => !object.metadata.finalizers?.includes(name));
-    for (const finalizer of gone) finalized(events, kind, object, finalizer);
+    finalizers.set(key, left);
+    if (event.type === 'updated') compare(event.old, object);
+  }
+
+  function compare(old: T, object: T): void {
     const before = new Map(conditionsOf(old).map((condition) => [condition.type, condition]));
     for (const condition of conditionsOf(object)) {
       const { type, status, reason = '' } = condition;
       const known = before.get(type);
       if (known?.status === status) continue;
-      metrics.transitions.inc({ type, status, reason });
+      metrics.transitions.inc({ type, status, reason, ...metrics.own(object) });
       if (!known) continue;
       const lasted = Date.parse(condition.lastTransitionTime) - Date.parse(known.lastTransitionTime);
-      metrics.transitionSeconds.observe({ type, status }, Math.max(0, lasted) / 1000);
+      const labels = { type, status: known.status, ...metrics.own(object) };
+      metrics.transitionSeconds.observe(labels, Math.max(0, lasted) / 1000);
       conditionChanged(events, kind, object, known.status, condition);
     }
+  }
+
+  const secondsSince = (moment: string): number => (clock.now() - Date.parse(moment)) / 1000;
+
+  function samples(object: T): readonly Sample[] {
+    const { namespace = '', name, deletionTimestamp } = object.metadata;
+    const identity = { namespace, name };
+    const each = (gauges: readonly Gauge[], labels: Readonly<Record<string, string>>, value: number): Sample[] =>
+      gauges.map((gauge, at) => ({ gauge, labels: metrics.gaugeLabels(at, object, labels), value }));
+    return [
+      ...(deletionTimestamp ? each(metrics.terminatingSeconds, identity, secondsSince(deletionTimestamp)) : []),
+      ...conditionsOf(object).flatMap(({ type, status, reason = '', lastTransitionTime }) => {
+        const labels = { ...identity, type, status, reason };
+        return [
+          ...each(metrics.count, labels, 1),
+          ...each(metrics.currentSeconds, labels, secondsSince(lastTransitionTime)),
+        ];
+      }),
+    ];
+  }
+
+  function refresh(): void {
+    const objects = [...informer.store.list()];
+    for (const object of objects) series.set(keyOf(object), clock.now(), () => samples(object));
+    series.keepOnly(new Set(objects.map(keyOf)));
   }
 
   return {
     name: `${kind.kind.toLowerCase()}.status`,
     run: async (signal) => {
-      const stop = informer.subscribe(observe);
+      const stops = [informer.subscribe(observe), world.metrics.beforeRead(refresh)];
       await aborted(signal);
-      stop();
+      for (const stop of stops) stop();
     },
   };
 }

@@ -10,6 +10,8 @@ export interface ControllerMetrics {
   reconciled(outcome: ReconcileOutcome, milliseconds: number): void;
   /** So many reconciles run now. */
   active(count: number): void;
+  /** Shows how long the work that is under way has taken so far; returns how to stop. */
+  watchWork(workingFor: () => readonly number[]): () => void;
 }
 
 const RECONCILE_BUCKETS = [
@@ -63,7 +65,26 @@ export function controllerMetrics(
     buckets: QUEUE_BUCKETS,
   });
 
+  const unfinished = registry.gauge(
+    byQueue('unfinished_work_seconds', 'Seconds of work under way, of all workers together.'),
+  );
+  const longest = registry.gauge(
+    byQueue(
+      'longest_running_processor_seconds',
+      'Seconds that the worker has taken who is at its key for the longest.',
+    ),
+  );
+
   return {
+    watchWork: (workingFor) =>
+      registry.beforeRead(() => {
+        const seconds = workingFor().map((milliseconds) => milliseconds / 1_000);
+        unfinished.set(
+          queued,
+          seconds.reduce((sum, each) => sum + each, 0),
+        );
+        longest.set(queued, Math.max(0, ...seconds));
+      }),
     queue: {
       added: () => adds.inc(queued),
       depthChanged: (keys) => depth.set(queued, keys),

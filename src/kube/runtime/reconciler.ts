@@ -47,9 +47,10 @@ async function run<K extends string>(options: ReconcilerOptions<K>, stop: AbortS
     concurrency,
     handle: (key) => reconcileOne(options, queue, metrics, windDown.signal, key),
   });
+  const unwatchWork = metrics.watchWork(() => queue.workingFor());
   const unwatch = watches.map((watch) => watch.start((key) => queue.add(key)));
   await aborted(stop);
-  for (const end of unwatch) end();
+  for (const end of [...unwatch, unwatchWork]) end();
   queue.shutDown('drop');
   await windDown.finish(
     worked,

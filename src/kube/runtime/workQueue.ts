@@ -41,7 +41,8 @@ export class WorkQueue<K extends string = string> {
   readonly #waiting = new Fifo<K>();
   /** Keys that need work, with the time since when; those not in `processing` are in `waiting` too. */
   readonly #dirty = new Map<K, number>();
-  readonly #processing = new Set<K>();
+  /** Keys that workers have, with the time since when. */
+  readonly #processing = new Map<K, number>();
   readonly #delayed = new Map<K, { readonly due: number; readonly cancel: () => void }>();
   readonly #failures = new Map<K, number>();
   #workers: { readonly options: WorkerOptions<K>; readonly onDrained: () => void } | undefined;
@@ -66,7 +67,13 @@ export class WorkQueue<K extends string = string> {
 
   /** Which keys workers have now. */
   keysInProgress(): K[] {
-    return [...this.#processing];
+    return [...this.#processing.keys()];
+  }
+
+  /** For how long each of the workers has been at its key, in milliseconds. */
+  workingFor(): readonly number[] {
+    const now = this.#clock.monotonic();
+    return [...this.#processing.values()].map((since) => now - since);
   }
 
   add(key: K): void {
@@ -161,7 +168,7 @@ export class WorkQueue<K extends string = string> {
     const started = this.#clock.monotonic();
     this.#observer?.started(started - (this.#dirty.get(key) ?? started));
     this.#dirty.delete(key);
-    this.#processing.add(key);
+    this.#processing.set(key, started);
     // A microtask later: a handler never runs inside whoever called `add`.
     void Promise.resolve(key)
       .then(handle)

@@ -11,7 +11,7 @@ import { at, textAt, type ApiObject } from './fields.ts';
 import { shapeNamed } from './kubernetesTypes.ts';
 import type { Resource } from './resource.ts';
 import type { SelectableFields } from './selectors.ts';
-import { plainStrategy } from './strategies/cluster.ts';
+import { plainStrategy } from './strategies/plain.ts';
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 

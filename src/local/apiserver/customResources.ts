@@ -12,7 +12,8 @@ import { at, fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields
 import { age } from './humanTime.ts';
 import { compileJsonPath } from './jsonPath.ts';
 import { OBJECT_META, schemaNamed } from './kubernetesTypes.ts';
-import { apiVersionText, type Column, type Resource, type ScalePaths, type Strategy } from './resource.ts';
+import { apiVersionText, pathNames, type Column, type Resource, type ScalePaths, type Strategy } from './resource.ts';
+import { invalidValue, type FieldError } from './status.ts';
 import { Shape, type OpenApiSchema } from './shape.ts';
 
 /** All of them, in the order in which upstream lists them here. */
@@ -60,7 +61,7 @@ function wholeSchema(
   };
 }
 
-function strategyFor(schema: StructuralSchema): Strategy {
+function strategyFor(schema: StructuralSchema, scale: ScalePaths | undefined): Strategy {
   return {
     tracksGeneration: true,
     applyDefaults(draft) {
@@ -70,13 +71,27 @@ function strategyFor(schema: StructuralSchema): Strategy {
       Object.assign(draft, defaulted, { metadata });
     },
     validate(draft, old) {
-      return validate(schema, draft, old).map((error) => ({
+      const errors = validate(schema, draft, old).map((error) => ({
         field: error.field,
         message: fieldErrorBody(error),
         reason: error.type,
       }));
+      return scale === undefined ? errors : [...errors, ...checkScale(draft, scale)];
     },
   };
+}
+
+/** What the scale endpoint reads must be a count, whatever the schema says. */
+function checkScale(draft: ApiObject, scale: ScalePaths): FieldError[] {
+  return [scale.specReplicas, scale.statusReplicas].flatMap((path) => {
+    const value = at(draft, ...pathNames(path));
+    if (value === undefined) return [];
+    if (typeof value !== 'number' || !Number.isInteger(value)) {
+      const kind = typeof value === 'number' ? 'float64' : typeof value;
+      return [invalidValue(path, 0, `${path} accessor error: ${String(value)} is of the type ${kind}, expected int64`)];
+    }
+    return value < 0 ? [invalidValue(path, value, 'should be a non-negative integer')] : [];
+  });
 }
 
 function scalePaths(version: unknown): ScalePaths | undefined {
@@ -130,7 +145,7 @@ export function customResources(definition: ApiObject): Resource[] {
         typeName: openApiName(group, name, kind),
         schema,
         shape: new Shape(schema, schemaNamed, false),
-        strategy: strategyFor(declared as StructuralSchema),
+        strategy: strategyFor(declared as StructuralSchema, scalePaths(version)),
         columns: columns.length === 0 ? [nameColumn, customAgeColumn] : [nameColumn, ...columns],
         selectable: selectableFields(paths, namespaced),
         namesSelectable: false,

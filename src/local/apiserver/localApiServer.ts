@@ -2,6 +2,7 @@
  * A Kubernetes API server in this process. In: a clock and randomness. Out: the `Kube` port without a network, and on
  * demand the same API over HTTPS for `kubectl` and `HttpKube`.
  */
+import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { KubeError, type KubeStatus } from '../../kube/errors.ts';
@@ -13,13 +14,17 @@ import {
   type CertificatePair,
 } from '../certificates.ts';
 import { QuotaKeeper } from './admission/quotaKeeper.ts';
+import { ApiServices } from './apiServices.ts';
 import { Catalog } from './catalog.ts';
+import { RoleAggregation } from './access/aggregation.ts';
+import { AUTHENTICATED, MASTERS, type User } from './access/user.ts';
+import { accountOfToken } from './serviceAccountToken.ts';
 import { DefinitionLifecycle } from './definitionLifecycle.ts';
 import { GarbageCollector } from './garbageCollector.ts';
 import { ApiHandler } from './http/apiHandler.ts';
 import { HttpsServer } from './http/httpsServer.ts';
 import type { RequestTrouble } from './http/trouble.ts';
-import { createInitialObjects } from './initialObjects.ts';
+import { createInitialObjects, createVisitorObjects } from './initialObjects.ts';
 import { writeKubeconfigFile } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';
 import { NamespaceLifecycle } from './namespaceLifecycle.ts';
@@ -54,7 +59,7 @@ export interface Endpoint {
 
 const HISTORY_LIMIT = 10_000;
 const SERVING_NAMES = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
-const ADMIN = 'nodewright-admin';
+const ADMIN: User = { name: 'nodewright-admin', groups: [MASTERS, AUTHENTICATED] };
 
 export class LocalApiServer {
   readonly kube: Kube;
@@ -67,7 +72,10 @@ export class LocalApiServer {
   private readonly namespaces: NamespaceLifecycle;
   private readonly definitions: DefinitionLifecycle;
   private readonly quotas: QuotaKeeper;
+  private readonly objects: Objects;
+  private visitors: { stop(): void }[] = [];
   private readonly stateFile: StateFile | undefined;
+  private readonly authenticate: (token: string) => User | undefined;
   private listening: { readonly server: HttpsServer; readonly endpoint: Endpoint } | undefined;
 
   constructor(options: LocalApiServerOptions) {
@@ -76,7 +84,10 @@ export class LocalApiServer {
     this.trouble = options.trouble;
     this.store = new Store({ historyLimit: options.historyLimit ?? HISTORY_LIMIT });
     const objects = new Objects(this.store, new Catalog(this.store), options.clock, options.random);
-    this.handler = new ApiHandler(objects, options.clock);
+    const { clock } = options;
+    this.authenticate = (shown) =>
+      isSame(shown, this.listening?.endpoint.token) ? ADMIN : accountOfToken(shown, this.store, clock.now());
+    this.handler = new ApiHandler(objects, clock, this.authenticate);
     this.collector = new GarbageCollector(objects, options.clock);
     // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
     if (options.stateFile !== undefined) this.stateFile = new StateFile(options.stateFile, this.store);
@@ -86,18 +97,20 @@ export class LocalApiServer {
     this.kube = new LocalKube({ objects, clock: options.clock, raw: async (path) => await this.rawGet(path) });
     this.namespaces.createInitial();
     createInitialObjects(objects);
+    this.objects = objects;
   }
 
   /** Serves HTTPS until `close`. Fails when the port is taken. */
   async listen(options: ListenOptions = {}): Promise<Endpoint> {
     if (this.listening !== undefined) return this.listening.endpoint;
+    this.furnish();
     const host = options.host ?? '127.0.0.1';
     // Real time, whatever the cluster's clock says: those who check the certificates live outside the simulation.
     const now = { now: Date.now() };
     const authority = await createCertificateAuthority({ commonName: 'nodewright-local-ca', ...now });
     const [serving, clientCertificate] = await Promise.all([
       issueServerCertificate(authority, [...new Set([...SERVING_NAMES, host])], now),
-      issueClientCertificate(authority, ADMIN, ['system:masters'], now),
+      issueClientCertificate(authority, ADMIN.name, [MASTERS], now),
     ]);
     const token = this.random.uuid();
     const server = await HttpsServer.listen({
@@ -105,7 +118,7 @@ export class LocalApiServer {
       clock: this.clock,
       serving,
       caPem: authority.certificate,
-      tokens: new Map([[token, ADMIN]]),
+      authenticate: this.authenticate,
       port: options.port ?? 0,
       host,
       trouble: this.trouble,
@@ -114,6 +127,12 @@ export class LocalApiServer {
     const url = `https://${shown.includes(':') ? `[${shown}]` : shown}:${server.port}`;
     this.listening = { server, endpoint: { url, caPem: authority.certificate, token, clientCertificate } };
     return this.listening.endpoint;
+  }
+
+  /** Roles, flow control and the record of what is served matter to those who come over the network. */
+  private furnish(): void {
+    createVisitorObjects(this.objects);
+    this.visitors = [new RoleAggregation(this.objects), new ApiServices(this.objects)];
   }
 
   /** Writes a kubeconfig for the running server; the file appears only once the server answers. */
@@ -133,6 +152,8 @@ export class LocalApiServer {
     this.namespaces.stop();
     this.definitions.stop();
     this.quotas.stop();
+    for (const one of this.visitors) one.stop();
+    this.visitors = [];
     this.stateFile?.close();
     const listening = this.listening;
     this.listening = undefined;
@@ -152,7 +173,7 @@ export class LocalApiServer {
       signal: AbortSignal.abort(),
     });
     let text = '';
-    if (typeof response.body === 'string') text = response.body;
+    if (typeof response.body === 'string' || Buffer.isBuffer(response.body)) text = String(response.body);
     else for await (const line of response.body) text += line;
     const value: unknown = response.contentType.startsWith('application/json') ? JSON.parse(text) : text;
     if (response.code >= 400) {
@@ -162,4 +183,11 @@ export class LocalApiServer {
     }
     return value;
   }
+}
+
+/** Takes the same time for any wrong token of the right length. */
+function isSame(shown: string, expected: string | undefined): boolean {
+  if (expected === undefined) return false;
+  const [left, right] = [Buffer.from(shown), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -38,7 +38,10 @@ export class WrongType extends Error {
     if (expected.startsWith('[]')) this.restoring = `cannot restore slice from ${found}`;
     else if (expected.startsWith('map[')) this.restoring = `cannot restore map from ${found}`;
     else if (expected.includes('.')) this.restoring = `cannot restore struct from: ${found}`;
-    else this.restoring = expected.startsWith('=') ? expected.slice(1) : `unrecognized type: ${expected}`;
+    else
+      this.restoring = expected.startsWith('=')
+        ? `error decoding from json: ${expected.slice(1)}`
+        : `unrecognized type: ${expected}`;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Random } from '../../clock/random.ts';
 import { isFields, sameJson, type ApiObject } from './fields.ts';
 import { labelProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from './names.ts';
 import { apiVersionText, type Resource } from './resource.ts';
-import { badRequest, forbiddenChange, invalidValue, required, type FieldError } from './status.ts';
+import { badRequest, forbiddenChange, impossiblePatch, invalidValue, required, type FieldError } from './status.ts';
 
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
@@ -30,12 +30,17 @@ export function checkIdentity(
   resource: Resource,
   namespace: string | undefined,
   name: string | undefined,
+  patchText?: () => string,
 ): void {
   const expected = apiVersionText(resource);
   body['apiVersion'] ??= expected;
   body['kind'] ??= resource.kind;
   const { apiVersion, kind } = body as { apiVersion: unknown; kind: unknown };
   if (apiVersion !== expected || kind !== resource.kind) {
+    if (patchText !== undefined) {
+      const found = `no kind "${String(kind)}" is registered for version "${String(apiVersion)}"`;
+      throw impossiblePatch(patchText(), `${found} in scheme "pkg/runtime/scheme.go:111"`);
+    }
     const version = String(apiVersion).split('/').at(-1) ?? '';
     const inPackage = resource.group === '' ? 'core' : (resource.group.split('.')[0] ?? '');
     const why =
@@ -65,7 +70,8 @@ export function checkIdentity(
 
 function checkName(resource: Resource, name: string): FieldError[] {
   if (name === '') return [required('metadata.name', 'name or generateName is required')];
-  if (resource.group === 'rbac.authorization.k8s.io') {
+  // Names that are only segments of a path.
+  if (resource.group === 'rbac.authorization.k8s.io' || resource.group === 'apiregistration.k8s.io') {
     return /[/%]/.test(name) || name === '.' || name === '..'
       ? [invalidValue('metadata.name', name, 'may not contain "/" or "%"')]
       : [];
@@ -143,7 +149,13 @@ function checkFinalizers(draft: ApiObject, old: ApiObject | undefined, custom: b
     }
   }
   finalizers.forEach((name, index) => {
-    if (custom || old !== undefined || name.includes('/') || STANDARD_FINALIZERS.has(name)) return;
+    if (
+      custom ||
+      old?.metadata.finalizers?.includes(name) === true ||
+      name.includes('/') ||
+      STANDARD_FINALIZERS.has(name)
+    )
+      return;
     const why = 'name is neither a standard finalizer name nor is it fully qualified';
     errors.push(invalidValue(`metadata.finalizers[${index}]`, name, why));
   });

@@ -7,8 +7,9 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { ownershipAfterApply, ownershipAfterUpdate, type Writer } from './apply/managedFields.ts';
 import { applyConfiguration, duplicateItem } from './apply/serverSideApply.ts';
+import { mistypedField } from './apply/typedValue.ts';
 import type { Catalog } from './catalog.ts';
-import { copyJson, fieldsAt, sameJson, textAt, type ApiObject, type Fields } from './fields.ts';
+import { copyJson, fieldsAt, isFields, sameJson, textAt, type ApiObject, type Fields } from './fields.ts';
 import { timestamp } from './humanTime.ts';
 import { fillZeroes, normalise, WrongType } from './normalise.ts';
 import { carryOver, checkIdentity, checkMeta, generatedName, isUnchanged, wantsChanged } from './objectMeta.ts';
@@ -38,6 +39,8 @@ export interface WriteRequest {
   /** How a patch reads in a refusal of its result; absent for whole objects. */
   readonly patchText?: ((changed: Fields) => string) | undefined;
   readonly patchKind?: string | undefined;
+  /** The writer's right to write just this: throws to refuse. */
+  guard?(draft: ApiObject, live: ApiObject | undefined): void;
   /** Hears about things that were accepted but are probably mistakes. */
   warn?(message: string): void;
 }
@@ -49,6 +52,7 @@ const CHARGE: WriteRequest = {
   subresource: 'status',
 };
 const NAMESPACES = { group: '', plural: 'namespaces' };
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const NAME_ATTEMPTS = 8;
 
 type Ownership = (after: ApiObject) => ManagedFieldsEntry[];
@@ -143,9 +147,11 @@ export class Objects {
     }
     const stored = this.tableOf(resource).get(keyOf(namespace, name));
     const live = stored === undefined ? undefined : this.serve(resource, stored);
+    const mistyped = mistypedField(resource.shape, configuration);
+    if (mistyped !== undefined) throw this.untypedPatch(resource, configuration, namespace, name, mistyped);
     const draft = this.decode(resource, namespace, name, configuration, request, true);
     const twice = duplicateItem(resource.shape, draft);
-    if (twice !== undefined) throw this.untypedPatch(resource, namespace, name, twice);
+    if (twice !== undefined) throw this.untypedPatch(resource, configuration, namespace, name, twice);
     const writer = this.writer(resource, request, 'Apply');
     // Each endpoint owns its half: status cannot be applied beside spec, nor spec through status.
     if (resource.hasStatus && request.subresource === undefined) delete draft['status'];
@@ -168,7 +174,11 @@ export class Objects {
       name,
       request,
       () => object,
-      (after) => ownershipAfterApply(resource.shape, live, owned, after, writer, force),
+      (after) => {
+        const owners = ownershipAfterApply(resource.shape, live, owned, after, writer, force);
+        keepLastApplied(after, configuration, writer.manager);
+        return owners;
+      },
     );
     return { object: updated, created: false };
   }
@@ -195,21 +205,27 @@ export class Objects {
         invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
       ]);
     }
-    this.checkVersion(resource, name, namespace, draft, live);
+    this.checkVersion(resource, name, namespace, draft, live, request.patchText !== undefined);
     const deletion = draft.metadata.deletionTimestamp;
     const changesDeletion = deletion !== undefined && deletion !== live.metadata.deletionTimestamp;
     const ownedByWriter = draft.metadata.managedFields;
     carryOver(draft, live);
     if (onStatus) keepAllButStatus(draft, live, resource);
     else if (resource.hasStatus) copyField('status', live, draft);
+    // Who applies is compared as applied, before anything is filled in.
+    const appliers = ownership?.(draft);
     // On the status endpoint the rest is the stored object's, frozen and already complete.
     if (!onStatus || resource.custom) resource.strategy.applyDefaults?.(draft, this.context);
     if (onStatus) resource.strategy.defaultStatus?.(draft);
-    // A writer may clear the bookkeeping by sending it empty; otherwise the server's own stands.
-    const base = ownedByWriter?.length === 0 ? { ...live, metadata: { ...live.metadata, managedFields: [] } } : live;
+    // A writer may rewrite the bookkeeping, or clear it; otherwise, and through subresources, the server's own stands.
+    const base =
+      request.subresource === undefined && ownedByWriter !== undefined && ownedByWriter !== live.metadata.managedFields
+        ? withOwners(live, ownedByWriter)
+        : live;
     const owners =
-      ownership?.(draft) ?? ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
+      appliers ?? ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
     if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
+    request.guard?.(draft, live);
     const errors = checkMeta(resource, draft, live);
     if (!onStatus || resource.custom) errors.push(...(resource.strategy.validate?.(draft, live) ?? []));
     if (changesDeletion) {
@@ -217,6 +233,7 @@ export class Objects {
       errors.unshift(...(resource.custom ? [error] : [error, error]));
     }
     if (errors.length > 0) throw invalid(resource, name, errors);
+    if (!onStatus) for (const message of resource.strategy.warnings?.(draft) ?? []) request.warn?.(message);
     if (resource.strategy.tracksGeneration && wantsChanged(draft, live, resource.hasStatus)) {
       draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
     }
@@ -264,7 +281,8 @@ export class Objects {
   ): ApiObject {
     const metadata = { ...fieldsAt(body, 'metadata') };
     const named: Fields = { ...body, metadata };
-    checkIdentity(named, resource, namespace, name);
+    const shown = request.patchText;
+    checkIdentity(named, resource, namespace, name, shown === undefined ? undefined : () => shown(body));
     // What a patch did not touch is the stored object's own, known to be well-formed and never changed in place.
     const { managedFields } = metadata;
     const isStored = managedFields !== undefined && Object.isFrozen(managedFields);
@@ -272,7 +290,7 @@ export class Objects {
     try {
       const { value, unknown } = normalise(resource.shape, named, { typed: !resource.custom, partial });
       if (partial && unknown[0] !== undefined) {
-        throw this.untypedPatch(resource, namespace, name ?? '', `.${unknown[0]}: field not declared in schema`);
+        throw this.untypedPatch(resource, body, namespace, name ?? '', `.${unknown[0]}: field not declared in schema`);
       }
       const twice = request.fieldValidation === 'Ignore' ? [] : (request.duplicates?.() ?? []);
       const messages = [
@@ -299,9 +317,15 @@ export class Objects {
     );
   }
 
-  private untypedPatch(resource: Resource, namespace: string | undefined, name: string, why: string): Error {
+  private untypedPatch(
+    resource: Resource,
+    configuration: Fields,
+    namespace: string | undefined,
+    name: string,
+    why: string,
+  ): Error {
     const { group, version, kind } = resource;
-    const where = resource.custom ? (namespace ?? '') : '';
+    const where = textAt(configuration, 'metadata', 'namespace') ?? (resource.custom ? (namespace ?? '') : '');
     return unclassified(
       `failed to create typed patch object (${where}/${name}; ${group}/${version}, Kind=${kind}): ${why}`,
     );
@@ -326,9 +350,11 @@ export class Objects {
     delete metadata.deletionTimestamp;
     delete metadata.deletionGracePeriodSeconds;
     metadata.uid = this.random.uuid();
-    metadata.creationTimestamp = this.now();
+    // Its place: the store stamps it.
+    metadata.resourceVersion = '';
     if (strategy.tracksGeneration) metadata.generation = 1;
     else delete metadata.generation;
+    metadata.creationTimestamp = this.now();
     if (resource.hasStatus && strategy.keepsStatusOnCreate !== true) delete draft['status'];
     strategy.applyDefaults?.(draft, this.context);
     // Defaults belong to the writer; what admission adds and what the status says belong to nobody.
@@ -339,8 +365,10 @@ export class Objects {
     strategy.prepareCreate?.(draft, this.context, (message) => request.warn?.(message));
     // Typed objects carry their status even while it says nothing.
     fillZeroes(resource.shape, draft);
+    request.guard?.(draft, undefined);
     const errors = [...checkMeta(resource, draft, undefined), ...(strategy.validate?.(draft, undefined) ?? [])];
     if (errors.length > 0) throw invalid(resource, metadata.name, errors);
+    for (const message of strategy.warnings?.(draft) ?? []) request.warn?.(message);
   }
 
   private checkNamespace(resource: Resource, namespace: string | undefined, name: string): void {
@@ -365,9 +393,11 @@ export class Objects {
     namespace: string | undefined,
     draft: ApiObject,
     live: ApiObject,
+    isPatch: boolean,
   ): void {
     const { resourceVersion = '', uid = '' } = draft.metadata;
     if (uid !== '' && uid !== live.metadata.uid) {
+      if (isPatch) throw invalid(resource, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
       throw conflict(
         resource,
         name,
@@ -385,6 +415,33 @@ export class Objects {
 function registryKey(resource: Resource, namespace: string | undefined, name: string): string {
   const folder = resource.custom ? `${resource.group}/${resource.plural}` : resource.plural;
   return `/registry/${folder}/${keyOf(namespace, name)}`;
+}
+
+/** kubectl that once applied on the client side may do so again: what it would compare with is kept up to date. */
+function keepLastApplied(draft: ApiObject, configuration: Fields, manager: string): void {
+  const { annotations } = draft.metadata;
+  if (manager !== 'kubectl' || annotations?.[LAST_APPLIED] === undefined) return;
+  const { annotations: given, ...metadata } = fieldsAt(configuration, 'metadata') ?? {};
+  const { [LAST_APPLIED]: _last, ...others } = isFields(given) ? given : {};
+  const rest = Object.keys(others).length === 0 ? {} : { annotations: others };
+  const text = JSON.stringify(sorted({ ...configuration, metadata: { ...metadata, ...rest } }));
+  draft.metadata.annotations = { ...annotations, [LAST_APPLIED]: `${text}\n` };
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isFields(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([left], [right]) => (left < right ? -1 : 1))
+      .map(([name, member]) => [name, sorted(member)]),
+  );
+}
+
+function withOwners(live: ApiObject, owners: readonly ManagedFieldsEntry[]): ApiObject {
+  // One entry that says nothing stands for none at all.
+  const given = owners.filter((entry) => Object.keys(entry).length > 0);
+  return { ...live, metadata: { ...live.metadata, managedFields: given } };
 }
 
 function statusPart({ apiVersion, kind, metadata, status }: Fields): Fields {

@@ -97,6 +97,8 @@ export interface Strategy {
   prepareDelete?(draft: ApiObject, context: StrategyContext): void;
   prepareUpdate?(draft: ApiObject, old: ApiObject, context: StrategyContext): void;
   validate?(draft: ApiObject, old: ApiObject | undefined): readonly FieldError[];
+  /** What is accepted but probably a mistake. */
+  warnings?(draft: ApiObject): readonly string[];
   /** A controller of its own ends it: deletion carries no grace and is no new generation. */
   readonly ownsDeletion?: boolean;
   /** Seconds between a delete and the end; 0 removes at once. */

@@ -66,3 +66,19 @@ describe('field selectors', () => {
     );
   });
 });
+
+describe('refusals of label selectors', () => {
+  it.each([
+    [',', "found ',', expected: !, identifier, or 'end of string'"],
+    ['app in web', "unable to parse requirement: found 'web' expected: '('"],
+    ['a b', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
+    ['a=b,', "found '', expected: identifier after ','"],
+    ['a=b c', "found 'c', expected: ',' or 'end of string'"],
+    [
+      'a>x',
+      "unable to parse requirement: values[0]: Invalid value: \"x\": for 'Gt', 'Lt' operators, the value must be an integer",
+    ],
+  ])('%s', (text, message) => {
+    expect(() => parseLabelSelector(text)).toThrow(message);
+  });
+});

@@ -3,100 +3,41 @@
  * object. Out: a predicate, or a BadRequest error that says what cannot be parsed.
  */
 import { fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields.ts';
-import { QUALIFIED_NAME_MESSAGE } from './names.ts';
+import { parseRequirements, type Requirement } from './labelSelectorParser.ts';
 import { badRequest } from './status.ts';
 
 type Labels = Readonly<Record<string, string>>;
 export type LabelPredicate = (labels: Labels) => boolean;
 export type ObjectPredicate = (object: ApiObject) => boolean;
 
-const KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
-const VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
-const MAX_LENGTH = 63;
-
-/** Commas inside parentheses belong to a value set, not between requirements. */
-function splitRequirements(text: string): string[] {
-  const parts: string[] = [];
-  let depth = 0;
-  let start = 0;
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index];
-    if (character === '(') depth++;
-    else if (character === ')') depth--;
-    else if (character === ',' && depth === 0) {
-      parts.push(text.slice(start, index));
-      start = index + 1;
-    }
+function predicate({ key, operator, values }: Requirement): LabelPredicate {
+  const [first = ''] = values;
+  switch (operator) {
+    case '=':
+      return (labels) => labels[key] === first;
+    case '!=':
+      return (labels) => labels[key] !== first;
+    case 'in':
+      return (labels) => labels[key] !== undefined && values.includes(labels[key]);
+    case 'notin':
+      return (labels) => labels[key] === undefined || !values.includes(labels[key]);
+    case 'exists':
+      return (labels) => labels[key] !== undefined;
+    case '!':
+      return (labels) => labels[key] === undefined;
+    case '>':
+    case '<':
+      return (labels) => {
+        const value = labels[key];
+        if (value === undefined || !/^-?\d+$/.test(value)) return false;
+        return operator === '>' ? BigInt(value) > BigInt(first) : BigInt(value) < BigInt(first);
+      };
   }
-  parts.push(text.slice(start));
-  return parts.map((part) => part.trim());
-}
-
-function parseRequirement(text: string): LabelPredicate {
-  const set = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/.exec(text);
-  if (set) {
-    const [, key = '', operator, list = ''] = set;
-    checkKey(key);
-    const values = new Set(list.split(',').map((value) => checkValue(value.trim(), text)));
-    return operator === 'in'
-      ? (labels) => labels[key] !== undefined && values.has(labels[key])
-      : (labels) => labels[key] === undefined || !values.has(labels[key]);
-  }
-  const equality = /^([^=!<>\s]+)\s*(==|!=|=)\s*(\S*)$/.exec(text);
-  if (equality) {
-    const [, key = '', operator, value = ''] = equality;
-    checkKey(key);
-    if (/^[()]/.test(value)) {
-      throw badRequest(`unable to parse requirement: found '${value.slice(0, 1)}', expected: identifier`);
-    }
-    checkValue(value, text);
-    return operator === '!=' ? (labels) => labels[key] !== value : (labels) => labels[key] === value;
-  }
-  const order = /^([^=!<>\s]+)\s*(<|>)\s*(-?\d+)$/.exec(text);
-  if (order) {
-    const [, key = '', operator, bound = ''] = order;
-    checkKey(key);
-    return (labels) => {
-      const value = labels[key];
-      if (value === undefined || !/^-?\d+$/.test(value)) return false;
-      return operator === '>' ? BigInt(value) > BigInt(bound) : BigInt(value) < BigInt(bound);
-    };
-  }
-  const existence = /^(!?)\s*(\S+)$/.exec(text);
-  if (existence) {
-    const [, not, key = ''] = existence;
-    checkKey(key);
-    return not === '!' ? (labels) => labels[key] === undefined : (labels) => labels[key] !== undefined;
-  }
-  const extra = /^([^=!<>\s]+)\s*(==|!=|=)\s*\S+\s+(\S+)/.exec(text)?.[3];
-  throw badRequest(
-    extra === undefined
-      ? `unable to parse requirement: ${JSON.stringify(text)} is not a label selector`
-      : `found '${extra}', expected: ',' or 'end of string'`,
-  );
-}
-
-function checkKey(key: string): void {
-  const name = key.includes('/') ? key.slice(key.indexOf('/') + 1) : key;
-  if (!KEY.test(key) || name.length > MAX_LENGTH) {
-    const why =
-      name.length > MAX_LENGTH ? `name part must be no more than ${MAX_LENGTH} bytes` : QUALIFIED_NAME_MESSAGE;
-    throw badRequest(`unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: ${why}`);
-  }
-}
-
-function checkValue(value: string, text: string): string {
-  if (!VALUE.test(value) || value.length > MAX_LENGTH) {
-    throw badRequest(
-      `unable to parse requirement: values: Invalid value: ${JSON.stringify(value)} in ${JSON.stringify(text)}`,
-    );
-  }
-  return value;
 }
 
 export function parseLabelSelector(text: string | undefined): LabelPredicate | undefined {
   if (text === undefined || text.trim() === '') return undefined;
-  const requirements = splitRequirements(text).map(parseRequirement);
+  const requirements = parseRequirements(text).map(predicate);
   return (labels) => requirements.every((matches) => matches(labels));
 }
 

@@ -1,13 +1,16 @@
 /**
- * POST serviceaccounts/token. In: an account and a TokenRequest. Out: the request with a signed token in its status. The
- * key lives as long as the process; nobody but this server checks the signature.
+ * Tokens of service accounts. In: an account and a TokenRequest, or a token that somebody shows. Out: the request with a
+ * signed token in its status, or the account that the token speaks for. The key lives as long as the process; nobody
+ * but this server checks the signature.
  */
-import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto';
+import { accountGroups, accountUserName, AUTHENTICATED, type User } from './access/user.ts';
 import { ownershipAfterUpdate } from './apply/managedFields.ts';
-import { fieldsAt, listAt, numberAt, type ApiObject, type Fields } from './fields.ts';
+import { fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
 import { timestamp } from './humanTime.ts';
 import { shapeNamed } from './kubernetesTypes.ts';
-import { invalid, invalidValue } from './status.ts';
+import { badRequest, invalid, invalidValue, notFound } from './status.ts';
+import { keyOf, type Store } from './store.ts';
 
 const ISSUER = 'https://kubernetes.default.svc';
 const HOUR_SECONDS = 3600;
@@ -24,6 +27,59 @@ export interface TokenContext {
   readonly now: number;
   readonly fieldManager: string;
   uuid(): string;
+  readonly store: Store;
+}
+
+const BOUND = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const;
+
+/** What the token lives and dies with, as its claims name it. */
+function boundObject(body: Fields, namespace: string, store: Store): Fields {
+  const reference = fieldsAt(body, 'spec', 'boundObjectRef');
+  if (reference === undefined) return {};
+  const kind = textAt(reference, 'kind') ?? '';
+  const name = textAt(reference, 'name') ?? '';
+  if (kind !== 'Pod' && kind !== 'Secret' && kind !== 'Node') {
+    const value = `${textAt(reference, 'apiVersion') ?? ''}, Kind=${kind}`;
+    throw badRequest(`cannot bind token to object of type ${value}`);
+  }
+  const plural = BOUND[kind];
+  const found = store.table('', plural).get(keyOf(kind === 'Node' ? undefined : namespace, name));
+  if (found === undefined) throw notFound({ group: '', plural }, name);
+  return { [kind.toLowerCase()]: { name, uid: found.metadata.uid } };
+}
+
+/** Whom a token speaks for; `undefined` for a forgery, an expired one, or one whose account has gone. */
+export function accountOfToken(token: string, store: Store, now: number): User | undefined {
+  const [head = '', body = '', signature = ''] = token.split('.');
+  if (signingKey === undefined || signature === '') return undefined;
+  const key = { key: createPublicKey(signingKey), dsaEncoding: 'ieee-p1363' } as const;
+  if (!verify('sha256', Buffer.from(`${head}.${body}`), key, Buffer.from(signature, 'base64url'))) return undefined;
+  const claims: unknown = JSON.parse(Buffer.from(body, 'base64url').toString('utf8'));
+  const inCluster = fieldsAt(claims, 'kubernetes.io');
+  const namespace = textAt(inCluster, 'namespace') ?? '';
+  const name = textAt(inCluster, 'serviceaccount', 'name') ?? '';
+  const uid = textAt(inCluster, 'serviceaccount', 'uid');
+  if ((numberAt(claims, 'exp') ?? 0) * 1000 <= now) return undefined;
+  if (!listAt(claims, 'aud').includes(ISSUER)) return undefined;
+  if (store.table('', 'serviceaccounts').get(keyOf(namespace, name))?.metadata.uid !== uid) return undefined;
+  const extra: Record<string, readonly string[]> = {
+    'authentication.kubernetes.io/credential-id': [`JTI=${textAt(claims, 'jti') ?? ''}`],
+  };
+  for (const [kind, plural] of Object.entries(BOUND)) {
+    const bound = inCluster?.[kind.toLowerCase()];
+    if (!isFields(bound)) continue;
+    const boundName = textAt(bound, 'name') ?? '';
+    const live = store.table('', plural).get(keyOf(kind === 'Node' ? undefined : namespace, boundName));
+    if (live?.metadata.uid !== bound['uid']) return undefined;
+    extra[`authentication.kubernetes.io/${kind.toLowerCase()}-name`] = [boundName];
+    extra[`authentication.kubernetes.io/${kind.toLowerCase()}-uid`] = [String(bound['uid'])];
+  }
+  return {
+    name: accountUserName({ namespace, name }),
+    uid,
+    groups: [...accountGroups(namespace), AUTHENTICATED],
+    extra,
+  };
 }
 
 export function requestToken(account: ApiObject, body: Fields, context: TokenContext): object {
@@ -47,7 +103,7 @@ export function requestToken(account: ApiObject, body: Fields, context: TokenCon
     iat: issued,
     iss: ISSUER,
     jti: context.uuid(),
-    'kubernetes.io': { namespace, serviceaccount: { name, uid } },
+    'kubernetes.io': { namespace, serviceaccount: { name, uid }, ...boundObject(body, namespace, context.store) },
     nbf: issued,
     sub: `system:serviceaccount:${namespace}:${name}`,
   });

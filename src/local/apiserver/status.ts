@@ -87,7 +87,7 @@ export interface ApplyConflict {
 
 /** `conflicts` in the order in which they are to be shown, one cause each. */
 export function applyConflict(conflicts: readonly ApplyConflict[]): KubeError {
-  const managers = [...new Set(conflicts.map((entry) => entry.manager))];
+  const managers = [...new Set(conflicts.map((entry) => entry.manager))].sort();
   const lines = managers.map((manager) => {
     const fields = conflicts.filter((entry) => entry.manager === manager).map((entry) => entry.field);
     return fields.length === 1 && managers.length === 1
@@ -154,6 +154,11 @@ export function forbidden(resource: ResourceName, name: string, why: string, cau
     ...detailsOf(resource, name),
     ...(causes === undefined ? {} : { causes }),
   });
+}
+
+/** A path that is no resource. */
+export function forbiddenPath(why: string): KubeError {
+  return failure(403, 'Forbidden', `forbidden: ${why}`, {});
 }
 
 export function unauthorized(): KubeError {

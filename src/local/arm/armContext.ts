@@ -1,17 +1,29 @@
 /** What the routes of the local Azure share, and the responses that they have in common. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
-import type { Operation, Operations } from './operations.ts';
-import type { ResourceStore } from './resourceStore.ts';
-import type { ArmResponse } from './router.ts';
 import type { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
+import { ArmError } from './armError.ts';
+import type { Operation, Operations } from './operations.ts';
+import { present, type ArmResource, type ResourceStore } from './resourceStore.ts';
+import type { ArmRequest, ArmResponse } from './server/router.ts';
 
 /** How long changes take, in milliseconds. */
 export interface ArmDurations {
   readonly networkInterface: number;
   readonly virtualMachineCreate: number;
   readonly virtualMachineDelete: number;
+  /** A change of tags, identities or size. */
+  readonly virtualMachineUpdate: number;
+  /** Start, stop, restart. */
+  readonly virtualMachinePower: number;
   readonly extension: number;
+  /** Networks, security groups, load balancers, disks and everything else that is small. */
+  readonly other: number;
+  readonly managedCluster: number;
+  readonly agentPool: number;
+  readonly resourceGroupDelete: number;
+  /** How long an interface stays bound to a machine that could not be made. */
+  readonly interfaceReservation: number;
 }
 
 export interface ArmContext {
@@ -22,12 +34,15 @@ export interface ArmContext {
   readonly catalogue: SkuCatalogue;
   readonly location: string;
   readonly durations: ArmDurations;
+  /** Most items on one page of a list. */
+  readonly pageSize: number;
   /** `https://127.0.0.1:<port>`, known once the server listens. */
   readonly endpoint: () => string;
 }
 
 /** Real Azure says 10 for machines; a local change may be over sooner. */
 const MAX_RETRY_AFTER_SECONDS = 10;
+const FALLBACK_VERSION = '2024-07-01';
 
 /** When a client should ask again, in whole seconds. */
 export function retryAfter(context: ArmContext, operation: Operation): string {
@@ -38,11 +53,12 @@ export function retryAfter(context: ArmContext, operation: Operation): string {
 /** Headers that let a client follow an operation, in both ways that ARM offers. */
 function operationHeaders(
   context: ArmContext,
-  namespace: string,
+  request: ArmRequest,
   operation: Operation,
-): Readonly<Record<string, string>> {
+): Readonly<Record<'azure-asyncoperation' | 'location' | 'retry-after', string>> {
+  const namespace = /\/providers\/([^/]+)/i.exec(request.path)?.[1] ?? 'Microsoft.Resources';
   const base = `${context.endpoint()}/subscriptions/${context.store.subscriptionId}/providers/${namespace}/locations/${context.location}`;
-  const version = 'api-version=2024-07-01';
+  const version = `api-version=${request.query.get('api-version') ?? FALLBACK_VERSION}`;
   return {
     'azure-asyncoperation': `${base}/operations/${operation.id}?${version}`,
     location: `${base}/operationResults/${operation.id}?${version}`,
@@ -50,24 +66,62 @@ function operationHeaders(
   };
 }
 
-/** PUT and PATCH answers carry the resource, and a 201 no Location: the resource's own address is the result. */
+/** PUT and PATCH answers carry the resource, and no Location: the resource's own address is the result. */
 export function changed(
   context: ArmContext,
-  namespace: string,
+  request: ArmRequest,
   status: 200 | 201,
-  body: unknown,
+  resource: ArmResource,
   operation: Operation,
 ): ArmResponse {
-  const { location: _location, ...headers } = operationHeaders(context, namespace, operation);
-  return { status, body, headers };
+  const { location: _location, ...headers } = operationHeaders(context, request, operation);
+  return { status, body: present(resource), headers };
 }
 
-export function accepted(context: ArmContext, namespace: string, operation: Operation): ArmResponse {
-  return { status: 202, headers: operationHeaders(context, namespace, operation) };
+export function accepted(
+  context: ArmContext,
+  request: ArmRequest,
+  operation: Operation,
+  resource?: ArmResource,
+): ArmResponse {
+  return {
+    status: 202,
+    headers: operationHeaders(context, request, operation),
+    ...(resource && { body: present(resource) }),
+  };
 }
 
+/** A list that always fits on one page. */
 export function listed(values: readonly unknown[]): ArmResponse {
   return { status: 200, body: { value: values } };
+}
+
+/** One page of resources in order of id, and the link to the next. A page stays right when others come and go. */
+export function paged(
+  context: ArmContext,
+  request: ArmRequest,
+  resources: readonly ArmResource[],
+  show: (resource: ArmResource) => unknown = present,
+): ArmResponse {
+  const top = Number(request.query.get('$top') ?? Number.NaN);
+  const size = Number.isInteger(top) && top > 0 ? Math.min(top, context.pageSize) : context.pageSize;
+  const after = lastOf(request.query.get('$skiptoken') ?? request.query.get('$skipToken'));
+  const rest = resources.filter(({ id }) => id.toLowerCase() > after);
+  const page = rest.slice(0, size);
+  const last = page.at(-1);
+  if (last === undefined || rest.length <= size) return listed(page.map(show));
+  const query = new URLSearchParams(request.query);
+  query.delete('$skipToken');
+  query.set('$skiptoken', Buffer.from(last.id.toLowerCase()).toString('base64url'));
+  const nextLink = `${context.endpoint()}${request.path}?${query.toString()}`;
+  return { status: 200, body: { value: page.map(show), nextLink } };
+}
+
+function lastOf(skipToken: string | null): string {
+  if (skipToken === null) return '';
+  const id = Buffer.from(skipToken, 'base64url').toString('utf8');
+  if (id.startsWith('/')) return id;
+  throw new ArmError(400, 'InvalidSkipToken', `The skip token '${skipToken}' is not one that was issued here.`);
 }
 
 export function timestamp(milliseconds: number): string {

@@ -1,36 +1,53 @@
 /** A request that ARM refuses, with the HTTP status and the machine-readable code that real Azure uses. */
+export interface ArmErrorDetail {
+  readonly code: string;
+  readonly message: string;
+  readonly target?: string;
+}
+
+export interface ArmErrorOptions {
+  readonly target?: string;
+  readonly details?: readonly ArmErrorDetail[];
+  readonly innererror?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The container service writes its errors without the `error` around them. */
+  readonly flat?: true;
+}
+
+export interface ArmErrorContent extends ArmErrorDetail {
+  readonly details?: readonly ArmErrorDetail[];
+  readonly innererror?: Readonly<Record<string, unknown>>;
+}
+
 export class ArmError extends Error {
   override readonly name = 'ArmError';
   readonly status: number;
   readonly code: string;
-  readonly target: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  private readonly options: ArmErrorOptions;
 
-  constructor(
-    status: number,
-    code: string,
-    message: string,
-    options: { readonly target?: string; readonly headers?: Readonly<Record<string, string>> } = {},
-  ) {
+  constructor(status: number, code: string, message: string, options: ArmErrorOptions = {}) {
     super(message);
     this.status = status;
     this.code = code;
-    this.target = options.target;
     this.headers = options.headers ?? {};
+    this.options = options;
   }
 
-  /** The body of the response: `{"error":{"code","message"}}`. */
-  toBody(): ArmErrorBody {
+  /** What operations and responses say of it. */
+  content(): ArmErrorContent {
+    const { target, details, innererror } = this.options;
     return {
-      error: {
-        code: this.code,
-        message: this.message,
-        ...(this.target === undefined ? {} : { target: this.target }),
-      },
+      code: this.code,
+      message: this.message,
+      ...(target === undefined ? {} : { target }),
+      ...(details === undefined ? {} : { details }),
+      ...(innererror === undefined ? {} : { innererror }),
     };
   }
-}
 
-export interface ArmErrorBody {
-  readonly error: { readonly code: string; readonly message: string; readonly target?: string };
+  /** The body of the response: `{"error":{"code","message"}}`, or without the wrapping. */
+  toBody(): object {
+    return this.options.flat === true ? this.content() : { error: this.content() };
+  }
 }

@@ -31,3 +31,9 @@ export function textsAt(value: unknown, ...path: readonly string[]): Readonly<Re
     Object.entries(objectAt(value, ...path)).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );
 }
+
+/** A value as text: text as it is, anything else as the JSON it came as. */
+export function asText(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

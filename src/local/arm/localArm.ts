@@ -2,32 +2,27 @@
  * An Azure that the Azure SDK believes, in this process. In: a clock, randomness, names. Out: an HTTPS endpoint on
  * loopback with its own token endpoint, and a feed of machines for whoever plays the computers inside them.
  */
+import { SeededRandom } from '../../clock/seededRandom.ts';
 import type { Random } from '../../clock/random.ts';
+import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { createCertificateAuthority, issueServerCertificate, type CertificateAuthority } from '../certificates.ts';
 import type { ArmContext, ArmDurations } from './armContext.ts';
-import { ArmServer, type YieldingClock } from './armServer.ts';
-import { directoryRoutes } from './directory.ts';
+import { createServices, type Services } from './services.ts';
+import type { CapacityLimit } from './compute/capacity.ts';
+import type { SkuRestriction } from './compute/skus.ts';
+import type { QuotaLimits } from './compute/usages.ts';
+import type { RoleAssignment } from './directory/principals.ts';
+import type { FederatedCredential, LocalCredentials } from './directory/tokens.ts';
 import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
-import { finishHalfDone } from './halfDone.ts';
-import { NETWORK_INTERFACES, NetworkInterfaces } from './networkInterfaces.ts';
-import { Networks, type ClusterNetwork } from './networks.ts';
+import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { Operations } from './operations.ts';
-import { platformRoutes } from './platform.ts';
-import { ResourceGraph } from './resourceGraph.ts';
-import { ResourceStore } from './resourceStore.ts';
-import { RetailPrices } from './retailPrices.ts';
+import { finishHalfDone } from './halfDone.ts';
 import { ResourceJournal } from './resourceJournal.ts';
-import { Router } from './router.ts';
-import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
-import { Tokens, type LocalCredentials } from './tokens.ts';
-import { Usages, type QuotaLimits } from './usages.ts';
-import { extensionRoutes } from './virtualMachineExtensions.ts';
-import {
-  VIRTUAL_MACHINES,
-  VirtualMachines,
-  type LocalVirtualMachine,
-  type VirtualMachineEvent,
-} from './virtualMachines.ts';
+import { ResourceStore } from './resourceStore.ts';
+import { ArmServer, type YieldingClock } from './server/armServer.ts';
+import { Gate } from './server/gate.ts';
+import { AZURE_LIMITS, Throttling, type ThrottleLimits } from './server/throttling.ts';
+import type { LocalVirtualMachine, VirtualMachineEvent } from './virtualMachines.ts';
 
 export interface LocalArmOptions {
   readonly clock: YieldingClock;
@@ -37,9 +32,17 @@ export interface LocalArmOptions {
   readonly subscriptionId?: string;
   /** The group that holds the cluster's machines. */
   readonly nodeResourceGroup?: string;
+  /** The cluster itself, in its own group. */
+  readonly cluster?: { readonly resourceGroup: string; readonly name: string };
   readonly durations?: Partial<ArmDurations>;
   /** Limits in vCPUs, where they differ from generous ones. */
   readonly quota?: QuotaLimits;
+  /** Sizes that the subscription may not use. */
+  readonly restrictions?: readonly SkuRestriction[];
+  /** How fast a principal may ask: Azure's limits unless told otherwise; `none` lets everything through. */
+  readonly throttling?: ThrottleLimits | 'none';
+  /** Most items on a page of a list. */
+  readonly pageSize?: number;
   readonly faults?: FaultPlan;
   /** Where the subscription's resources are kept between processes; nowhere unless given. */
   readonly stateFile?: string;
@@ -51,23 +54,27 @@ const DEFAULT_DURATIONS: ArmDurations = {
   networkInterface: 500,
   virtualMachineCreate: 8000,
   virtualMachineDelete: 5000,
+  virtualMachineUpdate: 1000,
+  virtualMachinePower: 3000,
   extension: 1000,
+  other: 500,
+  managedCluster: 10_000,
+  agentPool: 5000,
+  resourceGroupDelete: 5000,
+  interfaceReservation: 180_000,
 };
-/** AKS ends the names of a cluster's resources with a number of eight digits. */
-const CLUSTER_ID = '10000000';
+const DEFAULT_PAGE = 200;
 
 export class LocalArm {
   readonly location: string;
   readonly subscriptionId: string;
   readonly nodeResourceGroup: string;
+  readonly cluster: { readonly resourceGroup: string; readonly name: string };
   readonly network: ClusterNetwork;
   readonly credentials: LocalCredentials;
   private readonly options: LocalArmOptions;
-  private readonly operations: Operations;
-  private readonly machines: VirtualMachines;
-  private readonly usages: Usages;
-  private readonly tokens: Tokens;
-  private readonly catalogue: SkuCatalogue;
+  private readonly context: ArmContext;
+  private readonly services: Services;
   private readonly server: ArmServer;
   private readonly journal: ResourceJournal | undefined;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
@@ -77,52 +84,49 @@ export class LocalArm {
     const { clock, random } = options;
     this.location = options.location ?? 'eastus';
     this.subscriptionId = options.subscriptionId ?? random.uuid();
-    this.nodeResourceGroup = options.nodeResourceGroup ?? `MC_local_local_${this.location}`;
+    this.cluster = options.cluster ?? { resourceGroup: 'local', name: 'local' };
+    this.nodeResourceGroup =
+      options.nodeResourceGroup ?? `MC_${this.cluster.resourceGroup}_${this.cluster.name}_${this.location}`;
     this.credentials = { tenantId: random.uuid(), clientId: random.uuid(), clientSecret: random.uuid() };
-    this.operations = new Operations(clock, random);
-    const store = new ResourceStore(this.subscriptionId);
-    this.catalogue = new SkuCatalogue(this.location);
-    const context: ArmContext = {
+    this.context = {
       clock,
       random,
-      store,
-      operations: this.operations,
-      catalogue: this.catalogue,
+      store: new ResourceStore(this.subscriptionId),
+      operations: new Operations(clock, random),
+      catalogue: new SkuCatalogue(this.location),
       location: this.location,
       durations: { ...DEFAULT_DURATIONS, ...options.durations },
+      pageSize: options.pageSize ?? DEFAULT_PAGE,
       endpoint: () => this.endpoint,
     };
-    store.addGroup(this.nodeResourceGroup);
-    const networks = new Networks(context);
-    this.network = networks.addCluster(this.nodeResourceGroup, CLUSTER_ID);
-    // What was laid out above is there again, and what an earlier process has changed of it is put over it.
+    const faults = options.faults ?? NO_FAULTS;
+    this.services = createServices({
+      context: this.context,
+      credentials: this.credentials,
+      faults,
+      quota: options.quota ?? {},
+      restrictions: options.restrictions ?? [],
+    });
+    const { store } = this.context;
     if (options.stateFile !== undefined) this.journal = new ResourceJournal(options.stateFile, store);
-    const interfaces = new NetworkInterfaces(context, networks);
-    this.usages = new Usages(context, options.quota);
-    const { usages } = this;
-    this.machines = new VirtualMachines(context, interfaces, usages);
-    interfaces.resume();
-    this.machines.resume();
-    finishHalfDone(context, new Set([NETWORK_INTERFACES, VIRTUAL_MACHINES]));
-    const tokens = new Tokens(clock, this.credentials);
-    this.tokens = tokens;
-    const graph = new ResourceGraph(context, [VIRTUAL_MACHINES, NETWORK_INTERFACES]);
+    this.network = this.services.addCluster(this.cluster, this.nodeResourceGroup);
+    // Whatever an earlier process left half done comes to its end.
+    this.services.resume();
+    finishHalfDone(this.context, this.services.resumedTypes);
+    const { tokens, images, router } = this.services;
+    const limits = options.throttling ?? AZURE_LIMITS;
     this.server = new ArmServer({
       clock,
-      random,
-      tokens,
-      faults: options.faults ?? NO_FAULTS,
-      subscriptionId: this.subscriptionId,
-      router: new Router([
-        ...platformRoutes(context, this.credentials.tenantId),
-        ...networks.routes(),
-        ...interfaces.routes(),
-        ...usages.routes(),
-        ...this.machines.routes(),
-        ...extensionRoutes(context),
-        ...graph.routes(),
-        ...directoryRoutes(tokens, new RetailPrices(), () => this.endpoint),
-      ]),
+      random: new SeededRandom(Math.floor(random.next() * 2 ** 31)),
+      faults,
+      location: this.location,
+      router,
+      gate: new Gate({
+        tokens,
+        store,
+        throttling: limits === 'none' ? undefined : new Throttling(clock, limits),
+        sharedSubscriptions: [images.sharedSubscription],
+      }),
     });
   }
 
@@ -137,7 +141,8 @@ export class LocalArm {
 
   /** Stops answering, and drops whatever was under way. */
   async close(): Promise<void> {
-    this.operations.close();
+    this.context.operations.close();
+    this.services.events.close();
     this.journal?.close();
     await this.server.close();
   }
@@ -153,38 +158,84 @@ export class LocalArm {
 
   /** A TokenCredential for clients in this process. Others get theirs with `credentials` from the token endpoint. */
   get credential(): { getToken(): Promise<{ token: string; expiresOnTimestamp: number }> } {
-    return { getToken: async () => ({ token: this.tokens.endless(), expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
+    const { tokens, owner } = this.services;
+    return { getToken: async () => ({ token: tokens.endless(owner), expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
+  }
+
+  /** Where the metadata service of a machine answers: its `/metadata/…` is below this. */
+  metadataEndpoint(machine: string): string {
+    return `${this.endpoint}/imds/${machine}`;
+  }
+
+  /** Another client with roles of its own, where the first may do everything. */
+  addPrincipal(assignments: readonly RoleAssignment[]): LocalCredentials {
+    const { random } = this.options;
+    const principal = { clientId: random.uuid(), objectId: random.uuid(), clientSecret: random.uuid(), assignments };
+    this.services.principals.add(principal);
+    return { tenantId: this.credentials.tenantId, clientId: principal.clientId, clientSecret: principal.clientSecret };
+  }
+
+  /** Lets tokens of another issuer, such as a cluster's, stand for a client: workload identity. */
+  federate(credential: FederatedCredential): void {
+    this.services.tokens.federate(credential);
   }
 
   /** Tells of machines from now on; returns a function that ends it. */
   onVirtualMachine(listener: (event: VirtualMachineEvent) => void): () => void {
-    return this.machines.onEvent(listener);
+    return this.services.machines.onEvent(listener);
   }
 
   /** The machines that exist now, whatever their state. */
   virtualMachines(): readonly LocalVirtualMachine[] {
-    return this.machines.all();
+    return this.services.machines.all();
   }
 
   /** Changes a quota: a family's name, `cores` for the region, `lowPriorityCores` for spot; undefined restores it. */
   setQuota(counter: string, limit: number | undefined): void {
-    this.usages.setLimit(counter, limit);
+    this.services.usages.setLimit(counter, limit);
   }
 
-  /** Takes a machine back as Azure does with spot capacity; false when there is none of that name. */
-  preempt(name: string): boolean {
-    return this.machines.preempt(name);
+  /** Takes a size from the subscription, everywhere or in some zones; returns how to give it back. */
+  restrict(restriction: SkuRestriction): () => void {
+    this.services.skus.restrict(restriction);
+    return () => this.services.skus.unrestrict(restriction.size);
+  }
+
+  /**
+   * Limits how many vCPUs Azure has for some machines; returns how to lift it. Spot machines beyond the limit get
+   * `notice` milliseconds and are taken back.
+   */
+  limitCapacity(limit: CapacityLimit, notice = 30_000): () => void {
+    const { capacity, machines } = this.services;
+    const lift = capacity.add(limit);
+    for (const machine of capacity.excess(limit)) {
+      this.services.events.schedule(machine.name, 'Preempt', notice, () => machines.evict(machine));
+    }
+    return lift;
+  }
+
+  /**
+   * Takes a machine back as Azure does with spot capacity, after telling it when there is notice in milliseconds;
+   * false when there is none of that name.
+   */
+  preempt(name: string, notice = 0): boolean {
+    const { machines, events } = this.services;
+    const machine = machines.byName(name);
+    if (machine === undefined) return false;
+    if (notice > 0) events.schedule(machine.name, 'Preempt', notice, () => machines.evict(machine));
+    else machines.evict(machine);
+    return true;
   }
 
   /** What a size is: its quota family, its price per hour. */
   size(name: string): { readonly family: string; readonly price: number } | undefined {
-    const found = this.catalogue.find(name);
+    const found = this.context.catalogue.find(name);
     return found && { family: found.sku.family, price: found.price };
   }
 
   /** Data disks that machines of a size take; undefined for a size that is not sold here. */
   dataDisks(size: string): number | undefined {
-    const capabilities = this.catalogue.find(size)?.sku.capabilities;
+    const capabilities = this.context.catalogue.find(size)?.sku.capabilities;
     const count = capabilities?.find(({ name }) => name === 'MaxDataDiskCount')?.value;
     return count === undefined ? undefined : Number(count);
   }

@@ -14,6 +14,8 @@ export interface Operation {
   endedAt: number | undefined;
   status: 'InProgress' | 'Succeeded' | 'Failed';
   error: ArmError | undefined;
+  /** What a client that follows `Location` gets at the end; `'empty'` for an answer without a body, else 204. */
+  result: (() => unknown) | undefined;
 }
 
 export interface Change {
@@ -22,6 +24,7 @@ export interface Change {
   readonly finish: () => void;
   /** When given, the change fails at its end, and this undoes or marks what was begun. */
   readonly failure?: { readonly error: ArmError; readonly apply: () => void } | undefined;
+  readonly result?: () => unknown;
 }
 
 /** Azure forgets operations, too; clients that poll this late get a 404. */
@@ -31,7 +34,8 @@ export class Operations {
   private readonly clock: Clock;
   private readonly random: Random;
   private readonly operations = new Map<string, Operation>();
-  private readonly pending = new Set<() => void>();
+  /** How to call off each change that is under way, by the id of its operation. */
+  private readonly pending = new Map<string, () => void>();
 
   constructor(clock: Clock, random: Random) {
     this.clock = clock;
@@ -39,21 +43,38 @@ export class Operations {
   }
 
   begin(change: Change): Operation {
-    const operation: Operation = {
-      id: this.random.uuid(),
-      startedAt: this.clock.now(),
-      endsAt: this.clock.now() + change.milliseconds,
-      endedAt: undefined,
-      status: 'InProgress',
-      error: undefined,
-    };
-    this.remember(operation);
+    const operation = this.newOperation(change.milliseconds, change.result);
     const cancel = this.clock.after(change.milliseconds, () => {
-      this.pending.delete(cancel);
+      this.pending.delete(operation.id);
       this.end(operation, change);
     });
-    this.pending.add(cancel);
+    this.pending.set(operation.id, cancel);
     return operation;
+  }
+
+  /** Something newer takes over: the change does not happen, and whoever follows it hears why. */
+  preempt(operation: Operation): void {
+    if (operation.status !== 'InProgress') return;
+    this.pending.get(operation.id)?.();
+    this.pending.delete(operation.id);
+    operation.status = 'Failed';
+    operation.endedAt = this.clock.now();
+    operation.error = new ArmError(
+      409,
+      'OperationPreempted',
+      'Operation execution has been preempted by a more recent operation.',
+    );
+  }
+
+  /** One whose end somebody else decides; it is expected after `milliseconds`. */
+  open(milliseconds: number): { readonly operation: Operation; readonly end: (failure: ArmError | undefined) => void } {
+    const operation = this.newOperation(milliseconds, undefined);
+    const end = (failure: ArmError | undefined): void => {
+      operation.endedAt = this.clock.now();
+      operation.error = failure;
+      operation.status = failure === undefined ? 'Succeeded' : 'Failed';
+    };
+    return { operation, end };
   }
 
   find(id: string): Operation {
@@ -66,7 +87,7 @@ export class Operations {
 
   /** Drops what is still under way: nothing happens after this. */
   close(): void {
-    for (const cancel of this.pending) cancel();
+    for (const cancel of this.pending.values()) cancel();
     this.pending.clear();
   }
 
@@ -84,6 +105,20 @@ export class Operations {
       operation.error =
         error instanceof ArmError ? error : new ArmError(500, 'InternalServerError', `Unexpected: ${String(error)}`);
     }
+  }
+
+  private newOperation(milliseconds: number, result: Operation['result']): Operation {
+    const operation: Operation = {
+      id: this.random.uuid(),
+      startedAt: this.clock.now(),
+      endsAt: this.clock.now() + milliseconds,
+      endedAt: undefined,
+      status: 'InProgress',
+      error: undefined,
+      result,
+    };
+    this.remember(operation);
+    return operation;
   }
 
   private remember(operation: Operation): void {

@@ -37,16 +37,21 @@ describe('a subscription that is kept', () => {
 
   it('has the same resources and secrets, of whatever type, and not those that are gone', () => {
     write((store) => {
-      store.putSecretly(resource('kept', { size: 1 }), { customData: 'c2VjcmV0' });
-      store.put(resource('kept', { size: 2 }));
+      store.putGroup({ name: 'group', location: 'eastus', provisioningState: 'Succeeded' });
+      store.putGroup({ name: 'passing', location: 'eastus', provisioningState: 'Deleting' });
+      store.deleteGroup('passing');
+      store.tagSubscription({ owner: 'me' });
+      store.put(resource('kept', { size: 1 }));
+      store.put({ ...resource('kept', { size: 2 }), hidden: { customData: 'c2VjcmV0' } });
       store.put(resource('gone'));
       store.delete(resource('gone').id);
     });
     // Once more, for what a second process finds was written by the rewriting of the first.
     write(() => undefined);
     write((store) => {
-      expect([...store.all()]).toEqual([resource('kept', { size: 2 })]);
-      expect(store.secretsOf(resource('kept').id)).toEqual({ customData: 'c2VjcmV0' });
+      expect(store.all()).toEqual([{ ...resource('kept', { size: 2 }), hidden: { customData: 'c2VjcmV0' } }]);
+      expect(store.allGroups().map(({ name }) => name)).toEqual(['group']);
+      expect(store.subscriptionTags()).toEqual({ owner: 'me' });
     });
   });
 

@@ -1,15 +1,14 @@
 /**
  * A subscription that outlives its process. In: every change of the resource store, whatever the type of the resource.
- * Out: a journal, from which a later process gets the same resources with what Azure keeps of them in secret.
+ * Out: a journal, from which a later process gets the same groups and resources, with what Azure keeps of them in secret.
  *
  * Operations are not kept: each type goes on with what it finds half done, and clients ask for the resource again.
  */
 import { Journal } from '../journal.ts';
-import type { JsonObject } from './jsonPath.ts';
-import type { ArmResource, ResourceChange, ResourceStore } from './resourceStore.ts';
+import type { ResourceStore, StoreChange } from './resourceStore.ts';
 
 const NAME = 'nodewrightAzure';
-const VERSION = 1;
+const VERSION = 2;
 
 export class ResourceJournal {
   private readonly journal: Journal;
@@ -23,9 +22,9 @@ export class ResourceJournal {
       version: VERSION,
       header: () => ({ subscriptionId: store.subscriptionId }),
       take: (line, isHeader) => {
-        if (!isHeader) apply(line as ResourceChange, store);
+        if (!isHeader) store.apply(line as unknown as StoreChange);
       },
-      snapshot: () => everything(store),
+      snapshot: () => store.snapshot(),
     });
     this.stopListening = store.subscribe((change) => this.journal.append(change));
   }
@@ -34,13 +33,4 @@ export class ResourceJournal {
     this.stopListening();
     this.journal.close();
   }
-}
-
-function apply(change: ResourceChange, store: ResourceStore): void {
-  if ('removed' in change) store.delete(change.removed);
-  else store.putSecretly(change.resource, change.secrets);
-}
-
-function* everything(store: ResourceStore): Iterable<{ resource: ArmResource; secrets: JsonObject | undefined }> {
-  for (const resource of store.all()) yield { resource, secrets: store.secretsOf(resource.id) };
 }

@@ -1,6 +1,6 @@
 /**
- * The resources of the subscription. In: resources with ARM ids. Out: the same, found by id or by group and type in
- * any case of letters, as ARM compares them.
+ * The one place where the local Azure keeps its resources. In: groups and resources with ARM ids. Out: the same, found
+ * by id, by group and type or below a parent, in any case of letters, as ARM compares them; and all of it as plain JSON.
  */
 import { ArmError } from './armError.ts';
 import type { JsonObject } from './jsonPath.ts';
@@ -14,73 +14,133 @@ export interface ArmResource {
   readonly zones?: readonly string[];
   readonly tags?: Readonly<Record<string, string>>;
   readonly identity?: unknown;
+  readonly sku?: unknown;
+  readonly kind?: string;
+  readonly managedBy?: string;
   readonly etag: string;
   readonly properties: JsonObject;
+  /** What Azure keeps of a resource but never shows. */
+  readonly hidden?: JsonObject;
 }
 
-/** A resource as it is now, or the id of one that is gone. `secrets` is what Azure keeps of it but never shows. */
-export type ResourceChange =
-  { readonly resource: ArmResource; readonly secrets?: JsonObject | undefined } | { readonly removed: string };
+export interface ResourceGroup {
+  readonly name: string;
+  readonly location: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly managedBy?: string;
+  readonly provisioningState: 'Succeeded' | 'Deleting';
+}
+
+/** One change of the store, as JSON can hold it: enough to make the same change elsewhere. */
+export type StoreChange =
+  | { readonly resource: ArmResource }
+  | { readonly removed: string }
+  | { readonly group: ResourceGroup }
+  | { readonly removedGroup: string }
+  | { readonly tags: Readonly<Record<string, string>> };
+
+export type StoreListener = (before: ArmResource | undefined, after: ArmResource | undefined) => void;
+
+interface TypeIndex {
+  readonly byKey: Map<string, ArmResource>;
+  /** Sorted keys; undefined after a key came or went. */
+  order: readonly string[] | undefined;
+}
+
+const EMPTY: ReadonlySet<string> = new Set();
 
 export class ResourceStore {
   readonly subscriptionId: string;
-  private readonly groups = new Map<string, string>();
+  private readonly groups = new Map<string, ResourceGroup>();
   private readonly resources = new Map<string, ArmResource>();
-  private readonly secrets = new Map<string, JsonObject>();
-  private readonly listeners = new Set<(change: ResourceChange) => void>();
+  private readonly types = new Map<string, TypeIndex>();
+  private readonly childKeys = new Map<string, Set<string>>();
+  private readonly listeners = new Set<StoreListener>();
+  private readonly subscribers = new Set<(change: StoreChange) => void>();
+  private tags: Readonly<Record<string, string>> = {};
 
   constructor(subscriptionId: string) {
     this.subscriptionId = subscriptionId;
   }
 
-  addGroup(name: string): void {
-    this.groups.set(name.toLowerCase(), name);
+  /** Tags of the subscription itself. */
+  subscriptionTags(): Readonly<Record<string, string>> {
+    return this.tags;
   }
 
-  /** The group's name as it was created; 404 when there is no such group. */
-  group(name: string): string {
-    const found = this.groups.get(name.toLowerCase());
+  tagSubscription(tags: Readonly<Record<string, string>>): void {
+    this.tags = tags;
+    this.announce({ tags });
+  }
+
+  putGroup(group: ResourceGroup): void {
+    this.groups.set(group.name.toLowerCase(), group);
+    this.announce({ group });
+  }
+
+  deleteGroup(name: string): void {
+    if (this.groups.delete(name.toLowerCase())) this.announce({ removedGroup: name });
+  }
+
+  findGroup(name: string): ResourceGroup | undefined {
+    return this.groups.get(name.toLowerCase());
+  }
+
+  /** 404 when there is no such group. */
+  group(name: string): ResourceGroup {
+    const found = this.findGroup(name);
     if (found === undefined) {
       throw new ArmError(404, 'ResourceGroupNotFound', `Resource group '${name}' could not be found.`);
     }
     return found;
   }
 
+  allGroups(): readonly ResourceGroup[] {
+    return [...this.groups.values()].toSorted((left, right) =>
+      left.name.toLowerCase() < right.name.toLowerCase() ? -1 : 1,
+    );
+  }
+
   /** `type` has one or more steps: `Microsoft.Network/virtualNetworks/subnets` takes two names. */
   idOf(group: string, type: string, ...names: readonly string[]): string {
     const [namespace = '', ...kinds] = type.split('/');
     const path = kinds.map((kind, index) => `${kind}/${names[index] ?? ''}`).join('/');
-    return `/subscriptions/${this.subscriptionId}/resourceGroups/${this.group(group)}/providers/${namespace}/${path}`;
+    return `${this.groupId(this.group(group).name)}/providers/${namespace}/${path}`;
+  }
+
+  groupId(name: string): string {
+    return `/subscriptions/${this.subscriptionId}/resourceGroups/${name}`;
   }
 
   put(resource: ArmResource): void {
-    this.resources.set(resource.id.toLowerCase(), resource);
-    this.announce({ resource, secrets: this.secretsOf(resource.id) });
-  }
-
-  /** Puts a resource together with what Azure keeps of it but never shows. */
-  putSecretly(resource: ArmResource, secrets: JsonObject | undefined): void {
-    if (secrets !== undefined) this.secrets.set(resource.id.toLowerCase(), secrets);
-    this.put(resource);
-  }
-
-  secretsOf(id: string): JsonObject | undefined {
-    return this.secrets.get(id.toLowerCase());
+    const key = resource.id.toLowerCase();
+    const before = this.resources.get(key);
+    const index = this.indexOf(resource.type);
+    if (before === undefined) {
+      index.order = undefined;
+      const parent = parentOf(key);
+      if (parent !== undefined) addTo(this.childKeys, parent, key);
+    }
+    this.resources.set(key, resource);
+    index.byKey.set(key, resource);
+    for (const listener of this.listeners) listener(before, resource);
+    this.announce({ resource });
   }
 
   delete(id: string): void {
-    this.secrets.delete(id.toLowerCase());
-    if (this.resources.delete(id.toLowerCase())) this.announce({ removed: id });
-  }
-
-  /** Calls `listener` inside each change. Returns the way to stop. */
-  subscribe(listener: (change: ResourceChange) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
-  all(): Iterable<ArmResource> {
-    return this.resources.values();
+    const key = id.toLowerCase();
+    const before = this.resources.get(key);
+    if (before === undefined) return;
+    this.resources.delete(key);
+    const index = this.indexOf(before.type);
+    index.byKey.delete(key);
+    index.order = undefined;
+    const parent = parentOf(key);
+    const siblings = parent === undefined ? undefined : this.childKeys.get(parent);
+    siblings?.delete(key);
+    if (parent !== undefined && siblings?.size === 0) this.childKeys.delete(parent);
+    for (const listener of this.listeners) listener(before, undefined);
+    this.announce({ removed: id });
   }
 
   find(id: string): ArmResource | undefined {
@@ -90,29 +150,105 @@ export class ResourceStore {
   /** 404 with ARM's own words when absent. */
   get(group: string, type: string, ...names: readonly string[]): ArmResource {
     const resource = this.find(this.idOf(group, type, ...names));
-    if (resource === undefined) {
-      throw new ArmError(
-        404,
-        'ResourceNotFound',
-        `The Resource '${type}/${names.join('/')}' under resource group '${group}' was not found.`,
-      );
-    }
+    if (resource === undefined) throw resourceNotFound(type, names, group);
     return resource;
   }
 
   /** All resources of a type, in one group or in all, ordered by id so that pages do not shift. */
   list(type: string, group?: string): readonly ArmResource[] {
-    const prefix =
-      group === undefined
-        ? ''
-        : `/subscriptions/${this.subscriptionId}/resourceGroups/${this.group(group)}/`.toLowerCase();
+    const index = this.indexOf(type);
+    index.order ??= [...index.byKey.keys()].sort();
+    const prefix = group === undefined ? '' : `${this.groupId(this.group(group).name)}/`.toLowerCase();
+    const found: ArmResource[] = [];
+    for (const key of index.order) {
+      const resource = key.startsWith(prefix) ? index.byKey.get(key) : undefined;
+      if (resource !== undefined) found.push(resource);
+    }
+    return found;
+  }
+
+  /** Direct children of a resource, of one type when it is given. */
+  children(id: string, type?: string): readonly ArmResource[] {
+    const keys = this.childKeys.get(id.toLowerCase()) ?? EMPTY;
+    return [...keys]
+      .toSorted()
+      .map((key) => this.resources.get(key))
+      .filter((child): child is ArmResource => child !== undefined)
+      .filter((child) => type === undefined || child.type.toLowerCase() === type.toLowerCase());
+  }
+
+  /** Every resource, of one group when it is given, ordered by id. */
+  all(group?: string): readonly ArmResource[] {
+    const prefix = group === undefined ? '' : `${this.groupId(this.group(group).name)}/`.toLowerCase();
     return [...this.resources]
-      .filter(([key, resource]) => key.startsWith(prefix) && resource.type.toLowerCase() === type.toLowerCase())
+      .filter(([key]) => key.startsWith(prefix))
       .sort(([left], [right]) => (left < right ? -1 : 1))
       .map(([, resource]) => resource);
   }
 
-  private announce(change: ResourceChange): void {
-    for (const listener of this.listeners) listener(change);
+  /** Told of every change from now on. */
+  onChange(listener: StoreListener): void {
+    this.listeners.add(listener);
   }
+
+  /** Told of every change as something that can be kept. Returns the way to stop. */
+  subscribe(subscriber: (change: StoreChange) => void): () => void {
+    this.subscribers.add(subscriber);
+    return () => this.subscribers.delete(subscriber);
+  }
+
+  /** Makes a change that was told elsewhere or earlier. */
+  apply(change: StoreChange): void {
+    if ('resource' in change) this.put(change.resource);
+    else if ('removed' in change) this.delete(change.removed);
+    else if ('group' in change) this.putGroup(change.group);
+    else if ('removedGroup' in change) this.deleteGroup(change.removedGroup);
+    else this.tagSubscription(change.tags);
+  }
+
+  /** The changes that would fill an empty store like this one. */
+  *snapshot(): Iterable<StoreChange> {
+    yield { tags: this.tags };
+    for (const group of this.groups.values()) yield { group };
+    for (const resource of this.resources.values()) yield { resource };
+  }
+
+  private announce(change: StoreChange): void {
+    for (const subscriber of this.subscribers) subscriber(change);
+  }
+
+  private indexOf(type: string): TypeIndex {
+    const key = type.toLowerCase();
+    const known = this.types.get(key);
+    if (known !== undefined) return known;
+    const index: TypeIndex = { byKey: new Map(), order: [] };
+    this.types.set(key, index);
+    return index;
+  }
+}
+
+function resourceNotFound(type: string, names: readonly string[], group: string): ArmError {
+  return new ArmError(
+    404,
+    'ResourceNotFound',
+    `The Resource '${type}/${names.join('/')}' under resource group '${group}' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix`,
+  );
+}
+
+/** What a client is shown of a resource. */
+export function present({ hidden: _hidden, ...shown }: ArmResource): Omit<ArmResource, 'hidden'> {
+  return shown;
+}
+
+/** `…/virtualMachines/x` for `…/virtualMachines/x/extensions/y`; undefined for a resource without a parent. */
+function parentOf(key: string): string | undefined {
+  const steps = key.split('/');
+  const provider = steps.lastIndexOf('providers');
+  return steps.length - provider > 4 ? steps.slice(0, -2).join('/') : undefined;
+}
+
+function addTo(map: Map<string, Set<string>>, key: string, value: string): void {
+  const set = map.get(key) ?? new Set<string>();
+  set.add(value);
+  map.set(key, set);
 }

@@ -1,66 +1,59 @@
 /**
- * Virtual machines. In: PUT, GET, list, PATCH, DELETE, instance views and extensions. Out: machines that take time to
- * come and to go, take their interface and disk with them, and are announced to whoever plays the computer inside.
+ * Virtual machines. In: the requests that make, change, stop and delete them. Out: machines that take time to come and
+ * to go, take their interfaces and disks with them, and are announced to whoever plays the computer inside.
  */
-import { ArmError } from './armError.ts';
-import { accepted, changed, listed, timestamp, type ArmContext } from './armContext.ts';
-import { listAt, objectAt, textAt, textsAt, type JsonObject } from './jsonPath.ts';
-import type { NetworkInterfaces } from './networkInterfaces.ts';
+import { accepted, changed, type ArmContext } from './armContext.ts';
+import type { ArmError } from './armError.ts';
+import type { Capacity } from './compute/capacity.ts';
+import { attachDisks, detachMissing, releaseDisks } from './compute/machineDisks.ts';
+import { newMachine, sizeOf, updatedMachine } from './compute/machineBody.ts';
+import { powerStateOf, type PowerState } from './compute/instanceView.ts';
+import type { ScheduledEvents } from './compute/scheduledEvents.ts';
+import type { Usages } from './compute/usages.ts';
+import { describeMachine, interfaceIds, type LocalVirtualMachine } from './compute/localVirtualMachine.ts';
+import {
+  checkAvailable,
+  checkUnchanged,
+  checkVirtualMachine,
+  markedForDeletion,
+  type MachineRules,
+} from './compute/virtualMachineRules.ts';
+import { listAt, textAt, type JsonObject } from './jsonPath.ts';
 import type { Operation } from './operations.ts';
+import { checkGroup, checkLocation, checkPreconditions, checkTags } from './resources/requestRules.ts';
 import type { ArmResource } from './resourceStore.ts';
-import type { ArmRequest, ArmResponse, Route } from './router.ts';
-import type { Usages } from './usages.ts';
-import { extensionsOf } from './virtualMachineExtensions.ts';
-import { checkUnchanged, checkVirtualMachine } from './virtualMachineRules.ts';
+import type { ArmRequest, ArmResponse } from './server/router.ts';
 
-const NAMESPACE = 'Microsoft.Compute';
 export const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines';
-const DISKS = 'Microsoft.Compute/disks';
 
-/** A machine as the computer inside it is told. */
-export interface LocalVirtualMachine {
-  readonly id: string;
-  /** Unlike the id, never the same for two machines. */
-  readonly vmId: string;
-  readonly name: string;
-  readonly resourceGroup: string;
-  readonly computerName: string;
-  readonly location: string;
-  /** `1`, `2`, `3`; absent for a machine that is in no zone. */
-  readonly zone: string | undefined;
-  readonly size: string;
-  readonly vCPUs: number;
-  readonly memoryGiB: number;
-  readonly gpus: number;
-  readonly osDiskSizeGB: number;
-  readonly priority: 'Regular' | 'Spot';
-  readonly imageId: string | undefined;
-  /** Base64, as it was sent. */
-  readonly customData: string | undefined;
-  readonly privateIPAddress: string | undefined;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly provisioningState: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-}
+export type { LocalVirtualMachine } from './compute/localVirtualMachine.ts';
 
 export interface VirtualMachineEvent {
-  /** `created`: it runs. `deleted`: it is gone. */
-  readonly type: 'created' | 'deleted';
+  /** `created`, `started`: it runs. `stopped`: it is off and may come back. `deleted`: it is gone. */
+  readonly type: 'created' | 'started' | 'stopped' | 'deleted';
   readonly vm: LocalVirtualMachine;
 }
 
+export interface VirtualMachinesOptions extends MachineRules {
+  readonly usages: Usages;
+  readonly capacity: Capacity;
+  readonly events: ScheduledEvents;
+}
+
+/** Hears of the end of a creation, and of what went wrong. */
+type Finished = (failure: ArmError | undefined) => void;
+
 export class VirtualMachines {
+  private readonly options: VirtualMachinesOptions;
   private readonly context: ArmContext;
-  private readonly interfaces: NetworkInterfaces;
-  private readonly usages: Usages;
   private readonly listeners = new Set<(event: VirtualMachineEvent) => void>();
+  /** Operations under way, by lower-case id. */
+  private readonly creations = new Map<string, { readonly operation: Operation; readonly finished: Finished }>();
   private readonly deletions = new Map<string, Operation>();
 
-  constructor(context: ArmContext, interfaces: NetworkInterfaces, usages: Usages) {
-    this.context = context;
-    this.interfaces = interfaces;
-    this.usages = usages;
+  constructor(options: VirtualMachinesOptions) {
+    this.options = options;
+    this.context = options.context;
   }
 
   /** Returns a function that ends the subscription. */
@@ -73,267 +66,285 @@ export class VirtualMachines {
     return this.context.store.list(VIRTUAL_MACHINES).map((machine) => this.describe(machine));
   }
 
-  /** Azure takes a spot machine back. False when there is none of that name. */
-  preempt(name: string): boolean {
-    const machine = this.context.store.list(VIRTUAL_MACHINES).find((each) => each.name === name);
-    if (machine === undefined) return false;
-    this.removed(machine.id);
-    return true;
+  byName(name: string): ArmResource | undefined {
+    const wanted = name.toLowerCase();
+    return this.context.store.list(VIRTUAL_MACHINES).find((each) => each.name.toLowerCase() === wanted);
   }
 
-  /** Goes on with what an earlier process had begun. */
-  resume(): void {
-    const { store, operations, durations } = this.context;
-    for (const machine of store.list(VIRTUAL_MACHINES)) {
-      const state = textAt(machine.properties, 'provisioningState');
-      if (state === 'Creating') {
-        operations.begin({ milliseconds: durations.virtualMachineCreate, finish: () => this.started(machine) });
-      }
-      if (state === 'Deleting') {
-        const milliseconds = durations.virtualMachineDelete;
-        const operation = operations.begin({ milliseconds, finish: () => this.removed(machine.id) });
-        this.deletions.set(machine.id.toLowerCase(), operation);
-      }
-    }
+  describe(machine: ArmResource): LocalVirtualMachine {
+    return describeMachine(this.context, this.options.interfaces, machine);
   }
 
-  routes(): readonly Route[] {
-    const { store } = this.context;
-    const provider = `providers/${NAMESPACE}`;
-    const collection = `/subscriptions/{subscription}/resourceGroups/{group}/${provider}/virtualMachines`;
-    const get = ({ parameters: { group = '', name = '' } }: ArmRequest): ArmResource =>
-      store.get(group, VIRTUAL_MACHINES, name);
-    return [
-      {
-        name: 'virtualMachines.listAll',
-        method: 'GET',
-        path: `/subscriptions/{subscription}/${provider}/virtualMachines`,
-        handle: () => listed(store.list(VIRTUAL_MACHINES)),
-      },
-      {
-        name: 'virtualMachines.list',
-        method: 'GET',
-        path: collection,
-        handle: ({ parameters: { group = '' } }) => listed(store.list(VIRTUAL_MACHINES, group)),
-      },
-      {
-        name: 'virtualMachines.get',
-        method: 'GET',
-        path: `${collection}/{name}`,
-        handle: (request) => {
-          const machine = get(request);
-          const expand = request.query.get('$expand')?.toLowerCase() === 'instanceview';
-          const properties = expand
-            ? { ...machine.properties, instanceView: instanceViewOf(machine) }
-            : machine.properties;
-          return { status: 200, body: { ...machine, properties }, headers: { etag: machine.etag } };
-        },
-      },
-      {
-        name: 'virtualMachines.instanceView',
-        method: 'GET',
-        path: `${collection}/{name}/instanceView`,
-        handle: (request) => ({ status: 200, body: instanceViewOf(get(request)) }),
-      },
-      {
-        name: 'virtualMachines.createOrUpdate',
-        method: 'PUT',
-        path: `${collection}/{name}`,
-        handle: (request) => this.createOrUpdate(request),
-      },
-      {
-        name: 'virtualMachines.update',
-        method: 'PATCH',
-        path: `${collection}/{name}`,
-        handle: (request) => this.update(get(request), request.body),
-      },
-      {
-        name: 'virtualMachines.delete',
-        method: 'DELETE',
-        path: `${collection}/{name}`,
-        handle: (request) => this.delete(request),
-      },
-      {
-        name: 'disks.list',
-        method: 'GET',
-        path: `/subscriptions/{subscription}/resourceGroups/{group}/${provider}/disks`,
-        handle: ({ parameters: { group = '' } }) => listed(store.list(DISKS, group)),
-      },
-    ];
+  /** Azure takes a spot machine back: it is deleted, or only stopped when it was made so. */
+  evict(machine: ArmResource): void {
+    const current = this.context.store.find(machine.id);
+    if (current?.properties['vmId'] !== machine.properties['vmId']) return;
+    if (current?.properties['evictionPolicy'] === 'Deallocate') this.setPower(machine.id, 'deallocated');
+    else this.removed(machine.id);
   }
 
-  private createOrUpdate(request: ArmRequest): ArmResponse {
+  /** A machine without a request behind it: a node of an agent pool. Throws what a request would meet. */
+  createFor(request: ArmRequest, finished: Finished): ArmResource {
     const { group = '', name = '' } = request.parameters;
-    const { store, clock, random, operations, durations } = this.context;
+    const id = this.context.store.idOf(group, VIRTUAL_MACHINES, name);
+    this.checkNew(id, request);
+    this.create(id, name, request, finished);
+    return this.context.store.get(group, VIRTUAL_MACHINES, name);
+  }
+
+  createOrUpdate(request: ArmRequest): ArmResponse {
+    const { group = '', name = '' } = request.parameters;
+    const { store } = this.context;
+    checkGroup(this.context, group);
     const id = store.idOf(group, VIRTUAL_MACHINES, name);
     const existing = store.find(id);
-    if (existing !== undefined && request.headers['if-none-match'] === '*') {
-      throw new ArmError(412, 'PreconditionFailed', `Virtual machine '${name}' exists.`);
-    }
-    checkVirtualMachine(this.context, id, request.body);
+    checkPreconditions(request, existing);
+    checkLocation(this.context, VIRTUAL_MACHINES, name, request.body, existing);
+    checkTags(request.body);
     if (existing !== undefined) {
-      checkUnchanged(existing, textAt(store.secretsOf(id), 'customData'), request.body);
-      return this.update(existing, request.body);
+      checkVirtualMachine(this.options, id, request);
+      checkUnchanged(existing, request.body, false);
+      return this.update(existing, request);
     }
-    this.usages.check(request.body);
-    const resource: ArmResource = {
-      id,
-      name,
-      type: VIRTUAL_MACHINES,
-      location: this.context.location,
-      ...(listAt(request.body, 'zones').length === 0 ? {} : { zones: listAt(request.body, 'zones').map(String) }),
-      tags: textsAt(request.body, 'tags'),
-      ...(objectAt(request.body)['identity'] === undefined ? {} : { identity: objectAt(request.body)['identity'] }),
-      etag: `"${random.uuid()}"`,
-      properties: {
-        ...shown(objectAt(request.body, 'properties')),
-        vmId: random.uuid(),
-        timeCreated: timestamp(clock.now()),
-        provisioningState: 'Creating',
-      },
-    };
-    store.putSecretly(resource, {
-      customData: textAt(request.body, 'properties', 'osProfile', 'customData'),
-      createdAt: clock.now(),
-    });
-    for (const nic of interfaceIds(resource)) this.interfaces.attach(nic, id);
-    this.putDisk(group, resource);
-    const operation = operations.begin({
-      milliseconds: durations.virtualMachineCreate + (request.extraTime ?? 0),
-      finish: () => this.started(resource),
-      failure: request.lateFault && { error: request.lateFault.error, apply: () => this.settle(resource, 'Failed') },
-    });
-    return changed(this.context, NAMESPACE, 201, resource, operation);
+    this.checkNew(id, request);
+    const operation = this.create(id, name, request);
+    return changed(this.context, request, 201, store.get(group, VIRTUAL_MACHINES, name), operation);
   }
 
-  private started(begun: ArmResource): void {
-    const settled = this.settle(begun, 'Succeeded');
-    if (settled === undefined) {
-      throw new ArmError(
-        409,
-        'OperationPreempted',
-        `Virtual machine '${begun.name}' was deleted while it was created.`,
-      );
-    }
-    this.emit({ type: 'created', vm: this.describe(settled) });
+  /** Tags, identities, size and some profiles change; everything else of a machine is fixed. */
+  patch(existing: ArmResource, request: ArmRequest): ArmResponse {
+    checkPreconditions(request, existing);
+    checkUnchanged(existing, request.body, true);
+    return this.update(existing, request);
   }
 
-  /** Ends the creation that `begun` stands for; undefined when that machine is going or gone. */
-  private settle(begun: ArmResource, provisioningState: string): ArmResource | undefined {
-    const current = this.context.store.find(begun.id);
-    const same = current?.properties['vmId'] === begun.properties['vmId'];
-    if (current === undefined || !same || current.properties['provisioningState'] !== 'Creating') return undefined;
-    return this.write(current, { ...current.properties, provisioningState });
-  }
-
-  /** Tags and identities change at once; everything else of a machine is fixed here. */
-  private update(machine: ArmResource, body: unknown): ArmResponse {
-    const tags = objectAt(body)['tags'] === undefined ? machine.tags : textsAt(body, 'tags');
-    const identity = objectAt(body)['identity'] ?? machine.identity;
-    const updated = this.write(
-      { ...machine, ...(tags === undefined ? {} : { tags }), ...(identity === undefined ? {} : { identity }) },
-      machine.properties,
-    );
-    return { status: 200, body: updated };
-  }
-
-  private delete(request: ArmRequest): ArmResponse {
+  delete(request: ArmRequest): ArmResponse {
     const { group = '', name = '' } = request.parameters;
-    const { store, operations, durations } = this.context;
+    const { store } = this.context;
     const id = store.idOf(group, VIRTUAL_MACHINES, name);
     const machine = store.find(id);
     if (machine === undefined) return { status: 204 };
-    const running = this.deletions.get(id.toLowerCase());
-    if (running !== undefined) return accepted(this.context, NAMESPACE, running);
-    this.write(machine, { ...machine.properties, provisioningState: 'Deleting' });
+    checkPreconditions(request, machine);
+    return accepted(this.context, request, this.beginDelete(machine, request));
+  }
+
+  /** The deletion that is under way, or a new one. */
+  beginDelete(machine: ArmResource, request: Pick<ArmRequest, 'lateFault' | 'extraTime'>): Operation {
+    const key = machine.id.toLowerCase();
+    const running = this.deletions.get(key);
+    if (running !== undefined) return running;
+    const { operations, durations } = this.context;
+    const hidden = this.preemptCreation(machine.id) ? { ...machine.hidden, preempted: true } : machine.hidden;
+    this.write({ ...machine, ...(hidden && { hidden }) }, { ...machine.properties, provisioningState: 'Deleting' });
     const operation = operations.begin({
       milliseconds: durations.virtualMachineDelete + (request.extraTime ?? 0),
-      finish: () => this.removed(id),
+      finish: () => this.removed(machine.id),
       failure: request.lateFault && {
         error: request.lateFault.error,
         apply: () => {
-          this.deletions.delete(id.toLowerCase());
+          this.deletions.delete(key);
           this.write(machine, { ...machine.properties, provisioningState: 'Failed' });
         },
       },
     });
-    this.deletions.set(id.toLowerCase(), operation);
-    return accepted(this.context, NAMESPACE, operation);
+    this.deletions.set(key, operation);
+    return operation;
   }
 
-  /** The machine goes first; interface and disk follow when they were made to. */
+  /** Turns a machine on or off, by way of the state in between. */
+  power(request: ArmRequest, machine: ArmResource, through: PowerState, to: PowerState): ArmResponse {
+    if (machine.properties['provisioningState'] === 'Deleting') throw markedForDeletion(machine, through);
+    this.writeHidden(machine.id, { powerState: through });
+    // A machine that comes back needs room again.
+    const full = to === 'running' ? this.options.capacity.refusal(machine, machine.id) : undefined;
+    const error = request.lateFault?.error ?? full;
+    const operation = this.context.operations.begin({
+      milliseconds: this.context.durations.virtualMachinePower + (request.extraTime ?? 0),
+      finish: () => this.setPower(machine.id, to),
+      failure: error && {
+        error,
+        apply: () => this.writeHidden(machine.id, { powerState: powerStateOf(machine) ?? 'stopped' }),
+      },
+      result: () => 'empty',
+    });
+    return accepted(this.context, request, operation);
+  }
+
+  /** Sets the power at once, and tells the computer inside. */
+  setPower(id: string, to: PowerState): void {
+    const machine = this.context.store.find(id);
+    if (machine === undefined) return;
+    const wasOn = textAt(machine.hidden, 'told') === 'on';
+    this.writeHidden(id, { powerState: to, told: to === 'running' ? 'on' : 'off' });
+    if (wasOn && to !== 'running') this.tell('stopped', id);
+    if (!wasOn && to === 'running') this.tell('started', id);
+  }
+
+  /** Goes on with what an earlier process had begun. */
+  resume(): void {
+    const request = { lateFault: undefined };
+    for (const machine of this.context.store.list(VIRTUAL_MACHINES)) {
+      const state = machine.properties['provisioningState'];
+      if (state === 'Deleting') this.beginDelete(machine, request);
+      if (state === 'Creating') this.beginCreate(machine, request);
+      if (state === 'Updating') this.write(machine, { ...machine.properties, provisioningState: 'Succeeded' });
+    }
+  }
+
+  private checkNew(id: string, request: ArmRequest): void {
+    checkVirtualMachine(this.options, id, request);
+    try {
+      checkAvailable(this.options, request.body);
+      this.options.usages.check(request.body);
+    } catch (error) {
+      // Azure had taken the interface for this machine by then, and gives it back only after a while.
+      for (const reference of listAt(request.body, 'properties', 'networkProfile', 'networkInterfaces')) {
+        this.options.interfaces.reserve(textAt(reference, 'id') ?? '', id);
+      }
+      throw error;
+    }
+  }
+
+  private create(id: string, name: string, request: ArmRequest, finished?: Finished): Operation {
+    const machine = attachDisks(this.context, newMachine(this.context, id, name, request.body));
+    this.context.store.put(machine);
+    for (const nic of interfaceIds(machine)) this.options.interfaces.attach(nic, id);
+    return this.beginCreate(machine, request, finished);
+  }
+
+  private beginCreate(
+    machine: ArmResource,
+    request: Pick<ArmRequest, 'lateFault' | 'extraTime'>,
+    finished: Finished = () => undefined,
+  ): Operation {
+    const key = machine.id.toLowerCase();
+    const error = request.lateFault?.error ?? this.options.capacity.refusal(machine, machine.id);
+    const over = (act: () => void, failure: ArmError | undefined) => (): void => {
+      this.creations.delete(key);
+      act();
+      finished(failure);
+    };
+    const operation = this.context.operations.begin({
+      milliseconds: this.context.durations.virtualMachineCreate + (request.extraTime ?? 0),
+      finish: over(() => this.started(machine), undefined),
+      failure: error && { error, apply: over(() => this.failed(machine, error), error) },
+    });
+    this.creations.set(key, { operation, finished });
+    return operation;
+  }
+
+  private started(begun: ArmResource): void {
+    const current = this.inCreation(begun);
+    if (current === undefined) return;
+    const hidden = { ...current.hidden, powerState: 'running', told: 'on' };
+    this.write({ ...current, hidden }, { ...current.properties, provisioningState: 'Succeeded' });
+    this.tell('created', begun.id);
+  }
+
+  private failed(begun: ArmResource, error: ArmError): void {
+    const current = this.inCreation(begun);
+    if (current === undefined) return;
+    const { powerState: _powerState, ...hidden } = current.hidden ?? {};
+    const failure = { code: error.code, message: error.message };
+    this.write({ ...current, hidden: { ...hidden, failure } }, { ...current.properties, provisioningState: 'Failed' });
+  }
+
+  /** The machine that `begun` stands for; undefined when it is going or gone, or another has come. */
+  private inCreation(begun: ArmResource): ArmResource | undefined {
+    const current = this.context.store.find(begun.id);
+    const same = current?.properties['vmId'] === begun.properties['vmId'];
+    return same && current?.properties['provisioningState'] === 'Creating' ? current : undefined;
+  }
+
+  private update(machine: ArmResource, request: ArmRequest): ArmResponse {
+    const next = updatedMachine(this.context, machine, request.body);
+    const resized = sizeOf(next) !== sizeOf(machine);
+    if (resized) {
+      checkAvailable(this.options, next);
+      this.options.usages.check(next, machine);
+    }
+    const withDisks = attachDisks(this.context, next);
+    detachMissing(this.context, machine, withDisks);
+    return this.applyUpdate(withDisks, request, resized);
+  }
+
+  private applyUpdate(machine: ArmResource, request: ArmRequest, resized: boolean): ArmResponse {
+    const state = machine.properties['provisioningState'];
+    const creation = this.creations.get(machine.id.toLowerCase());
+    if (state === 'Creating' && creation !== undefined) {
+      return changed(this.context, request, 200, this.write(machine, machine.properties), creation.operation);
+    }
+    if (state === 'Failed') {
+      // A machine that could not be made is tried again.
+      const { failure: _failure, ...hidden } = machine.hidden ?? {};
+      const again = this.write(
+        { ...machine, hidden: { ...hidden, powerState: 'starting' } },
+        { ...machine.properties, provisioningState: 'Creating' },
+      );
+      return changed(this.context, request, 200, again, this.beginCreate(again, request));
+    }
+    const written = this.write(machine, { ...machine.properties, provisioningState: 'Updating' });
+    const settle = (provisioningState: string): void => {
+      const current = this.context.store.find(machine.id);
+      if (current?.properties['provisioningState'] !== 'Updating') return;
+      this.write(current, { ...current.properties, provisioningState });
+      if (!resized || textAt(current.hidden, 'told') !== 'on') return;
+      this.tell('stopped', machine.id);
+      this.tell('started', machine.id);
+    };
+    const operation = this.context.operations.begin({
+      milliseconds: this.context.durations.virtualMachineUpdate + (request.extraTime ?? 0),
+      finish: () => settle('Succeeded'),
+      failure: request.lateFault && { error: request.lateFault.error, apply: () => settle('Failed') },
+    });
+    return changed(this.context, request, 200, written, operation);
+  }
+
+  /** Removes a machine at once, with what goes with it. */
+  destroy(id: string): void {
+    this.removed(id);
+  }
+
+  /** The machine goes first; interfaces and disks follow when they were made to. */
   private removed(id: string): void {
     const { store } = this.context;
     const machine = store.find(id);
     this.deletions.delete(id.toLowerCase());
     if (machine === undefined) return;
     const vm = this.describe(machine);
-    for (const extension of extensionsOf(store, id)) store.delete(extension.id);
+    const preempted = this.preemptCreation(id) || machine.hidden?.['preempted'] === true;
+    for (const child of store.children(id)) store.delete(child.id);
+    store.delete(id);
     for (const reference of listAt(machine.properties, 'networkProfile', 'networkInterfaces')) {
       const nic = textAt(reference, 'id') ?? '';
-      this.interfaces.attach(nic, undefined);
-      if (textAt(reference, 'properties', 'deleteOption') === 'Delete') this.interfaces.remove(nic);
+      this.options.interfaces.attach(nic, undefined);
+      if (textAt(reference, 'properties', 'deleteOption') === 'Delete') this.options.interfaces.remove(nic);
+      else if (preempted) this.options.interfaces.reserve(nic, id);
     }
-    const disk = objectAt(machine.properties, 'storageProfile', 'osDisk');
-    const diskId = textAt(disk, 'managedDisk', 'id');
-    if (diskId !== undefined && disk['deleteOption'] === 'Delete') store.delete(diskId);
-    store.delete(id);
+    releaseDisks(this.context, machine);
+    this.options.events.forget(machine.name);
     this.emit({ type: 'deleted', vm });
   }
 
-  /** Ephemeral OS disks live on the host and are no resource. */
-  private putDisk(group: string, machine: ArmResource): void {
-    const disk = objectAt(machine.properties, 'storageProfile', 'osDisk');
-    if (disk['diffDiskSettings'] !== undefined) return;
-    const name = textAt(disk, 'name') ?? `${machine.name}_OsDisk_1`;
-    const id = this.context.store.idOf(group, DISKS, name);
-    this.context.store.put({
-      id,
-      name,
-      type: DISKS,
-      location: this.context.location,
-      ...(machine.zones === undefined ? {} : { zones: machine.zones }),
-      ...(machine.tags === undefined ? {} : { tags: machine.tags }),
-      etag: `"${this.context.random.uuid()}"`,
-      properties: { diskSizeGB: disk['diskSizeGB'], diskState: 'Attached', provisioningState: 'Succeeded' },
-    });
-    const managedDisk = { storageAccountType: 'Premium_LRS', ...objectAt(disk, 'managedDisk'), id };
-    const storageProfile = {
-      ...objectAt(machine.properties, 'storageProfile'),
-      osDisk: { ...disk, name, managedDisk },
-    };
-    this.write(machine, { ...machine.properties, storageProfile });
+  /** A machine that is going will not come any more. False when it was not being made. */
+  private preemptCreation(id: string): boolean {
+    const creation = this.creations.get(id.toLowerCase());
+    if (creation === undefined) return false;
+    this.creations.delete(id.toLowerCase());
+    this.context.operations.preempt(creation.operation);
+    creation.finished(creation.operation.error);
+    return true;
   }
 
-  private describe(machine: ArmResource): LocalVirtualMachine {
-    const { properties } = machine;
-    const size = textAt(properties, 'hardwareProfile', 'vmSize') ?? '';
-    const entry = this.context.catalogue.find(size);
-    const secrets = this.context.store.secretsOf(machine.id);
-    const createdAt = secrets?.['createdAt'];
-    const image = objectAt(properties, 'storageProfile', 'imageReference');
-    const diskSize = objectAt(properties, 'storageProfile', 'osDisk')['diskSizeGB'];
-    return {
-      id: machine.id,
-      vmId: textAt(properties, 'vmId') ?? '',
-      name: machine.name,
-      resourceGroup: machine.id.split('/')[4] ?? '',
-      computerName: textAt(properties, 'osProfile', 'computerName') ?? machine.name,
-      location: machine.location ?? this.context.location,
-      zone: machine.zones?.[0],
-      size,
-      vCPUs: entry?.vCPUs ?? 0,
-      memoryGiB: entry?.memoryGiB ?? 0,
-      gpus: Number(entry?.sku.capabilities.find(({ name }) => name === 'GPUs')?.value ?? 0),
-      osDiskSizeGB: typeof diskSize === 'number' ? diskSize : 30,
-      priority: textAt(properties, 'priority') === 'Spot' ? 'Spot' : 'Regular',
-      imageId: textAt(image, 'communityGalleryImageId') ?? textAt(image, 'id'),
-      customData: textAt(secrets, 'customData'),
-      privateIPAddress: this.interfaces.primaryAddress(interfaceIds(machine)[0] ?? ''),
-      tags: machine.tags ?? {},
-      provisioningState: textAt(properties, 'provisioningState') ?? '',
-      createdAt: typeof createdAt === 'number' ? createdAt : 0,
-    };
+  private tell(type: VirtualMachineEvent['type'], id: string): void {
+    const machine = this.context.store.find(id);
+    if (machine !== undefined) this.emit({ type, vm: this.describe(machine) });
+  }
+
+  private writeHidden(id: string, changes: JsonObject): void {
+    const machine = this.context.store.find(id);
+    if (machine === undefined) return;
+    this.write({ ...machine, hidden: { ...machine.hidden, ...changes } }, machine.properties);
   }
 
   private write(machine: ArmResource, properties: JsonObject): ArmResource {
@@ -345,35 +356,4 @@ export class VirtualMachines {
   private emit(event: VirtualMachineEvent): void {
     for (const listener of this.listeners) listener(event);
   }
-}
-
-function interfaceIds(machine: ArmResource): readonly string[] {
-  return listAt(machine.properties, 'networkProfile', 'networkInterfaces')
-    .map((reference) => textAt(reference, 'id'))
-    .filter((id) => id !== undefined);
-}
-
-/** Azure takes custom data but never gives it back. */
-function shown(properties: JsonObject): JsonObject {
-  const { customData: _customData, adminPassword: _adminPassword, ...osProfile } = objectAt(properties, 'osProfile');
-  return { ...properties, osProfile };
-}
-
-/** Power follows provisioning here: nobody stops a machine without deleting it. */
-function instanceViewOf(machine: ArmResource): JsonObject {
-  const state = textAt(machine.properties, 'provisioningState') ?? 'Unknown';
-  const power: Readonly<Record<string, string>> = {
-    Succeeded: 'running',
-    Creating: 'starting',
-    Deleting: 'stopping',
-  };
-  const status = (code: string, displayStatus: string): JsonObject => ({ code, level: 'Info', displayStatus });
-  const word = power[state];
-  return {
-    computerName: textAt(machine.properties, 'osProfile', 'computerName') ?? machine.name,
-    statuses: [
-      status(`ProvisioningState/${state.toLowerCase()}`, `Provisioning ${state.toLowerCase()}`),
-      ...(word === undefined ? [] : [status(`PowerState/${word}`, `VM ${word}`)]),
-    ],
-  };
 }

@@ -5,7 +5,7 @@
 import type { Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { Taint } from '../../api/kinds/nodeTemplate.ts';
-import { Labels, nodeClassLabelKey, WELL_KNOWN_LABELS } from '../../api/labels.ts';
+import { Labels, nodeClassLabelKey, PlacementScopes, WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import type { InstanceType, Offering } from '../../cloud/instanceType.ts';
 import { hostPortsOf, type HostPort } from '../../constraints/hostPorts.ts';
 import { podRequests } from '../../constraints/podRequests.ts';
@@ -18,6 +18,8 @@ import { requirementTerms } from './podShape.ts';
 import type { ResourceTable } from './resourceTable.ts';
 
 export interface CompiledOffering {
+  /** Its place in the pool's list. */
+  readonly index: number;
   readonly type: number;
   readonly offering: Offering;
   /** Units left of a reservation, and which; -1: not reserved. */
@@ -30,9 +32,14 @@ export interface CompiledPool {
   readonly pool: NodePool;
   readonly taints: readonly Taint[];
   readonly requirements: Requirements;
+  /** Keys that pods may ask for although the pool is silent about them: its machines are described by them. */
+  readonly knownKeys: ReadonlySet<string>;
   /** In order of name, only those that the pool allows. */
   readonly types: readonly InstanceType[];
+  /** Those that can be had, cheapest first. */
   readonly offerings: readonly CompiledOffering[];
+  /** Values of the zone label that mean "in no zone". */
+  readonly regionalZones: ReadonlySet<string>;
   /** Row per type: what is left for pods. */
   readonly room: Float64Array;
   readonly daemonRequests: readonly Resources[];
@@ -76,8 +83,14 @@ export function compilePool(
   const types = offer.instanceTypes
     .filter((type) => type.requirements.intersects(requirements))
     .sort((left, right) => (left.name < right.name ? -1 : 1));
+  const knownKeys = new Set(WELL_KNOWN_LABELS);
+  for (const type of types) {
+    for (const { requirements: described } of [type, ...type.offerings]) {
+      for (const key of described.keys()) knownKeys.add(key);
+    }
+  }
   const tolerant = daemons.filter((daemon) => toleratesAllHard(taints, daemon));
-  const perType = types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type)));
+  const perType = types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type, knownKeys)));
   const daemonRequests = sharedSums(perType);
   const room = new Float64Array(types.length * table.size);
   types.forEach((type, row) => {
@@ -100,26 +113,17 @@ export function compilePool(
   });
   const limitLeft = Float64Array.from(limitNames, (name) => limitAmount(name, limits) - limitAmount(name, offer.used));
   const reservations: { id: string; left: number }[] = [];
-  const offerings = types.flatMap((type, row) =>
-    [...type.offerings].sort(byOffering).flatMap((offering): CompiledOffering[] => {
-      if (!offering.available) return [];
-      if (offering.capacityType !== 'reserved') return [{ type: row, offering, reservation: -1 }];
-      const id = offering.reservationId ?? `${type.name}/${offering.zone}`;
-      let reservation = reservations.findIndex((known) => known.id === id);
-      if (reservation < 0) reservation = reservations.push({ id, left: Number.POSITIVE_INFINITY }) - 1;
-      const known = reservations[reservation]!;
-      known.left = Math.min(known.left, offering.reservationCapacity ?? 0);
-      return [{ type: row, offering, reservation }];
-    }),
-  );
+  const offerings = rankOfferings(types, reservations);
   return {
     index,
     name: pool.metadata.name,
     pool,
     taints,
     requirements,
+    knownKeys,
     types,
     offerings,
+    regionalZones: regionalZonesOf(offerings),
     room,
     daemonRequests,
     daemonPorts: perType.map((pods) => pods.flatMap((pod) => hostPortsOf(pod))),
@@ -135,9 +139,67 @@ function limitAmount(name: string, resources: Resources): number {
   return name === 'cpu' ? amount.milliValue() : amount.value();
 }
 
-function byOffering(left: Offering, right: Offering): number {
-  const name = ({ zone, capacityType }: Offering): string => `${zone}/${capacityType}`;
-  return left.price - right.price || (name(left) < name(right) ? -1 : 1);
+/** Fills in the reservations as it meets them. */
+function rankOfferings(
+  types: readonly InstanceType[],
+  reservations: { id: string; left: number }[],
+): CompiledOffering[] {
+  const found: Omit<CompiledOffering, 'index'>[] = [];
+  types.forEach((type, row) => {
+    for (const offering of type.offerings) {
+      if (!offering.available) continue;
+      let reservation = -1;
+      if (offering.capacityType === 'reserved') {
+        const id = offering.reservationId ?? `${type.name}/${offering.zone}`;
+        reservation = reservations.findIndex((known) => known.id === id);
+        if (reservation < 0) reservation = reservations.push({ id, left: Number.POSITIVE_INFINITY }) - 1;
+        const known = reservations[reservation]!;
+        known.left = Math.min(known.left, offering.reservationCapacity ?? 0);
+      }
+      found.push({ type: row, offering, reservation });
+    }
+  });
+  // Numbers sort without a comparator, and few prices are equal.
+  const byPrice = new Map<number, Omit<CompiledOffering, 'index'>[]>();
+  for (const each of found) {
+    const known = byPrice.get(each.offering.price);
+    if (known === undefined) byPrice.set(each.offering.price, [each]);
+    else known.push(each);
+  }
+  const ranked: CompiledOffering[] = [];
+  for (const price of Float64Array.from(byPrice.keys()).sort()) {
+    const equals = byPrice.get(price)!;
+    if (equals.length > 1) equals.sort(byPlace);
+    for (const { type, offering, reservation } of equals) {
+      ranked.push({ index: ranked.length, type, offering, reservation });
+    }
+  }
+  return ranked;
+}
+
+/** Zones that only machines without a zone are sold in. */
+function regionalZonesOf(offerings: readonly CompiledOffering[]): ReadonlySet<string> {
+  const regional = new Set<string>();
+  const zonal = new Set<string>();
+  for (const { offering } of offerings) {
+    const isRegional = offering.requirements.find(Labels.placementScope)?.has(PlacementScopes.regional) ?? false;
+    (isRegional ? regional : zonal).add(offering.zone);
+  }
+  for (const zone of zonal) regional.delete(zone);
+  return regional;
+}
+
+function byPlace(left: Omit<CompiledOffering, 'index'>, right: Omit<CompiledOffering, 'index'>): number {
+  return (
+    left.type - right.type ||
+    compareText(left.offering.zone, right.offering.zone) ||
+    compareText(left.offering.capacityType, right.offering.capacityType)
+  );
+}
+
+function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 function toleratesAllHard(taints: readonly Taint[], daemon: Pod): boolean {
@@ -146,10 +208,10 @@ function toleratesAllHard(taints: readonly Taint[], daemon: Pod): boolean {
 }
 
 /** Preferences and relations to other pods are not asked: the DaemonSet controller does not look at them either. */
-function runsOn(daemon: Pod, pool: Requirements, type: InstanceType): boolean {
+function runsOn(daemon: Pod, pool: Requirements, type: InstanceType, knownKeys: ReadonlySet<string>): boolean {
   const template = pool.add(...RUNNING);
   return requirementTerms(daemon).some(
-    (term) => template.isCompatible(term, WELL_KNOWN_LABELS) && type.requirements.intersects(term),
+    (term) => template.isCompatible(term, knownKeys) && type.requirements.intersects(term),
   );
 }
 

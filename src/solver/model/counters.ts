@@ -2,11 +2,11 @@
  * Pods per domain, for one question. In: counter specs; out: integers per domain, seeded with what runs on the nodes
  * that are there, and which domains there are at all.
  */
-import { Labels } from '../../api/labels.ts';
 import { untoleratedTaints } from '../../constraints/taints.ts';
 import { isPreferred } from './existingNodes.ts';
-import { Interner } from './interner.ts';
+import type { Interner } from './interner.ts';
 import type { Model } from './model.ts';
+import type { KeepAway } from './standing.ts';
 import { isHostname, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
 export const UNLIMITED = 0x3fffffff;
@@ -28,17 +28,19 @@ export interface Counter {
 
 export class Counters {
   readonly all: Counter[] = [];
+  /** By pool: the state that its new machines start in for this question. */
+  bases: readonly number[];
   private readonly model: Model;
-  private readonly removed: ReadonlySet<string>;
+  /** Nodes that are not there. */
+  private readonly removed: ReadonlySet<number>;
   private readonly ids = new Map<string, number>();
-  private readonly domainsOfKey = new Map<string, Interner<string>>();
-  private readonly nodeDomains = new Map<string, Int32Array>();
   private readonly passing = new Map<string, 'yes' | 'no' | 'maybe'>();
   private readonly eligibleDomains = new Map<number, Int32Array>();
 
-  constructor(model: Model, removed: ReadonlySet<string>) {
+  constructor(model: Model, removed: ReadonlySet<number>) {
     this.model = model;
     this.removed = removed;
+    this.bases = model.pools.map(({ index }) => model.states.base(index));
   }
 
   at(id: number): Counter {
@@ -66,26 +68,28 @@ export class Counters {
   }
 
   /** Counts what runs. Called once, when all counters are known. */
-  seed(): void {
-    const { existing } = this.model;
+  seed(keepAway: readonly KeepAway[]): void {
+    const { standing } = this.model;
     for (const counter of this.all) {
-      const byNode = this.model.countsByNode(counter.spec);
-      const domainOf = this.domainOfNodes(counter.spec.topologyKey);
-      for (let node = 0; node < byNode.length; node++) {
-        const count = byNode[node]!;
-        if (count === 0 || this.removed.has(existing.nodes[node]!.name)) continue;
-        if (!this.nodePasses(counter.spec.filter, node)) continue;
-        if (counter.hostname) counter.onNode[node] = count;
+      const { byNode, byDomain, total } = standing.tally(counter.spec);
+      byDomain.forEach((count, domain) => (counter.counts[domain] = count));
+      counter.total = total;
+      if (counter.hostname) counter.onNode.set(byNode);
+      const domainOf = standing.domainOfNodes(counter.spec.topologyKey);
+      for (const node of this.removed) {
         const domain = domainOf[node]!;
-        if (domain >= 0) this.count(counter, domain, count);
-        else if (counter.hostname) counter.total += count;
+        if (domain >= 0) this.count(counter, domain, -byNode[node]!);
+        else if (counter.hostname) {
+          counter.onNode[node] = 0;
+          counter.total -= byNode[node]!;
+        }
       }
     }
-    for (const { spec, nodes } of this.model.keepAway) {
+    for (const { spec, nodes } of keepAway) {
       const counter = this.at(this.add(spec));
       if (!counter.hostname) continue;
       for (const node of nodes) {
-        if (this.removed.has(existing.nodes[node]!.name)) continue;
+        if (this.removed.has(node)) continue;
         // Whom the term selects may not come at all; those who are there stay.
         counter.nodeLimit[node] = Math.min(counter.nodeLimit[node]!, counter.onNode[node]!);
       }
@@ -98,47 +102,16 @@ export class Counters {
   }
 
   domains(key: string): Interner<string> {
-    const known = this.domainsOfKey.get(key);
-    if (known !== undefined) return known;
-    const domains = new Interner<string>();
-    this.domainsOfKey.set(key, domains);
-    if (!isHostname(key)) {
-      const { states, pools, existing } = this.model;
-      const values = new Set<string>();
-      pools.forEach((_, pool) => {
-        const base = states.base(pool);
-        if (base >= 0) for (const value of states.valuesOf(base, key)) values.add(value);
-      });
-      existing.nodes.forEach((_, node) => {
-        const value = existing.label(node, key);
-        if (value !== undefined) values.add(value);
-      });
-      for (const value of [...values].sort()) domains.intern(value, () => value);
-    }
-    return domains;
+    return this.model.standing.domains(key);
   }
 
   /** By existing node: its domain, or -1 where it lacks the label. */
   domainOfNodes(key: string): Int32Array {
-    const known = this.nodeDomains.get(key);
-    if (known !== undefined) return known;
-    const domains = this.domains(key);
-    const { existing } = this.model;
-    const found = Int32Array.from(existing.nodes, (_, node) => {
-      const value = key === Labels.hostname ? undefined : existing.label(node, key);
-      return value === undefined ? -1 : domains.intern(value, () => value);
-    });
-    this.nodeDomains.set(key, found);
-    return found;
+    return this.model.standing.domainOfNodes(key);
   }
 
   nodePasses(filter: NodeFilter | undefined, node: number): boolean {
-    if (filter === undefined) return true;
-    const { existing, states } = this.model;
-    if (filter.terms && !filter.terms.some((term) => existing.meets(node, term, states.requirementId(term))))
-      return false;
-    if (filter.tolerations === undefined) return true;
-    return existing.tolerates(node, filter.tolerations, JSON.stringify(filter.tolerations), true);
+    return this.model.standing.nodePasses(filter, node);
   }
 
   /** Whether a new machine in this state takes part. */
@@ -170,14 +143,19 @@ export class Counters {
     const known = this.eligibleDomains.get(counterId);
     if (known !== undefined) return known;
     const { spec, domains } = this.at(counterId);
-    const { states, pools, existing } = this.model;
+    const { states, pools, standing } = this.model;
+    const nodesOf = [...standing.tally(spec).nodesOf];
+    const domainOf = standing.domainOfNodes(spec.topologyKey);
+    for (const node of this.removed) {
+      const domain = domainOf[node]!;
+      if (domain >= 0 && this.nodePasses(spec.filter, node)) nodesOf[domain]! -= 1;
+    }
     const found = new Set<number>();
-    this.domainOfNodes(spec.topologyKey).forEach((domain, node) => {
-      if (domain < 0 || this.removed.has(existing.nodes[node]!.name)) return;
-      if (this.nodePasses(spec.filter, node)) found.add(domain);
+    nodesOf.forEach((nodes, domain) => {
+      if (nodes > 0) found.add(domain);
     });
     pools.forEach((pool, index) => {
-      const base = states.base(index);
+      const base = this.bases[index]!;
       if (base < 0) return;
       const tolerations = spec.filter?.tolerations;
       if (tolerations && untoleratedTaints(pool.taints, tolerations).some((taint) => !isPreferred(taint))) return;

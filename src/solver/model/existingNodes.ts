@@ -12,14 +12,18 @@ import { Interner } from './interner.ts';
 import type { Toleration } from './podShape.ts';
 import type { ResourceTable } from './resourceTable.ts';
 
+const MAX_REMEMBERED = 512;
+
 export class ExistingNodes {
   /** Machines that are up come before those on their way, each in order of name. */
   readonly nodes: readonly ExistingNode[];
+  readonly indexOf: ReadonlyMap<string, number>;
   readonly free: Float64Array;
   /** Something is already taken that is not there: such a node takes nothing more. */
   readonly overcommitted: Uint8Array;
   readonly hasPreferTaints: boolean;
-  private readonly labels: readonly Requirements[];
+  private readonly labels: (Requirements | undefined)[] = [];
+  private readonly passing = new Map<string, Int32Array>();
   private readonly labelKinds: Int32Array;
   private readonly taintKinds: Int32Array;
   private readonly taints = new Interner<readonly Taint[]>();
@@ -30,6 +34,7 @@ export class ExistingNodes {
     this.nodes = [...nodes].sort(
       (left, right) => Number(right.initialized) - Number(left.initialized) || (left.name < right.name ? -1 : 1),
     );
+    this.indexOf = new Map(this.nodes.map(({ name }, index) => [name, index]));
     this.free = new Float64Array(this.nodes.length * table.size);
     this.nodes.forEach(({ free }, index) => this.free.set(table.offered(free), index * table.size));
     this.overcommitted = Uint8Array.from(this.nodes, ({ free }) =>
@@ -44,9 +49,6 @@ export class ExistingNodes {
         () => Requirements.empty,
       );
     });
-    this.labels = this.nodes.map(({ name, labels }) =>
-      Requirements.fromLabels({ [Labels.hostname]: name, [NODE_NAME_FIELD]: name, ...labels }),
-    );
     this.taintKinds = Int32Array.from(this.nodes, ({ taints }) =>
       this.taints.intern(JSON.stringify(taints), () => taints),
     );
@@ -66,9 +68,42 @@ export class ExistingNodes {
     const key = single ? `n${node}/${id}` : `${this.labelKinds[node]}/${id}`;
     const known = this.fitting.get(key);
     if (known !== undefined) return known;
-    const answer = this.labels[node]!.isCompatible(requirements);
+    const answer = this.requirementsOf(node).isCompatible(requirements);
     this.fitting.set(key, answer);
     return answer;
+  }
+
+  private requirementsOf(node: number): Requirements {
+    const { name, labels } = this.nodes[node]!;
+    return (this.labels[node] ??= Requirements.fromLabels({
+      [Labels.hostname]: name,
+      [NODE_NAME_FIELD]: name,
+      ...labels,
+    }));
+  }
+
+  /** Nodes whose labels and taints admit such pods, in order. Worked out once, whatever the question. */
+  admitting(
+    requirements: Requirements,
+    requirementId: number,
+    tolerations: readonly Toleration[],
+    tolerationsKey: string,
+    ignorePreferred: boolean,
+  ): Int32Array {
+    const key = `${requirementId}${ignorePreferred ? '~' : '/'}${tolerationsKey}`;
+    const known = this.passing.get(key);
+    if (known !== undefined) return known;
+    const found: number[] = [];
+    for (let node = 0; node < this.nodes.length; node++) {
+      if (this.overcommitted[node] !== 0) continue;
+      if (!this.tolerates(node, tolerations, tolerationsKey, ignorePreferred)) continue;
+      if (this.meets(node, requirements, requirementId)) found.push(node);
+    }
+    // A bound for those who keep a model for long and ask about ever new requirements.
+    if (this.passing.size >= MAX_REMEMBERED) this.passing.clear();
+    const list = Int32Array.from(found);
+    this.passing.set(key, list);
+    return list;
   }
 
   /** `tolerationsKey` names the tolerations. */

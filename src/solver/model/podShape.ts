@@ -42,11 +42,25 @@ export function podGroup({ metadata }: Pod): string | undefined {
   return name === undefined || name === '' ? undefined : `${metadata.namespace ?? 'default'}/${name}`;
 }
 
+/** Objects as text. Pods of one workload that come one after the other often share them: the last is remembered. */
+export class Texts {
+  private lastValue: object | undefined;
+  private lastText = '';
+
+  of(value: object): string {
+    if (value !== this.lastValue) {
+      this.lastText = JSON.stringify(value);
+      this.lastValue = value;
+    }
+    return this.lastText;
+  }
+}
+
 /**
  * Equal texts mean equal shapes; the reverse need not hold ("1" and "1000m" differ here and meet again as numbers).
  * Made for every pod of every question, hence plain concatenation.
  */
-export function shapeKey(pod: Pod, snapshot: Snapshot): string {
+export function shapeKey(pod: Pod, snapshot: Snapshot, texts: Texts): string {
   const { spec, metadata, status } = pod;
   let key = `${spec?.priority ?? 0}`;
   if (spec === undefined) return key;
@@ -57,7 +71,7 @@ export function shapeKey(pod: Pod, snapshot: Snapshot): string {
   const { resources } = spec as { resources?: unknown };
   if (resources !== undefined) key += `r${JSON.stringify(resources)}`;
   if (spec.nodeSelector) key += `n${recordKey(spec.nodeSelector)}`;
-  if (spec.tolerations && spec.tolerations.length > 0) key += `t${JSON.stringify(spec.tolerations)}`;
+  if (spec.tolerations && spec.tolerations.length > 0) key += `t${texts.of(spec.tolerations)}`;
   if (spec.resourceClaims && spec.resourceClaims.length > 0) key += 'd';
   if (
     status?.containerStatuses?.some((each) => each.resources) ||
@@ -72,10 +86,10 @@ export function shapeKey(pod: Pod, snapshot: Snapshot): string {
     key += `v${JSON.stringify([volumes.alternatives.map((each) => each.toItems()), volumes.attachments])}`;
   }
   const { affinity } = spec;
-  if (affinity) key += `a${JSON.stringify(affinity)}`;
+  if (affinity) key += `a${texts.of(affinity)}`;
   const spread = spec.topologySpreadConstraints ?? [];
   const defaults = spread.length === 0 ? defaultConstraints(pod, snapshot) : spread;
-  if (defaults.length > 0) key += `p${JSON.stringify(defaults)}`;
+  if (defaults.length > 0) key += `p${texts.of(defaults)}`;
   if (defaults.length > 0 || affinity?.podAffinity || affinity?.podAntiAffinity) {
     key += `@${metadata.namespace ?? 'default'}`;
     // A selector may take values from the pod's own labels.

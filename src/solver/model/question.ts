@@ -3,15 +3,21 @@
  * them. In: a model, an overlay, the policy; out: classes in a fixed order and counters with what runs already.
  */
 import type { Pod } from '../../api/kinds.ts';
+import { Labels } from '../../api/labels.ts';
+import { Requirement } from '../../constraints/requirement.ts';
+import { Requirements } from '../../constraints/requirements.ts';
 import { isSelected, type AffinityTerm, type SpreadTerm } from '../../constraints/topology.ts';
 import type { Overlay } from '../problem.ts';
 import { Counters } from './counters.ts';
 import { Interner } from './interner.ts';
 import { relaxationLadder, type Rung } from './ladder.ts';
 import type { Model } from './model.ts';
-import { podKey, readShape, shapeKey, type PodShape } from './podShape.ts';
+import { podKey, readShape, shapeKey, Texts, type PodShape } from './podShape.ts';
 import { CPU, MEMORY } from './resourceTable.ts';
-import { counterSpec, isHostname, keepAwaySpec } from './topologyCounter.ts';
+import type { KeepAway } from './standing.ts';
+import { counterSpec, isHostname, keepAwaySpec, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
+
+const MAX_PODS_LOOKED_AT = 100;
 
 /** No more than `max` pods that the counter counts may be on the node. */
 interface HostLimit {
@@ -65,30 +71,83 @@ export interface PodClass {
 
 export class Question {
   readonly model: Model;
-  readonly removed: ReadonlySet<string>;
+  /** Nodes that are not there. */
+  readonly removed: ReadonlySet<number>;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
+  private readonly counterOfText = new Map<string, number>();
   private readonly spreads = new Map<object, number>();
   private readonly matches = new Map<object, number>();
   private readonly keepers = new Map<object, number>();
   private readonly affinities = new Map<object, readonly number[]>();
 
-  constructor(model: Model, overlay: Overlay, policy: 'Respect' | 'Ignore') {
+  constructor(model: Model, overlay: Overlay, policy: 'Respect' | 'Ignore', staysZonal = true) {
     this.model = model;
-    this.removed = overlay.withoutNodes ?? new Set();
+    const names = [...(overlay.withoutNodes ?? [])];
+    this.removed = new Set(names.flatMap((name) => model.existing.indexOf.get(name) ?? []));
     this.counters = new Counters(model, this.removed);
     const shapes = this.shapes(overlay.pods, policy);
-    for (const { spec } of model.keepAway) this.counters.add(spec);
+    const keepAway = keepersOf(model, overlay.pods);
+    for (const { spec } of keepAway) this.counters.add(spec);
     for (const { shape, rungs } of shapes) for (const rung of rungs) this.registerCounters(shape, rung);
-    this.counters.seed();
+    if (staysZonal) this.stayZonal(shapes);
+    this.counters.seed(keepAway);
     this.classes = this.split(shapes);
+  }
+
+  /** By pool: the state that its new machines start in. */
+  get bases(): readonly number[] {
+    return this.counters.bases;
+  }
+
+  /** Whether machines in no zone are left out for the sake of those who spread over zones. */
+  get isKeptZonal(): boolean {
+    return this.bases.some((base, pool) => base !== this.model.states.base(pool));
+  }
+
+  /**
+   * To the scheduler "no zone" is one more zone once a machine is in it, and an empty one holds up whoever spreads.
+   * As long as nobody is there or must go there, no machine is bought there while pods spread over zones.
+   */
+  private stayZonal(shapes: readonly ShapeGroup[]): void {
+    const { states, pools } = this.model;
+    const regional = new Set(pools.flatMap(({ regionalZones }) => [...regionalZones]));
+    const isSpread = this.counters.all.some(({ spec }) => spec.kind === 'spread' && spec.topologyKey === Labels.zone);
+    if (regional.size === 0 || !isSpread) return;
+    for (const zone of regional) if (this.isStanding(zone)) regional.delete(zone);
+    for (const { shape, rungs } of shapes) {
+      for (const { strict } of rungs) {
+        for (const volumes of shape.volumes?.alternatives ?? [Requirements.empty]) {
+          const id = states.requirementId(strict.merge(volumes));
+          for (const base of this.bases) {
+            const zones = states.valuesOf(states.narrow(base, id), Labels.zone);
+            if (zones.every((zone) => regional.has(zone))) for (const zone of zones) regional.delete(zone);
+          }
+        }
+      }
+    }
+    if (regional.size === 0) return;
+    const zonal = states.requirementId(Requirements.of(Requirement.of(Labels.zone, 'NotIn', [...regional].sort())));
+    this.counters.bases = this.bases.map((base) => {
+      const narrowed = states.narrow(base, zonal);
+      return narrowed < 0 ? base : narrowed;
+    });
+  }
+
+  /** Whether a node is in the zone. */
+  private isStanding(zone: string): boolean {
+    const { standing } = this.model;
+    const domain = standing.domains(Labels.zone).values.indexOf(zone);
+    const domainOf = standing.domainOfNodes(Labels.zone);
+    return domainOf.some((other, node) => other === domain && !this.removed.has(node));
   }
 
   private shapes(pods: readonly Pod[], policy: 'Respect' | 'Ignore'): ShapeGroup[] {
     const { snapshot, hasPreferTaints } = this.model;
+    const texts = new Texts();
     const groups = new Map<string, Pod[]>();
     for (const pod of pods) {
-      const key = shapeKey(pod, snapshot);
+      const key = shapeKey(pod, snapshot, texts);
       const known = groups.get(key);
       if (known === undefined) groups.set(key, [pod]);
       else known.push(pod);
@@ -111,24 +170,51 @@ export class Question {
   // Terms are the same objects on every rung of a shape's ladder, so that each is worked out once.
 
   private spreadCounter(shape: PodShape, term: SpreadTerm): number {
-    return this.remember(this.spreads, term, () => this.counters.add(spreadSpec(shape, term)));
+    return this.remember(this.spreads, term, () => {
+      const constrained = shape.terms.length > 1 || (shape.terms[0]?.size ?? 0) > 0;
+      const filter: NodeFilter = {
+        terms: term.honorsAffinity && constrained ? shape.terms : undefined,
+        tolerations: term.honorsTaints ? shape.tolerations : undefined,
+      };
+      const make = (): CounterSpec => counterSpec('spread', term.topologyKey, [term], filter);
+      const isOpen = filter.terms === undefined && filter.tolerations === undefined;
+      return isOpen ? this.shared('spread', term, make) : this.counters.add(make());
+    });
   }
 
   private matchCounter(term: AffinityTerm): number {
-    return this.remember(this.matches, term, () => this.counters.add(counterSpec('match', term.topologyKey, [term])));
+    return this.remember(this.matches, term, () =>
+      this.shared('match', term, () => counterSpec('match', term.topologyKey, [term])),
+    );
   }
 
   private keepAwayCounter(term: AffinityTerm): number {
-    return this.remember(this.keepers, term, () => this.counters.add(keepAwaySpec(term)));
+    return this.remember(this.keepers, term, () => this.shared('away', term, () => keepAwaySpec(term)));
   }
 
   private affinityCounters(terms: AffinityTerm | readonly AffinityTerm[]): readonly number[] {
     const known = this.affinities.get(terms);
     if (known !== undefined) return known;
     const list = 'topologyKey' in terms ? [terms] : terms;
-    const ids = affinitySpecs(list).map((spec) => this.counters.add(spec));
+    const [first] = list;
+    const ids =
+      first !== undefined && list.length === 1
+        ? [this.matchCounter(first)]
+        : affinitySpecs(list).map((spec) => this.counters.add(spec));
     this.affinities.set(terms, ids);
     return ids;
+  }
+
+  /** Most terms are written the same way by many pods: their counter is found without making its full name. */
+  private shared(kind: string, term: AffinityTerm, make: () => CounterSpec): number {
+    const { topologyKey, namespaces, selector } = term;
+    const text = `${kind}\n${topologyKey}\n${namespaces?.join() ?? '*'}\n${JSON.stringify(selector)}`;
+    let id = this.counterOfText.get(text);
+    if (id === undefined) {
+      id = this.counters.add(make());
+      this.counterOfText.set(text, id);
+    }
+    return id;
   }
 
   private remember(ids: Map<object, number>, term: object, make: () => number): number {
@@ -143,7 +229,7 @@ export class Question {
   /** Pods of a shape that different counters count are different classes. */
   private split(shapes: readonly ShapeGroup[]): PodClass[] {
     const { counters } = this;
-    const found: { order: string; row: Float64Array; make: (id: number) => PodClass }[] = [];
+    const found: { key: string; signature: string; row: Float64Array; make: (id: number) => PodClass }[] = [];
     const matcher = new Matcher(counters);
     for (const { key, shape, members, rungs } of shapes) {
       const bySignature = new Map<string, Pod[]>();
@@ -171,7 +257,7 @@ export class Question {
           ),
           variants: rungs.map((rung) => this.variant(shape, rung, counted)),
         });
-        found.push({ order: `${key}\n${signature}`, row, make });
+        found.push({ key, signature, row, make });
       }
     }
     // Largest first: what is hard to place is placed while there is choice.
@@ -179,7 +265,8 @@ export class Question {
       (left, right) =>
         right.row[CPU]! - left.row[CPU]! ||
         right.row[MEMORY]! - left.row[MEMORY]! ||
-        (left.order < right.order ? -1 : 1),
+        compareText(left.key, right.key) ||
+        compareText(left.signature, right.signature),
     );
     return found.map(({ make }, id) => make(id));
   }
@@ -292,6 +379,16 @@ class Matcher {
   }
 }
 
+/** Terms of running pods that may keep one of these away. Beyond a few pods looking costs more than counting all. */
+function keepersOf({ standing }: Model, pods: readonly Pod[]): readonly KeepAway[] {
+  if (pods.length > MAX_PODS_LOOKED_AT) return standing.keepAway;
+  return standing.keepAway.filter(({ spec }) =>
+    pods.some(({ metadata }) =>
+      spec.selections.every((selection) => isSelected(selection, metadata.namespace ?? 'default', metadata.labels)),
+    ),
+  );
+}
+
 /** One limit per counter. */
 function tightest(limits: readonly HostLimit[]): HostLimit[] {
   const byCounter = new Map<number, number>();
@@ -299,18 +396,15 @@ function tightest(limits: readonly HostLimit[]): HostLimit[] {
   return [...byCounter].map(([counter, max]) => ({ counter, max }));
 }
 
-function spreadSpec(shape: PodShape, term: Rung['spread'][number]): ReturnType<typeof counterSpec> {
-  const constrained = shape.terms.length > 1 || (shape.terms[0]?.size ?? 0) > 0;
-  return counterSpec('spread', term.topologyKey, [term], {
-    terms: term.honorsAffinity && constrained ? shape.terms : undefined,
-    tolerations: term.honorsTaints ? shape.tolerations : undefined,
-  });
-}
-
 /** A pod counts for affinity only when it matches every term: that is how the scheduler counts. */
 function affinitySpecs(terms: readonly AffinityTerm[]): ReturnType<typeof counterSpec>[] {
   const keys = [...new Set(terms.map(({ topologyKey }) => topologyKey))];
   return keys.map((key) => counterSpec('match', key, terms));
+}
+
+function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
 }
 
 function sortByName(pods: readonly Pod[]): Pod[] {

@@ -1,9 +1,6 @@
 /** Resources as rows of numbers. In: every resource that is offered; out: a column per resource, rows that compare. */
 import { quantityOf, type Resources } from '../../units/resources.ts';
 
-const NANO = 1_000_000_000n;
-const MICRO = 1_000_000n;
-
 /** Columns that are always there, in this place. */
 export const CPU = 0;
 export const MEMORY = 1;
@@ -20,7 +17,9 @@ export class ResourceTable {
   constructor(offered: Iterable<Resources>) {
     const others = new Set<string>();
     for (const resources of offered) {
-      for (const [name, amount] of Object.entries(resources)) if (amount.sign() > 0) others.add(name);
+      for (const name of Object.keys(resources)) {
+        if (!others.has(name) && quantityOf(resources, name).sign() > 0) others.add(name);
+      }
     }
     for (const name of ['cpu', 'memory', 'pods']) others.delete(name);
     this.names = ['cpu', 'memory', 'pods', ...[...others].sort()];
@@ -33,18 +32,20 @@ export class ResourceTable {
   }
 
   asked(resources: Resources): Float64Array {
-    return Float64Array.from(this.names, (name, column) => {
-      const amount = quantityOf(resources, name);
-      return column === CPU ? amount.milliValue() : amount.value();
-    });
+    const row = new Float64Array(this.size);
+    for (let column = 0; column < row.length; column++) {
+      const amount = quantityOf(resources, this.names[column]!);
+      row[column] = column === CPU ? amount.milliValue() : amount.value();
+    }
+    return row;
   }
 
   offered(resources: Resources): Float64Array {
-    return Float64Array.from(this.names, (name, column) => {
-      const nano = quantityOf(resources, name).nanoValue();
-      const divisor = column === CPU ? MICRO : NANO;
-      const whole = nano / divisor;
-      return Number(nano < 0n && whole * divisor !== nano ? whole - 1n : whole);
-    });
+    const row = new Float64Array(this.size);
+    for (let column = 0; column < row.length; column++) {
+      const amount = quantityOf(resources, this.names[column]!);
+      row[column] = column === CPU ? amount.milliFloor() : amount.floor();
+    }
+    return row;
   }
 }

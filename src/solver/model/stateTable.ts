@@ -2,11 +2,11 @@
  * What a machine under construction may still become. In: a pool, and requirements that narrow it; out: numbered
  * states, each with the types and offerings that are left, cheapest first. A question asked twice is answered once.
  */
-import { WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
 import { Interner } from './interner.ts';
+import { OfferingColumns } from './offeringColumns.ts';
 
 export const NO_STATE = -1;
 const UNKNOWN = -2;
@@ -15,7 +15,7 @@ export interface MachineState {
   readonly id: number;
   readonly pool: CompiledPool;
   readonly requirements: Requirements;
-  /** Offerings that can still be bought. */
+  /** Offerings that can still be bought, cheapest first. */
   readonly offerings: readonly CompiledOffering[];
   /** Types that can still be bought without a reservation (or only with one, if all need one), cheapest first. */
   readonly types: Int32Array;
@@ -29,15 +29,18 @@ export class StateTable {
   readonly requirementSets = new Interner<Requirements>();
   private readonly interned = new Interner<MachineState>();
   private readonly bases: number[];
+  private readonly columns: readonly OfferingColumns[];
   /** By state: the state after narrowing by requirement set n. */
   private readonly narrowed: number[][] = [];
   private readonly met: number[][] = [];
   private readonly pins = new Map<string, number>();
   private readonly labelValues: Map<string, readonly string[]>[] = [];
+  private readonly reaches: (Float64Array | undefined)[] = [];
 
   constructor(pools: readonly CompiledPool[]) {
     this.requirementId(Requirements.empty);
-    this.bases = pools.map((pool) => this.add(pool, pool.requirements, compatibleOfferings(pool)));
+    this.columns = pools.map((pool) => new OfferingColumns(pool));
+    this.bases = pools.map((pool, at) => this.add(pool, pool.requirements, this.columns[at]!.allowedByPool()));
   }
 
   get size(): number {
@@ -93,31 +96,45 @@ export class StateTable {
 
   /** The values of a label that the state's offerings can still have, in order. */
   valuesOf(state: number, key: string): readonly string[] {
+    if (state < 0) return [];
     const known = (this.labelValues[state] ??= new Map());
     const values = known.get(key) ?? this.findValues(state, key);
     known.set(key, values);
     return values;
   }
 
+  /** Before this place in the state's types every type is too small for the load in some resource. */
+  firstLargeEnough(state: number, used: Float64Array): number {
+    const reach = (this.reaches[state] ??= reachOf(this.at(state), used.length));
+    const columns = used.length;
+    const count = reach.length / columns;
+    let first = 0;
+    for (let column = 0; column < columns; column++) {
+      if (first >= count || reach[first * columns + column]! >= used[column]!) continue;
+      let low = first + 1;
+      let high = count;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (reach[middle * columns + column]! < used[column]!) low = middle + 1;
+        else high = middle;
+      }
+      first = low;
+    }
+    return first;
+  }
+
   private findValues(state: number, key: string): string[] {
     const { requirements, offerings, pool } = this.at(state);
-    const own = requirements.has(key) ? requirements.get(key) : undefined;
-    const values = new Set<string>();
-    if (own !== undefined && !own.complement) for (const value of own.values) values.add(value);
-    const fromTypes = new Set<string>();
-    for (const { type, offering } of offerings) {
-      const source = offering.requirements.has(key) ? offering.requirements : pool.types[type]!.requirements;
-      if (!source.has(key)) continue;
-      const found = source.get(key);
-      if (found.complement) continue;
-      for (const value of found.values) if (own === undefined || own.has(value)) fromTypes.add(value);
-    }
+    const own = requirements.find(key);
+    const offered = this.columns[pool.index]!.valuesOf(offerings, key);
+    const allowed = own === undefined ? offered : offered.filter((value) => own.has(value));
     // Types that say nothing about the key leave it to the pool.
-    return [...(fromTypes.size > 0 ? fromTypes : values)].sort();
+    const values = allowed.length > 0 || own === undefined || own.complement ? allowed : [...own.values];
+    return [...new Set(values)].sort();
   }
 
   private merge(from: MachineState, requirements: Requirements): number {
-    if (!from.requirements.isCompatible(requirements, WELL_KNOWN_LABELS)) return NO_STATE;
+    if (!from.requirements.isCompatible(requirements, from.pool.knownKeys)) return NO_STATE;
     const merged = from.requirements.merge(requirements);
     const changed: string[] = [];
     for (const key of requirements.keys()) {
@@ -125,7 +142,7 @@ export class StateTable {
       if (!before.has(key) || !before.get(key).equals(merged.get(key))) changed.push(key);
     }
     if (changed.length === 0) return from.id;
-    const offerings = from.offerings.filter((each) => isOffered(each, from.pool, merged, changed));
+    const offerings = this.columns[from.pool.index]!.meeting(from.offerings, merged, changed);
     return this.add(from.pool, merged, offerings);
   }
 
@@ -133,45 +150,36 @@ export class StateTable {
     if (offerings.length === 0) return NO_STATE;
     return this.interned.intern(`${pool.index}${canonicalKey(requirements)}`, (id) => {
       const price = new Float64Array(pool.types.length).fill(Number.POSITIVE_INFINITY);
+      const reserved = offerings.filter(({ reservation }) => reservation >= 0);
       // Reserved machines are few: plans are made without them and take what is left of them at the end. Only who
       // can have nothing else plans with them.
-      const onlyReserved = offerings.every(({ reservation }) => reservation >= 0);
+      const onlyReserved = reserved.length === offerings.length;
+      const types: number[] = [];
       for (const { type, offering, reservation } of offerings) {
-        if ((onlyReserved || reservation < 0) && offering.price < price[type]!) price[type] = offering.price;
+        // Cheapest first: the first offering of a type is its price.
+        if ((!onlyReserved && reservation >= 0) || price[type]! < Number.POSITIVE_INFINITY) continue;
+        price[type] = offering.price;
+        types.push(type);
       }
-      const types = Int32Array.from(price.keys())
-        .filter((type) => price[type]! < Number.POSITIVE_INFINITY)
-        .sort((left, right) => price[left]! - price[right]! || left - right);
       const minValues = [...requirements].flatMap(({ key, minValues: atLeast }) =>
         atLeast === undefined ? [] : [{ key, atLeast }],
       );
-      const reserved = offerings.filter(({ reservation }) => reservation >= 0);
-      return { id, pool, requirements, offerings, types, price, reserved, minValues };
+      return { id, pool, requirements, offerings, types: Int32Array.from(types), price, reserved, minValues };
     });
   }
 }
 
-function compatibleOfferings(pool: CompiledPool): CompiledOffering[] {
-  return pool.offerings.filter((each) => isOffered(each, pool, pool.requirements, undefined));
-}
-
-/** Looks only at the keys that changed since the offering was last found good. */
-function isOffered(
-  { type, offering }: CompiledOffering,
-  pool: CompiledPool,
-  requirements: Requirements,
-  changed: readonly string[] | undefined,
-): boolean {
-  const own = pool.types[type]!.requirements;
-  if (changed === undefined) {
-    return own.intersects(requirements) && requirements.isCompatible(offering.requirements, WELL_KNOWN_LABELS);
+/** Row per place in the state's types: the most of each resource that any type up to there has. */
+function reachOf({ types, pool }: MachineState, columns: number): Float64Array {
+  const reach = new Float64Array(types.length * columns);
+  for (let at = 0; at < types.length; at++) {
+    for (let column = 0; column < columns; column++) {
+      const own = pool.room[types[at]! * columns + column]!;
+      const before = at === 0 ? own : reach[(at - 1) * columns + column]!;
+      reach[at * columns + column] = Math.max(own, before);
+    }
   }
-  for (const key of changed) {
-    const wanted = requirements.get(key);
-    if (own.has(key) && !own.get(key).isCompatible(wanted)) return false;
-    if (offering.requirements.has(key) && !offering.requirements.get(key).isCompatible(wanted)) return false;
-  }
-  return true;
+  return reach;
 }
 
 function canonicalKey(requirements: Requirements): string {

@@ -7,7 +7,7 @@ import type { CompiledPool } from '../model/compiledPool.ts';
 import type { StateTable } from '../model/stateTable.ts';
 import type { PodClass, Variant } from '../model/question.ts';
 import { CPU, MEMORY, PODS } from '../model/resourceTable.ts';
-import { shadowPrices } from './coveringDuals.ts';
+import { shadowPrices, type Covering } from './coveringDuals.ts';
 
 /** Pods of one class that go the same way: same wishes, same pool, same domains. */
 export interface Atom {
@@ -61,67 +61,34 @@ export class Demand {
     this.options = options;
     this.columns = columns;
     this.rows = new Float64Array(atoms.length * columns);
-    atoms.forEach(({ podClass }, atom) => this.rows.set(podClass.row, atom * columns));
-    this.states0 = Int32Array.from(atoms, ({ state }) => state);
-    this.plain = Uint8Array.from(atoms, ({ podClass, variant }) =>
-      podClass.hostAdds.length === 0 && variant.hostLimits.length === 0 && podClass.shape.hostPorts.length === 0
-        ? 1
-        : 0,
-    );
+    this.states0 = new Int32Array(atoms.length);
+    this.plain = new Uint8Array(atoms.length);
+    this.value = new Float64Array(atoms.length);
     let counters = 0;
-    for (const { podClass, variant } of atoms) {
-      for (const id of podClass.hostAdds) counters = Math.max(counters, id + 1);
+    for (let atom = 0; atom < atoms.length; atom++) {
+      const { podClass, variant, state } = atoms[atom]!;
+      this.rows.set(podClass.row, atom * columns);
+      this.states0[atom] = state;
+      const { hostAdds, shape } = podClass;
+      const isPlain = hostAdds.length === 0 && variant.hostLimits.length === 0 && shape.hostPorts.length === 0;
+      this.plain[atom] = isPlain ? 1 : 0;
+      for (const id of hostAdds) counters = Math.max(counters, id + 1);
       for (const { counter } of variant.hostLimits) counters = Math.max(counters, counter + 1);
     }
     this.counters = counters;
-    const { duals, nodeDual, group, bound } = this.prices();
-    this.duals = duals;
-    this.nodeDual = nodeDual;
+    const forced = nodesForced(atoms);
+    const { duals, bound } = shadowPrices(
+      covering(pool, states, atoms, columns, forced.nodes, options.nodeOverheadCost),
+    );
+    this.duals = duals.subarray(0, columns);
+    this.nodeDual = duals[columns]!;
     this.fractionalBound = bound;
-    this.value = Float64Array.from(atoms, (_, atom) => {
+    for (let atom = 0; atom < atoms.length; atom++) {
       let value = 0;
       for (let column = 0; column < columns; column++) value += duals[column]! * this.rows[atom * columns + column]!;
-      const share = group?.shareOf(atom) ?? 0;
       // Even a pod that asks for nothing must be worth carrying.
-      return value + nodeDual * share + 1e-9;
-    });
-  }
-
-  /** Least number of nodes that limits per node force: the counter that needs most. */
-  nodesForced(): { readonly nodes: number; shareOf(atom: number): number } {
-    const totals = new Map<number, { count: number; max: number }>();
-    this.atoms.forEach(({ podClass, variant, count }) => {
-      for (const { counter, max } of variant.hostLimits) {
-        if (max < 1 || !podClass.hostAdds.includes(counter)) continue;
-        const known = totals.get(counter) ?? { count: 0, max: 0 };
-        totals.set(counter, { count: known.count + count, max: Math.max(known.max, max) });
-      }
-    });
-    let worst: { counter: number; nodes: number; max: number } | undefined;
-    for (const [counter, { count, max }] of totals) {
-      const nodes = count / max;
-      if (worst === undefined || nodes > worst.nodes) worst = { counter, nodes, max };
+      this.value[atom] = value + this.nodeDual * forced.shareOf(atoms[atom]!) + 1e-9;
     }
-    const chosen = worst;
-    return {
-      nodes: chosen?.nodes ?? 0,
-      shareOf: (atom) => {
-        if (chosen === undefined) return 0;
-        const { podClass, variant } = this.atoms[atom]!;
-        const bound = variant.hostLimits.some(({ counter }) => counter === chosen.counter);
-        return bound && podClass.hostAdds.includes(chosen.counter) ? 1 / chosen.max : 0;
-      },
-    };
-  }
-
-  /** Types that some atom may use, at the cheapest price that any of them could pay. */
-  bestPrices(): Float64Array {
-    const best = new Float64Array(this.pool.types.length).fill(Number.POSITIVE_INFINITY);
-    for (const state of new Set(this.states0)) {
-      const { price } = this.states.at(state);
-      for (let type = 0; type < best.length; type++) if (price[type]! < best[type]!) best[type] = price[type]!;
-    }
-    return best;
   }
 
   fits(type: number, used: Float64Array): boolean {
@@ -175,7 +142,8 @@ export class Demand {
   ): number {
     const { types, price, minValues } = this.states.at(state);
     if (used[PODS]! > this.options.maxPodsPerNode) return -1;
-    for (const type of types) {
+    for (let at = this.states.firstLargeEnough(state, used); at < types.length; at++) {
+      const type = types[at]!;
       if (price[type]! > dearest) return -1;
       if (!this.fits(type, used) || this.clashesWithDaemons(type, ports) || !this.withinLimits(type, limitLeft))
         continue;
@@ -287,10 +255,21 @@ export class Demand {
 
   /** Types that no cheaper one can stand in for, cheapest first. */
   undominated(state: number): number[] {
+    const { columns } = this;
+    const { room } = this.pool;
     const kept: number[] = [];
+    const most = new Float64Array(columns).fill(-1);
     for (const type of this.states.at(state).types) {
-      if (this.pool.room[type * this.columns + PODS]! < 1) continue;
-      if (!kept.some((other) => this.dominates(other, type))) kept.push(type);
+      const base = type * columns;
+      if (room[base + PODS]! < 1) continue;
+      // Who has more of something than everyone before needs no comparison with each.
+      let more = false;
+      for (let column = 0; column < columns; column++) {
+        if (room[base + column]! <= most[column]!) continue;
+        more = true;
+        most[column] = room[base + column]!;
+      }
+      if (more || !kept.some((other) => this.dominates(other, type))) kept.push(type);
     }
     return kept;
   }
@@ -302,29 +281,71 @@ export class Demand {
     }
     return true;
   }
+}
 
-  private prices(): {
-    duals: Float64Array;
-    nodeDual: number;
-    group: ReturnType<Demand['nodesForced']>;
-    bound: number;
-  } {
-    const { columns, pool } = this;
-    const group = this.nodesForced();
-    const demand = new Float64Array(columns + 1);
-    this.atoms.forEach(({ count }, atom) => {
-      for (let column = 0; column < columns; column++) demand[column]! += count * this.rows[atom * columns + column]!;
-    });
-    demand[columns] = group.nodes;
-    const best = this.bestPrices();
-    const types = [...best.keys()].filter((type) => best[type]! < Number.POSITIVE_INFINITY);
-    const supply = new Float64Array(types.length * (columns + 1));
-    types.forEach((type, row) => {
-      supply.set(pool.room.subarray(type * columns, (type + 1) * columns), row * (columns + 1));
-      supply[row * (columns + 1) + columns] = 1;
-    });
-    const price = Float64Array.from(types, (type) => best[type]! + this.options.nodeOverheadCost);
-    const { duals, bound } = shadowPrices({ demand, supply, price });
-    return { duals: duals.subarray(0, columns), nodeDual: duals[columns]!, group, bound };
+/** Least number of nodes that limits per node force (the counter that needs most), and an atom's share of one. */
+export function nodesForced(atoms: readonly Atom[]): { readonly nodes: number; shareOf(atom: Atom): number } {
+  const totals = new Map<number, { count: number; max: number }>();
+  for (const { podClass, variant, count } of atoms) {
+    for (const { counter, max } of variant.hostLimits) {
+      if (max < 1 || !podClass.hostAdds.includes(counter)) continue;
+      const known = totals.get(counter);
+      if (known === undefined) totals.set(counter, { count, max });
+      else {
+        known.count += count;
+        known.max = Math.max(known.max, max);
+      }
+    }
   }
+  let worst = -1;
+  let nodes = 0;
+  let share = 0;
+  for (const [counter, { count, max }] of totals) {
+    if (count / max > nodes) [worst, nodes, share] = [counter, count / max, 1 / max];
+  }
+  return {
+    nodes,
+    shareOf: ({ podClass, variant }) => {
+      if (worst < 0) return 0;
+      const bound = variant.hostLimits.some(({ counter }) => counter === worst);
+      return bound && podClass.hostAdds.includes(worst) ? share : 0;
+    },
+  };
+}
+
+/** The covering LP of the atoms: every resource in sum, and machines where limits per node force them. */
+export function covering(
+  pool: CompiledPool,
+  states: StateTable,
+  atoms: readonly Atom[],
+  columns: number,
+  nodes: number,
+  nodeOverheadCost: number,
+): Covering {
+  const width = columns + 1;
+  const demand = new Float64Array(width);
+  // By type: the cheapest price that any of the atoms could pay.
+  const best = new Float64Array(pool.types.length).fill(Number.POSITIVE_INFINITY);
+  const seen = new Set<number>();
+  for (const { podClass, count, state } of atoms) {
+    for (let column = 0; column < columns; column++) demand[column]! += count * podClass.row[column]!;
+    if (seen.has(state)) continue;
+    seen.add(state);
+    const { price, types } = states.at(state);
+    for (const type of types) if (price[type]! < best[type]!) best[type] = price[type]!;
+  }
+  demand[columns] = nodes;
+  let rows = 0;
+  for (const price of best) if (price < Number.POSITIVE_INFINITY) rows += 1;
+  const supply = new Float64Array(rows * width);
+  const price = new Float64Array(rows);
+  let row = 0;
+  for (let type = 0; type < best.length; type++) {
+    if (best[type]! === Number.POSITIVE_INFINITY) continue;
+    for (let column = 0; column < columns; column++) supply[row * width + column] = pool.room[type * columns + column]!;
+    supply[row * width + columns] = 1;
+    price[row] = best[type]! + nodeOverheadCost;
+    row += 1;
+  }
+  return { demand, supply, price };
 }

@@ -6,6 +6,7 @@ import { NO_STATE } from '../model/stateTable.ts';
 import * as columnsOf from '../model/resourceTable.ts';
 import { HostLedger, type Bin } from './bin.ts';
 import type { Demand } from './demand.ts';
+import type { Queue } from './queue.ts';
 
 /** Read once: an imported binding is looked up each time, and these stand in the innermost loop. */
 const { CPU, MEMORY, PODS } = columnsOf;
@@ -32,13 +33,13 @@ export class Filler {
   }
 
   /**
-   * `order` lists atoms, most valuable first; `left` is how many of each wait. Out: whether the seed goes onto the
+   * `left` is how many of each atom wait. Out: whether the seed goes onto the
    * type; `value`, `price` and `used` then tell what the filling is like, and `bin` makes it last.
    */
   fill(
     type: number,
     seed: number,
-    order: Int32Array,
+    queue: Queue,
     left: Int32Array,
     value: Float64Array,
     limitLeft: Float64Array | undefined,
@@ -56,19 +57,24 @@ export class Filler {
     const cpuRoom = pool.room[base + CPU]!;
     const memoryRoom = pool.room[base + MEMORY]!;
     // Two walks over one list: pods that want more processor than this machine's shape, and the others.
-    const next = [0, 0];
+    const { rows } = demand;
+    const { taken } = this;
+    const { atoms, leastCpu, leastMemory } = queue;
+    const next = [queue.start, queue.start];
     const done = [false, false];
     while (free[PODS]! >= 1 && !(done[0] && done[1])) {
-      const wantsCpu = free[CPU]! * memoryRoom >= free[MEMORY]! * cpuRoom;
+      const freeCpu = free[CPU]!;
+      const freeMemory = free[MEMORY]!;
+      const wantsCpu = freeCpu * memoryRoom >= freeMemory * cpuRoom;
       const side = (wantsCpu && !done[0]) || done[1] ? 0 : 1;
       let at = next[side]!;
       let picked = false;
-      for (; at < order.length; at++) {
-        const atom = order[at]!;
+      for (; at < atoms.length && leastCpu[at]! <= freeCpu && leastMemory[at]! <= freeMemory; at++) {
+        const atom = atoms[at]!;
         const row = atom * columns;
-        const heavy = demand.rows[row + CPU]! * memoryRoom >= demand.rows[row + MEMORY]! * cpuRoom ? 0 : 1;
-        if (heavy !== side || left[atom]! - this.taken[atom]! < 1) continue;
-        if (demand.rows[row + CPU]! > free[CPU]! || demand.rows[row + MEMORY]! > free[MEMORY]!) continue;
+        if (rows[row + CPU]! > freeCpu || rows[row + MEMORY]! > freeMemory) continue;
+        const heavy = rows[row + CPU]! * memoryRoom >= rows[row + MEMORY]! * cpuRoom ? 0 : 1;
+        if (heavy !== side || left[atom]! - taken[atom]! < 1) continue;
         if (this.room(atom) < 1 || !this.admits(atom, type)) continue;
         this.take(atom, 1, value);
         picked = true;

@@ -1,6 +1,6 @@
 /**
  * Plain first-fit-decreasing, blind to prices until the end: one of the starts, so that no plan is ever dearer. In:
- * what to place; out: a plan. A node stays open for every type that could still hold it.
+ * what to place, and what is left of the limits; out: a plan. A node stays open for every type that could still hold it.
  */
 import type { HostPort } from '../../constraints/hostPorts.ts';
 import { HostLedger, type Bin, type Plan } from './bin.ts';
@@ -13,14 +13,21 @@ interface OpenNode {
   readonly used: Float64Array;
   readonly ports: HostPort[];
   readonly ledger: HostLedger;
+  /** What it counts against the limits as it stands. */
+  limitNeed: Float64Array | undefined;
 }
 
-export function firstFit(demand: Demand, left: Int32Array): Plan {
+/** `order` has the largest first, within what matters more; limits are used up. */
+export function firstFit(
+  demand: Demand,
+  order: Iterable<number>,
+  left: Int32Array,
+  limitLeft: Float64Array | undefined,
+): Plan {
   const { columns, rows, states, atoms } = demand;
   const open: OpenNode[] = [];
   const load = new Float64Array(columns);
-  // Atoms come largest first already.
-  for (let atom = 0; atom < atoms.length; atom++) {
+  for (const atom of order) {
     const row = rows.subarray(atom * columns, (atom + 1) * columns);
     const own = demand.states0[atom]!;
     const { hostPorts } = atoms[atom]!.podClass.shape;
@@ -34,12 +41,14 @@ export function firstFit(demand: Demand, left: Int32Array): Plan {
             used: new Float64Array(columns),
             ports: [],
             ledger: new HostLedger(demand),
+            limitNeed: limitLeft && new Float64Array(limitLeft.length),
           }
         : open[at]!;
       const state = node.state === own ? own : states.meet(node.state, own);
       if (state < 0) continue;
       const ports = hostPorts.length === 0 ? node.ports : [...node.ports, ...hostPorts];
-      if (!holds(demand, state, node.used, row, 1, ports, load)) {
+      const budget = limitLeft?.map((amount, column) => amount + node.limitNeed![column]!);
+      if (!holds(demand, state, node.used, row, 1, ports, load, budget)) {
         if (isNew) break;
         continue;
       }
@@ -48,7 +57,7 @@ export function firstFit(demand: Demand, left: Int32Array): Plan {
         most = Math.min(most, node.ledger.allowed(atom));
         if (most < 1) continue;
       }
-      const pods = mostHeld(most, (count) => holds(demand, state, node.used, row, count, ports, load));
+      const pods = mostHeld(most, (count) => holds(demand, state, node.used, row, count, ports, load, budget));
       node.state = state;
       node.atoms.push(atom);
       node.counts.push(pods);
@@ -57,9 +66,20 @@ export function firstFit(demand: Demand, left: Int32Array): Plan {
       for (let column = 0; column < columns; column++) node.used[column]! += row[column]! * pods;
       left[atom]! -= pods;
       if (isNew) open.push(node);
+      if (limitLeft === undefined) continue;
+      const type = demand.cheapestHolding(state, node.used, ports, budget);
+      node.limitNeed = demand.limitNeed(state, type, node.used, ports, budget);
+      for (let column = 0; column < limitLeft.length; column++)
+        limitLeft[column] = budget![column]! - node.limitNeed[column]!;
     }
   }
-  return { bins: open.map((node) => buy(demand, node)).filter((bin) => bin !== undefined), left };
+  const bins: Bin[] = [];
+  for (const node of open) {
+    const bin = buy(demand, node);
+    if (bin !== undefined) bins.push(bin);
+    else node.atoms.forEach((atom, at) => (left[atom]! += node.counts[at]!));
+  }
+  return { bins, left };
 }
 
 function holds(
@@ -70,9 +90,12 @@ function holds(
   pods: number,
   ports: readonly HostPort[],
   load: Float64Array,
+  budget: Float64Array | undefined,
 ): boolean {
   for (let column = 0; column < load.length; column++) load[column] = used[column]! + row[column]! * pods;
-  return demand.holdsSomehow(state, load, ports);
+  return budget === undefined
+    ? demand.holdsSomehow(state, load, ports)
+    : demand.cheapestHolding(state, load, ports, budget) >= 0;
 }
 
 /** The largest count up to `most` that is held; one is, and beyond some count none is. */
@@ -91,9 +114,10 @@ function mostHeld(most: number, isHeld: (count: number) => boolean): number {
 
 function buy(demand: Demand, node: OpenNode): Bin | undefined {
   const { ports } = node;
-  const type = demand.cheapestHolding(node.state, node.used, ports, undefined);
+  // Within limits the type that was last found to be within them.
+  const type = demand.cheapestHolding(node.state, node.used, ports, node.limitNeed);
   if (type < 0) return undefined;
-  const limitNeed = demand.limitNeed(node.state, type, node.used, ports, undefined);
+  const limitNeed = node.limitNeed ?? demand.limitNeed(node.state, type, node.used, ports, undefined);
   const { state, atoms, counts, used } = node;
   return {
     state,

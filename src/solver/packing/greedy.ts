@@ -6,6 +6,7 @@ import * as columnsOf from '../model/resourceTable.ts';
 import type { Bin, Plan } from './bin.ts';
 import type { Demand } from './demand.ts';
 import { Filler } from './filler.ts';
+import { Queue } from './queue.ts';
 
 /** Read once, as in the filler. */
 const { CPU, MEMORY } = columnsOf;
@@ -34,12 +35,16 @@ export class Greedy {
     const bins: Bin[] = [];
     const refused = new Set<number>();
     this.countDemand(order, left);
-    let start = 0;
+    let queue = new Queue(order, this.demand);
+    let gone = 0;
     for (;;) {
-      while (start < order.length && (left[order[start]!]! < 1 || refused.has(order[start]!))) start += 1;
-      if (start >= order.length) break;
-      const seed = order[start]!;
-      const best = this.bestBin(seed, start === 0 ? order : order.subarray(start), left, value, limitLeft);
+      const { atoms } = queue;
+      let at = queue.start;
+      while (at < atoms.length && (left[atoms[at]!]! < 1 || refused.has(atoms[at]!))) at += 1;
+      if (at >= atoms.length) break;
+      queue.start = at;
+      const seed = atoms[at]!;
+      const best = this.bestBin(seed, queue, left, value, limitLeft);
       if (best === undefined) {
         refused.add(seed);
         continue;
@@ -49,10 +54,21 @@ export class Greedy {
       if (!isWithin(best.limitNeed, limitLeft)) refused.add(seed);
       for (; times > 0 && isWithin(best.limitNeed, limitLeft); times--) {
         bins.push(best);
-        best.atoms.forEach((atom, at) => (left[atom]! -= best.counts[at]!));
+        best.atoms.forEach((atom, at) => {
+          left[atom]! -= best.counts[at]!;
+          if (left[atom]! === 0) gone += 1;
+        });
         this.cpuLeft -= best.used[CPU]!;
         this.memoryLeft -= best.used[MEMORY]!;
         if (limitLeft) for (let at = 0; at < limitLeft.length; at++) limitLeft[at]! -= best.limitNeed[at]!;
+      }
+      // Every filling walks over the list: those who have a place need not be in it.
+      if (gone * 2 > atoms.length) {
+        queue = new Queue(
+          atoms.filter((atom) => left[atom]! > 0),
+          this.demand,
+        );
+        gone = 0;
       }
     }
     return { bins, left };
@@ -60,7 +76,7 @@ export class Greedy {
 
   private bestBin(
     seed: number,
-    order: Int32Array,
+    queue: Queue,
     left: Int32Array,
     value: Float64Array,
     limitLeft: Float64Array | undefined,
@@ -80,7 +96,7 @@ export class Greedy {
     let bestScore = 0;
     for (let at = 0; at < (few ? favourites.length : all.length); at++) {
       const type = few ? favourites[at]! : all[at]!;
-      if (!demand.withinLimits(type, limitLeft) || !filler.fill(type, seed, order, left, value, limitLeft)) continue;
+      if (!demand.withinLimits(type, limitLeft) || !filler.fill(type, seed, queue, left, value, limitLeft)) continue;
       const worth = filler.value / (filler.price + demand.options.nodeOverheadCost + 1e-12);
       const score = worth * (1 - IMBALANCE * this.imbalance(filler.used));
       if (scores !== undefined) scores[at] = score;
@@ -90,7 +106,7 @@ export class Greedy {
     if (scores !== undefined) this.favourites[state] = favouritesOf(all, scores);
     else if (best === undefined) {
       this.favourites[state] = undefined;
-      return this.bestBin(seed, order, left, value, limitLeft);
+      return this.bestBin(seed, queue, left, value, limitLeft);
     }
     return best ?? this.alone(seed, limitLeft);
   }

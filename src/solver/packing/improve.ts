@@ -29,9 +29,10 @@ export class Improver {
     this.budget = budget;
   }
 
-  improve(demand: Demand, plan: Plan): Plan {
+  /** `limitLeft`: what the plan leaves of the limits; changed with it. */
+  improve(demand: Demand, plan: Plan, limitLeft: Float64Array | undefined): Plan {
     const bins = [...plan.bins];
-    if (bins.length === 0 || plan.left.some((count) => count > 0)) return plan;
+    if (bins.length === 0) return plan;
     const random = randomFrom(0x9e3779b9 ^ bins.length);
     const greedy = new Greedy(demand);
     const value = Float64Array.from(demand.value);
@@ -45,9 +46,11 @@ export class Improver {
       const ruined = pickRuined(bins, waste, random);
       const atoms = new Set<number>();
       let cost = 0;
+      const budget = limitLeft && Float64Array.from(limitLeft);
       for (const at of ruined) {
         const bin = bins[at]!;
         cost += bin.price + overhead;
+        if (budget) for (let limit = 0; limit < budget.length; limit++) budget[limit]! += bin.limitNeed[limit]!;
         bin.atoms.forEach((atom, index) => {
           left[atom]! += bin.counts[index]!;
           atoms.add(atom);
@@ -55,12 +58,13 @@ export class Improver {
       }
       const spread = random() * 0.3;
       for (const atom of atoms) value[atom] = demand.value[atom]! * (1 + spread * (random() - 0.5));
-      const attempt = greedy.pack(orderByValue(atoms, value), left, value, undefined);
+      const attempt = greedy.pack(orderByValue(atoms, value), left, value, budget);
       const complete = [...atoms].every((atom) => left[atom] === 0);
       for (const atom of atoms) left[atom] = 0;
       const now = planCost(attempt, overhead);
       if (!complete || now > cost + 1e-12) continue;
       if (now < cost - 1e-9) stale = 0;
+      if (budget) limitLeft?.set(budget);
       // From the back, so that places stay valid.
       for (const at of [...ruined].sort((one, other) => other - one)) {
         bins[at] = bins[bins.length - 1]!;

@@ -7,7 +7,7 @@ import { PODS } from '../model/resourceTable.ts';
 import { shadowPrices } from './coveringDuals.ts';
 import type { Demand } from './demand.ts';
 
-const MAX_ATOMS = 5;
+export const MAX_PATTERN_ATOMS = 5;
 const MAX_ROUNDS = 60;
 /** Partial fillings looked at per type and round. Beyond that nothing is claimed. */
 const MAX_STEPS = 60_000;
@@ -29,7 +29,8 @@ interface Pattern {
 export function patternPlan(demand: Demand): PatternPlan | undefined {
   const { atoms, states0, plain } = demand;
   const state = states0[0];
-  if (state === undefined || atoms.length > MAX_ATOMS || states0.some((other) => other !== state)) return undefined;
+  if (state === undefined || atoms.length > MAX_PATTERN_ATOMS || states0.some((other) => other !== state))
+    return undefined;
   if (plain.some((each) => each === 0) || demand.states.at(state).minValues.length > 0) return undefined;
   if (Number.isFinite(demand.options.maxPodsPerNode)) return undefined;
   const { price } = demand.states.at(state);

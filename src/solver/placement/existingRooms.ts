@@ -46,9 +46,18 @@ export class ExistingRooms {
   private nodesFor(podClass: PodClass, variant: Variant): number[] {
     let open = this.open.get(variant);
     if (open === undefined) {
-      const { nodes } = this.question.model.existing;
+      const { existing } = this.question.model;
+      const { shape, tolerationsKey } = podClass;
+      const { requirements, toleratesPreferNoSchedule } = variant.rung;
+      const admitting = existing.admitting(
+        requirements,
+        variant.requirementId,
+        shape.tolerations,
+        tolerationsKey,
+        toleratesPreferNoSchedule,
+      );
       open = [];
-      for (let node = 0; node < nodes.length; node++) if (this.mayTake(podClass, variant, node)) open.push(node);
+      for (const node of admitting) if (this.mayTake(podClass, node)) open.push(node);
       this.open.set(variant, open);
       return open;
     }
@@ -59,18 +68,9 @@ export class ExistingRooms {
     return open;
   }
 
-  /** What does not change while pods are placed, and room. */
-  private mayTake(podClass: PodClass, variant: Variant, node: number): boolean {
-    const { existing } = this.question.model;
-    const { shape, tolerationsKey } = podClass;
-    return (
-      existing.overcommitted[node] === 0 &&
-      this.fitting(podClass, node) > 0 &&
-      !this.question.removed.has(existing.nodes[node]!.name) &&
-      existing.tolerates(node, shape.tolerations, tolerationsKey, variant.rung.toleratesPreferNoSchedule) &&
-      existing.meets(node, variant.rung.requirements, variant.requirementId) &&
-      this.meetsVolumes(podClass, node)
-    );
+  /** Room, and what does not change while pods are placed. */
+  private mayTake(podClass: PodClass, node: number): boolean {
+    return this.fitting(podClass, node) > 0 && !this.question.removed.has(node) && this.meetsVolumes(podClass, node);
   }
 
   private fitting({ row }: PodClass, node: number): number {

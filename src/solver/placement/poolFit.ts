@@ -23,8 +23,13 @@ export class PoolFit {
     return (byPool[pool] ??= this.find(podClass, variant, pool));
   }
 
-  base(pool: number): number {
-    return this.question.model.states.base(pool);
+  /** A state that nobody who places the pod can do without: what this question narrowed by choice is left open. */
+  widest({ shape }: PodClass, variant: Variant, pool: number): number {
+    const { states } = this.question.model;
+    // Several volume alternatives: the pool's own state is the relaxation of them all.
+    const [volumes, ...others] = shape.volumes?.alternatives ?? [];
+    const base = states.narrow(states.base(pool), variant.requirementId);
+    return volumes === undefined || others.length > 0 ? base : states.narrow(base, states.requirementId(volumes));
   }
 
   /** Some machine of the state holds the pod when it is alone. */
@@ -50,7 +55,7 @@ export class PoolFit {
   private find(podClass: PodClass, variant: Variant, pool: number): number[] {
     const { states } = this.question.model;
     if (podClass.unknownResource !== undefined || !this.tolerates(podClass, variant, pool)) return [];
-    const narrowed = states.narrow(states.base(pool), variant.requirementId);
+    const narrowed = states.narrow(this.question.bases[pool]!, variant.requirementId);
     if (narrowed < 0) return [];
     const alternatives = podClass.shape.volumes?.alternatives ?? [];
     const found =

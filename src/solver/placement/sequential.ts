@@ -61,7 +61,7 @@ export class Sequential {
     }
     if (settles) this.refusedUpTo.set(variant, this.planned.length);
     for (const pool of this.question.model.pools) {
-      const base = this.question.model.states.base(pool.index);
+      const base = this.question.bases[pool.index]!;
       if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) continue;
       const node: PlannedNode = {
         pool,

@@ -8,8 +8,10 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 const PRINTED_TIME = /\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g;
 const FILE_TIME = /\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+-]\d{4}/g;
+const LOG_TIME = /^([WEI])\d{4} \d\d:\d\d:\d\d\.\d+ +\d+/gm;
 const CLUSTER_ADDRESS = /\b10\.0\.\d{1,3}\.\d{1,3}\b/g;
-const AGE = /\b(\d+[smhdy]){1,2}\b/g;
+/** Seconds, minutes, and the years since the dates in manifests; `100m` is an amount. */
+const AGE = /\b(\d+y(\d+d)?|\d{3}d|\d{1,3}s|\d{1,2}m(\d+s)?)\b/g;
 const ACCESS_VOLUME = /kube-api-access-[a-z0-9]{5}/g;
 const VERSION_IN_MESSAGE = /(resource version: ?|current: ?|in record )\(?\d+\)?( \(\d+\))?/gi;
 const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
@@ -55,15 +57,20 @@ export class Normaliser {
       .replaceAll(/(resourceVersion: "?)\d+"?/gi, '$1<version>')
       .replaceAll(/("resourceVersion": ?")\d+"/g, '$1<version>"')
       .replaceAll(FILE_TIME, '<time>')
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000 UTC/g, '<time>')
+      .replaceAll(/kubectl-edit-\d+/g, 'kubectl-edit')
+      .replaceAll(/(version to be \d+, was )\d+/g, '$1<version>')
+      .replaceAll(LOG_TIME, '$1<time>')
       .replaceAll(/X509SHA256=\w+/g, '<credential>')
       .replaceAll(/(Resource Version: +)\d+/g, '$1<version>')
-      .replaceAll(/(nodePort: |NodePort: +\S+ +)\d+/g, '$1<node-port>')
+      .replaceAll(/(nodePort: |NodePort: +(?:\S+ +)?|healthCheckNodePort: )\d+/g, '$1<node-port>')
+      .replaceAll(/:3[0-2]\d{3}\/(?=TCP|UDP)/g, ':<node-port>/')
       .replaceAll(/\/tmp\/(LIVE|MERGED)-\d+/g, '/tmp/$1')
       .replaceAll(AGE, '<age>')
       .replaceAll(/<invalid>/g, '<age>');
     return named
       .split('\n')
-      .map((line) => line.replaceAll(/ {2,}/g, '  ').trimEnd())
+      .map((line) => line.replaceAll(/(?<=\S) {2,}/g, '  ').trimEnd())
       .join('\n');
   }
 

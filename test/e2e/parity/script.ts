@@ -118,7 +118,7 @@ export async function play(world: World, one: Script, namespace: string): Promis
   return shown;
 }
 
-async function prepareNamespace(world: World, name: string): Promise<void> {
+export async function prepareNamespace(world: World, name: string): Promise<void> {
   const created = await ask(world, post('/api/v1/namespaces', { metadata: { name } }), name);
   if (created.code !== 201) throw new Error(`namespace ${name}: ${JSON.stringify(created)}`);
   // Pods are refused until their account exists.

@@ -141,27 +141,17 @@ function sender(
   };
 }
 
-async function kubectl(
+function kubectl(
   program: string,
   workDir: string,
   kubeconfig: string,
   args: readonly string[],
   call: KubectlCall,
 ): Promise<KubectlResult> {
-  const options = {
+  return runKubectl(program, workDir, args, {
     kubeconfig,
     ...(call.input === undefined ? {} : { input: call.input }),
     ...(call.timeoutMilliseconds === undefined ? {} : { timeoutMilliseconds: call.timeoutMilliseconds }),
-  };
-  // kubectl reads its editor and its width from the environment, which the runner passes on.
-  const before = { ...process.env };
-  Object.assign(process.env, call.environment);
-  try {
-    return await runKubectl(program, workDir, args, options);
-  } finally {
-    for (const name of Object.keys(call.environment ?? {})) {
-      if (before[name] === undefined) Reflect.deleteProperty(process.env, name);
-      else process.env[name] = before[name];
-    }
-  }
+    ...(call.environment === undefined ? {} : { environment: call.environment }),
+  });
 }

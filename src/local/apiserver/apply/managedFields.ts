@@ -7,7 +7,7 @@ import { deepFreeze, isFields, sameJson, type ApiObject } from '../fields.ts';
 import type { Shape } from '../shape.ts';
 import { applyConflict, type ApplyConflict } from '../status.ts';
 import { compare, type Comparison } from './compare.ts';
-import { difference, intersection, isEmpty, pathsOf, union, type FieldSet } from './fieldSet.ts';
+import { difference, fieldsOf, intersection, isEmpty, pathsOf, union, type FieldSet } from './fieldSet.ts';
 
 export interface Writer {
   readonly manager: string;
@@ -29,6 +29,8 @@ interface Entry {
 
 /** Enough for any real object; the oldest updaters are forgotten beyond it. */
 const MAX_UPDATERS = 10;
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 const EMPTY: FieldSet = Object.freeze({});
 /** What nobody owns: identity and bookkeeping. */
@@ -212,17 +214,19 @@ export function ownershipAfterApply(
   const changed = union(comparison.added, comparison.modified);
   const entries = decode(live);
   const conflicts: ApplyConflict[] = [];
+  let conceded: FieldSet | undefined;
   // Conflicts are told by manager, updaters first.
   for (const entry of entries) {
     if (isWriter(entry, writer)) continue;
     const disputed = intersection(entry.set, changed);
     if (!isEmpty(disputed)) {
-      for (const field of pathsOf(disputed)) conflicts.push({ manager: describeManager(entry), field });
+      const refused = force ? EMPTY : difference(disputed, (conceded ??= concededFields(shape, live, writer)));
+      for (const field of pathsOf(refused)) conflicts.push({ manager: describeManager(entry), field });
       entry.set = difference(entry.set, disputed);
     }
     entry.set = difference(entry.set, comparison.removed);
   }
-  if (conflicts.length > 0 && !force) throw applyConflict(conflicts);
+  if (conflicts.length > 0) throw applyConflict(conflicts);
   const mine = entries.find((entry) => isWriter(entry, writer));
   const others = entries.filter((entry) => entry !== mine);
   // An apply that changes nothing but who owns what is not dated.
@@ -234,6 +238,29 @@ export function ownershipAfterApply(
         ? undefined
         : writer.time;
   return encode([...others, { ...writer, time, set: applied }]);
+}
+
+/**
+ * Whoever goes over from client-side to server-side apply takes along what they applied before: for kubectl, fields
+ * that still are as its last configuration said are nobody else's.
+ */
+function concededFields(shape: Shape, live: ApiObject | undefined, writer: Writer): FieldSet {
+  const text = writer.manager === 'kubectl' ? live?.metadata.annotations?.[LAST_APPLIED] : undefined;
+  if (live === undefined || text === undefined) return EMPTY;
+  const last = parsed(text);
+  if (!isFields(last) || last['apiVersion'] !== writer.apiVersion) return EMPTY;
+  const { added, modified, removed } = compare(shape, last, live);
+  return difference(fieldsOf(shape, last), union(union(added, modified), removed));
+}
+
+/** Annotations are anybody's to write: what is no JSON says nothing. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 function describeManager(entry: Entry): string {

@@ -5,7 +5,12 @@ import { podColumns, podRowConditions } from '../columns/pod.ts';
 import * as storage from '../columns/storage.ts';
 import * as workloadColumns from '../columns/workloads.ts';
 import type { Action, ScalePaths } from '../resource.ts';
-import * as clusterRules from '../strategies/cluster.ts';
+import { configMapStrategy, secretStrategy } from '../strategies/data.ts';
+import { limitRangeStrategy, quotaStrategy } from '../strategies/limits.ts';
+import { namespaceStrategy, nodeStrategy } from '../strategies/node.ts';
+import { eventStrategy } from '../strategies/records.ts';
+import { serviceStrategy } from '../strategies/service.ts';
+import { claimStrategy, volumeStrategy } from '../strategies/storage.ts';
 import { podStrategy } from '../strategies/pod.ts';
 import * as workloads from '../strategies/workloads.ts';
 import type { GroupRows } from './row.ts';
@@ -73,7 +78,7 @@ export const coreTable: readonly GroupRows[] = [
         scope: 'Cluster',
         short: ['no'],
         status: true,
-        strategy: clusterRules.nodeStrategy,
+        strategy: nodeStrategy,
         columns: cluster.nodeColumns,
         actions: NODE_ACTIONS,
         selectable: ['spec.unschedulable'],
@@ -87,7 +92,7 @@ export const coreTable: readonly GroupRows[] = [
         // Namespaces are deleted one by one: a collection delete would take kube-system along.
         verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
         actions: [FINALIZE],
-        strategy: clusterRules.namespaceStrategy,
+        strategy: namespaceStrategy,
         columns: cluster.namespaceColumns,
         selectable: ['status.phase'],
       },
@@ -97,7 +102,7 @@ export const coreTable: readonly GroupRows[] = [
         short: ['svc'],
         categories: ALL,
         status: true,
-        strategy: clusterRules.serviceStrategy,
+        strategy: serviceStrategy,
         actions: [core('proxy', 'ServiceProxyOptions', PROXY_VERBS)],
         columns: networking.serviceColumns,
         selectable: ['spec.clusterIP', 'spec.type'],
@@ -114,12 +119,12 @@ export const coreTable: readonly GroupRows[] = [
         plural: 'configmaps',
         short: ['cm'],
         columns: cluster.configMapColumns,
-        strategy: clusterRules.configMapStrategy,
+        strategy: configMapStrategy,
       },
       {
         kind: 'Secret',
         plural: 'secrets',
-        strategy: clusterRules.secretStrategy,
+        strategy: secretStrategy,
         columns: cluster.secretColumns,
         selectable: ['type'],
       },
@@ -133,7 +138,7 @@ export const coreTable: readonly GroupRows[] = [
       {
         kind: 'Event',
         plural: 'events',
-        strategy: clusterRules.eventStrategy,
+        strategy: eventStrategy,
         short: ['ev'],
         columns: cluster.eventColumns,
         selectable: [
@@ -156,7 +161,7 @@ export const coreTable: readonly GroupRows[] = [
         scope: 'Cluster',
         short: ['pv'],
         status: true,
-        strategy: clusterRules.volumeStrategy,
+        strategy: volumeStrategy,
         columns: storage.volumeColumns,
       },
       {
@@ -164,7 +169,7 @@ export const coreTable: readonly GroupRows[] = [
         plural: 'persistentvolumeclaims',
         short: ['pvc'],
         status: true,
-        strategy: clusterRules.claimStrategy,
+        strategy: claimStrategy,
         columns: storage.claimColumns,
       },
       {
@@ -188,7 +193,7 @@ export const coreTable: readonly GroupRows[] = [
         kind: 'LimitRange',
         plural: 'limitranges',
         short: ['limits'],
-        strategy: clusterRules.limitRangeStrategy,
+        strategy: limitRangeStrategy,
         columns: cluster.limitRangeColumns,
       },
       {
@@ -206,7 +211,7 @@ export const coreTable: readonly GroupRows[] = [
         plural: 'resourcequotas',
         short: ['quota'],
         status: true,
-        strategy: clusterRules.quotaStrategy,
+        strategy: quotaStrategy,
         columns: cluster.quotaColumns,
       },
     ],

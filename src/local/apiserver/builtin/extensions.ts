@@ -1,10 +1,17 @@
 /** Leases, storage, roles, networking and the other groups. */
 import * as cluster from '../columns/cluster.ts';
+import * as server from '../columns/server.ts';
 import * as networking from '../columns/networking.ts';
 import * as storage from '../columns/storage.ts';
 import { eventsView } from '../eventConversion.ts';
-import * as clusterRules from '../strategies/cluster.ts';
+import { endpointSliceStrategy, networkPolicyStrategy } from '../strategies/networking.ts';
+import { generationStrategy } from '../strategies/plain.ts';
+import { leaseStrategy } from '../strategies/records.ts';
+import { roleBindingStrategy, roleStrategy } from '../strategies/roles.ts';
+import { priorityClassStrategy } from '../strategies/scaling.ts';
+import { csiDriverStrategy, storageClassStrategy } from '../strategies/storage.ts';
 import { customResourceDefinitionStrategy } from '../strategies/customResourceDefinition.ts';
+import { webhookStrategy } from '../strategies/webhooks.ts';
 import type { GroupRows, Row } from './row.ts';
 
 const EXTENSIONS = ['api-extensions'];
@@ -14,7 +21,7 @@ const rbac = (kind: string, plural: string, scope: 'Cluster' | undefined): Row =
   plural,
   ...(scope === undefined ? {} : { scope }),
   columns: kind.endsWith('Binding') ? cluster.bindingColumns : cluster.roleColumns,
-  strategy: kind.endsWith('Binding') ? clusterRules.roleBindingStrategy : clusterRules.roleStrategy,
+  strategy: kind.endsWith('Binding') ? roleBindingStrategy : roleStrategy,
 });
 
 const policy = (kind: string, plural: string, storedVersion?: string): Row => ({
@@ -22,7 +29,7 @@ const policy = (kind: string, plural: string, storedVersion?: string): Row => ({
   plural,
   scope: 'Cluster',
   categories: EXTENSIONS,
-  strategy: clusterRules.generationStrategy,
+  strategy: generationStrategy,
   conditionalUpdate: true,
   ...(storedVersion === undefined ? {} : { storageKind: `admissionregistration.k8s.io/${storedVersion}/${kind}` }),
 });
@@ -31,7 +38,16 @@ export const extensionTable: readonly GroupRows[] = [
   {
     apiVersion: 'apiregistration.k8s.io/v1',
     types: 'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1',
-    rows: [{ kind: 'APIService', plural: 'apiservices', scope: 'Cluster', categories: EXTENSIONS, status: true }],
+    rows: [
+      {
+        kind: 'APIService',
+        plural: 'apiservices',
+        scope: 'Cluster',
+        categories: EXTENSIONS,
+        status: true,
+        columns: server.apiServiceColumns,
+      },
+    ],
   },
   {
     apiVersion: 'certificates.k8s.io/v1',
@@ -65,14 +81,16 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'flowschemas',
         scope: 'Cluster',
         status: true,
-        strategy: clusterRules.generationStrategy,
+        strategy: generationStrategy,
+        columns: server.flowSchemaColumns,
       },
       {
         kind: 'PriorityLevelConfiguration',
         plural: 'prioritylevelconfigurations',
         scope: 'Cluster',
         status: true,
-        strategy: clusterRules.generationStrategy,
+        strategy: generationStrategy,
+        columns: server.priorityLevelColumns,
       },
     ],
   },
@@ -83,7 +101,7 @@ export const extensionTable: readonly GroupRows[] = [
       {
         kind: 'Lease',
         plural: 'leases',
-        strategy: clusterRules.leaseStrategy,
+        strategy: leaseStrategy,
         columns: cluster.leaseColumns,
         conditionalUpdate: true,
       },
@@ -98,7 +116,7 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'storageclasses',
         scope: 'Cluster',
         short: ['sc'],
-        strategy: clusterRules.storageClassStrategy,
+        strategy: storageClassStrategy,
         columns: storage.storageClassColumns,
       },
       {
@@ -112,7 +130,7 @@ export const extensionTable: readonly GroupRows[] = [
         kind: 'CSIDriver',
         plural: 'csidrivers',
         scope: 'Cluster',
-        strategy: clusterRules.csiDriverStrategy,
+        strategy: csiDriverStrategy,
         columns: storage.csiDriverColumns,
         conditionalUpdate: true,
       },
@@ -148,7 +166,7 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'priorityclasses',
         scope: 'Cluster',
         short: ['pc'],
-        strategy: clusterRules.priorityClassStrategy,
+        strategy: priorityClassStrategy,
         columns: cluster.priorityClassColumns,
       },
     ],
@@ -172,21 +190,21 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'ingresses',
         short: ['ing'],
         status: true,
-        strategy: clusterRules.generationStrategy,
+        strategy: generationStrategy,
         columns: networking.ingressColumns,
       },
       {
         kind: 'IngressClass',
         plural: 'ingressclasses',
         scope: 'Cluster',
-        strategy: clusterRules.generationStrategy,
+        strategy: generationStrategy,
         columns: networking.ingressClassColumns,
       },
       {
         kind: 'NetworkPolicy',
         plural: 'networkpolicies',
         short: ['netpol'],
-        strategy: clusterRules.networkPolicyStrategy,
+        strategy: networkPolicyStrategy,
         columns: networking.networkPolicyColumns,
       },
       {
@@ -194,7 +212,7 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'ipaddresses',
         scope: 'Cluster',
         short: ['ip'],
-        strategy: clusterRules.generationStrategy,
+        strategy: generationStrategy,
         columns: networking.ipAddressColumns,
       },
       {
@@ -202,7 +220,7 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'servicecidrs',
         scope: 'Cluster',
         status: true,
-        strategy: clusterRules.generationStrategy,
+        strategy: generationStrategy,
         columns: networking.serviceCidrColumns,
       },
     ],
@@ -227,7 +245,7 @@ export const extensionTable: readonly GroupRows[] = [
       {
         kind: 'EndpointSlice',
         plural: 'endpointslices',
-        strategy: clusterRules.endpointSliceStrategy,
+        strategy: endpointSliceStrategy,
         columns: networking.endpointSliceColumns,
       },
     ],
@@ -268,7 +286,7 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'mutatingwebhookconfigurations',
         scope: 'Cluster',
         categories: EXTENSIONS,
-        strategy: clusterRules.generationStrategy,
+        strategy: webhookStrategy,
         columns: cluster.webhookColumns,
         conditionalUpdate: true,
       },
@@ -277,7 +295,7 @@ export const extensionTable: readonly GroupRows[] = [
         plural: 'validatingwebhookconfigurations',
         scope: 'Cluster',
         categories: EXTENSIONS,
-        strategy: clusterRules.generationStrategy,
+        strategy: webhookStrategy,
         columns: cluster.webhookColumns,
         conditionalUpdate: true,
       },
@@ -287,14 +305,14 @@ export const extensionTable: readonly GroupRows[] = [
     apiVersion: 'resource.k8s.io/v1',
     types: 'io.k8s.api.resource.v1',
     rows: [
-      { kind: 'DeviceClass', plural: 'deviceclasses', scope: 'Cluster', strategy: clusterRules.generationStrategy },
+      { kind: 'DeviceClass', plural: 'deviceclasses', scope: 'Cluster', strategy: generationStrategy },
       { kind: 'ResourceClaim', plural: 'resourceclaims', status: true, columns: cluster.resourceClaimColumns },
       { kind: 'ResourceClaimTemplate', plural: 'resourceclaimtemplates' },
       {
         kind: 'ResourceSlice',
         plural: 'resourceslices',
         scope: 'Cluster',
-        strategy: clusterRules.generationStrategy,
+        strategy: generationStrategy,
         selectable: ['spec.nodeName', 'spec.driver'],
       },
     ],

@@ -2,7 +2,7 @@
 import { autoscalersView } from '../autoscalerConversion.ts';
 import * as workloadColumns from '../columns/workloads.ts';
 import type { ScalePaths } from '../resource.ts';
-import * as clusterRules from '../strategies/cluster.ts';
+import { autoscalerStrategy, autoscalerVersion1Strategy, budgetStrategy } from '../strategies/scaling.ts';
 import * as workloads from '../strategies/workloads.ts';
 import type { GroupRows } from './row.ts';
 
@@ -37,7 +37,6 @@ export const workloadTable: readonly GroupRows[] = [
         scale: SCALE,
         strategy: workloads.replicaSetStrategy,
         columns: workloadColumns.replicaSetColumns,
-        selectable: ['status.replicas'],
       },
       {
         kind: 'DaemonSet',
@@ -99,7 +98,7 @@ export const workloadTable: readonly GroupRows[] = [
         plural: 'poddisruptionbudgets',
         short: ['pdb'],
         status: true,
-        strategy: clusterRules.budgetStrategy,
+        strategy: budgetStrategy,
         columns: workloadColumns.budgetColumns,
         conditionalUpdate: true,
       },
@@ -115,7 +114,7 @@ export const workloadTable: readonly GroupRows[] = [
         short: ['hpa'],
         categories: ALL,
         status: true,
-        strategy: clusterRules.autoscalerStrategy,
+        strategy: autoscalerStrategy,
         columns: workloadColumns.autoscalerColumns,
       },
     ],
@@ -130,7 +129,7 @@ export const workloadTable: readonly GroupRows[] = [
         short: ['hpa'],
         categories: ALL,
         status: true,
-        strategy: clusterRules.autoscalerVersion1Strategy,
+        strategy: autoscalerVersion1Strategy,
         columns: workloadColumns.autoscalerColumns,
         storage: autoscalersView,
         storageKind: 'autoscaling/v2/HorizontalPodAutoscaler',

@@ -96,7 +96,9 @@ export const ingressClassColumns: readonly Column[] = [
   text('Controller', (object) => textAt(object, 'spec', 'controller') ?? ''),
   text('Parameters', (object) => {
     const parameters = fieldsAt(object, 'spec', 'parameters');
-    return parameters === undefined ? NONE : `${textAt(parameters, 'kind') ?? ''}/${textAt(parameters, 'name') ?? ''}`;
+    if (parameters === undefined) return NONE;
+    const group = textAt(parameters, 'apiGroup') ?? '';
+    return `${textAt(parameters, 'kind') ?? ''}${group === '' ? '' : `.${group}`}/${textAt(parameters, 'name') ?? ''}`;
   }),
   ageColumn,
 ];

@@ -39,10 +39,17 @@ function summarise(pod: ApiObject): Summary {
   const initTotal = listAt(pod, 'spec', 'initContainers').length;
   let initializing = false;
   let initRestarts = 0;
+  let sidecarRestarts = 0;
+  let lastSidecarRestart = 0;
   for (const [index, entry] of listAt(pod, 'status', 'initContainerStatuses').entries()) {
     initRestarts += numberAt(entry, 'restartCount') ?? 0;
     note(entry);
     const restartable = isRestartableInit(pod, textAt(entry, 'name'));
+    if (restartable) {
+      sidecarRestarts += numberAt(entry, 'restartCount') ?? 0;
+      const finished = Date.parse(textAt(entry, 'lastState', 'terminated', 'finishedAt') ?? '');
+      if (finished > lastSidecarRestart) lastSidecarRestart = finished;
+    }
     if (restartable && at(entry, 'ready') === true) ready++;
     const terminated = fieldsAt(entry, 'state', 'terminated');
     const waiting = textAt(entry, 'state', 'waiting', 'reason') ?? '';
@@ -54,8 +61,11 @@ function summarise(pod: ApiObject): Summary {
     initializing = true;
     break;
   }
-  if (initializing) restarts = initRestarts;
-  else {
+  restarts = initRestarts;
+  if (!initializing || textAt(condition(pod, 'Initialized'), 'status') === 'True') {
+    // Of what ran before, only what still runs counts.
+    restarts = sidecarRestarts;
+    lastRestart = lastSidecarRestart;
     let running = false;
     for (const entry of listAt(pod, 'status', 'containerStatuses').toReversed()) {
       restarts += numberAt(entry, 'restartCount') ?? 0;

@@ -32,12 +32,14 @@ export const volumeColumns: readonly Column[] = [
   wide('VolumeMode', (object) => textAt(object, 'spec', 'volumeMode') ?? UNSET),
 ];
 
+const isBound = (claim: ApiObject): boolean => (textAt(claim, 'spec', 'volumeName') ?? '') !== '';
+
 export const claimColumns: readonly Column[] = [
   nameColumn,
   text('Status', terminatingOr),
   text('Volume', (object) => textAt(object, 'spec', 'volumeName') ?? ''),
-  text('Capacity', (object) => textAt(object, 'status', 'capacity', 'storage') ?? ''),
-  text('Access Modes', (object) => accessModes(listAt(object, 'status', 'accessModes'))),
+  text('Capacity', (object) => (isBound(object) ? (textAt(object, 'status', 'capacity', 'storage') ?? '') : '')),
+  text('Access Modes', (object) => (isBound(object) ? accessModes(listAt(object, 'status', 'accessModes')) : '')),
   text('StorageClass', (object) => textAt(object, 'spec', 'storageClassName') ?? ''),
   text('VolumeAttributesClass', (object) => textAt(object, 'spec', 'volumeAttributesClassName') ?? UNSET),
   ageColumn,

@@ -1,14 +1,13 @@
 /** The whole API as a function. In: an `ApiRequest`. Out: an `ApiResponse`; every failure is a Status object. */
 import type { Clock } from '../../../clock/clock.ts';
-import { KubeError } from '../../../kube/errors.ts';
-import { stringify as stringifyYaml } from 'yaml';
-import { ownershipAfterUpdate } from '../apply/managedFields.ts';
-import { fieldsAt, type ApiObject, type Fields } from '../fields.ts';
-import { timestamp } from '../humanTime.ts';
-import { shapeNamed } from '../kubernetesTypes.ts';
-import { normalise } from '../normalise.ts';
+import { Authorizer } from '../access/authorizer.ts';
+import { checkEscalation, isGuarded } from '../access/escalation.ts';
+import { impersonated } from '../access/impersonation.ts';
+import { refusal, requestAttributes } from '../access/requestAttributes.ts';
+import { answerReview } from '../access/reviews.ts';
+import type { User } from '../access/user.ts';
 import type { Objects } from '../objects.ts';
-import { internalError, methodNotAllowed, unknownPath } from '../status.ts';
+import { methodNotAllowed, unknownPath } from '../status.ts';
 import { negotiate } from './accept.ts';
 import {
   aggregatedDiscovery,
@@ -18,6 +17,7 @@ import {
   legacyVersions,
   REVIEWS,
 } from './discovery.ts';
+import { failureResponse } from './failure.ts';
 import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import { OpenApi } from './openApi.ts';
 import { parseObject } from './decodeBody.ts';
@@ -39,6 +39,7 @@ const VERSION = {
   compiler: 'typescript',
   platform: 'node/local',
 };
+const OPEN_API_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 const CHECKS = ['ping', 'store'];
 
@@ -47,10 +48,15 @@ export class ApiHandler {
   private readonly resources: ResourceHandler;
   private readonly openApi: OpenApi;
   private readonly clock: Clock;
+  private readonly authorizer: Authorizer;
+  private readonly authenticate: (token: string) => User | undefined;
 
-  constructor(objects: Objects, clock: Clock) {
+  /** `authenticate`: who a bearer token belongs to. */
+  constructor(objects: Objects, clock: Clock, authenticate: (token: string) => User | undefined) {
     this.objects = objects;
     this.clock = clock;
+    this.authorizer = new Authorizer(objects.store);
+    this.authenticate = authenticate;
     this.resources = new ResourceHandler(objects, clock);
     this.openApi = new OpenApi(objects.catalog);
   }
@@ -59,24 +65,30 @@ export class ApiHandler {
     try {
       return this.route(request);
     } catch (error) {
-      const failure = error instanceof KubeError ? error : internalError(error);
-      if (negotiate(request.headers['accept'])?.as === 'yaml') {
-        const body = stringifyYaml(failure.status, { sortMapEntries: true });
-        return { code: failure.code, contentType: 'application/yaml', body };
-      }
-      const seconds = failure.status.details?.retryAfterSeconds;
-      return {
-        ...jsonResponse(failure.status, failure.code),
-        ...(seconds === undefined ? {} : { headers: { 'retry-after': String(seconds) } }),
-      };
+      return failureResponse(error, request);
     }
   }
 
-  private route(request: ApiRequest): ApiResponse {
+  /** Who it counts as, whether they may, and only then whether there is such a thing. */
+  private route(asked: ApiRequest): ApiResponse {
+    const user = impersonated(this.authorizer, asked.user, asked.impersonation ?? {});
+    const attributes = requestAttributes(asked.method, asked.path, asked.query);
+    const { allowed, reason } = this.authorizer.decide(user, attributes);
+    if (!allowed) throw refusal(user, attributes, reason);
+    return this.answer({ ...asked, user });
+  }
+
+  private answer(request: ApiRequest): ApiResponse {
     const path = parseResourcePath(request.path);
     if (path === undefined) return this.document(request);
     const resource = this.objects.catalog.find(path.group, path.version, path.plural);
-    if (resource !== undefined) return this.resources.handle(request, path, resource);
+    if (resource !== undefined) {
+      return this.resources.handle(request, path, resource, (draft, live) => {
+        // Whoever may only patch cannot create by applying.
+        if (live === undefined && request.method === 'PATCH') this.checkCreate(request);
+        if (isGuarded(resource)) checkEscalation(this.authorizer, request.user, resource, draft, live);
+      });
+    }
     const review = REVIEWS.find(
       (one) => one.group === path.group && one.version === path.version && one.name === path.plural,
     );
@@ -88,7 +100,23 @@ export class ApiHandler {
       return textResponse('404 page not found\n', 404);
     }
     if (request.method !== 'POST') throw methodNotAllowed();
-    return jsonResponse(answerReview(review.kind, parseObject(request, review.kind), request, this.clock), 201);
+    const answer = answerReview(
+      {
+        kind: review.kind,
+        body: parseObject(request, review.kind),
+        user: request.user,
+        fieldManager: (request.headers['user-agent'] ?? '').split('/')[0] || 'unknown',
+        namespace: path.namespace,
+      },
+      { authorizer: this.authorizer, clock: this.clock, authenticate: this.authenticate },
+    );
+    return jsonResponse(answer, 201);
+  }
+
+  private checkCreate(request: ApiRequest): void {
+    const attributes = { ...requestAttributes(request.method, request.path, request.query), verb: 'create' };
+    const { allowed, reason } = this.authorizer.decide(request.user, attributes);
+    if (!allowed) throw refusal(request.user, attributes, reason);
   }
 
   private document(request: ApiRequest): ApiResponse {
@@ -98,7 +126,8 @@ export class ApiHandler {
     if (CHECKS.some((check) => [...HEALTH_PATHS].some((health) => path === `${health}/${check}`))) {
       return textResponse('ok');
     }
-    if (path === '/version') return jsonResponse(VERSION);
+    if (path === '/version') return jsonResponse(`${JSON.stringify(VERSION, undefined, 2)}`);
+    if (path === '/openapi/v2') return this.olderOpenApi(request);
     if (path === '/openapi/v3') return jsonResponse(this.openApi.index());
     if (path.startsWith('/openapi/v3/')) return this.openApiDocument(path.slice('/openapi/v3/'.length));
     if (path === '/') return jsonResponse({ paths: this.paths() });
@@ -132,6 +161,14 @@ export class ApiHandler {
     return jsonResponse(found);
   }
 
+  private olderOpenApi(request: ApiRequest): ApiResponse {
+    const document = this.openApi.version2();
+    const asBytes = (request.headers['accept'] ?? '').includes('com.github.proto-openapi.spec.v2');
+    return asBytes
+      ? { code: 200, contentType: OPEN_API_PROTOBUF, body: document.protobuf }
+      : jsonResponse(document.json);
+  }
+
   private openApiDocument(key: string): ApiResponse {
     const document = this.openApi.document(key);
     if (document === undefined) throw unknownPath();
@@ -146,7 +183,17 @@ export class ApiHandler {
       .all()
       .map(({ group, version }) => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`));
     return [
-      ...new Set(['/api', '/apis', ...groups, '/healthz', '/livez', '/openapi/v3', '/readyz', '/version']),
+      ...new Set([
+        '/api',
+        '/apis',
+        ...groups,
+        '/healthz',
+        '/livez',
+        '/openapi/v2',
+        '/openapi/v3',
+        '/readyz',
+        '/version',
+      ]),
     ].sort();
   }
 }
@@ -154,42 +201,4 @@ export class ApiHandler {
 function health(path: string, verbose: boolean): ApiResponse {
   if (!verbose) return textResponse('ok');
   return textResponse(`${CHECKS.map((check) => `[+]${check} ok`).join('\n')}\n${path.slice(1)} check passed\n`);
-}
-
-/** Everybody who gets in may do everything: roles are stored but not enforced. */
-function answerReview(kind: string, body: Fields, { user, headers }: ApiRequest, clock: Clock): object {
-  const all = { verbs: ['*'], apiGroups: ['*'], resources: ['*'] };
-  const typed = { kind, apiVersion: body['apiVersion'] };
-  const now = timestamp(clock.now());
-  switch (kind) {
-    case 'SelfSubjectReview': {
-      const extra = { 'authentication.kubernetes.io/credential-id': ['X509SHA256=local'] };
-      const userInfo = { username: user, groups: ['system:masters', 'system:authenticated'], extra };
-      return { ...typed, metadata: { creationTimestamp: now }, status: { userInfo } };
-    }
-    case 'TokenReview':
-      return { ...body, metadata: {}, status: { authenticated: false, user: {} } };
-    case 'SelfSubjectRulesReview': {
-      const status = {
-        resourceRules: [all],
-        nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
-        incomplete: false,
-      };
-      return { ...body, metadata: fieldsAt(body, 'metadata') ?? {}, status };
-    }
-    default: {
-      const shape = shapeNamed(`io.k8s.api.authorization.v1.${kind}`);
-      const manager = (headers['user-agent'] ?? '').split('/')[0] || 'unknown';
-      const writer = {
-        manager,
-        operation: 'Update',
-        apiVersion: 'authorization.k8s.io/v1',
-        subresource: undefined,
-        time: now,
-      } as const;
-      const { value } = normalise(shape, { ...body, metadata: fieldsAt(body, 'metadata') ?? {} }, { typed: true });
-      const managedFields = ownershipAfterUpdate(shape, undefined, value as ApiObject, writer);
-      return { ...value, metadata: { ...fieldsAt(value, 'metadata'), managedFields }, status: { allowed: true } };
-    }
-  }
 }

@@ -2,36 +2,44 @@
  * The API on a socket. In: an `ApiHandler` and TLS material. Out: HTTPS on loopback, with bearer tokens and client
  * certificates; watches are streamed and end when the client or the server goes.
  */
-import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Clock } from '../../../clock/clock.ts';
 import type { CertificatePair } from '../../certificates.ts';
 import { KubeError } from '../../../kube/errors.ts';
 import { badRequest, internalError, tooLarge, unauthorized } from '../status.ts';
+import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
 import type { ApiHandler } from './apiHandler.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import type { RequestTrouble } from './trouble.ts';
 
+const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
 const compress = promisify(gzip);
 
 /** What etcd takes, and so what real servers take. */
 const MAX_BODY = 3 * 1024 * 1024;
 /** Below this, compressing costs more than it saves. */
 const COMPRESS_FROM = 128 * 1024;
-const OPEN_PATHS = new Set(['/healthz', '/livez', '/readyz', '/version']);
+
+/** The same from clients that speak HTTP/2 and from those that do not. */
+type Incoming = IncomingMessage | Http2ServerRequest;
+type Outgoing = ServerResponse;
+
+/** One client may list everything there is. */
+const SESSION_MEGABYTES = 1000;
 
 export interface HttpsServerOptions {
   readonly handler: ApiHandler;
   readonly clock: Clock;
   readonly serving: CertificatePair;
   readonly caPem: string;
-  /** Bearer token to user name. */
-  readonly tokens: ReadonlyMap<string, string>;
+  /** Who a bearer token belongs to. */
+  readonly authenticate: (token: string) => User | undefined;
   readonly port: number;
   readonly host: string;
   readonly trouble?: RequestTrouble | undefined;
@@ -39,26 +47,36 @@ export interface HttpsServerOptions {
 
 export class HttpsServer {
   private readonly options: HttpsServerOptions;
-  private readonly server: Server;
+  private readonly server: Http2SecureServer;
+  private readonly sockets = new Set<Socket>();
   private readonly closing = new AbortController();
 
   private constructor(options: HttpsServerOptions) {
     this.options = options;
-    this.server = createServer(
+    this.server = createSecureServer(
       {
         key: options.serving.privateKey,
         cert: options.serving.certificate,
         ca: options.caPem,
         requestCert: true,
         rejectUnauthorized: false,
-        // Long watches and idle kubectl connections are normal here.
-        keepAlive: true,
-        requestTimeout: 0,
+        // Kubernetes' clients put all their watches into one connection; browsers and scripts need not.
+        allowHTTP1: true,
+        maxSessionMemory: SESSION_MEGABYTES,
       },
       (request, response) => {
-        void this.serve(request, response);
+        // Node's HTTP/2 responses are made to stand in for the older ones; their types only do not say so.
+        void this.serve(request, response as unknown as Outgoing);
       },
     );
+    // Long watches and idle kubectl connections are normal here.
+    this.server.setTimeout(0);
+    this.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.once('close', () => this.sockets.delete(socket));
+    });
+    // A client that breaks off in the middle of a handshake or a session has said all it wanted to say.
+    this.server.on('sessionError', (_error, session) => session.destroy());
   }
 
   static async listen(options: HttpsServerOptions): Promise<HttpsServer> {
@@ -82,13 +100,14 @@ export class HttpsServer {
     this.closing.abort();
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
-      this.server.closeIdleConnections();
-      // Whoever keeps a connection open without asking anything has had its chance.
-      setImmediate(() => this.server.closeAllConnections());
+      // Whoever keeps a connection open has had its chance.
+      setImmediate(() => {
+        for (const socket of this.sockets) socket.destroy();
+      });
     });
   }
 
-  private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  private async serve(request: Incoming, response: Outgoing): Promise<void> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, this.closing.signal]);
@@ -101,18 +120,17 @@ export class HttpsServer {
     }
   }
 
-  private async answer(request: IncomingMessage, signal: AbortSignal): Promise<ApiResponse> {
+  private async answer(request: Incoming, signal: AbortSignal): Promise<ApiResponse> {
     try {
       const url = new URL(request.url ?? '/', 'https://localhost');
-      const user = this.authenticate(request);
-      if (user === undefined && !OPEN_PATHS.has(url.pathname)) throw unauthorized();
       const made: ApiRequest = {
         method: request.method ?? 'GET',
         path: url.pathname,
         query: url.searchParams,
         headers: singleHeaders(request),
         body: await readBody(request),
-        user: user ?? 'system:anonymous',
+        user: this.authenticate(request),
+        impersonation: impersonation(request),
         signal,
       };
       const { handler, trouble } = this.options;
@@ -127,30 +145,44 @@ export class HttpsServer {
     }
   }
 
-  private authenticate(request: IncomingMessage): string | undefined {
+  /** Whoever shows nothing is anonymous; whoever shows something that we do not know is refused. */
+  private authenticate(request: Incoming): User {
     const socket = request.socket as TLSSocket;
     if (socket.authorized) {
-      const subject = socket.getPeerCertificate().subject as { CN?: string } | undefined;
-      if (subject?.CN !== undefined) return subject.CN;
+      const certificate = socket.getPeerCertificate();
+      const { CN, O: organisations } = (certificate.subject ?? {}) as { CN?: string; O?: string | string[] };
+      if (CN !== undefined) {
+        const groups = withAuthenticated(CN, organisations === undefined ? [] : [organisations].flat());
+        const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
+        return { name: CN, groups, extra: { [CREDENTIAL]: [`X509SHA256=${fingerprint}`] } };
+      }
     }
     const header = request.headers.authorization ?? '';
-    if (!header.toLowerCase().startsWith('bearer ')) return undefined;
-    const token = Buffer.from(header.slice('bearer '.length).trim());
-    for (const [known, user] of this.options.tokens) {
-      const expected = Buffer.from(known);
-      if (expected.length === token.length && timingSafeEqual(expected, token)) return user;
-    }
-    return undefined;
+    if (!header.toLowerCase().startsWith('bearer ')) return ANONYMOUS;
+    const user = this.options.authenticate(header.slice('bearer '.length).trim());
+    if (user === undefined) throw unauthorized();
+    return user;
   }
 }
 
-function singleHeaders(request: IncomingMessage): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : value]),
-  );
+function impersonation(request: Incoming): ApiRequest['impersonation'] {
+  const asked: Record<string, string[]> = {};
+  for (let index = 0; index < request.rawHeaders.length; index += 2) {
+    const name = (request.rawHeaders[index] ?? '').toLowerCase();
+    if (name.startsWith('impersonate-')) (asked[name] ??= []).push(request.rawHeaders[index + 1] ?? '');
+  }
+  return Object.keys(asked).length === 0 ? undefined : asked;
 }
 
-function readBody(request: IncomingMessage): Promise<Buffer> {
+function singleHeaders(request: Incoming): Record<string, string | undefined> {
+  const headers = Object.entries(request.headers).map(([name, value]): [string, string | undefined] => [
+    name === ':authority' ? 'host' : name,
+    Array.isArray(value) ? value.join(',') : value,
+  ]);
+  return Object.fromEntries(headers);
+}
+
+function readBody(request: Incoming): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw badRequest(`content-encoding ${encoding} is not accepted`);
@@ -168,12 +200,7 @@ function readBody(request: IncomingMessage): Promise<Buffer> {
   });
 }
 
-async function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  answer: ApiResponse,
-  signal: AbortSignal,
-): Promise<void> {
+async function send(request: Incoming, response: Outgoing, answer: ApiResponse, signal: AbortSignal): Promise<void> {
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     response.setHeader(name, typeof value === 'string' ? value : [...value]);
   }
@@ -181,9 +208,9 @@ async function send(
   response.setHeader('cache-control', answer.headers?.['cache-control'] ?? 'no-cache, private');
   response.statusCode = answer.code;
   // Whoever still has something to send cannot use this connection for another request.
-  if (!request.complete) response.setHeader('connection', 'close');
+  if (!request.complete && request.httpVersionMajor === 1) response.setHeader('connection', 'close');
   const { body } = answer;
-  if (typeof body !== 'string') {
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) {
     // Clients wait for the headers before they trust that the watch has begun.
     response.flushHeaders();
     for await (const line of body) {
@@ -202,7 +229,7 @@ async function send(
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+function drained(response: Outgoing, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done);

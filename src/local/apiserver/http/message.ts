@@ -1,4 +1,6 @@
 /** What the API answers with, before it meets a socket. In: requests as plain data. Out: texts and streams of texts. */
+import type { User } from '../access/user.ts';
+
 export interface ApiRequest {
   readonly method: string;
   readonly path: string;
@@ -6,7 +8,9 @@ export interface ApiRequest {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
-  readonly user: string;
+  readonly user: User;
+  /** Headers that ask to be somebody else, each with all its values. */
+  readonly impersonation?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -14,8 +18,8 @@ export interface ApiResponse {
   readonly code: number;
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** A text, or the lines of a watch. */
-  readonly body: string | AsyncIterable<string>;
+  /** A text, bytes, or the lines of a watch. */
+  readonly body: string | Buffer | AsyncIterable<string>;
 }
 
 export function jsonResponse(value: unknown, code = 200): ApiResponse {

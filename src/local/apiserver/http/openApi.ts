@@ -9,7 +9,9 @@ import { OBJECT_META, reachableTypes } from '../kubernetesTypes.ts';
 import type { Resource } from '../resource.ts';
 import type { OpenApiSchema } from '../shape.ts';
 import { REVIEWS } from './discovery.ts';
+import { openApiV2, type OpenApiV2 } from './openApiV2.ts';
 
+const VERSION = 'v1.36.0';
 const LIST_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
 const META_SCHEMAS = [
   OBJECT_META,
@@ -41,6 +43,8 @@ const PATCH_TYPES = [
 export class OpenApi {
   private readonly catalog: Catalog;
   private generation = -1;
+  private olderGeneration = -1;
+  private older: OpenApiV2 | undefined;
   private readonly documents = new Map<string, { readonly text: string; readonly hash: string }>();
 
   constructor(catalog: Catalog) {
@@ -69,11 +73,37 @@ export class OpenApi {
     return made;
   }
 
+  /** All kinds in one document of the older form. */
+  version2(): OpenApiV2 {
+    if (this.olderGeneration !== this.catalog.generation || this.older === undefined) {
+      this.olderGeneration = this.catalog.generation;
+      const schemas: Record<string, OpenApiSchema> = {};
+      for (const key of this.keys()) Object.assign(schemas, this.schemas(key).schemas);
+      this.older = openApiV2(schemas, VERSION);
+    }
+    return this.older;
+  }
+
   private keys(): Set<string> {
     return new Set([...this.catalog.all(), ...REVIEWS].map(keyFor));
   }
 
   private build(key: string): object {
+    const { schemas, resources } = this.schemas(key);
+    const paths: Record<string, object> = {};
+    for (const resource of resources) addPaths(paths, resource);
+    return {
+      openapi: '3.0.0',
+      info: { title: 'Kubernetes', version: VERSION },
+      paths,
+      components: { schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))) },
+    };
+  }
+
+  private schemas(key: string): {
+    readonly schemas: Record<string, OpenApiSchema>;
+    readonly resources: readonly Resource[];
+  } {
     const resources = this.catalog.all().filter((resource) => keyFor(resource) === key);
     const builtin = resources.filter((resource) => resource.schema === undefined).map((resource) => resource.typeName);
     const reviews = REVIEWS.filter((review) => keyFor(review) === key);
@@ -85,18 +115,11 @@ export class OpenApi {
         described(name, schema, kinds.has(name)),
       ]),
     );
-    const paths: Record<string, object> = {};
     for (const resource of resources) {
       if (resource.schema !== undefined) schemas[resource.typeName] = withFields(resource.schema, {}, true);
       schemas[`${resource.typeName}List`] = listSchema(resource);
-      addPaths(paths, resource);
     }
-    return {
-      openapi: '3.0.0',
-      info: { title: 'Kubernetes', version: 'v1.36.0' },
-      paths,
-      components: { schemas: Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1))) },
-    };
+    return { schemas, resources };
   }
 }
 

@@ -1,9 +1,10 @@
 /** Requests on resources. In: an `ApiRequest` and the resource that its path names. Out: objects, lists, tables, watches. */
 import type { Clock } from '../../../clock/clock.ts';
 import { stringify as stringifyYaml } from 'yaml';
+import { scaleColumns } from '../columns/server.ts';
 import { deleteObject } from '../deletion.ts';
 import { isFields, textAt, type ApiObject } from '../fields.ts';
-import type { Objects } from '../objects.ts';
+import type { Objects, WriteRequest } from '../objects.ts';
 import { patchObject } from '../patch/patchObject.ts';
 import { listObjects, watchObjects, type ListPage } from '../reading.ts';
 import { apiVersionText, type Resource } from '../resource.ts';
@@ -14,6 +15,7 @@ import {
   internalError,
   methodNotAllowed,
   notAcceptable,
+  notFound,
   notForLists,
   successStatus,
   unknownPath,
@@ -21,6 +23,7 @@ import {
 import { bindPod, evictPod, readScale, writeScale } from '../subresources.ts';
 import { negotiate, type Accepted } from './accept.ts';
 import { parseObject, parsePatch } from './decodeBody.ts';
+import { failureResponse } from './failure.ts';
 import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import { deleteOptions, isWatch, patchType, readRequest, writeRequest } from './requestOptions.ts';
 import type { ResourcePath } from './requestPath.ts';
@@ -36,6 +39,11 @@ const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.ku
 
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
+interface Notes {
+  readonly warnings: string[];
+  readonly guard: NonNullable<WriteRequest['guard']>;
+}
+
 export class ResourceHandler {
   private readonly objects: Objects;
   private readonly clock: Clock;
@@ -45,17 +53,29 @@ export class ResourceHandler {
     this.clock = clock;
   }
 
-  handle(request: ApiRequest, path: ResourcePath, resource: Resource): ApiResponse {
+  /** `guard`: the writer's right to write just this object. */
+  handle(
+    request: ApiRequest,
+    path: ResourcePath,
+    resource: Resource,
+    guard: NonNullable<WriteRequest['guard']>,
+  ): ApiResponse {
     const accepted = negotiate(request.headers['accept']);
     if (accepted === undefined) throw notAcceptable(MEDIA_TYPES);
     if (resource.namespaced ? path.name !== undefined && path.namespace === undefined : path.namespace !== undefined) {
       throw unknownPath();
     }
     const warnings: string[] = resource.deprecation === undefined ? [] : [resource.deprecation];
-    const response =
-      path.name === undefined
-        ? this.collection(request, path, resource, accepted, warnings)
-        : this.single(request, { ...path, name: path.name }, resource, accepted, warnings);
+    const notes = { warnings, guard };
+    let response: ApiResponse;
+    try {
+      response =
+        path.name === undefined
+          ? this.collection(request, path, resource, accepted, notes)
+          : this.single(request, { ...path, name: path.name }, resource, accepted, notes);
+    } catch (error) {
+      response = failureResponse(error, request);
+    }
     if (warnings.length === 0) return response;
     return {
       ...response,
@@ -68,7 +88,7 @@ export class ResourceHandler {
     path: ResourcePath,
     resource: Resource,
     accepted: Accepted,
-    warnings: string[],
+    { warnings, guard }: Notes,
   ): ApiResponse {
     switch (request.method) {
       case 'GET':
@@ -82,7 +102,7 @@ export class ResourceHandler {
       case 'POST': {
         if (resource.namespaced && path.namespace === undefined) throw methodNotAllowed();
         if (resource.group === '' && resource.plural === 'bindings') return this.bind(request, path.namespace);
-        const options = writeRequest(request, undefined, warnings);
+        const options = { ...writeRequest(request, undefined, warnings), guard };
         const object = this.objects.create(resource, path.namespace, parseObject(request, resource.kind), options);
         return this.one(request, object, resource, accepted, 201);
       }
@@ -98,24 +118,20 @@ export class ResourceHandler {
     path: ResourcePath & { readonly name: string },
     resource: Resource,
     accepted: Accepted,
-    warnings: string[],
+    { warnings, guard }: Notes,
   ): ApiResponse {
     const { namespace, name, subresource } = path;
     if (subresource !== undefined) this.checkSubresource(resource, subresource);
-    const options = writeRequest(request, subresource, warnings);
+    const options = { ...writeRequest(request, subresource, warnings), guard };
     switch (request.method) {
       case 'GET': {
         const object = this.objects.get(resource, namespace, name);
         // Upstream has nothing to say about the logs of a pod without a node, and says it politely.
         if (subresource === 'log' && (textAt(object, 'spec', 'nodeName') ?? '') === '') return textResponse('');
-        if (subresource !== undefined && KUBELET.has(subresource)) throw noKubelet(object);
-        return this.one(
-          request,
-          subresource === 'scale' ? readScale(resource, object) : object,
-          resource,
-          accepted,
-          200,
-        );
+        if (subresource !== undefined && KUBELET.has(subresource)) throw this.noKubelet(object);
+        return subresource === 'scale'
+          ? this.one(request, readScale(resource, object), { ...resource, columns: scaleColumns }, accepted, 200)
+          : this.one(request, object, resource, accepted, 200);
       }
       case 'PUT': {
         if (subresource !== undefined && !WRITABLE.has(subresource)) throw methodNotAllowed();
@@ -197,13 +213,14 @@ export class ResourceHandler {
       case 'attach':
       case 'portforward':
       case 'proxy':
-        throw noKubelet(this.objects.get(resource, namespace, name));
+        throw this.noKubelet(this.objects.get(resource, namespace, name));
       case 'token': {
         const account = this.objects.get(resource, namespace, name);
         const body = parseObject(request, 'TokenRequest');
         const { fieldManager } = writeRequest(request, 'token', []);
         const uuid = (): string => this.objects.context.uuid();
-        return jsonResponse(requestToken(account, body, { now: this.clock.now(), fieldManager, uuid }), 201);
+        const { store } = this.objects;
+        return jsonResponse(requestToken(account, body, { now: this.clock.now(), fieldManager, uuid, store }), 201);
       }
       default:
         throw methodNotAllowed();
@@ -292,13 +309,16 @@ export class ResourceHandler {
     const lines = watchLines(events, resource, accepted, include, () => this.clock.now());
     return { code: 200, contentType: 'application/json', body: lines };
   }
-}
 
-/** Nodes here have no address to call: what a client hears when its pod has no node, or a node that does not answer. */
-function noKubelet(object: ApiObject): Error {
-  const node = textAt(object, 'spec', 'nodeName') ?? '';
-  const { name } = object.metadata;
-  return node === ''
-    ? badRequest(`pod ${name} does not have a host assigned`)
-    : internalError(new Error(`no kubelet answers for node ${node}`));
+  /** Nodes here have no address to call: what a client hears when its pod has no node, or a node that does not answer. */
+  private noKubelet(object: ApiObject): Error {
+    const node = textAt(object, 'spec', 'nodeName') ?? '';
+    const { name } = object.metadata;
+    if (node === '') return badRequest(`pod ${name} does not have a host assigned`);
+    // Upstream looks the node up on behalf of the pod, and says so.
+    if (this.objects.store.table('', 'nodes').get(node) === undefined) {
+      return notFound({ group: '', plural: 'pods' }, node);
+    }
+    return internalError(new Error(`no kubelet answers for node ${node}`));
+  }
 }

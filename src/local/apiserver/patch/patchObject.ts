@@ -68,11 +68,16 @@ function applyPatch(shape: Shape, live: ApiObject, { type, body }: PatchRequest)
         throw error;
       }
     case 'strategic':
-      if (!isFields(body)) throw badRequest('a strategic merge patch is an object');
+      if (!isFields(body)) throw badRequest(notAMap(body));
       return applyStrategicMerge(shape, live, body);
     case 'merge':
     case 'apply':
-      if (!isFields(body)) throw badRequest('a merge patch is an object');
+      if (!isFields(body)) throw badRequest(notAMap(body));
       return applyMergePatch(live, body);
   }
+}
+
+function notAMap(body: unknown): string {
+  const found = Array.isArray(body) ? 'array' : typeof body === 'boolean' ? 'bool' : typeof body;
+  return `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
 }

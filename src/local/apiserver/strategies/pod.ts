@@ -15,10 +15,10 @@ import {
   type Fields,
 } from '../fields.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
-import { forbidden, forbiddenChange, type FieldError } from '../status.ts';
+import { forbidden, forbiddenChange, invalidValue, type FieldError } from '../status.ts';
 import { qosClass } from './podQuality.ts';
 import { checkGates, checkPodSpec } from './podSpecValidation.ts';
-import { defaultPodSpec, warnAboutPodSpec } from './podTemplate.ts';
+import { defaultPodSpec, requestLimits, warnAboutPodSpec } from './podTemplate.ts';
 
 const PODS = { group: '', plural: 'pods' };
 const EVICTION_TOLERATION_SECONDS = 300;
@@ -30,6 +30,7 @@ export const podStrategy: Strategy = {
   applyDefaults(draft) {
     const spec = ensureFields(draft, 'spec');
     defaultPodSpec(spec);
+    requestLimits(spec);
     setDefaults(spec, { enableServiceLinks: true });
   },
   prepareCreate(draft, context, warn) {
@@ -53,10 +54,20 @@ export const podStrategy: Strategy = {
       ];
     }
   },
+  prepareUpdate(draft, old) {
+    const spec = ensureFields(draft, 'spec');
+    admitTolerations(spec);
+    // What priority admission decided at birth stays decided.
+    for (const field of ['priority', 'preemptionPolicy']) spec[field] ??= fieldsAt(old, 'spec')?.[field];
+  },
   validate(draft, old) {
     const spec = fieldsAt(draft, 'spec') ?? {};
-    const errors = old === undefined ? [...checkPodSpec(spec, 'spec'), ...checkGates(spec)] : [];
-    if (old !== undefined) errors.push(...checkTolerationChange(draft, old));
+    const errors = [...checkPodSpec(spec, 'spec'), ...(old === undefined ? checkGates(spec) : [])];
+    if (old !== undefined) {
+      const added = checkContainerLists(draft, old);
+      if (added.length > 0) return [...errors, ...added];
+      errors.push(...checkDeadline(draft, old), ...checkTolerationChange(draft, old));
+    }
     if (old !== undefined && errors.length === 0 && !sameJson(immutablePart(draft), immutablePart(old))) {
       errors.push(
         forbiddenChange(
@@ -73,6 +84,27 @@ export const podStrategy: Strategy = {
     return requested ?? numberAt(pod, 'spec', 'terminationGracePeriodSeconds') ?? GRACE_WHEN_UNSET;
   },
 };
+
+function checkContainerLists(draft: ApiObject, old: ApiObject): FieldError[] {
+  const count = (pod: ApiObject, list: string): number => listAt(pod, 'spec', list).length;
+  return ['containers', 'initContainers'].flatMap((list) =>
+    count(draft, list) === count(old, list)
+      ? []
+      : [forbiddenChange(`spec.${list}`, 'pod updates may not add or remove containers')],
+  );
+}
+
+/** A deadline may come closer. */
+function checkDeadline(draft: ApiObject, old: ApiObject): FieldError[] {
+  const before = numberAt(old, 'spec', 'activeDeadlineSeconds');
+  const after = numberAt(draft, 'spec', 'activeDeadlineSeconds');
+  const place = 'spec.activeDeadlineSeconds';
+  if (before === undefined || after === before) return [];
+  if (after === undefined) {
+    return [invalidValue(place, null, 'must not update from a positive integer to nil value')];
+  }
+  return after > before ? [invalidValue(place, after, 'must be less than or equal to previous value')] : [];
+}
 
 /** Tolerations may be added, and the patience of existing ones changed. */
 function checkTolerationChange(draft: ApiObject, old: ApiObject): FieldError[] {
@@ -92,7 +124,6 @@ function immutablePart(pod: ApiObject): Fields {
   const {
     activeDeadlineSeconds: _deadline,
     tolerations: _tolerations,
-    terminationGracePeriodSeconds: _grace,
     schedulingGates: _gates,
     nodeSelector: _selector,
     affinity: _affinity,

@@ -14,9 +14,10 @@ export function defaultPodSpec(spec: Fields): void {
   // A negative grace once meant the shortest one, and still does.
   if (Number(spec['terminationGracePeriodSeconds']) < 0) spec['terminationGracePeriodSeconds'] = 1;
   ensureFields(spec, 'securityContext');
-  const account = textAt(spec, 'serviceAccountName') ?? textAt(spec, 'serviceAccount');
-  if (account !== undefined && account !== '')
-    setDefaults(spec, { serviceAccountName: account, serviceAccount: account });
+  // The older field follows the newer one.
+  const named = textAt(spec, 'serviceAccountName') ?? '';
+  const account = named === '' ? (textAt(spec, 'serviceAccount') ?? '') : named;
+  if (account !== '') Object.assign(spec, { serviceAccountName: account, serviceAccount: account });
   for (const name of ['initContainers', 'containers', 'ephemeralContainers']) {
     for (const container of listAt(spec, name)) if (isFields(container)) defaultContainer(container);
   }
@@ -36,10 +37,7 @@ function defaultContainer(container: Fields): void {
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
   });
-  const resources = ensureFields(container, 'resources');
-  // A limit without a request is a request of the same size.
-  const limits = fieldsAt(resources, 'limits');
-  if (limits !== undefined) setDefaults(ensureFields(resources, 'requests'), limits);
+  ensureFields(container, 'resources');
   for (const port of listAt(container, 'ports')) if (isFields(port)) setDefaults(port, { protocol: 'TCP' });
   for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const probe = fieldsAt(container, name);
@@ -57,6 +55,17 @@ function defaultContainer(container: Fields): void {
   for (const variable of listAt(container, 'env')) {
     const reference = fieldsAt(variable, 'valueFrom', 'fieldRef');
     if (reference !== undefined) setDefaults(reference, { apiVersion: 'v1' });
+  }
+}
+
+/** Of pods only, not of templates: a limit without a request is a request of the same size. */
+export function requestLimits(spec: Fields): void {
+  for (const name of ['initContainers', 'containers']) {
+    for (const container of listAt(spec, name)) {
+      const resources = fieldsAt(container, 'resources');
+      const limits = fieldsAt(resources, 'limits');
+      if (resources !== undefined && limits !== undefined) setDefaults(ensureFields(resources, 'requests'), limits);
+    }
   }
 }
 

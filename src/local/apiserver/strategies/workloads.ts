@@ -57,7 +57,10 @@ function checkSelector(draft: ApiObject, old: ApiObject | undefined, kind: strin
     errors.push(invalidValue('spec.template.metadata.labels', labels, '`selector` does not match template `labels`'));
   }
   if (old !== undefined && !sameJson(selector, fieldsAt(old, 'spec', 'selector'))) {
-    errors.push(invalidValue('spec.selector', selector, 'field is immutable'));
+    const error = invalidValue('spec.selector', selector, 'field is immutable');
+    // Each kind has its own order of saying so.
+    if (kind === 'daemonset') errors.unshift(error);
+    else errors.push(error);
   }
   return errors;
 }
@@ -68,7 +71,9 @@ function checkTemplateSpec(draft: ApiObject): FieldError[] {
 
 /** Everything that keeps its pods running. */
 function checkWorkload(draft: ApiObject, old: ApiObject | undefined, kind: string): FieldError[] {
-  const errors = [...atLeastZero(draft, 'replicas'), ...checkSelector(draft, old, kind), ...checkTemplateSpec(draft)];
+  // Upstream does not look into the pods of a StatefulSet: their volumes come from elsewhere.
+  const inside = kind === 'statefulset' ? [] : checkTemplateSpec(draft);
+  const errors = [...atLeastZero(draft, 'replicas'), ...checkSelector(draft, old, kind), ...inside];
   const policy = textAt(draft, 'spec', 'template', 'spec', 'restartPolicy');
   if (policy !== 'Always' && errors.length === 0) {
     errors.push(unsupportedValue('spec.template.spec.restartPolicy', policy, ['Always']));
@@ -277,7 +282,8 @@ export const jobStrategy: Strategy = {
   applyDefaults(draft) {
     defaultJobSpec(spec(draft));
     const labels = templateLabels(draft);
-    if (Object.keys(labels).length > 0 && draft.metadata.labels === undefined) draft.metadata.labels = { ...labels };
+    // The same labels, not equal ones: what the template gets at birth, the job gets too.
+    if (Object.keys(labels).length > 0 && draft.metadata.labels === undefined) draft.metadata.labels = labels;
   },
   prepareCreate(draft, context) {
     if (spec(draft)['manualSelector'] === true) return;
@@ -286,14 +292,13 @@ export const jobStrategy: Strategy = {
     const uid = draft.metadata.uid;
     const metadata = ensureFields(ensureFields(spec(draft), 'template'), 'metadata');
     const labels = ensureFields(metadata, 'labels');
-    const followsTemplate = sameJson(draft.metadata.labels ?? {}, labels);
     setDefaults(labels, {
       'batch.kubernetes.io/controller-uid': uid,
       'batch.kubernetes.io/job-name': draft.metadata.name,
       'controller-uid': uid,
       'job-name': draft.metadata.name,
     });
-    if (followsTemplate) draft.metadata.labels = { ...labels } as Record<string, string>;
+    if (Object.keys(draft.metadata.labels ?? {}).length === 0) draft.metadata.labels = labels as Record<string, string>;
     const own = fieldsAt(spec(draft), 'selector', 'matchLabels');
     const matchLabels = { ...own, 'batch.kubernetes.io/controller-uid': uid };
     spec(draft)['selector'] = { ...fieldsAt(spec(draft), 'selector'), matchLabels };

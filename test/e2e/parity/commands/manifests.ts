@@ -59,11 +59,11 @@ spec:
 
 export const DEFINITION = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: gadgets.NS.example.com}
+metadata: {name: NS-gadgets.NS.example.com}
 spec:
   group: NS.example.com
   scope: Namespaced
-  names: {plural: gadgets, singular: gadget, kind: Gadget, listKind: GadgetList, shortNames: [gd]}
+  names: {plural: NS-gadgets, singular: NS-gadget, kind: Gadget, listKind: GadgetList, shortNames: [NS-gd]}
   versions:
     - name: v1
       served: true

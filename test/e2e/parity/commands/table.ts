@@ -1,4 +1,10 @@
 /** What a person types in the first hour. */
+import { applyingCases } from './applying.ts';
+import { changingCases } from './changing.ts';
+import { creatingCases } from './creating.ts';
+import { describingCases } from './describing.ts';
+import { operatingCases } from './operating.ts';
+import { readingCases } from './reading.ts';
 import { apply, commands, run, set, type Case } from './command.ts';
 import { BROKEN, CHANGED_DEPLOYMENT, CONFIG_MAP, DEFINITION, DEPLOYMENT, GADGET, NODE, POD } from './manifests.ts';
 
@@ -8,7 +14,7 @@ const settings = apply(CONFIG_MAP);
 const node = apply(NODE);
 const gadgets = [
   apply(DEFINITION),
-  set('get gadgets', { retry: true }),
+  set('get NS-gadgets', { retry: true }),
   set('apply -f -', { input: GADGET, retry: true }),
 ];
 
@@ -266,7 +272,12 @@ export const table: readonly Case[] = [
     run('explain nothing'),
     run('explain pod.spec.nothing'),
   ),
-  commands('explain a custom resource', ...gadgets, run('explain gadget', { retry: true }), run('explain gadget.spec')),
+  commands(
+    'explain a custom resource',
+    ...gadgets,
+    run('explain NS-gadget', { retry: true }),
+    run('explain NS-gadget.spec'),
+  ),
   commands('may I', run('auth can-i create pods'), run('auth can-i delete nodes'), run('auth can-i "*" "*"')),
   commands('who am I', run('auth whoami')),
   commands(
@@ -288,7 +299,7 @@ export const table: readonly Case[] = [
   commands(
     'wait for a definition',
     apply(DEFINITION),
-    run('wait crd gadgets.NS.example.com --for=condition=Established --timeout=20s'),
+    run('wait crd NS-gadgets.NS.example.com --for=condition=Established --timeout=20s'),
   ),
   commands(
     'delete',
@@ -362,12 +373,12 @@ export const table: readonly Case[] = [
   commands(
     'custom resources',
     ...gadgets,
-    run('get gadgets'),
-    run('get gd one -o wide'),
-    run('describe gadget one'),
-    run('scale gadget one --replicas=4'),
-    run(`patch gadget one --type=merge -p '{"spec":{"colour":"green"}}'`),
-    run(`patch gadget one -p '{"spec":{"colour":"blue"}}'`),
+    run('get NS-gadgets'),
+    run('get NS-gd one -o wide'),
+    run('describe NS-gadget one'),
+    run('scale NS-gadget one --replicas=4'),
+    run(`patch NS-gadget one --type=merge -p '{"spec":{"colour":"green"}}'`),
+    run(`patch NS-gadget one -p '{"spec":{"colour":"blue"}}'`),
     run('apply -f -', { input: GADGET.replace('count: 2', 'count: 3, size: 4') }),
   ),
   commands(
@@ -390,4 +401,10 @@ export const table: readonly Case[] = [
     run('create clusterrole NS-role --verb=get,list --resource=nodes'),
     run('describe clusterrole NS-role'),
   ),
+  ...readingCases,
+  ...describingCases,
+  ...applyingCases,
+  ...creatingCases,
+  ...changingCases,
+  ...operatingCases,
 ];

@@ -1,5 +1,5 @@
-/** What `kubectl get` shows. One script per kind: the table holds the wide columns too. */
-import { bare, get, given, patch, post, script, TABLE, type Json, type Request, type Script } from '../script.ts';
+/** What `kubectl get` shows of the other kinds. One script each: the table holds the wide columns too. */
+import { bare, get, given, post, script, TABLE, type Json, type Script } from '../script.ts';
 import {
   APPS,
   budget,
@@ -25,130 +25,13 @@ import {
   widget,
   WIDGETS,
 } from './objects.ts';
-
-/** Creates, optionally sets a status, and lists as a table. */
-const table = (name: string, path: string, body: Json, status?: Json): Script => {
-  const named = `${path}/${String((body['metadata'] as Json)['name'])}`;
-  const steps: Request[] = [given(post(path, body))];
-  if (status !== undefined) steps.push(given(patch('merge', `${named}/status`, { status })));
-  return script(`table of ${name}`, ...steps, get(named, { accept: TABLE }));
-};
+import { table } from './table.ts';
 
 const group = (name: string, version = 'v1'): string => `/apis/${name}/${version}/namespaces/NS`;
 const cluster = (name: string): string => `/apis/${name}/v1`;
 const ago = new Date(Date.now() - 3 * 3_600_000).toISOString().replace(/\.\d+Z/, 'Z');
-const containerStatus = (name: string, state: Json, extra: Json = {}): Json => ({
-  name,
-  image: 'a',
-  imageID: '',
-  ready: false,
-  restartCount: 0,
-  state,
-  ...extra,
-});
-
-const podTable = (name: string, spec: Json, status: Json): Script =>
-  table(`pods: ${name}`, PODS, pod('one', {}, spec), status);
 
 export const tableScripts: readonly Script[] = [
-  table('pods: pending', PODS, pod('one')),
-  podTable(
-    'running',
-    { nodeName: 'n' },
-    {
-      phase: 'Running',
-      podIP: '10.1.2.3',
-      podIPs: [{ ip: '10.1.2.3' }],
-      containerStatuses: [containerStatus('main', { running: { startedAt: ago } }, { ready: true })],
-      conditions: [{ type: 'Ready', status: 'True' }],
-    },
-  ),
-  podTable(
-    'crash loop',
-    { nodeName: 'n' },
-    {
-      phase: 'Running',
-      containerStatuses: [
-        containerStatus(
-          'main',
-          { waiting: { reason: 'CrashLoopBackOff' } },
-          { restartCount: 4, lastState: { terminated: { exitCode: 1, finishedAt: ago } } },
-        ),
-      ],
-    },
-  ),
-  podTable(
-    'ended',
-    { nodeName: 'n' },
-    {
-      phase: 'Succeeded',
-      containerStatuses: [
-        containerStatus('main', { terminated: { exitCode: 0, reason: 'Completed', finishedAt: ago } }),
-      ],
-    },
-  ),
-  podTable(
-    'failed with a signal',
-    { nodeName: 'n' },
-    {
-      phase: 'Failed',
-      containerStatuses: [containerStatus('main', { terminated: { exitCode: 137, signal: 9, finishedAt: ago } })],
-    },
-  ),
-  podTable('evicted', { nodeName: 'n' }, { phase: 'Failed', reason: 'Evicted', message: 'no memory' }),
-  podTable(
-    'init',
-    {
-      nodeName: 'n',
-      initContainers: [
-        { name: 'a', image: 'a' },
-        { name: 'b', image: 'b' },
-      ],
-    },
-    {
-      phase: 'Pending',
-      initContainerStatuses: [
-        containerStatus('a', { terminated: { exitCode: 0 } }),
-        containerStatus('b', { running: {} }),
-      ],
-      containerStatuses: [containerStatus('main', { waiting: { reason: 'PodInitializing' } })],
-    },
-  ),
-  podTable(
-    'init fails',
-    { nodeName: 'n', initContainers: [{ name: 'a', image: 'a' }] },
-    {
-      phase: 'Pending',
-      initContainerStatuses: [
-        containerStatus('a', { terminated: { exitCode: 3, reason: 'Error' } }, { restartCount: 1 }),
-      ],
-    },
-  ),
-  podTable(
-    'nominated',
-    {},
-    {
-      phase: 'Pending',
-      nominatedNodeName: 'n',
-      conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
-    },
-  ),
-  podTable(
-    'readiness gates',
-    { readinessGates: [{ conditionType: 'example.com/go' }] },
-    {
-      phase: 'Running',
-      conditions: [
-        { type: 'example.com/go', status: 'True' },
-        { type: 'Ready', status: 'True' },
-      ],
-    },
-  ),
-  script(
-    'table of pods: gated',
-    given(post(PODS, pod('one', {}, { schedulingGates: [{ name: 'example.com/wait' }] }))),
-    get(`${PODS}/one`, { accept: TABLE }),
-  ),
   script(
     'table of pods: terminating',
     given(post(PODS, pod('one', { finalizers: ['example.com/keep'] }, { nodeName: 'n' }))),

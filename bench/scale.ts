@@ -1,0 +1,205 @@
+/**
+ * The controller as it ships. On a real control plane: from 500 pending pods to 500 bound ones. On the local API server:
+ * what it costs to follow 2,000 nodes and 30,000 pods, at rest and while pods change, and how far behind it is.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build } from '../scripts/build.mjs';
+import { renderCrds } from '../src/api/crds.ts';
+import { Kinds } from '../src/api/kinds.ts';
+import { Annotations } from '../src/api/labels.ts';
+import { SystemClock } from '../src/clock/systemClock.ts';
+import { systemRandom } from '../src/clock/systemRandom.ts';
+import type { Kube } from '../src/kube/kube.ts';
+import { LocalApiServer } from '../src/local/apiserver/localApiServer.ts';
+import { eventually } from '../test/controlplane/eventually.ts';
+import { freeLoopbackPort } from '../test/controlplane/loopbackPort.ts';
+import { isRunning, KwokCluster, Program } from '../test/e2e/kwok/kwokCluster.ts';
+import type { Bench, BenchTable } from './runner.ts';
+import { claimOf, nodeOf, podOf, poolOf, POOL } from './scale/population.ts';
+
+const PENDING = 500;
+const NODES = 2_000;
+const PODS = 30_000;
+const CHANGES_PER_SECOND = 200;
+const PROBES = 12;
+const WATCHED_SECONDS = 15;
+
+const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
+
+async function pendingToBound(): Promise<BenchTable> {
+  const cluster = await KwokCluster.start();
+  try {
+    const program = await cluster.run();
+    await cluster.deployment('web', PENDING, {
+      containers: [{ name: 'main', image: 'app', resources: { requests: { cpu: '500m', memory: '512Mi' } } }],
+    });
+    await cluster.eventually('all pods wait', async () => {
+      const waiting = (await cluster.pods()).filter(({ status }) =>
+        status?.conditions?.some(({ reason }) => reason === 'Unschedulable'),
+      );
+      return waiting.length === PENDING ? true : undefined;
+    });
+    await cluster.pool('default');
+    const pods = await cluster.eventually('all pods run', async () => {
+      const running = (await cluster.pods()).filter(isRunning);
+      return running.length === PENDING ? running : undefined;
+    });
+    const rounds = program.logged('computed a plan').filter(({ newNodes }) => Number(newNodes) > 0);
+    const planned = Date.parse(String(rounds[0]?.['time']));
+    const initialized = program.logged('initialized nodeclaim').map(({ time }) => Date.parse(String(time)));
+    const bound = pods.map(({ status }) =>
+      Date.parse(status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime ?? ''),
+    );
+    const cpu = await program.metric('process_cpu_seconds_total');
+    return {
+      title: `${PENDING} pending pods on a real control plane, machines that are there at once`,
+      columns: ['rounds that bought', 'nodes', 's to last node ready', 's to last pod bound', 'cpu s of nodewright'],
+      rows: [
+        [
+          rounds.length,
+          (await cluster.claims()).length,
+          round((Math.max(...initialized) - planned) / 1000),
+          round((Math.max(...bound) - planned) / 1000),
+          round(cpu),
+        ],
+      ],
+      notes: ['seconds count from the close of the batch; the times of pods are whole seconds; target: 1 round, 5 s'],
+    };
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function populate(kube: Kube): Promise<void> {
+  for (const crd of renderCrds()) await kube.create(Kinds.CustomResourceDefinition, crd);
+  await kube.create(Kinds.KWOKNodeClass, { metadata: { name: 'default' } });
+  await kube.create(Kinds.NodePool, poolOf());
+  for (let index = 0; index < NODES; index++) {
+    const { draft, status } = claimOf(index);
+    const claim = await kube.create(Kinds.NodeClaim, draft);
+    await kube.patch(Kinds.NodeClaim, claim.metadata, { type: 'merge', body: { status } }, { subresource: 'status' });
+    const node = nodeOf(index, claim.metadata.uid ?? '');
+    await kube.create(Kinds.Node, node);
+    const body = { status: node.status };
+    await kube.patch(
+      Kinds.Node,
+      { name: node.metadata.name ?? '' },
+      { type: 'merge', body },
+      { subresource: 'status' },
+    );
+  }
+  for (let index = 0; index < PODS; index++) {
+    const pod = podOf(index, NODES);
+    await kube.create(Kinds.Pod, pod);
+    const ref = { name: pod.metadata.name ?? '', namespace: 'default' };
+    await kube.patch(Kinds.Pod, ref, { type: 'merge', body: { status: pod.status } }, { subresource: 'status' });
+  }
+}
+
+/** From a change in the API server until the controller's answer to it is there: here, a hash that it puts back. */
+async function lag(kube: Kube): Promise<readonly number[]> {
+  const waits: number[] = [];
+  for (let probe = 0; probe < PROBES; probe++) {
+    const body = { metadata: { annotations: { [Annotations.nodePoolHash]: 'wrong' } } };
+    await kube.patch(Kinds.NodePool, { name: POOL }, { type: 'merge', body });
+    const begin = performance.now();
+    await eventually('the hash is right again', async () => {
+      const { metadata } = await kube.get(Kinds.NodePool, { name: POOL });
+      return metadata.annotations?.[Annotations.nodePoolHash] === 'wrong' ? undefined : true;
+    });
+    waits.push(performance.now() - begin);
+    await sleep(WATCHED_SECONDS * 40);
+  }
+  return waits.sort((left, right) => left - right);
+}
+
+/** Changes pods at a steady pace until stopped. */
+function churn(kube: Kube): () => Promise<void> {
+  const stop = new AbortController();
+  const run = async (): Promise<void> => {
+    for (let change = 0; !stop.signal.aborted; change++) {
+      const ref = { name: podOf((change * 7_919) % PODS, NODES).metadata.name ?? '', namespace: 'default' };
+      const body = { metadata: { annotations: { 'example.com/change': String(change) } } };
+      await kube.patch(Kinds.Pod, ref, { type: 'merge', body });
+      if (change % 20 === 0) await sleep((20 / CHANGES_PER_SECOND) * 1000);
+    }
+  };
+  const running = run();
+  return async () => {
+    stop.abort();
+    await running;
+  };
+}
+
+async function following(): Promise<BenchTable> {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-scale-'));
+  const server = new LocalApiServer({ clock: new SystemClock(), random: systemRandom });
+  let program: Program | undefined;
+  try {
+    await populate(server.kube);
+    await server.listen();
+    const kubeconfig = join(directory, 'kubeconfig');
+    await server.writeKubeconfig(kubeconfig);
+    const [metrics, health] = [await freeLoopbackPort(), await freeLoopbackPort()];
+    const flags = ['--cloud-provider=kwok', '--leader-election-namespace=kube-system'];
+    const begin = performance.now();
+    const started = new Program(
+      ['run', ...flags, `--metrics-port=${metrics}`, `--health-probe-port=${health}`],
+      kubeconfig,
+      metrics,
+    );
+    program = started;
+    await eventually('the picture is complete', async () =>
+      (await started.answers()) && (await started.metric('karpenter_cluster_state_node_count')) === NODES
+        ? true
+        : undefined,
+    );
+    const synced = (performance.now() - begin) / 1000;
+    const syncCpu = await started.metric('process_cpu_seconds_total');
+    await sleep(5_000);
+    const measure = async (what: string): Promise<(string | number)[]> => {
+      const [cpu, since] = [await started.metric('process_cpu_seconds_total'), performance.now()];
+      const waits = await lag(server.kube);
+      const share = ((await started.metric('process_cpu_seconds_total')) - cpu) / ((performance.now() - since) / 1000);
+      const memory = await started.metric('process_resident_memory_bytes');
+      return [
+        what,
+        round(share * 100),
+        round(memory / 2 ** 20, 0),
+        round(waits[6] ?? 0, 0),
+        round(waits.at(-1) ?? 0, 0),
+      ];
+    };
+    const rest = await measure('at rest');
+    const stopChurn = churn(server.kube);
+    const busy = await measure(`${CHANGES_PER_SECOND} pod changes/s`);
+    await stopChurn();
+    const scrapes = performance.now();
+    await started.metric('karpenter_cluster_state_node_count');
+    return {
+      title: `${NODES} nodes and ${PODS} pods through the informers`,
+      columns: ['', 'cpu % of a core', 'memory MiB', 'lag ms median', 'lag ms worst'],
+      rows: [rest, busy],
+      notes: [
+        `complete after ${round(synced)} s and ${round(syncCpu)} cpu s; one scrape takes ${round(performance.now() - scrapes, 0)} ms`,
+        'lag: from a change in the API server until the controller has answered it with a write',
+      ],
+    };
+  } finally {
+    await program?.end();
+    await server.close();
+    await rm(directory, { recursive: true });
+  }
+}
+
+export const bench: Bench = {
+  name: 'scale',
+  description: '500 pending pods on a real control plane; 2,000 nodes and 30,000 pods through the informers',
+  async run(flags) {
+    await build();
+    return flags.includes('--local') ? [await following()] : [await pendingToBound(), await following()];
+  },
+};

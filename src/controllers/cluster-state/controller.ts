@@ -1,0 +1,32 @@
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { aborted } from '../../kube/runtime/windDown.ts';
+import type { World } from '../world.ts';
+
+/**
+ * Shows that the picture of the cluster is complete, and how large it is. Loops run only once it is, and a claim that
+ * has not launched holds nobody up, so it is never said to be out of date.
+ */
+export function clusterStateController({ metrics, cluster }: World): Controller {
+  const nodeCount = metrics.gauge({ name: 'karpenter_cluster_state_node_count', help: 'Machines in the picture.' });
+  const synced = metrics.gauge({
+    name: 'karpenter_cluster_state_synced',
+    help: '1 when the picture is complete, 0 while it is not.',
+  });
+  const unsyncedTime = metrics.gauge({
+    name: 'karpenter_cluster_state_unsynced_time_seconds',
+    help: 'For how long the picture has not been complete.',
+  });
+  return {
+    name: 'state',
+    run: async (signal) => {
+      const stop = metrics.beforeRead(() => {
+        nodeCount.set({}, cluster.snapshot().nodes.length);
+        synced.set({}, 1);
+        unsyncedTime.set({}, 0);
+      });
+      await aborted(signal);
+      stop();
+      synced.set({}, 0);
+    },
+  };
+}

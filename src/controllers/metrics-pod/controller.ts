@@ -1,0 +1,117 @@
+import { READY } from '../../api/conditionTypes.ts';
+import type { Pod } from '../../api/kinds.ts';
+import { Labels } from '../../api/labels.ts';
+import { isTerminal } from '../../cluster/podPredicates.ts';
+import type { InformerEvent } from '../../kube/informer.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { keyOf } from '../../kube/runtime/watch.ts';
+import { aborted } from '../../kube/runtime/windDown.ts';
+import { SeriesKeeper, type Sample } from '../seriesKeeper.ts';
+import type { World } from '../world.ts';
+import { podMetrics } from './metrics.ts';
+
+/**
+ * Shows where each pod is, how long those that wait have waited, and how long the others have. Durations are counted
+ * for pods that were seen waiting: what happened before we came is not ours to time.
+ */
+export function podMetricsController(world: World): Controller {
+  const { clock, informers, podTimes } = world;
+  const metrics = podMetrics(world.metrics);
+  const states = new SeriesKeeper();
+  const waits = new SeriesKeeper();
+  /** UIDs of pods that were seen without a node, and of those that were seen before they were ready. */
+  const unbound = new Set<string>();
+  const unstarted = new Set<string>();
+
+  function observe({ type, object: pod }: InformerEvent<Pod>): void {
+    const uid = pod.metadata.uid ?? keyOf(pod);
+    if (type === 'deleted') {
+      unbound.delete(uid);
+      unstarted.delete(uid);
+      return;
+    }
+    const created = Date.parse(pod.metadata.creationTimestamp ?? '');
+    const planned = podTimes.placedAt(uid);
+    if (pod.status?.phase === 'Pending') unstarted.add(uid);
+    if (!pod.spec?.nodeName && pod.status?.phase === 'Pending') unbound.add(uid);
+    const boundAt = turnedTrue(pod, 'PodScheduled');
+    if (boundAt !== undefined && unbound.delete(uid)) {
+      metrics.bound.observe({}, seconds(created, boundAt));
+      if (planned !== undefined) metrics.provisioningBound.observe({}, seconds(planned, boundAt));
+    }
+    const readyAt = turnedTrue(pod, READY);
+    // A pod that has ended is no longer ready, and when it was is not known.
+    if (isTerminal(pod)) unstarted.delete(uid);
+    else if (readyAt !== undefined && unstarted.delete(uid)) {
+      metrics.startup.observe({}, seconds(created, readyAt));
+      if (planned !== undefined) metrics.provisioningStartup.observe({}, seconds(planned, readyAt));
+    }
+  }
+
+  function waitSamples(pod: Pod): readonly Sample[] {
+    const { name, namespace = '', uid = '', creationTimestamp } = pod.metadata;
+    const labels = { name, namespace };
+    const now = clock.now();
+    const since = (gauge: Sample['gauge'], from: number | undefined): Sample[] =>
+      from === undefined ? [] : [{ gauge, labels, value: seconds(from, now) }];
+    const planned = podTimes.placedAt(uid);
+    const waitsForNode = unbound.has(uid);
+    return [
+      ...since(metrics.unstarted, Date.parse(creationTimestamp ?? '')),
+      ...since(metrics.provisioningUnstarted, planned),
+      ...(waitsForNode ? since(metrics.unbound, Date.parse(creationTimestamp ?? '')) : []),
+      ...(waitsForNode ? since(metrics.provisioningUnbound, planned) : []),
+      ...(waitsForNode ? since(metrics.undecided, podTimes.undecidedSince(uid)) : []),
+    ];
+  }
+
+  function refresh(): void {
+    const pods = [...informers.pods.store.list()];
+    for (const pod of pods) {
+      const node = informers.nodes.store.get({ name: pod.spec?.nodeName ?? '' });
+      const version = `${pod.metadata.resourceVersion}/${node?.metadata.resourceVersion}`;
+      const labels = (): Record<string, string> => stateLabels(pod, node?.metadata.labels ?? {});
+      states.set(keyOf(pod), version, () => [{ gauge: metrics.state, labels: labels(), value: 1 }]);
+    }
+    states.keepOnly(new Set(pods.map(keyOf)));
+    const waiting = pods.filter(({ metadata }) => unstarted.has(metadata.uid ?? ''));
+    for (const pod of waiting) waits.set(keyOf(pod), clock.now(), () => waitSamples(pod));
+    waits.keepOnly(new Set(waiting.map(keyOf)));
+  }
+
+  return {
+    name: 'metrics.pod',
+    run: async (signal) => {
+      const stops = [informers.pods.subscribe(observe), world.metrics.beforeRead(refresh)];
+      await aborted(signal);
+      for (const stop of stops) stop();
+    },
+  };
+}
+
+const seconds = (from: number, to: number): number => Math.max(0, to - from) / 1000;
+
+function turnedTrue({ status }: Pod, type: string): number | undefined {
+  const found = status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
+  return found && Date.parse(found.lastTransitionTime ?? '');
+}
+
+function stateLabels(pod: Pod, node: Readonly<Record<string, string>>): Record<string, string> {
+  const { name, namespace = '', ownerReferences = [] } = pod.metadata;
+  const [owner] = ownerReferences;
+  return {
+    name,
+    namespace,
+    owner: owner ? `/apis/${owner.apiVersion}/namespaces/${namespace}/${owner.kind.toLowerCase()}s/${owner.name}` : '',
+    node: pod.spec?.nodeName ?? '',
+    scheduled: String(Boolean(pod.spec?.nodeName)),
+    nodepool: node[Labels.nodePool] ?? '',
+    zone: node[Labels.zone] ?? '',
+    arch: node[Labels.arch] ?? '',
+    capacity_type: node[Labels.capacityType] ?? '',
+    instance_type: node[Labels.instanceType] ?? '',
+    phase: pod.status?.phase ?? '',
+    ready: String(turnedTrue(pod, READY) !== undefined),
+    managed: String(Boolean(node[Labels.nodePool])),
+  };
+}

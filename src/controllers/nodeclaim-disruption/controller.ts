@@ -1,0 +1,124 @@
+import { NodeClaimConditions } from '../../api/conditionTypes.ts';
+import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
+import { Kinds } from '../../api/kinds.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import { Annotations, Labels } from '../../api/labels.ts';
+import type { KubeObject } from '../../api/object.ts';
+import { InstanceNotFoundError } from '../../cloud/errors.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
+import type { InformerEvent } from '../../kube/informer.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import { patchStatus } from '../../kube/statusPatch.ts';
+import { isManaged } from '../managed.ts';
+import type { World } from '../world.ts';
+import { consolidatableFrom } from './consolidatable.ts';
+import { DriftDetector } from './drift.ts';
+
+const INTERVAL = 5 * 60_000;
+const { drifted, consolidatable, launched } = NodeClaimConditions;
+
+/** Says on each NodeClaim whether it has drifted from its pool and whether it may be consolidated. */
+export function nodeClaimDisruptionController(world: World): Controller {
+  const { informers, clock, kube, cloud } = world;
+  const detector = new DriftDetector(world);
+  return reconciler({
+    ...world,
+    name: 'nodeclaim.disruption',
+    concurrency: 10,
+    watches: [
+      watch(informers.nodeClaims, ({ type, object }) => {
+        if (type === 'deleted') detector.forget(object.metadata.uid ?? '');
+        return type === 'deleted' ? [] : [object.metadata.name];
+      }),
+      watch(informers.nodePools, (event) => (isNews(event) ? claimsWhere(({ pool }) => pool === nameOf(event)) : [])),
+      ...informers.nodeClasses.map(({ kind, informer }) =>
+        watch(informer, (event) =>
+          claimsWhere(({ ref }) => ref.group === kind.group && ref.kind === kind.kind && ref.name === nameOf(event)),
+        ),
+      ),
+    ],
+    reconcile: async (name, { signal, log }) => {
+      const claim = informers.nodeClaims.store.get({ name });
+      const pool = informers.nodePools.store.get({ name: claim?.metadata.labels?.[Labels.nodePool] ?? '' });
+      if (!claim || !pool || claim.metadata.deletionTimestamp) return undefined;
+      if (!isManaged(claim.spec.nodeClassRef, cloud)) return undefined;
+      const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
+      const before = { drifted: conditions.isTrue(drifted), consolidatable: conditions.isTrue(consolidatable) };
+      const failures: unknown[] = [];
+      try {
+        await judgeDrift(claim, pool, conditions, signal);
+      } catch (error) {
+        // What is known for sure is written all the same.
+        failures.push(error);
+      }
+      const wait = judgeConsolidation(claim, pool, conditions);
+      const status = { ...claim.status, conditions: conditions.conditions };
+      await ignoreNotFound(patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true }));
+      if (failures.length > 0) throw failures[0];
+      const reason = conditions.get(drifted)?.reason;
+      if (!before.drifted && reason) log.debug('marking drifted', { NodeClaim: name, reason });
+      if (!before.consolidatable && conditions.isTrue(consolidatable)) {
+        log.debug('marking consolidatable', { NodeClaim: name });
+      }
+      return { requeueAfter: Math.min(wait ?? INTERVAL, INTERVAL) };
+    },
+  });
+
+  async function judgeDrift(
+    claim: NodeClaim,
+    pool: NodePool,
+    conditions: ConditionSet,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (!conditions.isTrue(launched)) {
+      conditions.clear(drifted);
+      return;
+    }
+    try {
+      const reason = await detector.reasonOf(claim, pool, signal);
+      if (reason === undefined) conditions.clear(drifted);
+      else conditions.setTrue(drifted, clock.now(), reason, reason);
+    } catch (error) {
+      // Garbage collection sees to claims without a machine.
+      if (!(error instanceof InstanceNotFoundError)) throw error;
+    }
+  }
+
+  /** Milliseconds until the answer changes by itself. */
+  function judgeConsolidation(claim: NodeClaim, pool: NodePool, conditions: ConditionSet): number | undefined {
+    const from = consolidatableFrom(claim, conditions, pool);
+    if (from !== undefined && from <= clock.now()) {
+      conditions.setTrue(consolidatable, clock.now());
+      return undefined;
+    }
+    conditions.clear(consolidatable);
+    return from === undefined ? undefined : from - clock.now();
+  }
+
+  function claimsWhere(
+    concerns: (about: { readonly pool?: string; readonly ref: ClassReference }) => boolean,
+  ): string[] {
+    return [...informers.nodeClaims.store.list()].flatMap(({ metadata, spec }) => {
+      const pool = metadata.labels?.[Labels.nodePool];
+      return concerns({ ref: spec.nodeClassRef, ...(pool !== undefined && { pool }) }) ? [metadata.name] : [];
+    });
+  }
+}
+
+type ClassReference = NodeClaim['spec']['nodeClassRef'];
+
+const nameOf = ({ object }: InformerEvent<KubeObject>): string => object.metadata.name;
+
+/** The status of a pool changes with each of its machines, and says nothing about any of them. */
+function isNews(event: InformerEvent<NodePool>): boolean {
+  if (event.type !== 'updated') return true;
+  const [before, after] = [event.old.metadata, event.object.metadata];
+  const stamps = [Annotations.nodePoolHash, Annotations.nodePoolHashVersion];
+  return (
+    before.generation !== after.generation ||
+    stamps.some((key) => before.annotations?.[key] !== after.annotations?.[key])
+  );
+}

@@ -1,0 +1,76 @@
+/**
+ * Whether a machine still is what its pool asks for. In: claim and pool, and the cloud's opinion. Out: the first reason
+ * why it is not, or undefined.
+ */
+import { Reasons } from '../../api/conditionTypes.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import { Annotations, CapacityTypes, Labels } from '../../api/labels.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import type { InstanceType } from '../../cloud/instanceType.ts';
+import { Requirement } from '../../constraints/requirement.ts';
+import { Requirements } from '../../constraints/requirements.ts';
+
+/** A young machine was bought from the catalogue as it is. */
+const CATALOGUE_GRACE = 60 * 60_000;
+/** How long a machine that was found in the catalogue is not looked up again. */
+const CATALOGUE_INTERVAL = 30 * 60_000;
+
+export class DriftDetector {
+  readonly #cloud: CloudProvider;
+  readonly #clock: Clock;
+  /** When each claim was last found in the catalogue, by its UID. */
+  readonly #foundAt = new Map<string, number>();
+
+  constructor({ cloud, clock }: { readonly cloud: CloudProvider; readonly clock: Clock }) {
+    this.#cloud = cloud;
+    this.#clock = clock;
+  }
+
+  forget(uid: string): void {
+    this.#foundAt.delete(uid);
+  }
+
+  /** What costs nothing is asked first. */
+  async reasonOf(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<string | undefined> {
+    if (hasOtherHash(claim, pool)) return Reasons.nodePoolDrifted;
+    const labels = Requirements.fromLabels(claim.metadata.labels);
+    const wanted = Requirements.fromItems(pool.spec.template.spec.requirements);
+    if (!labels.isCompatible(wanted)) return Reasons.requirementsDrifted;
+    if (await this.#isDelisted(claim, pool, signal)) return Reasons.instanceTypeNotFound;
+    return this.#cloud.driftReason(claim, signal);
+  }
+
+  async #isDelisted(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<boolean> {
+    const now = this.#clock.now();
+    const { uid = claim.metadata.name, creationTimestamp = '' } = claim.metadata;
+    if (now - Date.parse(creationTimestamp) <= CATALOGUE_GRACE) return false;
+    if (now - (this.#foundAt.get(uid) ?? Number.NEGATIVE_INFINITY) < CATALOGUE_INTERVAL) return false;
+    if (!isOnSale(claim, await this.#cloud.instanceTypes(pool, signal))) return true;
+    this.#foundAt.set(uid, now);
+    return false;
+  }
+}
+
+/** Hashes that were made in different ways, or are missing, cannot be compared. */
+function hasOtherHash(claim: NodeClaim, pool: NodePool): boolean {
+  const mine = claim.metadata.annotations ?? {};
+  const theirs = pool.metadata.annotations ?? {};
+  const { nodePoolHash: hash, nodePoolHashVersion: version } = Annotations;
+  if (mine[version] === undefined || mine[version] !== theirs[version]) return false;
+  return mine[hash] !== undefined && theirs[hash] !== undefined && mine[hash] !== theirs[hash];
+}
+
+/** Offerings that are sold out count: they are still known. */
+function isOnSale({ metadata }: NodeClaim, types: readonly InstanceType[]): boolean {
+  const type = types.find(({ name }) => name === metadata.labels?.[Labels.instanceType]);
+  if (!type) return false;
+  let labels = Requirements.fromLabels(metadata.labels);
+  if (metadata.labels?.[Labels.capacityType] === CapacityTypes.reserved) {
+    // A reservation may have lapsed without the label knowing; the machine then is an on-demand one.
+    const either = [CapacityTypes.reserved, CapacityTypes.onDemand];
+    labels = labels.replace(Requirement.of(Labels.capacityType, 'In', either));
+  }
+  return type.offerings.some(({ requirements }) => requirements.intersects(labels));
+}

@@ -1,0 +1,74 @@
+import type { Pod } from '../../api/kinds.ts';
+import { Labels } from '../../api/labels.ts';
+import type { Random } from '../../clock/random.ts';
+import { podKey } from '../../cluster/podPredicates.ts';
+import { strictPodRequirements } from '../../constraints/podRequirements.ts';
+import type { PodVolumes } from '../../constraints/volumes.ts';
+import type { Gauge, MetricsRegistry } from '../../kube/metrics.ts';
+
+/** Numbers about the pods that wait. Those of a pass stand until the next one. */
+export class Backlog {
+  readonly #random: Random;
+  readonly #queueDepth: Gauge;
+  readonly #byZone: Gauge;
+  #shown: readonly { readonly gauge: Gauge; readonly labels: Readonly<Record<string, string>> }[] = [];
+
+  constructor(metrics: MetricsRegistry, random: Random) {
+    this.#random = random;
+    this.#queueDepth = metrics.gauge({
+      name: 'karpenter_scheduler_queue_depth',
+      help: 'Pods that a pass has left waiting.',
+      labels: ['controller', 'scheduling_id'],
+    });
+    // A pass is one step here and never seen half done; the name is kept for dashboards.
+    metrics.gauge({
+      name: 'karpenter_scheduler_unfinished_work_seconds',
+      help: 'Seconds that a pass under way has taken so far.',
+      labels: ['controller', 'scheduling_id'],
+    });
+    this.#byZone = metrics.gauge({
+      name: 'karpenter_scheduler_pending_pods_by_effective_zone_count',
+      help: 'Pods that waited at the last pass, by the zone that they can go to: one, several (flexible) or none.',
+      labels: ['controller', 'zone'],
+    });
+  }
+
+  show(unplaced: number, byZone: ReadonlyMap<string, number>): void {
+    for (const { gauge, labels } of this.#shown) gauge.delete(labels);
+    const controller = 'provisioner';
+    const next = [
+      { gauge: this.#queueDepth, labels: { controller, scheduling_id: this.#random.uuid() }, value: unplaced },
+      ...[...byZone].map(([zone, value]) => ({ gauge: this.#byZone, labels: { controller, zone }, value })),
+    ];
+    for (const { gauge, labels, value } of next) gauge.set(labels, value);
+    this.#shown = next;
+  }
+}
+
+/** How many pods can go to which zone only, to several (`flexible`) or to no zone at all (`none`). */
+export function effectiveZones(
+  pods: readonly Pod[],
+  volumes: ReadonlyMap<string, PodVolumes>,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const pod of pods) {
+    if (pod.status?.phase !== 'Pending') continue;
+    const zone = effectiveZone(pod, volumes.get(podKey(pod)));
+    counts.set(zone, (counts.get(zone) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function effectiveZone(pod: Pod, volumes: PodVolumes | undefined): string {
+  const own = strictPodRequirements(pod);
+  const alternatives = volumes?.alternatives ?? [];
+  const zones = new Set<string>();
+  let open = alternatives.length === 0 && own.get(Labels.zone).complement;
+  for (const requirements of alternatives.length === 0 ? [own] : alternatives.map((each) => own.merge(each))) {
+    const wanted = requirements.get(Labels.zone);
+    if (wanted.complement) open = true;
+    else for (const value of wanted.values) if (wanted.has(value)) zones.add(value);
+  }
+  if (open || zones.size > 1) return 'flexible';
+  return [...zones][0] ?? 'none';
+}

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Workbench } from '../../../test/simulation/workbench.ts';
+import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
+import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts';
+import { nodePoolValidationController } from '../nodepool-validation/controller.ts';
+import { Batcher } from './batcher.ts';
+import { provisionerControllers } from './controller.ts';
+
+let bench: Workbench;
+
+beforeEach(async () => {
+  bench = await Workbench.start({
+    pace: { boot: 10_000, ready: 10_000 },
+    controllers: ({ world }) => [
+      ...provisionerControllers(world, {
+        batcher: new Batcher({ clock: world.clock, idle: 1_000, max: 10_000 }),
+        nominationPeriod: 600_000,
+      }),
+      nodeClaimLifecycleController(world),
+      nodePoolReadinessController(world),
+      nodePoolValidationController(world),
+    ],
+  });
+});
+afterEach(() => bench.close());
+
+const sized = (cpu: string) => ({ containers: [{ name: 'main', image: 'app', resources: { requests: { cpu } } }] });
+
+describe('a pod whose machine is on its way', () => {
+  it('is not planned for again, however long that takes', async () => {
+    await bench.createPool();
+    await bench.createPod('p', sized('1'));
+    bench.cloud.joins = false;
+    await bench.advance(4 * 60_000);
+    expect(await bench.claims()).toHaveLength(1);
+  });
+
+  it('is planned for at once when others have taken it', async () => {
+    await bench.createPool();
+    await bench.createPod('p', sized('1500m'));
+    await bench.advance(13_000);
+    const [node] = await bench.nodes();
+    // Past the scheduler, as static pods and impatient people do.
+    await bench.createPod('intruder', { ...sized('1'), nodeName: node?.metadata.name ?? '' });
+    await bench.advance(30_000);
+    expect(await bench.claims()).toHaveLength(2);
+    await bench.advance(60_000);
+    expect((await bench.pods()).every(({ status }) => status?.phase === 'Running')).toBe(true);
+    expect(await bench.claims()).toHaveLength(2);
+  });
+});
+
+describe('a NodePool', () => {
+  it('that comes later takes the pods that wait without their next turn', async () => {
+    await bench.createPod('p', sized('1'));
+    await bench.advance(3_000);
+    await bench.createPool();
+    await bench.advance(1_500);
+    expect(await bench.claims()).toHaveLength(1);
+  });
+
+  it('that is missing is no news for pods', async () => {
+    await bench.createPod('p', sized('1'));
+    await bench.advance(5_000);
+    expect(await bench.events('FailedScheduling')).toEqual([]);
+  });
+});

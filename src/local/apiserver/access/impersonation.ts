@@ -1,0 +1,64 @@
+/** `kubectl --as`. In: who really asks, and the Impersonate headers. Out: who the request counts as. */
+import { badRequest, internalError } from '../status.ts';
+import type { Authorizer } from './authorizer.ts';
+import type { Attributes } from './policyRules.ts';
+import { refusal } from './requestAttributes.ts';
+import { accountGroups, accountOf, withAuthenticated, type User } from './user.ts';
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const EXTRA = 'impersonate-extra-';
+
+export function impersonated(authorizer: Authorizer, actor: User, headers: Headers): User {
+  const name = one(headers['impersonate-user']);
+  const groups = many(headers['impersonate-group']);
+  const uid = one(headers['impersonate-uid']);
+  const extra = Object.entries(headers).filter(([header]) => header.startsWith(EXTRA));
+  if (name === undefined) {
+    if (groups.length === 0 && uid === undefined && extra.length === 0) return actor;
+    throw internalError(new Error('requested impersonation without impersonating a user'));
+  }
+  if (name === '') throw badRequest('Impersonate-User must name a user');
+  const extras = extra.map(
+    ([header, values]) => [decodeURIComponent(header.slice(EXTRA.length)), many(values)] as const,
+  );
+  for (const asked of [
+    subject(name),
+    ...groups.map((group) => about('', 'groups', group)),
+    ...(uid === undefined ? [] : [about('authentication.k8s.io', 'uids', uid)]),
+    ...extras.flatMap(([key, values]) =>
+      values.map((value) => about('authentication.k8s.io', 'userextras', value, key)),
+    ),
+  ]) {
+    const { allowed, reason } = authorizer.decide(actor, asked);
+    if (!allowed) throw refusal(actor, asked, reason);
+  }
+  const account = accountOf(name);
+  const given = groups.length === 0 && account !== undefined ? accountGroups(account.namespace) : groups;
+  return {
+    name,
+    ...(uid === undefined ? {} : { uid }),
+    groups: withAuthenticated(name, given),
+    ...(extras.length === 0 ? {} : { extra: Object.fromEntries(extras) }),
+  };
+}
+
+function subject(name: string): Attributes {
+  const account = accountOf(name);
+  return account === undefined
+    ? about('', 'users', name)
+    : about('', 'serviceaccounts', account.name, '', account.namespace);
+}
+
+function about(group: string, resource: string, name: string, subresource = '', namespace = ''): Attributes {
+  return { verb: 'impersonate', path: '', resource: { group, resource, subresource, namespace, name } };
+}
+
+function one(value: string | readonly string[] | undefined): string | undefined {
+  return typeof value === 'string' || value === undefined ? value : value[0];
+}
+
+function many(value: string | readonly string[] | undefined): string[] {
+  if (value === undefined) return [];
+  return typeof value === 'string' ? [value] : [...value];
+}

@@ -1,0 +1,153 @@
+/** Questions about access. In: a review that somebody posts. Out: the same with an answer in its status. */
+import type { Clock } from '../../../clock/clock.ts';
+import { ownershipAfterUpdate } from '../apply/managedFields.ts';
+import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from '../fields.ts';
+import { timestamp } from '../humanTime.ts';
+import { shapeNamed } from '../kubernetesTypes.ts';
+import { normalise } from '../normalise.ts';
+import { badRequest, invalid, invalidValue, type FieldError } from '../status.ts';
+import type { Authorizer } from './authorizer.ts';
+import type { Attributes, PolicyRule } from './policyRules.ts';
+import type { User } from './user.ts';
+
+export interface Question {
+  readonly kind: string;
+  readonly body: Fields;
+  readonly user: User;
+  readonly fieldManager: string;
+  /** From the path of a local review. */
+  readonly namespace: string | undefined;
+}
+
+export interface ReviewContext {
+  readonly authorizer: Authorizer;
+  readonly clock: Clock;
+  /** Who a bearer token belongs to. */
+  authenticate(token: string): User | undefined;
+}
+
+export function answerReview(question: Question, context: ReviewContext): object {
+  const { kind, body, user } = question;
+  const typed = { kind, apiVersion: body['apiVersion'] };
+  switch (kind) {
+    case 'SelfSubjectReview':
+      return {
+        ...typed,
+        metadata: { creationTimestamp: timestamp(context.clock.now()) },
+        status: { userInfo: userInfo(user) },
+      };
+    case 'TokenReview': {
+      const owner = context.authenticate(textAt(body, 'spec', 'token') ?? '');
+      const audiences = listAt(body, 'spec', 'audiences').map(String);
+      const status =
+        owner === undefined
+          ? { user: {}, error: 'invalid bearer token' }
+          : { authenticated: true, user: userInfo(owner), ...(audiences.length === 0 ? {} : { audiences }) };
+      return { ...reviewed(question, context, 'authentication'), status };
+    }
+    case 'SelfSubjectRulesReview':
+      return { ...reviewed(question, context, 'authorization'), status: rulesStatus(question, context.authorizer) };
+    default: {
+      checkReview(question);
+      const who = kind === 'SelfSubjectAccessReview' ? user : subjectOf(body);
+      const { allowed, reason } = context.authorizer.decide(who, askedFor(question));
+      return {
+        ...reviewed(question, context, 'authorization'),
+        status: { allowed, ...(reason === '' ? {} : { reason }) },
+      };
+    }
+  }
+}
+
+function userInfo({ name, uid, groups, extra }: User): object {
+  return { username: name, ...(uid === undefined ? {} : { uid }), groups, ...(extra === undefined ? {} : { extra }) };
+}
+
+/** The review as posted, and who posted it. */
+function reviewed({ kind, body, fieldManager }: Question, { clock }: ReviewContext, inPackage: string): ApiObject {
+  const shape = shapeNamed(`io.k8s.api.${inPackage}.v1.${kind}`);
+  const { value } = normalise(shape, { ...body, metadata: fieldsAt(body, 'metadata') ?? {} }, { typed: true });
+  const managedFields = ownershipAfterUpdate(shape, undefined, value as ApiObject, {
+    manager: fieldManager,
+    operation: 'Update',
+    apiVersion: `${inPackage}.k8s.io/v1`,
+    subresource: undefined,
+    time: timestamp(clock.now()),
+  });
+  return { ...value, metadata: { ...fieldsAt(value, 'metadata'), managedFields } } as unknown as ApiObject;
+}
+
+function subjectOf(body: Fields): User {
+  const uid = textAt(body, 'spec', 'uid');
+  return {
+    name: textAt(body, 'spec', 'user') ?? '',
+    groups: listAt(body, 'spec', 'groups').map(String),
+    ...(uid === undefined ? {} : { uid }),
+  };
+}
+
+function askedFor({ body }: Question): Attributes {
+  const resource = fieldsAt(body, 'spec', 'resourceAttributes');
+  if (resource === undefined) {
+    const path = fieldsAt(body, 'spec', 'nonResourceAttributes');
+    return { verb: textAt(path, 'verb') ?? '', path: textAt(path, 'path') ?? '' };
+  }
+  const text = (name: string): string => textAt(resource, name) ?? '';
+  return {
+    verb: text('verb'),
+    path: '',
+    resource: {
+      group: text('group'),
+      resource: text('resource'),
+      subresource: text('subresource'),
+      namespace: text('namespace'),
+      name: text('name'),
+    },
+  };
+}
+
+function checkReview({ kind, body, namespace }: Question): void {
+  const resource = fieldsAt(body, 'spec', 'resourceAttributes');
+  const path = fieldsAt(body, 'spec', 'nonResourceAttributes');
+  const errors: FieldError[] = [];
+  const refuse = (field: string, value: unknown, why: string): void => {
+    errors.push(invalidValue(field, value, why));
+  };
+  if (resource !== undefined && path !== undefined) {
+    refuse('spec.nonResourceAttributes', path, 'cannot be specified in combination with resourceAttributes');
+  }
+  if (resource === undefined && path === undefined) {
+    refuse(
+      'spec.resourceAttributes',
+      null,
+      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
+    );
+  }
+  const hasSubject = textAt(body, 'spec', 'user') !== undefined || listAt(body, 'spec', 'groups').length > 0;
+  if (kind !== 'SelfSubjectAccessReview' && !hasSubject) {
+    refuse('spec.user', '', 'at least one of user or group must be specified');
+  }
+  if (errors.length > 0) throw invalid({ group: 'authorization.k8s.io', kind }, '', errors);
+  if (kind === 'LocalSubjectAccessReview' && textAt(resource, 'namespace') !== namespace) {
+    throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace ?? ''}`);
+  }
+}
+
+function rulesStatus({ body, user }: Question, authorizer: Authorizer): object {
+  const namespace = textAt(body, 'spec', 'namespace') ?? '';
+  if (namespace === '') throw badRequest('no namespace on request');
+  const { rules, errors } = authorizer.rulesOf(user, namespace);
+  const onResources = rules.filter((rule) => rule.resources.length > 0);
+  const onPaths = rules.filter((rule) => rule.nonResourceURLs.length > 0);
+  return {
+    resourceRules: onResources.map(({ verbs, apiGroups, resources, resourceNames }: PolicyRule) => ({
+      verbs,
+      apiGroups,
+      resources,
+      ...(resourceNames.length === 0 ? {} : { resourceNames }),
+    })),
+    nonResourceRules: onPaths.map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
+    incomplete: errors.length > 0,
+    ...(errors.length === 0 ? {} : { evaluationError: errors.join(', ') }),
+  };
+}

@@ -1,0 +1,45 @@
+/** Who asks. In: a certificate, a token or nothing. Out: a name and the groups that roles are given to. */
+export interface User {
+  readonly name: string;
+  readonly uid?: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+export const AUTHENTICATED = 'system:authenticated';
+const UNAUTHENTICATED = 'system:unauthenticated';
+const ACCOUNT_PREFIX = 'system:serviceaccount:';
+const ACCOUNTS = 'system:serviceaccounts';
+/** Whoever is in this group may do everything, whatever the roles say. */
+export const MASTERS = 'system:masters';
+
+export const ANONYMOUS: User = { name: 'system:anonymous', groups: [UNAUTHENTICATED] };
+
+export interface AccountName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function accountUserName({ namespace, name }: AccountName): string {
+  return `${ACCOUNT_PREFIX}${namespace}:${name}`;
+}
+
+export function accountGroups(namespace: string): string[] {
+  return [ACCOUNTS, `${ACCOUNTS}:${namespace}`];
+}
+
+/** The account behind a user name, if it is one's. */
+export function accountOf(userName: string): AccountName | undefined {
+  if (!userName.startsWith(ACCOUNT_PREFIX)) return undefined;
+  const [namespace, name, ...rest] = userName.slice(ACCOUNT_PREFIX.length).split(':');
+  if (namespace === undefined || namespace === '' || name === undefined || name === '' || rest.length > 0) {
+    return undefined;
+  }
+  return { namespace, name };
+}
+
+/** Everybody but the anonymous is authenticated, whether or not somebody said so. */
+export function withAuthenticated(name: string, groups: readonly string[]): string[] {
+  if (name === ANONYMOUS.name) return groups.includes(UNAUTHENTICATED) ? [...groups] : [...groups, UNAUTHENTICATED];
+  return groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED) ? [...groups] : [...groups, AUTHENTICATED];
+}

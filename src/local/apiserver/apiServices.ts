@@ -1,0 +1,115 @@
+/**
+ * The record of what is served. In: the catalogue. Out: an APIService per group version, kept in step with the
+ * definitions; all of them are local.
+ */
+import type { Objects, WriteRequest } from './objects.ts';
+import { REVIEWS } from './http/discovery.ts';
+import { keyOf } from './store.ts';
+
+const GROUP = 'apiregistration.k8s.io';
+const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
+const AUTOMANAGED = 'kube-aggregator.kubernetes.io/automanaged';
+const WRITE: WriteRequest = { fieldManager: 'kube-apiserver', dryRun: false, fieldValidation: 'Ignore' };
+
+/** Where each group stands among all, as upstream decided. */
+const PRIORITIES: Readonly<Record<string, number>> = {
+  '': 18_000,
+  apps: 17_800,
+  'events.k8s.io': 17_750,
+  'authentication.k8s.io': 17_700,
+  'authorization.k8s.io': 17_600,
+  autoscaling: 17_500,
+  batch: 17_400,
+  'certificates.k8s.io': 17_300,
+  'networking.k8s.io': 17_200,
+  policy: 17_100,
+  'rbac.authorization.k8s.io': 17_000,
+  'storage.k8s.io': 16_800,
+  'admissionregistration.k8s.io': 16_700,
+  'apiextensions.k8s.io': 16_700,
+  'scheduling.k8s.io': 16_600,
+  'coordination.k8s.io': 16_500,
+  'node.k8s.io': 16_300,
+  'discovery.k8s.io': 16_200,
+  'resource.k8s.io': 16_200,
+  'flowcontrol.apiserver.k8s.io': 16_100,
+};
+const CUSTOM_PRIORITY = { groupPriorityMinimum: 1000, versionPriority: 100 };
+const VERSION_PRIORITIES: Readonly<Record<string, number>> = {
+  '/v1': 1,
+  'autoscaling/v2': 30,
+  'flowcontrol.apiserver.k8s.io/v1': 21,
+  'resource.k8s.io/v1': 21,
+};
+const VERSION_PRIORITY = 15;
+
+export class ApiServices {
+  private readonly objects: Objects;
+  private readonly stopListening: () => void;
+  private scheduled = false;
+
+  constructor(objects: Objects) {
+    this.objects = objects;
+    this.stopListening = objects.store.subscribe((_event, table) => {
+      if (table.id !== DEFINITIONS || this.scheduled) return;
+      this.scheduled = true;
+      queueMicrotask(() => {
+        this.scheduled = false;
+        this.update();
+      });
+    });
+    this.update();
+  }
+
+  stop(): void {
+    this.stopListening();
+  }
+
+  private update(): void {
+    const resource = this.objects.catalog.find(GROUP, 'v1', 'apiservices');
+    if (resource === undefined) return;
+    const table = this.objects.tableOf(resource);
+    const wanted = new Set<string>();
+    for (const { group, version } of [...this.objects.catalog.all(), ...REVIEWS]) {
+      if (group === GROUP) continue;
+      const name = `${version}.${group}`;
+      wanted.add(name);
+      if (table.get(keyOf(undefined, name)) === undefined) this.create(name, group, version);
+    }
+    for (const { metadata } of [...table.values()]) {
+      if (metadata.labels?.[AUTOMANAGED] !== undefined && !wanted.has(metadata.name)) {
+        const last = table.get(keyOf(undefined, metadata.name));
+        if (last !== undefined) table.remove(keyOf(undefined, metadata.name), last);
+      }
+    }
+  }
+
+  private create(name: string, group: string, version: string): void {
+    const resource = this.objects.catalog.find(GROUP, 'v1', 'apiservices');
+    if (resource === undefined) return;
+    const builtin = PRIORITIES[group];
+    const spec = {
+      ...(group === '' ? {} : { group }),
+      version,
+      ...(builtin === undefined
+        ? CUSTOM_PRIORITY
+        : {
+            groupPriorityMinimum: builtin,
+            versionPriority: VERSION_PRIORITIES[`${group}/${version}`] ?? VERSION_PRIORITY,
+          }),
+    };
+    const labels = { [AUTOMANAGED]: builtin === undefined ? 'true' : 'onstart' };
+    this.objects.create(resource, undefined, { metadata: { name, labels }, spec }, WRITE);
+    const condition = {
+      type: 'Available',
+      status: 'True',
+      lastTransitionTime: this.objects.now(),
+      reason: 'Local',
+      message: 'Local APIServices are always available',
+    };
+    this.objects.update(resource, undefined, name, { ...WRITE, subresource: 'status' }, (live) => ({
+      ...live,
+      status: { conditions: [condition] },
+    }));
+  }
+}

@@ -1,0 +1,186 @@
+/** Rules for services: addresses, ports, types. */
+import { isIP } from 'node:net';
+import {
+  at,
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  sameJson,
+  setDefaults,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from '../fields.ts';
+import type { Strategy, StrategyContext } from '../resource.ts';
+import { duplicateValue, invalid, invalidValue, required, unsupportedValue, type FieldError } from '../status.ts';
+
+const SERVICE = { group: '', kind: 'Service' };
+const FIRST_ADDRESS = 1;
+const LAST_ADDRESS = 0xfffe;
+const FIRST_NODE_PORT = 30_000;
+const LAST_NODE_PORT = 32_767;
+
+/** The lowest address of 10.0.0.0/16 that no service has. */
+function freeClusterIp(context: StrategyContext): string {
+  const taken = new Set<string>();
+  for (const service of context.all('', 'services')) taken.add(textAt(service, 'spec', 'clusterIP') ?? '');
+  for (let host = FIRST_ADDRESS; host <= LAST_ADDRESS; host++) {
+    const address = `10.0.${host >> 8}.${host & 255}`;
+    if (!taken.has(address)) return address;
+  }
+  throw new Error('no service address is left in 10.0.0.0/16');
+}
+
+function takenNodePorts(context: StrategyContext): Set<unknown> {
+  const taken = new Set<unknown>();
+  for (const service of context.all('', 'services')) {
+    for (const port of listAt(service, 'spec', 'ports')) if (isFields(port)) taken.add(port['nodePort']);
+    taken.add(at(service, 'spec', 'healthCheckNodePort'));
+  }
+  return taken;
+}
+
+/** `own`: ports that this service already has. */
+function giveNodePorts(name: string, spec: Fields, context: StrategyContext, own: ReadonlySet<unknown>): void {
+  const taken = takenNodePorts(context);
+  const free = (): number => {
+    let candidate = FIRST_NODE_PORT;
+    while (taken.has(candidate) && candidate <= LAST_NODE_PORT) candidate++;
+    if (candidate > LAST_NODE_PORT) throw new Error('no node port is left');
+    taken.add(candidate);
+    return candidate;
+  };
+  listAt(spec, 'ports').forEach((port, index) => {
+    if (!isFields(port)) return;
+    const wanted = port['nodePort'];
+    if (typeof wanted !== 'number' || wanted === 0) port['nodePort'] = free();
+    else if (taken.has(wanted) && !own.has(wanted)) {
+      const error = invalidValue(`spec.ports[${index}].nodePort`, wanted, 'provided port is already allocated');
+      throw invalid(SERVICE, name, [error]);
+    } else taken.add(wanted);
+  });
+  if (needsHealthCheck(spec) && typeof spec['healthCheckNodePort'] !== 'number') spec['healthCheckNodePort'] = free();
+}
+
+/** Balancers that keep a client's address must know which nodes have pods. */
+function needsHealthCheck(spec: Fields): boolean {
+  return spec['type'] === 'LoadBalancer' && spec['externalTrafficPolicy'] === 'Local';
+}
+
+function checkAddress(name: string, address: string, context: StrategyContext): void {
+  if (address === 'None' || isIP(address) === 0) return;
+  const refuse = (why: string): never => {
+    const error = invalidValue('spec.clusterIPs', [address], `failed to allocate IP ${address}: ${why}`);
+    throw invalid(SERVICE, name, [error]);
+  };
+  if (!address.startsWith('10.0.')) refuse('the provided network does not match the current range');
+  for (const service of context.all('', 'services')) {
+    if (textAt(service, 'spec', 'clusterIP') === address) refuse('provided IP is already allocated');
+  }
+}
+
+export const serviceStrategy: Strategy = {
+  tracksGeneration: false,
+  applyDefaults(draft) {
+    const spec = ensureFields(draft, 'spec');
+    setDefaults(spec, { type: 'ClusterIP', sessionAffinity: 'None' });
+    if (spec['sessionAffinity'] === 'ClientIP') {
+      setDefaults(ensureFields(ensureFields(spec, 'sessionAffinityConfig'), 'clientIP'), { timeoutSeconds: 10_800 });
+    } else delete spec['sessionAffinityConfig'];
+    if (spec['type'] === 'ExternalName') return;
+    setDefaults(spec, { internalTrafficPolicy: 'Cluster' });
+    if (spec['type'] !== 'ClusterIP') setDefaults(spec, { externalTrafficPolicy: 'Cluster' });
+    if (spec['type'] === 'LoadBalancer') setDefaults(spec, { allocateLoadBalancerNodePorts: true });
+    for (const port of listAt(spec, 'ports')) {
+      if (isFields(port)) setDefaults(port, { protocol: 'TCP', targetPort: port['port'] });
+    }
+  },
+  defaultStatus(draft) {
+    // An address belongs to the balancer itself unless it says otherwise; a name says nothing.
+    for (const entry of listAt(draft, 'status', 'loadBalancer', 'ingress')) {
+      if (isFields(entry) && (textAt(entry, 'ip') ?? '') !== '') setDefaults(entry, { ipMode: 'VIP' });
+    }
+  },
+  warnings: ({ spec }) =>
+    listAt(spec, 'externalIPs').length > 0
+      ? ['spec.externalIPs is deprecated and may no longer be implemented in some clusters']
+      : [],
+  prepareCreate(draft, context) {
+    const spec = ensureFields(draft, 'spec');
+    draft['status'] = { loadBalancer: {} };
+    if (spec['type'] === 'ExternalName') return;
+    const { name } = draft.metadata;
+    if (spec['clusterIP'] === undefined || spec['clusterIP'] === '') spec['clusterIP'] = freeClusterIp(context);
+    else checkAddress(name, String(spec['clusterIP']), context);
+    setDefaults(spec, { clusterIPs: [spec['clusterIP']], ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' });
+    if (spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer') giveNodePorts(name, spec, context, new Set());
+  },
+  prepareUpdate(draft, old, context) {
+    const spec = ensureFields(draft, 'spec');
+    if (spec['type'] === 'ExternalName') return;
+    // A replace that leaves the address out means "as it is".
+    const before = fieldsAt(old, 'spec') ?? {};
+    for (const field of ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']) {
+      if (before[field] !== undefined) setDefaults(spec, { [field]: before[field] });
+    }
+    // The old single field may be changed alone; the list follows it so that the change is seen.
+    if (spec['clusterIP'] !== before['clusterIP']) spec['clusterIPs'] = [spec['clusterIP']];
+    const own = new Set(listAt(before, 'ports').map((port) => at(port, 'nodePort')));
+    if (before['healthCheckNodePort'] !== undefined && needsHealthCheck(spec)) {
+      setDefaults(spec, { healthCheckNodePort: before['healthCheckNodePort'] });
+    }
+    if (spec['type'] === 'NodePort' || spec['type'] === 'LoadBalancer') {
+      giveNodePorts(draft.metadata.name, spec, context, own);
+    }
+  },
+  validate: checkService,
+};
+
+const SERVICE_TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
+const MAX_PORT = 65_535;
+
+function checkService(draft: ApiObject, old: ApiObject | undefined): FieldError[] {
+  const spec = fieldsAt(draft, 'spec') ?? {};
+  const errors: FieldError[] = [];
+  const ports = listAt(spec, 'ports');
+  const names = new Set<string>();
+  const addresses = listAt(spec, 'clusterIPs');
+  if (spec['type'] !== 'ExternalName' && spec['clusterIP'] !== 'None' && ports.length === 0) {
+    errors.push(required('spec.ports'));
+  }
+  const inRange = (value: unknown): boolean => typeof value !== 'number' || (value >= 1 && value <= MAX_PORT);
+  ports.forEach((port, index) => {
+    const place = `spec.ports[${index}]`;
+    const name = textAt(port, 'name') ?? '';
+    if (name === '' && ports.length > 1) errors.push(required(`${place}.name`));
+    else if (name !== '' && names.has(name)) errors.push(duplicateValue(`${place}.name`, name));
+    names.add(name);
+    for (const field of ['port', 'targetPort']) {
+      const value = at(port, field);
+      if (!inRange(value)) {
+        errors.push(invalidValue(`${place}.${field}`, value, `must be between 1 and ${MAX_PORT}, inclusive`));
+      }
+    }
+    const nodePort = at(port, 'nodePort');
+    if (typeof nodePort === 'number' && (nodePort < FIRST_NODE_PORT || nodePort > LAST_NODE_PORT)) {
+      const why = `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`;
+      errors.push(invalidValue(`${place}.nodePort`, nodePort, why));
+    }
+  });
+  const type = textAt(spec, 'type') ?? '';
+  if (!SERVICE_TYPES.includes(type)) errors.push(unsupportedValue('spec.type', type, SERVICE_TYPES));
+  if (type === 'ExternalName' && (textAt(spec, 'externalName') ?? '') === '')
+    errors.push(required('spec.externalName'));
+  const [address] = addresses;
+  if (typeof address === 'string' && address !== 'None' && address !== '' && isIP(address) === 0) {
+    const why = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+    errors.push(invalidValue('spec.clusterIPs[0]', address, why));
+  }
+  const before = listAt(old, 'spec', 'clusterIPs');
+  const wasExternal = textAt(old, 'spec', 'type') === 'ExternalName';
+  if (before.length > 0 && !wasExternal && type !== 'ExternalName' && !sameJson(addresses, before)) {
+    errors.push(invalidValue('spec.clusterIPs[0]', addresses, 'may not change once set'));
+  }
+  return errors;
+}

@@ -1,0 +1,156 @@
+/** Rules for claims, volumes, storage classes and CSI drivers. */
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  sameJson,
+  setDefaults,
+  textAt,
+  type ApiObject,
+  type Fields,
+} from '../fields.ts';
+import { admitClaimLimits } from '../admission/limitRanges.ts';
+import type { Strategy } from '../resource.ts';
+import { forbiddenChange, invalidValue, required, unsupportedValue, type FieldError } from '../status.ts';
+
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+
+export const claimStrategy: Strategy = {
+  tracksGeneration: false,
+  applyDefaults(draft) {
+    setDefaults(ensureFields(draft, 'spec'), { volumeMode: 'Filesystem' });
+  },
+  prepareCreate(draft, context) {
+    draft['status'] = { phase: 'Pending' };
+    admitClaimLimits(draft, context);
+    const spec = ensureFields(draft, 'spec');
+    if (spec['storageClassName'] !== undefined) return;
+    for (const candidate of context.all('storage.k8s.io', 'storageclasses')) {
+      if (candidate.metadata.annotations?.[DEFAULT_CLASS] === 'true')
+        spec['storageClassName'] = candidate.metadata.name;
+    }
+  },
+  validate(draft, old) {
+    if (old === undefined) return checkClaim(draft);
+    const wasBound = textAt(old, 'status', 'phase') === 'Bound';
+    const fixed = (claim: ApiObject): Fields => {
+      const {
+        volumeName: _volume,
+        volumeAttributesClassName: _class,
+        resources,
+        ...rest
+      } = fieldsAt(claim, 'spec') ?? {};
+      // Only what is bound can grow.
+      return wasBound ? rest : { ...rest, resources };
+    };
+    const isBinding = (textAt(old, 'spec', 'volumeName') ?? '') === '';
+    const rebound = !isBinding && textAt(draft, 'spec', 'volumeName') !== textAt(old, 'spec', 'volumeName');
+    const why =
+      'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
+    return sameJson(fixed(draft), fixed(old)) && !rebound ? [] : [forbiddenChange('spec', why)];
+  },
+};
+
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+
+function checkModes(draft: ApiObject): FieldError[] {
+  const modes = listAt(draft, 'spec', 'accessModes');
+  if (modes.length === 0) return [required('spec.accessModes', 'at least 1 access mode is required')];
+  const unknown = modes.filter((mode) => !ACCESS_MODES.includes(String(mode)));
+  return unknown.map((mode) => unsupportedValue('spec.accessModes', mode, ACCESS_MODES));
+}
+
+function checkClaim(draft: ApiObject): FieldError[] {
+  const errors = checkModes(draft);
+  const size = fieldsAt(draft, 'spec', 'resources', 'requests')?.['storage'];
+  if (size === undefined) errors.push(required('spec.resources[storage]'));
+  return errors;
+}
+
+const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
+/** Fields of a volume's spec that are not the place where its data is. */
+const NOT_A_SOURCE = new Set([
+  'accessModes',
+  'capacity',
+  'claimRef',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'volumeMode',
+  'mountOptions',
+  'nodeAffinity',
+  'volumeAttributesClassName',
+]);
+
+function volumeSource(draft: ApiObject): Fields {
+  const entries = Object.entries(fieldsAt(draft, 'spec') ?? {});
+  return Object.fromEntries(entries.filter(([field]) => !NOT_A_SOURCE.has(field)));
+}
+
+function checkVolume(draft: ApiObject, old: ApiObject | undefined): FieldError[] {
+  const errors = checkModes(draft);
+  const capacity = fieldsAt(draft, 'spec', 'capacity') ?? {};
+  if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'));
+  if (capacity['storage'] === undefined || Object.keys(capacity).length > 1) {
+    errors.push(unsupportedValue('spec.capacity', capacity, ['storage']));
+  }
+  if (Object.keys(volumeSource(draft)).length === 0) errors.push(required('spec', 'must specify a volume type'));
+  const policy = textAt(draft, 'spec', 'persistentVolumeReclaimPolicy') ?? '';
+  if (!RECLAIM_POLICIES.includes(policy)) {
+    errors.push(unsupportedValue('spec.persistentVolumeReclaimPolicy', policy, RECLAIM_POLICIES));
+  }
+  if (old !== undefined && !sameJson(volumeSource(draft), volumeSource(old))) {
+    const why = 'spec.persistentvolumesource is immutable after creation';
+    errors.push(forbiddenChange('spec.persistentvolumesource', why));
+  }
+  return errors;
+}
+
+export const volumeStrategy: Strategy = {
+  tracksGeneration: false,
+  applyDefaults(draft) {
+    setDefaults(ensureFields(draft, 'spec'), { volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain' });
+  },
+  prepareCreate(draft, context) {
+    draft['status'] = { phase: 'Pending', lastPhaseTransitionTime: context.now };
+  },
+  validate: checkVolume,
+};
+
+export const storageClassStrategy: Strategy = {
+  tracksGeneration: false,
+  applyDefaults(draft) {
+    setDefaults(draft, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' });
+  },
+  validate(draft, old) {
+    const errors: FieldError[] = [];
+    if ((textAt(draft, 'provisioner') ?? '') === '') errors.push(required('provisioner'));
+    const mode = textAt(draft, 'volumeBindingMode') ?? '';
+    if (!BINDING_MODES.includes(mode)) errors.push(unsupportedValue('volumeBindingMode', mode, BINDING_MODES));
+    if (old === undefined) return errors;
+    for (const field of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']) {
+      if (sameJson(draft[field], old[field])) continue;
+      const value = draft[field];
+      const shown = isFields(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+      errors.push(invalidValue(field, shown, 'field is immutable'));
+    }
+    return errors;
+  },
+};
+
+const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
+
+export const csiDriverStrategy: Strategy = {
+  tracksGeneration: false,
+  applyDefaults(draft) {
+    setDefaults(ensureFields(draft, 'spec'), {
+      attachRequired: true,
+      podInfoOnMount: false,
+      storageCapacity: false,
+      fsGroupPolicy: 'ReadWriteOnceWithFSType',
+      requiresRepublish: false,
+      seLinuxMount: false,
+      volumeLifecycleModes: ['Persistent'],
+    });
+  },
+};

@@ -1,0 +1,105 @@
+/** The simple types of Microsoft.Compute: extensions, disks and disk encryption sets. Out: rows for `resourceRoutes`. */
+import { timestamp, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { objectAt, textAt } from '../jsonPath.ts';
+import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
+import { requiredText, withDefaults } from '../resources/resourceRoutes.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import { powerStateOf } from './instanceView.ts';
+
+const DISKS = 'Microsoft.Compute/disks';
+const EXTENSIONS = 'Microsoft.Compute/virtualMachines/extensions';
+const ENCRYPTION_SETS = 'Microsoft.Compute/diskEncryptionSets';
+
+export const COMPUTE_KINDS: readonly ResourceKind[] = [
+  {
+    type: EXTENSIONS,
+    operations: 'virtualMachineExtensions',
+    tracked: false,
+    tagged: true,
+    put: 'async',
+    patch: 'merge',
+    remove: 'accepted',
+    duration: 'extension',
+    properties: (wish) => {
+      checkMachine(wish);
+      for (const member of ['publisher', 'type', 'typeHandlerVersion']) requiredText(wish.body, member);
+      const { protectedSettings: _protectedSettings, ...properties } = objectAt(wish.body, 'properties');
+      return properties;
+    },
+    hidden: ({ body, existing }) => ({ ...existing?.hidden, ...protectedOf(body) }),
+  },
+  {
+    type: DISKS,
+    tracked: true,
+    put: 'accepted',
+    patch: 'merge',
+    remove: 'accepted',
+    duration: 'other',
+    members: ['sku'],
+    properties: ({ body, existing, context }) => {
+      requiredText(body, 'creationData', 'createOption');
+      const now = timestamp(context.clock.now());
+      const before = existing?.properties;
+      return {
+        ...withDefaults(body, {
+          encryption: { type: 'EncryptionAtRestWithPlatformKey' },
+          networkAccessPolicy: 'AllowAll',
+        }),
+        diskState: textAt(before, 'diskState') ?? 'Unattached',
+        timeCreated: textAt(before, 'timeCreated') ?? now,
+        uniqueId: textAt(before, 'uniqueId') ?? context.random.uuid(),
+      };
+    },
+    checkDelete: (_context, disk) => {
+      if (disk.managedBy === undefined) return;
+      throw new ArmError(409, 'OperationNotAllowed', `Disk ${disk.name} is attached to VM ${disk.managedBy}.`);
+    },
+  },
+  {
+    type: ENCRYPTION_SETS,
+    tracked: true,
+    put: 'accepted',
+    patch: 'merge',
+    remove: 'accepted',
+    duration: 'other',
+    properties: ({ body }) => {
+      requiredText(body, 'activeKey', 'keyUrl');
+      return withDefaults(body, {
+        encryptionType: 'EncryptionAtRestWithCustomerKey',
+        previousKeys: [],
+        rotationToLatestKeyVersionEnabled: false,
+      });
+    },
+    checkDelete: (context, set) => {
+      const user = diskEncryptedBy(context, set);
+      if (user === undefined) return;
+      throw new ArmError(
+        409,
+        'OperationNotAllowed',
+        `Disk encryption set ${set.name} cannot be deleted because it is in use by disk ${user.id}.`,
+      );
+    },
+  },
+];
+
+function protectedOf(body: unknown): Readonly<Record<string, unknown>> {
+  const { protectedSettings } = objectAt(body, 'properties');
+  return protectedSettings === undefined ? {} : { protectedSettings };
+}
+
+/** An agent inside the machine installs extensions, so the machine must be up. */
+function checkMachine({ context, id }: Wish): void {
+  const machine = context.store.find(id.split('/').slice(0, -2).join('/'));
+  if (machine === undefined) return;
+  const power = powerStateOf(machine);
+  if (power === 'running' || power === 'starting') return;
+  throw new ArmError(409, 'OperationNotAllowed', 'Cannot modify extensions in the VM when the VM is not running.');
+}
+
+function diskEncryptedBy(context: ArmContext, set: ArmResource): ArmResource | undefined {
+  const wanted = set.id.toLowerCase();
+  return context.store
+    .list(DISKS)
+    .find(({ properties }) => textAt(properties, 'encryption', 'diskEncryptionSetId')?.toLowerCase() === wanted);
+}

@@ -1,0 +1,71 @@
+/** The AKS node images that the local Azure publishes. In: nothing. Out: galleries, image definitions and versions. */
+export interface ImageDefinition {
+  readonly name: string;
+  readonly generation: 'V1' | 'V2';
+  readonly architecture: 'x64' | 'Arm64';
+  /** In no community gallery: only subscriptions that a gallery is shared with see it. */
+  readonly sharedOnly?: true;
+}
+
+export interface ImageGallery {
+  /** Of the shared gallery, and of the operating system in node image versions. */
+  readonly name: string;
+  readonly resourceGroup: string;
+  /** Public name of the community gallery. */
+  readonly community: string;
+  readonly images: readonly ImageDefinition[];
+}
+
+const two = (name: string): ImageDefinition => ({ name, generation: 'V2', architecture: 'x64' });
+const one = (name: string): ImageDefinition => ({ name, generation: 'V1', architecture: 'x64' });
+const arm = (name: string): ImageDefinition => ({ name, generation: 'V2', architecture: 'Arm64' });
+const shared = (image: ImageDefinition): ImageDefinition => ({ ...image, sharedOnly: true });
+
+export const IMAGE_GALLERIES: readonly ImageGallery[] = [
+  {
+    name: 'AKSUbuntu',
+    resourceGroup: 'AKS-Ubuntu',
+    community: 'AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2',
+    images: [
+      two('2204gen2containerd'),
+      one('2204containerd'),
+      arm('2204gen2arm64containerd'),
+      two('2204gen2TLcontainerd'),
+      two('2404gen2containerd'),
+      one('2404containerd'),
+      arm('2404gen2arm64containerd'),
+      two('2404gen2TLcontainerd'),
+      shared(two('2004gen2fipscontainerd')),
+      shared(one('2004fipscontainerd')),
+      shared(two('2204gen2fipsTLcontainerd')),
+    ],
+  },
+  {
+    name: 'AKSAzureLinux',
+    resourceGroup: 'AKS-AzureLinux',
+    community: 'AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b',
+    images: [
+      two('V2gen2'),
+      one('V2'),
+      arm('V2gen2arm64'),
+      two('V2gen2TL'),
+      two('V3gen2'),
+      one('V3'),
+      arm('V3gen2arm64'),
+      two('V3gen2TL'),
+      shared(two('V2gen2fips')),
+      shared(one('V2fips')),
+      shared(two('V3gen2fips')),
+      shared(one('V3fips')),
+      shared(arm('V3gen2arm64fips')),
+    ],
+  },
+];
+
+export const IMAGE_VERSIONS = [
+  { version: '202606.01.0', publishedDate: '2026-06-01T00:00:00Z' },
+  { version: '202610.15.0', publishedDate: '2026-10-15T00:00:00Z' },
+] as const;
+
+/** The newest version: what AKS gives new nodes. */
+export const NEWEST_IMAGE_VERSION = IMAGE_VERSIONS[1].version;

@@ -1,0 +1,74 @@
+/** A machine as the computer inside it is told. In: the machine in the store. Out: what matters to a kubelet. */
+import type { ArmContext } from '../armContext.ts';
+import { listAt, objectAt, textAt } from '../jsonPath.ts';
+import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
+import type { ArmResource } from '../resourceStore.ts';
+
+export interface LocalVirtualMachine {
+  readonly id: string;
+  /** Unlike the id, never the same for two machines. */
+  readonly vmId: string;
+  readonly name: string;
+  readonly resourceGroup: string;
+  readonly computerName: string;
+  readonly location: string;
+  /** `1`, `2`, `3`; absent for a machine that is in no zone. */
+  readonly zone: string | undefined;
+  readonly size: string;
+  readonly vCPUs: number;
+  readonly memoryGiB: number;
+  readonly gpus: number;
+  readonly osDiskSizeGB: number;
+  readonly priority: 'Regular' | 'Spot';
+  readonly imageId: string | undefined;
+  /** Base64, as it was sent. */
+  readonly customData: string | undefined;
+  readonly privateIPAddress: string | undefined;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly provisioningState: string;
+  /** Somebody has switched it off. */
+  readonly isOff: boolean;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+export function describeMachine(
+  context: ArmContext,
+  interfaces: NetworkInterfaces,
+  machine: ArmResource,
+): LocalVirtualMachine {
+  const { properties, hidden } = machine;
+  const size = textAt(properties, 'hardwareProfile', 'vmSize') ?? '';
+  const entry = context.catalogue.find(size);
+  const image = objectAt(properties, 'storageProfile', 'imageReference');
+  const diskSize = objectAt(properties, 'storageProfile', 'osDisk')['diskSizeGB'];
+  const createdAt = hidden?.['createdAt'];
+  return {
+    id: machine.id,
+    vmId: textAt(properties, 'vmId') ?? '',
+    name: machine.name,
+    resourceGroup: machine.id.split('/')[4] ?? '',
+    computerName: textAt(properties, 'osProfile', 'computerName') ?? machine.name,
+    location: machine.location ?? context.location,
+    zone: machine.zones?.[0],
+    size,
+    vCPUs: entry?.vCPUs ?? 0,
+    memoryGiB: entry?.memoryGiB ?? 0,
+    gpus: Number(entry?.sku.capabilities.find(({ name }) => name === 'GPUs')?.value ?? 0),
+    osDiskSizeGB: typeof diskSize === 'number' ? diskSize : 30,
+    priority: textAt(properties, 'priority') === 'Spot' ? 'Spot' : 'Regular',
+    imageId: textAt(image, 'communityGalleryImageId') ?? textAt(image, 'sharedGalleryImageId') ?? textAt(image, 'id'),
+    customData: textAt(hidden, 'customData'),
+    privateIPAddress: interfaces.primaryAddress(interfaceIds(machine)[0] ?? ''),
+    tags: machine.tags ?? {},
+    provisioningState: textAt(properties, 'provisioningState') ?? '',
+    isOff: textAt(hidden, 'told') === 'off',
+    createdAt: typeof createdAt === 'number' ? createdAt : 0,
+  };
+}
+
+export function interfaceIds(machine: ArmResource): readonly string[] {
+  return listAt(machine.properties, 'networkProfile', 'networkInterfaces')
+    .map((reference) => textAt(reference, 'id'))
+    .filter((id) => id !== undefined);
+}

@@ -1,0 +1,128 @@
+/**
+ * What is for sale. In: the bundled catalogue, and restrictions of the subscription. Out: the list of resource SKUs in
+ * the shape of `Microsoft.Compute/skus`, the sizes of a location, and whether a size may be had in a zone.
+ */
+import { listed, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { normalLocation } from '../resources/requestRules.ts';
+import { parseEqualities } from '../server/odataFilter.ts';
+import type { Route } from '../server/router.ts';
+import { CATALOGUE_LOCATIONS, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
+import { DISK_SKUS } from './diskSkus.ts';
+
+/** A size that the subscription may not use: anywhere here, or in some zones. */
+export interface SkuRestriction {
+  readonly size: string;
+  /** Absent or empty: the whole location. */
+  readonly zones?: readonly string[];
+  readonly reason?: 'NotAvailableForSubscription' | 'QuotaId';
+}
+
+export class Skus {
+  private readonly context: ArmContext;
+  /** By lower-case size. */
+  private readonly restrictions = new Map<string, SkuRestriction>();
+
+  constructor(context: ArmContext, restrictions: readonly SkuRestriction[] = []) {
+    this.context = context;
+    for (const restriction of restrictions) this.restrict(restriction);
+  }
+
+  restrict(restriction: SkuRestriction): void {
+    this.restrictions.set(restriction.size.toLowerCase(), restriction);
+  }
+
+  unrestrict(size: string): void {
+    this.restrictions.delete(size.toLowerCase());
+  }
+
+  allRestrictions(): readonly SkuRestriction[] {
+    return [...this.restrictions.values()];
+  }
+
+  /** Whether the subscription may have the size in the zone, or outside of zones. */
+  isRestricted(size: string, zone: string | undefined): boolean {
+    const found = this.restrictions.get(size.toLowerCase());
+    if (found === undefined) return false;
+    const zones = found.zones ?? [];
+    return zones.length === 0 || (zone !== undefined && zones.includes(zone));
+  }
+
+  routes(): readonly Route[] {
+    const subscription = '/subscriptions/{subscription}/providers/Microsoft.Compute';
+    return [
+      {
+        name: 'resourceSkus.list',
+        method: 'GET',
+        path: `${subscription}/skus`,
+        handle: ({ query }) => listed(this.filtered(query.get('$filter') ?? '')),
+      },
+      {
+        name: 'virtualMachineSizes.list',
+        method: 'GET',
+        path: `${subscription}/locations/{location}/vmSizes`,
+        handle: ({ parameters: { location = '' } }) => {
+          checkRegion(this.context, location, 'locations/vmSizes');
+          return listed(this.context.catalogue.all().map(sizeOf));
+        },
+      },
+    ];
+  }
+
+  private filtered(filter: string): readonly object[] {
+    for (const [field, value] of parseEqualities(filter)) {
+      if (field.toLowerCase() !== 'location') {
+        throw new ArmError(
+          400,
+          'InvalidParameter',
+          `The filter '${filter}' is not supported. Only the location filter is supported currently.`,
+          { target: '$filter' },
+        );
+      }
+      if (normalLocation(value) !== this.context.location) return [];
+    }
+    const { location } = this.context;
+    return [...this.context.catalogue.all().map((size) => this.skuOf(size)), ...DISK_SKUS.map((sku) => sku(location))];
+  }
+
+  private skuOf({ sku }: CatalogueSize): object {
+    const restriction = this.restrictions.get(sku.name.toLowerCase());
+    if (restriction === undefined) return sku;
+    const { location } = this.context;
+    const zones = restriction.zones ?? [];
+    const restrictionInfo = { locations: [location], ...(zones.length === 0 ? {} : { zones }) };
+    return {
+      ...sku,
+      restrictions: [
+        {
+          type: zones.length === 0 ? 'Location' : 'Zone',
+          values: [location],
+          restrictionInfo,
+          reasonCode: restriction.reason ?? 'NotAvailableForSubscription',
+        },
+      ],
+    };
+  }
+}
+
+function sizeOf({ sku, vCPUs, memoryGiB }: CatalogueSize): object {
+  const number = (name: string): number => Number(sku.capabilities.find((each) => each.name === name)?.value ?? 0);
+  return {
+    name: sku.name,
+    numberOfCores: vCPUs,
+    osDiskSizeInMB: number('OSVhdSizeMB'),
+    resourceDiskSizeInMB: number('MaxResourceVolumeMB'),
+    memoryInMB: memoryGiB * 1024,
+    maxDataDiskCount: number('MaxDataDiskCount'),
+  };
+}
+
+/** Throws when a location in an address is none of Azure's, or not the one that is simulated. */
+export function checkRegion(context: ArmContext, location: string, type: string): void {
+  if (normalLocation(location) === context.location) return;
+  throw new ArmError(
+    400,
+    'NoRegisteredProviderFound',
+    `No registered resource provider found for location '${location}' and API version for type '${type}'. The supported locations are '${CATALOGUE_LOCATIONS.filter((each) => each === context.location).join(', ')}'.`,
+  );
+}

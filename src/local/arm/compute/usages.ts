@@ -1,0 +1,143 @@
+/**
+ * Quota. In: the machines that exist, and the limits of the subscription. Out: the list of usages, and the refusal of a
+ * machine that would exceed one, in Azure's words, which provisioners read.
+ */
+import { listed, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { textAt } from '../jsonPath.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import type { Route } from '../server/router.ts';
+import { checkRegion } from './skus.ts';
+
+const VIRTUAL_MACHINES = 'microsoft.compute/virtualmachines';
+const DISKS = 'microsoft.compute/disks';
+const REGIONAL = 'cores';
+const SPOT = 'lowPriorityCores';
+const MACHINES = 'virtualMachines';
+const PREMIUM_DISKS = 'PremiumDiskCount';
+/** What a subscription that asked for more typically has. */
+const LIMITS: Readonly<Record<string, number>> = {
+  availabilitySets: 2500,
+  [REGIONAL]: 100_000,
+  [MACHINES]: 25_000,
+  virtualMachineScaleSets: 2500,
+  [SPOT]: 100_000,
+  StandardDiskCount: 50_000,
+  [PREMIUM_DISKS]: 50_000,
+};
+const DEFAULT_FAMILY_LIMIT = 10_000;
+const DISPLAY_NAMES: Readonly<Record<string, string>> = {
+  availabilitySets: 'Availability Sets',
+  [REGIONAL]: 'Total Regional vCPUs',
+  [MACHINES]: 'Virtual Machines',
+  virtualMachineScaleSets: 'Virtual Machine Scale Sets',
+  [SPOT]: 'Total Regional Low-priority vCPUs',
+  StandardDiskCount: 'Standard Storage Managed Disks',
+  [PREMIUM_DISKS]: 'Premium Storage Managed Disks',
+};
+/** How the refusal names a counter that is not a family's. */
+const REFUSED_NAMES: Readonly<Record<string, string>> = {
+  [REGIONAL]: 'Total Regional Cores',
+  [SPOT]: 'LowPriorityCores',
+  [MACHINES]: 'Total Regional Virtual Machines',
+};
+
+/** vCPUs by counter: a family's name, `cores` for the region, `lowPriorityCores` for spot. */
+export type QuotaLimits = Readonly<Record<string, number>>;
+
+export class Usages {
+  private readonly context: ArmContext;
+  private readonly initial: QuotaLimits;
+  private readonly used = new Map<string, number>();
+  private limits: QuotaLimits;
+
+  constructor(context: ArmContext, limits: QuotaLimits = {}) {
+    this.context = context;
+    this.initial = limits;
+    this.limits = limits;
+    context.store.onChange((before, after) => {
+      this.count(before, -1);
+      this.count(after, 1);
+    });
+  }
+
+  /** Changes one limit; undefined brings back what it was at first. */
+  setLimit(counter: string, limit: number | undefined): void {
+    const { [counter]: _old, ...others } = this.limits;
+    const next = limit ?? this.initial[counter];
+    this.limits = next === undefined ? others : { ...others, [counter]: next };
+  }
+
+  /** Limits that differ from the defaults. */
+  changedLimits(): QuotaLimits {
+    return this.limits;
+  }
+
+  /** Throws when the machine in `body`, or the change from what it was, would exceed a limit. */
+  check(body: unknown, existing?: ArmResource): void {
+    const before = existing === undefined ? new Map<string, number>() : this.costOf(existing);
+    for (const [counter, amount] of this.costOf(body)) {
+      const required = amount - (before.get(counter) ?? 0);
+      const current = this.used.get(counter) ?? 0;
+      const limit = this.limitOf(counter);
+      if (required <= 0 || current + required <= limit) continue;
+      throw new ArmError(
+        409,
+        'OperationNotAllowed',
+        `Operation could not be completed as it results in exceeding approved ${REFUSED_NAMES[counter] ?? `${counter} Cores`} quota. Additional details - Deployment Model: Resource Manager, Location: ${this.context.location}, Current Limit: ${limit}, Current Usage: ${current}, Additional Required: ${required}, (Minimum) New Limit Required: ${current + required}. Setup Alerts when Quota reaches threshold. Learn more at https://aka.ms/quotamonitoringalerting . Please read more about quota limits at https://docs.microsoft.com/en-us/azure/azure-supportability/per-vm-quota-requests`,
+      );
+    }
+  }
+
+  routes(): readonly Route[] {
+    return [
+      {
+        name: 'usage.list',
+        method: 'GET',
+        path: '/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages',
+        handle: ({ parameters: { location = '' } }) => {
+          checkRegion(this.context, location, 'locations/usages');
+          const families = new Set(this.context.catalogue.all().map(({ sku }) => sku.family));
+          return listed(
+            [...Object.keys(LIMITS), ...[...families].toSorted()].map((counter) => ({
+              unit: 'Count',
+              currentValue: this.used.get(counter) ?? 0,
+              limit: this.limitOf(counter),
+              name: { value: counter, localizedValue: DISPLAY_NAMES[counter] ?? familyName(counter) },
+            })),
+          );
+        },
+      },
+    ];
+  }
+
+  private limitOf(counter: string): number {
+    return this.limits[counter] ?? LIMITS[counter] ?? DEFAULT_FAMILY_LIMIT;
+  }
+
+  private count(resource: ArmResource | undefined, sign: 1 | -1): void {
+    const type = resource?.type.toLowerCase();
+    if (type === DISKS) this.add(PREMIUM_DISKS, sign);
+    if (type !== VIRTUAL_MACHINES) return;
+    for (const [counter, amount] of this.costOf(resource)) this.add(counter, sign * amount);
+  }
+
+  private add(counter: string, amount: number): void {
+    this.used.set(counter, (this.used.get(counter) ?? 0) + amount);
+  }
+
+  /** Spot machines have a counter of their own. */
+  private costOf(machine: unknown): ReadonlyMap<string, number> {
+    const size = this.context.catalogue.find(textAt(machine, 'properties', 'hardwareProfile', 'vmSize') ?? '');
+    const cores = size?.vCPUs ?? 0;
+    const spot = textAt(machine, 'properties', 'priority') === 'Spot';
+    const counters = spot ? [SPOT] : [size?.sku.family ?? '', REGIONAL];
+    return new Map([...counters.map((counter) => [counter, cores] as const), [MACHINES, 1]]);
+  }
+}
+
+/** `Standard DSv5 Family vCPUs` for `standardDSv5Family`. */
+function familyName(family: string): string {
+  const [, name = family] = /^standard(.+?)Family$/i.exec(family) ?? [];
+  return `Standard ${name} Family vCPUs`;
+}

@@ -1,0 +1,169 @@
+/** The addresses of virtual machines. In: the machines. Out: routes to make, read, list, change, switch and delete them. */
+import { paged, timestamp, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { at, objectAt, textAt } from '../jsonPath.ts';
+import { present, type ArmResource } from '../resourceStore.ts';
+import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
+import { instanceViewOf, powerStateOf, type PowerState } from './instanceView.ts';
+import type { ScheduledEvents } from './scheduledEvents.ts';
+
+const EXTENSIONS = 'Microsoft.Compute/virtualMachines/extensions';
+/** A simulated eviction comes within half an hour of the request; here it comes soon. */
+const SIMULATED_NOTICE = 30_000;
+
+interface PowerAction {
+  readonly name: string;
+  readonly through: PowerState;
+  readonly to: PowerState;
+  /** An OS disk on the host does not survive leaving it. */
+  readonly leavesHost?: true;
+  /** Makes sense only while the machine runs. */
+  readonly needsRunning?: true;
+}
+
+const POWER_ACTIONS: readonly PowerAction[] = [
+  { name: 'start', through: 'starting', to: 'running' },
+  { name: 'restart', through: 'stopping', to: 'running', needsRunning: true },
+  { name: 'redeploy', through: 'stopping', to: 'running', needsRunning: true },
+  { name: 'reimage', through: 'stopping', to: 'running' },
+  { name: 'powerOff', through: 'stopping', to: 'stopped' },
+  { name: 'deallocate', through: 'deallocating', to: 'deallocated', leavesHost: true },
+];
+/** Actions that turn the machine off on the way to being on again. */
+const CYCLES: ReadonlySet<string> = new Set(['restart', 'redeploy', 'reimage']);
+
+export function virtualMachineRoutes(
+  context: ArmContext,
+  machines: VirtualMachines,
+  events: ScheduledEvents,
+): readonly Route[] {
+  const { store } = context;
+  const provider = 'providers/Microsoft.Compute';
+  const collection = `/subscriptions/{subscription}/resourceGroups/{group}/${provider}/virtualMachines`;
+  const find = ({ parameters: { group = '', name = '' } }: ArmRequest): ArmResource =>
+    store.get(group, VIRTUAL_MACHINES, name);
+  const view = (machine: ArmResource): object =>
+    instanceViewOf(machine, store.children(machine.id, EXTENSIONS), timestamp(context.clock.now()));
+  const show = (machine: ArmResource, expand: string): object => {
+    const shown = present(machine);
+    const extensions = store.children(machine.id, EXTENSIONS);
+    const userData = textAt(machine.hidden, 'userData');
+    return {
+      ...shown,
+      properties: {
+        ...shown.properties,
+        ...(expand.includes('instanceview') ? { instanceView: view(machine) } : {}),
+        ...(expand.includes('userdata') && userData !== undefined ? { userData } : {}),
+      },
+      ...(extensions.length === 0 ? {} : { resources: extensions.map(present) }),
+    };
+  };
+  const list = (request: ArmRequest, found: readonly ArmResource[]): ArmResponse => {
+    const status = request.query.get('statusOnly')?.toLowerCase() === 'true';
+    const expand = status ? 'instanceview' : (request.query.get('$expand')?.toLowerCase() ?? '');
+    return paged(context, request, found, (machine) => show(machine, expand));
+  };
+  return [
+    {
+      name: 'virtualMachines.listAll',
+      method: 'GET',
+      path: `/subscriptions/{subscription}/${provider}/virtualMachines`,
+      handle: (request) => list(request, store.list(VIRTUAL_MACHINES)),
+    },
+    {
+      name: 'virtualMachines.list',
+      method: 'GET',
+      path: collection,
+      handle: (request) => list(request, store.list(VIRTUAL_MACHINES, request.parameters['group'] ?? '')),
+    },
+    {
+      name: 'virtualMachines.listByLocation',
+      method: 'GET',
+      path: `/subscriptions/{subscription}/${provider}/locations/{location}/virtualMachines`,
+      handle: (request) => list(request, store.list(VIRTUAL_MACHINES)),
+    },
+    {
+      name: 'virtualMachines.get',
+      method: 'GET',
+      path: `${collection}/{name}`,
+      handle: (request) => {
+        const machine = find(request);
+        const expand = request.query.get('$expand')?.toLowerCase() ?? '';
+        return { status: 200, body: show(machine, expand), headers: { etag: machine.etag } };
+      },
+    },
+    {
+      name: 'virtualMachines.instanceView',
+      method: 'GET',
+      path: `${collection}/{name}/instanceView`,
+      handle: (request) => ({ status: 200, body: view(find(request)) }),
+    },
+    {
+      name: 'virtualMachines.createOrUpdate',
+      method: 'PUT',
+      path: `${collection}/{name}`,
+      handle: (request) => machines.createOrUpdate(request),
+    },
+    {
+      name: 'virtualMachines.update',
+      method: 'PATCH',
+      path: `${collection}/{name}`,
+      handle: (request) => machines.patch(find(request), request),
+    },
+    {
+      name: 'virtualMachines.delete',
+      method: 'DELETE',
+      path: `${collection}/{name}`,
+      handle: (request) => machines.delete(request),
+    },
+    {
+      name: 'virtualMachines.simulateEviction',
+      method: 'POST',
+      path: `${collection}/{name}/simulateEviction`,
+      handle: (request) => {
+        const machine = find(request);
+        if (machine.properties['priority'] !== 'Spot') throw notSpot(machine);
+        events.schedule(machine.name, 'Preempt', SIMULATED_NOTICE, () => machines.evict(machine));
+        return { status: 204 };
+      },
+    },
+    ...POWER_ACTIONS.map((action): Route => ({
+      name: `virtualMachines.${action.name}`,
+      method: 'POST',
+      path: `${collection}/{name}/${action.name}`,
+      handle: (request) => {
+        const machine = find(request);
+        checkPower(machine, action);
+        if (CYCLES.has(action.name)) machines.setPower(machine.id, 'stopped');
+        return machines.power(request, machine, action.through, action.to);
+      },
+    })),
+  ];
+}
+
+function checkPower(machine: ArmResource, { name, leavesHost, needsRunning }: PowerAction): void {
+  const ephemeral = at(objectAt(machine.properties, 'storageProfile', 'osDisk'), 'diffDiskSettings') !== undefined;
+  if (leavesHost && ephemeral) {
+    throw new ArmError(
+      409,
+      'OperationNotAllowed',
+      `Operation '${name}' is not supported for VMs or VM Scale Set instances using an ephemeral OS disk.`,
+    );
+  }
+  const power = powerStateOf(machine);
+  if (!needsRunning || power === 'running') return;
+  throw new ArmError(
+    409,
+    'OperationNotAllowed',
+    `Operation '${name}' is not allowed on VM '${machine.name}' since the VM is not running. Its power state is '${power ?? 'unknown'}'.`,
+  );
+}
+
+function notSpot({ name }: ArmResource): ArmError {
+  return new ArmError(
+    409,
+    'OperationNotAllowed',
+    `Simulate Eviction is not supported on VM '${name}' since it is not an Azure Spot Virtual Machine.`,
+  );
+}

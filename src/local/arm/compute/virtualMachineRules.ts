@@ -1,0 +1,192 @@
+/** What Azure checks before it accepts a machine. In: the PUT and what it refers to. Out: nothing, or Azure's refusal. */
+import type { CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
+import type { ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { authorizeLinked } from '../directory/principals.ts';
+import { at, listAt, objectAt, textAt } from '../jsonPath.ts';
+import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import type { ArmRequest } from '../server/router.ts';
+import type { Images } from './images.ts';
+import type { Skus } from './skus.ts';
+import { checkFeatures } from './virtualMachineFeatures.ts';
+
+const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines';
+const MAX_COMPUTER_NAME = 64;
+
+export interface MachineRules {
+  readonly context: ArmContext;
+  readonly skus: Skus;
+  readonly images: Images;
+  readonly interfaces: NetworkInterfaces;
+}
+
+export function checkVirtualMachine(rules: MachineRules, id: string, request: ArmRequest): void {
+  const { context } = rules;
+  const { body } = request;
+  const size = checkSize(context, body);
+  const zone = checkZone(context, id, size, body);
+  const image = rules.images.check(at(body, 'properties', 'storageProfile', 'imageReference'), request);
+  checkFeatures({ body, size, zone, image });
+  checkNames(body);
+  checkInterfaces(rules, id, size, request);
+  checkDisk(context, id, body);
+}
+
+/** Whether the subscription is sold this size here at all. */
+export function checkAvailable({ context, skus }: MachineRules, body: unknown): void {
+  const name = textAt(body, 'properties', 'hardwareProfile', 'vmSize') ?? '';
+  const zone = listAt(body, 'zones').map(String)[0];
+  const size = context.catalogue.find(name);
+  const offered = zone === undefined || size?.zones.includes(zone) === true;
+  if (offered && !skus.isRestricted(name, zone)) return;
+  const where = zone === undefined ? '' : ` zone '${zone}'`;
+  throw new ArmError(
+    409,
+    'SkuNotAvailable',
+    `The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: ${name}' is currently not available in location '${context.location}'${where}. Please try another size or deploy to a different location or different zone. See https://aka.ms/azureskunotavailable for details.`,
+    { target: 'sku.name' },
+  );
+}
+
+function checkSize(context: ArmContext, body: unknown): CatalogueSize {
+  const name = textAt(body, 'properties', 'hardwareProfile', 'vmSize') ?? '';
+  const size = context.catalogue.find(name);
+  if (size !== undefined) return size;
+  throw new ArmError(
+    400,
+    'InvalidParameter',
+    `The value ${name} provided for the VM size is not valid. The valid sizes in the current region are: ${context.catalogue
+      .all()
+      .map(({ sku }) => sku.name)
+      .join(',')}. Find out more on the valid VM sizes in each region at https://aka.ms/azure-regions.`,
+    { target: 'vmSize' },
+  );
+}
+
+function checkZone(context: ArmContext, id: string, size: CatalogueSize, body: unknown): string | undefined {
+  const zones = listAt(body, 'zones').map(String);
+  const name = id.split('/').at(-1) ?? '';
+  if (zones.length > 1) {
+    throw new ArmError(
+      400,
+      'InvalidParameter',
+      `Virtual machine '${name}' can be in one zone only; '${zones.join(',')}' were given.`,
+      { target: 'zones' },
+    );
+  }
+  const [zone] = zones;
+  if (zone !== undefined && !/^[1-3]$/.test(zone)) {
+    throw new ArmError(
+      400,
+      'InvalidAvailabilityZone',
+      `The zone(s) '${zone}' for resource '${VIRTUAL_MACHINES}/${name}' is not supported. The supported zones for location '${size.sku.locations[0] ?? context.location}' are '1,2,3'`,
+    );
+  }
+  return zone;
+}
+
+function checkNames(body: unknown): void {
+  const name = textAt(body, 'properties', 'osProfile', 'computerName') ?? '';
+  if (name.length <= MAX_COMPUTER_NAME) return;
+  throw new ArmError(
+    400,
+    'InvalidParameter',
+    `Linux host name cannot exceed ${MAX_COMPUTER_NAME} characters in length or contain the following characters: \` ~ ! @ # $ % ^ & * ( ) = + _ [ ] { } \\ | ; : ' " , < > / ?.`,
+    { target: 'linuxConfiguration' },
+  );
+}
+
+function checkDisk(context: ArmContext, id: string, body: unknown): void {
+  const disk = objectAt(body, 'properties', 'storageProfile', 'osDisk');
+  const key = textAt(disk, 'managedDisk', 'diskEncryptionSet', 'id');
+  if (key !== undefined && context.store.find(key) === undefined) {
+    throw new ArmError(404, 'NotFound', `Disk encryption set '${key}' was not found.`, { target: 'diskEncryptionSet' });
+  }
+  const name = textAt(disk, 'name');
+  if (name === undefined || disk['diffDiskSettings'] !== undefined || disk['createOption'] === 'Attach') return;
+  const group = id.split('/')[4] ?? '';
+  const there = context.store.find(context.store.idOf(group, 'Microsoft.Compute/disks', name));
+  if (there === undefined || there.managedBy?.toLowerCase() === id.toLowerCase()) return;
+  throw new ArmError(
+    409,
+    'ConflictingUserInput',
+    `Disk ${name} already exists in resource group ${group.toUpperCase()}. Only CreateOption.Attach is supported.`,
+    { target: '/properties/creationData/createOption' },
+  );
+}
+
+function checkInterfaces(rules: MachineRules, id: string, size: CatalogueSize, { body, principal }: ArmRequest): void {
+  const references = listAt(body, 'properties', 'networkProfile', 'networkInterfaces');
+  if (references.length === 0) {
+    throw new ArmError(400, 'InvalidParameter', "Required parameter 'networkProfile' is missing (null).", {
+      target: 'networkProfile',
+    });
+  }
+  for (const reference of references) {
+    const nic = textAt(reference, 'id') ?? '';
+    const found = rules.context.store.find(nic);
+    if (found === undefined) throw new ArmError(404, 'NotFound', `Resource ${nic} not found.`, { details: [] });
+    authorizeLinked(principal, 'Microsoft.Network/networkInterfaces/join/action', nic, `${VIRTUAL_MACHINES}/write`);
+    rules.interfaces.checkFree(found, id);
+    checkAcceleration(found, id, size);
+    const state = textAt(found.properties, 'provisioningState');
+    if (state === 'Succeeded') continue;
+    throw new ArmError(
+      409,
+      'ReferencedResourceNotProvisioned',
+      `Cannot proceed with operation because resource ${nic} used by resource ${id} is not in Succeeded state. Resource is in ${state ?? 'unknown'} state.`,
+    );
+  }
+}
+
+function checkAcceleration(nic: ArmResource, id: string, size: CatalogueSize): void {
+  if (nic.properties['enableAcceleratedNetworking'] !== true) return;
+  const able = size.sku.capabilities.some(
+    ({ name, value }) => name === 'AcceleratedNetworkingEnabled' && value === 'True',
+  );
+  if (able) return;
+  throw new ArmError(
+    400,
+    'VMSizeIsNotPermittedToEnableAcceleratedNetworking',
+    `VMSize ${size.sku.name} specified for VM ${id} is not permitted to enable accelerated networking on its network interfaces.`,
+    { details: [] },
+  );
+}
+
+/** A PUT or PATCH over a machine that exists may not change what it was made of. */
+export function checkUnchanged(existing: ArmResource, body: unknown, patch: boolean): void {
+  if (existing.properties['provisioningState'] === 'Deleting') throw markedForDeletion(existing, 'createOrUpdate');
+  const given = objectAt(body, 'properties');
+  const same = (left: unknown, right: unknown): boolean =>
+    (patch && right === undefined) || JSON.stringify(left) === JSON.stringify(right);
+  const image = ['storageProfile', 'imageReference'];
+  const customData = at(given, 'osProfile', 'customData');
+  const changes: readonly (readonly [string, boolean])[] = [
+    ['zones', same(existing.zones ?? [], patch ? at(body, 'zones') : listAt(body, 'zones'))],
+    ['imageReference', same(at(existing.properties, ...image), at(given, ...image))],
+    ['osProfile.customData', customData === undefined || customData === existing.hidden?.['customData']],
+    [
+      'osProfile.computerName',
+      same(at(existing.properties, 'osProfile', 'computerName'), at(given, 'osProfile', 'computerName')),
+    ],
+    [
+      'priority',
+      same(existing.properties['priority'] ?? 'Regular', given['priority'] ?? (patch ? undefined : 'Regular')),
+    ],
+    ['evictionPolicy', same(existing.properties['evictionPolicy'], given['evictionPolicy'])],
+  ];
+  const changed = changes.find(([, equal]) => !equal)?.[0];
+  if (changed === undefined) return;
+  throw new ArmError(409, 'PropertyChangeNotAllowed', `Changing property '${changed}' is not allowed.`, {
+    target: changed,
+  });
+}
+
+export function markedForDeletion({ name }: ArmResource, operation: string): ArmError {
+  return new ArmError(
+    409,
+    'OperationNotAllowed',
+    `Operation '${operation}' is not allowed on VM '${name}' since the VM is marked for deletion. You can only retry the Delete operation (or wait for an ongoing one to complete).`,
+  );
+}

@@ -1,0 +1,268 @@
+/**
+ * Agent pools. In: PUT, GET, list, DELETE and the deletion of single machines. Out: pools; those of mode `Machines`
+ * hold what clients make in them, others get as many nodes as their count says.
+ */
+import { accepted, changed, listed, paged, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { checkGroup } from '../resources/requestRules.ts';
+import { present, type ArmResource } from '../resourceStore.ts';
+import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { aksError, aksNotFound } from './aksError.ts';
+import type { ClusterNodes } from './clusterNodes.ts';
+import { AGENT_POOLS, MANAGED_CLUSTERS, resolveKubernetes } from './managedClusters.ts';
+
+export const MACHINES = 'Microsoft.ContainerService/managedClusters/agentPools/machines';
+const POOL_NAME = /^[a-z][a-z0-9]{0,11}$/;
+const MODES: readonly string[] = ['System', 'User', 'Gateway', 'Machines', 'ManagedSystem'];
+const FIXED: readonly string[] = ['vmSize', 'osType', 'osDiskSizeGB', 'availabilityZones', 'vnetSubnetID'];
+
+/** Makes and removes one node of a pool; `MachinesApi` does it. */
+export interface PoolNodes {
+  add(cluster: ArmResource, pool: ArmResource, name: string): void;
+  remove(cluster: ArmResource, pool: ArmResource, machine: ArmResource): void;
+}
+
+export class AgentPools {
+  private readonly context: ArmContext;
+  private readonly nodes: ClusterNodes;
+  private readonly poolNodes: PoolNodes;
+
+  constructor(context: ArmContext, nodes: ClusterNodes, poolNodes: PoolNodes) {
+    this.context = context;
+    this.nodes = nodes;
+    this.poolNodes = poolNodes;
+  }
+
+  routes(): readonly Route[] {
+    const cluster = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}`;
+    const pool = `${cluster}/agentPools/{child}`;
+    const route = (name: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
+      name: `agentPools.${name}`,
+      method,
+      path,
+      handle,
+    });
+    return [
+      route('list', 'GET', `${cluster}/agentPools`, (request) =>
+        paged(this.context, request, this.context.store.children(this.cluster(request).id, AGENT_POOLS), show),
+      ),
+      route('get', 'GET', pool, (request) => ({ status: 200, body: show(this.find(request)) })),
+      route('createOrUpdate', 'PUT', pool, (request) => this.put(request)),
+      route('delete', 'DELETE', pool, (request) => this.delete(request)),
+      route('deleteMachines', 'POST', `${pool}/deleteMachines`, (request) => this.deleteMachines(request)),
+      route('getAvailableAgentPoolVersions', 'GET', `${cluster}/availableAgentPoolVersions`, (request) => {
+        const { id, properties } = this.cluster(request);
+        const version = textAt(properties, 'kubernetesVersion') ?? '';
+        return {
+          status: 200,
+          body: {
+            id: `${id}/availableAgentPoolVersions`,
+            name: 'default',
+            properties: { agentPoolVersions: [{ default: true, kubernetesVersion: version, isPreview: false }] },
+          },
+        };
+      }),
+      route('listUpgrades', 'GET', `${pool}/upgradeProfiles`, (request) => listed([show(this.find(request))])),
+    ];
+  }
+
+  cluster({ parameters: { group = '', name = '' } }: ArmRequest): ArmResource {
+    return this.context.store.get(group, MANAGED_CLUSTERS, name);
+  }
+
+  /** 404 in the words of AKS when the pool is absent. */
+  find(request: ArmRequest): ArmResource {
+    const cluster = this.cluster(request);
+    const name = request.parameters['child'] ?? '';
+    const found = this.context.store.find(`${cluster.id}/agentPools/${name}`);
+    if (found === undefined) throw aksNotFound('agentpool', name);
+    return found;
+  }
+
+  /** Puts a pool as part of its cluster or by itself; its nodes follow. */
+  write(cluster: ArmResource, name: string, given: JsonObject): ArmResource {
+    const { store, random } = this.context;
+    const existing = store.find(`${cluster.id}/agentPools/${name}`);
+    const properties = this.propertiesOf(cluster, name, given, existing);
+    const etag = random.uuid();
+    const pool: ArmResource = {
+      id: existing?.id ?? `${cluster.id}/agentPools/${name}`,
+      name,
+      type: AGENT_POOLS,
+      etag,
+      properties: { ...properties, eTag: etag, provisioningState: existing === undefined ? 'Creating' : 'Updating' },
+    };
+    store.put(pool);
+    this.scale(cluster, pool);
+    return pool;
+  }
+
+  settle(id: string, provisioningState: string): void {
+    const found = this.context.store.find(id);
+    if (found === undefined) return;
+    this.context.store.put({ ...found, properties: { ...found.properties, provisioningState } });
+  }
+
+  private put(request: ArmRequest): ArmResponse {
+    const { group = '', child = '' } = request.parameters;
+    checkGroup(this.context, group);
+    const cluster = this.cluster(request);
+    const existing = this.context.store.find(`${cluster.id}/agentPools/${child}`);
+    checkEtag(request, existing);
+    const pool = this.write(cluster, child, objectAt(request.body, 'properties'));
+    const operation = this.context.operations.begin({
+      milliseconds: this.context.durations.agentPool + (request.extraTime ?? 0),
+      finish: () => this.settle(pool.id, 'Succeeded'),
+      failure: request.lateFault && {
+        error: request.lateFault.error,
+        apply: () => this.settle(pool.id, 'Failed'),
+      },
+    });
+    return changed(this.context, request, existing === undefined ? 201 : 200, pool, operation);
+  }
+
+  private delete(request: ArmRequest): ArmResponse {
+    const cluster = this.cluster(request);
+    const { store } = this.context;
+    const pool = store.find(`${cluster.id}/agentPools/${request.parameters['child'] ?? ''}`);
+    if (pool === undefined) return { status: 204 };
+    checkEtag(request, pool);
+    const system = store.children(cluster.id, AGENT_POOLS).filter(({ properties }) => properties['mode'] === 'System');
+    if (system.length === 1 && system[0]?.id === pool.id) {
+      throw aksError(
+        400,
+        'OperationNotAllowed',
+        `There has to be at least one system agent pool. Pool '${pool.name}' is the only one left.`,
+      );
+    }
+    this.settle(pool.id, 'Deleting');
+    const machines = store.children(pool.id, MACHINES);
+    for (const machine of machines) this.poolNodes.remove(cluster, pool, machine);
+    const operation = this.context.operations.begin({
+      milliseconds: this.context.durations.agentPool + (request.extraTime ?? 0),
+      finish: () => {
+        for (const machine of store.children(pool.id, MACHINES)) store.delete(machine.id);
+        store.delete(pool.id);
+      },
+      failure: request.lateFault && { error: request.lateFault.error, apply: () => this.settle(pool.id, 'Failed') },
+    });
+    return accepted(this.context, request, operation);
+  }
+
+  private deleteMachines(request: ArmRequest): ArmResponse {
+    const { store } = this.context;
+    const cluster = this.cluster(request);
+    const pool = this.find(request);
+    const all = store.children(pool.id, MACHINES);
+    const names = listAt(request.body, 'machineNames').map((name) => String(name).toLowerCase());
+    const chosen = all.filter(({ name }) => names.includes(name.toLowerCase()));
+    if (chosen.length === 0 || chosen.length < new Set(names).size) {
+      throw new ArmError(
+        400,
+        'InvalidParameter',
+        `Cannot find any valid machines to delete. Please check your input machine names. The valid machines to delete in agent pool '${pool.name}' are: ${all.map(({ name }) => name).join(', ')}.`,
+      );
+    }
+    for (const machine of chosen) this.poolNodes.remove(cluster, pool, machine);
+    const operation = this.context.operations.begin({
+      milliseconds: this.context.durations.virtualMachineDelete + (request.extraTime ?? 0),
+      finish: () => chosen.forEach(({ id }) => store.delete(id)),
+      failure: request.lateFault && {
+        error: request.lateFault.error,
+        apply: () => chosen.forEach(({ id }) => this.settle(id, 'Failed')),
+      },
+    });
+    return accepted(this.context, request, operation);
+  }
+
+  private propertiesOf(
+    cluster: ArmResource,
+    name: string,
+    given: JsonObject,
+    existing: ArmResource | undefined,
+  ): JsonObject {
+    if (!POOL_NAME.test(name)) {
+      throw aksError(
+        400,
+        'InvalidParameter',
+        `The value of parameter agentPoolProfile.name '${name}' is invalid. It must start with a lower-case letter and have at most 12 lower-case letters and digits.`,
+      );
+    }
+    const before = existing?.properties ?? {};
+    for (const member of FIXED) {
+      const [old, next] = [before[member], given[member]];
+      if (old === undefined || next === undefined || JSON.stringify(old) === JSON.stringify(next)) continue;
+      throw aksError(400, 'PropertyChangeNotAllowed', `Changing property 'properties.${member}' is not allowed.`);
+    }
+    const mode = textAt(given, 'mode') ?? textAt(before, 'mode') ?? 'User';
+    if (!MODES.includes(mode)) {
+      throw aksError(400, 'InvalidParameter', `The value of parameter agentPoolProfile.mode '${mode}' is invalid.`);
+    }
+    const version = resolveKubernetes(
+      textAt(given, 'orchestratorVersion') ?? textAt(cluster.properties, 'kubernetesVersion'),
+    );
+    const common = { ...before, ...given, mode, orchestratorVersion: version, currentOrchestratorVersion: version };
+    if (mode === 'Machines')
+      return { type: 'VirtualMachines', osType: 'Linux', ...common, powerState: { code: 'Running' } };
+    const size = textAt(common, 'vmSize') ?? 'Standard_D4ds_v5';
+    if (this.context.catalogue.find(size) === undefined) throw this.sizeNotSupported(size);
+    return {
+      count: 1,
+      osDiskSizeGB: 128,
+      osDiskType: 'Managed',
+      kubeletDiskType: 'OS',
+      maxPods: 250,
+      type: 'VirtualMachines',
+      osType: 'Linux',
+      osSKU: 'Ubuntu',
+      ...common,
+      vmSize: size,
+      nodeImageVersion: this.nodes.nodeImage({
+        hardware: { vmSize: size },
+        operatingSystem: { osSKU: textAt(common, 'osSKU') ?? 'Ubuntu' },
+      }),
+      powerState: { code: 'Running' },
+    };
+  }
+
+  sizeNotSupported(size: string): ArmError {
+    const { location, store } = this.context;
+    return aksError(
+      400,
+      'VMSizeNotSupported',
+      `Virtual Machine size: '${size}' is not supported for subscription ${store.subscriptionId} in location '${location}'. Please refer to aka.ms/aks/vm-size-selector to find supported VM sizes in location '${location}'.`,
+    );
+  }
+
+  /** Nodes come and go from the end, by number. */
+  private scale(cluster: ArmResource, pool: ArmResource): void {
+    const { count } = pool.properties;
+    if (typeof count !== 'number' || pool.properties['mode'] === 'Machines') return;
+    const existing = this.context.store.children(pool.id, MACHINES);
+    for (const machine of existing.slice(count)) this.poolNodes.remove(cluster, pool, machine);
+    const taken = new Set(existing.map(({ name }) => name));
+    for (let made = existing.length, number = 0; made < count; number += 1) {
+      const name = `${pool.name}-vms${number}`;
+      if (taken.has(name)) continue;
+      this.poolNodes.add(cluster, pool, name);
+      made += 1;
+    }
+  }
+}
+
+/** The container service says `ConditionNotMet` where others say `PreconditionFailed`. */
+export function checkEtag({ headers }: ArmRequest, existing: ArmResource | undefined): void {
+  const wanted = headers['if-match'];
+  if (headers['if-none-match'] === '*' && existing !== undefined) {
+    throw aksError(412, 'ConditionNotMet', `The resource '${existing.name}' exists already.`);
+  }
+  if (typeof wanted !== 'string' || wanted === '' || wanted === '*') return;
+  if (wanted.replaceAll('"', '') === existing?.etag.replaceAll('"', '')) return;
+  throw aksError(412, 'ConditionNotMet', `The etag ${wanted} in If-Match does not match that of the resource.`);
+}
+
+function show(pool: ArmResource): object {
+  const { etag: _etag, ...shown } = present(pool);
+  return shown;
+}

@@ -1,0 +1,214 @@
+/**
+ * The nodes that AKS makes itself, for machines and for agent pools. In: a cluster, a pool and what the node is to be.
+ * Out: an interface and a virtual machine in the node resource group, whose script makes it join the cluster.
+ */
+import type { ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
+import type { FaultPlan } from '../faultPlan.ts';
+import { at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
+import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import type { ArmRequest } from '../server/router.ts';
+import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
+import { aksError } from './aksError.ts';
+import { renderNodeScript } from './nodeScript.ts';
+
+export interface ClusterNodesOptions {
+  readonly context: ArmContext;
+  readonly machines: VirtualMachines;
+  readonly interfaces: NetworkInterfaces;
+  readonly faults: FaultPlan;
+  /** A token for the subscription that images come from. */
+  readonly imageToken: () => string;
+  readonly imageSubscription: string;
+  readonly defaultSubnetId: (nodeResourceGroup: string) => string;
+}
+
+export interface NodeWish {
+  readonly cluster: ArmResource;
+  readonly pool: ArmResource;
+  readonly vmName: string;
+  readonly zones: readonly string[];
+  readonly tags: Readonly<Record<string, string>>;
+  /** In the shape of a machine's properties. */
+  readonly profile: JsonObject;
+}
+
+const OVERLAY_MAX_PODS = 250;
+/** Image definitions by operating system, for generation 2 on x64, generation 1, and Arm. */
+const DEFINITIONS: Readonly<Record<string, readonly [gallery: string, two: string, one: string, arm: string]>> = {
+  Ubuntu: ['AKSUbuntu', '2404gen2containerd', '2404containerd', '2404gen2arm64containerd'],
+  Ubuntu2204: ['AKSUbuntu', '2204gen2containerd', '2204containerd', '2204gen2arm64containerd'],
+  Ubuntu2404: ['AKSUbuntu', '2404gen2containerd', '2404containerd', '2404gen2arm64containerd'],
+  AzureLinux: ['AKSAzureLinux', 'V3gen2', 'V3', 'V3gen2arm64'],
+};
+const NODE_IMAGE = /^([A-Za-z]+)-([A-Za-z0-9]+)-(\d{6}\.\d{2}\.\d+)$/;
+
+export class ClusterNodes {
+  private readonly options: ClusterNodesOptions;
+
+  constructor(options: ClusterNodesOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Begins to make a node. `finished` hears of its end. A refusal of compute or network is an end, too: AKS has
+   * accepted the node by then.
+   */
+  begin(wish: NodeWish, finished: (failure: ArmError | undefined) => void): ArmResource | ArmError {
+    const { context, machines, interfaces, faults } = this.options;
+    const group = groupOf(wish.cluster);
+    try {
+      const subnet = textAt(wish.profile, 'network', 'vnetSubnetID') ?? this.options.defaultSubnetId(group);
+      const nic = interfaces.make(group, wish.vmName, {
+        tags: wish.tags,
+        properties: {
+          ipConfigurations: [{ name: 'ipconfig1', properties: { primary: true, subnet: { id: subnet } } }],
+        },
+      });
+      const body = this.machineBody(wish, nic.id);
+      const fault = faults.before({
+        name: 'virtualMachines.createOrUpdate',
+        resourceGroup: group,
+        resourceName: wish.vmName,
+        body,
+      });
+      if (fault?.kind === 'refuse') throw fault.error;
+      const request: ArmRequest = {
+        method: 'PUT',
+        path: context.store.idOf(group, VIRTUAL_MACHINES, wish.vmName),
+        query: new URLSearchParams(),
+        headers: { 'x-ms-authorization-auxiliary': `Bearer ${this.options.imageToken()}` },
+        body,
+        parameters: { group, name: wish.vmName },
+        lateFault: fault?.kind === 'failLate' ? fault : undefined,
+        ...(fault?.kind === 'finishLate' && { extraTime: fault.milliseconds }),
+      };
+      return machines.createFor(request, finished);
+    } catch (error) {
+      if (error instanceof ArmError) return error;
+      throw error;
+    }
+  }
+
+  /** Removes the node's machine, with its interface and disk, and an interface that never got one. */
+  remove(cluster: ArmResource, vmName: string): void {
+    const { context, machines, interfaces } = this.options;
+    const group = groupOf(cluster);
+    const machine = context.store.find(context.store.idOf(group, VIRTUAL_MACHINES, vmName));
+    if (machine === undefined)
+      interfaces.remove(context.store.idOf(group, 'Microsoft.Network/networkInterfaces', vmName));
+    else machines.beginDelete(machine, { lateFault: undefined });
+  }
+
+  /** `AKSUbuntu-2404gen2containerd-202610.15.0`: what was asked for, or the newest that suits the size. */
+  nodeImage(profile: JsonObject): string {
+    const asked = textAt(profile, 'nodeImageVersion');
+    if (asked !== undefined) {
+      if (imageOf(asked) !== undefined) return asked;
+      throw aksError(400, 'InvalidParameter', `The value of parameter nodeImageVersion '${asked}' is invalid.`);
+    }
+    const size = this.options.context.catalogue.find(textAt(profile, 'hardware', 'vmSize') ?? '');
+    const capability = (name: string): string => size?.sku.capabilities.find((each) => each.name === name)?.value ?? '';
+    const osSku = textAt(profile, 'operatingSystem', 'osSKU') ?? 'Ubuntu';
+    const row = DEFINITIONS[osSku];
+    if (row === undefined)
+      throw aksError(400, 'InvalidParameter', `The value of parameter osSKU '${osSku}' is invalid.`);
+    const [gallery, two, one, arm] = row;
+    const name =
+      capability('CpuArchitectureType') === 'Arm64' ? arm : capability('HyperVGenerations').includes('V2') ? two : one;
+    return `${gallery}-${name}-${NEWEST_IMAGE_VERSION}`;
+  }
+
+  private machineBody(wish: NodeWish, interfaceId: string): JsonObject {
+    const { context, imageSubscription } = this.options;
+    const { profile, vmName } = wish;
+    const image = imageOf(this.nodeImage(profile));
+    const spot = textAt(profile, 'priority') === 'Spot';
+    const system = objectAt(profile, 'operatingSystem');
+    const size = typeof system['osDiskSizeGB'] === 'number' ? system['osDiskSizeGB'] : 128;
+    return {
+      location: context.location,
+      ...(wish.zones.length === 0 ? {} : { zones: wish.zones }),
+      tags: { ...wish.tags, 'aks-managed-poolName': wish.pool.name },
+      properties: {
+        hardwareProfile: { vmSize: textAt(profile, 'hardware', 'vmSize') },
+        storageProfile: {
+          imageReference: {
+            id: `/subscriptions/${imageSubscription}/resourceGroups/${image?.resourceGroup ?? ''}/providers/Microsoft.Compute/galleries/${image?.gallery ?? ''}/images/${image?.name ?? ''}/versions/${image?.version ?? ''}`,
+          },
+          osDisk: {
+            name: vmName,
+            createOption: 'FromImage',
+            deleteOption: 'Delete',
+            diskSizeGB: size,
+            ...(system['osDiskType'] === 'Ephemeral'
+              ? { caching: 'ReadOnly', diffDiskSettings: { option: 'Local' } }
+              : {}),
+          },
+        },
+        osProfile: { computerName: vmName, adminUsername: 'azureuser', customData: this.customData(wish) },
+        networkProfile: {
+          networkInterfaces: [{ id: interfaceId, properties: { primary: true, deleteOption: 'Delete' } }],
+        },
+        ...(spot ? { priority: 'Spot', evictionPolicy: 'Delete', billingProfile: { maxPrice: -1 } } : {}),
+        ...(at(profile, 'hardware', 'ultraSsdEnabled') === true
+          ? { additionalCapabilities: { ultraSSDEnabled: true } }
+          : {}),
+        ...(at(profile, 'security', 'enableEncryptionAtHost') === true
+          ? { securityProfile: { encryptionAtHost: true } }
+          : {}),
+      },
+    };
+  }
+
+  private customData({ cluster, pool, profile, vmName }: NodeWish): string {
+    const { context } = this.options;
+    const kubernetes = objectAt(profile, 'kubernetes');
+    const size = context.catalogue.find(textAt(profile, 'hardware', 'vmSize') ?? '');
+    const arm = size?.sku.capabilities.some(({ name, value }) => name === 'CpuArchitectureType' && value === 'Arm64');
+    const maxPods = kubernetes['maxPods'];
+    const spot = textAt(profile, 'priority') === 'Spot';
+    const taints = ['nodeTaints', 'nodeInitializationTaints'].flatMap((member) =>
+      listAt(kubernetes, member).map(String),
+    );
+    return renderNodeScript({
+      kubernetesVersion:
+        textAt(kubernetes, 'orchestratorVersion') ?? textAt(cluster.properties, 'kubernetesVersion') ?? '',
+      cpus: size?.vCPUs ?? 0,
+      memoryGiB: size?.memoryGiB ?? 0,
+      maxPods: typeof maxPods === 'number' ? maxPods : OVERLAY_MAX_PODS,
+      architecture: arm === true ? 'arm64' : 'amd64',
+      labels: {
+        agentpool: pool.name,
+        'kubernetes.azure.com/agentpool': pool.name,
+        'kubernetes.azure.com/cluster': groupOf(cluster),
+        'kubernetes.azure.com/mode': (textAt(profile, 'mode') ?? 'User').toLowerCase(),
+        'kubernetes.azure.com/node-image-version': this.nodeImage(profile),
+        'kubernetes.azure.com/os-sku': (textAt(profile, 'operatingSystem', 'osSKU') ?? 'Ubuntu').replace(/\d+$/, ''),
+        'kubernetes.azure.com/role': 'agent',
+        'kubernetes.azure.com/scalesetpriority': spot ? 'spot' : 'regular',
+        'kubernetes.azure.com/priority': spot ? 'spot' : 'regular',
+        ...textsAt(kubernetes, 'nodeLabels'),
+      },
+      taints,
+      bootstrapToken: '',
+      flags: {},
+      variables: { RESOURCE_GROUP: groupOf(cluster), LOCATION: context.location, NODE_NAME: vmName },
+    });
+  }
+}
+
+function groupOf(cluster: ArmResource): string {
+  return textAt(cluster.properties, 'nodeResourceGroup') ?? '';
+}
+
+function imageOf(
+  nodeImage: string,
+): Readonly<Record<'gallery' | 'resourceGroup' | 'name' | 'version', string>> | undefined {
+  const [, galleryName, name = '', version = ''] = NODE_IMAGE.exec(nodeImage) ?? [];
+  const gallery = IMAGE_GALLERIES.find((each) => each.name === galleryName);
+  if (gallery === undefined || !gallery.images.some((each) => each.name === name)) return undefined;
+  return { gallery: gallery.name, resourceGroup: gallery.resourceGroup, name, version };
+}

@@ -1,0 +1,130 @@
+/**
+ * The groups around clusters. In: clusters as they come and go. Out: their node resource groups with a network each,
+ * their pools, and the removal of everything in a group in the order that Azure would need.
+ */
+import type { ArmContext } from '../armContext.ts';
+import { listAt, objectAt, textAt } from '../jsonPath.ts';
+import { layOutClusterNetwork, type ClusterNetwork } from '../network/clusterNetwork.ts';
+import { SUBNETS } from '../network/networkKinds.ts';
+import type { Wish } from '../resources/resourceKind.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
+import type { AgentPools } from './agentPools.ts';
+import { AGENT_POOLS, MANAGED_CLUSTERS, resolveKubernetes } from './managedClusters.ts';
+
+/** Node auto-provisioning keeps its machines in a pool of this name. */
+const MACHINES_POOL = 'aksmanagedap';
+/** AKS ends the names of a cluster's resources with a number of eight digits. */
+const FIRST_CLUSTER_ID = 10_000_000;
+
+export class LocalClusters {
+  private readonly context: ArmContext;
+  private readonly machines: VirtualMachines;
+
+  constructor(context: ArmContext, machines: VirtualMachines) {
+    this.context = context;
+    this.machines = machines;
+  }
+
+  /** A cluster with node auto-provisioning on, ready from the start; one that is there stays as it is. */
+  add(
+    pools: AgentPools,
+    { resourceGroup, name }: { readonly resourceGroup: string; readonly name: string },
+    nodeResourceGroup: string,
+  ): ClusterNetwork {
+    const { store, location, random } = this.context;
+    if (store.findGroup(resourceGroup) === undefined) {
+      store.putGroup({ name: resourceGroup, location, provisioningState: 'Succeeded' });
+    }
+    const existing = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
+    if (existing !== undefined) return this.layOut(existing);
+    const version = resolveKubernetes(undefined);
+    const cluster: ArmResource = {
+      id: store.idOf(resourceGroup, MANAGED_CLUSTERS, name),
+      name,
+      type: MANAGED_CLUSTERS,
+      location,
+      tags: {},
+      identity: { type: 'SystemAssigned', principalId: random.uuid() },
+      sku: { name: 'Base', tier: 'Standard' },
+      etag: random.uuid(),
+      properties: {
+        kubernetesVersion: version,
+        currentKubernetesVersion: version,
+        dnsPrefix: name,
+        fqdn: `${name}-${random.uuid().slice(0, 8)}.hcp.${location}.azmk8s.io`,
+        nodeResourceGroup,
+        enableRBAC: true,
+        nodeProvisioningProfile: { mode: 'Auto', defaultNodePools: 'Auto' },
+        networkProfile: {
+          networkPlugin: 'azure',
+          networkPluginMode: 'overlay',
+          networkDataplane: 'cilium',
+          serviceCidr: '10.0.0.0/16',
+          dnsServiceIP: '10.0.0.10',
+          podCidr: '10.244.0.0/16',
+          loadBalancerSku: 'standard',
+        },
+        powerState: { code: 'Running' },
+        provisioningState: 'Succeeded',
+      },
+    };
+    store.put(cluster);
+    const network = this.layOut(cluster);
+    const pool = pools.write(cluster, MACHINES_POOL, { mode: 'Machines' });
+    pools.settle(pool.id, 'Succeeded');
+    return network;
+  }
+
+  /** The group and network of a cluster's nodes; they stay as they are when they are there. */
+  layOut(cluster: ArmResource): ClusterNetwork {
+    const { store, location } = this.context;
+    const group = textAt(cluster.properties, 'nodeResourceGroup') ?? '';
+    if (store.findGroup(group) === undefined) {
+      store.putGroup({ name: group, location, managedBy: cluster.id, provisioningState: 'Succeeded' });
+    }
+    const subnet = store.list(SUBNETS, group)[0];
+    if (subnet !== undefined) {
+      return { subnetId: subnet.id, virtualNetworkId: subnet.id.split('/').slice(0, -2).join('/') };
+    }
+    const number = FIRST_CLUSTER_ID + store.list(MANAGED_CLUSTERS).length - 1;
+    return layOutClusterNetwork(this.context, group, String(number));
+  }
+
+  /** Groups that were on their way out when an earlier process ended. */
+  resume(): void {
+    const { store, operations, durations } = this.context;
+    for (const { name, provisioningState } of store.allGroups()) {
+      if (provisioningState !== 'Deleting') continue;
+      operations.begin({ milliseconds: durations.resourceGroupDelete, finish: () => this.empty(name, true) });
+    }
+  }
+
+  subnetOf(nodeResourceGroup: string): string {
+    return this.context.store.list(SUBNETS, nodeResourceGroup)[0]?.id ?? '';
+  }
+
+  /** Pools that the cluster's body names are written; others stay. */
+  putPools(pools: AgentPools, cluster: ArmResource, { body, context }: Wish): void {
+    for (const profile of listAt(body, 'properties', 'agentPoolProfiles')) {
+      const { name, ...given } = objectAt(profile);
+      const pool = pools.write(cluster, typeof name === 'string' ? name : '', given);
+      context.clock.after(context.durations.agentPool, () => pools.settle(pool.id, 'Succeeded'));
+    }
+  }
+
+  /** Machines go first, so that whoever plays them hears of it; the rest goes with the group. */
+  empty(group: string, withGroup: boolean): void {
+    const { store } = this.context;
+    if (store.findGroup(group) === undefined) return;
+    for (const cluster of store.list(MANAGED_CLUSTERS, group)) {
+      for (const pool of store.children(cluster.id, AGENT_POOLS)) {
+        for (const machine of store.children(pool.id)) store.delete(machine.id);
+      }
+      this.empty(textAt(cluster.properties, 'nodeResourceGroup') ?? '', true);
+    }
+    for (const machine of store.list(VIRTUAL_MACHINES, group)) this.machines.destroy(machine.id);
+    for (const resource of store.all(group)) store.delete(resource.id);
+    if (withGroup) store.deleteGroup(group);
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The node bootstrapping server: what provisioners outside of AKS ask for the script of a node. In: a provision profile
+ * with its helper values. Out: custom data and a command, both with a placeholder where the bootstrap token belongs.
+ */
+import type { ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
+import { asText, at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
+import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { MANAGED_CLUSTERS } from './managedClusters.ts';
+import { renderNodeScript } from './nodeScript.ts';
+
+const TOKEN_PLACEHOLDER = '{{.TokenID}}.{{.TokenSecret}}';
+const REQUIRED: readonly string[] = [
+  'name',
+  'vmSize',
+  'osType',
+  'osSku',
+  'storageProfile',
+  'distro',
+  'orchestratorVersion',
+  'vnetCidrs',
+  'vnetSubnetID',
+  'mode',
+  'architecture',
+  'maxPods',
+];
+const REQUIRED_HELPERS: readonly string[] = ['skuCPU', 'skuMemory'];
+const MODES: Readonly<Record<number, string>> = { 1: 'system', 2: 'user' };
+/** Kubelet flags by the member of the custom kubelet configuration that sets them. */
+const KUBELET_FLAGS: Readonly<Record<string, string>> = {
+  allowedUnsafeSysctls: 'allowed-unsafe-sysctls',
+  containerLogMaxFiles: 'container-log-max-files',
+  cpuCfsQuota: 'cpu-cfs-quota',
+  cpuCfsQuotaPeriod: 'cpu-cfs-quota-period',
+  cpuManagerPolicy: 'cpu-manager-policy',
+  failSwapOn: 'fail-swap-on',
+  imageGcHighThreshold: 'image-gc-high-threshold',
+  imageGcLowThreshold: 'image-gc-low-threshold',
+  podMaxPids: 'pod-max-pids',
+  topologyManagerPolicy: 'topology-manager-policy',
+};
+
+export function nodeBootstrappingRoutes(context: ArmContext): readonly Route[] {
+  const path = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}/nodeBootstrapping`;
+  // The client that exists sends a GET with a body; POST is for those that cannot.
+  return (['GET', 'POST'] as const).map((method) => ({
+    name: 'nodeBootstrapping.get',
+    method,
+    path,
+    handle: (request) => answer(context, request),
+  }));
+}
+
+function answer(context: ArmContext, { body, parameters: { group = '', name = '' } }: ArmRequest): ArmResponse {
+  const cluster = context.store.get(group, MANAGED_CLUSTERS, name);
+  const values = typeof body === 'string' ? parse(body) : body;
+  const profile = objectAt(values, 'provisionProfile');
+  const helpers = objectAt(values, 'provisionHelperValues');
+  check('ProvisionProfile', profile, REQUIRED);
+  check('ProvisionHelperValues', helpers, REQUIRED_HELPERS);
+  const distro = textAt(profile, 'distro') ?? '';
+  const image = imageOf(distro);
+  return {
+    status: 200,
+    body: {
+      customData: customDataOf(context, profile, helpers),
+      cse: `/usr/bin/nohup /bin/bash -c "TLS_BOOTSTRAP_TOKEN=${TOKEN_PLACEHOLDER} CLUSTER=${cluster.name} /bin/bash /opt/azure/containers/provision_start.sh"`,
+      osImageConfig: {
+        imageOffer: 'aks',
+        imagePublisher: 'microsoft-aks',
+        imageSku: distro,
+        imageVersion: NEWEST_IMAGE_VERSION,
+      },
+      sigImageConfig: {
+        subscriptionID: context.store.subscriptionId,
+        sigImageConfigTemplate: { ...image, version: NEWEST_IMAGE_VERSION },
+      },
+    },
+  };
+}
+
+function customDataOf(context: ArmContext, profile: JsonObject, helpers: JsonObject): string {
+  const kubelet = objectAt(profile, 'customKubeletConfig');
+  const flags = Object.entries(KUBELET_FLAGS).flatMap(([member, flag]) => {
+    const value = kubelet[member];
+    if (value === undefined || value === null) return [];
+    return [[flag, Array.isArray(value) ? value.join(',') : asText(value)] as const];
+  });
+  const architecture = textAt(profile, 'architecture') === 'Arm64' ? 'arm64' : 'amd64';
+  return renderNodeScript({
+    kubernetesVersion: (textAt(profile, 'orchestratorVersion') ?? '').replace(/^v/, ''),
+    cpus: Number(helpers['skuCPU']),
+    memoryGiB: Number(helpers['skuMemory']),
+    maxPods: Number(profile['maxPods']),
+    architecture,
+    labels: {
+      'kubernetes.azure.com/mode': MODES[Number(profile['mode'])] ?? 'user',
+      'kubernetes.azure.com/role': 'agent',
+      ...textsAt(profile, 'customNodeLabels'),
+    },
+    taints: ['nodeTaints', 'nodeInitializationTaints'].flatMap((member) => listAt(profile, member).map(String)),
+    bootstrapToken: TOKEN_PLACEHOLDER,
+    flags: Object.fromEntries(flags),
+    variables: {
+      LOCATION: context.location,
+      VM_SIZE: textAt(profile, 'vmSize') ?? '',
+      DISTRO: textAt(profile, 'distro') ?? '',
+    },
+  });
+}
+
+function check(what: string, given: JsonObject, required: readonly string[]): void {
+  const missing =
+    Object.keys(given).length === 0 ? undefined : required.find((member) => at(given, member) === undefined);
+  if (Object.keys(given).length > 0 && missing === undefined) return;
+  const message = missing === undefined ? `${what} cannot be empty` : `missing field: ${missing} cannot be empty`;
+  throw new ArmError(400, 'MissingRequiredProperty', `ConvertProvisionProfile failed with error: ${message}`);
+}
+
+/** `aks-ubuntu-containerd-22.04-gen2` and its like, as the gallery that has such images. */
+function imageOf(distro: string): JsonObject {
+  const gallery = IMAGE_GALLERIES.find(({ name }) => (name === 'AKSAzureLinux') === distro.includes('azurelinux'));
+  return { resourceGroup: gallery?.resourceGroup, gallery: gallery?.name, definition: distro };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new ArmError(400, 'InvalidRequestContent', 'The request content is not valid JSON.');
+  }
+}

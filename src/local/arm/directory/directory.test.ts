@@ -1,0 +1,171 @@
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { ClientAssertionCredential, ManagedIdentityCredential } from '@azure/identity';
+import { ComputeManagementClient } from '@azure/arm-compute';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ArmFixture, collect } from '../../testing/armFixture.ts';
+
+const SCOPE = 'https://management.azure.com/.default';
+const METADATA = { metadata: 'true' };
+
+describe('the directory through @azure/identity', () => {
+  let fixture: ArmFixture;
+
+  beforeAll(async () => {
+    fixture = await ArmFixture.start();
+  });
+  afterAll(() => fixture.close());
+
+  it('gives tokens for a secret, and refuses in its own words', async () => {
+    const { arm } = fixture;
+    const token = await fixture.credentialOf(arm.credentials).getToken(SCOPE);
+    expect(token.expiresOnTimestamp).toBeGreaterThan(Date.now());
+    const claims = JSON.parse(Buffer.from(token.token.split('.')[1] ?? '', 'base64url').toString()) as object;
+    expect(claims).toMatchObject({ aud: 'https://management.azure.com', appid: arm.credentials.clientId });
+    const wrong = fixture.credentialOf({ ...arm.credentials, clientSecret: 'wrong' });
+    await expect(wrong.getToken(SCOPE)).rejects.toThrow(/AADSTS7000215/);
+    const unknown = fixture.credentialOf({ ...arm.credentials, clientId: 'nobody' });
+    await expect(unknown.getToken(SCOPE)).rejects.toThrow(/AADSTS700016/);
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    const path = `/${arm.credentials.tenantId}/oauth2/v2.0/token`;
+    expect(await fixture.ask(path, { method: 'POST', headers: form, body: 'grant_type=password' })).toMatchObject({
+      status: 400,
+      body: { error: 'unsupported_grant_type', error_codes: [70003] },
+    });
+    expect(
+      await fixture.ask('/elsewhere/oauth2/v2.0/token', { method: 'POST', headers: form, body: 'a=b' }),
+    ).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request', error_codes: [90002] },
+    });
+  });
+
+  it('gives tokens for the token of a cluster that it trusts', async () => {
+    const { arm } = fixture;
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const issuer = 'https://oidc.local/';
+    const subject = 'system:serviceaccount:kube-system:karpenter-sa';
+    const publicKeyPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    arm.federate({ clientId: arm.credentials.clientId, issuer, subject, publicKeyPem });
+    const assertion = (more: object) => {
+      const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+      const claims = { iss: issuer, sub: subject, aud: ['api://AzureADTokenExchange'], exp: Date.now() / 1000 + 600 };
+      const unsigned = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode({ ...claims, ...more })}`;
+      return `${unsigned}.${sign('sha256', Buffer.from(unsigned), privateKey).toString('base64url')}`;
+    };
+    const credential = (more: object) =>
+      new ClientAssertionCredential(
+        arm.credentials.tenantId,
+        arm.credentials.clientId,
+        () => Promise.resolve(assertion(more)),
+        { authorityHost: arm.endpoint, disableInstanceDiscovery: true, tlsOptions: { ca: arm.caPem } },
+      );
+    const compute = new ComputeManagementClient(credential({}), arm.subscriptionId, fixture.clientOptions);
+    expect(await collect(compute.virtualMachines.listAll())).toEqual([]);
+    await expect(credential({ sub: 'somebody' }).getToken(SCOPE)).rejects.toThrow(/AADSTS700213/);
+    await expect(credential({ exp: 1 }).getToken(SCOPE)).rejects.toThrow(/AADSTS700024/);
+  });
+
+  it('gives tokens to managed identities through the metadata service', async () => {
+    const path = `/metadata/identity/oauth2/token?api-version=2018-02-01&resource=${encodeURIComponent('https://management.azure.com/')}`;
+    expect(await fixture.ask(path)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
+    const { body } = await fixture.ask(path, { headers: METADATA });
+    expect(body).toMatchObject({ token_type: 'Bearer', client_id: fixture.arm.credentials.clientId });
+    expect(await fixture.ask(`${path}&client_id=nobody`, { headers: METADATA })).toMatchObject({
+      status: 400,
+      body: { error: 'invalid_request', error_description: 'Identity not found' },
+    });
+    const before = process.env['AZURE_POD_IDENTITY_AUTHORITY_HOST'];
+    process.env['AZURE_POD_IDENTITY_AUTHORITY_HOST'] = fixture.arm.endpoint;
+    try {
+      const credential = new ManagedIdentityCredential({ tlsOptions: { ca: fixture.arm.caPem } });
+      const { token } = await credential.getToken(SCOPE);
+      expect(token.split('.')).toHaveLength(3);
+    } finally {
+      if (before === undefined) delete process.env['AZURE_POD_IDENTITY_AUTHORITY_HOST'];
+      else process.env['AZURE_POD_IDENTITY_AUTHORITY_HOST'] = before;
+    }
+  });
+
+  it('tells a machine who it is and what will happen to it', async () => {
+    const { arm } = fixture;
+    await fixture.createMachine('spot', { priority: 'Spot', evictionPolicy: 'Delete', userData: btoa('x') });
+    const at = (path: string): string => `${arm.metadataEndpoint('spot')}/metadata/${path}`.slice(arm.endpoint.length);
+    const instance = await fixture.ask(at('instance?api-version=2021-02-01'), { headers: METADATA });
+    expect(instance.body).toMatchObject({
+      compute: { name: 'spot', vmSize: 'Standard_D2s_v5', zone: '2', priority: 'Spot', evictionPolicy: 'Delete' },
+      network: {
+        interface: [
+          {
+            ipv4: {
+              ipAddress: [{ privateIpAddress: expect.stringMatching(/^10\.224\./) as string }],
+              subnet: [{ address: '10.224.0.0', prefix: '16' }],
+            },
+          },
+        ],
+      },
+    });
+    const events = async () =>
+      (await fixture.ask(at('scheduledevents?api-version=2020-07-01'), { headers: METADATA })).body as {
+        DocumentIncarnation: number;
+        Events: { EventId: string; EventType: string; NotBefore: string }[];
+      };
+    expect((await events()).Events).toEqual([]);
+    arm.preempt('spot', 600_000);
+    const { Events, DocumentIncarnation } = await events();
+    expect(DocumentIncarnation).toBe(2);
+    expect(Events).toMatchObject([
+      {
+        EventType: 'Preempt',
+        EventStatus: 'Scheduled',
+        Resources: ['spot'],
+        ResourceType: 'VirtualMachine',
+        EventSource: 'Platform',
+      },
+    ]);
+    expect(Date.parse(Events[0]?.NotBefore ?? '')).toBeGreaterThan(Date.now());
+    const approve = (EventId: string) =>
+      fixture.ask(at('scheduledevents?api-version=2020-07-01'), {
+        method: 'POST',
+        headers: METADATA,
+        body: { StartRequests: [{ EventId }] },
+      });
+    expect((await approve('nothing')).status).toBe(400);
+    expect((await approve(Events[0]?.EventId ?? '')).status).toBe(200);
+    expect(arm.virtualMachines()).toEqual([]);
+    expect((await fixture.ask(at('instance?api-version=2021-02-01'), { headers: METADATA })).status).toBe(404);
+  });
+
+  it('lists retail prices in pages, by filter', async () => {
+    const read = async (filter: string, more = '') => {
+      const items: { skuName: string; productName: string; retailPrice: number; armRegionName: string }[] = [];
+      let next: string | null = `/api/retail/prices?$filter=${encodeURIComponent(filter)}${more}`;
+      let pages = 0;
+      for (; next !== null && pages < 100; pages += 1) {
+        const page = (await fixture.ask(next)).body as { Items: typeof items; NextPageLink: string | null };
+        items.push(...page.Items);
+        next = page.NextPageLink === null ? null : page.NextPageLink.slice(fixture.arm.endpoint.length);
+      }
+      return { items, pages };
+    };
+    const all = await read(
+      "priceType eq 'Consumption' and armRegionName eq 'westeurope' and serviceFamily eq 'Compute'",
+    );
+    expect(all.pages).toBeGreaterThan(1);
+    const linux = new Map(
+      all.items
+        .filter(({ productName }) => !productName.endsWith(' Windows'))
+        .map((item) => [item.skuName, item.retailPrice]),
+    );
+    expect(linux.get('D2s v5')).toBe(0.115);
+    expect(linux.get('D2s v5 Spot')).toBe(0.02875);
+    expect(linux.has('D2s v5 Low Priority')).toBe(true);
+    expect(linux.has('B2s v2 Spot')).toBe(false);
+    const some = await read(
+      "armSkuName eq 'Standard_D2s_v5' and (armRegionName eq 'eastus' or armRegionName eq 'westus2') and contains(meterName, 'Spot')",
+      '&$top=1',
+    );
+    expect(some.items.map(({ armRegionName }) => armRegionName)).toEqual(['eastus', 'eastus', 'westus2', 'westus2']);
+    expect(some.pages).toBe(4);
+    expect(await fixture.ask("/api/retail/prices?$filter=name like 'x'")).toMatchObject({ status: 400 });
+  });
+});

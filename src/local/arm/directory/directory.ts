@@ -1,0 +1,77 @@
+/**
+ * The endpoints outside ARM that ask for no token: the directory that issues them, the price list, and the server that
+ * hands out tokens for the subscription that shares images.
+ */
+import { ArmError } from '../armError.ts';
+import type { Route } from '../server/router.ts';
+import type { Principal } from './principals.ts';
+import type { RetailPrices } from './retailPrices.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface DirectoryOptions {
+  readonly tokens: Tokens;
+  readonly prices: RetailPrices;
+  readonly endpoint: () => string;
+  /** Whose token the token server gives. */
+  readonly owner: Principal;
+  readonly now: () => number;
+}
+
+const LIFETIME = 3600;
+
+export function directoryRoutes({ tokens, prices, endpoint, owner, now }: DirectoryOptions): readonly Route[] {
+  const grant: Route['handle'] = ({ body, parameters: { tenant = '' } }) => {
+    if (typeof body !== 'string') throw new ArmError(400, 'invalid_request', 'The body must be a form.');
+    return { status: 200, body: tokens.grant(tenant, new URLSearchParams(body)) };
+  };
+  const configuration: Route['handle'] = ({ parameters: { tenant = '' } }) => ({
+    status: 200,
+    body: {
+      issuer: `${endpoint()}/${tenant}/v2.0`,
+      authorization_endpoint: `${endpoint()}/${tenant}/oauth2/v2.0/authorize`,
+      token_endpoint: `${endpoint()}/${tenant}/oauth2/v2.0/token`,
+      device_authorization_endpoint: `${endpoint()}/${tenant}/oauth2/v2.0/devicecode`,
+      jwks_uri: `${endpoint()}/${tenant}/discovery/v2.0/keys`,
+      response_types_supported: ['token'],
+      subject_types_supported: ['pairwise'],
+      id_token_signing_alg_values_supported: ['RS256'],
+      token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt'],
+    },
+  });
+  const open = (name: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
+    name,
+    method,
+    path,
+    open: true,
+    handle,
+  });
+  return [
+    open('directory.token', 'POST', '/{tenant}/oauth2/v2.0/token', grant),
+    open('directory.token', 'POST', '/{tenant}/oauth2/token', grant),
+    open('directory.configuration', 'GET', '/{tenant}/v2.0/.well-known/openid-configuration', configuration),
+    open('directory.configuration', 'GET', '/{tenant}/.well-known/openid-configuration', configuration),
+    open('directory.instances', 'GET', '/common/discovery/instance', () => {
+      const host = new URL(endpoint()).host;
+      return {
+        status: 200,
+        body: {
+          tenant_discovery_endpoint: `${endpoint()}/common/v2.0/.well-known/openid-configuration`,
+          'api-version': '1.1',
+          metadata: [{ preferred_network: host, preferred_cache: host, aliases: [host] }],
+        },
+      };
+    }),
+    open('retailPrices.list', 'GET', '/api/retail/prices', ({ query }) => ({
+      status: 200,
+      body: prices.page(query, `${endpoint()}/api/retail/prices`),
+    })),
+    open('sharedImages.token', 'GET', '/sig/token', ({ query }) => ({
+      status: 200,
+      body: {
+        Token: tokens.issue(owner, query.get('scope') ?? ''),
+        ExpiresOn: new Date(now() + LIFETIME * 1000).toISOString(),
+        RefreshOn: new Date(now() + (LIFETIME / 2) * 1000).toISOString(),
+      },
+    })),
+  ];
+}

@@ -1,0 +1,180 @@
+/**
+ * The instance metadata service. In: a request from inside a machine, which the address names (`/imds/<machine>`), or
+ * from nowhere in particular for tokens. Out: the machine's description, its scheduled events, and tokens.
+ */
+import type { ArmContext } from '../armContext.ts';
+import { interfaceIds } from '../compute/localVirtualMachine.ts';
+import { listAt, objectAt, textAt } from '../jsonPath.ts';
+import { prefixOf } from '../network/subnetAddresses.ts';
+import type { ScheduledEvents } from '../compute/scheduledEvents.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import type { ArmRequest, Route } from '../server/router.ts';
+import type { LocalVirtualMachine } from '../virtualMachines.ts';
+import { DirectoryError } from './directoryError.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface MetadataOptions {
+  readonly context: ArmContext;
+  readonly tokens: Tokens;
+  readonly events: ScheduledEvents;
+  readonly find: (name: string) => ArmResource | undefined;
+  readonly describe: (machine: ArmResource) => LocalVirtualMachine;
+  /** The identity of whoever names none. */
+  readonly defaultClientId: string;
+}
+
+const INSTANCE_VERSIONS: readonly string[] = [
+  '2017-04-02',
+  '2017-12-01',
+  '2018-02-01',
+  '2018-10-01',
+  '2019-06-01',
+  '2020-06-01',
+  '2020-09-01',
+  '2021-02-01',
+  '2021-12-13',
+  '2023-07-01',
+  '2025-04-07',
+];
+const EVENT_VERSIONS: readonly string[] = [
+  '2017-08-01',
+  '2017-11-01',
+  '2019-01-01',
+  '2019-04-01',
+  '2019-08-01',
+  '2020-07-01',
+];
+
+export function metadataRoutes(options: MetadataOptions): readonly Route[] {
+  const { tokens, events, defaultClientId } = options;
+  const token: Route['handle'] = (request) => {
+    checkHeader(request);
+    const { query } = request;
+    const clientId = query.get('client_id') ?? clientOf(options, query.get('msi_res_id') ?? query.get('mi_res_id'));
+    return { status: 200, body: tokens.managedIdentity(query.get('resource') ?? '', clientId ?? defaultClientId) };
+  };
+  const ofMachine =
+    (
+      versions: readonly string[],
+      handle: (machine: ArmResource, request: ArmRequest) => object | undefined,
+    ): Route['handle'] =>
+    (request) => {
+      checkHeader(request);
+      const version = request.query.get('api-version');
+      if (version === null || !versions.includes(version)) {
+        throw new DirectoryError(
+          400,
+          'Bad request. api-version is invalid or was not specified in the request. For more information refer to aka.ms/azureimds',
+          undefined,
+          versions.join(', '),
+        );
+      }
+      const machine = options.find(request.parameters['machine'] ?? '');
+      if (machine === undefined) throw new DirectoryError(404, 'Not found', undefined, 'There is no such machine.');
+      const body = handle(machine, request);
+      return body === undefined ? { status: 200 } : { status: 200, body };
+    };
+  const open = (name: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
+    name,
+    method,
+    path,
+    open: true,
+    handle,
+  });
+  return [
+    open('metadata.token', 'GET', '/metadata/identity/oauth2/token', token),
+    open('metadata.token', 'GET', '/imds/{machine}/metadata/identity/oauth2/token', token),
+    open(
+      'metadata.instance',
+      'GET',
+      '/imds/{machine}/metadata/instance',
+      ofMachine(INSTANCE_VERSIONS, (machine) => instanceOf(options, machine)),
+    ),
+    open(
+      'metadata.scheduledEvents',
+      'GET',
+      '/imds/{machine}/metadata/scheduledevents',
+      ofMachine(EVENT_VERSIONS, ({ name }) => events.document(name)),
+    ),
+    open(
+      'metadata.startEvents',
+      'POST',
+      '/imds/{machine}/metadata/scheduledevents',
+      ofMachine(EVENT_VERSIONS, ({ name }, { body }) => {
+        const requests = typeof body === 'string' ? (JSON.parse(body) as unknown) : body;
+        for (const each of listAt(requests, 'StartRequests')) {
+          if (events.approve(name, textAt(each, 'EventId') ?? '')) continue;
+          throw new DirectoryError(400, 'Bad request', undefined, 'There is no such event.');
+        }
+        return undefined;
+      }),
+    ),
+  ];
+}
+
+/** The header keeps requests out that a browser or a proxy was tricked into. */
+function checkHeader({ headers }: ArmRequest): void {
+  if (headers['x-forwarded-for'] !== undefined) {
+    throw new DirectoryError(400, 'Bad request', undefined, 'Requests must not contain an X-Forwarded-For header.');
+  }
+  if (String(headers['metadata']).toLowerCase() === 'true') return;
+  throw new DirectoryError(400, 'invalid_request', undefined, 'Required metadata header not specified');
+}
+
+function clientOf({ context }: MetadataOptions, identityId: string | null): string | undefined {
+  if (identityId === null) return undefined;
+  return textAt(context.store.find(identityId)?.properties, 'clientId') ?? '';
+}
+
+function instanceOf({ context, describe }: MetadataOptions, machine: ArmResource): object {
+  const vm = describe(machine);
+  const tags = Object.entries(vm.tags);
+  const disk = objectAt(machine.properties, 'storageProfile', 'osDisk');
+  const nic = context.store.find(interfaceIds(machine)[0] ?? '');
+  const [configuration] = listAt(nic?.properties, 'ipConfigurations');
+  const subnet = context.store.find(textAt(configuration, 'properties', 'subnet', 'id') ?? '');
+  const [address, prefix] = (subnet === undefined ? '' : prefixOf(subnet).text).split('/');
+  return {
+    compute: {
+      azEnvironment: 'AzurePublicCloud',
+      evictionPolicy: textAt(machine.properties, 'evictionPolicy') ?? '',
+      location: vm.location,
+      name: vm.name,
+      osProfile: {
+        adminUsername: textAt(machine.properties, 'osProfile', 'adminUsername') ?? '',
+        computerName: vm.computerName,
+        disablePasswordAuthentication: 'true',
+      },
+      osType: 'Linux',
+      priority: vm.priority,
+      provider: 'Microsoft.Compute',
+      resourceGroupName: vm.resourceGroup,
+      resourceId: vm.id,
+      storageProfile: {
+        imageReference: { id: vm.imageId ?? '' },
+        osDisk: { name: textAt(disk, 'name') ?? '', diskSizeGB: String(vm.osDiskSizeGB), osType: 'Linux' },
+        dataDisks: [],
+      },
+      subscriptionId: context.store.subscriptionId,
+      tags: tags.map(([name, value]) => `${name}:${value}`).join(';'),
+      tagsList: tags.map(([name, value]) => ({ name, value })),
+      userData: textAt(machine.hidden, 'userData') ?? '',
+      vmId: vm.vmId,
+      vmScaleSetName: '',
+      vmSize: vm.size,
+      zone: vm.zone ?? '',
+    },
+    network: {
+      interface: [
+        {
+          ipv4: {
+            ipAddress: [{ privateIpAddress: vm.privateIPAddress ?? '', publicIpAddress: '' }],
+            subnet: subnet === undefined ? [] : [{ address, prefix }],
+          },
+          ipv6: { ipAddress: [] },
+          macAddress: (textAt(nic?.properties, 'macAddress') ?? '').replaceAll('-', ''),
+        },
+      ],
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/**
+ * Who may do what. In: principals with roles at scopes, an action and the scope it is done at. Out: nothing, or the
+ * 403 that Azure gives. Roles carry the actions that their built-in namesakes have, as far as they matter here.
+ */
+import { ArmError } from '../armError.ts';
+
+/** Actions that a role allows, and those that it takes away again; `*` stands for anything. */
+interface Role {
+  readonly actions: readonly string[];
+  readonly notActions?: readonly string[];
+}
+
+const ROLES = {
+  Owner: { actions: ['*'] },
+  Contributor: { actions: ['*'], notActions: ['Microsoft.Authorization/*/write', 'Microsoft.Authorization/*/delete'] },
+  Reader: { actions: ['*/read', 'Microsoft.ResourceGraph/resources/action'] },
+  'Virtual Machine Contributor': {
+    actions: [
+      'Microsoft.Compute/virtualMachines/*',
+      'Microsoft.Compute/disks/read',
+      'Microsoft.Compute/disks/write',
+      'Microsoft.Compute/disks/delete',
+      'Microsoft.Compute/locations/*',
+      'Microsoft.Compute/skus/read',
+      'Microsoft.Network/networkInterfaces/join/action',
+      'Microsoft.Network/networkInterfaces/read',
+      'Microsoft.Resources/subscriptions/resourceGroups/read',
+    ],
+  },
+  'Network Contributor': {
+    actions: ['Microsoft.Network/*', 'Microsoft.Resources/subscriptions/resourceGroups/read'],
+  },
+  'Managed Identity Operator': { actions: ['Microsoft.ManagedIdentity/userAssignedIdentities/*'] },
+  'Azure Kubernetes Service Contributor Role': {
+    actions: ['Microsoft.ContainerService/*', 'Microsoft.Resources/subscriptions/resourceGroups/read'],
+  },
+} as const satisfies Readonly<Record<string, Role>>;
+
+type RoleName = keyof typeof ROLES;
+
+export interface RoleAssignment {
+  readonly role: RoleName;
+  /** The beginning of ids: a subscription, a group, a resource. */
+  readonly scope: string;
+}
+
+export interface Principal {
+  readonly clientId: string;
+  readonly objectId: string;
+  readonly clientSecret: string;
+  readonly assignments: readonly RoleAssignment[];
+}
+
+export class Principals {
+  private readonly byClient = new Map<string, Principal>();
+
+  add(principal: Principal): void {
+    this.byClient.set(principal.clientId, principal);
+  }
+
+  find(clientId: string): Principal | undefined {
+    return this.byClient.get(clientId);
+  }
+}
+
+/** Throws the 403 of ARM when no role of the principal allows the action at the scope. */
+export function authorize(principal: Principal, action: string, scope: string): void {
+  if (mayDo(principal, action, scope)) return;
+  throw new ArmError(
+    403,
+    'AuthorizationFailed',
+    `The client '${principal.clientId}' with object id '${principal.objectId}' does not have authorization to perform action '${action}' over scope '${scope}' or the scope is invalid. If access was recently granted, please refresh your credentials.`,
+  );
+}
+
+/** For a resource that another refers to: a machine's interface, an interface's subnet. */
+export function authorizeLinked(principal: Principal | undefined, action: string, linked: string, doing: string): void {
+  if (principal === undefined || mayDo(principal, action, linked)) return;
+  throw new ArmError(
+    403,
+    'LinkedAuthorizationFailed',
+    `The client '${principal.clientId}' with object id '${principal.objectId}' has permission to perform action '${doing}' on scope; however, it does not have permission to perform action(s) '${action}' on the linked scope(s) '${linked}' (respectively) or the linked scope(s) are invalid.`,
+  );
+}
+
+function mayDo({ assignments }: Principal, action: string, scope: string): boolean {
+  const place = `${scope.toLowerCase()}/`;
+  return assignments.some(({ role, scope: from }) => {
+    const { actions, notActions = [] }: Role = ROLES[role];
+    if (!place.startsWith(`${from.toLowerCase().replace(/\/$/, '')}/`)) return false;
+    return actions.some((each) => matches(each, action)) && !notActions.some((each) => matches(each, action));
+  });
+}
+
+function matches(pattern: string, action: string): boolean {
+  if (pattern === '*') return true;
+  const source = pattern
+    .split('*')
+    .map((part) => part.replace(/[.\\+?^$()[\]{}|]/g, '\\$&'))
+    .join('.*');
+  return new RegExp(`^${source}$`, 'i').test(action);
+}

@@ -1,0 +1,254 @@
+/**
+ * The simple types of Microsoft.Network: networks, subnets, security groups, route tables, load balancers and public
+ * addresses. In: what clients send. Out: rows for `resourceRoutes`, with the rules that Azure has for each.
+ */
+import type { ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
+import { withDefaults } from '../resources/resourceRoutes.ts';
+import { present, type ArmResource } from '../resourceStore.ts';
+import { contains, overlaps, parsePrefix } from './addressPrefix.ts';
+import { prefixOf, type SubnetAddresses } from './subnetAddresses.ts';
+
+export const VIRTUAL_NETWORKS = 'Microsoft.Network/virtualNetworks';
+export const SUBNETS = 'Microsoft.Network/virtualNetworks/subnets';
+export const SECURITY_GROUPS = 'Microsoft.Network/networkSecurityGroups';
+export const ROUTE_TABLES = 'Microsoft.Network/routeTables';
+export const LOAD_BALANCERS = 'Microsoft.Network/loadBalancers';
+export const BACKEND_POOLS = 'Microsoft.Network/loadBalancers/backendAddressPools';
+const PUBLIC_ADDRESSES = 'Microsoft.Network/publicIPAddresses';
+const NETWORK_INTERFACES = 'Microsoft.Network/networkInterfaces';
+
+const COMMON = { tracked: true, put: 'async', patch: 'tags', remove: 'accepted', duration: 'other' } as const;
+
+export function networkKinds(addresses: SubnetAddresses): readonly ResourceKind[] {
+  const inUse = (subnet: ArmResource): void => {
+    const [holder] = addresses.holders(subnet.id);
+    if (holder === undefined) return;
+    throw new ArmError(
+      400,
+      'InUseSubnetCannotBeDeleted',
+      `Subnet ${subnet.name} is in use by ${holder} and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.`,
+      { details: [] },
+    );
+  };
+  const showSubnet = (subnet: ArmResource): ArmResource => {
+    const holders = addresses.holders(subnet.id);
+    const ipConfigurations = holders.map((id) => ({ id }));
+    return holders.length === 0 ? subnet : { ...subnet, properties: { ...subnet.properties, ipConfigurations } };
+  };
+  return [
+    {
+      ...COMMON,
+      type: VIRTUAL_NETWORKS,
+      properties: virtualNetworkOf,
+      afterPut: putSubnets,
+      show: (context, network) => ({
+        ...network,
+        properties: {
+          ...network.properties,
+          subnets: context.store.children(network.id, SUBNETS).map((subnet) => present(showSubnet(subnet))),
+        },
+      }),
+      checkDelete: (context, network) => context.store.children(network.id, SUBNETS).forEach(inUse),
+    },
+    {
+      ...COMMON,
+      type: SUBNETS,
+      tracked: false,
+      properties: (wish) => subnetOf(wish.context, wish.id, wish.name, wish.body),
+      show: (_context, subnet) => showSubnet(subnet),
+      checkDelete: (_context, subnet) => inUse(subnet),
+    },
+    {
+      ...COMMON,
+      type: SECURITY_GROUPS,
+      properties: withGuid({ securityRules: [] }),
+      checkDelete: (context, group) =>
+        refuseWhileUsed(context, group, 'networkSecurityGroup', 'InUseNetworkSecurityGroupCannotBeDeleted'),
+    },
+    { ...COMMON, type: ROUTE_TABLES, properties: withGuid({ routes: [], disableBgpRoutePropagation: false }) },
+    {
+      ...COMMON,
+      type: LOAD_BALANCERS,
+      members: ['sku'],
+      properties: loadBalancerOf,
+      afterPut: putPools,
+      show: (context, balancer) => ({
+        ...balancer,
+        properties: { ...balancer.properties, backendAddressPools: poolsOf(context, balancer.id) },
+      }),
+    },
+    {
+      ...COMMON,
+      type: BACKEND_POOLS,
+      tracked: false,
+      properties: ({ body }) => withDefaults(body, {}),
+      show: (context, pool) => showPool(context, pool),
+    },
+    {
+      ...COMMON,
+      type: PUBLIC_ADDRESSES,
+      members: ['sku'],
+      properties: (wish) => ({
+        ipAddress: `20.${octet(wish)}.${octet(wish)}.${octet(wish)}`,
+        ...existingText(wish, 'ipAddress'),
+        ...withGuid({ publicIPAddressVersion: 'IPv4', publicIPAllocationMethod: 'Static', idleTimeoutInMinutes: 4 })(
+          wish,
+        ),
+      }),
+    },
+  ];
+}
+
+function withGuid(defaults: JsonObject): ResourceKind['properties'] {
+  return (wish) => ({
+    ...withDefaults(wish.body, defaults),
+    resourceGuid: textAt(wish.existing?.properties, 'resourceGuid') ?? wish.context.random.uuid(),
+  });
+}
+
+function existingText({ existing }: Wish, member: string): JsonObject {
+  const text = textAt(existing?.properties, member);
+  return text === undefined ? {} : { [member]: text };
+}
+
+function octet({ context }: Wish): number {
+  return Math.floor(context.random.next() * 256);
+}
+
+function virtualNetworkOf(wish: Wish): JsonObject {
+  const prefixes = listAt(wish.body, 'properties', 'addressSpace', 'addressPrefixes').map(String);
+  if (prefixes.length === 0) {
+    throw new ArmError(
+      400,
+      'InvalidRequestFormat',
+      `Virtual network ${wish.id} must have an address space with one or more address prefixes.`,
+    );
+  }
+  prefixes.forEach(parsePrefix);
+  const { subnets: _subnets, ...rest } = objectAt(wish.body, 'properties');
+  return {
+    enableDdosProtection: false,
+    virtualNetworkPeerings: [],
+    ...rest,
+    resourceGuid: textAt(wish.existing?.properties, 'resourceGuid') ?? wish.context.random.uuid(),
+  };
+}
+
+/** Subnets inside the body of a network are resources of their own; those it no longer names go. */
+function putSubnets(context: ArmContext, network: ArmResource, { body }: Wish): void {
+  if (objectAt(body, 'properties')['subnets'] === undefined) return;
+  const wanted = listAt(body, 'properties', 'subnets');
+  const names = new Set(wanted.map((each) => textAt(each, 'name')?.toLowerCase()));
+  for (const old of context.store.children(network.id, SUBNETS)) {
+    if (!names.has(old.name.toLowerCase())) context.store.delete(old.id);
+  }
+  for (const each of wanted) {
+    const name = textAt(each, 'name') ?? '';
+    const id = `${network.id}/subnets/${name}`;
+    const properties = { ...subnetOf(context, id, name, each), provisioningState: 'Succeeded' };
+    context.store.put({ id, name, type: SUBNETS, etag: `W/"${context.random.uuid()}"`, properties });
+  }
+}
+
+function subnetOf(context: ArmContext, id: string, name: string, body: unknown): JsonObject {
+  const network = context.store.find(id.split('/').slice(0, -2).join('/'));
+  const properties = withDefaults(body, {
+    delegations: [],
+    privateEndpointNetworkPolicies: 'Disabled',
+    privateLinkServiceNetworkPolicies: 'Enabled',
+  });
+  const prefix = prefixOf({ id, name, type: SUBNETS, etag: '', properties });
+  const spaces = listAt(network?.properties, 'addressSpace', 'addressPrefixes').map((space) =>
+    parsePrefix(String(space)),
+  );
+  if (!spaces.some((space) => contains(space, prefix))) {
+    throw new ArmError(
+      400,
+      'NetcfgSubnetRangeOutsideVnet',
+      `Subnet '${name}' is not valid because its IP address range is outside the IP address range of virtual network '${network?.name ?? ''}'.`,
+      { details: [] },
+    );
+  }
+  const clash = context.store
+    .children(network?.id ?? '', SUBNETS)
+    .find((other) => other.id.toLowerCase() !== id.toLowerCase() && overlaps(prefixOf(other), prefix));
+  if (clash === undefined) return properties;
+  throw new ArmError(
+    400,
+    'NetcfgSubnetRangesOverlap',
+    `Subnet '${name}' is not valid because its IP address range overlaps with that of an existing subnet in virtual network '${network?.name ?? ''}'.`,
+    { details: [] },
+  );
+}
+
+function loadBalancerOf(wish: Wish): JsonObject {
+  const { backendAddressPools: _pools, ...rest } = objectAt(wish.body, 'properties');
+  return {
+    frontendIPConfigurations: [],
+    loadBalancingRules: [],
+    probes: [],
+    inboundNatRules: [],
+    outboundRules: [],
+    ...rest,
+    resourceGuid: textAt(wish.existing?.properties, 'resourceGuid') ?? wish.context.random.uuid(),
+  };
+}
+
+function putPools(context: ArmContext, balancer: ArmResource, { body }: Wish): void {
+  if (objectAt(body, 'properties')['backendAddressPools'] === undefined) return;
+  const wanted = listAt(body, 'properties', 'backendAddressPools');
+  const names = new Set(wanted.map((each) => textAt(each, 'name')?.toLowerCase()));
+  for (const old of context.store.children(balancer.id, BACKEND_POOLS)) {
+    if (!names.has(old.name.toLowerCase())) context.store.delete(old.id);
+  }
+  for (const each of wanted) {
+    const name = textAt(each, 'name') ?? '';
+    const properties = { ...objectAt(each, 'properties'), provisioningState: 'Succeeded' };
+    const etag = `W/"${context.random.uuid()}"`;
+    context.store.put({
+      id: `${balancer.id}/backendAddressPools/${name}`,
+      name,
+      type: BACKEND_POOLS,
+      etag,
+      properties,
+    });
+  }
+}
+
+function poolsOf(context: ArmContext, balancerId: string): readonly object[] {
+  return context.store.children(balancerId, BACKEND_POOLS).map((pool) => present(showPool(context, pool)));
+}
+
+/** Which interfaces are in a pool is written on the interfaces. */
+function showPool(context: ArmContext, pool: ArmResource): ArmResource {
+  const wanted = pool.id.toLowerCase();
+  const members = context.store
+    .list(NETWORK_INTERFACES)
+    .flatMap((nic) =>
+      listAt(nic.properties, 'ipConfigurations').filter((configuration) =>
+        listAt(configuration, 'properties', 'loadBalancerBackendAddressPools').some(
+          (each) => textAt(each, 'id')?.toLowerCase() === wanted,
+        ),
+      ),
+    );
+  if (members.length === 0) return pool;
+  const backendIPConfigurations = members.map((configuration) => ({ id: textAt(configuration, 'id') }));
+  return { ...pool, properties: { ...pool.properties, backendIPConfigurations } };
+}
+
+function refuseWhileUsed(context: ArmContext, resource: ArmResource, member: string, code: string): void {
+  const wanted = resource.id.toLowerCase();
+  const user = [...context.store.list(NETWORK_INTERFACES), ...context.store.list(SUBNETS)].find(
+    ({ properties }) => textAt(properties, member, 'id')?.toLowerCase() === wanted,
+  );
+  if (user === undefined) return;
+  throw new ArmError(
+    400,
+    code,
+    `${resource.type.split('/').at(-1) ?? ''} ${resource.id} cannot be deleted because it is in use by the following resources: ${user.id}. In order to delete it, remove the association with the resource(s). To learn how to do this, see aka.ms/deletensg.`,
+    { details: [] },
+  );
+}

@@ -1,0 +1,114 @@
+/**
+ * The addresses of subnets. In: the interfaces in the store. Out: free addresses, as many as are asked for at once, and
+ * who holds the others. Nothing is kept but what the interfaces say, so a restored store needs nothing more.
+ */
+import { ArmError } from '../armError.ts';
+import { listAt, textAt } from '../jsonPath.ts';
+import type { ArmResource, ResourceStore } from '../resourceStore.ts';
+import { formatAddress, parseAddress, parsePrefix, type AddressPrefix } from './addressPrefix.ts';
+
+const NETWORK_INTERFACES = 'microsoft.network/networkinterfaces';
+/** The network, the gateway, two for DNS at the start, and the broadcast address at the end. */
+const RESERVED_AT_START = 4;
+const RESERVED_AT_END = 1;
+
+interface SubnetUse {
+  /** By address: the id of the configuration that has it. */
+  readonly holders: Map<number, string>;
+  /** Where the search for a free one goes on. */
+  next: number;
+}
+
+export class SubnetAddresses {
+  private readonly uses = new Map<string, SubnetUse>();
+
+  constructor(store: ResourceStore) {
+    store.onChange((before, after) => {
+      for (const { subnet, address } of addressesOf(before)) this.useOf(subnet).holders.delete(address);
+      for (const { subnet, address, configuration } of addressesOf(after)) {
+        this.useOf(subnet).holders.set(address, configuration);
+      }
+    });
+  }
+
+  /** The next free addresses of the subnet; all of them or none. */
+  allocate(subnet: ArmResource, count: number): readonly string[] {
+    const prefix = prefixOf(subnet);
+    const use = this.useOf(subnet.id);
+    const room = prefix.size - RESERVED_AT_START - RESERVED_AT_END - use.holders.size;
+    if (room < count) {
+      throw new ArmError(
+        400,
+        'SubnetIsFull',
+        `Subnet ${subnet.name} with address prefix ${prefix.text} does not have enough capacity for ${count} IP addresses.`,
+        { details: [] },
+      );
+    }
+    const found: string[] = [];
+    let offset = use.next;
+    while (found.length < count) {
+      if (!use.holders.has(prefix.base + offset)) found.push(formatAddress(prefix.base + offset));
+      offset = offset + 1 >= prefix.size - RESERVED_AT_END ? RESERVED_AT_START : offset + 1;
+    }
+    use.next = offset;
+    return found;
+  }
+
+  /** An address that the client chose. */
+  claim(subnet: ArmResource, text: string, configuration: string): string {
+    const prefix = prefixOf(subnet);
+    const address = parseAddress(text);
+    const offset = (address ?? 0) - prefix.base;
+    if (address === undefined || offset < 0 || offset >= prefix.size) {
+      throw new ArmError(
+        400,
+        'PrivateIPAddressNotInSubnet',
+        `Private static IP address ${text} does not belong to the range of subnet prefix ${prefix.text}.`,
+      );
+    }
+    if (offset < RESERVED_AT_START || offset >= prefix.size - RESERVED_AT_END) {
+      throw new ArmError(
+        400,
+        'PrivateIPAddressInReservedRange',
+        `Private static IP address ${text} falls within reserved IP range of subnet prefix ${prefix.text}.`,
+      );
+    }
+    const holder = this.useOf(subnet.id).holders.get(address);
+    if (holder === undefined || holder.toLowerCase() === configuration.toLowerCase()) return text;
+    throw new ArmError(
+      400,
+      'PrivateIPAddressIsAllocated',
+      `IP configuration ${configuration} is using the private IP address ${text} which is already allocated to resource ${holder}.`,
+    );
+  }
+
+  /** Ids of the configurations that have an address of the subnet. */
+  holders(subnetId: string): readonly string[] {
+    return [...(this.uses.get(subnetId.toLowerCase())?.holders.values() ?? [])];
+  }
+
+  private useOf(subnetId: string): SubnetUse {
+    const key = subnetId.toLowerCase();
+    const use = this.uses.get(key) ?? { holders: new Map<number, string>(), next: RESERVED_AT_START };
+    this.uses.set(key, use);
+    return use;
+  }
+}
+
+export function prefixOf(subnet: ArmResource): AddressPrefix {
+  const single = textAt(subnet.properties, 'addressPrefix');
+  const [first] = listAt(subnet.properties, 'addressPrefixes');
+  return parsePrefix(single ?? (typeof first === 'string' ? first : ''));
+}
+
+function* addressesOf(
+  resource: ArmResource | undefined,
+): Generator<{ readonly subnet: string; readonly address: number; readonly configuration: string }> {
+  if (resource?.type.toLowerCase() !== NETWORK_INTERFACES) return;
+  for (const configuration of listAt(resource.properties, 'ipConfigurations')) {
+    const subnet = textAt(configuration, 'properties', 'subnet', 'id');
+    const address = parseAddress(textAt(configuration, 'properties', 'privateIPAddress') ?? '');
+    if (subnet === undefined || address === undefined) continue;
+    yield { subnet, address, configuration: textAt(configuration, 'id') ?? resource.id };
+  }
+}

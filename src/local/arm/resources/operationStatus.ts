@@ -1,0 +1,56 @@
+/** How a client follows an operation. In: the id in the address. Out: its progress, or its result once it has one. */
+import { retryAfter, timestamp, type ArmContext } from '../armContext.ts';
+import type { Operation } from '../operations.ts';
+import type { ArmResponse, Route } from '../server/router.ts';
+
+const PROVIDERS: readonly string[] = ['Microsoft.Compute', 'Microsoft.Network', 'Microsoft.ContainerService'];
+
+export function operationRoutes(context: ArmContext): readonly Route[] {
+  return PROVIDERS.flatMap((namespace): readonly Route[] => {
+    const location = `/subscriptions/{subscription}/providers/${namespace}/locations/{location}`;
+    return [
+      {
+        name: 'operations.get',
+        method: 'GET',
+        path: `${location}/operations/{id}`,
+        handle: ({ parameters: { id = '' } }) => progress(context, context.operations.find(id)),
+      },
+      {
+        name: 'operationResults.get',
+        method: 'GET',
+        path: `${location}/operationResults/{id}`,
+        handle: ({ parameters: { id = '' }, path, query }) => {
+          const answer = result(context, context.operations.find(id));
+          // A client without the operation's other address goes on with this one.
+          const self = `${context.endpoint()}${path}?${query.toString()}`;
+          return answer.status === 202 ? { ...answer, headers: { ...answer.headers, location: self } } : answer;
+        },
+      },
+    ];
+  });
+}
+
+function progress(context: ArmContext, operation: Operation): ArmResponse {
+  return {
+    status: 200,
+    headers: operation.status === 'InProgress' ? { 'retry-after': retryAfter(context, operation) } : {},
+    body: {
+      name: operation.id,
+      startTime: timestamp(operation.startedAt),
+      ...(operation.endedAt === undefined ? {} : { endTime: timestamp(operation.endedAt) }),
+      status: operation.status,
+      ...(operation.error === undefined ? {} : { error: operation.error.content() }),
+    },
+  };
+}
+
+/** 202 while it runs; then what it brought, or 204 when there is nothing to show. */
+export function result(context: ArmContext, operation: Operation): ArmResponse {
+  if (operation.status === 'InProgress') {
+    return { status: 202, headers: { 'retry-after': retryAfter(context, operation) } };
+  }
+  if (operation.error !== undefined) throw operation.error;
+  const body = operation.result?.();
+  if (body === 'empty') return { status: 200 };
+  return body === undefined ? { status: 204 } : { status: 200, body };
+}

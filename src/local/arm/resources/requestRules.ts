@@ -1,0 +1,118 @@
+/**
+ * What ARM checks of any resource before its provider sees the request. In: a request and the resource that is there.
+ * Out: nothing, or the error: preconditions, location, tags, groups that are going.
+ */
+import type { ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { textAt, textsAt } from '../jsonPath.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import type { ArmRequest } from '../server/router.ts';
+
+const MAX_TAGS = 50;
+const MAX_TAG_NAME = 512;
+const MAX_TAG_VALUE = 256;
+const RESERVED_IN_TAGS = /[<>%&\\?/]/;
+
+/** ETags in `If-Match` and `If-None-Match`, compared as Azure does: with or without the quotes. */
+export function checkPreconditions(request: ArmRequest, existing: ArmResource | undefined): void {
+  const wanted = request.headers['if-match'];
+  const unwanted = request.headers['if-none-match'];
+  const name = existing?.name ?? request.parameters['name'] ?? '';
+  if (unwanted === '*' && existing !== undefined) {
+    throw new ArmError(
+      412,
+      'PreconditionFailed',
+      `Precondition failed. The resource '${name}' exists and the If-None-Match header asks that it does not.`,
+    );
+  }
+  if (typeof wanted !== 'string' || wanted === '') return;
+  if (existing !== undefined && (wanted === '*' || bare(wanted) === bare(existing.etag))) return;
+  throw new ArmError(
+    412,
+    'PreconditionFailed',
+    `Precondition failed. Etag provided in if-match header ${wanted} does not match etag ${existing?.etag ?? ''} of resource '${name}' in NRP data store.`,
+  );
+}
+
+function bare(etag: string): string {
+  return etag.replace(/^W\//, '').replaceAll('"', '');
+}
+
+/** Where a resource is to be; throws when that is nowhere, elsewhere than it is, or where Azure is not. */
+export function checkLocation(
+  context: ArmContext,
+  type: string,
+  name: string,
+  body: unknown,
+  existing: ArmResource | undefined,
+): string {
+  const location = textAt(body, 'location');
+  if (location === undefined || location === '') {
+    throw new ArmError(400, 'LocationRequired', 'The location property is required for this definition.');
+  }
+  const normal = normalLocation(location);
+  if (existing?.location !== undefined && normalLocation(existing.location) !== normal) {
+    throw new ArmError(
+      409,
+      'InvalidResourceLocation',
+      `The resource '${name}' already exists in location '${existing.location}' in resource group '${existing.id.split('/')[4] ?? ''}'. A resource with the same name cannot be created in location '${location}'. Please select a new resource name.`,
+    );
+  }
+  if (normal === context.location) return normal;
+  throw new ArmError(
+    400,
+    'LocationNotAvailableForResourceType',
+    `The provided location '${location}' is not available for resource type '${type}'. List of available regions for the resource type is '${context.location}'.`,
+  );
+}
+
+export function normalLocation(location: string): string {
+  return location.toLowerCase().replaceAll(' ', '');
+}
+
+export function checkTags(body: unknown): Readonly<Record<string, string>> {
+  const tags = textsAt(body, 'tags');
+  const names = Object.keys(tags);
+  if (names.length > MAX_TAGS) {
+    throw new ArmError(
+      400,
+      'InvalidTags',
+      `The number of tags '${names.length}' exceeds the allowed count of '${MAX_TAGS}'.`,
+    );
+  }
+  const reserved = names.filter((name) => RESERVED_IN_TAGS.test(name));
+  if (reserved.length > 0) {
+    throw new ArmError(
+      400,
+      'InvalidTagNameCharacters',
+      `The following tag names contain reserved characters '<,>,%,&,\\,?,/' or control characters: '${reserved.join(',')}'.`,
+    );
+  }
+  for (const [name, value] of Object.entries(tags)) {
+    if (name.length > MAX_TAG_NAME) {
+      throw new ArmError(
+        400,
+        'TagNameTooLong',
+        `The tag name '${name}' exceeds the limit of ${MAX_TAG_NAME} characters.`,
+      );
+    }
+    if (value.length > MAX_TAG_VALUE) {
+      throw new ArmError(
+        400,
+        'TagValueTooLong',
+        `The value of tag '${name}' exceeds the limit of ${MAX_TAG_VALUE} characters.`,
+      );
+    }
+  }
+  return tags;
+}
+
+/** Nothing is made in a group that is on its way out. */
+export function checkGroup(context: ArmContext, group: string): void {
+  if (context.store.group(group).provisioningState !== 'Deleting') return;
+  throw new ArmError(
+    409,
+    'ResourceGroupBeingDeleted',
+    `The resource group '${group}' is in deprovisioning state and cannot perform this operation.`,
+  );
+}

@@ -1,0 +1,149 @@
+/**
+ * Resource groups. In: PUT, GET, HEAD, PATCH, list and DELETE. Out: groups; one that is deleted takes what is in it
+ * along, machines first, and is followed through `Location` alone.
+ */
+import { listed, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { objectAt, textAt } from '../jsonPath.ts';
+import { parseEqualities } from '../server/odataFilter.ts';
+import type { ResourceGroup } from '../resourceStore.ts';
+import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
+import { result } from './operationStatus.ts';
+import { checkTags, normalLocation } from './requestRules.ts';
+
+const GROUP_NAME = /^[-\w.()]{0,89}[-\w()]$/;
+const TYPE = 'Microsoft.Resources/resourceGroups';
+
+export interface ResourceGroupsOptions {
+  /** Empties a group: what is in it goes in the order that its types need. */
+  readonly empty: (group: string) => void;
+}
+
+export function resourceGroupRoutes(context: ArmContext, { empty }: ResourceGroupsOptions): readonly Route[] {
+  const { store } = context;
+  const collection = '/subscriptions/{subscription}/resourceGroups';
+  const nameOf = ({ parameters: { group = '' } }: ArmRequest): string => group;
+  const show = (group: ResourceGroup): object => {
+    const { provisioningState, ...rest } = group;
+    return { id: store.groupId(group.name), type: TYPE, ...rest, properties: { provisioningState } };
+  };
+  const route = (name: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
+    name: `resourceGroups.${name}`,
+    method,
+    path,
+    handle,
+  });
+  return [
+    route('list', 'GET', collection, ({ query }) => listed(filtered(store.allGroups(), query).map(show))),
+    route('get', 'GET', `${collection}/{group}`, (request) => ({
+      status: 200,
+      body: show(store.group(nameOf(request))),
+    })),
+    route('checkExistence', 'HEAD', `${collection}/{group}`, (request) => ({
+      status: store.findGroup(nameOf(request)) === undefined ? 404 : 204,
+    })),
+    route('createOrUpdate', 'PUT', `${collection}/{group}`, (request) => createGroup(context, request, show)),
+    route('update', 'PATCH', `${collection}/{group}`, (request) => {
+      const found = store.group(nameOf(request));
+      const updated =
+        objectAt(request.body)['tags'] === undefined ? found : { ...found, tags: checkTags(request.body) };
+      store.putGroup(updated);
+      return { status: 200, body: show(updated) };
+    }),
+    route('delete', 'DELETE', `${collection}/{group}`, (request) => deleteGroup(context, request, empty)),
+    {
+      name: 'operationResults.get',
+      method: 'GET',
+      path: '/subscriptions/{subscription}/operationresults/{id}',
+      handle: ({ parameters: { id = '' }, path, query }) => {
+        const answer = result(context, context.operations.find(id));
+        const location = `${context.endpoint()}${path}?${query.toString()}`;
+        if (answer.status === 202) return { ...answer, headers: { ...answer.headers, location } };
+        return { status: 200 };
+      },
+    },
+  ];
+}
+
+function createGroup(context: ArmContext, request: ArmRequest, show: (group: ResourceGroup) => object): ArmResponse {
+  const { store } = context;
+  const { group: name = '' } = request.parameters;
+  if (!GROUP_NAME.test(name)) {
+    throw new ArmError(
+      400,
+      'InvalidResourceGroup',
+      `The provided resource group name '${name}' has these invalid characters or ends with a period. The name can only be a letter, digit, '-', '.', '(', ')' or '_', and at most 90 characters long.`,
+    );
+  }
+  const location = textAt(request.body, 'location');
+  if (location === undefined) {
+    throw new ArmError(400, 'LocationRequired', 'The location property is required for this definition.');
+  }
+  const existing = store.findGroup(name);
+  if (existing?.provisioningState === 'Deleting') {
+    throw new ArmError(
+      409,
+      'ResourceGroupBeingDeleted',
+      `The resource group '${name}' is in deprovisioning state and cannot perform this operation.`,
+    );
+  }
+  if (existing !== undefined && normalLocation(existing.location) !== normalLocation(location)) {
+    throw new ArmError(
+      409,
+      'InvalidResourceGroupLocation',
+      `Invalid resource group location '${location}'. The Resource group already exists in location '${existing.location}'.`,
+    );
+  }
+  if (!CATALOGUE_LOCATIONS.includes(normalLocation(location))) {
+    throw new ArmError(
+      400,
+      'LocationNotAvailableForResourceGroup',
+      `The provided location '${location}' is not available for resource group. List of available regions is '${CATALOGUE_LOCATIONS.join(',')}'.`,
+    );
+  }
+  const managedBy = textAt(request.body, 'managedBy');
+  const group: ResourceGroup = {
+    name: existing?.name ?? name,
+    location: normalLocation(location),
+    tags: checkTags(request.body),
+    ...(managedBy === undefined ? {} : { managedBy }),
+    provisioningState: 'Succeeded',
+  };
+  store.putGroup(group);
+  return { status: existing === undefined ? 201 : 200, body: show(group) };
+}
+
+function deleteGroup(context: ArmContext, request: ArmRequest, empty: (group: string) => void): ArmResponse {
+  const { store, operations, durations } = context;
+  const found = store.group(request.parameters['group'] ?? '');
+  store.putGroup({ ...found, provisioningState: 'Deleting' });
+  const operation = operations.begin({
+    milliseconds: durations.resourceGroupDelete + (request.extraTime ?? 0),
+    finish: () => {
+      empty(found.name);
+      store.deleteGroup(found.name);
+    },
+    failure: request.lateFault && {
+      error: request.lateFault.error,
+      apply: () => store.putGroup({ ...found, provisioningState: 'Succeeded' }),
+    },
+  });
+  const version = request.query.get('api-version') ?? '';
+  return {
+    status: 202,
+    headers: {
+      location: `${context.endpoint()}/subscriptions/${store.subscriptionId}/operationresults/${operation.id}?api-version=${version}`,
+      'retry-after': String(Math.min(15, Math.floor(durations.resourceGroupDelete / 1000))),
+    },
+  };
+}
+
+/** `tagName eq 'a' and tagValue eq 'b'`. */
+function filtered(groups: readonly ResourceGroup[], query: URLSearchParams): readonly ResourceGroup[] {
+  const wanted = new Map(parseEqualities(query.get('$filter') ?? ''));
+  const name = wanted.get('tagName');
+  const value = wanted.get('tagValue');
+  if (name === undefined) return groups;
+  return groups.filter(({ tags }) => tags?.[name] !== undefined && (value === undefined || tags[name] === value));
+}

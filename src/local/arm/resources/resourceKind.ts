@@ -1,0 +1,47 @@
+/** How one type of resource behaves, as data: what `resourceRoutes` needs to serve it. */
+import type { ArmContext, ArmDurations } from '../armContext.ts';
+import type { JsonObject } from '../jsonPath.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import type { ArmRequest } from '../server/router.ts';
+
+/** A PUT or PATCH that has passed the common checks. */
+export interface Wish {
+  readonly context: ArmContext;
+  readonly request: ArmRequest;
+  readonly id: string;
+  readonly name: string;
+  readonly body: unknown;
+  readonly existing: ArmResource | undefined;
+}
+
+export interface ResourceKind {
+  /** `Microsoft.Network/virtualNetworks/subnets`: one or more steps. */
+  readonly type: string;
+  /** What its operations are called; the last step of the type unless told otherwise. */
+  readonly operations?: string;
+  /** Has a location and tags of its own, and is listed in the whole subscription. */
+  readonly tracked: boolean;
+  /** Has a location and tags although it is listed below its parent only. */
+  readonly tagged?: true;
+  /**
+   * How a PUT is answered: with the finished resource; with the unfinished one and an operation (201, or 200 when it
+   * was there); or with a mere acceptance and an operation (202). Absent: clients cannot write this type.
+   */
+  readonly put?: 'sync' | 'async' | 'accepted';
+  /** PATCH changes tags only, merges what it is given, or does not exist. */
+  readonly patch?: 'tags' | 'merge';
+  /** Absent: clients cannot delete this type. */
+  readonly remove?: 'sync' | 'accepted';
+  readonly duration: keyof ArmDurations;
+  /** What is stored as properties, without the provisioning state; throws what the provider would refuse. */
+  readonly properties: (wish: Wish) => JsonObject;
+  /** What is kept and never shown. */
+  readonly hidden?: (wish: Wish) => JsonObject;
+  /** What changes between the store and the client. */
+  readonly show?: (context: ArmContext, resource: ArmResource) => object;
+  readonly afterPut?: (context: ArmContext, resource: ArmResource, wish: Wish) => void;
+  readonly checkDelete?: (context: ArmContext, resource: ArmResource) => void;
+  readonly afterDelete?: (context: ArmContext, resource: ArmResource) => void;
+  /** Top-level members besides location, tags, zones and identity that a client may set. */
+  readonly members?: readonly ('sku' | 'kind' | 'managedBy')[];
+}

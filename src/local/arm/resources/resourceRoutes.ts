@@ -1,0 +1,287 @@
+/**
+ * Serves a type of resource as its row says. In: the context and a `ResourceKind`. Out: routes to create, read, list,
+ * change and delete it, with the long-running operations, preconditions and errors that ARM has for every type.
+ */
+import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import type { Operation } from '../operations.ts';
+import { present, type ArmResource } from '../resourceStore.ts';
+import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { checkGroup, checkLocation, checkPreconditions, checkTags } from './requestRules.ts';
+import type { ResourceKind, Wish } from './resourceKind.ts';
+
+const HOLES: readonly string[] = ['name', 'child', 'grandchild'];
+
+export function resourceRoutes(context: ArmContext, kind: ResourceKind): readonly Route[] {
+  return new KindRoutes(context, kind).routes();
+}
+
+class KindRoutes {
+  private readonly context: ArmContext;
+  private readonly kind: ResourceKind;
+  private readonly namespace: string;
+  private readonly steps: readonly string[];
+  /** Operations under way, by lower-case id. */
+  private readonly busy = new Map<string, Operation>();
+
+  constructor(context: ArmContext, kind: ResourceKind) {
+    this.context = context;
+    this.kind = kind;
+    const [namespace = '', ...steps] = kind.type.split('/');
+    this.namespace = namespace;
+    this.steps = steps;
+  }
+
+  routes(): readonly Route[] {
+    const { kind, context } = this;
+    const last = this.steps.at(-1) ?? '';
+    const operations = kind.operations ?? last;
+    const group = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${this.namespace}`;
+    const parents = this.steps.slice(0, -1).map((step, index) => `${step}/{${HOLES[index] ?? ''}}`);
+    const collection = [group, ...parents, last].join('/');
+    const item = `${collection}/{${HOLES[this.steps.length - 1] ?? ''}}`;
+    const route = (verb: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
+      name: `${operations}.${verb}`,
+      method,
+      path,
+      handle,
+    });
+    return [
+      route('list', 'GET', collection, (request) => this.list(request)),
+      route('get', 'GET', item, (request) => {
+        const found = this.find(request);
+        return { status: 200, body: this.show(found), headers: { etag: found.etag } };
+      }),
+      ...(kind.tracked
+        ? [
+            route('listAll', 'GET', `/subscriptions/{subscription}/providers/${kind.type}`, (request) =>
+              paged(context, request, context.store.list(kind.type), (resource) => this.show(resource)),
+            ),
+          ]
+        : []),
+      ...(kind.put ? [route('createOrUpdate', 'PUT', item, (request) => this.put(request))] : []),
+      ...(kind.patch
+        ? [route(kind.patch === 'tags' ? 'updateTags' : 'update', 'PATCH', item, (request) => this.patch(request))]
+        : []),
+      ...(kind.remove ? [route('delete', 'DELETE', item, (request) => this.delete(request))] : []),
+    ];
+  }
+
+  private list(request: ArmRequest): ArmResponse {
+    const { group = '' } = request.parameters;
+    const { store } = this.context;
+    const names = this.names(request).slice(0, this.steps.length - 1);
+    const found =
+      names.length === 0
+        ? store.list(this.kind.type, group)
+        : store.children(store.get(group, this.parentType(), ...names).id, this.kind.type);
+    return paged(this.context, request, found, (resource) => this.show(resource));
+  }
+
+  private find(request: ArmRequest): ArmResource {
+    return this.context.store.get(request.parameters['group'] ?? '', this.kind.type, ...this.names(request));
+  }
+
+  private put(request: ArmRequest): ArmResponse {
+    const { context, kind } = this;
+    const { store } = context;
+    const group = request.parameters['group'] ?? '';
+    checkGroup(context, group);
+    const names = this.names(request);
+    this.checkParent(group, names);
+    const id = store.idOf(group, kind.type, ...names);
+    const existing = store.find(id);
+    checkPreconditions(request, existing);
+    this.checkIdle(id);
+    const body = { ...objectAt(request.body) };
+    const name = existing?.name ?? names.at(-1) ?? '';
+    const wish: Wish = { context, request, id: existing?.id ?? id, name, body, existing };
+    return this.write(wish, this.placed(name, body, existing));
+  }
+
+  private patch(request: ArmRequest): ArmResponse {
+    const { context, kind } = this;
+    const existing = this.find(request);
+    checkPreconditions(request, existing);
+    this.checkIdle(existing.id);
+    const given = objectAt(request.body);
+    const tags = given['tags'] === undefined ? existing.tags : checkTags(given);
+    if (kind.patch === 'tags') {
+      const updated = { ...existing, ...(tags && { tags }), etag: this.newEtag() };
+      context.store.put(updated);
+      return { status: 200, body: this.show(updated) };
+    }
+    const properties = { ...existing.properties, ...objectAt(given, 'properties') };
+    const body = { ...existing, ...given, tags, properties };
+    const wish: Wish = { context, request, id: existing.id, name: existing.name, body, existing };
+    return this.write(wish, {
+      ...(existing.location === undefined ? {} : { location: existing.location }),
+      ...(tags && { tags }),
+    });
+  }
+
+  private placed(
+    name: string,
+    body: unknown,
+    existing: ArmResource | undefined,
+  ): Pick<ArmResource, 'location' | 'tags'> {
+    const { context, kind } = this;
+    if (kind.tracked) {
+      return { location: checkLocation(context, kind.type, name, body, existing), tags: checkTags(body) };
+    }
+    return kind.tagged ? { location: context.location, tags: checkTags(body) } : {};
+  }
+
+  private write(wish: Wish, placed: Pick<ArmResource, 'location' | 'tags'>): ArmResponse {
+    const { context, kind } = this;
+    const { existing, id, body, request } = wish;
+    const given = objectAt(body);
+    const zones = listAt(body, 'zones').map(String);
+    const members = Object.fromEntries(
+      (kind.members ?? []).filter((member) => given[member] !== undefined).map((member) => [member, given[member]]),
+    );
+    const state = kind.put === 'sync' ? 'Succeeded' : existing === undefined ? this.creating() : 'Updating';
+    const hidden = kind.hidden?.(wish) ?? existing?.hidden;
+    const resource: ArmResource = {
+      id,
+      name: wish.name,
+      type: kind.type,
+      ...placed,
+      ...(zones.length === 0 ? {} : { zones }),
+      ...(given['identity'] === undefined ? {} : { identity: given['identity'] }),
+      ...(existing?.managedBy === undefined ? {} : { managedBy: existing.managedBy }),
+      ...members,
+      etag: this.newEtag(),
+      properties: { ...kind.properties(wish), provisioningState: state },
+      ...(hidden && { hidden }),
+    };
+    context.store.put(resource);
+    kind.afterPut?.(context, resource, wish);
+    const stored = context.store.find(id) ?? resource;
+    if (kind.put === 'sync') return { status: existing === undefined ? 201 : 200, body: this.show(stored) };
+    const operation = this.begin(request, id, () => this.settle(id, 'Succeeded', state));
+    const shown = { ...stored, ...(this.show(stored) as ArmResource) };
+    if (kind.put === 'accepted') return accepted(context, request, operation, shown);
+    return changed(context, request, existing === undefined ? 201 : 200, shown, operation);
+  }
+
+  private delete(request: ArmRequest): ArmResponse {
+    const { context, kind } = this;
+    const group = request.parameters['group'] ?? '';
+    const found = context.store.find(context.store.idOf(group, kind.type, ...this.names(request)));
+    if (found === undefined) return { status: 204 };
+    checkPreconditions(request, found);
+    this.checkIdle(found.id);
+    kind.checkDelete?.(context, found);
+    if (kind.remove === 'sync') {
+      this.remove(found.id);
+      return { status: 200 };
+    }
+    this.settle(found.id, 'Deleting');
+    return accepted(
+      context,
+      request,
+      this.begin(request, found.id, () => this.remove(found.id)),
+    );
+  }
+
+  private begin(request: ArmRequest, id: string, finish: () => void): Operation {
+    const { operations, durations } = this.context;
+    const key = id.toLowerCase();
+    const done = (then: () => void) => () => {
+      this.busy.delete(key);
+      then();
+    };
+    const operation = operations.begin({
+      milliseconds: durations[this.kind.duration] + (request.extraTime ?? 0),
+      finish: done(finish),
+      failure: request.lateFault && {
+        error: request.lateFault.error,
+        apply: done(() => this.settle(id, 'Failed')),
+      },
+      result: () => {
+        const found = this.context.store.find(id);
+        return found && this.show(found);
+      },
+    });
+    this.busy.set(key, operation);
+    return operation;
+  }
+
+  private remove(id: string): void {
+    const { store } = this.context;
+    const found = store.find(id);
+    if (found === undefined) return;
+    for (const child of store.children(id)) store.delete(child.id);
+    store.delete(id);
+    this.kind.afterDelete?.(this.context, found);
+  }
+
+  private settle(id: string, provisioningState: string, from?: string): void {
+    const found = this.context.store.find(id);
+    if (found === undefined) return;
+    if (from !== undefined && found.properties['provisioningState'] !== from) return;
+    this.context.store.put({ ...found, etag: this.newEtag(), properties: { ...found.properties, provisioningState } });
+  }
+
+  /** Two changes of one resource at a time do not go. */
+  private checkIdle(id: string): void {
+    const operation = this.busy.get(id.toLowerCase());
+    if (operation === undefined) return;
+    const { endpoint, store, location } = this.context;
+    const address = `${endpoint()}/subscriptions/${store.subscriptionId}/providers/${this.namespace}/locations/${location}/operations/${operation.id}`;
+    throw new ArmError(
+      409,
+      'AnotherOperationInProgress',
+      `Another operation on this or dependent resource is in progress. To retrieve status of the operation use uri: ${address}.`,
+      { details: [] },
+    );
+  }
+
+  private checkParent(group: string, names: readonly string[]): void {
+    if (this.steps.length === 1) return;
+    const { store } = this.context;
+    const parent = store.idOf(group, this.parentType(), ...names.slice(0, -1));
+    if (store.find(parent) !== undefined) return;
+    throw new ArmError(
+      404,
+      'ParentResourceNotFound',
+      `Failed to perform 'write' on resource(s) of type '${this.steps.join('/')}', because the parent resource '${parent}' could not be found.`,
+    );
+  }
+
+  private parentType(): string {
+    return [this.namespace, ...this.steps.slice(0, -1)].join('/');
+  }
+
+  private names({ parameters }: ArmRequest): readonly string[] {
+    return HOLES.slice(0, this.steps.length).map((hole) => parameters[hole] ?? '');
+  }
+
+  private show(resource: ArmResource): object {
+    const shown = this.kind.show?.(this.context, resource) ?? resource;
+    return present(shown as ArmResource);
+  }
+
+  private creating(): string {
+    return this.namespace === 'Microsoft.Network' ? 'Updating' : 'Creating';
+  }
+
+  private newEtag(): string {
+    return `W/"${this.context.random.uuid()}"`;
+  }
+}
+
+/** For properties that a client may leave out. */
+export function withDefaults(body: unknown, defaults: JsonObject): JsonObject {
+  return { ...defaults, ...objectAt(body, 'properties') };
+}
+
+/** A member of the properties that must be there and be text. */
+export function requiredText(body: unknown, ...path: readonly string[]): string {
+  const found = textAt(body, 'properties', ...path);
+  if (found !== undefined && found !== '') return found;
+  const target = path.join('.');
+  throw new ArmError(400, 'InvalidParameter', `Required parameter '${target}' is missing (null).`, { target });
+}

@@ -1,0 +1,131 @@
+/**
+ * What a subscription says of itself: its locations with their zones, and the providers that are registered in it. In:
+ * the context and the types that are served. Out: routes that read it.
+ */
+import { listed, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { NAMESPACES, versionsOf } from '../server/apiVersions.ts';
+import type { Route } from '../server/router.ts';
+import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
+import { REGIONS } from './regions.ts';
+
+const SUBSCRIPTION = '/subscriptions/{subscription}';
+
+export interface SubscriptionOptions {
+  readonly tenantId: string;
+  /** `Microsoft.Compute/virtualMachines`, … */
+  readonly types: readonly string[];
+}
+
+export function subscriptionRoutes(context: ArmContext, { tenantId, types }: SubscriptionOptions): readonly Route[] {
+  const { subscriptionId } = context.store;
+  const subscription = {
+    id: `/subscriptions/${subscriptionId}`,
+    authorizationSource: 'RoleBased',
+    managedByTenants: [],
+    subscriptionId,
+    tenantId,
+    displayName: 'nodewright local',
+    state: 'Enabled',
+    subscriptionPolicies: {
+      locationPlacementId: 'Public_2014-09-01',
+      quotaId: 'PayAsYouGo_2014-09-01',
+      spendingLimit: 'Off',
+    },
+  };
+  const tenant = {
+    id: `/tenants/${tenantId}`,
+    tenantId,
+    countryCode: 'US',
+    displayName: 'nodewright local',
+    tenantCategory: 'Home',
+  };
+  const get = (name: string, path: string, answer: Route['handle']): Route => ({
+    name,
+    method: 'GET',
+    path,
+    handle: answer,
+  });
+  return [
+    get('subscriptions.list', '/subscriptions', () => listed([subscription])),
+    get('subscriptions.get', SUBSCRIPTION, () => ({ status: 200, body: subscription })),
+    get('tenants.list', '/tenants', () => listed([tenant])),
+    get('subscriptions.listLocations', `${SUBSCRIPTION}/locations`, () =>
+      listed(CATALOGUE_LOCATIONS.map((name) => locationOf(subscriptionId, name))),
+    ),
+    {
+      name: 'subscriptions.checkZonePeers',
+      method: 'POST',
+      path: `${SUBSCRIPTION}/providers/Microsoft.Resources/checkZonePeers`,
+      handle: () => ({
+        status: 200,
+        body: {
+          subscriptionId,
+          location: context.location,
+          availabilityZonePeers: ['1', '2', '3'].map((zone) => ({ availabilityZone: zone, peers: [] })),
+        },
+      }),
+    },
+    get('providers.list', `${SUBSCRIPTION}/providers`, () =>
+      listed(NAMESPACES.map((namespace) => providerOf(subscriptionId, namespace, types))),
+    ),
+    get('providers.get', `${SUBSCRIPTION}/providers/{namespace}`, ({ parameters: { namespace = '' } }) => {
+      const known = NAMESPACES.find((each) => each.toLowerCase() === namespace.toLowerCase());
+      if (known === undefined) {
+        throw new ArmError(404, 'InvalidResourceNamespace', `The resource namespace '${namespace}' is invalid.`);
+      }
+      return { status: 200, body: providerOf(subscriptionId, known, types) };
+    }),
+  ];
+}
+
+function locationOf(subscriptionId: string, name: string): object {
+  const region = REGIONS[name];
+  return {
+    id: `/subscriptions/${subscriptionId}/locations/${name}`,
+    name,
+    type: 'Region',
+    displayName: region?.displayName ?? name,
+    regionalDisplayName: `(${region?.group ?? 'Other'}) ${region?.displayName ?? name}`,
+    metadata: {
+      regionType: 'Physical',
+      regionCategory: 'Recommended',
+      geography: region?.geography,
+      geographyGroup: region?.group,
+      longitude: region?.longitude,
+      latitude: region?.latitude,
+      physicalLocation: region?.place,
+      pairedRegion: (region?.paired ?? []).map((paired) => ({
+        name: paired,
+        id: `/subscriptions/${subscriptionId}/locations/${paired}`,
+      })),
+    },
+    availabilityZoneMappings: ['1', '2', '3'].map((zone, index) => ({
+      logicalZone: zone,
+      physicalZone: `${name}-az${region?.zones[index] ?? zone}`,
+    })),
+  };
+}
+
+function providerOf(subscriptionId: string, namespace: string, types: readonly string[]): object {
+  const own = types.filter((type) => type.toLowerCase().startsWith(`${namespace.toLowerCase()}/`));
+  const locations = CATALOGUE_LOCATIONS.map((name) => REGIONS[name]?.displayName ?? name);
+  return {
+    id: `/subscriptions/${subscriptionId}/providers/${namespace}`,
+    namespace,
+    registrationState: 'Registered',
+    registrationPolicy: 'RegistrationRequired',
+    resourceTypes: own.map((type) => {
+      const resourceType = type.slice(namespace.length + 1);
+      const apiVersions = versionsOf(namespace, resourceType) ?? [];
+      return {
+        resourceType,
+        locations,
+        apiVersions,
+        defaultApiVersion: apiVersions[0],
+        zoneMappings: locations.map((location) => ({ location, zones: ['1', '2', '3'] })),
+        capabilities: 'SupportsTags, SupportsLocation',
+      };
+    }),
+  };
+}

@@ -1,0 +1,135 @@
+/**
+ * Which api-versions each resource type speaks. In: a namespace, a type and a version. Out: nothing, or the refusal in
+ * ARM's words, with the versions and locations that would do.
+ */
+import { ArmError } from '../armError.ts';
+import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
+import { requestedType, type ResourcePath } from './resourcePath.ts';
+
+const versions = (text: string): readonly string[] => text.trim().split(/\s+/).toSorted().toReversed();
+
+const COMPUTE = versions(`
+  2015-06-15 2016-03-30 2016-04-30-preview 2016-08-30 2017-03-30 2017-12-01 2018-04-01 2018-06-01 2018-10-01 2019-03-01
+  2019-07-01 2019-12-01 2020-06-01 2020-12-01 2021-03-01 2021-04-01 2021-07-01 2021-11-01 2022-03-01 2022-08-01
+  2022-11-01 2023-03-01 2023-07-01 2023-09-01 2024-03-01 2024-07-01 2024-11-01 2025-04-01 2025-11-01 2026-03-01`);
+const DISKS = versions(`
+  2016-04-30-preview 2017-03-30 2018-04-01 2018-06-01 2018-09-30 2019-03-01 2019-07-01 2019-11-01 2020-05-01 2020-06-30
+  2020-09-30 2020-12-01 2021-04-01 2021-08-01 2021-12-01 2022-03-02 2022-07-02 2023-01-02 2023-04-02 2023-10-02
+  2024-03-02 2025-01-02`);
+const GALLERIES = versions(`
+  2018-06-01 2019-03-01 2019-07-01 2019-12-01 2020-09-30 2021-07-01 2021-10-01 2022-01-03 2022-03-03 2022-08-03
+  2023-07-03 2024-03-03 2025-03-03`);
+const SKUS = versions('2016-09-01 2017-03-30 2017-09-01 2019-04-01 2021-07-01');
+const NETWORK = versions(`
+  2015-05-01-preview 2015-06-15 2016-03-30 2016-06-01 2016-09-01 2016-12-01 2017-03-01 2017-06-01 2017-08-01 2017-09-01
+  2017-10-01 2017-11-01 2018-01-01 2018-02-01 2018-04-01 2018-06-01 2018-07-01 2018-08-01 2018-10-01 2018-11-01
+  2018-12-01 2019-02-01 2019-04-01 2019-06-01 2019-07-01 2019-08-01 2019-09-01 2019-11-01 2019-12-01 2020-03-01
+  2020-04-01 2020-05-01 2020-06-01 2020-07-01 2020-08-01 2020-11-01 2021-02-01 2021-03-01 2021-05-01 2021-08-01
+  2022-01-01 2022-05-01 2022-07-01 2022-09-01 2022-11-01 2023-02-01 2023-04-01 2023-05-01 2023-06-01 2023-09-01
+  2023-11-01 2024-01-01 2024-03-01 2024-05-01 2024-07-01 2024-10-01 2025-01-01 2025-03-01 2025-05-01`);
+const CONTAINER_SERVICE = versions(`
+  2017-08-31 2018-03-31 2018-08-01-preview 2019-02-01 2019-04-01 2019-06-01 2019-08-01 2019-10-01 2019-11-01 2020-01-01
+  2020-02-01 2020-03-01 2020-04-01 2020-06-01 2020-07-01 2020-09-01 2020-11-01 2020-12-01 2021-02-01 2021-03-01
+  2021-05-01 2021-07-01 2021-08-01 2021-09-01 2021-10-01 2022-01-01 2022-02-01 2022-03-01 2022-04-01 2022-06-01
+  2022-07-01 2022-09-01 2022-11-01 2023-01-01 2023-02-01 2023-03-01 2023-04-01 2023-05-01 2023-06-01 2023-07-01
+  2023-08-01 2023-09-01 2023-10-01 2023-11-01 2024-01-01 2024-02-01 2024-05-01 2024-06-02-preview 2024-07-01
+  2024-07-02-preview 2024-08-01 2024-09-01 2024-09-02-preview 2024-10-01 2024-10-02-preview 2025-01-01
+  2025-01-02-preview 2025-02-01 2025-02-02-preview 2025-03-01 2025-03-02-preview 2025-04-01 2025-04-02-preview
+  2025-05-01 2025-05-02-preview 2025-06-02-preview 2025-07-01 2025-07-02-preview 2025-08-01 2025-08-02-preview
+  2025-09-01 2025-09-02-preview 2025-10-01 2025-10-02-preview 2026-01-01 2026-01-02-preview 2026-02-01
+  2026-02-02-preview 2026-03-01 2026-03-02-preview 2026-04-01 2026-04-02-preview`);
+const RESOURCES = versions(`
+  2014-04-01 2015-01-01 2015-11-01 2016-02-01 2016-06-01 2016-07-01 2016-09-01 2017-05-10 2018-01-01 2018-02-01
+  2018-05-01 2019-03-01 2019-05-01 2019-05-10 2019-06-01 2019-07-01 2019-08-01 2019-10-01 2019-11-01 2020-01-01
+  2020-05-01 2020-06-01 2020-08-01 2020-10-01 2021-01-01 2021-04-01 2022-01-01 2022-09-01 2022-12-01 2023-07-01
+  2024-03-01 2024-07-01 2024-11-01 2025-03-01 2025-04-01`);
+const GRAPH = versions('2018-09-01-preview 2019-04-01 2020-04-01-preview 2021-03-01 2022-10-01 2024-04-01');
+const IDENTITY = versions('2015-08-31-preview 2018-11-30 2022-01-31-preview 2023-01-31 2024-11-30');
+
+/** By lower-case namespace: the versions of its types, those of the types below, and all others under `*`. */
+const TABLE: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'microsoft.compute': {
+    '*': COMPUTE,
+    skus: SKUS,
+    disks: DISKS,
+    diskencryptionsets: DISKS,
+    snapshots: DISKS,
+    galleries: GALLERIES,
+    'locations/communitygalleries': GALLERIES,
+    'locations/sharedgalleries': GALLERIES,
+    // Followed with the version of whatever began it.
+    'locations/operations': [...COMPUTE, ...DISKS],
+    'locations/operationresults': [...COMPUTE, ...DISKS],
+  },
+  'microsoft.network': { '*': NETWORK },
+  'microsoft.containerservice': { '*': CONTAINER_SERVICE },
+  'microsoft.resources': { '*': RESOURCES },
+  'microsoft.resourcegraph': { '*': GRAPH },
+  'microsoft.managedidentity': { '*': IDENTITY },
+};
+
+const NAMES: readonly string[] = [
+  'Microsoft.Compute',
+  'Microsoft.ContainerService',
+  'Microsoft.ManagedIdentity',
+  'Microsoft.Network',
+  'Microsoft.ResourceGraph',
+  'Microsoft.Resources',
+];
+const FORMAT = /^\d{4}-\d{2}-\d{2}(-preview)?$/;
+
+/** The namespaces that are registered here, as they are written. */
+export const NAMESPACES = NAMES;
+
+/** Newest first; undefined for a namespace that does not exist here. */
+export function versionsOf(namespace: string | undefined, type: string): readonly string[] | undefined {
+  const table = TABLE[(namespace ?? 'Microsoft.Resources').toLowerCase()];
+  if (table === undefined) return undefined;
+  const steps = type.toLowerCase().split('/');
+  for (let length = steps.length; length > 0; length -= 1) {
+    const known = table[steps.slice(0, length).join('/')];
+    if (known !== undefined) return known;
+  }
+  return table['*'];
+}
+
+/** Throws unless `version` may be used for what `path` names; `location` is that of the resource, when it has one. */
+export function checkApiVersion(
+  version: string | null,
+  path: ResourcePath,
+  method: string,
+  location: string | undefined,
+): void {
+  if (version === null || version === '') {
+    throw new ArmError(
+      400,
+      'MissingApiVersionParameter',
+      'The api-version query parameter (?api-version=) is required for all requests.',
+    );
+  }
+  const type = requestedType(path, method);
+  const supported = versionsOf(path.namespace, type);
+  if (supported === undefined) {
+    throw new ArmError(404, 'InvalidResourceNamespace', `The resource namespace '${path.namespace ?? ''}' is invalid.`);
+  }
+  if (supported.includes(version)) return;
+  if (!FORMAT.test(version) || path.namespace === undefined) {
+    throw new ArmError(
+      400,
+      'InvalidApiVersionParameter',
+      `The api-version '${version}' is invalid. The supported versions are '${supported.join(',')}'.`,
+    );
+  }
+  if (location === undefined) {
+    throw new ArmError(
+      404,
+      'InvalidResourceType',
+      `The resource type '${type}' could not be found in the namespace '${path.namespace}' for api version '${version}'. The supported api-versions are '${supported.join(',')}'.`,
+    );
+  }
+  throw new ArmError(
+    400,
+    'NoRegisteredProviderFound',
+    `No registered resource provider found for location '${location}' and API version '${version}' for type '${type}'. The supported api-versions are '${supported.join(', ')}'. The supported locations are '${CATALOGUE_LOCATIONS.join(', ')}'.`,
+  );
+}

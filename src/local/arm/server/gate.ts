@@ -1,0 +1,90 @@
+/**
+ * What every ARM request passes before anything is done. In: a request and the route it is for. Out: the principal and
+ * the headers of rate limits, or the refusal: no token, no version, no such subscription, too many, not allowed.
+ */
+import { ArmError } from '../armError.ts';
+import { authorize, type Principal } from '../directory/principals.ts';
+import type { Tokens } from '../directory/tokens.ts';
+import { textAt } from '../jsonPath.ts';
+import type { ResourceStore } from '../resourceStore.ts';
+import { checkApiVersion } from './apiVersions.ts';
+import { actionOf, parseResourcePath, type ResourcePath } from './resourcePath.ts';
+import type { Throttling } from './throttling.ts';
+
+export interface GateOptions {
+  readonly tokens: Tokens;
+  readonly store: ResourceStore;
+  /** Undefined: nobody is ever throttled. */
+  readonly throttling: Throttling | undefined;
+  /** Other subscriptions that may be read: those that share images. */
+  readonly sharedSubscriptions: readonly string[];
+}
+
+export interface Arrival {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly authorization: string | undefined;
+  readonly body: unknown;
+}
+
+export interface Admission {
+  readonly principal: Principal;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Paths that anybody with a token may follow: it was they who began the operation. */
+const FOLLOWED = /\/(operations|operationresults)\/[^/]+$/i;
+
+export class Gate {
+  private readonly options: GateOptions;
+
+  constructor(options: GateOptions) {
+    this.options = options;
+  }
+
+  /** `known` says whether a route answers at this path at all. */
+  admit(arrival: Arrival, known: boolean): Admission {
+    const { tokens, throttling } = this.options;
+    const { method, path: address } = arrival;
+    const principal = tokens.check(arrival.authorization);
+    const path = parseResourcePath(address);
+    checkApiVersion(arrival.query.get('api-version'), path, method, this.locationOf(arrival, path));
+    this.checkSubscription(path);
+    if (!known) throw unknownType(path, address);
+    const headers = throttling?.admit({ method, path, actor: principal.objectId, address }) ?? {};
+    if (!FOLLOWED.test(address)) authorize(principal, actionOf(path, method), scopeOf(address));
+    return { principal, headers };
+  }
+
+  private checkSubscription({ subscription }: ResourcePath): void {
+    const { store, sharedSubscriptions } = this.options;
+    if (subscription === undefined) return;
+    const known = [store.subscriptionId, ...sharedSubscriptions].map((each) => each.toLowerCase());
+    if (known.includes(subscription.toLowerCase())) return;
+    throw new ArmError(404, 'SubscriptionNotFound', `The subscription '${subscription}' could not be found.`);
+  }
+
+  private locationOf({ path, body }: Arrival, { names }: ResourcePath): string | undefined {
+    if (names.length === 0) return undefined;
+    return this.options.store.find(path)?.location ?? textAt(body, 'location');
+  }
+}
+
+/** Actions happen at their resource. */
+function scopeOf(address: string): string {
+  const { names, tail } = parseResourcePath(address);
+  return tail === undefined || names.length === 0 ? address : address.replace(/\/[^/]+\/?$/, '');
+}
+
+function unknownType(path: ResourcePath, address: string): ArmError {
+  if (path.namespace === undefined) {
+    return new ArmError(404, 'NotFound', `No HTTP resource was found that matches the request URI '${address}'.`);
+  }
+  const type = path.tail === undefined ? path.type : `${path.type}/${path.tail}`.replace(/^\//, '');
+  return new ArmError(
+    404,
+    'InvalidResourceType',
+    `The resource type '${type}' could not be found in the namespace '${path.namespace}'.`,
+  );
+}

@@ -1,0 +1,62 @@
+/**
+ * What an address means to ARM. In: the path of a request. Out: its subscription, group, provider, resource type and
+ * names, and the word after them when the request is for an action or a collection.
+ */
+export interface ResourcePath {
+  readonly subscription: string | undefined;
+  readonly group: string | undefined;
+  /** `Microsoft.Compute`; undefined for ARM's own objects. */
+  readonly namespace: string | undefined;
+  /** `virtualMachines/extensions`. */
+  readonly type: string;
+  readonly names: readonly string[];
+  /** The last word when it names no resource: an action, or the type of a collection. */
+  readonly tail: string | undefined;
+}
+
+export function parseResourcePath(path: string): ResourcePath {
+  const segments = path.split('/').filter((segment) => segment !== '');
+  const words = segments.map((segment) => segment.toLowerCase());
+  const after = (word: string): string | undefined => {
+    const index = words.indexOf(word);
+    return index < 0 ? undefined : segments[index + 1];
+  };
+  const provider = words.lastIndexOf('providers');
+  const subscription = words[0] === 'subscriptions' ? segments[1] : undefined;
+  const group = subscription === undefined ? undefined : after('resourcegroups');
+  if (provider < 0 || segments[provider + 1] === undefined) {
+    const own = group === undefined ? 'subscriptions' : 'subscriptions/resourceGroups';
+    return { subscription, group, namespace: undefined, type: own, names: [], tail: undefined };
+  }
+  const rest = segments.slice(provider + 2);
+  const types: string[] = [];
+  const names: string[] = [];
+  for (let index = 0; index + 1 < rest.length; index += 2) {
+    types.push(rest[index] ?? '');
+    names.push(rest[index + 1] ?? '');
+  }
+  const tail = rest.length % 2 === 1 ? rest.at(-1) : undefined;
+  return { subscription, group, namespace: segments[provider + 1], type: types.join('/'), names, tail };
+}
+
+/** The type of the collection or resource that a request is for, actions aside. */
+export function requestedType({ type, tail }: ResourcePath, method: string): string {
+  if (tail === undefined || method === 'POST') return type === '' ? (tail ?? '') : type;
+  return type === '' ? tail : `${type}/${tail}`;
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  GET: 'read',
+  HEAD: 'read',
+  PUT: 'write',
+  PATCH: 'write',
+  DELETE: 'delete',
+};
+
+/** `Microsoft.Compute/virtualMachines/write`: what a role must allow. */
+export function actionOf(path: ResourcePath, method: string): string {
+  const namespace = path.namespace ?? 'Microsoft.Resources';
+  const type = requestedType(path, method);
+  if (method !== 'POST') return `${namespace}/${type}/${VERBS[method] ?? 'read'}`;
+  return type === path.tail ? `${namespace}/${type}/action` : `${namespace}/${type}/${path.tail ?? ''}/action`;
+}

@@ -1,0 +1,172 @@
+/**
+ * Puts the parts of the local Azure together. In: the context, credentials, faults and limits. Out: every service, the
+ * router over all their routes, and the few things that concern more than one of them.
+ */
+import type { ArmContext } from './armContext.ts';
+import { Capacity } from './compute/capacity.ts';
+import { COMPUTE_KINDS } from './compute/computeKinds.ts';
+import { Images } from './compute/images.ts';
+import { ScheduledEvents } from './compute/scheduledEvents.ts';
+import { Skus, type SkuRestriction } from './compute/skus.ts';
+import { Usages, type QuotaLimits } from './compute/usages.ts';
+import { virtualMachineRoutes } from './compute/virtualMachineRoutes.ts';
+import { AgentPools } from './containerservice/agentPools.ts';
+import { ClusterNodes } from './containerservice/clusterNodes.ts';
+import { MachinesApi } from './containerservice/machines.ts';
+import { clusterKinds, clusterReadRoutes } from './containerservice/managedClusters.ts';
+import { nodeBootstrappingRoutes } from './containerservice/nodeBootstrapping.ts';
+import { LocalClusters } from './containerservice/localClusters.ts';
+import { directoryRoutes } from './directory/directory.ts';
+import { IDENTITY_KINDS } from './directory/identityKinds.ts';
+import { metadataRoutes } from './directory/metadataService.ts';
+import { Principals, type Principal } from './directory/principals.ts';
+import { RetailPrices } from './directory/retailPrices.ts';
+import { Tokens, type LocalCredentials } from './directory/tokens.ts';
+import type { FaultPlan } from './faultPlan.ts';
+import type { ClusterNetwork } from './network/clusterNetwork.ts';
+import { NETWORK_INTERFACES, NetworkInterfaces } from './network/networkInterfaces.ts';
+import { networkKinds } from './network/networkKinds.ts';
+import { SubnetAddresses } from './network/subnetAddresses.ts';
+import { genericResourceRoutes } from './resources/genericResources.ts';
+import { operationRoutes } from './resources/operationStatus.ts';
+import { resourceGraphRoutes } from './resources/resourceGraph.ts';
+import { resourceGroupRoutes } from './resources/resourceGroups.ts';
+import { resourceRoutes } from './resources/resourceRoutes.ts';
+import { subscriptionRoutes } from './resources/subscriptions.ts';
+import { Router } from './server/router.ts';
+import { VIRTUAL_MACHINES, VirtualMachines } from './virtualMachines.ts';
+
+/** The same in every process: machines refer to images by it. */
+const IMAGE_SUBSCRIPTION = '10000000-0000-4000-8000-000000000001';
+
+export interface ServicesOptions {
+  readonly context: ArmContext;
+  readonly credentials: LocalCredentials;
+  readonly faults: FaultPlan;
+  readonly quota: QuotaLimits;
+  readonly restrictions: readonly SkuRestriction[];
+}
+
+export interface Services {
+  readonly router: Router;
+  readonly machines: VirtualMachines;
+  readonly usages: Usages;
+  readonly skus: Skus;
+  readonly capacity: Capacity;
+  readonly events: ScheduledEvents;
+  readonly images: Images;
+  readonly tokens: Tokens;
+  readonly principals: Principals;
+  /** Who may do everything. */
+  readonly owner: Principal;
+  /** The cluster that is there from the start. */
+  addCluster(
+    cluster: { readonly resourceGroup: string; readonly name: string },
+    nodeResourceGroup: string,
+  ): ClusterNetwork;
+  /** When the store was restored: machines, interfaces and groups go on with what was under way. */
+  resume(): void;
+  /** The types that `resume` takes care of. */
+  readonly resumedTypes: ReadonlySet<string>;
+}
+
+export function createServices(options: ServicesOptions): Services {
+  const { context, credentials } = options;
+  const { clock, random, store } = context;
+  const owner: Principal = {
+    clientId: credentials.clientId,
+    clientSecret: credentials.clientSecret,
+    objectId: random.uuid(),
+    assignments: [{ role: 'Owner', scope: '/' }],
+  };
+  const principals = new Principals();
+  principals.add(owner);
+  const tokens = new Tokens(clock, credentials.tenantId, random.uuid(), principals);
+  const images = new Images(context, tokens, IMAGE_SUBSCRIPTION);
+  const addresses = new SubnetAddresses(store);
+  const interfaces = new NetworkInterfaces(context, addresses);
+  const usages = new Usages(context, options.quota);
+  const skus = new Skus(context, options.restrictions);
+  const capacity = new Capacity(context);
+  const events = new ScheduledEvents(clock, random);
+  const machines = new VirtualMachines({ context, skus, images, interfaces, usages, capacity, events });
+  const clusters = new LocalClusters(context, machines);
+  const nodes = new ClusterNodes({
+    context,
+    machines,
+    interfaces,
+    faults: options.faults,
+    imageToken: () => tokens.issue(owner, 'images'),
+    imageSubscription: images.sharedSubscription,
+    defaultSubnetId: (group) => clusters.subnetOf(group),
+  });
+  const machinesApi = new MachinesApi({
+    context,
+    nodes,
+    interfaces,
+    isRestricted: (size) => skus.isRestricted(size, undefined),
+  });
+  const pools = new AgentPools(context, nodes, machinesApi);
+  const kinds = [
+    ...networkKinds(addresses),
+    ...COMPUTE_KINDS,
+    ...IDENTITY_KINDS,
+    ...clusterKinds({
+      layOut: (cluster) => clusters.layOut(cluster),
+      putPools: (cluster, wish) => clusters.putPools(pools, cluster, wish),
+      tearDown: (group) => clusters.empty(group, true),
+    }),
+  ];
+  const types = [...kinds.map(({ type }) => type), VIRTUAL_MACHINES, NETWORK_INTERFACES];
+  const router = new Router([
+    ...subscriptionRoutes(context, { tenantId: credentials.tenantId, types }),
+    ...resourceGroupRoutes(context, { empty: (group) => clusters.empty(group, false) }),
+    ...genericResourceRoutes(context),
+    ...operationRoutes(context),
+    ...resourceGraphRoutes(context, credentials.tenantId),
+    ...kinds.flatMap((kind) => resourceRoutes(context, kind)),
+    ...interfaces.routes(),
+    ...virtualMachineRoutes(context, machines, events),
+    ...usages.routes(),
+    ...skus.routes(),
+    ...images.routes(),
+    ...clusterReadRoutes(context),
+    ...pools.routes(),
+    ...machinesApi.routes(pools),
+    ...nodeBootstrappingRoutes(context),
+    ...directoryRoutes({
+      tokens,
+      prices: new RetailPrices(),
+      endpoint: context.endpoint,
+      owner,
+      now: () => clock.now(),
+    }),
+    ...metadataRoutes({
+      context,
+      tokens,
+      events,
+      find: (name) => machines.byName(name),
+      describe: (machine) => machines.describe(machine),
+      defaultClientId: owner.clientId,
+    }),
+  ]);
+  return {
+    router,
+    machines,
+    usages,
+    skus,
+    capacity,
+    events,
+    images,
+    tokens,
+    principals,
+    owner,
+    addCluster: (cluster, nodeResourceGroup) => clusters.add(pools, cluster, nodeResourceGroup),
+    resume: () => {
+      interfaces.resume();
+      machines.resume();
+      clusters.resume();
+    },
+    resumedTypes: new Set([NETWORK_INTERFACES, VIRTUAL_MACHINES]),
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * What a pool's offerings say about each label, as columns of numbers. In: a pool; out: which of a list of offerings a
+ * requirement leaves. A requirement is compared once with each different value, not once with each offering.
+ */
+import type { Requirement } from '../../constraints/requirement.ts';
+import { Requirements } from '../../constraints/requirements.ts';
+import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
+
+/** The offering or the type says nothing about the label. */
+const SILENT = -1;
+
+interface Column {
+  readonly different: readonly Requirement[];
+  /** By type and by offering: which of the different ones it has. */
+  readonly ofType: Int32Array;
+  readonly ofOffering: Int32Array;
+}
+
+export class OfferingColumns {
+  private readonly pool: CompiledPool;
+  private readonly columns = new Map<string, Column>();
+
+  constructor(pool: CompiledPool) {
+    this.pool = pool;
+  }
+
+  /** Those that a machine described by the pool's own requirements can be bought as. */
+  allowedByPool(): readonly CompiledOffering[] {
+    const keys = new Set<string>();
+    for (const { offering } of this.pool.offerings) for (const key of offering.requirements.keys()) keys.add(key);
+    const own = this.pool.requirements;
+    // What is well known and not mentioned by the pool is open to all.
+    const asked = [...keys].filter((key) => own.has(key) || !this.pool.knownKeys.has(key));
+    return this.filter(this.pool.offerings, asked, false, (_, requirement) =>
+      own.isCompatible(Requirements.of(requirement), this.pool.knownKeys),
+    );
+  }
+
+  /** Those that meet the requirements on these keys, both as types and as offerings. */
+  meeting(
+    offerings: readonly CompiledOffering[],
+    requirements: Requirements,
+    keys: readonly string[],
+  ): readonly CompiledOffering[] {
+    return this.filter(offerings, keys, true, (key, requirement) => requirements.get(key).isCompatible(requirement));
+  }
+
+  /** The listed values that the offerings have, each by itself or by its type. */
+  valuesOf(offerings: readonly CompiledOffering[], key: string): string[] {
+    const { different, ofType, ofOffering } = this.column(key);
+    const present = new Uint8Array(different.length);
+    for (const { index, type } of offerings) {
+      const own = ofOffering[index]!;
+      const id = own === SILENT ? ofType[type]! : own;
+      if (id !== SILENT) present[id] = 1;
+    }
+    return different.flatMap(({ complement, values }, id) => (present[id] === 0 || complement ? [] : [...values]));
+  }
+
+  private filter(
+    offerings: readonly CompiledOffering[],
+    keys: readonly string[],
+    asTypes: boolean,
+    isAllowed: (key: string, requirement: Requirement) => boolean,
+  ): readonly CompiledOffering[] {
+    let left = offerings;
+    for (const key of keys) {
+      const { different, ofType, ofOffering } = this.column(key);
+      if (different.length === 0) continue;
+      const allowed = different.map((requirement) => isAllowed(key, requirement));
+      if (allowed.every((each) => each)) continue;
+      const kept: CompiledOffering[] = [];
+      for (const each of left) {
+        const own = ofOffering[each.index]!;
+        const typical = asTypes ? ofType[each.type]! : SILENT;
+        if ((own === SILENT || allowed[own]!) && (typical === SILENT || allowed[typical]!)) kept.push(each);
+      }
+      left = kept;
+    }
+    return left;
+  }
+
+  private column(key: string): Column {
+    const known = this.columns.get(key);
+    if (known !== undefined) return known;
+    const { types, offerings } = this.pool;
+    const different: Requirement[] = [];
+    const ids = new Map<string, number>();
+    const idOf = (requirements: Requirements): number => {
+      const requirement = requirements.find(key);
+      if (requirement === undefined) return SILENT;
+      const name = nameOf(requirement);
+      let id = ids.get(name);
+      if (id === undefined) {
+        id = different.push(requirement) - 1;
+        ids.set(name, id);
+      }
+      return id;
+    };
+    const ofType = new Int32Array(types.length);
+    for (let type = 0; type < types.length; type++) ofType[type] = idOf(types[type]!.requirements);
+    const ofOffering = new Int32Array(offerings.length);
+    for (const { index, offering } of offerings) ofOffering[index] = idOf(offering.requirements);
+    const column = { different, ofType, ofOffering };
+    this.columns.set(key, column);
+    return column;
+  }
+}
+
+/** Equal names mean equal sets: a plain value is its own name, and no value has a line break. */
+function nameOf({ complement, allowsAbsence, values, gte, lte }: Requirement): string {
+  if (!complement && !allowsAbsence && values.size === 1) return values.values().next().value!;
+  return `\n${complement}/${allowsAbsence}/${gte}/${lte}/${[...values].join('\n')}`;
+}

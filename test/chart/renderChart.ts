@@ -1,0 +1,129 @@
+/**
+ * Test support: renders a chart whose templates keep to a small part of Helm's language (values, `if eq`, `range`,
+ * `quote`, `toJson`, `required`). In: the chart's folder, values on top of its own, a release. Out: the objects. An
+ * action outside of that part is an error, so that the chart stays as simple as it is.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, parseAllDocuments } from 'yaml';
+import type { KubeObject } from '../../src/api/object.ts';
+
+interface Release {
+  readonly Name: string;
+  readonly Namespace: string;
+}
+
+type Manifest = KubeObject & { readonly kind: string };
+type Scope = Readonly<Record<string, unknown>>;
+type Part = { readonly text: string } | { readonly action: string };
+
+export function renderChart(
+  folder: string,
+  values: Readonly<Record<string, unknown>>,
+  release: Release,
+): readonly Manifest[] {
+  const defaults = parse(readFileSync(join(folder, 'values.yaml'), 'utf8')) as Record<string, unknown>;
+  const scope: Scope = { Values: merged(defaults, values), Release: release };
+  return readdirSync(join(folder, 'templates'))
+    .sort()
+    .flatMap((name) => {
+      const source = readFileSync(join(folder, 'templates', name), 'utf8');
+      return parseAllDocuments(renderTemplate(source, scope)).map((document) => {
+        if (document.errors.length > 0) throw new Error(`${name}: ${document.errors.join('; ')}`);
+        return document.toJS() as Manifest;
+      });
+    });
+}
+
+export function renderTemplate(source: string, scope: Scope): string {
+  const parts = split(source);
+  const output: string[] = [];
+  const end = render(parts, 0, scope, output);
+  if (end !== parts.length) throw new Error('an {{ end }} too many');
+  return output.join('');
+}
+
+function split(source: string): Part[] {
+  const parts: Part[] = [];
+  let rest = source;
+  for (;;) {
+    const match = /\{\{(-?)\s*([\s\S]*?)\s*(-?)\}\}/.exec(rest);
+    if (!match) return [...parts, { text: rest }];
+    const before = rest.slice(0, match.index);
+    parts.push({ text: match[1] ? before.trimEnd() : before }, { action: match[2] ?? '' });
+    rest = rest.slice(match.index + match[0].length);
+    if (match[3]) rest = rest.trimStart();
+  }
+}
+
+/** Renders up to the `end` that closes the block at `at`; returns where that is. */
+function render(parts: readonly Part[], at: number, scope: Scope, output: string[]): number {
+  let next = at;
+  while (next < parts.length) {
+    const part = parts[next];
+    if (part === undefined || 'text' in part) {
+      output.push(part?.text ?? '');
+      next++;
+      continue;
+    }
+    if (part.action === 'end') return next;
+    const condition = /^if eq (\S+) "([^"]*)"$/.exec(part.action);
+    const loop = /^range \$(\w+), \$(\w+) := (\S+)$/.exec(part.action);
+    if (condition) {
+      const holds = lookUp(condition[1] ?? '', scope) === condition[2];
+      next = render(parts, next + 1, scope, holds ? output : []);
+    } else if (loop) {
+      const entries = Object.entries((lookUp(loop[3] ?? '', scope) ?? {}) as object).sort(([left], [right]) =>
+        left.localeCompare(right),
+      );
+      const start = next + 1;
+      next = render(parts, start, { ...scope, [`$${loop[1]}`]: '', [`$${loop[2]}`]: '' }, []);
+      for (const [key, value] of entries) {
+        render(parts, start, { ...scope, [`$${loop[1]}`]: key, [`$${loop[2]}`]: value }, output);
+      }
+    } else output.push(evaluate(part.action, scope));
+    next++;
+  }
+  return next;
+}
+
+function evaluate(action: string, scope: Scope): string {
+  const json = /^toJson (\S+)$/.exec(action);
+  if (json) return JSON.stringify(lookUp(json[1] ?? '', scope));
+  const quoted = /^(\S+) \| quote$/.exec(action);
+  if (quoted) return JSON.stringify(textOf(lookUp(quoted[1] ?? '', scope)));
+  const demanded = /^required "([^"]*)" (\S+)$/.exec(action);
+  if (demanded) {
+    const value = lookUp(demanded[2] ?? '', scope);
+    if (value === undefined || value === '') throw new Error(demanded[1]);
+    return textOf(value);
+  }
+  if (!/^[.$]\S+$/.test(action)) throw new Error(`{{ ${action} }} is more than this renderer knows`);
+  const value = lookUp(action, scope);
+  if (value === undefined) throw new Error(`{{ ${action} }} has no value`);
+  return textOf(value);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function lookUp(path: string, scope: Scope): unknown {
+  if (path.startsWith('$')) return scope[path];
+  return path
+    .slice(1)
+    .split('.')
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], scope);
+}
+
+function merged(base: Record<string, unknown>, top: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const result = { ...base };
+  for (const [key, value] of Object.entries(top)) {
+    const below = result[key];
+    result[key] = isRecord(below) && isRecord(value) ? merged(below, value) : value;
+  }
+  return result;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Kinds } from '../../../src/api/kinds.ts';
+import { Finalizers, Taints } from '../../../src/api/labels.ts';
+import { KwokCluster, type Program } from './kwokCluster.ts';
+import { Scenario, statusOf } from './scenario.ts';
+
+const LEASE = { name: 'karpenter-leader-election', namespace: 'kube-system' };
+const BRISK = ['--batch-idle-duration=300ms', '--batch-max-duration=3s'];
+
+/** What goes wrong around the program, one thing after the other. */
+describe('in spite of', () => {
+  let cluster: KwokCluster;
+  const programs: Program[] = [];
+
+  beforeAll(async () => {
+    cluster = await KwokCluster.start();
+  });
+  afterEach(async () => {
+    await Promise.all(programs.splice(0).map((program) => program.end()));
+  });
+  afterAll(() => cluster?.stop());
+
+  async function run(...args: string[]): Promise<Program> {
+    const program = await cluster.run([...BRISK, ...args]);
+    programs.push(program);
+    return program;
+  }
+  const leader = async (): Promise<string | undefined> =>
+    (await cluster.kube.list(Kinds.Lease, { namespace: LEASE.namespace })).items.find(
+      ({ metadata }) => metadata.name === LEASE.name,
+    )?.spec?.holderIdentity;
+
+  it('machines that never join, pods are planned for again and the pool is called unhealthy', async () => {
+    const own = new Scenario(cluster, 'never-joins');
+    const program = await run('--registration-timeout=4s');
+    await cluster.kube.create(Kinds.KWOKNodeClass, {
+      metadata: { name: 'never' },
+      spec: { nodeRegistrationDelay: '24h' },
+    });
+    const nodeClassRef = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'never' };
+    await own.pool({}, { nodeClassRef });
+    await own.deployment(1);
+    const counted = { reason: 'registration_timeout', nodepool: own.name };
+    await own.eventually('two machines are given up', async () =>
+      (await program.metric('karpenter_nodeclaims_disrupted_total', counted)) >= 2 ? true : undefined,
+    );
+    await own.eventually('the pool is blamed', async () => {
+      const { status } = await own.kube.get(Kinds.NodePool, { name: own.name });
+      return statusOf(status?.conditions, 'NodeRegistrationHealthy') === 'False RegistrationFailed' ? true : undefined;
+    });
+    expect(await own.nodes()).toEqual([]);
+    await own.end();
+  });
+
+  it('the death of the leader in the middle of launches, its successor neither loses nor doubles a machine', async () => {
+    const own = new Scenario(cluster, 'fail-over');
+    const first = await run();
+    const before = await cluster.eventually('a leader', async () => (await leader()) || undefined);
+    await run();
+    await own.pool();
+    await own.ready();
+    const keepAway = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: own.labels } };
+    const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [keepAway] };
+    await own.deployment(12, { affinity: { podAntiAffinity } });
+    await own.eventually('claims appear', async () => ((await own.claims()).length > 0 ? true : undefined));
+    await first.end('SIGKILL');
+    await own.running(12);
+    expect(await leader()).not.toBe(before);
+    const claims = await own.claims();
+    const nodes = await own.nodes();
+    expect(claims).toHaveLength(12);
+    expect(nodes).toHaveLength(claims.length);
+    expect(new Set(nodes.map(({ spec }) => spec?.providerID))).toEqual(
+      new Set(claims.map(({ status }) => status?.providerID)),
+    );
+    await own.end();
+  });
+
+  it('a restart of the API server in the middle of drains, all of them end', async () => {
+    const own = new Scenario(cluster, 'restart');
+    await run();
+    await own.pool();
+    await own.deployment(24, {}, {}, 'restart');
+    await own.running(24);
+    const machines = (await own.nodes()).map(({ metadata }) => metadata.name);
+    await own.kube.delete(Kinds.NodePool, { name: own.name });
+    await own.eventually('drains have begun', async () =>
+      (await own.nodes()).some(({ spec }) => spec?.taints?.some(({ key }) => key === Taints.disrupted.key))
+        ? true
+        : undefined,
+    );
+    await cluster.plane.restartApiServer('SIGKILL');
+    await own.gone();
+    const stuck = (await cluster.nodes()).filter(({ metadata }) =>
+      metadata.finalizers?.includes(Finalizers.termination),
+    );
+    expect(stuck).toEqual([]);
+    // Nobody is lost: the pods wait for a pool, and a new one takes them all.
+    await own.pool();
+    await own.running(24);
+    expect((await own.nodes()).map(({ metadata }) => metadata.name)).not.toEqual(machines);
+  });
+});

@@ -1,0 +1,65 @@
+/**
+ * A table of things to try, played at both servers. In: named entries and a way to play one. Out: one test per entry;
+ * it fails on differences that docs/local-api-parity.md does not list, and the table fails on entries there that no
+ * longer occur.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ensureBinaries } from '../../controlplane/binaries.ts';
+import { covers, readKnownDifferences } from './knownDifferences.ts';
+import { differences, type Difference } from './normalise.ts';
+import { startLocalWorld, startRealWorld, type World } from './worlds.ts';
+
+interface Suite<Entry extends { readonly name: string }> {
+  readonly title: string;
+  /** Of the list of accepted differences. */
+  readonly heading: string;
+  readonly entries: readonly Entry[];
+  /** How many steps there are, and how many there must be. */
+  readonly steps: number;
+  readonly least: number;
+  play(world: World, entry: Entry): Promise<unknown[]>;
+}
+
+export function compareWorlds<Entry extends { readonly name: string }>(suite: Suite<Entry>): void {
+  const known = readKnownDifferences(suite.heading);
+  const met = new Set<number>();
+  let real: World;
+  let local: World;
+
+  beforeAll(async () => {
+    real = await startRealWorld();
+    local = await startLocalWorld((await ensureBinaries()).kubectl);
+  }, 300_000);
+
+  afterAll(async () => {
+    await local?.stop();
+    await real?.stop();
+  });
+
+  describe(suite.title, () => {
+    it('are enough, under names of their own', () => {
+      expect(new Set(suite.entries.map((entry) => entry.name)).size).toBe(suite.entries.length);
+      expect(suite.steps).toBeGreaterThanOrEqual(suite.least);
+    });
+
+    for (const entry of suite.entries) {
+      it(`${entry.name}`, async () => {
+        const [ours, theirs] = await Promise.all([suite.play(local, entry), suite.play(real, entry)]);
+        const unexplained: Difference[] = [];
+        for (const difference of differences(ours, theirs)) {
+          const explained = known.findIndex((listed) => covers(listed, entry.name, difference));
+          if (explained < 0) unexplained.push(difference);
+          else met.add(explained);
+        }
+        expect(unexplained).toEqual([]);
+      });
+    }
+
+    it('meet every listed difference, so that the list can only shrink', (context) => {
+      // A filtered run cannot know.
+      if (context.task.file.tasks.some((task) => task.mode === 'skip')) return;
+      expect(known.filter((_, index) => !met.has(index))).toEqual([]);
+      expect(known.filter((listed) => listed.reason === '')).toEqual([]);
+    });
+  });
+}
