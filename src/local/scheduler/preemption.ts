@@ -9,7 +9,7 @@ import type { NodeInfo } from './nodeInfo.ts';
 import type { PodInfo } from './podInfo.ts';
 import { matchesLabelSelector } from './selectors.ts';
 
-export interface Preemption {
+interface Preemption {
   readonly node: NodeInfo;
   readonly victims: readonly PodInfo[];
 }
@@ -32,7 +32,7 @@ interface Option extends Preemption {
 }
 
 /** Where room can be made; or, when nowhere, how many of the candidates failed for which reason. */
-export interface PreemptionSearch {
+interface PreemptionSearch {
   readonly found: Preemption | undefined;
   readonly reasons: ReadonlyMap<string, number>;
 }

@@ -136,7 +136,7 @@ export class HttpsServer {
       const { handler, trouble } = this.options;
       await trouble?.before(made);
       const answer = handler.handle(made);
-      return trouble === undefined || typeof answer.body === 'string'
+      return trouble === undefined || typeof answer.body === 'string' || Buffer.isBuffer(answer.body)
         ? answer
         : { ...answer, body: trouble.watching(made, answer.body) };
     } catch (error) {
