@@ -184,7 +184,9 @@ function groupWaiting(pods: readonly Pod[]): WaitingRow[] {
     const owner = ownerOf(pod);
     const group = groups.get(owner) ?? { count: 0, reason: '' };
     group.count++;
-    group.reason ||= pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
+    const message = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
+    // What the scheduler adds about preemption says nothing more to somebody who watches.
+    group.reason ||= message.replace(/ no new claims to deallocate, .*$/, '');
     groups.set(owner, group);
   }
   return [...groups].map(([owner, group]) => ({ owner, ...group })).sort((left, right) => right.count - left.count);

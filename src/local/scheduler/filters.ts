@@ -6,10 +6,10 @@ import type { NamespaceLabels } from './affinity.ts';
 import type { ClusterView } from './clusterView.ts';
 import { matchesNodeAffinity } from './nodeAffinity.ts';
 import type { NodeInfo } from './nodeInfo.ts';
-import { PodAffinity } from './podAffinity.ts';
+import { PodAffinity, UNMET_AFFINITY } from './podAffinity.ts';
 import type { PodInfo } from './podInfo.ts';
 import { tolerates } from './tolerations.ts';
-import { TopologySpread } from './topologySpread.ts';
+import { MISSING_LABEL, TopologySpread } from './topologySpread.ts';
 import { volumeComplaint, volumeNeeds, type VolumeNeeds, type VolumeSources } from './volumes.ts';
 
 /** A pod that looks for a node, with everything about the cluster that matters to it. */
@@ -90,9 +90,23 @@ const volumes: Filter = ({ volumes: needs, sources }, node) =>
 const spread: Filter = (seeker, node) => seeker.spread.complaint(node);
 const podAffinity: Filter = (seeker, node) => seeker.affinity.complaint(node);
 
-/** Those that no removal of pods can satisfy come first, so that the first complaint says whether preemption helps. */
-const lasting: readonly Filter[] = [unschedulable, taints, nodeAffinity];
-const passing: readonly Filter[] = [ports, resources, volumes, spread, podAffinity];
+/** In the order of kube-scheduler's default profile, with whether fewer pods on the node could end the complaint. */
+const filters: readonly (readonly [
+  Filter,
+  (found: string | readonly string[], seeker: Seeker, node: NodeInfo) => boolean,
+])[] = [
+  [unschedulable, () => false],
+  [taints, () => false],
+  [nodeAffinity, () => false],
+  [ports, () => true],
+  [
+    resources,
+    (_found, { info }, node) => info.requested.every(([name, amount]) => amount <= (node.allocatable[name] ?? 0)),
+  ],
+  [volumes, (found) => found === 'node(s) exceed max volume count'],
+  [spread, (found) => found !== MISSING_LABEL],
+  [podAffinity, (found) => found !== UNMET_AFFINITY],
+];
 
 export interface Complaints {
   readonly reasons: readonly string[];
@@ -104,14 +118,10 @@ const FITS: Complaints = { reasons: [], canPass: true };
 
 /** The complaints of the first filter that objects; no reasons when the pod can run there. */
 export function complaints(seeker: Seeker, node: NodeInfo): Complaints {
-  for (const filter of lasting) {
-    const found = filter(seeker, node);
-    if (found !== undefined) return { reasons: [found].flat(), canPass: false };
-  }
-  for (const filter of passing) {
+  for (const [filter, canPass] of filters) {
     const found = filter(seeker, node);
     if (found !== undefined && found.length > 0) {
-      return { reasons: [found].flat(), canPass: filter !== volumes || found === 'node(s) exceed max volume count' };
+      return { reasons: [found].flat(), canPass: canPass(found, seeker, node) };
     }
   }
   return FITS;

@@ -30,7 +30,7 @@ class DomainCounts {
   }
 }
 
-const UNMET = "node(s) didn't match pod affinity rules";
+export const UNMET_AFFINITY = "node(s) didn't match pod affinity rules";
 
 export class PodAffinity {
   readonly #pod: Pod;
@@ -60,17 +60,22 @@ export class PodAffinity {
   }
 
   complaint(node: NodeInfo): string | undefined {
+    if (!this.#isAttracted(node)) return UNMET_AFFINITY;
+    if (this.#antiAffinity.some((counts) => counts.at(node) > 0)) return "node(s) didn't match pod anti-affinity rules";
     for (const counts of this.#repelledBy.values()) {
       if (counts.at(node) > 0) return "node(s) didn't satisfy existing pods anti-affinity rules";
     }
-    if (this.#antiAffinity.some((counts) => counts.at(node) > 0)) return "node(s) didn't match pod anti-affinity rules";
-    if (this.#affinity.some(({ topologyKey }) => node.labels[topologyKey] === undefined)) return UNMET;
-    if (this.#affinity.every((counts) => counts.at(node) > 0)) return undefined;
+    return undefined;
+  }
+
+  #isAttracted(node: NodeInfo): boolean {
+    if (this.#affinity.some(({ topologyKey }) => node.labels[topologyKey] === undefined)) return false;
+    if (this.#affinity.every((counts) => counts.at(node) > 0)) return true;
     // The first pod of a group that selects itself may go anywhere.
-    const isFirst =
+    return (
       this.#affinity.every(({ total }) => total === 0) &&
-      this.#attracts.every((term) => matchesTerm(term, this.#pod, this.#pod, this.#labelsOf));
-    return isFirst ? undefined : UNMET;
+      this.#attracts.every((term) => matchesTerm(term, this.#pod, this.#pod, this.#labelsOf))
+    );
   }
 
   get hasPreference(): boolean {

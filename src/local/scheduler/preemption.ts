@@ -9,7 +9,7 @@ import type { NodeInfo } from './nodeInfo.ts';
 import type { PodInfo } from './podInfo.ts';
 import { matchesLabelSelector } from './selectors.ts';
 
-export interface Preemption {
+interface Preemption {
   readonly node: NodeInfo;
   readonly victims: readonly PodInfo[];
 }
@@ -31,33 +31,42 @@ interface Option extends Preemption {
   readonly violations: number;
 }
 
-export function findPreemption(input: PreemptionInput): Preemption | undefined {
+/** Where room can be made; or, when nowhere, how many of the candidates failed for which reason. */
+interface PreemptionSearch {
+  readonly found: Preemption | undefined;
+  readonly reasons: ReadonlyMap<string, number>;
+}
+
+const NO_VICTIMS = 'No preemption victims found for incoming pod';
+
+export function findPreemption(input: PreemptionInput): PreemptionSearch {
   const { info, candidates } = input;
-  if (info.pod.spec?.preemptionPolicy === 'Never') return undefined;
   const budgets = [...input.budgets];
   const options: Option[] = [];
+  const reasons = new Map<string, number>();
   for (const node of candidates) {
     if (options.length >= MOST_CANDIDATES) break;
     const lower = [...node.pods.values()].filter(({ priority }) => priority < info.priority);
-    if (lower.length === 0) continue;
-    const option = tryNode(input, node, lower, budgets);
-    if (option) options.push(option);
+    const result = lower.length === 0 ? [NO_VICTIMS] : tryNode(input, node, lower, budgets);
+    if ('node' in result) options.push(result);
+    else for (const reason of result) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   }
-  return options.sort(byHarm)[0];
+  return { found: options.sort(byHarm)[0], reasons };
 }
 
-/** Takes all less urgent pods off, then lets back as many as fit, the most urgent first. */
+/** Takes all less urgent pods off, then lets back as many as fit, the most urgent first; or says what is still wrong. */
 function tryNode(
   { view, seek }: PreemptionInput,
   node: NodeInfo,
   lower: readonly PodInfo[],
   budgets: readonly PodDisruptionBudget[],
-): Option | undefined {
+): Option | readonly string[] {
   const fits = (): boolean => complaints(seek(), node).reasons.length === 0;
   for (const pod of lower) view.remove(pod.key);
   const victims: PodInfo[] = [];
   let violations = 0;
-  const possible = fits();
+  const { reasons } = complaints(seek(), node);
+  const possible = reasons.length === 0;
   const guarded = violating(lower, budgets);
   const order = [...lower].sort(
     (left, right) =>
@@ -74,7 +83,7 @@ function tryNode(
     if (guarded.has(pod.key)) violations++;
   }
   for (const pod of victims) view.place(pod, node.name);
-  return possible ? { node, victims, violations } : undefined;
+  return possible ? { node, victims, violations } : reasons;
 }
 
 /** The pods whose budget would not allow them to go. */

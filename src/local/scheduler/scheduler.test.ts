@@ -107,7 +107,8 @@ describe('the scheduler', () => {
       type: 'PodScheduled',
       status: 'False',
       reason: 'Unschedulable',
-      message: '0/1 nodes are available: 1 Insufficient cpu.',
+      message:
+        '0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
     });
     await simulation.boot(machine('b', { cpu: '8' }));
     await simulation.advance(1_000);
@@ -175,6 +176,6 @@ describe('the scheduler', () => {
     const message = async (name: string): Promise<string | undefined> =>
       (await simulation.kube.get(Kinds.Pod, { name, namespace: 'default' })).status?.conditions?.[0]?.message;
     expect(await message('elsewhere')).toContain("1 node(s) didn't match PersistentVolume's node affinity");
-    expect(await message('lost')).toBe('0/2 nodes are available: persistentvolumeclaim "none" not found.');
+    expect(await message('lost')).toBe('0/2 nodes are available: persistentvolumeclaim "none" not found. not found');
   });
 });

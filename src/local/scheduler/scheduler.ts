@@ -44,6 +44,7 @@ export const BY_NODE = 'spec.nodeName';
 /** Milliseconds in which changes gather before a pass. */
 const GATHER = 1;
 /** In small clusters every node is weighed; in large ones a share of them that shrinks, as in kube-scheduler. */
+const NOT_HELPFUL = 'Preemption is not helpful for scheduling';
 const WEIGH_ALL = 100;
 const SMALLEST_SHARE = 5;
 
@@ -125,13 +126,17 @@ class Scheduler {
         obstacle === undefined
           ? unschedulableMessage(this.#view.nodes.length, search?.reasons ?? new Map())
           : `0/${this.#view.nodes.length} nodes are available: ${obstacle}.`;
-      failed.set(info.shape, message);
-      if (search && this.#preempt(info, search.improvable, work)) {
+      // A claim that is not there ends kube-scheduler's thoughts about preemption, too.
+      const hindrance =
+        obstacle?.endsWith(' not found') === true ? 'not found' : this.#preempt(info, search?.improvable ?? [], work);
+      const text = hindrance === undefined || this.#view.nodes.length === 0 ? message : `${message} ${hindrance}`;
+      failed.set(info.shape, text);
+      if (hindrance === undefined) {
         // Victims have begun to leave: what was found for others no longer holds.
         seekers.clear();
         failed.clear();
       }
-      work.push(this.#orWake(info, this.#writes.reportUnschedulable(info.pod, message)));
+      work.push(this.#orWake(info, this.#writes.reportUnschedulable(info.pod, text)));
     }
     const results = await Promise.allSettled(work);
     const failure = results.find((result) => result.status === 'rejected');
@@ -241,19 +246,28 @@ class Scheduler {
     }
   }
 
-  /** True when pods were told to leave. */
-  #preempt(info: PodInfo, candidates: readonly NodeInfo[], work: Promise<boolean>[]): boolean {
+  /** Tells less urgent pods to leave; or, when that cannot be or would not help, returns why, as kube-scheduler does. */
+  #preempt(info: PodInfo, candidates: readonly NodeInfo[], work: Promise<boolean>[]): string | undefined {
+    const hindered = (why: string): string => `no new claims to deallocate, preemption: ${why}`;
+    if (info.pod.spec?.preemptionPolicy === 'Never') return hindered('not eligible due to preemptionPolicy=Never.');
     const promise = this.#promises.get(info.key);
     // Room is being made already; the victims take their time.
-    if (promise && this.#isClearing(promise.node, info.priority)) return false;
-    const found = findPreemption({
+    if (promise && this.#isClearing(promise.node, info.priority)) {
+      return hindered('not eligible due to a terminating pod on the nominated node.');
+    }
+    const { found, reasons } = findPreemption({
       info,
       view: this.#view,
       candidates,
       budgets: this.#options.budgets?.store.list() ?? [],
       seek: () => this.#seek(info),
     });
-    if (!found || found.victims.length === 0) return false;
+    if (!found || found.victims.length === 0) {
+      const total = this.#view.nodes.length;
+      const helpless = total - candidates.length;
+      const all = new Map([...reasons, ...(helpless > 0 ? [[NOT_HELPFUL, helpless] as const] : [])]);
+      return hindered(unschedulableMessage(total, all));
+    }
     this.#promises.set(info.key, { info, node: found.node.name });
     work.push(
       this.#writes.preempt(
@@ -262,7 +276,7 @@ class Scheduler {
         found.victims.map(({ pod }) => pod),
       ),
     );
-    return true;
+    return undefined;
   }
 
   #isClearing(name: string, priority: number): boolean {

@@ -91,6 +91,8 @@ class Spread {
   }
 }
 
+export const MISSING_LABEL = "node(s) didn't match pod topology spread constraints (missing required label)";
+
 export class TopologySpread {
   readonly #hard: readonly Spread[];
   readonly #soft: readonly Spread[];
@@ -109,7 +111,7 @@ export class TopologySpread {
   complaint(node: NodeInfo): string | undefined {
     for (const spread of this.#hard) {
       if (node.labels[spread.constraint.topologyKey] === undefined) {
-        return "node(s) didn't match pod topology spread constraints (missing required label)";
+        return MISSING_LABEL;
       }
       if (spread.isBroken(node)) return "node(s) didn't match pod topology spread constraints";
     }
