@@ -79,6 +79,7 @@ describe('defaults', () => {
         "kubeClientBurst": 300,
         "kubeClientQps": 200,
         "kubeletBootstrapToken": "<hidden>",
+        "launchTimeout": "5m0s",
         "leaderElectionName": "karpenter-leader-election",
         "linuxAdminUsername": "azureuser",
         "location": "westeurope",
@@ -105,6 +106,7 @@ describe('defaults', () => {
         "providerBatchMaxDuration": "5s",
         "providerBatchMaxSize": 50,
         "provisionMode": "aksscriptless",
+        "registrationTimeout": "15m0s",
         "schedulerConfig": {
           "defaultConstraints": [],
         },
