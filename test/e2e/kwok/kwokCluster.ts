@@ -127,14 +127,18 @@ export class KwokCluster {
     return cluster;
   }
 
-  /** `nodewright run`, with no other rights than the chart gives. */
-  async run(args: readonly string[] = []): Promise<Program> {
+  /**
+   * `nodewright run`, with no other rights than the chart gives. Alone unless `elects`: on a busy machine a lease is
+   * easily lost, and that is another story.
+   */
+  async run(args: readonly string[] = [], { elects = false } = {}): Promise<Program> {
     const [metrics, health] = [await freeLoopbackPort(), await freeLoopbackPort()];
     const program = this.#start(
       this.#account,
       metrics,
       'run',
       '--cloud-provider=kwok',
+      `--disable-leader-election=${!elects}`,
       `--leader-election-namespace=${NAMESPACE}`,
       `--metrics-port=${metrics}`,
       `--health-probe-port=${health}`,

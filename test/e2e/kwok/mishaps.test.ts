@@ -21,7 +21,7 @@ describe('in spite of', () => {
   afterAll(() => cluster?.stop());
 
   async function run(...args: string[]): Promise<Program> {
-    const program = await cluster.run([...BRISK, ...args]);
+    const program = await cluster.run([...BRISK, ...args], { elects: true });
     programs.push(program);
     return program;
   }
