@@ -73,10 +73,10 @@ export class Attempt {
       this.limitLeft = this.freshLimits();
     }
     this.exact(() => true);
-    giveWay(this.waiting, this.planned, this.rooms.placed, this.question.classes);
     const { stranded, deferred } = takeReservations(this.planned, model, options.reservedCapacity !== 'Fallback');
     this.waiting.push(...stranded, ...deferred.map(({ waiting }) => waiting));
     this.deferrals = new Map(deferred.map(({ waiting, reason }) => [waiting, reason]));
+    giveWay(this.waiting, this.planned, this.rooms.placed, this.question.classes);
   }
 
   /** Machines' extra cost included. */

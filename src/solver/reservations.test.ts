@@ -67,11 +67,12 @@ describe('reservations', () => {
     const separate = (name: string) => ({
       ...testPod(name, '1500m', '1Gi', { nodeSelector: { [Labels.nodePool]: name } }),
     });
-    const solution = solve({
+    const asked = {
       ...rest,
       pods: [separate('one'), separate('two')],
       pools: ['one', 'two'].map((name) => ({ ...offer!, pool: testPool(name) })),
-    });
+    };
+    const solution = solve(asked, { reservedCapacity: 'Fallback' });
     expect(kinds(solution)).toEqual(['on-demand', 'reserved']);
   });
 

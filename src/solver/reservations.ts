@@ -71,7 +71,11 @@ function waitingOf({ entries }: PlannedNode): Waiting[] {
 
 /** Reservations with something left before this plan that would have been cheaper for the node. */
 function usedUpFor(node: PlannedNode, model: Model): string[] {
-  if (node.reservation >= 0) return [];
+  // Who is counted by others stays: their places were chosen with his in mind.
+  const isCounted = node.entries.some(
+    ({ podClass, variant }) => podClass.hostAdds.length > 0 || variant.domainAdds.length > 0,
+  );
+  if (node.reservation >= 0 || isCounted) return [];
   const suiting = model.states
     .at(node.state)
     .reserved.filter((each) => holds(node, each) && isBetter(node, each, model))

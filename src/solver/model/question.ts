@@ -117,7 +117,8 @@ export class Question {
     const isSpread = this.counters.all.some(({ spec }) => spec.kind === 'spread' && spec.topologyKey === Labels.zone);
     if (regional.size === 0 || !isSpread) return;
     for (const zone of regional) if (this.isStanding(zone)) regional.delete(zone);
-    for (const { shape, rungs } of shapes) {
+    // In an order of their own: states are numbered as they are asked for.
+    for (const { shape, rungs } of shapes.toSorted((left, right) => compareText(left.key, right.key))) {
       for (const { strict } of rungs) {
         for (const volumes of shape.volumes?.alternatives ?? [Requirements.empty]) {
           const id = states.requirementId(strict.merge(volumes));
