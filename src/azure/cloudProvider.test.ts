@@ -24,6 +24,7 @@ import { LocalKube } from '../local/apiserver/localKube.ts';
 import { Objects } from '../local/apiserver/objects.ts';
 import { Store } from '../local/apiserver/store.ts';
 import { fits, parseResources } from '../units/resources.ts';
+import { createAzureClients } from './clients.ts';
 import type { AzureCloudProvider } from './cloudProvider.ts';
 import { createAzureCloudProvider, type AzureCloudProviderOptions } from './createAzureCloudProvider.ts';
 
@@ -116,6 +117,18 @@ describe('AzureCloudProvider on the local Azure', () => {
     work.then(markSettled, markSettled);
     await clock.runUntil(() => settled);
     return work;
+  }
+
+  async function interfaces(): Promise<readonly string[]> {
+    const { endpoint, caPem, credential, subscriptionId, nodeResourceGroup } = arm;
+    const random = new SeededRandom(3);
+    const { network } = createAzureClients({ endpoint, caPem, credential, subscriptionId, clock, random });
+    const names: string[] = [];
+    const list = async (): Promise<void> => {
+      for await (const { name = '' } of network.networkInterfaces.list(nodeResourceGroup)) names.push(name);
+    };
+    await finish(list());
+    return names.sort();
   }
 
   function failNext(operation: string, fault: Fault, times = 1): void {
@@ -293,6 +306,26 @@ describe('AzureCloudProvider on the local Azure', () => {
     await finish(cloud.delete(claimNamed('one')));
     await clock.advance(60_000);
     await expect(finish(cloud.delete(claimNamed('one')))).rejects.toBeInstanceOf(InstanceNotFoundError);
+  });
+
+  it('removes interfaces that refused launches have left, once Azure lets go of them, and no others', async () => {
+    const { labels } = await finish(cloud.create(claimNamed('kept')));
+    const crash = new AbortController();
+    const begun = cloud.create(claimNamed('begun'), crash.signal);
+    begun.catch(() => undefined);
+    const seen = calls.length;
+    await clock.runUntil(() => calls.slice(seen).includes('networkInterfaces.get'));
+    crash.abort(new Error('crash'));
+    await expect(finish(begun)).rejects.toThrow(/crash|abort/i);
+    arm.restrict({ size: labels[Labels.instanceType] ?? '' });
+    await expect(finish(cloud.create(claimNamed('refused')))).rejects.toBeInstanceOf(LaunchError);
+    expect(await interfaces()).toEqual(['aks-begun', 'aks-kept', 'aks-refused']);
+    const tidy = (): Promise<readonly string[]> => finish(cloud.leftovers.remove(() => ['begun']));
+    expect(await tidy()).toEqual([]);
+    await clock.advance(200_000);
+    expect(await tidy()).toEqual(['aks-refused']);
+    await clock.advance(60_000);
+    expect(await interfaces()).toEqual(['aks-begun', 'aks-kept']);
   });
 
   it('learns from a zone that is full, cleans up, and goes elsewhere', async () => {

@@ -31,6 +31,7 @@ import { driftOf } from './drift.ts';
 import { selectImage, type NodeImage } from './images.ts';
 import type { InstanceTypes } from './instanceTypes.ts';
 import { interpretLaunchFailure } from './launchErrors.ts';
+import { LeftoverInterfaces } from './leftoverInterfaces.ts';
 import type { MachineRecord, Machines, MachineWish } from './machines.ts';
 import { isManagedNetwork, parseSubnetId, type ClusterNetwork } from './network.ts';
 import { claimLabels, kubeletLabels, wantsUltraSsd, type Choice } from './nodeLabels.ts';
@@ -38,7 +39,7 @@ import type { AzureNodeClass } from './nodeClass.ts';
 import { chooseOffering } from './offeringChoice.ts';
 import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
 import type { Prices } from './prices.ts';
-import { machineNameOf, providerIdOf } from './providerId.ts';
+import { claimNameOf, machineNameFor, machineNameOf, providerIdOf } from './providerId.ts';
 import { QUOTA_INTERVAL, type Quota } from './quota.ts';
 import type { Skus } from './skus.ts';
 import type { UnavailableOfferings } from './unavailableOfferings.ts';
@@ -59,7 +60,6 @@ export interface AzureCloudProviderParts {
   readonly nodeClass: AzureNodeClass;
 }
 
-const NAME_PREFIX = 'aks-';
 const REFRESH_INTERVAL = 12 * 60 * 60 * 1000;
 const REFRESH_RETRY = 5 * 60 * 1000;
 const MINUTE = 60_000;
@@ -75,6 +75,8 @@ export class AzureCloudProvider implements CloudProvider {
   ];
   /** For the loop that keeps the status of node classes. */
   readonly nodeClass: AzureNodeClass;
+  /** For the loop that tidies up after launches. */
+  readonly leftovers: LeftoverInterfaces;
   private readonly parts: AzureCloudProviderParts;
   private refreshDue = 0;
   private quotaDue = 0;
@@ -83,6 +85,7 @@ export class AzureCloudProvider implements CloudProvider {
   constructor(parts: AzureCloudProviderParts) {
     this.parts = parts;
     this.nodeClass = parts.nodeClass;
+    this.leftovers = new LeftoverInterfaces(parts);
   }
 
   /** Fetches sizes and prices. Without sizes nothing can run, so that is an error; without prices it is a pity. */
@@ -255,9 +258,10 @@ export class AzureCloudProvider implements CloudProvider {
   private describe(machine: MachineRecord): Instance {
     const { settings } = this.parts;
     const pool = machine.tags[ManagedTags.nodePool];
+    const claimName = claimNameOf(machine.name);
     return {
       providerID: providerIdOf(machine.id),
-      ...(machine.name.startsWith(NAME_PREFIX) ? { claimName: machine.name.slice(NAME_PREFIX.length) } : {}),
+      ...(claimName === undefined ? {} : { claimName }),
       ...(machine.imageId === undefined ? {} : { imageID: machine.imageId }),
       labels: {
         [Labels.instanceType]: machine.size,
@@ -327,7 +331,7 @@ export class AzureCloudProvider implements CloudProvider {
 }
 
 function machineName(claim: NodeClaim): string {
-  return `${NAME_PREFIX}${claim.metadata.name}`;
+  return machineNameFor(claim.metadata.name);
 }
 
 /** What a launch needs of the class's status; throws when the class is not ready for its present spec. */

@@ -43,6 +43,8 @@ export interface MachinesOptions {
   readonly log: Log;
 }
 
+/** Why Azure does not delete an interface yet. */
+const HELD: ReadonlySet<string> = new Set(['NicInUse', 'NicReservedForAnotherVm']);
 const SETTLE_INTERVAL = 3000;
 const SETTLE_TIMEOUT = 20 * 60 * 1000;
 
@@ -120,31 +122,51 @@ export class Machines {
       return 'removing';
     }
     if (!(await this.interfaceExists(name, signal))) return 'gone';
-    try {
-      await clients.network.networkInterfaces.beginDelete(nodeResourceGroup, name, abort(signal));
-      return 'removing';
-    } catch (error) {
-      const { code } = describeFailure(error);
-      if (!['NicInUse', 'NicReservedForAnotherVm'].includes(code)) throw error;
-      log.info('Azure still holds the network interface of a machine that is gone', { name, code });
-      return 'gone';
-    }
+    if (await this.removeInterface(name, signal)) return 'removing';
+    log.info('Azure still holds the network interface of a machine that is gone', { name });
+    return 'gone';
   }
 
   /** Every machine of this cluster, as Resource Graph knows it. */
   async list(signal?: AbortSignal): Promise<readonly MachineRecord[]> {
+    return (await this.query('microsoft.compute/virtualmachines', signal)).map(fromGraph);
+  }
+
+  /** The interfaces of this cluster by name; that of a machine has the machine's name. */
+  async listInterfaces(signal?: AbortSignal): Promise<readonly string[]> {
+    const rows = await this.query('microsoft.network/networkinterfaces', signal);
+    return rows.map(({ name }) => {
+      if (name === undefined) throw new Error('Resource Graph returned an interface without name.');
+      return name.toLowerCase();
+    });
+  }
+
+  /** Out: false when Azure still holds the interface, as it does for minutes after a refused launch. */
+  async removeInterface(name: string, signal?: AbortSignal): Promise<boolean> {
+    const { clients, nodeResourceGroup } = this.options;
+    try {
+      await clients.network.networkInterfaces.beginDelete(nodeResourceGroup, name, abort(signal));
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return true;
+      if (!HELD.has(describeFailure(error).code)) throw error;
+      return false;
+    }
+  }
+
+  private async query(type: string, signal: AbortSignal | undefined): Promise<readonly GraphRow[]> {
     const { clients, nodeResourceGroup, clusterName } = this.options;
     // By the cluster's tag and not by the pool's: claims that stand alone have no pool, and must not leak.
     const rows = await clients.graph.query(
       [
         'Resources',
-        'where type == "microsoft.compute/virtualmachines"',
+        `where type == "${type}"`,
         `where resourceGroup == "${nodeResourceGroup.toLowerCase()}"`,
         `where tags['${ManagedTags.cluster}'] == "${clusterName}"`,
       ].join(' | '),
       signal,
     );
-    return rows.filter((row) => row.tags?.[ManagedTags.machineNodeClaim] === undefined).map(fromGraph);
+    return rows.filter((row) => row.tags?.[ManagedTags.machineNodeClaim] === undefined);
   }
 
   private async createInterface(wish: MachineWish, signal: AbortSignal | undefined): Promise<string> {

@@ -15,3 +15,15 @@ function lowerGroup(_match: string, head: string, group: string): string {
 export function machineNameOf(providerId: string): string | undefined {
   return VIRTUAL_MACHINE.exec(providerId)?.[3];
 }
+
+const PREFIX = 'aks-';
+
+/** What the machine of a claim is called, and its interface too. */
+export function machineNameFor(claimName: string): string {
+  return `${PREFIX}${claimName}`;
+}
+
+/** The claim that a machine was made for, or undefined when its name does not say. */
+export function claimNameOf(machineName: string): string | undefined {
+  return machineName.startsWith(PREFIX) ? machineName.slice(PREFIX.length) : undefined;
+}

@@ -62,6 +62,7 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       kube,
       cloud,
       nodeClass: cloud.nodeClass,
+      leftovers: cloud.leftovers,
       clock,
       random,
       log: silentLog,

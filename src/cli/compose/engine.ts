@@ -31,6 +31,10 @@ import type { LifecycleTimeouts } from '../../controllers/nodeclaim-lifecycle/st
 import { nodeClassHashController } from '../../controllers/nodeclass-hash/controller.ts';
 import { nodeClassStatusController } from '../../controllers/nodeclass-status/controller.ts';
 import { nodeClassTerminationController } from '../../controllers/nodeclass-termination/controller.ts';
+import {
+  networkInterfaceGarbageCollectionController,
+  type Leftovers,
+} from '../../controllers/networkinterface-garbage-collection/controller.ts';
 import { nodeOverlayController } from '../../controllers/nodeoverlay/controller.ts';
 import { overlaidCloud, OverlayStore } from '../../controllers/nodeoverlay/overlayCloud.ts';
 import { nodePoolCounterController } from '../../controllers/nodepool-counter/controller.ts';
@@ -59,6 +63,8 @@ export interface EngineOptions {
   readonly cloud: CloudProvider;
   /** Resolves AKSNodeClasses; absent for clouds that have none. */
   readonly nodeClass?: AzureNodeClass;
+  /** What launches leave beside machines; absent for clouds that leave nothing. */
+  readonly leftovers?: Leftovers;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -118,6 +124,7 @@ export function createEngine(options: EngineOptions): Manager {
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
+    ...(options.leftovers ? [networkInterfaceGarbageCollectionController(world, options.leftovers)] : []),
     nodeClaimConsistencyController(world),
     nodeClaimHydrationController(world),
     nodeClaimPodEventsController(world),

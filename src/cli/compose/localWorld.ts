@@ -104,7 +104,8 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         log,
       });
       const common = { kube, cloud, clock: engineClock, random: systemRandom, log };
-      return { engine: createEngine({ ...common, nodeClass: cloud.nodeClass, metrics: noMetrics, ...BATCH }), cloud };
+      const { nodeClass, leftovers } = cloud;
+      return { engine: createEngine({ ...common, nodeClass, leftovers, metrics: noMetrics, ...BATCH }), cloud };
     };
     const { cloud } = await start(() => false);
     applyProfile(options.profile, faults);

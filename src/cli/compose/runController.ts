@@ -126,7 +126,7 @@ export const runController: RunController = async (options, signal) => {
   }
 };
 
-type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass'>;
+type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers'>;
 type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log'>;
 
 async function kwokProvider(options: Options, ports: Omit<Ports, 'random'>): Promise<Provider> {
@@ -166,7 +166,7 @@ async function azureProvider(
     ...(options.kubeletIdentityClientId && { kubeletIdentityClientId: options.kubeletIdentityClientId }),
     ...(options.nodeOsDiskEncryptionSetId && { diskEncryptionSetId: options.nodeOsDiskEncryptionSetId }),
   });
-  return { cloud, nodeClass: cloud.nodeClass };
+  return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers };
 }
 
 /** Better a clear word at the start than an option that quietly does nothing. */

@@ -1,0 +1,31 @@
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { singleton } from '../../kube/runtime/singleton.ts';
+import type { World } from '../world.ts';
+
+/** As long as the network's own throttling looks back. */
+const INTERVAL = 5 * 60_000;
+
+/** Where interfaces lie about: given the claims there are, removes those that belong to none, and names them. */
+export interface Leftovers {
+  remove(claimNames: () => Iterable<string>, signal?: AbortSignal): Promise<readonly string[]>;
+}
+
+/** Removes network interfaces that were made for machines that never came. */
+export function networkInterfaceGarbageCollectionController(world: World, leftovers: Leftovers): Controller {
+  const { informers, log } = world;
+  const claimNames = (): readonly string[] =>
+    [...informers.nodeClaims.store.list()].map(({ metadata }) => metadata.name);
+  return singleton({
+    ...world,
+    name: 'networkinterface.garbagecollection',
+    interval: INTERVAL,
+    reconcile: async (signal) => {
+      for (const name of await leftovers.remove(claimNames, signal)) {
+        log.info('garbage collected network interface', {
+          controller: 'networkinterface.garbagecollection',
+          'network-interface': name,
+        });
+      }
+    },
+  });
+}
