@@ -2,9 +2,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LocalCluster } from '../../test/simulation/localCluster.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Labels, Taints } from '../api/labels.ts';
 import { SeededRandom } from '../clock/seededRandom.ts';
 import { VirtualClock } from '../clock/virtualClock.ts';
+import type { Instance } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import { KubeError } from '../kube/errors.ts';
 import { silentLog } from '../kube/log.ts';
@@ -38,6 +40,10 @@ function claim(types: readonly string[], more: NodeClaim['spec']['requirements']
     },
   };
 }
+const POOL: NodePool = {
+  metadata: { name: 'default' },
+  spec: { template: { spec: { nodeClassRef: CLASS_REF, requirements: [], expireAfter: 'Never' } } } as never,
+};
 const nodes = async () => (await local.kube.list(Kinds.Node)).items;
 
 describe('create', () => {
@@ -74,6 +80,38 @@ describe('create', () => {
       ),
     );
     expect(instance.labels).toMatchObject({ [Labels.zone]: 'test-zone-c', [Labels.capacityType]: 'on-demand' });
+  });
+
+  it('sells no more of a reservation than is left of it', async () => {
+    const offering = {
+      Price: 0,
+      ReservationCapacity: 2,
+      Requirements: [
+        { key: Labels.capacityType, operator: 'In', values: ['reserved'] },
+        { key: Labels.zone, operator: 'In', values: ['test-zone-a'] },
+      ],
+    };
+    const type = {
+      name: 'prepaid',
+      architecture: 'amd64',
+      operatingSystems: ['linux'],
+      resources: { cpu: '4', memory: '8Gi', pods: '10' },
+      offerings: [offering],
+    };
+    const instanceTypes = parseInstanceTypes(JSON.stringify([type]));
+    cloud = new KwokCloudProvider({ kube: local.kube, clock, log: silentLog, instanceTypes });
+    const buy = (name: string): Promise<Instance> => {
+      const { metadata, spec } = claim(['prepaid']);
+      return cloud.create({ metadata: { ...metadata, name, uid: `uid-${name}` }, spec });
+    };
+    const left = async (): Promise<unknown> => (await cloud.instanceTypes(POOL))[0]?.offerings[0];
+    expect(await left()).toMatchObject({ reservationCapacity: 2, available: true });
+    const outcomes = await Promise.allSettled([buy('a'), buy('b'), buy('c')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(await left()).toMatchObject({ reservationCapacity: 0, available: false });
+    const [node] = await nodes();
+    await local.kube.delete(Kinds.Node, { name: node?.metadata.name ?? '' });
+    expect(await left()).toMatchObject({ reservationCapacity: 1, available: true });
   });
 
   it('does not ask of a machine what only an overlay knows of', async () => {

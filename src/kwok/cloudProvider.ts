@@ -20,6 +20,7 @@ import { Duration } from '../units/duration.ts';
 import { fits, formatResources, parseResources, type Resources } from '../units/resources.ts';
 import { PROVIDER_PREFIX } from './kwokLabels.ts';
 import { instanceLabels, nodeName, nodeOf, type Purchase } from './nodeObject.ts';
+import { Reservations } from './reservations.ts';
 
 export interface KwokCloudProviderOptions {
   readonly kube: Kube;
@@ -41,11 +42,14 @@ export class KwokCloudProvider implements CloudProvider {
     { conditionType: READY, conditionStatus: 'Unknown', toleration: TEN_MINUTES },
   ];
   readonly #options: KwokCloudProviderOptions;
-  /** Machines that are bought but have not joined, by the name of their Node; ends the wait. */
-  readonly #booting = new Map<string, () => void>();
+  readonly #reservations: Reservations;
+  #lastPurchase: Promise<void> = Promise.resolve();
+  /** Machines that are bought but have not joined, by the name of their Node. */
+  readonly #booting = new Map<string, { readonly purchase: Purchase; readonly cancel: () => void }>();
 
   constructor(options: KwokCloudProviderOptions) {
     this.#options = options;
+    this.#reservations = new Reservations(options.instanceTypes);
   }
 
   async create(claim: NodeClaim, signal?: AbortSignal): Promise<Instance> {
@@ -53,25 +57,22 @@ export class KwokCloudProvider implements CloudProvider {
     const name = nodeName(claim);
     const existing = await this.#find(name, signal);
     if (existing) return instanceOf(existing);
-    const purchase = this.#choose(claim);
     const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
-    if (delay > 0 || !(await this.#joinNow(claim, purchase))) this.#joinLater(claim, purchase, delay || CREATE_RETRY);
-    const { type } = purchase;
-    return {
-      providerID: `${PROVIDER_PREFIX}${name}`,
-      claimName: claim.metadata.name,
-      labels: instanceLabels(purchase),
-      annotations: {},
-      capacity: formatResources(type.capacity),
-      allocatable: formatResources(type.allocatable),
-      createdAt: this.#options.clock.now(),
-    };
+    const buy = (): Promise<Instance> => this.#buy(claim, delay, signal);
+    // One after the other where there are reservations, so that two do not get the last of one.
+    if (!this.#reservations.any) return buy();
+    const bought = this.#lastPurchase.then(buy);
+    this.#lastPurchase = bought.then(
+      () => undefined,
+      () => undefined,
+    );
+    return bought;
   }
 
   /** The Node is the machine: once it is going, nothing is left behind it. */
   async delete(claim: NodeClaim, signal?: AbortSignal): Promise<void> {
     const name = claim.status?.providerID?.slice(PROVIDER_PREFIX.length) || nodeName(claim);
-    this.#booting.get(name)?.();
+    this.#booting.get(name)?.cancel();
     const node = await this.#find(name, signal);
     if (!node) throw new InstanceNotFoundError(`Node ${name} does not exist, or is going`);
     await this.#options.kube.delete(Kinds.Node, { name }, signal && { signal }).catch(rethrowUnlessMissing);
@@ -100,12 +101,27 @@ export class KwokCloudProvider implements CloudProvider {
     return instances;
   }
 
-  async instanceTypes(_pool: NodePool): Promise<readonly InstanceType[]> {
-    return this.#options.instanceTypes;
+  async instanceTypes(_pool: NodePool, signal?: AbortSignal): Promise<readonly InstanceType[]> {
+    return this.#forSale(signal);
   }
 
   async driftReason(): Promise<string | undefined> {
     return undefined;
+  }
+
+  async #buy(claim: NodeClaim, delay: number, signal: AbortSignal | undefined): Promise<Instance> {
+    const purchase = this.#choose(claim, await this.#forSale(signal));
+    if (delay > 0 || !(await this.#joinNow(claim, purchase))) this.#joinLater(claim, purchase, delay || CREATE_RETRY);
+    const { type } = purchase;
+    return {
+      providerID: `${PROVIDER_PREFIX}${nodeName(claim)}`,
+      claimName: claim.metadata.name,
+      labels: instanceLabels(purchase),
+      annotations: {},
+      capacity: formatResources(type.capacity),
+      allocatable: formatResources(type.allocatable),
+      createdAt: this.#options.clock.now(),
+    };
   }
 
   async #nodeClassOf({ spec }: NodeClaim, signal: AbortSignal | undefined): Promise<KwokNodeClass> {
@@ -123,8 +139,16 @@ export class KwokCloudProvider implements CloudProvider {
     return nodeClass;
   }
 
+  /** The catalogue without what others have of its reservations; machines are counted only where there are any. */
+  async #forSale(signal: AbortSignal | undefined): Promise<readonly InstanceType[]> {
+    if (!this.#reservations.any) return this.#options.instanceTypes;
+    const joined = (await this.list(signal)).map(({ labels }) => labels);
+    const booting = [...this.#booting.values()].map(({ purchase }) => instanceLabels(purchase));
+    return this.#reservations.left([...joined, ...booting]);
+  }
+
   /** The cheapest of what the claim names; a claim must name instance types. */
-  #choose({ metadata, spec }: NodeClaim): Purchase {
+  #choose({ metadata, spec }: NodeClaim, types: readonly InstanceType[]): Purchase {
     const wanted = Requirements.fromItems(spec.requirements);
     const named = new Set(
       spec.requirements.flatMap(({ key, operator, values = [] }) =>
@@ -134,7 +158,7 @@ export class KwokCloudProvider implements CloudProvider {
     if (named.size === 0) throw new InsufficientCapacityError(`${metadata.name} names no instance type`);
     const requests = this.#knownResources(parseResources(spec.resources?.requests));
     let best: Purchase | undefined;
-    for (const type of this.#options.instanceTypes) {
+    for (const type of types) {
       if (!named.has(type.name) || !type.requirements.intersects(wanted) || !fits(requests, type.allocatable)) continue;
       for (const offering of type.offerings) {
         if (!offering.available || !offering.requirements.intersects(wanted)) continue;
@@ -167,18 +191,19 @@ export class KwokCloudProvider implements CloudProvider {
   #joinLater(claim: NodeClaim, purchase: Purchase, delay: number, attempt = 1): void {
     const { kube, clock, log } = this.#options;
     const name = nodeName(claim);
-    this.#booting.get(name)?.();
-    const cancel = clock.after(delay, () => {
+    this.#booting.get(name)?.cancel();
+    const stop = clock.after(delay, () => {
       this.#booting.delete(name);
       clock.track(ignoreExisting(kube.create(Kinds.Node, nodeOf(claim, purchase)))).catch((error: unknown) => {
         log.error('cannot create the Node of a kwok machine', { Node: name, attempt, error });
         if (attempt < CREATE_ATTEMPTS) this.#joinLater(claim, purchase, CREATE_RETRY * 2 ** attempt, attempt + 1);
       });
     });
-    this.#booting.set(name, () => {
-      cancel();
+    const cancel = (): void => {
+      stop();
       this.#booting.delete(name);
-    });
+    };
+    this.#booting.set(name, { purchase, cancel });
   }
 
   async #find(name: string, signal: AbortSignal | undefined): Promise<Node | undefined> {
