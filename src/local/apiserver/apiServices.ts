@@ -2,6 +2,7 @@
  * The record of what is served. In: the catalogue. Out: an APIService per group version, kept in step with the
  * definitions; all of them are local.
  */
+import { afterChanges } from './afterChanges.ts';
 import type { Objects, WriteRequest } from './objects.ts';
 import { REVIEWS } from './http/discovery.ts';
 import { keyOf } from './store.ts';
@@ -44,25 +45,13 @@ const VERSION_PRIORITIES: Readonly<Record<string, number>> = {
 const VERSION_PRIORITY = 15;
 
 export class ApiServices {
+  /** Ends it. */
+  readonly stop: () => void;
   private readonly objects: Objects;
-  private readonly stopListening: () => void;
-  private scheduled = false;
 
   constructor(objects: Objects) {
     this.objects = objects;
-    this.stopListening = objects.store.subscribe((_event, table) => {
-      if (table.id !== DEFINITIONS || this.scheduled) return;
-      this.scheduled = true;
-      queueMicrotask(() => {
-        this.scheduled = false;
-        this.update();
-      });
-    });
-    this.update();
-  }
-
-  stop(): void {
-    this.stopListening();
+    this.stop = afterChanges(objects.store, DEFINITIONS, () => this.update());
   }
 
   private update(): void {

@@ -2,6 +2,7 @@
  * Roles made of roles. In: a cluster role with an aggregation rule, and the roles whose labels it selects. Out: the
  * union of their rules in it, kept up to date.
  */
+import { afterChanges } from '../afterChanges.ts';
 import { labelSelectorPredicate } from '../selectors.ts';
 import { copyJson, listAt, sameJson, type ApiObject, type Fields } from '../fields.ts';
 import type { Objects, WriteRequest } from '../objects.ts';
@@ -15,25 +16,13 @@ const WRITE: WriteRequest = {
 };
 
 export class RoleAggregation {
+  /** Ends it. */
+  readonly stop: () => void;
   private readonly objects: Objects;
-  private readonly unsubscribe: () => void;
-  private scheduled = false;
 
   constructor(objects: Objects) {
     this.objects = objects;
-    this.unsubscribe = objects.store.subscribe((_event, table) => {
-      if (table.id !== TABLE || this.scheduled) return;
-      this.scheduled = true;
-      queueMicrotask(() => {
-        this.scheduled = false;
-        this.update();
-      });
-    });
-    this.update();
-  }
-
-  stop(): void {
-    this.unsubscribe();
+    this.stop = afterChanges(objects.store, TABLE, () => this.update());
   }
 
   /** Roles that collect may be collected themselves, so it goes on until nothing changes. */
