@@ -56,16 +56,19 @@ export function lowerBound(question: Question, fit: PoolFit, planned: readonly P
       dearer += node.price - capacity;
     }
   }
+  return { pricePerHour: bound, relaxation: RELAXATION, gap: gapOf(price - bound, { unused, dearer }) };
+}
+
+/** Shadow prices tell parts of the way from the fractional bound; a stronger bound has gone some of that way itself. */
+function gapOf(gap: number, { unused, dearer }: { unused: number; dearer: number }): GapPart[] {
+  const constraints = Math.max(0, gap - unused - dearer);
+  const dearerTypes = Math.min(dearer, Math.max(0, gap - constraints));
   const parts: GapPart[] = [
-    { cause: 'unused-capacity', pricePerHour: unused },
-    { cause: 'dearer-types', pricePerHour: dearer },
-    { cause: 'constraints', pricePerHour: price - bound - unused - dearer },
+    { cause: 'unused-capacity', pricePerHour: gap - constraints - dearerTypes },
+    { cause: 'dearer-types', pricePerHour: dearerTypes },
+    { cause: 'constraints', pricePerHour: constraints },
   ];
-  return {
-    pricePerHour: bound,
-    relaxation: RELAXATION,
-    gap: parts.filter(({ pricePerHour }) => Math.abs(pricePerHour) > 1e-9),
-  };
+  return parts.filter(({ pricePerHour }) => pricePerHour > 1e-9);
 }
 
 /** Atoms in the state that they would start in: where our plan put them is not what everyone must do. */

@@ -96,6 +96,10 @@ describe('cost', () => {
           );
           const solution = solve(problemOf(pods, types, nodes, limit), { searchRounds });
           expect(solution.lowerBound.pricePerHour).toBeLessThanOrEqual(solution.pricePerHour + 1e-9);
+          const parts = solution.lowerBound.gap.map(({ pricePerHour }) => pricePerHour);
+          expect(Math.min(0, ...parts)).toBe(0);
+          const gap = solution.pricePerHour - solution.lowerBound.pricePerHour;
+          expect(parts.reduce((sum, part) => sum + part, 0)).toBeCloseTo(gap, 6);
           const blind = firstFitReference(pods, types, ZONES, nodes, limit);
           // When the limits do not suffice for all, plans hold different pods and cannot be compared.
           if (blind.waiting > 0) return;
