@@ -22,7 +22,7 @@ export interface Run {
 }
 
 export const FIRST_PLAN: SolveOptions = { searchRounds: 0 };
-const WARM_UP = 8;
+const WARM_UP = 20;
 const RUNS = 7;
 const PEER_RUNS = 3;
 
