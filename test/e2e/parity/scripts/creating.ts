@@ -85,6 +85,13 @@ export const creatingScripts: readonly Script[] = [
   script('create without a name', post(MAPS, { metadata: {} })),
   script('create with a version', post(MAPS, configMap('one', {}, { resourceVersion: '5' }))),
   script('create in the wrong namespace', post(MAPS, configMap('one', {}, { namespace: 'other' }))),
+  script(
+    'create under a name that is taken changes nothing',
+    given(post(MAPS, configMap('same'))),
+    post(MAPS, configMap('same', { changed: 'yes' })),
+    get(`${MAPS}/same`),
+  ),
+  script('read what a refused create has not left', post(MAPS, configMap('Not_A_Name')), get(`${MAPS}/Not_A_Name`)),
   script('create in a namespace that is not there', post('/api/v1/namespaces/nowhere/configmaps', configMap('one'))),
   script('create of the wrong kind', post(MAPS, pod('one'))),
   script('create of the wrong version', post(MAPS, { ...configMap('one'), apiVersion: 'v2' })),
