@@ -120,6 +120,16 @@ describe('pods with wishes', () => {
     expect(await own.zones(await own.running(6))).toEqual({ 'test-zone-a': 2, 'test-zone-b': 2, 'test-zone-c': 2 });
   });
 
+  it.concurrent('get machines in every zone that they are to be spread over', async () => {
+    const own = story('planned-spread');
+    await own.deployment(6, { topologySpreadConstraints: spread(own.labels, Labels.zone) });
+    await own.waiting(6);
+    await own.pool();
+    await own.running(6);
+    const zones = (await own.claims()).map(({ metadata }) => metadata.labels?.[Labels.zone]);
+    expect(new Set(zones)).toEqual(new Set(['test-zone-a', 'test-zone-b', 'test-zone-c']));
+  });
+
   it.concurrent('are spread over machines', async () => {
     const own = story('hostname-spread');
     await own.pool();
