@@ -1,9 +1,9 @@
 // `npm test`: every static check, then the unit and integration tests. `--only=a,b` picks checks by name.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
 import { root } from './setup.mjs';
+import { reportersFor, summarise } from './test-report.mjs';
 
 const checks = [
   ['types', 'tsc', '--noEmit'],
@@ -35,13 +35,8 @@ for (const [name, command, ...args] of checks) {
 const report = process.env.NODEWRIGHT_TEST_REPORT;
 let status = 0;
 if (!only || only.includes('tests')) {
-  const reporters = report ? ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`] : [];
-  status = run('vitest', ['run', ...reporters]).status ?? 1;
+  status = run('vitest', ['run', ...reportersFor(report)]).status ?? 1;
 }
-if (report) {
-  const counts = JSON.parse(readFileSync(report, 'utf8'));
-  const passed = counts.numPassedTests + checks.length - failed.length;
-  writeFileSync(report, JSON.stringify({ passed, failed: counts.numFailedTests + failed.length }));
-}
+if (report) summarise(report, { passed: checks.length - failed.length, failed });
 if (failed.length > 0) console.error(`Checks that failed: ${failed.join(', ')}`);
 process.exit(failed.length > 0 ? 1 : status);
