@@ -53,13 +53,15 @@ function rebase<T extends WithStatus>(types: ConditionTypes, before: T, after: T
   const pick = (status: Status | undefined): Record<string, unknown> =>
     Object.fromEntries(changed.map((key) => [key, (status as Record<string, unknown> | undefined)?.[key]]));
   if (mergePatch(pick(before.status), pick(fresh.status)) !== undefined) return undefined;
-  const conditions = new ConditionSet(types, fresh, 0);
-  for (const type of spokenOf(before, after)) {
-    if (type === types.root) continue;
-    const [was, is, wanted] = [before, fresh, after].map((object) => conditionOf(object, type));
-    if (saying(was) !== saying(is)) return undefined;
-    if (wanted === undefined) conditions.clear(type);
-    else say(conditions, wanted);
+  // A condition that is missing and one that awaits its first word are the same.
+  const setOf = (object: T): ConditionSet => new ConditionSet(types, object, 0);
+  const [was, wanted, conditions] = [setOf(before), setOf(after), setOf(fresh)];
+  for (const type of new Set([...was.conditions, ...wanted.conditions].map((condition) => condition.type))) {
+    const now = wanted.get(type);
+    if (type === types.root || saying(was.get(type)) === saying(now)) continue;
+    if (saying(was.get(type)) !== saying(conditions.get(type))) return undefined;
+    if (now === undefined) conditions.clear(type);
+    else say(conditions, now);
   }
   return { ...fresh, status: { ...fresh.status, ...pick(after.status), conditions: conditions.conditions } };
 }
@@ -73,16 +75,7 @@ function isAnother({ metadata: before }: KubeObject, { metadata: fresh }: KubeOb
   );
 }
 
-/** The types of conditions that differ. */
-function spokenOf(before: WithStatus, after: WithStatus): readonly string[] {
-  const types = [before, after].flatMap(({ status }) => (status?.conditions ?? []).map(({ type }) => type));
-  return [...new Set(types)].filter((type) => saying(conditionOf(before, type)) !== saying(conditionOf(after, type)));
-}
-
-const conditionOf = ({ status }: WithStatus, type: string): StoredCondition | undefined =>
-  status?.conditions?.find((condition) => condition.type === type);
-
-const saying = (condition: StoredCondition | undefined): string | undefined =>
+const saying = (condition: Condition | undefined): string | undefined =>
   condition &&
   JSON.stringify([
     condition.status,
@@ -92,10 +85,8 @@ const saying = (condition: StoredCondition | undefined): string | undefined =>
     condition.observedGeneration ?? 0,
   ]);
 
-function say(
-  conditions: ConditionSet,
-  { type, status, reason = '', message = '', lastTransitionTime }: StoredCondition,
-) {
+function say(conditions: ConditionSet, condition: Condition): void {
+  const { type, status, reason = '', message = '', lastTransitionTime } = condition;
   const at = Date.parse(lastTransitionTime);
   if (status === 'True') conditions.setTrue(type, at, reason, message);
   else if (status === 'False') conditions.setFalse(type, at, reason, message);

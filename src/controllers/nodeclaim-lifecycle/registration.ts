@@ -48,7 +48,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     log.error('the node joined without the unregistered taint', { Node: node.metadata.name });
   }
   const pending = await pendingHooks(claim, context);
-  await sync(world, node, claim, pending.length === 0);
+  draft.node = await sync(world, node, claim, pending.length === 0);
   if (pending.length > 0) {
     const names = pending.map(({ name }) => name).join(', ');
     conditions.setUnknown(NodeClaimConditions.registered, world.clock.now(), Reasons.registrationHookPending, names);
@@ -96,12 +96,11 @@ async function pendingHooks(claim: NodeClaim, { hooks, signal }: StepContext): P
 }
 
 /** A kubelet that starts writes its Node often; what it wrote meanwhile is no reason to come again later. */
-async function sync({ kube }: World, stored: Node, claim: NodeClaim, agreed: boolean): Promise<void> {
+async function sync({ kube }: World, stored: Node, claim: NodeClaim, agreed: boolean): Promise<Node> {
   let node = stored;
   for (let attempt = 1; ; attempt++) {
     try {
-      await patchObject(kube, Kinds.Node, node, synced(node, claim, agreed), { lock: true });
-      return;
+      return await patchObject(kube, Kinds.Node, node, synced(node, claim, agreed), { lock: true });
     } catch (error) {
       if (!isConflict(error) || attempt >= SYNC_ATTEMPTS) throw error;
       node = await kube.get(Kinds.Node, { name: stored.metadata.name });
