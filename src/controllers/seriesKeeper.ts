@@ -22,11 +22,15 @@ export class SeriesKeeper {
     const known = this.#owners.get(owner);
     if (known && known.version === version) return;
     const shown = samples();
-    if (known) {
+    const before = known?.samples ?? [];
+    // The usual change is one of numbers: nothing has to go then.
+    const sameSeries = shown.length === before.length && shown.every((sample, at) => isSameSeries(sample, before[at]));
+    if (!sameSeries && before.length > 0) {
       const kept = new Set(shown.map(keyOf));
-      for (const sample of known.samples) if (!kept.has(keyOf(sample))) sample.gauge.delete(sample.labels);
+      for (const sample of before) if (!kept.has(keyOf(sample))) sample.gauge.delete(sample.labels);
     }
-    for (const { gauge, labels, value, since } of shown) {
+    for (const [at, { gauge, labels, value, since }] of shown.entries()) {
+      if (sameSeries && before[at]?.value === value) continue;
       if (since) gauge.setSince(labels, value);
       else gauge.set(labels, value);
     }
@@ -42,6 +46,16 @@ export class SeriesKeeper {
   keepOnly(owners: ReadonlySet<string>): void {
     for (const owner of this.#owners.keys()) if (!owners.has(owner)) this.remove(owner);
   }
+}
+
+function isSameSeries(sample: Sample, other: Sample | undefined): boolean {
+  if (other === undefined || sample.gauge !== other.gauge) return false;
+  if (sample.labels === other.labels) return true;
+  const names = Object.keys(sample.labels);
+  return (
+    names.length === Object.keys(other.labels).length &&
+    names.every((name) => sample.labels[name] === other.labels[name])
+  );
 }
 
 /** One number per gauge object, so that two gauges with the same labels are kept apart. */

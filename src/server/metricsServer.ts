@@ -22,7 +22,7 @@ async function answerMetrics(metrics: PrometheusMetrics, response: ServerRespons
   response.writeHead(200, { 'content-type': metrics.contentType });
   for await (const part of metrics.parts()) {
     if (response.destroyed) return;
-    if (response.write(part)) await nextTurn();
+    if (response.write(Buffer.from(part))) await nextTurn();
     else await Promise.race([once(response, 'drain'), once(response, 'close')]);
   }
   response.end();

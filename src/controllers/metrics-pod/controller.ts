@@ -104,8 +104,6 @@ export function podMetricsController(world: World): Controller {
       ];
       await aborted(signal);
       for (const stop of stops) stop();
-      states.keepOnly(new Set());
-      waits.keepOnly(new Set());
     },
   };
 }

@@ -84,7 +84,6 @@ export function statusConditionsController<T extends KubeObject>(
       const stop = informer.subscribe(observe);
       await aborted(signal);
       stop();
-      series.keepOnly(new Set());
     },
   };
 }
