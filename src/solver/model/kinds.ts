@@ -5,7 +5,7 @@
 import type { Pod } from '../../api/kinds.ts';
 import { relaxationLadder, type Rung } from './ladder.ts';
 import type { Model } from './model.ts';
-import { loadKey, readLoad, readRules, rulesKey, Texts, type PodLoad, type PodRules } from './podShape.ts';
+import { LoadTexts, readLoad, readRules, rulesKey, Texts, type PodLoad, type PodRules } from './podShape.ts';
 import { CPU, MEMORY } from './resourceTable.ts';
 
 interface LoadGroup {
@@ -34,11 +34,12 @@ export interface Kinds {
 export function kindsOf(pods: readonly Pod[], model: Model, policy: 'Respect' | 'Ignore'): Kinds {
   const { snapshot, hasPreferTaints, table } = model;
   const texts = new Texts();
+  const loadTexts = new LoadTexts();
   const loads = new Kind<LoadGroup>(pods.length);
   const rules = new Kind<RulesGroup>(pods.length);
   for (let at = 0; at < pods.length; at++) {
     const pod = pods[at]!;
-    const load = loadKey(pod);
+    const load = loadTexts.of(pod);
     if (!loads.knows(at, load)) {
       const own = readLoad(pod);
       const row = table.asked(own.requests);

@@ -89,6 +89,52 @@ export function loadKey({ spec, status }: Pod): string {
   return key;
 }
 
+/**
+ * The requests of a pod that takes nothing but processor and memory, by its only container: almost every pod is like
+ * that, and its text need not be made to find its kind.
+ */
+function plainRequests({ spec, status }: Pod): { readonly cpu: string; readonly memory: string } | undefined {
+  if (spec === undefined || spec.containers.length !== 1 || status?.containerStatuses !== undefined) return undefined;
+  if (spec.initContainers !== undefined || spec.overhead !== undefined || spec.resourceClaims !== undefined) {
+    return undefined;
+  }
+  const { resources, ports } = spec.containers[0]!;
+  if ((spec as { resources?: unknown }).resources !== undefined || ports !== undefined) return undefined;
+  const requests = resources?.requests;
+  if (requests === undefined || resources?.claims !== undefined || status?.initContainerStatuses !== undefined) {
+    return undefined;
+  }
+  let names = 0;
+  for (const _ in requests) names += 1;
+  const { cpu, memory } = requests;
+  return names === 2 && typeof cpu === 'string' && typeof memory === 'string'
+    ? (requests as { cpu: string; memory: string })
+    : undefined;
+}
+
+/** The text of a load, remembered by processor and memory for pods that take nothing else. */
+export class LoadTexts {
+  private readonly plain = new Map<string, Map<string, string>>();
+
+  of(pod: Pod): string {
+    const requests = plainRequests(pod);
+    if (requests === undefined) return loadKey(pod);
+    const { cpu, memory } = requests;
+    let byMemory = this.plain.get(cpu);
+    if (byMemory === undefined) {
+      byMemory = new Map();
+      this.plain.set(cpu, byMemory);
+    }
+    let text = byMemory.get(memory);
+    if (text === undefined) {
+      // The same in whatever order the two are written.
+      text = `c{cpu=${cpu};memory=${memory};}`;
+      byMemory.set(memory, text);
+    }
+    return text;
+  }
+}
+
 /** Equal texts mean equal rules, apart from the priority. */
 export function rulesKey(pod: Pod, snapshot: Snapshot, texts: Texts): string {
   const { spec, metadata } = pod;

@@ -155,7 +155,7 @@ export class Filler {
   /** The last filling, to keep. */
   bin(limitLeft: Float64Array | undefined): Bin {
     const { demand, picks, taken, state, type, price } = this;
-    const used = Float64Array.from(this.used);
+    const used = this.used.slice();
     return {
       state,
       type,

@@ -54,12 +54,19 @@ export class Domains {
    */
   pin(variant: Variant, start: number, accepts: (state: number) => boolean): number {
     let state = start;
-    for (const key of variant.pinKeys) {
+    const { pinKeys } = variant;
+    for (let at = 0; at < pinKeys.length; at++) {
+      const key = pinKeys[at]!;
+      const options = this.optionsOf(state, key);
       let best = -1;
       let bestScore = Number.POSITIVE_INFINITY;
-      for (const option of this.optionsOf(state, key)) {
+      for (let each = 0; each < options.length; each++) {
+        const option = options[each]!;
+        if (option.state < 0) continue;
         const score = this.score(variant, key, option.domain);
-        if (score < bestScore && option.state >= 0 && accepts(option.state)) [best, bestScore] = [option.state, score];
+        if (score >= bestScore || !accepts(option.state)) continue;
+        best = option.state;
+        bestScore = score;
       }
       if (best < 0) {
         // A key that no machine has a value for: only constraints that need none can hold.
@@ -93,15 +100,19 @@ export class Domains {
   /** Fewer of its own kind first, then where affinity has more company; Infinity: not allowed. */
   private score(variant: Variant, key: string, domain: number): number {
     let score = 0;
-    for (const constraint of variant.domain) {
-      if (this.keyOf(constraint.counter) !== key) continue;
+    const { domain: constraints, domainAdds } = variant;
+    for (let at = 0; at < constraints.length; at++) {
+      const constraint = constraints[at]!;
+      const counter = this.counters.at(constraint.counter);
+      if (counter.spec.topologyKey !== key) continue;
       if (!this.allows(constraint, domain)) return Number.POSITIVE_INFINITY;
-      const count = this.counters.at(constraint.counter).counts[domain] ?? 0;
+      const count = counter.counts[domain] ?? 0;
       if (constraint.kind === 'spread') score += count * 1024;
       if (constraint.kind === 'affinity') score -= Math.min(count, 1023) / 1024;
     }
-    for (const counter of variant.domainAdds) {
-      if (this.keyOf(counter) === key) score += this.counters.at(counter).counts[domain] ?? 0;
+    for (let at = 0; at < domainAdds.length; at++) {
+      const counter = this.counters.at(domainAdds[at]!);
+      if (counter.spec.topologyKey === key) score += counter.counts[domain] ?? 0;
     }
     return score;
   }
@@ -128,7 +139,9 @@ export class Domains {
   }
 
   recordInState(podClass: PodClass, variant: Variant, state: number, pods: number): void {
-    for (const id of variant.domainAdds) {
+    const { domainAdds } = variant;
+    for (let at = 0; at < domainAdds.length; at++) {
+      const id = domainAdds[at]!;
       const counter = this.counters.at(id);
       const domain = this.domainOfState(state, counter.spec.topologyKey);
       if (domain < 0) continue;
@@ -136,13 +149,15 @@ export class Domains {
       if (passes === 'yes') this.counters.count(counter, domain, pods);
       else if (passes === 'maybe') counter.doubtful[domain] = (counter.doubtful[domain] ?? 0) + pods;
     }
-    for (const id of podClass.hostAdds) this.counters.at(id).total += pods;
+    const { hostAdds } = podClass;
+    for (let at = 0; at < hostAdds.length; at++) this.counters.at(hostAdds[at]!).total += pods;
   }
 
+  /** The only value that the key can have in the state, or -1. */
   private domainOfState(state: number, key: string): number {
     if (isHostname(key)) return -1;
-    const [value, ...more] = this.model.states.valuesOf(state, key);
-    return value === undefined || more.length > 0 ? -1 : this.counters.domains(key).intern(value, () => value);
+    const options = this.optionsOf(state, key);
+    return options.length === 1 ? options[0]!.domain : -1;
   }
 
   private keyOf(counter: number): string {
@@ -154,7 +169,10 @@ export class Domains {
     if (eligible.length < minDomains || eligible.length === 0) return 0;
     const { counts } = this.counters.at(id);
     let fewest = Number.POSITIVE_INFINITY;
-    for (const domain of eligible) fewest = Math.min(fewest, counts[domain] ?? 0);
+    for (let at = 0; at < eligible.length; at++) {
+      const count = counts[eligible[at]!] ?? 0;
+      if (count < fewest) fewest = count;
+    }
     return fewest;
   }
 }

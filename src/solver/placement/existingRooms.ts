@@ -15,6 +15,8 @@ export class ExistingRooms {
   private readonly question: Question;
   private readonly domains: Domains;
   private readonly free: Float64Array;
+  /** No node is there at all. */
+  private readonly isEmpty: boolean;
   private readonly ports = new Map<number, HostPort[]>();
   private readonly claims = new Map<number, Map<string, Set<string>>>();
   /** By wish: nodes that may still take the pod as far as labels, taints, volumes and room go, in order. */
@@ -23,12 +25,17 @@ export class ExistingRooms {
   constructor(question: Question, domains: Domains) {
     this.question = question;
     this.domains = domains;
-    this.free = Float64Array.from(question.model.existing.free);
+    this.free = question.model.existing.free.slice();
+    this.isEmpty = this.free.length === 0;
+  }
+
+  placeOne(podClass: PodClass, variant: Variant, pod: Pod): boolean {
+    return !this.isEmpty && this.place(podClass, variant, [pod]) === 1;
   }
 
   /** Puts up to `most` pods onto nodes. Out: how many found room. */
   place(podClass: PodClass, variant: Variant, pods: readonly Pod[]): number {
-    if (podClass.unknownResource !== undefined) return 0;
+    if (this.isEmpty || podClass.unknownResource !== undefined) return 0;
     let done = 0;
     for (const node of this.nodesFor(podClass, variant)) {
       if (done >= pods.length) break;
