@@ -36,7 +36,7 @@ export interface DomainConstraint {
   readonly together: readonly number[];
 }
 
-interface HostAffinity {
+export interface HostAffinity {
   readonly counter: number;
   readonly self: boolean;
   readonly together: readonly number[];
@@ -292,6 +292,7 @@ export class Question {
       const together = this.affinityCounters(terms);
       for (const counter of together) {
         const self = isCounted.has(counter);
+        counters.at(counter).gathers ||= self;
         if (counters.at(counter).hostname) hostAffinity.push({ counter, self, together });
         else domain.push({ kind: 'affinity', counter, maxSkew: 0, minDomains: 0, self, together });
       }
