@@ -30,6 +30,8 @@ export interface Way {
   readonly staysZonal: boolean;
   /** Everything goes the exact way: plain first-fit-decreasing with all the rules. */
   readonly isExact: boolean;
+  /** Nobody is put onto a machine that only a reservation can be unless he can have no other. */
+  readonly avoidsReserved: boolean;
 }
 
 export class Attempt {
@@ -50,6 +52,8 @@ export class Attempt {
   private domains: Domains;
   private waiting: Waiting[];
   private readonly deferrals: ReadonlyMap<Waiting, UnplacedReason>;
+  /** Who was promised a reserved machine that there is not, after others had been placed around him. */
+  readonly missed: readonly { readonly pod: Pod; readonly reason: UnplacedReason }[];
 
   constructor(model: Model, overlay: Overlay, options: SolveOptions, way: Way) {
     this.model = model;
@@ -74,8 +78,13 @@ export class Attempt {
       this.limitLeft = this.freshLimits();
     }
     this.exact(() => true);
-    const { stranded, deferred } = takeReservations(this.planned, model, options.reservedCapacity !== 'Fallback');
+    const { stranded, missed, deferred } = takeReservations(
+      this.planned,
+      model,
+      options.reservedCapacity !== 'Fallback',
+    );
     this.waiting.push(...stranded, ...deferred.map(({ waiting }) => waiting));
+    this.missed = missed.flatMap(({ waiting, reason }) => waiting.pods.map((pod) => ({ pod, reason })));
     this.deferrals = new Map(deferred.map(({ waiting, reason }) => [waiting, reason]));
     giveWay(this.waiting, this.planned, this.rooms.placed, this.question.classes);
   }
@@ -149,7 +158,7 @@ export class Attempt {
   private begin(): { question: Question; domains: Domains; rooms: ExistingRooms; fit: PoolFit } {
     const policy = this.options.preferencePolicy ?? 'Respect';
     const question = new Question(this.model, this.overlay, policy, this.way.staysZonal);
-    const domains = new Domains(question);
+    const domains = new Domains(question, this.way.avoidsReserved);
     return { question, domains, rooms: new ExistingRooms(question, domains), fit: new PoolFit(question) };
   }
 

@@ -36,7 +36,7 @@ export interface DomainConstraint {
   readonly together: readonly number[];
 }
 
-interface HostAffinity {
+export interface HostAffinity {
   readonly counter: number;
   readonly self: boolean;
   readonly together: readonly number[];
@@ -50,6 +50,8 @@ export interface Variant {
   readonly domain: readonly DomainConstraint[];
   readonly hostLimits: readonly HostLimit[];
   readonly hostAffinity: readonly HostAffinity[];
+  /** Of either kind. */
+  readonly hasAffinity: boolean;
   /** Counters that every pod placed this way adds to, by domain. */
   readonly domainAdds: readonly number[];
   /** Topology keys of which a new node must have one value, so that its pods can be counted. */
@@ -270,6 +272,7 @@ export class Question {
       const together = this.affinityCounters(terms);
       for (const counter of together) {
         const self = isCounted.has(counter);
+        counters.at(counter).gathers ||= self;
         if (counters.at(counter).hostname) hostAffinity.push({ counter, self, together });
         else domain.push({ kind: 'affinity', counter, maxSkew: 0, minDomains: 0, self, together });
       }
@@ -298,6 +301,7 @@ export class Question {
       domain,
       hostLimits: tightest(hostLimits),
       hostAffinity,
+      hasAffinity: hostAffinity.length > 0 || domain.some(({ kind }) => kind === 'affinity'),
       domainAdds: [...new Set(domainAdds)],
       pinKeys,
     };
@@ -322,8 +326,8 @@ function shapeOf({ requests, hostPorts, unsupported }: PodLoad, rules: PodRules)
 
 /** Every class has variants of its own: what is found out about one is remembered by its identity. */
 function copyOf(variant: Variant): Variant {
-  const { rung, requirementId, domain, hostLimits, hostAffinity, domainAdds, pinKeys } = variant;
-  return { rung, requirementId, domain, hostLimits, hostAffinity, domainAdds, pinKeys };
+  const { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys } = variant;
+  return { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys };
 }
 
 /** Terms of running pods that may keep one of these away. Beyond a few pods looking costs more than counting all. */

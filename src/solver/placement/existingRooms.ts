@@ -112,8 +112,8 @@ export class ExistingRooms {
       const own = variant.hostLimits.find(({ counter }) => counter === id)?.max ?? UNLIMITED;
       most = Math.min(most, Math.min(own, nodeLimit[node]!) - onNode[node]!);
     }
-    for (const { counter, self, together } of variant.hostAffinity) {
-      if (counters.at(counter).onNode[node]! === 0 && !(self && this.domains.isFirst(together))) return 0;
+    for (const affinity of variant.hostAffinity) {
+      if (!this.domains.allowsCompany(affinity, node, counters.at(affinity.counter).onNode[node]!)) return 0;
     }
     return most;
   }

@@ -117,8 +117,8 @@ export class Sequential {
       const own = variant.hostLimits.find((limit) => limit.counter === counter)?.max ?? UNLIMITED;
       if (of(counter).count >= Math.min(own, of(counter).limit)) return false;
     }
-    for (const { counter, self, together } of variant.hostAffinity) {
-      if (of(counter).count === 0 && !(self && this.domains.isFirst(together))) return false;
+    for (const affinity of variant.hostAffinity) {
+      if (!this.domains.allowsCompany(affinity, node, of(affinity.counter).count)) return false;
     }
     const { hostPorts } = podClass.shape;
     return !node.ports.some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
@@ -138,7 +138,7 @@ export class Sequential {
     node.ports.push(...podClass.shape.hostPorts);
     node.entries.push({ podClass, variant, pods: [pod] });
     if (node.host !== undefined) recordHost(node.host, podClass, variant, 1);
-    this.domains.recordInState(podClass, variant, state, 1);
+    this.domains.recordInState(podClass, variant, state, 1, node);
   }
 }
 
