@@ -5,7 +5,8 @@
 import type { PlannedNode } from './placement/plannedNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
 import type { Question, Variant } from './model/question.ts';
-import { covering, Demand, type Atom, type PackingOptions } from './packing/demand.ts';
+import type { Atom } from './packing/atom.ts';
+import { covering, Demand, type PackingOptions } from './packing/demand.ts';
 import { HostRules } from './packing/hostRules.ts';
 import { shadowPrices } from './packing/coveringDuals.ts';
 import { MAX_PATTERN_ATOMS, patternPlan } from './packing/patterns.ts';

@@ -5,18 +5,10 @@
 import { hostPortsClash, type HostPort } from '../../constraints/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import type { StateTable } from '../model/stateTable.ts';
-import type { PodClass, Variant } from '../model/question.ts';
 import { CPU, MEMORY, PODS } from '../model/resourceTable.ts';
 import { shadowPrices, type Covering } from './coveringDuals.ts';
+import type { Atom } from './atom.ts';
 import { HostRules } from './hostRules.ts';
-
-/** Pods of one class that go the same way: same wishes, same pool, same domains. */
-export interface Atom {
-  readonly podClass: PodClass;
-  readonly variant: Variant;
-  readonly state: number;
-  count: number;
-}
 
 export interface PackingOptions {
   readonly nodeOverheadCost: number;

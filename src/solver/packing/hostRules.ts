@@ -3,7 +3,7 @@
  * it, and how many nodes such limits force at least. Counters that limit none of the atoms are left out.
  */
 import { UNLIMITED } from '../model/counters.ts';
-import type { Atom } from './demand.ts';
+import type { Atom } from './atom.ts';
 
 export class HostRules {
   /** One more than the largest counter. */

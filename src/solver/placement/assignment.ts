@@ -5,7 +5,7 @@
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { PodClass, Question, Variant } from '../model/question.ts';
-import type { Atom } from '../packing/demand.ts';
+import type { Atom } from '../packing/atom.ts';
 import type { Domains } from './domains.ts';
 import type { ExistingRooms } from './existingRooms.ts';
 import type { PoolFit } from './poolFit.ts';
