@@ -128,11 +128,11 @@ async function following(): Promise<BenchTable> {
       metrics,
     );
     program = started;
-    await eventually('the picture is complete', async () =>
+    const isComplete = async (): Promise<true | undefined> =>
       (await started.answers()) && (await started.metric('karpenter_cluster_state_node_count')) === NODES
         ? true
-        : undefined,
-    );
+        : undefined;
+    await eventually('the picture is complete', isComplete, 180_000);
     const synced = (performance.now() - begin) / 1000;
     const syncCpu = await started.metric('process_cpu_seconds_total');
     await sleep(5_000);

@@ -25,6 +25,8 @@ export interface AzureClientsOptions {
   readonly endpoint: string;
   /** A certificate authority to trust besides the system's. */
   readonly caPem?: string | undefined;
+  /** What carries requests; the SDK's own client over the network when absent. */
+  readonly httpClient?: HttpClient | undefined;
   readonly credential: TokenCredential;
   readonly subscriptionId: string;
   readonly clock: Clock;
@@ -61,9 +63,10 @@ const FIRST_BACKOFF = 800;
 const MAX_BACKOFF = 60_000;
 
 export function createAzureClients(options: AzureClientsOptions): AzureClients {
-  const { endpoint, credential, subscriptionId, caPem } = options;
+  const { endpoint, credential, subscriptionId, caPem, httpClient } = options;
   const shared = {
     endpoint,
+    ...(httpClient === undefined ? {} : { httpClient }),
     ...(caPem === undefined ? {} : { tlsOptions: { ca: caPem } }),
     userAgentOptions: { userAgentPrefix: USER_AGENT },
     // The SDK would wait in real time; our own policy waits by the clock.
@@ -159,7 +162,7 @@ class ResourceGraphClient {
 
   constructor(options: AzureClientsOptions, pipelineOptions: Parameters<typeof createPipelineFromOptions>[0]) {
     this.options = options;
-    this.httpClient = createDefaultHttpClient();
+    this.httpClient = options.httpClient ?? createDefaultHttpClient();
     this.pipeline = createPipelineFromOptions(pipelineOptions);
     this.pipeline.addPolicy(clockPolicy(options), { beforePolicies: ['defaultRetryPolicy'] });
     const scopes = [`${new URL(options.endpoint).origin}/.default`];

@@ -3,7 +3,7 @@
  * provider that knows the sizes and prices of its region, and the status of node classes.
  */
 import type { TokenCredential } from '@azure/core-auth';
-import { Agent } from 'undici';
+import type { HttpClient } from '@azure/core-rest-pipeline';
 import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
@@ -26,6 +26,8 @@ export interface AzureCloudProviderOptions extends AzureSettingsInput {
   readonly endpoint: string;
   /** A certificate authority to trust besides the system's. */
   readonly caPem?: string;
+  /** What carries requests to Azure; the SDK's own client over the network when absent. */
+  readonly httpClient?: HttpClient;
   readonly credential: TokenCredential;
   /** The price list without its query; by default Azure's public one, or the endpoint's own when it is not Azure's. */
   readonly pricesEndpoint?: string;
@@ -46,11 +48,12 @@ const PUBLIC_PRICES = 'https://prices.azure.com/api/retail/prices';
 
 /** Resolves once the sizes of the region are known; fails when Azure cannot be asked. */
 export async function createAzureCloudProvider(options: AzureCloudProviderOptions): Promise<AzureCloudProvider> {
-  const { clock, random, kube, caPem, log = silentLog } = options;
+  const { clock, random, kube, caPem, httpClient, log = silentLog } = options;
   const endpoint = options.endpoint.replace(/\/$/, '');
   const clients = createAzureClients({
     endpoint,
     caPem,
+    httpClient,
     credential: options.credential,
     subscriptionId: options.subscriptionId,
     clock,
@@ -68,7 +71,8 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
       options.pricesEndpoint ?? (endpoint === PUBLIC_ENDPOINT ? PUBLIC_PRICES : `${endpoint}/api/retail/prices`),
     location,
     clock,
-    dispatcher: caPem === undefined ? undefined : new Agent({ connect: { ca: caPem } }),
+    caPem,
+    httpClient,
   });
   const unavailable = new UnavailableOfferings(clock);
   const clusterNetwork = new ClusterNetwork(clients.network, nodeResourceGroup, clock);

@@ -2,7 +2,12 @@
  * What machines cost. In: the public retail price list of one region. Out: US dollars per hour by size, on demand and
  * spot; the last good list stays when a refresh fails.
  */
-import { request, type Dispatcher } from 'undici';
+import {
+  createDefaultHttpClient,
+  createPipelineRequest,
+  type HttpClient,
+  type TlsSettings,
+} from '@azure/core-rest-pipeline';
 import type { Clock } from '../clock/clock.ts';
 
 /** Ranks behind every real price, so that a size without one is chosen only when nothing else fits. */
@@ -23,19 +28,27 @@ export interface PricesOptions {
   readonly endpoint: string;
   readonly location: string;
   readonly clock: Clock;
-  readonly dispatcher?: Dispatcher | undefined;
+  /** A certificate authority to trust besides the system's. */
+  readonly caPem?: string | undefined;
+  /** What carries requests; the SDK's own client over the network when absent. */
+  readonly httpClient?: HttpClient | undefined;
 }
 
 type PriceTable = ReadonlyMap<string, number>;
 
 export class Prices {
   private readonly options: PricesOptions;
+  private readonly httpClient: HttpClient;
+  /** One object for all requests: connections are kept by it. */
+  private readonly tlsSettings: TlsSettings | undefined;
   private onDemandPrices: PriceTable = new Map();
   private spotPrices: PriceTable = new Map();
   private generationNumber = 0;
 
   constructor(options: PricesOptions) {
     this.options = options;
+    this.httpClient = options.httpClient ?? createDefaultHttpClient();
+    if (options.caPem !== undefined) this.tlsSettings = { ca: options.caPem };
   }
 
   /** Grows whenever a price may have changed. */
@@ -75,16 +88,11 @@ export class Prices {
   }
 
   private async fetchPage(address: string, signal: AbortSignal | undefined): Promise<object> {
-    const { dispatcher } = this.options;
-    const response = await request(address, {
-      ...(dispatcher === undefined ? {} : { dispatcher }),
-      ...(signal === undefined ? {} : { signal }),
-    });
-    if (response.statusCode !== 200) {
-      await response.body.dump();
-      throw new Error(`The price list answered ${response.statusCode} at ${address}.`);
-    }
-    return (await response.body.json()) as object;
+    const request = createPipelineRequest({ url: address, ...(signal === undefined ? {} : { abortSignal: signal }) });
+    if (this.tlsSettings) request.tlsSettings = this.tlsSettings;
+    const response = await this.httpClient.sendRequest(request);
+    if (response.status !== 200) throw new Error(`The price list answered ${response.status} at ${address}.`);
+    return JSON.parse(response.bodyAsText ?? '') as object;
   }
 
   private query(): string {

@@ -50,6 +50,11 @@ export interface WorldState {
   readonly subscriptionId: string;
 }
 
+/** One change of the world, as JSON can hold it. */
+export type WorldChange =
+  | { readonly table: string; readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: unknown }
+  | { readonly azure: unknown };
+
 /** A machine of the local world is quick: somebody is watching. */
 const DEFAULT_PACE: MachinePace = { boot: 5_000, ready: 2_000, podStart: 1_000, podStop: 1_000 };
 
@@ -152,6 +157,15 @@ export class LocalWorld {
   /** The API without a network, for whoever lives in this process. */
   get kube(): Kube {
     return this.#apiServer.kube;
+  }
+
+  /** Tells of everything that changes, in the cluster and in Azure, as it happens; returns the way to stop. */
+  onChange(listener: (change: WorldChange) => void): () => void {
+    const stops = [
+      this.#apiServer.onWrite(({ type, object }, table) => listener({ table, type, object })),
+      this.arm.onChange((azure) => listener({ azure })),
+    ];
+    return () => stops.forEach((stop) => stop());
   }
 
   /** Opens both APIs on loopback. */

@@ -30,7 +30,7 @@ import { LocalKube } from './localKube.ts';
 import { NamespaceLifecycle } from './namespaceLifecycle.ts';
 import { Objects } from './objects.ts';
 import { StateFile } from './stateFile.ts';
-import { Store } from './store.ts';
+import { Store, type StoreEvent } from './store.ts';
 
 export interface LocalApiServerOptions {
   readonly clock: Clock;
@@ -140,6 +140,11 @@ export class LocalApiServer {
     if (this.listening === undefined)
       throw new Error('listen() must have succeeded before a kubeconfig can be written');
     await writeKubeconfigFile(path, this.listening.endpoint);
+  }
+
+  /** Tells of every write from now on, in the order of its revision; returns the way to stop. */
+  onWrite(listener: (event: StoreEvent, table: string) => void): () => void {
+    return this.store.subscribe((event, { id }) => listener(event, id));
   }
 
   /** Forgets all history, as etcd's compaction does: clients that are behind get 410 and list again. */

@@ -18,8 +18,9 @@ import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { Operations } from './operations.ts';
 import { finishHalfDone } from './halfDone.ts';
 import { ResourceJournal } from './resourceJournal.ts';
-import { ResourceStore } from './resourceStore.ts';
-import { ArmServer, type YieldingClock } from './server/armServer.ts';
+import { ResourceStore, type StoreChange } from './resourceStore.ts';
+import { ArmFront, type WireRequest, type WireResponse, type YieldingClock } from './server/armFront.ts';
+import { ArmServer } from './server/armServer.ts';
 import { Gate } from './server/gate.ts';
 import { AZURE_LIMITS, Throttling, type ThrottleLimits } from './server/throttling.ts';
 import type { LocalVirtualMachine, VirtualMachineEvent } from './virtualMachines.ts';
@@ -64,6 +65,8 @@ const DEFAULT_DURATIONS: ArmDurations = {
   interfaceReservation: 180_000,
 };
 const DEFAULT_PAGE = 200;
+/** No address, so that nothing can reach it by mistake. */
+const IN_PROCESS = 'https://management.invalid';
 
 export class LocalArm {
   readonly location: string;
@@ -75,6 +78,7 @@ export class LocalArm {
   private readonly options: LocalArmOptions;
   private readonly context: ArmContext;
   private readonly services: Services;
+  private readonly front: ArmFront;
   private readonly server: ArmServer;
   private readonly journal: ResourceJournal | undefined;
   private address: { readonly endpoint: string; readonly caPem: string } | undefined;
@@ -115,7 +119,7 @@ export class LocalArm {
     finishHalfDone(this.context, this.services.resumedTypes);
     const { tokens, images, router } = this.services;
     const limits = options.throttling ?? AZURE_LIMITS;
-    this.server = new ArmServer({
+    this.front = new ArmFront({
       clock,
       random: new SeededRandom(Math.floor(random.next() * 2 ** 31)),
       faults,
@@ -128,6 +132,12 @@ export class LocalArm {
         sharedSubscriptions: [images.sharedSubscription],
       }),
     });
+    this.server = new ArmServer(this.front);
+  }
+
+  /** Answers a request without a network, as if it had come over one. */
+  handle(request: WireRequest): Promise<WireResponse> {
+    return this.front.handle(request);
   }
 
   /** Port 0 takes a free one. */
@@ -147,13 +157,15 @@ export class LocalArm {
     await this.server.close();
   }
 
+  /** Before it listens it has only a name, which `handle` answers to. */
   get endpoint(): string {
-    return this.started().endpoint;
+    return this.address?.endpoint ?? IN_PROCESS;
   }
 
   /** The certificate that clients must trust. */
   get caPem(): string {
-    return this.started().caPem;
+    if (this.address === undefined) throw new Error('LocalArm has no certificate before listen() has returned.');
+    return this.address.caPem;
   }
 
   /** A TokenCredential for clients in this process. Others get theirs with `credentials` from the token endpoint. */
@@ -183,6 +195,11 @@ export class LocalArm {
   /** Tells of machines from now on; returns a function that ends it. */
   onVirtualMachine(listener: (event: VirtualMachineEvent) => void): () => void {
     return this.services.machines.onEvent(listener);
+  }
+
+  /** Tells of every change of a resource from now on; returns the way to stop. */
+  onChange(listener: (change: StoreChange) => void): () => void {
+    return this.context.store.subscribe(listener);
   }
 
   /** The machines that exist now, whatever their state. */
@@ -238,10 +255,5 @@ export class LocalArm {
     const capabilities = this.context.catalogue.find(size)?.sku.capabilities;
     const count = capabilities?.find(({ name }) => name === 'MaxDataDiskCount')?.value;
     return count === undefined ? undefined : Number(count);
-  }
-
-  private started(): { readonly endpoint: string; readonly caPem: string } {
-    if (this.address === undefined) throw new Error('LocalArm has no address before listen() has returned.');
-    return this.address;
   }
 }

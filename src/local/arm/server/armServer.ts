@@ -1,42 +1,22 @@
 /**
- * The HTTPS face of the local Azure. In: routes, a gate, a fault plan and a certificate. Out: a server on loopback that
- * answers with ARM's headers and error bodies.
+ * The HTTPS face of the local Azure. In: what answers, and a certificate. Out: a server on loopback.
  */
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Clock } from '../../../clock/clock.ts';
-import type { Random } from '../../../clock/random.ts';
 import type { CertificatePair } from '../../certificates.ts';
 import { ArmError } from '../armError.ts';
-import type { Fault, FaultPlan } from '../faultPlan.ts';
-import type { Gate } from './gate.ts';
-import type { ArmResponse, Router } from './router.ts';
+import type { ArmFront, WireResponse } from './armFront.ts';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const KEEP_ALIVE = 60_000;
 
-/** A virtual clock can be told that a piece of tracked work waits for it. */
-export interface YieldingClock extends Clock {
-  yieldTo?<T>(wait: Promise<T>): Promise<T>;
-}
-
-export interface ArmServerOptions {
-  readonly router: Router;
-  readonly gate: Gate;
-  readonly faults: FaultPlan;
-  readonly clock: YieldingClock;
-  /** Of request ids only: how many requests there are must not change anything else. */
-  readonly random: Random;
-  readonly location: string;
-}
-
 export class ArmServer {
-  private readonly options: ArmServerOptions;
+  private readonly front: ArmFront;
   private server: Server | undefined;
 
-  constructor(options: ArmServerOptions) {
-    this.options = options;
+  constructor(front: ArmFront) {
+    this.front = front;
   }
 
   async listen(certificate: CertificatePair, port: number): Promise<number> {
@@ -64,132 +44,29 @@ export class ArmServer {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = await this.answer(request).catch(failed);
-    const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
-    response.writeHead(answer.status, {
-      ...(text === '' ? {} : { 'content-type': 'application/json; charset=utf-8' }),
-      ...(answer.status === 204 ? {} : { 'content-length': Buffer.byteLength(text) }),
-      ...this.identify(request),
-      ...answer.headers,
-    });
+    const { status, headers, text } = await this.answer(request);
+    response.writeHead(status, headers);
     response.end(request.method === 'HEAD' ? undefined : text);
   }
 
-  /** The ids that support asks for, as ARM's front door writes them. */
-  private identify(request: IncomingMessage): Readonly<Record<string, string>> {
-    const { random, clock, location } = this.options;
-    const id = random.uuid();
-    const correlation = header(request, 'x-ms-correlation-request-id') ?? id;
-    const client = header(request, 'x-ms-client-request-id');
-    const moment = new Date(clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
-    return {
-      'cache-control': 'no-cache',
-      pragma: 'no-cache',
-      expires: '-1',
-      'strict-transport-security': 'max-age=31536000; includeSubDomains',
-      'x-content-type-options': 'nosniff',
-      'x-ms-request-id': id,
-      'x-ms-correlation-request-id': correlation,
-      'x-ms-routing-request-id': `${location.toUpperCase()}:${moment}:${correlation}`,
-      ...(client !== undefined && header(request, 'x-ms-return-client-request-id') === 'true'
-        ? { 'x-ms-client-request-id': client }
-        : {}),
-    };
-  }
-
-  private async answer(request: IncomingMessage): Promise<ArmResponse> {
-    const url = new URL(`https://127.0.0.1${request.url ?? '/'}`);
-    // Clients that join an endpoint and an id send two slashes.
-    const path = url.pathname.replace(/\/{2,}/g, '/');
-    const body = await readBody(request);
-    const method = request.method ?? 'GET';
-    const { router, gate, faults } = this.options;
-    const found = router.find(method, path);
-    const route = typeof found === 'object' ? found.route : undefined;
-    const arrival = {
-      method,
-      path,
-      query: url.searchParams,
-      authorization: header(request, 'authorization'),
-      body,
-    };
-    const admission = route?.open === true ? undefined : gate.admit(arrival, found !== undefined);
-    if (typeof found !== 'object') {
-      throw new ArmError(405, 'MethodNotAllowed', `The HTTP method '${method}' is not supported at this address.`);
-    }
-    const { parameters } = found;
-    const fault = faults.before({
-      name: found.route.name,
-      resourceGroup: parameters['group'],
-      resourceName: parameters['name'],
-      body,
-    });
-    if (fault?.kind === 'refuse') throw fault.error;
-    if (fault?.kind === 'delay') await this.pause(fault.milliseconds);
-    const answer = found.route.handle({
-      method,
-      path,
-      query: url.searchParams,
-      headers: request.headers,
-      body,
-      parameters,
-      ...(admission && { principal: admission.principal }),
-      lateFault: late(fault),
-      ...(fault?.kind === 'finishLate' && { extraTime: fault.milliseconds }),
-    });
-    const headers = { ...admission?.headers, ...answer.headers };
-    // Whether something exists is all that a HEAD asks.
-    return method === 'HEAD' && answer.status === 200 ? { status: 204, headers } : { ...answer, headers };
-  }
-
-  /** The client's request is tracked work: while it waits for the clock, it must not hold the clock. */
-  private pause(milliseconds: number): Promise<void> {
-    const { clock } = this.options;
-    const wait = clock.sleep(milliseconds);
-    return clock.yieldTo === undefined ? wait : clock.yieldTo(wait);
+  private async answer(request: IncomingMessage): Promise<WireResponse> {
+    const { method = 'GET', url = '/', headers } = request;
+    const arrived = { method, target: url, headers };
+    const text = await readText(request);
+    if (text !== undefined) return this.front.handle({ ...arrived, text });
+    const words = `The request is larger than ${MAX_BODY_BYTES} bytes.`;
+    return this.front.refuse({ ...arrived, text: '' }, new ArmError(413, 'RequestContentTooLarge', words));
   }
 }
 
-function failed(error: unknown): ArmResponse {
-  const refusal =
-    error instanceof ArmError ? error : new ArmError(500, 'InternalServerError', `Unexpected: ${String(error)}`);
-  return {
-    status: refusal.status,
-    body: refusal.toBody(),
-    headers: refusal.headers,
-  };
-}
-
-function late(fault: Fault | undefined): Extract<Fault, { kind: 'failLate' }> | undefined {
-  return fault?.kind === 'failLate' ? fault : undefined;
-}
-
-function header(request: IncomingMessage, name: string): string | undefined {
-  const value = request.headers[name];
-  return Array.isArray(value) ? value[0] : value;
-}
-
-/** JSON where the client says so, otherwise text. */
-async function readBody(request: IncomingMessage): Promise<unknown> {
+/** Undefined when there is too much of it. */
+async function readText(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_BODY_BYTES) {
-      throw new ArmError(413, 'RequestContentTooLarge', `The request is larger than ${MAX_BODY_BYTES} bytes.`);
-    }
+    if (size > MAX_BODY_BYTES) return undefined;
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString('utf8');
-  if (text === '') return undefined;
-  if (header(request, 'content-type')?.includes('json') !== true) return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    throw new ArmError(
-      400,
-      'InvalidRequestContent',
-      `The request content was invalid and could not be deserialized: '${error instanceof Error ? error.message : String(error)}'.`,
-    );
-  }
+  return Buffer.concat(chunks).toString('utf8');
 }

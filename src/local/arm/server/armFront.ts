@@ -1,0 +1,181 @@
+/**
+ * What answers a request of the local Azure, whichever way it came. In: routes, a gate, a fault plan and a request as it
+ * is on the wire. Out: the response as it is on the wire, with ARM's headers and error bodies.
+ */
+import type { Clock } from '../../../clock/clock.ts';
+import type { Random } from '../../../clock/random.ts';
+import { ArmError } from '../armError.ts';
+import type { Fault, FaultPlan } from '../faultPlan.ts';
+import type { Gate } from './gate.ts';
+import type { ArmResponse, Router } from './router.ts';
+
+/** A virtual clock can be told that a piece of tracked work waits for it. */
+export interface YieldingClock extends Clock {
+  yieldTo?<T>(wait: Promise<T>): Promise<T>;
+}
+
+export interface ArmFrontOptions {
+  readonly router: Router;
+  readonly gate: Gate;
+  readonly faults: FaultPlan;
+  readonly clock: YieldingClock;
+  /** Of request ids only: how many requests there are must not change anything else. */
+  readonly random: Random;
+  readonly location: string;
+}
+
+export interface WireRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+export interface WireResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export class ArmFront {
+  private readonly options: ArmFrontOptions;
+
+  constructor(options: ArmFrontOptions) {
+    this.options = options;
+  }
+
+  async handle(request: WireRequest): Promise<WireResponse> {
+    const answer = await this.answer(request).catch(failed);
+    return this.wire(request, answer);
+  }
+
+  /** For a request that could not even be read. */
+  refuse(request: WireRequest, error: ArmError): WireResponse {
+    return this.wire(request, failed(error));
+  }
+
+  private wire(request: WireRequest, answer: ArmResponse): WireResponse {
+    const text = answer.body === undefined ? '' : JSON.stringify(answer.body);
+    return {
+      status: answer.status,
+      headers: {
+        ...(text === '' ? {} : { 'content-type': 'application/json; charset=utf-8' }),
+        ...(answer.status === 204 ? {} : { 'content-length': String(Buffer.byteLength(text)) }),
+        ...this.identify(request),
+        ...answer.headers,
+      },
+      text: request.method === 'HEAD' ? '' : text,
+    };
+  }
+
+  /** The ids that support asks for, as ARM's front door writes them. */
+  private identify(request: WireRequest): Readonly<Record<string, string>> {
+    const { random, clock, location } = this.options;
+    const id = random.uuid();
+    const correlation = header(request, 'x-ms-correlation-request-id') ?? id;
+    const client = header(request, 'x-ms-client-request-id');
+    const moment = new Date(clock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
+    return {
+      'cache-control': 'no-cache',
+      pragma: 'no-cache',
+      expires: '-1',
+      'strict-transport-security': 'max-age=31536000; includeSubDomains',
+      'x-content-type-options': 'nosniff',
+      'x-ms-request-id': id,
+      'x-ms-correlation-request-id': correlation,
+      'x-ms-routing-request-id': `${location.toUpperCase()}:${moment}:${correlation}`,
+      ...(client !== undefined && header(request, 'x-ms-return-client-request-id') === 'true'
+        ? { 'x-ms-client-request-id': client }
+        : {}),
+    };
+  }
+
+  private async answer(request: WireRequest): Promise<ArmResponse> {
+    const url = new URL(`https://127.0.0.1${request.target}`);
+    // Clients that join an endpoint and an id send two slashes.
+    const path = url.pathname.replace(/\/{2,}/g, '/');
+    const { method } = request;
+    const body = parseBody(request);
+    const { router, gate, faults } = this.options;
+    const found = router.find(method, path);
+    const route = typeof found === 'object' ? found.route : undefined;
+    const arrival = {
+      method,
+      path,
+      query: url.searchParams,
+      authorization: header(request, 'authorization'),
+      body,
+    };
+    const admission = route?.open === true ? undefined : gate.admit(arrival, found !== undefined);
+    if (typeof found !== 'object') {
+      throw new ArmError(405, 'MethodNotAllowed', `The HTTP method '${method}' is not supported at this address.`);
+    }
+    const { parameters } = found;
+    const fault = faults.before({
+      name: found.route.name,
+      resourceGroup: parameters['group'],
+      resourceName: parameters['name'],
+      body,
+    });
+    if (fault?.kind === 'refuse') throw fault.error;
+    if (fault?.kind === 'delay') await this.pause(fault.milliseconds);
+    const answer = found.route.handle({
+      method,
+      path,
+      query: url.searchParams,
+      headers: request.headers,
+      body,
+      parameters,
+      ...(admission && { principal: admission.principal }),
+      lateFault: late(fault),
+      ...(fault?.kind === 'finishLate' && { extraTime: fault.milliseconds }),
+    });
+    const headers = { ...admission?.headers, ...answer.headers };
+    // Whether something exists is all that a HEAD asks.
+    return method === 'HEAD' && answer.status === 200 ? { status: 204, headers } : { ...answer, headers };
+  }
+
+  /** The client's request is tracked work: while it waits for the clock, it must not hold the clock. */
+  private pause(milliseconds: number): Promise<void> {
+    const { clock } = this.options;
+    const wait = clock.sleep(milliseconds);
+    return clock.yieldTo === undefined ? wait : clock.yieldTo(wait);
+  }
+}
+
+function failed(error: unknown): ArmResponse {
+  const refusal =
+    error instanceof ArmError ? error : new ArmError(500, 'InternalServerError', `Unexpected: ${String(error)}`);
+  return {
+    status: refusal.status,
+    body: refusal.toBody(),
+    headers: refusal.headers,
+  };
+}
+
+function late(fault: Fault | undefined): Extract<Fault, { kind: 'failLate' }> | undefined {
+  return fault?.kind === 'failLate' ? fault : undefined;
+}
+
+function header(request: WireRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** JSON where the client says so, otherwise text. */
+function parseBody(request: WireRequest): unknown {
+  const { text } = request;
+  if (text === '') return undefined;
+  if (header(request, 'content-type')?.includes('json') !== true) return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new ArmError(
+      400,
+      'InvalidRequestContent',
+      `The request content was invalid and could not be deserialized: '${error instanceof Error ? error.message : String(error)}'.`,
+    );
+  }
+}
