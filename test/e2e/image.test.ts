@@ -52,7 +52,7 @@ describe('the image', () => {
   it('is built from files that are there', () => {
     const sources = of(stages[0], 'COPY').flatMap((copy) => copy.split(' ').slice(0, -1));
     expect(sources).toEqual(['package.json', 'package-lock.json', 'scripts', 'src']);
-    for (const source of sources) expect(existsSync(join(ROOT, source)), source).toBe(true);
+    expect(sources.filter((source) => !existsSync(join(ROOT, source)))).toEqual([]);
     expect(of(stages[0], 'RUN').at(-1)).toBe('node scripts/build.mjs');
   });
 

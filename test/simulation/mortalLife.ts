@@ -10,11 +10,11 @@ import { Workbench } from './workbench.ts';
 export interface Stage {
   readonly bench: Workbench;
   /** Lets time pass; a process that dies meanwhile has a successor at once. */
-  pass(milliseconds: number): Promise<void>;
+  readonly pass: (milliseconds: number) => Promise<void>;
   /** How many pods run. */
-  running(): Promise<number>;
+  readonly running: () => Promise<number>;
   /** Fails unless nothing is left: no claims, no Nodes, no pods, no machines. */
-  expectNothing(): Promise<void>;
+  readonly expectNothing: () => Promise<void>;
 }
 
 export interface Story {
