@@ -64,7 +64,7 @@ describe('reservations', () => {
     expect(large?.alternatives[0]?.capacityType).toBe('reserved');
     expect(large?.pods).toHaveLength(8);
     expect(others.map(({ alternatives }) => alternatives[0]?.instanceType.name)).toEqual(['small', 'small']);
-    expect(solution.pricePerHour).toBeCloseTo(0.101);
+    expect(solution.pricePerHour).toBeCloseTo(0.041);
   });
 
   it('are never promised twice to pods that can have nothing else', () => {
