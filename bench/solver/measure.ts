@@ -11,34 +11,36 @@ export interface Measured<T> {
   readonly leastMillis: number;
   /** Processor time of the run that took least of it, all threads together: compilers and collectors count. */
   readonly cpuMillis: number;
-  /** Heap and buffers that were in use right after the last run, beyond what was in use before it. */
+  /** Heap and buffers that were in use right after one more run, beyond what was in use before it. */
   readonly memoryMiB: number;
 }
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** The first `warmUp` runs are told apart: code that runs for the first time is slow everywhere. */
+/**
+ * The first `warmUp` runs are told apart: code that runs for the first time is slow everywhere. Memory is weighed in a run
+ * of its own: collecting all garbage throws compiled code away, too, and no process does that between two questions.
+ */
 export function measure<T>(runs: number, work: () => T, warmUp = 0): Measured<T> {
   const times: number[] = [];
   const cpu: number[] = [];
-  let answer: T | undefined;
-  let memoryMiB = 0;
   for (let run = 0; run < runs + warmUp; run += 1) {
-    collectGarbage();
-    const before = inUse();
     const computed = process.cpuUsage();
     const started = performance.now();
-    answer = work();
+    work();
     times.push(performance.now() - started);
     const { user, system } = process.cpuUsage(computed);
     cpu.push((user + system) / 1000);
-    memoryMiB = Math.max(0, inUse() - before) / 2 ** 20;
   }
+  collectGarbage();
+  const before = inUse();
+  const answer = work();
+  const memoryMiB = Math.max(0, inUse() - before) / 2 ** 20;
   const [firstMillis = 0] = times;
   const warm = times.slice(warmUp);
   return {
-    answer: answer as T,
+    answer,
     firstMillis,
     millis: median(warm),
     leastMillis: Math.min(...warm),

@@ -22,7 +22,7 @@ export interface PlanProblem {
 }
 
 export function planProblem(input: PlanInput, catalogue: PlanCatalogue): PlanProblem {
-  const notes: string[] = [];
+  const notes: string[] = [...input.notes];
   const dynamic = input.pools.filter(({ spec }) => spec.replicas === undefined);
   for (const { metadata } of input.pools.filter(({ spec }) => spec.replicas !== undefined)) {
     notes.push(`NodePool ${metadata.name} keeps a fixed number of nodes; it buys none for pods.`);

@@ -41,6 +41,42 @@ describe('workloads', () => {
     expect(input.daemons.map(({ metadata }) => metadata.name)).toEqual(['agent']);
   });
 
+  it('have as many pods as their autoscaler keeps at least, wherever it is, and say so', () => {
+    const autoscaler = (name: string, target: string, spec: string): string =>
+      `apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: ${name} }\nspec: { scaleTargetRef: { apiVersion: apps/v1, kind: ${target.split(' ')[0]}, name: ${target.split(' ')[1]} }, ${spec} }\n`;
+    const input = read(
+      [
+        autoscaler('web', 'Deployment web', 'minReplicas: 3, maxReplicas: 10'),
+        autoscaler('few', 'Deployment few', 'maxReplicas: 2'),
+        autoscaler('off', 'Deployment off', 'minReplicas: 2, maxReplicas: 4'),
+        autoscaler('gone', 'Deployment gone', 'minReplicas: 2, maxReplicas: 4'),
+        autoscaler('other', 'StatefulSet web', 'minReplicas: 2, maxReplicas: 4'),
+        autoscaler('bad', 'Deployment plain', 'minReplicas: 5, maxReplicas: 4'),
+        autoscaler('open', 'Deployment plain', 'minReplicas: 5'),
+      ].join('---\n'),
+      [
+        workload('apps/v1', 'Deployment', 'web', 'minReadySeconds: 0'),
+        workload('apps/v1', 'Deployment', 'few', 'replicas: 5'),
+        workload('apps/v1', 'Deployment', 'off', 'replicas: 0'),
+        workload('apps/v1', 'Deployment', 'plain', 'replicas: 1'),
+      ].join('---\n'),
+    );
+    expect(names(input)).toEqual(
+      ['web-0', 'web-1', 'web-2', 'few-0', 'few-1', 'plain-0'].map((name) => `default/${name}`),
+    );
+    expect(input.notes).toEqual([
+      'HorizontalPodAutoscaler web: planned 3 replicas of Deployment web; it may grow to 10.',
+      'HorizontalPodAutoscaler few: planned 2 replicas of Deployment few, the most that it allows.',
+      'HorizontalPodAutoscaler off: Deployment off is set to 0 replicas, which turns autoscaling off.',
+      'HorizontalPodAutoscaler gone: Deployment gone is not given; nothing is planned for it.',
+      'HorizontalPodAutoscaler other: StatefulSet web is not given; nothing is planned for it.',
+    ]);
+    expect(lines(input)).toEqual([
+      'a.yaml:29: HorizontalPodAutoscaler bad: spec.maxReplicas: 4 is less than minReplicas (5)',
+      'a.yaml:34: HorizontalPodAutoscaler open: spec.maxReplicas: Required value',
+    ]);
+  });
+
   it('keep pods of different kinds with one name apart', () => {
     const input = read(
       workload('apps/v1', 'Deployment', 'same', 'replicas: 1'),

@@ -13,6 +13,7 @@ import { fieldErrorText } from '../api/schema/fieldError.ts';
 import { settleNumbers } from '../api/schema/json.ts';
 import type { StructuralSchema } from '../api/schema/structuralSchema.ts';
 import { validate } from '../api/schema/validate.ts';
+import { AUTOSCALER, Autoscalers } from './autoscalers.ts';
 import { isBuiltIn } from './builtInKinds.ts';
 import { parseManifests, type Manifest, type Mistake } from './manifestDocuments.ts';
 import { DAEMON_SET, isWorkload, readWorkload } from './workloads.ts';
@@ -28,6 +29,8 @@ export interface PlanInput {
   /** Labels by name. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly mistakes: readonly Mistake[];
+  /** What was assumed that a reader should know. */
+  readonly notes: readonly string[];
 }
 
 export interface ManifestText {
@@ -38,8 +41,10 @@ export interface ManifestText {
 
 export function readManifests(texts: readonly ManifestText[]): PlanInput {
   const reader = new ManifestReader();
-  for (const { source, text } of texts) {
-    const { manifests, mistakes } = parseManifests(source, text);
+  const parsed = texts.map(({ source, text }) => parseManifests(source, text));
+  // How many pods a workload has may be said in another place than where it is.
+  for (const { manifests } of parsed) for (const manifest of manifests) reader.readAutoscaler(manifest);
+  for (const { manifests, mistakes } of parsed) {
     reader.mistakes.push(...mistakes);
     for (const manifest of manifests) reader.read(manifest);
     reader.mistakes.sort((left, right) => (left.source === right.source ? left.line - right.line : 0));
@@ -71,8 +76,15 @@ class ManifestReader {
   private defaultPriority = 0;
   private readonly seen = new Map<string, Manifest>();
   private readonly podNames = new Set<string>();
+  private readonly autoscalers = new Autoscalers();
+  private readonly autoscalerMistakes = new Map<Manifest, readonly Mistake[]>();
   /** By apiVersion and kind; filled when the first is asked for. */
   private readonly schemas = new Map<string, StructuralSchema>();
+
+  readAutoscaler(manifest: Manifest): void {
+    if (groupKindOf(manifest) !== AUTOSCALER) return;
+    this.autoscalerMistakes.set(manifest, this.autoscalers.read(manifest));
+  }
 
   read(manifest: Manifest): void {
     const groupKind = groupKindOf(manifest);
@@ -87,6 +99,7 @@ class ManifestReader {
     } else if (isWorkload(groupKind)) this.readPods(groupKind, manifest);
     else if (groupKind === NODE_POOL) this.readPool(manifest);
     else if (groupKind === NODE_CLASS) this.readClass(manifest);
+    else if (groupKind === AUTOSCALER) this.mistakes.push(...(this.autoscalerMistakes.get(manifest) ?? []));
     else if (groupKind === '/Namespace') {
       this.namespaces.set(manifest.name ?? '', textMap(metadata['labels']));
     } else if (groupKind === 'scheduling.k8s.io/PriorityClass') this.readPriority(manifest);
@@ -114,6 +127,7 @@ class ManifestReader {
       classes,
       namespaces,
       mistakes,
+      notes: this.autoscalers.notes(),
     };
   }
 
@@ -123,11 +137,12 @@ class ManifestReader {
       this.mistakes.push(...workload);
       return;
     }
-    const { name, namespace, count, pod } = workload;
+    const { name, namespace, pod } = workload;
     if (groupKind === DAEMON_SET) {
       this.daemons.push(pod(name));
       return;
     }
+    const count = this.autoscalers.replicasOf(manifest.kind, namespace, name, workload.count);
     if (this.pods.length + count > MAX_PODS) {
       const message = `${manifest.title}: ${count} more pods are too many; a plan takes ${MAX_PODS}`;
       this.mistakes.push(manifest.mistake('spec.replicas', message));

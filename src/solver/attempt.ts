@@ -5,13 +5,15 @@
  */
 import type { Pod } from '../api/kinds.ts';
 import type { HostPort } from '../constraints/hostPorts.ts';
-import type { CompiledOffering } from './model/compiledPool.ts';
+import type { CompiledOffering, CompiledPool } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import { Question, type PodClass } from './model/question.ts';
+import type { Atom } from './packing/atom.ts';
 import type { Bin } from './packing/bin.ts';
 import { Demand, type PackingOptions } from './packing/demand.ts';
 import { Improver } from './packing/improve.ts';
 import { packPool } from './packing/packPool.ts';
+import { fillReserved } from './packing/reservedFirst.ts';
 import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
 import { Domains } from './placement/domains.ts';
 import { ExistingRooms } from './placement/existingRooms.ts';
@@ -20,7 +22,7 @@ import { giveWay } from './placement/precedence.ts';
 import { PoolFit } from './placement/poolFit.ts';
 import { Sequential } from './placement/sequential.ts';
 import { PlannedMachine } from './plannedMachine.ts';
-import { takeReservations } from './reservations.ts';
+import { reservedUnits, takeReservations } from './reservations.ts';
 import type { NewNode, Overlay, SolveOptions, UnplacedReason } from './problem.ts';
 
 const DEFAULT_ROUNDS = 400;
@@ -185,20 +187,24 @@ export class Attempt {
       now,
       deadline: now === undefined || timeBudgetMs === undefined ? Number.POSITIVE_INFINITY : now() + timeBudgetMs,
     });
+    // Who must stand beside others may come later and want to join; a reserved machine does not grow.
+    const reserved = question.classes.some(isSequential) ? undefined : reservedUnits(this.model);
     for (const pool of this.model.pools) {
       const atoms = assignment.atoms[pool.index]!;
       if (atoms.length === 0) continue;
       atoms.sort((left, right) => left.podClass.id - right.podClass.id || left.state - right.state);
-      const demand = new Demand(pool, this.model.states, atoms, this.model.table.size, this.packing);
+      const lists = atoms.map((atom) => assignment.podsOf.get(atom)!);
+      const { rest, pods } =
+        reserved === undefined ? { rest: atoms, pods: lists } : this.openReserved(pool, atoms, lists, reserved);
+      const demand = new Demand(pool, this.model.states, rest, this.model.table.size, this.packing);
       const { bins, left } = packPool(demand, this.limitLeft[pool.index], improver);
-      const pods = atoms.map((atom) => assignment.podsOf.get(atom)!);
-      const next = new Int32Array(atoms.length);
+      const next = new Int32Array(rest.length);
       for (let at = 0; at < bins.length; at++) this.planned.push(this.planBin(bins[at]!, demand, pods, next));
       if (left.every((count) => count === 0)) continue;
       // Domains were counted for pods that found no machine there: what was built on those counts may be wrong.
-      if (atoms.some(({ variant }, atom) => left[atom]! > 0 && variant.domainAdds.length > 0)) return false;
+      if (rest.some(({ variant }, atom) => left[atom]! > 0 && variant.domainAdds.length > 0)) return false;
       for (const entry of able) {
-        atoms.forEach((atom, index) => {
+        rest.forEach((atom, index) => {
           if (atom.podClass === entry.podClass && left[index]! > 0) entry.pods.push(...pods[index]!.slice(next[index]));
         });
       }
@@ -206,6 +212,26 @@ export class Attempt {
     }
     this.searchRounds = improver.rounds;
     return true;
+  }
+
+  /** Plans reserved machines. Out: what they leave, with the pods of each. */
+  private openReserved(
+    pool: CompiledPool,
+    atoms: readonly Atom[],
+    lists: readonly (readonly Pod[])[],
+    units: Map<string, number>,
+  ): { rest: readonly Atom[]; pods: readonly (readonly Pod[])[] } {
+    if (pool.reservations.length === 0) return { rest: atoms, pods: lists };
+    const demand = new Demand(pool, this.model.states, atoms, this.model.table.size, this.packing);
+    const next = new Int32Array(atoms.length);
+    const left = Int32Array.from(atoms, ({ count }) => count);
+    const bins = fillReserved(demand, units, left, this.limitLeft[pool.index]?.slice());
+    for (const bin of bins) this.planned.push(this.planBin(bin, demand, lists, next));
+    const open = [...atoms.keys()].filter((atom) => left[atom]! > 0);
+    return {
+      rest: open.map((atom) => ({ ...atoms[atom]!, count: left[atom]! })),
+      pods: open.map((atom) => lists[atom]!.slice(next[atom])),
+    };
   }
 
   /** Takes the bin's pods from the lists, each from its `next` on. */

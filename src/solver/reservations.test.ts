@@ -7,8 +7,8 @@ import type { Problem } from './problem.ts';
 import { testPod, testPool, testType } from '../../test/solver/randomCluster.ts';
 import { solve } from './solve.ts';
 
-function reserved(name: string, price: number, left: number): InstanceType {
-  const type = testType(name, 2, 8, price, ['z1']);
+function reserved(name: string, price: number, left: number, cpu = 2): InstanceType {
+  const type = testType(name, cpu, 4 * cpu, price, ['z1']);
   const requirements = Requirements.of(
     Requirement.of(Labels.zone, 'In', ['z1']),
     Requirement.of(Labels.capacityType, 'In', ['reserved']),
@@ -53,6 +53,18 @@ describe('reservations', () => {
     expect(solution.pricePerHour).toBeCloseTo(0.102);
     const node = solution.newNodes.find(({ alternatives }) => alternatives[0]?.capacityType === 'reserved');
     expect(node?.requirements.get(Labels.capacityType).toString()).toBe('karpenter.sh/capacity-type In [reserved]');
+  });
+
+  it('are filled before anything is bought, though smaller machines would be cheaper to buy', () => {
+    const pods = Array.from({ length: 10 }, (_, index) => testPod(`p${index}`, '1500m', '1Gi'));
+    const instanceTypes = [testType('small', 2, 8, 0.05, ['z1']), reserved('large', 4, 1, 16)];
+    const pools = [{ pool: testPool('default'), instanceTypes, used: {} }];
+    const solution = solve({ pods, pools, nodes: [], daemons: [] }, { reservedCapacity: 'Fallback' });
+    const [large, ...others] = solution.newNodes.toSorted((left, right) => right.pods.length - left.pods.length);
+    expect(large?.alternatives[0]?.capacityType).toBe('reserved');
+    expect(large?.pods).toHaveLength(8);
+    expect(others.map(({ alternatives }) => alternatives[0]?.instanceType.name)).toEqual(['small', 'small']);
+    expect(solution.pricePerHour).toBeCloseTo(0.041);
   });
 
   it('are never promised twice to pods that can have nothing else', () => {

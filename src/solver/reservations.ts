@@ -19,13 +19,23 @@ export interface Taken {
   readonly deferred: readonly { readonly waiting: Waiting; readonly reason: UnplacedReason }[];
 }
 
+/** What is left by name of reservation: pools that draw on the same one draw on the same machines. */
+export function reservedUnits({ pools }: Model): Map<string, number> {
+  const left = new Map<string, number>();
+  for (const { id, left: units } of pools.flatMap(({ reservations }) => reservations)) {
+    left.set(id, Math.min(units, left.get(id) ?? units));
+  }
+  return left;
+}
+
 export function takeReservations(planned: PlannedNode[], model: Model, isStrict: boolean): Taken {
   if (model.pools.every(({ reservations }) => reservations.length === 0))
     return { stranded: [], missed: [], deferred: [] };
-  // By its name: pools that draw on the same reservation draw on the same machines.
-  const left = new Map<string, number>();
-  for (const { id, left: units } of model.pools.flatMap(({ reservations }) => reservations)) {
-    left.set(id, Math.min(units, left.get(id) ?? units));
+  const left = reservedUnits(model);
+  for (const { pool, reservation } of planned) {
+    if (reservation < 0) continue;
+    const { id } = pool.reservations[reservation]!;
+    left.set(id, (left.get(id) ?? 0) - 1);
   }
   const wishes = planned.flatMap((node) => {
     const state = model.states.at(node.state);

@@ -5,8 +5,9 @@
 import type { Pod } from '../../api/kinds.ts';
 import { relaxationLadder, type Rung } from './ladder.ts';
 import type { Model } from './model.ts';
-import { LoadTexts, readLoad, readRules, rulesKey, Texts, type PodLoad, type PodRules } from './podShape.ts';
+import { LoadTexts, readLoad, readRules, rulesKey, type PodLoad, type PodRules } from './podShape.ts';
 import { CPU, MEMORY } from './resourceTable.ts';
+import { RuleNumbers } from './ruleNumbers.ts';
 
 interface LoadGroup {
   readonly key: string;
@@ -33,10 +34,10 @@ export interface Kinds {
 /** Different loads and rules in an order of their own: counters and states are numbered as they are asked for. */
 export function kindsOf(pods: readonly Pod[], model: Model, policy: 'Respect' | 'Ignore'): Kinds {
   const { snapshot, hasPreferTaints, table } = model;
-  const texts = new Texts();
   const loadTexts = new LoadTexts();
-  const loads = new Kind<LoadGroup>(pods.length);
-  const rules = new Kind<RulesGroup>(pods.length);
+  const numbers = new RuleNumbers(snapshot);
+  const loads = new Kind<string, LoadGroup>(pods.length);
+  const rules = new Kind<number, RulesGroup>(pods.length);
   for (let at = 0; at < pods.length; at++) {
     const pod = pods[at]!;
     const load = loadTexts.of(pod);
@@ -45,13 +46,12 @@ export function kindsOf(pods: readonly Pod[], model: Model, policy: 'Respect' | 
       const row = table.asked(own.requests);
       loads.add(at, load, { key: load, load: own, row, unknownResource: table.unknown(own.requests) });
     }
-    const text = rulesKey(pod, snapshot, texts);
-    const priority = pod.spec?.priority ?? 0;
-    const key = priority === 0 ? text : `${priority}!${text}`;
-    if (rules.knows(at, key)) continue;
+    const number = numbers.of(pod);
+    if (rules.knows(at, number)) continue;
     const own = readRules(pod, snapshot);
     const rungs = relaxationLadder(own, policy, hasPreferTaints);
-    rules.add(at, key, { text, rules: own, rungs, tolerationsKey: JSON.stringify(own.tolerations) });
+    const text = rulesKey(pod, snapshot);
+    rules.add(at, number, { text, rules: own, rungs, tolerationsKey: JSON.stringify(own.tolerations) });
   }
   // Largest first: what is hard to place is placed while there is choice.
   const loadOf = loads.rank(
@@ -64,25 +64,25 @@ export function kindsOf(pods: readonly Pod[], model: Model, policy: 'Respect' | 
   return { loads: loads.groups, loadOf, rules: rules.groups, rulesOf };
 }
 
-/** Groups of pods that have a text in common. */
-class Kind<Group> {
+/** Groups of pods that have a key in common. */
+class Kind<Key, Group> {
   groups: Group[] = [];
-  private readonly ids = new Map<string, number>();
+  private readonly ids = new Map<Key, number>();
   private readonly groupOf: Int32Array;
 
   constructor(pods: number) {
     this.groupOf = new Int32Array(pods);
   }
 
-  /** Whether there is a group of that text; the pod is in it then. */
-  knows(pod: number, key: string): boolean {
+  /** Whether there is a group of that key; the pod is in it then. */
+  knows(pod: number, key: Key): boolean {
     const id = this.ids.get(key);
     if (id === undefined) return false;
     this.groupOf[pod] = id;
     return true;
   }
 
-  add(pod: number, key: string, group: Group): void {
+  add(pod: number, key: Key, group: Group): void {
     const id = this.groups.push(group) - 1;
     this.ids.set(key, id);
     this.groupOf[pod] = id;

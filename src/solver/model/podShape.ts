@@ -50,23 +50,9 @@ export function podGroup({ metadata }: Pod): string | undefined {
   return name === undefined || name === '' ? undefined : `${metadata.namespace ?? 'default'}/${name}`;
 }
 
-/** Objects as text. Pods of one workload that come one after the other often share them: the last is remembered. */
-export class Texts {
-  private lastValue: object | undefined;
-  private lastText = '';
-
-  of(value: object): string {
-    if (value !== this.lastValue) {
-      this.lastText = JSON.stringify(value);
-      this.lastValue = value;
-    }
-    return this.lastText;
-  }
-}
-
 /**
  * Equal texts mean equal loads; the reverse need not hold ("1" and "1000m" differ here and meet again as numbers). Made
- * for every pod of every question, as is the other text, hence plain concatenation.
+ * for many pods of every question, hence plain concatenation.
  */
 export function loadKey({ spec, status }: Pod): string {
   if (spec === undefined) return '';
@@ -136,26 +122,22 @@ export class LoadTexts {
 }
 
 /** Equal texts mean equal rules, apart from the priority. */
-export function rulesKey(pod: Pod, snapshot: Snapshot, texts: Texts): string {
+export function rulesKey(pod: Pod, snapshot: Snapshot): string {
   const { spec, metadata } = pod;
   let key = '';
   if (spec === undefined) return key;
   const { nodeSelector, tolerations, affinity, topologySpreadConstraints: own } = spec;
   if (nodeSelector) key += `n${recordKey(nodeSelector)}`;
-  if (tolerations && tolerations.length > 0) key += `t${texts.of(tolerations)}`;
-  if (metadata.annotations !== undefined) {
-    const group = podGroup(pod);
-    if (group !== undefined) key += `g${group}`;
-  }
+  if (tolerations && tolerations.length > 0) key += `t${JSON.stringify(tolerations)}`;
+  const group = podGroup(pod);
+  if (group !== undefined) key += `g${group}`;
   const volumes = snapshot.volumes?.get(podKey(pod));
-  if (volumes !== undefined) {
-    key += `v${JSON.stringify([volumes.alternatives.map((each) => each.toItems()), volumes.attachments])}`;
-  }
+  if (volumes !== undefined) key += `v${volumesKey(volumes)}`;
   const spread = own === undefined || own.length === 0 ? defaultConstraints(pod, snapshot) : own;
   if (affinity === undefined && spread.length === 0) return key;
   let relations = '';
-  if (affinity) relations += `a${texts.of(affinity)}`;
-  if (spread.length > 0) relations += `p${texts.of(spread)}`;
+  if (affinity) relations += `a${JSON.stringify(affinity)}`;
+  if (spread.length > 0) relations += `p${JSON.stringify(spread)}`;
   if (spread.length > 0 || affinity?.podAffinity || affinity?.podAntiAffinity) {
     key += `@${metadata.namespace ?? 'default'}`;
     // A selector may take values from the pod's own labels.
@@ -201,7 +183,7 @@ type SpreadConstraints = NonNullable<NonNullable<Pod['spec']>['topologySpreadCon
 
 const NO_CONSTRAINTS: SpreadConstraints = [];
 
-function defaultConstraints(pod: Pod, { defaultSpread }: Snapshot): SpreadConstraints {
+export function defaultConstraints(pod: Pod, { defaultSpread }: Snapshot): SpreadConstraints {
   if (defaultSpread === undefined || defaultSpread.constraints.length === 0) return NO_CONSTRAINTS;
   const labelSelector = defaultSpread.selectorOf(pod);
   return labelSelector === undefined ? [] : defaultSpread.constraints.map((each) => ({ ...each, labelSelector }));
@@ -225,8 +207,12 @@ function containerKey({ resources, ports, name }: Container): string {
   return key;
 }
 
-function recordKey(record: Readonly<Record<string, string>>): string {
+export function recordKey(record: Readonly<Record<string, string>>): string {
   let key = '{';
   for (const name in record) key += `${name}=${record[name]};`;
   return key;
+}
+
+export function volumesKey({ alternatives, attachments }: PodVolumes): string {
+  return JSON.stringify([alternatives.map((each) => each.toItems()), attachments]);
 }

@@ -37,7 +37,7 @@ export class Filler {
   }
 
   /**
-   * `left` is how many of each atom wait. Out: whether the seed goes onto the
+   * `left` is how many of each atom wait, `start` the state that the machine begins in. Out: whether the seed goes onto the
    * type; `value`, `price` and `used` then tell what the filling is like, and `bin` makes it last.
    */
   fill(
@@ -47,6 +47,7 @@ export class Filler {
     left: Int32Array,
     value: Float64Array,
     limitLeft: Float64Array | undefined,
+    start = this.demand.states0[seed]!,
   ): boolean {
     const { demand, free } = this;
     const { columns, pool, states } = demand;
@@ -54,7 +55,7 @@ export class Filler {
     const base = type * columns;
     for (let column = 0; column < columns; column++) free[column] = pool.room[base + column]!;
     free[PODS] = Math.min(free[PODS]!, demand.options.maxPodsPerNode);
-    this.state = demand.states0[seed]!;
+    this.state = start;
     if (states.at(this.state).price[type]! === Number.POSITIVE_INFINITY) return false;
     if (!this.hasRoom(seed, 0) || this.ledger.allowed(seed) < 1) return false;
     this.question += 1;

@@ -1,0 +1,73 @@
+/**
+ * How many replicas autoscalers keep at least. In: HorizontalPodAutoscalers. Out: for a workload the number of pods that
+ * run when nothing is going on, and a line for each autoscaler that says what was planned.
+ */
+import { isJsonObject } from '../api/schema/json.ts';
+import type { Manifest, Mistake } from './manifestDocuments.ts';
+
+export const AUTOSCALER = 'autoscaling/HorizontalPodAutoscaler';
+
+interface Autoscaler {
+  readonly title: string;
+  readonly target: string;
+  readonly least: number;
+  readonly most: number;
+  note: string | undefined;
+}
+
+export class Autoscalers {
+  private readonly byTarget = new Map<string, Autoscaler>();
+
+  /** Out: what is wrong with it; such a one is left out. */
+  read(manifest: Manifest): readonly Mistake[] {
+    const { object, title, namespace = 'default' } = manifest;
+    const spec = isJsonObject(object['spec']) ? object['spec'] : {};
+    const target = isJsonObject(spec['scaleTargetRef']) ? spec['scaleTargetRef'] : {};
+    const { minReplicas: least = 1, maxReplicas: most } = spec;
+    const wrong = (field: string, message: string): Mistake[] => [
+      manifest.mistake(field, `${title}: ${field}: ${message}`),
+    ];
+    if (typeof target['kind'] !== 'string' || typeof target['name'] !== 'string') {
+      return wrong('spec.scaleTargetRef', 'kind and name are required');
+    }
+    if (!isCount(least)) return wrong('spec.minReplicas', `${JSON.stringify(least)} must be a whole number from 0`);
+    if (most === undefined) return wrong('spec.maxReplicas', 'Required value');
+    if (!isCount(most) || most < 1) {
+      return wrong('spec.maxReplicas', `${JSON.stringify(most)} must be a whole number from 1`);
+    }
+    if (most < least) return wrong('spec.maxReplicas', `${most} is less than minReplicas (${least})`);
+    const key = keyOf(target['kind'], namespace, target['name']);
+    // The API server does not know which of two would win either: the first is taken.
+    if (this.byTarget.has(key)) return [];
+    this.byTarget.set(key, { title, target: `${target['kind']} ${target['name']}`, least, most, note: undefined });
+    return [];
+  }
+
+  /** What the autoscaler makes of the workload's own number. Nobody scales what was set to none. */
+  replicasOf(kind: string, namespace: string, name: string, own: number): number {
+    const autoscaler = this.byTarget.get(keyOf(kind, namespace, name));
+    if (autoscaler === undefined) return own;
+    const { title, target, least, most } = autoscaler;
+    const planned = own === 0 ? 0 : Math.min(most, Math.max(least, own));
+    const count = `${planned} ${planned === 1 ? 'replica' : 'replicas'}`;
+    autoscaler.note =
+      planned === 0
+        ? `${title}: ${target} is set to 0 replicas, which turns autoscaling off.`
+        : `${title}: planned ${count} of ${target}${planned === most ? ', the most that it allows' : `; it may grow to ${most}`}.`;
+    return planned;
+  }
+
+  notes(): string[] {
+    return [...this.byTarget.values()].map(
+      ({ note, title, target }) => note ?? `${title}: ${target} is not given; nothing is planned for it.`,
+    );
+  }
+}
+
+function keyOf(kind: string, namespace: string, name: string): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
