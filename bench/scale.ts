@@ -139,10 +139,12 @@ async function following(): Promise<BenchTable> {
     const scrape = await scrapeCost(started);
     const measure = async (what: string): Promise<(string | number)[]> => {
       const [cpu, since] = [await started.metric('process_cpu_seconds_total'), performance.now()];
-      const waits = await lag(server.kube);
+      await sleep(WATCHED_SECONDS * 1000);
       // The scrape that begins the measurement is still in it.
       const used = (await started.metric('process_cpu_seconds_total')) - cpu - scrape.cpuSeconds;
       const share = used / ((performance.now() - since) / 1000);
+      // Afterwards, for each probe changes a pool, and thereby makes work for all of its claims.
+      const waits = await lag(server.kube);
       const memory = await started.metric('process_resident_memory_bytes');
       return [
         what,
