@@ -12,7 +12,7 @@ import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels, ManagedTags } from '../api/labels.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { CloudProvider, Instance, RepairPolicy } from '../cloud/cloudProvider.ts';
+import type { CloudProvider, Instance, RepairPolicy, TypeView } from '../cloud/cloudProvider.ts';
 import {
   InstanceNotFoundError,
   InsufficientCapacityError,
@@ -106,12 +106,12 @@ export class AzureCloudProvider implements CloudProvider {
     return this.parts.types.list(nodeClass);
   }
 
-  async create(claim: NodeClaim, signal?: AbortSignal): Promise<Instance> {
+  async create(claim: NodeClaim, signal?: AbortSignal, view?: TypeView): Promise<Instance> {
     const nodeClass = await this.requireNodeClass(claim.spec.nodeClassRef.name, signal);
     const { images, kubernetesVersion } = readyStatus(nodeClass);
     const existing = await this.adopt(claim, nodeClass, kubernetesVersion, signal);
     if (existing !== undefined) return existing;
-    const purchase = chooseOffering(claim, this.parts.types.list(nodeClass));
+    const purchase = chooseOffering(claim, this.parts.types.list(nodeClass), view);
     if (purchase === undefined) {
       throw new InsufficientCapacityError(`No instance type that ${claim.metadata.name} allows can be bought now.`);
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels } from '../api/labels.ts';
+import type { TypeView } from '../cloud/cloudProvider.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
@@ -45,6 +46,24 @@ describe('chooseOffering', () => {
     const first = chooseOffering(claim('default-x7k2p'), types);
     expect(first?.type.name).toBe('c');
     expect(chooseOffering(claim('default-x7k2p'), types.toReversed())?.offering.zone).toBe(first?.offering.zone);
+  });
+
+  it('goes by the prices and resources that it is shown, and buys the type itself', () => {
+    const types = [type('a', 1), type('b', 2)];
+    const cheaper: TypeView = (all) =>
+      all.map((each) =>
+        each.name === 'b'
+          ? {
+              ...each,
+              offerings: each.offerings.map((offering) => ({ ...offering, price: 0.5 })),
+              allocatable: { ...each.allocatable, ...parseResources({ 'example.com/widget': 2 }) },
+            }
+          : each,
+      );
+    const requests = { 'example.com/widget': '1' };
+    const needy: NodeClaim = { ...claim('x'), spec: { ...claim('x').spec, resources: { requests } } };
+    expect(chooseOffering(needy, types)).toBeUndefined();
+    for (const asked of [claim('y'), needy]) expect(chooseOffering(asked, types, cheaper)?.type).toBe(types[1]);
   });
 
   it('says so when nothing fits', () => {

@@ -4,6 +4,7 @@
  */
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels, WELL_KNOWN_LABELS } from '../api/labels.ts';
+import type { TypeView } from '../cloud/cloudProvider.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import { fits, parseResources } from '../units/resources.ts';
@@ -17,12 +18,16 @@ export interface Purchase {
 /** Labels that types and offerings define and claims need not mention. */
 const NEED_NOT_MENTION: ReadonlySet<string> = new Set([...WELL_KNOWN_LABELS, Labels.skuHyperVGeneration]);
 
-/** `undefined` when nothing that the claim allows can be bought now. */
-export function chooseOffering(claim: NodeClaim, types: readonly InstanceType[]): Purchase | undefined {
+/** `undefined` when nothing that the claim allows can be bought now. What is bought is the type itself, not the view. */
+export function chooseOffering(
+  claim: NodeClaim,
+  types: readonly InstanceType[],
+  view: TypeView = (same) => same,
+): Purchase | undefined {
   const wanted = Requirements.fromItems(claim.spec.requirements);
   const requests = parseResources(claim.spec.resources?.requests);
   let best: Purchase | undefined;
-  for (const type of types) {
+  for (const type of view(types)) {
     if (!wanted.isCompatible(type.requirements, NEED_NOT_MENTION) || !fits(requests, type.allocatable)) continue;
     for (const offering of type.offerings) {
       if (!offering.available || !wanted.isCompatible(offering.requirements, NEED_NOT_MENTION)) continue;
@@ -30,7 +35,8 @@ export function chooseOffering(claim: NodeClaim, types: readonly InstanceType[])
       if (best === undefined || comparePurchases(purchase, best, claim.metadata.name) < 0) best = purchase;
     }
   }
-  return best;
+  const type = types.find(({ name }) => name === best?.type.name);
+  return best && type && { type, offering: best.offering };
 }
 
 /**

@@ -7,7 +7,8 @@ import type { InstanceType } from './instanceType.ts';
  * The cloud port. Contract, for every implementation:
  * - `create` launches exactly one instance for the claim, and is idempotent by the claim's UID or name: called again
  *   after a crash it finds the instance that it started before. The instance boots with the taint
- *   `karpenter.sh/unregistered:NoExecute` and a Node whose `spec.providerID` equals the returned one.
+ *   `karpenter.sh/unregistered:NoExecute` and a Node whose `spec.providerID` equals the returned one. What to buy is
+ *   chosen among the types as `view` shows them: by the prices and with the resources that whoever asks believes in.
  * - `delete` starts or continues the removal and returns; it throws `InstanceNotFoundError` once nothing is left.
  *   Callers repeat it until then.
  * - `list` returns the instances of this cluster only, also those whose claim is gone.
@@ -19,7 +20,7 @@ export interface CloudProvider {
   readonly name: string;
   /** The node classes that this provider understands; the first is the default. */
   readonly nodeClasses: readonly ResourceKind<KubeObject>[];
-  create(claim: NodeClaim, signal?: AbortSignal): Promise<Instance>;
+  create(claim: NodeClaim, signal?: AbortSignal, view?: TypeView): Promise<Instance>;
   delete(claim: NodeClaim, signal?: AbortSignal): Promise<void>;
   get(providerID: string, signal?: AbortSignal): Promise<Instance>;
   list(signal?: AbortSignal): Promise<readonly Instance[]>;
@@ -28,6 +29,9 @@ export interface CloudProvider {
   driftReason(claim: NodeClaim, signal?: AbortSignal): Promise<string | undefined>;
   readonly repairPolicies: readonly RepairPolicy[];
 }
+
+/** The same types in the same order, with other prices or more resources. */
+export type TypeView = (types: readonly InstanceType[]) => readonly InstanceType[];
 
 /** What the cloud knows of one instance. Quantities are text, as they are written into the NodeClaim's status. */
 export interface Instance {

@@ -6,10 +6,11 @@ import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Labels, Taints } from '../api/labels.ts';
 import { SeededRandom } from '../clock/seededRandom.ts';
 import { VirtualClock } from '../clock/virtualClock.ts';
-import type { Instance } from '../cloud/cloudProvider.ts';
+import type { Instance, TypeView } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import { KubeError } from '../kube/errors.ts';
 import { silentLog } from '../kube/log.ts';
+import { parseResources } from '../units/resources.ts';
 import { KwokCloudProvider } from './cloudProvider.ts';
 import { defaultCatalogue } from './defaultCatalogue.ts';
 import { parseInstanceTypes } from './instanceTypeFile.ts';
@@ -114,10 +115,18 @@ describe('create', () => {
     expect(await left()).toMatchObject({ reservationCapacity: 1, available: true });
   });
 
-  it('does not ask of a machine what only an overlay knows of', async () => {
-    const wanted = claim(['c-2x-amd64-linux']);
-    wanted.spec.resources = { requests: { cpu: '1', 'example.com/widget': '1' } };
-    expect((await cloud.create(wanted)).labels[Labels.instanceType]).toBe('c-2x-amd64-linux');
+  it('chooses among the types as overlays show them, and makes the machine as it is', async () => {
+    const wanted = claim(['c-1x-amd64-linux', 'c-2x-amd64-linux']);
+    wanted.spec.resources = { requests: { cpu: '500m', 'example.com/widget': '1' } };
+    await expect(cloud.create(wanted)).rejects.toThrow('nothing that');
+    const widget = parseResources({ 'example.com/widget': 1 });
+    const view: TypeView = (types) =>
+      types.map((type) =>
+        type.name === 'c-2x-amd64-linux' ? { ...type, allocatable: { ...type.allocatable, ...widget } } : type,
+      );
+    const instance = await cloud.create(wanted, undefined, view);
+    expect(instance.labels[Labels.instanceType]).toBe('c-2x-amd64-linux');
+    expect(instance.allocatable).not.toHaveProperty('example.com/widget');
   });
 
   it('finds what an earlier attempt has made', async () => {

@@ -9,7 +9,7 @@ import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Labels } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { CloudProvider, Instance, RepairPolicy } from '../cloud/cloudProvider.ts';
+import type { CloudProvider, Instance, RepairPolicy, TypeView } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { Requirements } from '../constraints/requirements.ts';
@@ -17,7 +17,7 @@ import { isAlreadyExists, isForbidden, isInvalid, isNotFound } from '../kube/err
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import { Duration } from '../units/duration.ts';
-import { fits, formatResources, parseResources, type Resources } from '../units/resources.ts';
+import { fits, formatResources, parseResources } from '../units/resources.ts';
 import { PROVIDER_PREFIX } from './kwokLabels.ts';
 import { instanceLabels, nodeName, nodeOf, type Purchase } from './nodeObject.ts';
 import { Reservations } from './reservations.ts';
@@ -52,13 +52,13 @@ export class KwokCloudProvider implements CloudProvider {
     this.#reservations = new Reservations(options.instanceTypes);
   }
 
-  async create(claim: NodeClaim, signal?: AbortSignal): Promise<Instance> {
+  async create(claim: NodeClaim, signal?: AbortSignal, view: TypeView = (same) => same): Promise<Instance> {
     const nodeClass = await this.#nodeClassOf(claim, signal);
     const name = nodeName(claim);
     const existing = await this.#find(name, signal);
     if (existing) return instanceOf(existing);
     const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
-    const buy = (): Promise<Instance> => this.#buy(claim, delay, signal);
+    const buy = (): Promise<Instance> => this.#buy(claim, delay, view, signal);
     // One after the other where there are reservations, so that two do not get the last of one.
     if (!this.#reservations.any) return buy();
     const bought = this.#lastPurchase.then(buy);
@@ -109,8 +109,8 @@ export class KwokCloudProvider implements CloudProvider {
     return undefined;
   }
 
-  async #buy(claim: NodeClaim, delay: number, signal: AbortSignal | undefined): Promise<Instance> {
-    const purchase = this.#choose(claim, await this.#forSale(signal));
+  async #buy(claim: NodeClaim, delay: number, view: TypeView, signal: AbortSignal | undefined): Promise<Instance> {
+    const purchase = this.#choose(claim, await this.#forSale(signal), view);
     if (delay > 0 || !(await this.#joinNow(claim, purchase))) this.#joinLater(claim, purchase, delay || CREATE_RETRY);
     const { type } = purchase;
     return {
@@ -148,7 +148,7 @@ export class KwokCloudProvider implements CloudProvider {
   }
 
   /** The cheapest of what the claim names; a claim must name instance types. */
-  #choose({ metadata, spec }: NodeClaim, types: readonly InstanceType[]): Purchase {
+  #choose({ metadata, spec }: NodeClaim, types: readonly InstanceType[], view: TypeView): Purchase {
     const wanted = Requirements.fromItems(spec.requirements);
     const named = new Set(
       spec.requirements.flatMap(({ key, operator, values = [] }) =>
@@ -156,9 +156,9 @@ export class KwokCloudProvider implements CloudProvider {
       ),
     );
     if (named.size === 0) throw new InsufficientCapacityError(`${metadata.name} names no instance type`);
-    const requests = this.#knownResources(parseResources(spec.resources?.requests));
+    const requests = parseResources(spec.resources?.requests);
     let best: Purchase | undefined;
-    for (const type of types) {
+    for (const type of view(types)) {
       if (!named.has(type.name) || !type.requirements.intersects(wanted) || !fits(requests, type.allocatable)) continue;
       for (const offering of type.offerings) {
         if (!offering.available || !offering.requirements.intersects(wanted)) continue;
@@ -166,13 +166,9 @@ export class KwokCloudProvider implements CloudProvider {
       }
     }
     if (!best) throw new InsufficientCapacityError(`nothing that ${metadata.name} allows is for sale`);
-    return best;
-  }
-
-  /** Without what no type has by itself: an overlay has promised it, and a device plugin will bring it. */
-  #knownResources(requests: Resources): Resources {
-    const known = new Set(this.#options.instanceTypes.flatMap(({ capacity }) => Object.keys(capacity)));
-    return Object.fromEntries(Object.entries(requests).filter(([name]) => known.has(name)));
+    // The machine is what it is: what an overlay promised a device plugin will bring.
+    const { name } = best.type;
+    return { type: types.find((each) => each.name === name) ?? best.type, offering: best.offering };
   }
 
   /** False when the API server does not want the Node: a machine that runs and cannot join, as happens in life. */

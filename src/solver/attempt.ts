@@ -4,11 +4,12 @@
  * granted, everything goes the exact way.
  */
 import type { Pod } from '../api/kinds.ts';
+import type { HostPort } from '../constraints/hostPorts.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import { Question, type PodClass } from './model/question.ts';
 import type { Bin } from './packing/bin.ts';
-import { Demand, type Atom, type PackingOptions } from './packing/demand.ts';
+import { Demand, type PackingOptions } from './packing/demand.ts';
 import { Improver } from './packing/improve.ts';
 import { packPool } from './packing/packPool.ts';
 import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
@@ -17,7 +18,7 @@ import { ExistingRooms } from './placement/existingRooms.ts';
 import type { PlannedNode } from './placement/plannedNode.ts';
 import { giveWay } from './placement/precedence.ts';
 import { PoolFit } from './placement/poolFit.ts';
-import { recordHost, Sequential } from './placement/sequential.ts';
+import { Sequential } from './placement/sequential.ts';
 import { PlannedMachine } from './plannedMachine.ts';
 import { takeReservations } from './reservations.ts';
 import type { NewNode, Overlay, SolveOptions, UnplacedReason } from './problem.ts';
@@ -29,6 +30,8 @@ export interface Way {
   readonly staysZonal: boolean;
   /** Everything goes the exact way: plain first-fit-decreasing with all the rules. */
   readonly isExact: boolean;
+  /** Nobody is put onto a machine that only a reservation can be unless he can have no other. */
+  readonly avoidsReserved: boolean;
 }
 
 export class Attempt {
@@ -49,6 +52,8 @@ export class Attempt {
   private domains: Domains;
   private waiting: Waiting[];
   private readonly deferrals: ReadonlyMap<Waiting, UnplacedReason>;
+  /** Who was promised a reserved machine that there is not, after others had been placed around him. */
+  readonly missed: readonly { readonly pod: Pod; readonly reason: UnplacedReason }[];
 
   constructor(model: Model, overlay: Overlay, options: SolveOptions, way: Way) {
     this.model = model;
@@ -73,8 +78,13 @@ export class Attempt {
       this.limitLeft = this.freshLimits();
     }
     this.exact(() => true);
-    const { stranded, deferred } = takeReservations(this.planned, model, options.reservedCapacity !== 'Fallback');
+    const { stranded, missed, deferred } = takeReservations(
+      this.planned,
+      model,
+      options.reservedCapacity !== 'Fallback',
+    );
     this.waiting.push(...stranded, ...deferred.map(({ waiting }) => waiting));
+    this.missed = missed.flatMap(({ waiting, reason }) => waiting.pods.map((pod) => ({ pod, reason })));
     this.deferrals = new Map(deferred.map(({ waiting, reason }) => [waiting, reason]));
     giveWay(this.waiting, this.planned, this.rooms.placed, this.question.classes);
   }
@@ -115,15 +125,18 @@ export class Attempt {
   /** The planned nodes as the caller sees them; the slack of limits goes to alternatives, first come, first served. */
   machines(): NewNode[] {
     const holders = this.model.pools.map(({ index }) => this.holder(index));
-    const slack = this.limitLeft.map((left) => left && Float64Array.from(left));
+    const slack = this.limitLeft.map((left) => left && left.slice());
     const machinesInZone = new Map<string, number>();
-    const zonesOf = new Map<string, readonly string[]>();
+    const zonesOf = new Map<number, readonly string[]>();
     return this.planned.map((node) => {
       const demand = holders[node.pool.index]!;
       const budget = limitBudget(node, slack[node.pool.index], demand);
-      const key = `${node.state}/${node.type}`;
-      const zones = zonesOf.get(key) ?? this.cheapestZones(node);
-      zonesOf.set(key, zones);
+      const key = node.state * node.pool.types.length + node.type;
+      let zones = zonesOf.get(key);
+      if (zones === undefined) {
+        zones = this.cheapestZones(node);
+        zonesOf.set(key, zones);
+      }
       let [zone = ''] = zones;
       for (const other of zones) if ((machinesInZone.get(other) ?? 0) < (machinesInZone.get(zone) ?? 0)) zone = other;
       machinesInZone.set(zone, (machinesInZone.get(zone) ?? 0) + 1);
@@ -145,7 +158,7 @@ export class Attempt {
   private begin(): { question: Question; domains: Domains; rooms: ExistingRooms; fit: PoolFit } {
     const policy = this.options.preferencePolicy ?? 'Respect';
     const question = new Question(this.model, this.overlay, policy, this.way.staysZonal);
-    const domains = new Domains(question);
+    const domains = new Domains(question, this.way.avoidsReserved);
     return { question, domains, rooms: new ExistingRooms(question, domains), fit: new PoolFit(question) };
   }
 
@@ -157,7 +170,7 @@ export class Attempt {
   }
 
   private freshLimits(): (Float64Array | undefined)[] {
-    return this.model.pools.map(({ limitLeft }) => (limitLeft.length === 0 ? undefined : Float64Array.from(limitLeft)));
+    return this.model.pools.map(({ limitLeft }) => (limitLeft.length === 0 ? undefined : limitLeft.slice()));
   }
 
   /** Out: whether the plan stands. */
@@ -178,14 +191,15 @@ export class Attempt {
       atoms.sort((left, right) => left.podClass.id - right.podClass.id || left.state - right.state);
       const demand = new Demand(pool, this.model.states, atoms, this.model.table.size, this.packing);
       const { bins, left } = packPool(demand, this.limitLeft[pool.index], improver);
-      const pods = new Map<Atom, Pod[]>(atoms.map((atom) => [atom, [...assignment.podsOf.get(atom)!]]));
-      for (const bin of bins) this.planned.push(this.planBin(bin, demand, pods));
+      const pods = atoms.map((atom) => assignment.podsOf.get(atom)!);
+      const next = new Int32Array(atoms.length);
+      for (let at = 0; at < bins.length; at++) this.planned.push(this.planBin(bins[at]!, demand, pods, next));
       if (left.every((count) => count === 0)) continue;
       // Domains were counted for pods that found no machine there: what was built on those counts may be wrong.
       if (atoms.some(({ variant }, atom) => left[atom]! > 0 && variant.domainAdds.length > 0)) return false;
       for (const entry of able) {
         atoms.forEach((atom, index) => {
-          if (atom.podClass === entry.podClass && left[index]! > 0) entry.pods.push(...pods.get(atom)!);
+          if (atom.podClass === entry.podClass && left[index]! > 0) entry.pods.push(...pods[index]!.slice(next[index]));
         });
       }
       assignment.run(able, pool.index + 1);
@@ -194,29 +208,33 @@ export class Attempt {
     return true;
   }
 
-  private planBin(bin: Bin, demand: Demand, pods: ReadonlyMap<Atom, Pod[]>): PlannedNode {
-    const node: PlannedNode = {
+  /** Takes the bin's pods from the lists, each from its `next` on. */
+  private planBin(bin: Bin, demand: Demand, pods: readonly (readonly Pod[])[], next: Int32Array): PlannedNode {
+    const entries: PlannedNode['entries'] = [];
+    const ports: HostPort[] = [];
+    for (let at = 0; at < bin.atoms.length; at++) {
+      const index = bin.atoms[at]!;
+      const { podClass, variant } = demand.atoms[index]!;
+      const from = next[index]!;
+      const to = from + bin.counts[at]!;
+      next[index] = to;
+      entries.push({ podClass, variant, pods: pods[index]!.slice(from, to) });
+      for (const port of podClass.shape.hostPorts) ports.push(port);
+    }
+    const left = this.limitLeft[demand.pool.index];
+    if (left) for (let at = 0; at < left.length; at++) left[at]! -= bin.limitNeed[at]!;
+    return {
       pool: demand.pool,
       state: bin.state,
       type: bin.type,
       price: bin.price,
       reservation: bin.reservation,
       limitNeed: bin.limitNeed,
-      used: Float64Array.from(bin.used),
-      entries: [],
-      ports: [],
-      host: new Map(),
+      used: bin.used.slice(),
+      entries,
+      ports,
+      host: undefined,
     };
-    bin.atoms.forEach((index, at) => {
-      const atom = demand.atoms[index]!;
-      const { podClass, variant } = atom;
-      node.entries.push({ podClass, variant, pods: pods.get(atom)!.splice(0, bin.counts[at]!) });
-      node.ports.push(...podClass.shape.hostPorts);
-      recordHost(node, podClass, variant, bin.counts[at]!);
-    });
-    const left = this.limitLeft[demand.pool.index];
-    if (left) for (let at = 0; at < left.length; at++) left[at]! -= bin.limitNeed[at]!;
-    return node;
   }
 
   private exact(includes: (podClass: PodClass) => boolean): void {
@@ -269,7 +287,7 @@ function limitBudget(node: PlannedNode, slack: Float64Array | undefined, demand:
   const { pool, limitNeed: own } = node;
   const width = slack.length;
   const budget = slack.map((amount, at) => Math.max(0, amount) + own[at]!);
-  const most = Float64Array.from(own);
+  const most = own.slice();
   pool.types.forEach((_, other) => {
     if (!demand.fits(other, node.used) || !demand.withinLimits(other, budget)) return;
     for (let at = 0; at < width; at++) most[at] = Math.max(most[at]!, pool.limitUse[other * width + at]!);

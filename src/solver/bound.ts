@@ -5,7 +5,9 @@
 import type { PlannedNode } from './placement/plannedNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
 import type { Question, Variant } from './model/question.ts';
-import { covering, Demand, nodesForced, type Atom, type PackingOptions } from './packing/demand.ts';
+import type { Atom } from './packing/atom.ts';
+import { covering, Demand, type PackingOptions } from './packing/demand.ts';
+import { HostRules } from './packing/hostRules.ts';
 import { shadowPrices } from './packing/coveringDuals.ts';
 import { MAX_PATTERN_ATOMS, patternPlan } from './packing/patterns.ts';
 import type { GapPart, LowerBound } from './problem.ts';
@@ -124,7 +126,7 @@ function fractionalBound(
   atoms: readonly Atom[],
 ): { bound: number; duals: Float64Array } {
   const { states, table, pools } = question.model;
-  const nodes = Math.ceil(nodesForced(atoms).nodes - 1e-9);
+  const nodes = Math.ceil(new HostRules(atoms).nodesForced - 1e-9);
   const { bound, duals } = shadowPrices(covering(pools[pool]!, states, atoms, table.size, nodes, 0));
   const holder = new Demand(pools[pool]!, states, [], table.size, FREE);
   let dearest = 0;

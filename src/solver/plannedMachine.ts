@@ -46,14 +46,17 @@ export class PlannedMachine implements NewNode {
     this.limitBudget = limitBudget;
     this.firstZone = firstZone;
     this.pool = node.pool.pool;
-    this.pods = node.entries.flatMap(({ pods }) => pods);
-    const { requirements } = question.model.states.at(node.state);
-    const short = demand
-      .minValuesOffered(node.state, node.used, node.ports, limitBudget)
-      .filter(({ atLeast, offered }) => offered < atLeast);
+    const { entries } = node;
+    // A machine of many pods takes a copy; one that holds one kind has its list already.
+    const pods = entries.length === 1 ? entries[0]!.pods : ([] as Pod[]).concat(...entries.map((entry) => entry.pods));
+    this.pods = pods;
+    const { requirements, minValues } = question.model.states.at(node.state);
+    const offered =
+      minValues.length === 0 ? [] : demand.minValuesOffered(node.state, node.used, node.ports, limitBudget);
+    const short = offered.filter(({ atLeast, offered: values }) => values < atLeast);
     this.minValuesRelaxed = short.length > 0;
     const loosened = short.reduce(
-      (sum, { key, offered }) => sum.replace(sum.get(key).withMinValues(offered)),
+      (sum, { key, offered: values }) => sum.replace(sum.get(key).withMinValues(values)),
       requirements,
     );
     this.requirements =

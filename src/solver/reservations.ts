@@ -13,12 +13,15 @@ import type { UnplacedReason } from './problem.ts';
 export interface Taken {
   /** No place at all. */
   readonly stranded: readonly Waiting[];
+  /** Those of them whom others were placed around: without them the plan may be wrong. */
+  readonly missed: readonly { readonly waiting: Waiting; readonly reason: UnplacedReason }[];
   /** No place in this plan. */
   readonly deferred: readonly { readonly waiting: Waiting; readonly reason: UnplacedReason }[];
 }
 
 export function takeReservations(planned: PlannedNode[], model: Model, isStrict: boolean): Taken {
-  if (model.pools.every(({ reservations }) => reservations.length === 0)) return { stranded: [], deferred: [] };
+  if (model.pools.every(({ reservations }) => reservations.length === 0))
+    return { stranded: [], missed: [], deferred: [] };
   // By its name: pools that draw on the same reservation draw on the same machines.
   const left = new Map<string, number>();
   for (const { id, left: units } of model.pools.flatMap(({ reservations }) => reservations)) {
@@ -56,13 +59,28 @@ export function takeReservations(planned: PlannedNode[], model: Model, isStrict:
   for (const { node } of deferred) planned.splice(planned.indexOf(node), 1);
   return {
     stranded: stranded.flatMap(waitingOf),
-    deferred: deferred.flatMap(({ node, reservations }) =>
-      waitingOf(node).map((waiting) => ({
-        waiting,
-        reason: { kind: 'reservation' as const, pool: node.pool.name, reservations },
-      })),
-    ),
+    missed: stranded.filter(isCounted).flatMap((node) => {
+      const { reserved } = model.states.at(node.state);
+      return waitingFor(
+        node,
+        reserved.map(({ reservation }) => reservation),
+      );
+    }),
+    deferred: deferred.flatMap(({ node, reservations }) => waitingFor(node, reservations)),
   };
+}
+
+function waitingFor(node: PlannedNode, reservations: readonly number[]): Taken['deferred'] {
+  const ids = [...new Set(reservations.map((each) => node.pool.reservations[each]!.id))].sort();
+  return waitingOf(node).map((waiting) => ({
+    waiting,
+    reason: { kind: 'reservation', pool: node.pool.name, reservations: ids },
+  }));
+}
+
+/** Others' places were chosen with his in mind. */
+function isCounted({ entries }: PlannedNode): boolean {
+  return entries.some(({ podClass, variant }) => podClass.hostAdds.length > 0 || variant.domainAdds.length > 0);
 }
 
 function waitingOf({ entries }: PlannedNode): Waiting[] {
@@ -70,18 +88,13 @@ function waitingOf({ entries }: PlannedNode): Waiting[] {
 }
 
 /** Reservations with something left before this plan that would have been cheaper for the node. */
-function usedUpFor(node: PlannedNode, model: Model): string[] {
-  // Who is counted by others stays: their places were chosen with his in mind.
-  const isCounted = node.entries.some(
-    ({ podClass, variant }) => podClass.hostAdds.length > 0 || variant.domainAdds.length > 0,
-  );
-  if (node.reservation >= 0 || isCounted) return [];
-  const suiting = model.states
+function usedUpFor(node: PlannedNode, model: Model): number[] {
+  if (node.reservation >= 0 || isCounted(node)) return [];
+  return model.states
     .at(node.state)
     .reserved.filter((each) => holds(node, each) && isBetter(node, each, model))
-    .map(({ reservation }) => node.pool.reservations[reservation]!)
-    .filter(({ left }) => left >= 1);
-  return [...new Set(suiting.map(({ id }) => id))].sort();
+    .map(({ reservation }) => reservation)
+    .filter((reservation) => node.pool.reservations[reservation]!.left >= 1);
 }
 
 /** Cheaper, and with as much choice of types as the pool asks for. */

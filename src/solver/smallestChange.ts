@@ -8,7 +8,7 @@ import { Quantity } from '../units/quantity.ts';
 import { quantityOf } from '../units/resources.ts';
 import { isPreferred } from './model/existingNodes.ts';
 import { Model } from './model/model.ts';
-import { podKey, shapeKey, Texts } from './model/podShape.ts';
+import { loadKey, podKey, rulesKey, Texts } from './model/podShape.ts';
 import type { Overlay, PoolOffer, SmallestChange, Solution, SolveOptions, UnplacedReason } from './problem.ts';
 
 type Ask = (model: Model, overlay: Overlay, options: SolveOptions) => Solution;
@@ -38,7 +38,7 @@ export function suggestChanges(
   const known = new Map<string, SmallestChange | undefined>();
   const unplaced = solution.unplaced.map(({ pod, reason }) => {
     if (reason.kind !== 'refused') return { pod, reason };
-    const key = shapeKey(pod, snapshot, texts);
+    const key = `${pod.spec?.priority ?? 0}\n${loadKey(pod)}\n${rulesKey(pod, snapshot, texts)}`;
     if (!known.has(key) && known.size < MAX_KINDS)
       known.set(key, findChange(model, overlay, options, solution, pod, reason, ask));
     const smallestChange = known.get(key);

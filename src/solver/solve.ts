@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../api/kinds.ts';
 import { lowerBound } from './bound.ts';
-import { Attempt } from './attempt.ts';
+import { Attempt, type Way } from './attempt.ts';
 import { refusalReason } from './refusal.ts';
 import { Model } from './model/model.ts';
 import { GROUP_MIN_ANNOTATION, podGroup, podKey } from './model/podShape.ts';
@@ -21,9 +21,19 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
   const running = groups.size === 0 ? [] : runningPods(model, overlay);
   const unplaced: { pod: Pod; reason: UnplacedReason }[] = [];
   let pods = overlay.pods;
-  // Every turn gives up at least one group, so this ends.
+  let avoidsReserved = false;
+  // Every turn gives up reservations, a pod or a group, so this ends.
   for (;;) {
-    const attempt = bestAttempt(model, { ...overlay, pods }, options);
+    const attempt = bestAttempt(model, { ...overlay, pods }, options, avoidsReserved);
+    if (attempt.missed.length > 0) {
+      if (avoidsReserved) {
+        unplaced.push(...attempt.missed);
+        const missed = new Set(attempt.missed.map(({ pod }) => pod));
+        pods = pods.filter((pod) => !missed.has(pod));
+      }
+      avoidsReserved = true;
+      continue;
+    }
     const failed = attempt.unplacedPods();
     const broken = brokenGroups(groups, running, pods, failed);
     if (broken.size === 0) {
@@ -45,22 +55,22 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
 const MAX_PODS_TWICE = 400;
 
 /** Machines in no zone may be left out at first; when pods wait because of that, they are not. */
-function bestAttempt(model: Model, overlay: Overlay, options: SolveOptions): Attempt {
-  const attempt = cheapestAttempt(model, overlay, options, true);
+function bestAttempt(model: Model, overlay: Overlay, options: SolveOptions, avoidsReserved: boolean): Attempt {
+  const attempt = cheapestAttempt(model, overlay, options, { staysZonal: true, avoidsReserved });
   if (!attempt.question.isKeptZonal || attempt.unplacedPods().length === 0) return attempt;
-  const wider = cheapestAttempt(model, overlay, options, false);
+  const wider = cheapestAttempt(model, overlay, options, { staysZonal: false, avoidsReserved });
   return wider.unplacedPods().length < attempt.unplacedPods().length ? wider : attempt;
 }
 
-function cheapestAttempt(model: Model, overlay: Overlay, options: SolveOptions, staysZonal: boolean): Attempt {
-  const packed = new Attempt(model, overlay, options, { staysZonal, isExact: false });
+function cheapestAttempt(model: Model, overlay: Overlay, options: SolveOptions, way: Omit<Way, 'isExact'>): Attempt {
+  const packed = new Attempt(model, overlay, options, { ...way, isExact: false });
   if (!packed.isPacked || packed.planned.length === 0 || overlay.pods.length > MAX_PODS_TWICE) return packed;
   const { classes } = packed.question;
   // With wishes a cheaper plan may only be one that grants fewer.
   const hasWishes = classes.some(({ variants }) => variants.length > 1);
   const isRelated = classes.some(({ variants }) => variants.some(({ pinKeys }) => pinKeys.length > 0));
   if (hasWishes || (!isRelated && model.pools.length === 1)) return packed;
-  const exact = new Attempt(model, overlay, options, { staysZonal, isExact: true });
+  const exact = new Attempt(model, overlay, options, { ...way, isExact: true });
   return packed.comparePriority(exact) > 0 || (packed.comparePriority(exact) === 0 && exact.cost < packed.cost - 1e-9)
     ? exact
     : packed;

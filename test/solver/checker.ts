@@ -438,10 +438,13 @@ const clash = (left: Port, right: Port): boolean =>
 function ordersOf<Item extends { pod: Pod }>(items: readonly Item[]): Item[][] {
   const workload = ({ pod }: Item): string => pod.metadata.name.replace(/-[^-]*$/, '');
   const names = [...new Set(items.map(workload))].sort();
-  return [
+  const orders = [
     [...items],
     ...permutations(names).map((order) => order.flatMap((name) => items.filter((item) => workload(item) === name))),
   ];
+  const priority = ({ pod }: Item): number => pod.spec?.priority ?? 0;
+  const byPriority = orders.map((order) => order.toSorted((left, right) => priority(right) - priority(left)));
+  return [...byPriority, ...orders];
 }
 
 function permutations(names: readonly string[]): string[][] {

@@ -1,5 +1,6 @@
 import type { NodePool } from '../../api/kinds/nodePool.ts';
-import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { Labels } from '../../api/labels.ts';
+import type { CloudProvider, TypeView } from '../../cloud/cloudProvider.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import { overlaidType, type Evaluation, type TypeChange } from './evaluation.ts';
 
@@ -17,9 +18,14 @@ export class OverlayStore {
   }
 
   apply(pool: NodePool, types: readonly InstanceType[]): readonly InstanceType[] {
-    const changes = this.#changes.get(pool.metadata.name);
-    if (changes) return types.map((type) => overlaidType(type, changes.get(type.name)));
+    if (this.#changes.has(pool.metadata.name)) return this.viewOf(pool.metadata.name)(types);
     throw new UnevaluatedNodePoolError(`overlays have not been evaluated for NodePool ${pool.metadata.name}`);
+  }
+
+  /** How the overlays show types to a pool; as they are where there is no such pool. */
+  viewOf(pool: string): TypeView {
+    const changes = this.#changes.get(pool);
+    return (types) => (changes ? types.map((type) => overlaidType(type, changes.get(type.name))) : types);
   }
 
   /** Whether an overlay had a say in the price or the capacity of any of these types. */
@@ -41,7 +47,8 @@ export function overlaidCloud(cloud: CloudProvider, overlays: OverlayStore): Clo
     name: cloud.name,
     nodeClasses: cloud.nodeClasses,
     repairPolicies: cloud.repairPolicies,
-    create: (...request) => cloud.create(...request),
+    create: (claim, signal) =>
+      cloud.create(claim, signal, overlays.viewOf(claim.metadata.labels?.[Labels.nodePool] ?? '')),
     delete: (...request) => cloud.delete(...request),
     get: (...request) => cloud.get(...request),
     list: (...request) => cloud.list(...request),

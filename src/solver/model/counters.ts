@@ -21,6 +21,8 @@ export interface Counter {
   /** By domain: pods on new machines that take part or not, depending on the type that is bought in the end. */
   readonly doubtful: number[];
   total: number;
+  /** Some of those whom it counts look for each other: wherever there is a choice, they stand together. */
+  gathers: boolean;
   /** Hostname only, by existing node: pods there, and the most that may be. */
   readonly onNode: Int32Array;
   readonly nodeLimit: Int32Array;
@@ -61,6 +63,7 @@ export class Counters {
       counts: [],
       doubtful: [],
       total: 0,
+      gathers: false,
       onNode: new Int32Array(nodes),
       nodeLimit: new Int32Array(nodes).fill(UNLIMITED),
     });

@@ -1,11 +1,11 @@
 /**
- * The ways to ask for one pod, most wishes first. In: a shape and the policy; out: the steps of relaxation in the
+ * The ways to ask for one pod, most wishes first. In: its rules and the policy; out: the steps of relaxation in the
  * order that users of Karpenter know: a required alternative, preferred affinity, preferred anti-affinity, preferred
  * node affinity, soft spread, PreferNoSchedule.
  */
 import { Requirements } from '../../constraints/requirements.ts';
 import type { AffinityTerm, SpreadTerm } from '../../constraints/topology.ts';
-import type { PodShape } from './podShape.ts';
+import type { PodRules } from './podShape.ts';
 
 export interface Rung {
   /** What the node must meet: one required alternative and the heaviest preference that is left. */
@@ -30,8 +30,8 @@ interface Wishes {
   readonly prefer: boolean;
 }
 
-export function relaxationLadder(shape: PodShape, policy: 'Respect' | 'Ignore', hasPreferTaints: boolean): Rung[] {
-  const { topology } = shape;
+export function relaxationLadder(rules: PodRules, policy: 'Respect' | 'Ignore', hasPreferTaints: boolean): Rung[] {
+  const { topology } = rules;
   const byWeight = <Term extends { weight: number }>(terms: readonly Term[]): Term[] =>
     [...terms].sort((left, right) => right.weight - left.weight);
   const respect = policy === 'Respect';
@@ -39,24 +39,24 @@ export function relaxationLadder(shape: PodShape, policy: 'Respect' | 'Ignore', 
     term: 0,
     affinity: respect ? byWeight(topology.preferredAffinity) : [],
     antiAffinity: respect ? byWeight(topology.preferredAntiAffinity) : [],
-    node: respect ? shape.preferredTerms : [],
+    node: respect ? rules.preferredTerms : [],
     spread: respect ? topology.spread : topology.spread.filter(({ required }) => required),
     prefer: false,
   };
   const rungs: Rung[] = [];
   let last = wishes;
-  for (; wishes !== undefined; wishes = relaxed(wishes, shape, hasPreferTaints)) {
-    rungs.push(rungOf(wishes, shape));
+  for (; wishes !== undefined; wishes = relaxed(wishes, rules, hasPreferTaints)) {
+    rungs.push(rungOf(wishes, rules));
     last = wishes;
   }
   // The order above never tries an early alternative without wishes. Nobody should wait for that.
-  const bare = rungs.length > shape.terms.length;
-  for (let term = 0; bare && term < shape.terms.length - 1; term++) rungs.push(rungOf({ ...last, term }, shape));
+  const bare = rungs.length > rules.terms.length;
+  for (let term = 0; bare && term < rules.terms.length - 1; term++) rungs.push(rungOf({ ...last, term }, rules));
   return rungs;
 }
 
-function relaxed(wishes: Wishes, shape: PodShape, hasPreferTaints: boolean): Wishes | undefined {
-  if (wishes.term < shape.terms.length - 1) return { ...wishes, term: wishes.term + 1 };
+function relaxed(wishes: Wishes, rules: PodRules, hasPreferTaints: boolean): Wishes | undefined {
+  if (wishes.term < rules.terms.length - 1) return { ...wishes, term: wishes.term + 1 };
   if (wishes.affinity.length > 0) return { ...wishes, affinity: wishes.affinity.slice(1) };
   if (wishes.antiAffinity.length > 0) return { ...wishes, antiAffinity: wishes.antiAffinity.slice(1) };
   if (wishes.node.length > 0) return { ...wishes, node: wishes.node.slice(1) };
@@ -73,7 +73,7 @@ function removeBySwap<Item>(items: readonly Item[], index: number): Item[] {
   return copy;
 }
 
-function rungOf(wishes: Wishes, { terms, topology }: PodShape): Rung {
+function rungOf(wishes: Wishes, { terms, topology }: PodRules): Rung {
   const strict = terms[wishes.term] ?? Requirements.empty;
   const [preferred] = wishes.node;
   return {

@@ -1,6 +1,7 @@
 /**
- * What a pod asks for, read once for all pods that ask for the same. In: pods; out: a text key that is cheap to make,
- * and behind it requests, requirement terms, tolerations, ports, volumes, topology terms and preferences.
+ * What a pod asks for, read once for all pods that ask for the same. In: pods; out: two texts that are cheap to make,
+ * and behind the first what a pod takes of a machine, behind the second which machines may have it. Many pods differ in
+ * one of the two only, so that there are far fewer of each than kinds of pods.
  */
 import type { Container, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../../api/kinds.ts';
@@ -19,21 +20,28 @@ export type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[nu
 const GROUP_ANNOTATION = 'nodewright.dev/pod-group';
 export const GROUP_MIN_ANNOTATION = 'nodewright.dev/pod-group-min';
 
-export interface PodShape {
+/** What the pod takes of a machine. */
+export interface PodLoad {
   readonly requests: Resources;
+  readonly hostPorts: readonly HostPort[];
+  /** What the solver cannot promise; the pod is not placed then. */
+  readonly unsupported: string | undefined;
+}
+
+/** Which machines may have the pod. */
+export interface PodRules {
   /** Alternatives: the node selector together with one required node-affinity term each. */
   readonly terms: readonly Requirements[];
   /** Heaviest first. */
   readonly preferredTerms: readonly Requirements[];
   readonly tolerations: readonly Toleration[];
-  readonly hostPorts: readonly HostPort[];
   readonly volumes: PodVolumes | undefined;
   readonly topology: TopologyTerms;
   readonly priority: number;
   readonly group: string | undefined;
-  /** What the solver cannot promise; the pod is not placed then. */
-  readonly unsupported: string | undefined;
 }
+
+export interface PodShape extends PodLoad, PodRules {}
 
 export const podKey = ({ metadata }: Pod): string => `${metadata.namespace ?? 'default'}/${metadata.name}`;
 
@@ -57,62 +65,125 @@ export class Texts {
 }
 
 /**
- * Equal texts mean equal shapes; the reverse need not hold ("1" and "1000m" differ here and meet again as numbers).
- * Made for every pod of every question, hence plain concatenation.
+ * Equal texts mean equal loads; the reverse need not hold ("1" and "1000m" differ here and meet again as numbers). Made
+ * for every pod of every question, as is the other text, hence plain concatenation.
  */
-export function shapeKey(pod: Pod, snapshot: Snapshot, texts: Texts): string {
-  const { spec, metadata, status } = pod;
-  let key = `${spec?.priority ?? 0}`;
-  if (spec === undefined) return key;
-  for (const container of spec.containers) key += containerKey(container);
-  for (const container of spec.initContainers ?? [])
-    key += `i${container.restartPolicy ?? ''}${containerKey(container)}`;
-  if (spec.overhead) key += `o${recordKey(spec.overhead)}`;
+export function loadKey({ spec, status }: Pod): string {
+  if (spec === undefined) return '';
+  let key = '';
+  const { containers, initContainers, overhead, resourceClaims } = spec;
+  for (let at = 0; at < containers.length; at++) key += containerKey(containers[at]!);
+  if (initContainers !== undefined) {
+    for (const container of initContainers) key += `i${container.restartPolicy ?? ''}${containerKey(container)}`;
+  }
+  if (overhead) key += `o${recordKey(overhead)}`;
   const { resources } = spec as { resources?: unknown };
   if (resources !== undefined) key += `r${JSON.stringify(resources)}`;
-  if (spec.nodeSelector) key += `n${recordKey(spec.nodeSelector)}`;
-  if (spec.tolerations && spec.tolerations.length > 0) key += `t${texts.of(spec.tolerations)}`;
-  if (spec.resourceClaims && spec.resourceClaims.length > 0) key += 'd';
+  if (resourceClaims && resourceClaims.length > 0) key += 'd';
   if (
     status?.containerStatuses?.some((each) => each.resources) ||
     status?.initContainerStatuses?.some((each) => each.resources)
   ) {
     key += `s${JSON.stringify([status.containerStatuses, status.initContainerStatuses, status.conditions])}`;
   }
-  const group = podGroup(pod);
-  if (group !== undefined) key += `g${group}`;
+  return key;
+}
+
+/**
+ * The requests of a pod that takes nothing but processor and memory, by its only container: almost every pod is like
+ * that, and its text need not be made to find its kind.
+ */
+function plainRequests({ spec, status }: Pod): { readonly cpu: string; readonly memory: string } | undefined {
+  if (spec === undefined || spec.containers.length !== 1 || status?.containerStatuses !== undefined) return undefined;
+  if (spec.initContainers !== undefined || spec.overhead !== undefined || spec.resourceClaims !== undefined) {
+    return undefined;
+  }
+  const { resources, ports } = spec.containers[0]!;
+  if ((spec as { resources?: unknown }).resources !== undefined || ports !== undefined) return undefined;
+  const requests = resources?.requests;
+  if (requests === undefined || resources?.claims !== undefined || status?.initContainerStatuses !== undefined) {
+    return undefined;
+  }
+  let names = 0;
+  for (const _ in requests) names += 1;
+  const { cpu, memory } = requests;
+  return names === 2 && typeof cpu === 'string' && typeof memory === 'string'
+    ? (requests as { cpu: string; memory: string })
+    : undefined;
+}
+
+/** The text of a load, remembered by processor and memory for pods that take nothing else. */
+export class LoadTexts {
+  private readonly plain = new Map<string, Map<string, string>>();
+
+  of(pod: Pod): string {
+    const requests = plainRequests(pod);
+    if (requests === undefined) return loadKey(pod);
+    const { cpu, memory } = requests;
+    let byMemory = this.plain.get(cpu);
+    if (byMemory === undefined) {
+      byMemory = new Map();
+      this.plain.set(cpu, byMemory);
+    }
+    let text = byMemory.get(memory);
+    if (text === undefined) {
+      // The same in whatever order the two are written.
+      text = `c{cpu=${cpu};memory=${memory};}`;
+      byMemory.set(memory, text);
+    }
+    return text;
+  }
+}
+
+/** Equal texts mean equal rules, apart from the priority. */
+export function rulesKey(pod: Pod, snapshot: Snapshot, texts: Texts): string {
+  const { spec, metadata } = pod;
+  let key = '';
+  if (spec === undefined) return key;
+  const { nodeSelector, tolerations, affinity, topologySpreadConstraints: own } = spec;
+  if (nodeSelector) key += `n${recordKey(nodeSelector)}`;
+  if (tolerations && tolerations.length > 0) key += `t${texts.of(tolerations)}`;
+  if (metadata.annotations !== undefined) {
+    const group = podGroup(pod);
+    if (group !== undefined) key += `g${group}`;
+  }
   const volumes = snapshot.volumes?.get(podKey(pod));
   if (volumes !== undefined) {
     key += `v${JSON.stringify([volumes.alternatives.map((each) => each.toItems()), volumes.attachments])}`;
   }
-  const { affinity } = spec;
-  if (affinity) key += `a${texts.of(affinity)}`;
-  const spread = spec.topologySpreadConstraints ?? [];
-  const defaults = spread.length === 0 ? defaultConstraints(pod, snapshot) : spread;
-  if (defaults.length > 0) key += `p${texts.of(defaults)}`;
-  if (defaults.length > 0 || affinity?.podAffinity || affinity?.podAntiAffinity) {
+  const spread = own === undefined || own.length === 0 ? defaultConstraints(pod, snapshot) : own;
+  if (affinity === undefined && spread.length === 0) return key;
+  let relations = '';
+  if (affinity) relations += `a${texts.of(affinity)}`;
+  if (spread.length > 0) relations += `p${texts.of(spread)}`;
+  if (spread.length > 0 || affinity?.podAffinity || affinity?.podAntiAffinity) {
     key += `@${metadata.namespace ?? 'default'}`;
     // A selector may take values from the pod's own labels.
-    if (key.includes('atchLabelKeys')) key += `l${JSON.stringify(metadata.labels)}`;
+    if (relations.includes('atchLabelKeys')) key += `l${JSON.stringify(metadata.labels)}`;
   }
-  return key;
+  return key + relations;
 }
 
-export function readShape(pod: Pod, snapshot: Snapshot): PodShape {
-  const preferred = pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+export function readLoad(pod: Pod): PodLoad {
   return {
     requests: podRequests(pod),
+    hostPorts: hostPortsOf(pod),
+    unsupported: usesDynamicResources(pod) ? 'dynamic resource claims' : undefined,
+  };
+}
+
+export function readRules(pod: Pod, snapshot: Snapshot): PodRules {
+  const preferred = pod.spec?.affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  return {
     terms: requirementTerms(pod),
     preferredTerms: [...preferred]
       .sort((left, right) => right.weight - left.weight)
       .map(({ preference }) => requirementsOfTerm(preference)),
     tolerations: pod.spec?.tolerations ?? [],
-    hostPorts: hostPortsOf(pod),
     volumes: snapshot.volumes?.get(podKey(pod)),
     topology: topologyTerms(pod, snapshot.namespaces ?? new Map(), defaultConstraints(pod, snapshot)),
     priority: pod.spec?.priority ?? 0,
     group: podGroup(pod),
-    unsupported: usesDynamicResources(pod) ? 'dynamic resource claims' : undefined,
   };
 }
 
@@ -126,11 +197,12 @@ export function requirementTerms(pod: Pod): Requirements[] {
   return terms.map((term) => selector.merge(requirementsOfTerm(term)));
 }
 
-function defaultConstraints(
-  pod: Pod,
-  { defaultSpread }: Snapshot,
-): NonNullable<NonNullable<Pod['spec']>['topologySpreadConstraints']> {
-  if (defaultSpread === undefined || defaultSpread.constraints.length === 0) return [];
+type SpreadConstraints = NonNullable<NonNullable<Pod['spec']>['topologySpreadConstraints']>;
+
+const NO_CONSTRAINTS: SpreadConstraints = [];
+
+function defaultConstraints(pod: Pod, { defaultSpread }: Snapshot): SpreadConstraints {
+  if (defaultSpread === undefined || defaultSpread.constraints.length === 0) return NO_CONSTRAINTS;
   const labelSelector = defaultSpread.selectorOf(pod);
   return labelSelector === undefined ? [] : defaultSpread.constraints.map((each) => ({ ...each, labelSelector }));
 }

@@ -9,11 +9,11 @@ import { Requirements } from '../../constraints/requirements.ts';
 import { isSelected, type AffinityTerm, type SpreadTerm } from '../../constraints/topology.ts';
 import type { Overlay } from '../problem.ts';
 import { Counters } from './counters.ts';
-import { Interner } from './interner.ts';
-import { relaxationLadder, type Rung } from './ladder.ts';
+import { kindsOf, type Kinds, type RulesGroup } from './kinds.ts';
+import type { Rung } from './ladder.ts';
+import { Matcher } from './matcher.ts';
 import type { Model } from './model.ts';
-import { podKey, readShape, shapeKey, Texts, type PodShape } from './podShape.ts';
-import { CPU, MEMORY } from './resourceTable.ts';
+import { podKey, type PodLoad, type PodRules, type PodShape } from './podShape.ts';
 import type { KeepAway } from './standing.ts';
 import { counterSpec, isHostname, keepAwaySpec, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
@@ -36,7 +36,7 @@ export interface DomainConstraint {
   readonly together: readonly number[];
 }
 
-interface HostAffinity {
+export interface HostAffinity {
   readonly counter: number;
   readonly self: boolean;
   readonly together: readonly number[];
@@ -50,6 +50,8 @@ export interface Variant {
   readonly domain: readonly DomainConstraint[];
   readonly hostLimits: readonly HostLimit[];
   readonly hostAffinity: readonly HostAffinity[];
+  /** Of either kind. */
+  readonly hasAffinity: boolean;
   /** Counters that every pod placed this way adds to, by domain. */
   readonly domainAdds: readonly number[];
   /** Topology keys of which a new node must have one value, so that its pods can be counted. */
@@ -88,13 +90,13 @@ export class Question {
     const names = [...(overlay.withoutNodes ?? [])];
     this.removed = new Set(names.flatMap((name) => model.existing.indexOf.get(name) ?? []));
     this.counters = new Counters(model, this.removed);
-    const shapes = this.shapes(overlay.pods, policy);
+    const kinds = kindsOf(overlay.pods, model, policy);
     const keepAway = keepersOf(model, overlay.pods);
     for (const { spec } of keepAway) this.counters.add(spec);
-    for (const { shape, rungs } of shapes) for (const rung of rungs) this.registerCounters(shape, rung);
-    if (staysZonal) this.stayZonal(shapes);
+    for (const { rules, rungs } of kinds.rules) for (const rung of rungs) this.registerCounters(rules, rung);
+    if (staysZonal) this.stayZonal(kinds.rules);
     this.counters.seed(keepAway);
-    this.classes = this.split(shapes);
+    this.classes = this.split(overlay.pods, kinds);
   }
 
   /** By pool: the state that its new machines start in. */
@@ -111,16 +113,15 @@ export class Question {
    * To the scheduler "no zone" is one more zone once a machine is in it, and an empty one holds up whoever spreads.
    * As long as nobody is there or must go there, no machine is bought there while pods spread over zones.
    */
-  private stayZonal(shapes: readonly ShapeGroup[]): void {
+  private stayZonal(groups: readonly RulesGroup[]): void {
     const { states, pools } = this.model;
     const regional = new Set(pools.flatMap(({ regionalZones }) => [...regionalZones]));
     const isSpread = this.counters.all.some(({ spec }) => spec.kind === 'spread' && spec.topologyKey === Labels.zone);
     if (regional.size === 0 || !isSpread) return;
     for (const zone of regional) if (this.isStanding(zone)) regional.delete(zone);
-    // In an order of their own: states are numbered as they are asked for.
-    for (const { shape, rungs } of shapes.toSorted((left, right) => compareText(left.key, right.key))) {
+    for (const { rules, rungs } of groups) {
       for (const { strict } of rungs) {
-        for (const volumes of shape.volumes?.alternatives ?? [Requirements.empty]) {
+        for (const volumes of rules.volumes?.alternatives ?? [Requirements.empty]) {
           const id = states.requirementId(strict.merge(volumes));
           for (const base of this.bases) {
             const zones = states.valuesOf(states.narrow(base, id), Labels.zone);
@@ -145,24 +146,8 @@ export class Question {
     return domainOf.some((other, node) => other === domain && !this.removed.has(node));
   }
 
-  private shapes(pods: readonly Pod[], policy: 'Respect' | 'Ignore'): ShapeGroup[] {
-    const { snapshot, hasPreferTaints } = this.model;
-    const texts = new Texts();
-    const groups = new Map<string, Pod[]>();
-    for (const pod of pods) {
-      const key = shapeKey(pod, snapshot, texts);
-      const known = groups.get(key);
-      if (known === undefined) groups.set(key, [pod]);
-      else known.push(pod);
-    }
-    return [...groups].map(([key, members]) => {
-      const shape = readShape(members[0]!, snapshot);
-      return { key, shape, members, rungs: relaxationLadder(shape, policy, hasPreferTaints) };
-    });
-  }
-
-  private registerCounters(shape: PodShape, rung: Rung): void {
-    for (const term of rung.spread) this.spreadCounter(shape, term);
+  private registerCounters(rules: PodRules, rung: Rung): void {
+    for (const term of rung.spread) this.spreadCounter(rules, term);
     this.affinityCounters(rung.affinity);
     for (const term of rung.softAffinity) this.affinityCounters(term);
     for (const term of rung.antiAffinity) this.matchCounter(term);
@@ -170,14 +155,14 @@ export class Question {
     for (const term of rung.antiAffinity) this.keepAwayCounter(term);
   }
 
-  // Terms are the same objects on every rung of a shape's ladder, so that each is worked out once.
+  // Terms are the same objects on every rung of a ladder, so that each is worked out once.
 
-  private spreadCounter(shape: PodShape, term: SpreadTerm): number {
+  private spreadCounter(rules: PodRules, term: SpreadTerm): number {
     return this.remember(this.spreads, term, () => {
-      const constrained = shape.terms.length > 1 || (shape.terms[0]?.size ?? 0) > 0;
+      const constrained = rules.terms.length > 1 || (rules.terms[0]?.size ?? 0) > 0;
       const filter: NodeFilter = {
-        terms: term.honorsAffinity && constrained ? shape.terms : undefined,
-        tolerations: term.honorsTaints ? shape.tolerations : undefined,
+        terms: term.honorsAffinity && constrained ? rules.terms : undefined,
+        tolerations: term.honorsTaints ? rules.tolerations : undefined,
       };
       const make = (): CounterSpec => counterSpec('spread', term.topologyKey, [term], filter);
       const isOpen = filter.terms === undefined && filter.tolerations === undefined;
@@ -229,53 +214,48 @@ export class Question {
     return id;
   }
 
-  /** Pods of a shape that different counters count are different classes. */
-  private split(shapes: readonly ShapeGroup[]): PodClass[] {
+  /** Pods that differ in load, in rules or in who counts them are different classes. */
+  private split(pods: readonly Pod[], { loads, loadOf, rules, rulesOf }: Kinds): PodClass[] {
     const { counters } = this;
-    const found: { key: string; signature: string; row: Float64Array; make: (id: number) => PodClass }[] = [];
     const matcher = new Matcher(counters);
-    for (const { key, shape, members, rungs } of shapes) {
-      const bySignature = new Map<string, Pod[]>();
-      for (const pod of members) {
-        const signature = matcher.signature(pod);
-        const known = bySignature.get(signature);
-        if (known === undefined) bySignature.set(signature, [pod]);
-        else known.push(pod);
-      }
-      const row = this.model.table.asked(shape.requests);
-      const tolerationsKey = JSON.stringify(shape.tolerations);
-      const unknownResource = this.model.table.unknown(shape.requests);
-      for (const [signature, pods] of bySignature) {
-        const counted = matcher.countersOf(signature);
-        const sorted = pods.length === 1 ? pods : sortByName(pods);
-        const make = (id: number): PodClass => ({
-          id,
-          shape,
-          kin: `${key.replace(/^-?\d+/, '')}\n${signature}`,
-          row,
-          tolerationsKey,
-          pods: sorted,
-          unknownResource,
-          hostAdds: counted.filter(
-            (counter) => counters.at(counter).hostname && counters.at(counter).spec.kind !== 'owners',
-          ),
-          variants: rungs.map((rung) => this.variant(shape, rung, counted)),
-        });
-        found.push({ key, signature, row, make });
-      }
+    const { signatures, signatureOf } = matcher.match(pods);
+    const members = new Map<number, Pod[]>();
+    for (let at = 0; at < pods.length; at++) {
+      const rank = (loadOf[at]! * rules.length + rulesOf[at]!) * signatures.length + signatureOf[at]!;
+      const known = members.get(rank);
+      if (known === undefined) members.set(rank, [pods[at]!]);
+      else known.push(pods[at]!);
     }
-    // Largest first: what is hard to place is placed while there is choice.
-    found.sort(
-      (left, right) =>
-        right.row[CPU]! - left.row[CPU]! ||
-        right.row[MEMORY]! - left.row[MEMORY]! ||
-        compareText(left.key, right.key) ||
-        compareText(left.signature, right.signature),
+    // Who counts a pod, and its wishes, are the same whatever its load is.
+    const hostAdds = signatures.map(({ counted }) =>
+      counted.filter((id) => counters.at(id).hostname && counters.at(id).spec.kind !== 'owners'),
     );
-    return found.map(({ make }, id) => make(id));
+    const variants: (readonly Variant[] | undefined)[] = [];
+    const classes: PodClass[] = [];
+    for (const rank of Float64Array.from(members.keys()).sort()) {
+      const own = members.get(rank)!;
+      const signature = rank % signatures.length;
+      const pair = Math.floor(rank / signatures.length);
+      const { load, key, row, unknownResource } = loads[Math.floor(pair / rules.length)]!;
+      const { rules: its, text, rungs, tolerationsKey } = rules[pair % rules.length]!;
+      const kind = (pair % rules.length) * signatures.length + signature;
+      const shared = (variants[kind] ??= rungs.map((rung) => this.variant(its, rung, signatures[signature]!.counted)));
+      classes.push({
+        id: classes.length,
+        shape: shapeOf(load, its),
+        kin: `${key}\n${text}\n${signatures[signature]!.text}`,
+        row,
+        tolerationsKey,
+        pods: own.length === 1 ? own : sortByName(own),
+        unknownResource,
+        hostAdds: hostAdds[signature]!,
+        variants: shared.map(copyOf),
+      });
+    }
+    return classes;
   }
 
-  private variant(shape: PodShape, rung: Rung, counted: readonly number[]): Variant {
+  private variant(rules: PodRules, rung: Rung, counted: readonly number[]): Variant {
     const { counters, model } = this;
     const isCounted = new Set(counted);
     const domain: DomainConstraint[] = [];
@@ -283,7 +263,7 @@ export class Question {
     const hostAffinity: HostAffinity[] = [];
     const domainAdds = counted.filter((id) => !counters.at(id).hostname && counters.at(id).spec.kind !== 'owners');
     for (const term of rung.spread) {
-      const counter = this.spreadCounter(shape, term);
+      const counter = this.spreadCounter(rules, term);
       const { maxSkew, minDomains } = term;
       if (isHostname(term.topologyKey)) hostLimits.push({ counter, max: maxSkew });
       else domain.push({ kind: 'spread', counter, maxSkew, minDomains, self: isCounted.has(counter), together: [] });
@@ -292,6 +272,7 @@ export class Question {
       const together = this.affinityCounters(terms);
       for (const counter of together) {
         const self = isCounted.has(counter);
+        counters.at(counter).gathers ||= self;
         if (counters.at(counter).hostname) hostAffinity.push({ counter, self, together });
         else domain.push({ kind: 'affinity', counter, maxSkew: 0, minDomains: 0, self, together });
       }
@@ -320,67 +301,33 @@ export class Question {
       domain,
       hostLimits: tightest(hostLimits),
       hostAffinity,
+      hasAffinity: hostAffinity.length > 0 || domain.some(({ kind }) => kind === 'affinity'),
       domainAdds: [...new Set(domainAdds)],
       pinKeys,
     };
   }
 }
 
-interface ShapeGroup {
-  readonly key: string;
-  readonly shape: PodShape;
-  readonly members: readonly Pod[];
-  readonly rungs: readonly Rung[];
+function shapeOf({ requests, hostPorts, unsupported }: PodLoad, rules: PodRules): PodShape {
+  const { terms, preferredTerms, tolerations, volumes, topology, priority, group } = rules;
+  return {
+    requests,
+    hostPorts,
+    unsupported,
+    terms,
+    preferredTerms,
+    tolerations,
+    volumes,
+    topology,
+    priority,
+    group,
+  };
 }
 
-/** Which counters select a pod, asked once per combination of the labels that selectors look at. */
-class Matcher {
-  private readonly counters: Counters;
-  private readonly labelKeys: readonly string[];
-  private readonly byLabels = new Map<string, string>();
-  private readonly signatures = new Interner<readonly number[]>();
-  private readonly names = new Map<string, number>();
-
-  constructor(counters: Counters) {
-    this.counters = counters;
-    const keys = counters.all.flatMap(({ spec }) =>
-      spec.selections.flatMap(({ selector }) => [
-        ...Object.keys(selector?.matchLabels ?? {}),
-        ...(selector?.matchExpressions ?? []).map(({ key }) => key),
-      ]),
-    );
-    this.labelKeys = [...new Set(keys)].sort();
-  }
-
-  signature({ metadata }: Pod): string {
-    if (this.counters.all.length === 0) return '';
-    const { labels = {}, namespace = 'default' } = metadata;
-    let key = namespace;
-    for (const label of this.labelKeys) {
-      const value = Object.hasOwn(labels, label) ? labels[label] : undefined;
-      key += value === undefined ? '\n' : `\n=${value}`;
-    }
-    const known = this.byLabels.get(key);
-    if (known !== undefined) return known;
-    const matching = this.counters.all.flatMap(({ spec }, id) =>
-      spec.selections.every((selection) => isSelected(selection, namespace, labels)) ? [id] : [],
-    );
-    const signature = matching
-      .map((id) => this.counters.at(id).spec.key)
-      .sort()
-      .join('\n');
-    this.names.set(
-      signature,
-      this.signatures.intern(signature, () => matching),
-    );
-    this.byLabels.set(key, signature);
-    return signature;
-  }
-
-  countersOf(signature: string): readonly number[] {
-    const id = this.names.get(signature);
-    return id === undefined ? [] : this.signatures.at(id);
-  }
+/** Every class has variants of its own: what is found out about one is remembered by its identity. */
+function copyOf(variant: Variant): Variant {
+  const { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys } = variant;
+  return { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys };
 }
 
 /** Terms of running pods that may keep one of these away. Beyond a few pods looking costs more than counting all. */
@@ -404,11 +351,6 @@ function tightest(limits: readonly HostLimit[]): HostLimit[] {
 function affinitySpecs(terms: readonly AffinityTerm[]): ReturnType<typeof counterSpec>[] {
   const keys = [...new Set(terms.map(({ topologyKey }) => topologyKey))];
   return keys.map((key) => counterSpec('match', key, terms));
-}
-
-function compareText(left: string, right: string): number {
-  if (left === right) return 0;
-  return left < right ? -1 : 1;
 }
 
 function sortByName(pods: readonly Pod[]): Pod[] {

@@ -2,6 +2,7 @@
 import { hostPortsClash, type HostPort } from '../../constraints/hostPorts.ts';
 import { UNLIMITED } from '../model/counters.ts';
 import type { Demand } from './demand.ts';
+import type { HostRules } from './hostRules.ts';
 
 export interface Bin {
   readonly state: number;
@@ -25,7 +26,7 @@ export interface Plan {
 /** Price and what a machine costs beside it. */
 export function planCost({ bins }: Plan, nodeOverheadCost: number): number {
   let cost = 0;
-  for (const { price } of bins) cost += price + nodeOverheadCost;
+  for (let at = 0; at < bins.length; at++) cost += bins[at]!.price + nodeOverheadCost;
   return cost;
 }
 
@@ -35,56 +36,64 @@ export function planCost({ bins }: Plan, nodeOverheadCost: number): number {
  */
 export class HostLedger {
   readonly ports: HostPort[] = [];
-  private readonly demand: Demand;
+  private readonly atoms: Demand['atoms'];
+  private readonly rules: HostRules;
   private readonly count: Int32Array;
   private readonly limit: Int32Array;
   private readonly touched: number[] = [];
 
-  constructor(demand: Demand) {
-    this.demand = demand;
-    this.count = new Int32Array(demand.counters);
-    this.limit = new Int32Array(demand.counters).fill(UNLIMITED);
+  constructor({ atoms, host }: Demand) {
+    this.atoms = atoms;
+    this.rules = host;
+    this.count = new Int32Array(host.counters);
+    this.limit = new Int32Array(host.counters).fill(UNLIMITED);
   }
 
   clear(): void {
-    for (const counter of this.touched) {
-      this.count[counter] = 0;
-      this.limit[counter] = UNLIMITED;
+    const { touched } = this;
+    for (let at = 0; at < touched.length; at++) {
+      this.count[touched[at]!] = 0;
+      this.limit[touched[at]!] = UNLIMITED;
     }
-    this.touched.length = 0;
+    touched.length = 0;
     this.ports.length = 0;
   }
 
   /** How many pods of the atom the limits allow beside what stands here. */
   allowed(atom: number): number {
-    if (this.demand.plain[atom] === 1) return UNLIMITED;
-    const { podClass, variant } = this.demand.atoms[atom]!;
-    let most = UNLIMITED;
-    for (const { counter, max } of variant.hostLimits) if (this.count[counter]! > max) return 0;
-    for (const counter of podClass.hostAdds) {
-      let limit = this.limit[counter]!;
-      for (const own of variant.hostLimits) if (own.counter === counter && own.max < limit) limit = own.max;
-      most = Math.min(most, limit - this.count[counter]!);
+    const { plain, limitStart, limitCounter, limitMax, addStart, adds, ownMax } = this.rules;
+    if (plain[atom] === 1) return UNLIMITED;
+    const { count, limit } = this;
+    for (let at = limitStart[atom]!; at < limitStart[atom + 1]!; at++) {
+      if (count[limitCounter[at]!]! > limitMax[at]!) return 0;
     }
-    const { hostPorts } = podClass.shape;
+    let most = UNLIMITED;
+    for (let at = addStart[atom]!; at < addStart[atom + 1]!; at++) {
+      const counter = adds[at]!;
+      const max = ownMax[at]! < limit[counter]! ? ownMax[at]! : limit[counter]!;
+      if (max - count[counter]! < most) most = max - count[counter]!;
+    }
+    const { hostPorts } = this.atoms[atom]!.podClass.shape;
     if (hostPorts.length > 0) {
       if (this.ports.some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)))) return 0;
       most = Math.min(most, 1);
     }
-    return Math.max(0, most);
+    return most > 0 ? most : 0;
   }
 
   add(atom: number, pods: number): void {
-    if (this.demand.plain[atom] === 1) return;
-    const { podClass, variant } = this.demand.atoms[atom]!;
-    for (const { counter, max } of variant.hostLimits) {
+    const { plain, limitStart, limitCounter, limitMax, addStart, adds } = this.rules;
+    if (plain[atom] === 1) return;
+    for (let at = limitStart[atom]!; at < limitStart[atom + 1]!; at++) {
+      const counter = limitCounter[at]!;
       this.touched.push(counter);
-      if (max < this.limit[counter]!) this.limit[counter] = max;
+      if (limitMax[at]! < this.limit[counter]!) this.limit[counter] = limitMax[at]!;
     }
-    for (const counter of podClass.hostAdds) {
-      this.touched.push(counter);
-      this.count[counter]! += pods;
+    for (let at = addStart[atom]!; at < addStart[atom + 1]!; at++) {
+      this.touched.push(adds[at]!);
+      this.count[adds[at]!]! += pods;
     }
-    this.ports.push(...podClass.shape.hostPorts);
+    const { hostPorts } = this.atoms[atom]!.podClass.shape;
+    for (let at = 0; at < hostPorts.length; at++) this.ports.push(hostPorts[at]!);
   }
 }

@@ -42,11 +42,12 @@ export function shadowPrices({ demand, supply, price }: Covering): ShadowPrices 
       tableau[row * width + at] = Math.max(0, supply[row * columns + column]!) / demand[column]!;
     }
   }
-  const right = Float64Array.from(price);
+  const right = price.slice();
   const objective = new Float64Array(width).fill(1);
   // Non-negative: a dual; -1 - n: the slack of type n.
   const entering = Int32Array.from(active.keys());
-  const basic = Int32Array.from({ length: rows }, (_, row) => -1 - row);
+  const basic = new Int32Array(rows);
+  for (let row = 0; row < rows; row++) basic[row] = -1 - row;
   for (let pivot = 0; pivot < MAX_PIVOTS; pivot++) {
     let at = -1;
     for (let each = 0; each < width; each++) {
@@ -59,7 +60,9 @@ export function shadowPrices({ demand, supply, price }: Covering): ShadowPrices 
       const factor = tableau[each * width + at]!;
       if (factor <= EPSILON) continue;
       const ratio = right[each]! / factor;
-      if (ratio < best - EPSILON) [row, best] = [each, ratio];
+      if (ratio >= best - EPSILON) continue;
+      row = each;
+      best = ratio;
     }
     // Nobody offers this resource: what needs it cannot be bought at any price.
     if (row < 0) return { duals, bound: 0, purchase };

@@ -5,17 +5,10 @@
 import { hostPortsClash, type HostPort } from '../../constraints/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import type { StateTable } from '../model/stateTable.ts';
-import type { PodClass, Variant } from '../model/question.ts';
 import { CPU, MEMORY, PODS } from '../model/resourceTable.ts';
 import { shadowPrices, type Covering } from './coveringDuals.ts';
-
-/** Pods of one class that go the same way: same wishes, same pool, same domains. */
-export interface Atom {
-  readonly podClass: PodClass;
-  readonly variant: Variant;
-  readonly state: number;
-  count: number;
-}
+import type { Atom } from './atom.ts';
+import { HostRules } from './hostRules.ts';
 
 export interface PackingOptions {
   readonly nodeOverheadCost: number;
@@ -27,6 +20,8 @@ export interface PackingOptions {
 const TYPES_BY_VALUE = 10;
 const TYPES_PER_SHAPE = 2;
 
+const NO_LIMITS = new Float64Array(0);
+
 export class Demand {
   readonly pool: CompiledPool;
   readonly states: StateTable;
@@ -36,15 +31,13 @@ export class Demand {
   /** Row per atom. */
   readonly rows: Float64Array;
   readonly states0: Int32Array;
-  /** No limits per node, no ports: nothing to look up. */
-  readonly plain: Uint8Array;
+  readonly host: HostRules;
   /** What a pod of the atom is worth at the shadow prices. */
   readonly value: Float64Array;
   readonly duals: Float64Array;
   readonly nodeDual: number;
   /** No plan costs less, machines' extra cost included, even if pods could be cut. */
   readonly fractionalBound: number;
-  readonly counters: number;
   private readonly candidatesByState: (Int32Array | undefined)[] = [];
   private readonly largestByState: (Float64Array | undefined)[] = [];
 
@@ -62,23 +55,16 @@ export class Demand {
     this.columns = columns;
     this.rows = new Float64Array(atoms.length * columns);
     this.states0 = new Int32Array(atoms.length);
-    this.plain = new Uint8Array(atoms.length);
     this.value = new Float64Array(atoms.length);
-    let counters = 0;
+    this.host = new HostRules(atoms);
     for (let atom = 0; atom < atoms.length; atom++) {
-      const { podClass, variant, state } = atoms[atom]!;
-      this.rows.set(podClass.row, atom * columns);
+      const { podClass, state } = atoms[atom]!;
+      for (let column = 0; column < columns; column++) this.rows[atom * columns + column] = podClass.row[column]!;
       this.states0[atom] = state;
-      const { hostAdds, shape } = podClass;
-      const isPlain = hostAdds.length === 0 && variant.hostLimits.length === 0 && shape.hostPorts.length === 0;
-      this.plain[atom] = isPlain ? 1 : 0;
-      for (const id of hostAdds) counters = Math.max(counters, id + 1);
-      for (const { counter } of variant.hostLimits) counters = Math.max(counters, counter + 1);
     }
-    this.counters = counters;
-    const forced = nodesForced(atoms);
+    const { nodesForced, share } = this.host;
     const { duals, bound } = shadowPrices(
-      covering(pool, states, atoms, columns, forced.nodes, options.nodeOverheadCost),
+      covering(pool, states, atoms, columns, nodesForced, options.nodeOverheadCost),
     );
     this.duals = duals.subarray(0, columns);
     this.nodeDual = duals[columns]!;
@@ -87,7 +73,7 @@ export class Demand {
       let value = 0;
       for (let column = 0; column < columns; column++) value += duals[column]! * this.rows[atom * columns + column]!;
       // Even a pod that asks for nothing must be worth carrying.
-      this.value[atom] = value + this.nodeDual * forced.shareOf(atoms[atom]!) + 1e-9;
+      this.value[atom] = value + this.nodeDual * share[atom]! + 1e-9;
     }
   }
 
@@ -183,9 +169,10 @@ export class Demand {
     limitLeft: Float64Array | undefined,
   ): Float64Array {
     const width = this.pool.limitNames.length;
+    if (width === 0) return NO_LIMITS;
     const need = this.pool.limitUse.slice(type * width, (type + 1) * width);
     const { minValues, types } = this.states.at(state);
-    if (width === 0 || minValues.length === 0 || !this.options.strictMinValues) return need;
+    if (minValues.length === 0 || !this.options.strictMinValues) return need;
     for (const other of types) {
       if (this.hasMinValues(state, used, ports, need)) break;
       if (!this.fits(other, used) || !this.withinLimits(other, limitLeft)) continue;
@@ -283,36 +270,6 @@ export class Demand {
   }
 }
 
-/** Least number of nodes that limits per node force (the counter that needs most), and an atom's share of one. */
-export function nodesForced(atoms: readonly Atom[]): { readonly nodes: number; shareOf(atom: Atom): number } {
-  const totals = new Map<number, { count: number; max: number }>();
-  for (const { podClass, variant, count } of atoms) {
-    for (const { counter, max } of variant.hostLimits) {
-      if (max < 1 || !podClass.hostAdds.includes(counter)) continue;
-      const known = totals.get(counter);
-      if (known === undefined) totals.set(counter, { count, max });
-      else {
-        known.count += count;
-        known.max = Math.max(known.max, max);
-      }
-    }
-  }
-  let worst = -1;
-  let nodes = 0;
-  let share = 0;
-  for (const [counter, { count, max }] of totals) {
-    if (count / max > nodes) [worst, nodes, share] = [counter, count / max, 1 / max];
-  }
-  return {
-    nodes,
-    shareOf: ({ podClass, variant }) => {
-      if (worst < 0) return 0;
-      const bound = variant.hostLimits.some(({ counter }) => counter === worst);
-      return bound && podClass.hostAdds.includes(worst) ? share : 0;
-    },
-  };
-}
-
 /** The covering LP of the atoms: every resource in sum, and machines where limits per node force them. */
 export function covering(
   pool: CompiledPool,
@@ -327,16 +284,20 @@ export function covering(
   // By type: the cheapest price that any of the atoms could pay.
   const best = new Float64Array(pool.types.length).fill(Number.POSITIVE_INFINITY);
   const seen = new Set<number>();
-  for (const { podClass, count, state } of atoms) {
+  for (let atom = 0; atom < atoms.length; atom++) {
+    const { podClass, count, state } = atoms[atom]!;
     for (let column = 0; column < columns; column++) demand[column]! += count * podClass.row[column]!;
     if (seen.has(state)) continue;
     seen.add(state);
     const { price, types } = states.at(state);
-    for (const type of types) if (price[type]! < best[type]!) best[type] = price[type]!;
+    for (let at = 0; at < types.length; at++) {
+      const type = types[at]!;
+      if (price[type]! < best[type]!) best[type] = price[type]!;
+    }
   }
   demand[columns] = nodes;
   let rows = 0;
-  for (const price of best) if (price < Number.POSITIVE_INFINITY) rows += 1;
+  for (let type = 0; type < best.length; type++) if (best[type]! < Number.POSITIVE_INFINITY) rows += 1;
   const supply = new Float64Array(rows * width);
   const price = new Float64Array(rows);
   let row = 0;

@@ -17,6 +17,10 @@ export class Filler {
   private readonly free: Float64Array;
   private readonly taken: Int32Array;
   private readonly picks: number[] = [];
+  /** By state: whether it was met with the node's state since that last changed, and whether the type is in both. */
+  private readonly asked: number[] = [];
+  private readonly met: boolean[] = [];
+  private question = 0;
   private state = NO_STATE;
   private type = -1;
   /** Of the last filling: at shadow prices, as bought, and what it takes. */
@@ -52,42 +56,46 @@ export class Filler {
     free[PODS] = Math.min(free[PODS]!, demand.options.maxPodsPerNode);
     this.state = demand.states0[seed]!;
     if (states.at(this.state).price[type]! === Number.POSITIVE_INFINITY) return false;
-    if (this.room(seed) < 1 || this.ledger.allowed(seed) < 1) return false;
-    this.take(seed, 1, value);
+    if (!this.hasRoom(seed, 0) || this.ledger.allowed(seed) < 1) return false;
+    this.question += 1;
+    this.take(seed, value);
     const cpuRoom = pool.room[base + CPU]!;
     const memoryRoom = pool.room[base + MEMORY]!;
     // Two walks over one list: pods that want more processor than this machine's shape, and the others.
     const { rows } = demand;
     const { taken } = this;
     const { atoms, leastCpu, leastMemory } = queue;
-    const next = [queue.start, queue.start];
-    const done = [false, false];
-    while (free[PODS]! >= 1 && !(done[0] && done[1])) {
+    const end = atoms.length;
+    let nextCpu = queue.start;
+    let nextMemory = queue.start;
+    while (free[PODS]! >= 1 && (nextCpu < end || nextMemory < end)) {
       const freeCpu = free[CPU]!;
       const freeMemory = free[MEMORY]!;
       const wantsCpu = freeCpu * memoryRoom >= freeMemory * cpuRoom;
-      const side = (wantsCpu && !done[0]) || done[1] ? 0 : 1;
-      let at = next[side]!;
-      let picked = false;
-      for (; at < atoms.length && leastCpu[at]! <= freeCpu && leastMemory[at]! <= freeMemory; at++) {
+      const forCpu = (wantsCpu && nextCpu < end) || nextMemory >= end;
+      let at = forCpu ? nextCpu : nextMemory;
+      for (; at < end; at++) {
+        if (leastCpu[at]! > freeCpu || leastMemory[at]! > freeMemory) {
+          at = end;
+          break;
+        }
         const atom = atoms[at]!;
         const row = atom * columns;
-        if (rows[row + CPU]! > freeCpu || rows[row + MEMORY]! > freeMemory) continue;
-        const heavy = rows[row + CPU]! * memoryRoom >= rows[row + MEMORY]! * cpuRoom ? 0 : 1;
-        if (heavy !== side || left[atom]! - taken[atom]! < 1) continue;
-        if (this.room(atom) < 1 || !this.admits(atom, type)) continue;
-        this.take(atom, 1, value);
-        picked = true;
+        const cpu = rows[row + CPU]!;
+        const memory = rows[row + MEMORY]!;
+        if (cpu > freeCpu || memory > freeMemory || cpu * memoryRoom >= memory * cpuRoom !== forCpu) continue;
+        if (left[atom]! - taken[atom]! < 1 || !this.admits(atom, type)) continue;
+        this.take(atom, value);
         break;
       }
-      next[side] = at;
-      if (!picked) done[side] = true;
+      if (forCpu) nextCpu = at;
+      else nextMemory = at;
     }
     this.used.fill(0);
-    for (const atom of this.picks) {
-      const pods = this.taken[atom]!;
-      for (let column = 0; column < columns; column++)
-        this.used[column]! += pods * demand.rows[atom * columns + column]!;
+    for (let at = 0; at < this.picks.length; at++) {
+      const atom = this.picks[at]!;
+      const pods = taken[atom]!;
+      for (let column = 0; column < columns; column++) this.used[column]! += pods * rows[atom * columns + column]!;
     }
     this.type = demand.cheapestHolding(this.state, this.used, this.ledger.ports, limitLeft);
     if (this.type < 0) return false;
@@ -96,47 +104,58 @@ export class Filler {
   }
 
   private reset(): void {
-    for (const atom of this.picks) this.taken[atom] = 0;
+    for (let at = 0; at < this.picks.length; at++) this.taken[this.picks[at]!] = 0;
     this.picks.length = 0;
     this.value = 0;
     this.ledger.clear();
   }
 
-  private room(atom: number): number {
+  private hasRoom(atom: number, from: number): boolean {
     const { rows, columns } = this.demand;
-    const row = atom * columns;
-    for (let column = 0; column < columns; column++) {
-      const asked = rows[row + column]!;
-      if (asked > 0 && asked > this.free[column]!) return 0;
+    for (let column = from; column < columns; column++) {
+      const asked = rows[atom * columns + column]!;
+      if (asked > 0 && asked > this.free[column]!) return false;
     }
-    return 1;
+    return true;
   }
 
-  /** Narrows nothing yet: only asks. */
+  /** Processor, memory and the number of pods were looked at before. Narrows nothing yet: only asks. */
   private admits(atom: number, type: number): boolean {
-    const { states, states0, plain } = this.demand;
+    const { states, states0, host, columns } = this.demand;
+    const own = states0[atom]!;
+    if (own !== this.state) {
+      if (this.asked[own] !== this.question) {
+        const met = states.meet(this.state, own);
+        this.met[own] = met >= 0 && states.at(met).price[type]! !== Number.POSITIVE_INFINITY;
+        this.asked[own] = this.question;
+      }
+      if (!this.met[own]!) return false;
+    }
+    if (columns > PODS + 1 && !this.hasRoom(atom, PODS + 1)) return false;
+    return host.plain[atom] === 1 || this.ledger.allowed(atom) >= 1;
+  }
+
+  private take(atom: number, value: Float64Array): void {
+    const { rows, columns, states, states0 } = this.demand;
+    if (this.taken[atom] === 0) this.picks.push(atom);
+    this.taken[atom]! += 1;
     const own = states0[atom]!;
     if (own !== this.state) {
       const met = states.meet(this.state, own);
-      if (met < 0 || states.at(met).price[type]! === Number.POSITIVE_INFINITY) return false;
+      if (met !== this.state) {
+        this.state = met;
+        this.question += 1;
+      }
     }
-    return plain[atom] === 1 || this.ledger.allowed(atom) >= 1;
-  }
-
-  private take(atom: number, pods: number, value: Float64Array): void {
-    const { rows, columns, states, states0 } = this.demand;
-    if (this.taken[atom] === 0) this.picks.push(atom);
-    this.taken[atom]! += pods;
-    this.state = states.meet(this.state, states0[atom]!);
-    this.ledger.add(atom, pods);
-    this.value += value[atom]! * pods;
-    for (let column = 0; column < columns; column++) this.free[column]! -= pods * rows[atom * columns + column]!;
+    this.ledger.add(atom, 1);
+    this.value += value[atom]!;
+    for (let column = 0; column < columns; column++) this.free[column]! -= rows[atom * columns + column]!;
   }
 
   /** The last filling, to keep. */
   bin(limitLeft: Float64Array | undefined): Bin {
     const { demand, picks, taken, state, type, price } = this;
-    const used = Float64Array.from(this.used);
+    const used = this.used.slice();
     return {
       state,
       type,

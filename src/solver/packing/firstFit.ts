@@ -25,6 +25,7 @@ export function firstFit(
   limitLeft: Float64Array | undefined,
 ): Plan {
   const { columns, rows, states, atoms } = demand;
+  const { plain } = demand.host;
   const open: OpenNode[] = [];
   const load = new Float64Array(columns);
   for (const atom of order) {
@@ -44,6 +45,9 @@ export function firstFit(
             limitNeed: limitLeft && new Float64Array(limitLeft.length),
           }
         : open[at]!;
+      const isPlain = plain[atom] === 1;
+      const most = isPlain ? left[atom]! : Math.min(left[atom]!, node.ledger.allowed(atom));
+      if (most < 1) continue;
       const state = node.state === own ? own : states.meet(node.state, own);
       if (state < 0) continue;
       const ports = hostPorts.length === 0 ? node.ports : [...node.ports, ...hostPorts];
@@ -52,12 +56,8 @@ export function firstFit(
         if (isNew) break;
         continue;
       }
-      let most = left[atom]!;
-      if (demand.plain[atom] === 0) {
-        most = Math.min(most, node.ledger.allowed(atom));
-        if (most < 1) continue;
-      }
-      const pods = mostHeld(most, (count) => holds(demand, state, node.used, row, count, ports, load, budget));
+      const pods =
+        most === 1 ? 1 : mostHeld(most, (count) => holds(demand, state, node.used, row, count, ports, load, budget));
       node.state = state;
       node.atoms.push(atom);
       node.counts.push(pods);
@@ -102,7 +102,10 @@ function holds(
 function mostHeld(most: number, isHeld: (count: number) => boolean): number {
   let low = 1;
   let high = 2;
-  while (high <= most && isHeld(high)) [low, high] = [high, high * 2];
+  while (high <= most && isHeld(high)) {
+    low = high;
+    high *= 2;
+  }
   high = Math.min(high, most + 1);
   while (high - low > 1) {
     const middle = (low + high) >> 1;

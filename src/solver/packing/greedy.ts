@@ -15,6 +15,8 @@ const IMBALANCE = 0.02;
 /** Nodes between two looks at every promising type, and how many types are tried in between. */
 const FULL_LOOK = 8;
 const FAVOURITES = 5;
+/** A share of its price. */
+const HARDLY_BEATEN = 0.999;
 
 export class Greedy {
   private readonly demand: Demand;
@@ -50,14 +52,17 @@ export class Greedy {
         continue;
       }
       let times = Number.MAX_SAFE_INTEGER;
-      best.atoms.forEach((atom, at) => (times = Math.min(times, Math.floor(left[atom]! / best.counts[at]!))));
+      for (let each = 0; each < best.atoms.length; each++) {
+        times = Math.min(times, Math.floor(left[best.atoms[each]!]! / best.counts[each]!));
+      }
       if (!isWithin(best.limitNeed, limitLeft)) refused.add(seed);
       for (; times > 0 && isWithin(best.limitNeed, limitLeft); times--) {
         bins.push(best);
-        best.atoms.forEach((atom, at) => {
-          left[atom]! -= best.counts[at]!;
+        for (let each = 0; each < best.atoms.length; each++) {
+          const atom = best.atoms[each]!;
+          left[atom]! -= best.counts[each]!;
           if (left[atom]! === 0) gone += 1;
-        });
+        }
         this.cpuLeft -= best.used[CPU]!;
         this.memoryLeft -= best.used[MEMORY]!;
         if (limitLeft) for (let at = 0; at < limitLeft.length; at++) limitLeft[at]! -= best.limitNeed[at]!;
@@ -101,7 +106,11 @@ export class Greedy {
       const score = worth * (1 - IMBALANCE * this.imbalance(filler.used));
       if (scores !== undefined) scores[at] = score;
       const near = best !== undefined && Math.abs(score - bestScore) <= 1e-9 * bestScore;
-      if (near ? filler.price < best!.price : score > bestScore) [best, bestScore] = [filler.bin(limitLeft), score];
+      if (near ? filler.price >= best!.price : score <= bestScore) continue;
+      best = filler.bin(limitLeft);
+      bestScore = score;
+      // No filling is worth more than it costs: who comes so near cannot be beaten by much.
+      if (score >= HARDLY_BEATEN) break;
     }
     if (scores !== undefined) this.favourites[state] = favouritesOf(all, scores);
     else if (best === undefined) {
@@ -115,7 +124,8 @@ export class Greedy {
     const { rows, columns } = this.demand;
     this.cpuLeft = 0;
     this.memoryLeft = 0;
-    for (const atom of order) {
+    for (let at = 0; at < order.length; at++) {
+      const atom = order[at]!;
       this.cpuLeft += left[atom]! * rows[atom * columns + CPU]!;
       this.memoryLeft += left[atom]! * rows[atom * columns + MEMORY]!;
     }
@@ -149,7 +159,9 @@ function favouritesOf(types: Int32Array, scores: Float64Array): Int32Array {
 }
 
 function isWithin(need: Float64Array, left: Float64Array | undefined): boolean {
-  return left === undefined || need.every((amount, at) => amount <= left[at]!);
+  if (left === undefined) return true;
+  for (let at = 0; at < left.length; at++) if (need[at]! > left[at]!) return false;
+  return true;
 }
 
 /** Atoms by value, most valuable first; ties in their own order. */

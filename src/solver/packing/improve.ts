@@ -35,7 +35,7 @@ export class Improver {
     if (bins.length === 0) return plan;
     const random = randomFrom(0x9e3779b9 ^ bins.length);
     const greedy = new Greedy(demand);
-    const value = Float64Array.from(demand.value);
+    const value = demand.value.slice();
     const left = new Int32Array(demand.atoms.length);
     const overhead = demand.options.nodeOverheadCost;
     const waste = (bin: Bin): number => bin.price + overhead - worth(demand, bin);
@@ -46,7 +46,7 @@ export class Improver {
       const ruined = pickRuined(bins, waste, random);
       const atoms = new Set<number>();
       let cost = 0;
-      const budget = limitLeft && Float64Array.from(limitLeft);
+      const budget = limitLeft && limitLeft.slice();
       for (const at of ruined) {
         const bin = bins[at]!;
         cost += bin.price + overhead;

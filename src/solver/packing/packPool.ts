@@ -34,7 +34,7 @@ interface Start {
 }
 
 function startGreedy(demand: Demand, limits: Float64Array | undefined): Start {
-  const limitLeft = limits && Float64Array.from(limits);
+  const limitLeft = limits && limits.slice();
   const order = orderByValue(demand.atoms.keys(), demand.value);
   const plan = new Greedy(demand).pack(order, countsOf(demand), demand.value, limitLeft);
   const tiers = new Set(demand.atoms.map(({ podClass }) => podClass.shape.priority));
@@ -43,7 +43,7 @@ function startGreedy(demand: Demand, limits: Float64Array | undefined): Start {
 }
 
 function startBlind(demand: Demand, limits: Float64Array | undefined): Start {
-  const limitLeft = limits && Float64Array.from(limits);
+  const limitLeft = limits && limits.slice();
   const priority = (atom: number): number => demand.atoms[atom]!.podClass.shape.priority;
   const order = [...demand.atoms.keys()];
   // Atoms come largest first already.
@@ -84,7 +84,7 @@ function fromPatterns(demand: Demand, other: Plan): Plan | undefined {
 
 /** When not everything fits into the limits, those who matter more go first. */
 function byPriority(demand: Demand, tiers: readonly number[], limits: Float64Array): Start {
-  const limitLeft = Float64Array.from(limits);
+  const limitLeft = limits.slice();
   const greedy = new Greedy(demand);
   const left = Int32Array.from(demand.atoms, ({ count }) => count);
   const bins: Plan['bins'] = [];

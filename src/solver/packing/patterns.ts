@@ -27,11 +27,11 @@ interface Pattern {
 
 /** `undefined` where the kinds are too many, or bound by more than resources. */
 export function patternPlan(demand: Demand): PatternPlan | undefined {
-  const { atoms, states0, plain } = demand;
+  const { atoms, states0, host } = demand;
   const state = states0[0];
   if (state === undefined || atoms.length > MAX_PATTERN_ATOMS || states0.some((other) => other !== state))
     return undefined;
-  if (plain.some((each) => each === 0) || demand.states.at(state).minValues.length > 0) return undefined;
+  if (host.plain.some((each) => each === 0) || demand.states.at(state).minValues.length > 0) return undefined;
   if (Number.isFinite(demand.options.maxPodsPerNode)) return undefined;
   const { price } = demand.states.at(state);
   const cost = (type: number): number => price[type]! + demand.options.nodeOverheadCost;

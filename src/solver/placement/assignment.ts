@@ -5,7 +5,7 @@
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { PodClass, Question, Variant } from '../model/question.ts';
-import type { Atom } from '../packing/demand.ts';
+import type { Atom } from '../packing/atom.ts';
 import type { Domains } from './domains.ts';
 import type { ExistingRooms } from './existingRooms.ts';
 import type { PoolFit } from './poolFit.ts';
@@ -56,7 +56,11 @@ export class Assignment {
     for (const variant of podClass.variants) {
       pods.splice(0, this.rooms.place(podClass, variant, pods));
       const state = pods.length === 0 ? -1 : this.newState(podClass, variant, fromPool);
-      if (state >= 0) this.promise(podClass, variant, state, pods.splice(0));
+      if (state >= 0) {
+        const members = this.podsOf.get(this.promise(podClass, variant, state, pods.length))!;
+        for (const pod of pods) members.push(pod);
+        pods.length = 0;
+      }
       if (pods.length === 0) return;
     }
   }
@@ -68,11 +72,14 @@ export class Assignment {
   }
 
   private placeOne(podClass: PodClass, pod: Pod, fromPool: number): boolean {
-    for (const variant of podClass.variants) {
-      if (this.rooms.place(podClass, variant, [pod]) === 1) return true;
+    const { variants } = podClass;
+    for (let at = 0; at < variants.length; at++) {
+      const variant = variants[at]!;
+      if (this.rooms.placeOne(podClass, variant, pod)) return true;
       const state = this.newState(podClass, variant, fromPool);
       if (state < 0) continue;
-      this.promise(podClass, variant, state, [pod]);
+      const atom = this.promise(podClass, variant, state, 1);
+      this.podsOf.get(atom)!.push(pod);
       return true;
     }
     return false;
@@ -81,29 +88,34 @@ export class Assignment {
   /** In the first pool that has one. */
   private newState(podClass: PodClass, variant: Variant, fromPool: number): number {
     for (let pool = fromPool; pool < this.atoms.length; pool++) {
-      for (const start of this.fit.startsOf(podClass, variant, pool)) {
-        const state = this.domains.pin(variant, start, (each) => this.fit.accepts(podClass, each));
+      const starts = this.fit.startsOf(podClass, variant, pool);
+      for (let at = 0; at < starts.length; at++) {
+        const state = this.domains.pin(variant, starts[at]!, (each) => this.fit.accepts(podClass, each));
         if (state >= 0) return state;
       }
     }
     return -1;
   }
 
-  private promise(podClass: PodClass, variant: Variant, state: number, pods: readonly Pod[]): void {
-    this.domains.recordInState(podClass, variant, state, pods.length);
-    const siblings = this.known.get(variant) ?? [];
-    const known = siblings.find((atom) => atom.state === state);
-    if (known !== undefined) {
-      known.count += pods.length;
-      const members = this.podsOf.get(known)!;
-      for (const pod of pods) members.push(pod);
-      return;
+  /** Counts pods into the atom of that state. Out: the atom; whose pods they are is for the caller to say. */
+  private promise(podClass: PodClass, variant: Variant, state: number, pods: number): Atom {
+    this.domains.recordInState(podClass, variant, state, pods);
+    let siblings = this.known.get(variant);
+    if (siblings === undefined) {
+      siblings = [];
+      this.known.set(variant, siblings);
     }
-    const atom: Atom = { podClass, variant, state, count: pods.length };
+    for (let at = 0; at < siblings.length; at++) {
+      const sibling = siblings[at]!;
+      if (sibling.state !== state) continue;
+      sibling.count += pods;
+      return sibling;
+    }
+    const atom: Atom = { podClass, variant, state, count: pods };
     siblings.push(atom);
-    this.known.set(variant, siblings);
-    this.podsOf.set(atom, [...pods]);
+    this.podsOf.set(atom, []);
     this.atoms[this.question.model.states.at(state).pool.index]!.push(atom);
+    return atom;
   }
 }
 

@@ -15,6 +15,8 @@ export class ExistingRooms {
   private readonly question: Question;
   private readonly domains: Domains;
   private readonly free: Float64Array;
+  /** No node is there at all. */
+  private readonly isEmpty: boolean;
   private readonly ports = new Map<number, HostPort[]>();
   private readonly claims = new Map<number, Map<string, Set<string>>>();
   /** By wish: nodes that may still take the pod as far as labels, taints, volumes and room go, in order. */
@@ -23,12 +25,17 @@ export class ExistingRooms {
   constructor(question: Question, domains: Domains) {
     this.question = question;
     this.domains = domains;
-    this.free = Float64Array.from(question.model.existing.free);
+    this.free = question.model.existing.free.slice();
+    this.isEmpty = this.free.length === 0;
+  }
+
+  placeOne(podClass: PodClass, variant: Variant, pod: Pod): boolean {
+    return !this.isEmpty && this.place(podClass, variant, [pod]) === 1;
   }
 
   /** Puts up to `most` pods onto nodes. Out: how many found room. */
   place(podClass: PodClass, variant: Variant, pods: readonly Pod[]): number {
-    if (podClass.unknownResource !== undefined) return 0;
+    if (this.isEmpty || podClass.unknownResource !== undefined) return 0;
     let done = 0;
     for (const node of this.nodesFor(podClass, variant)) {
       if (done >= pods.length) break;
@@ -105,8 +112,8 @@ export class ExistingRooms {
       const own = variant.hostLimits.find(({ counter }) => counter === id)?.max ?? UNLIMITED;
       most = Math.min(most, Math.min(own, nodeLimit[node]!) - onNode[node]!);
     }
-    for (const { counter, self, together } of variant.hostAffinity) {
-      if (counters.at(counter).onNode[node]! === 0 && !(self && this.domains.isFirst(together))) return 0;
+    for (const affinity of variant.hostAffinity) {
+      if (!this.domains.allowsCompany(affinity, node, counters.at(affinity.counter).onNode[node]!)) return 0;
     }
     return most;
   }

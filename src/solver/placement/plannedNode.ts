@@ -22,6 +22,6 @@ export interface PlannedNode {
   readonly used: Float64Array;
   readonly entries: PlannedEntry[];
   readonly ports: HostPort[];
-  /** By hostname counter: pods here, and the most that may be. */
-  readonly host: Map<number, { count: number; limit: number }>;
+  /** By hostname counter: pods here, and the most that may be. Only made when somebody asks. */
+  host: Map<number, { count: number; limit: number }> | undefined;
 }

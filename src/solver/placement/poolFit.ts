@@ -1,6 +1,7 @@
 /** Whether a class may go to new machines of a pool, and in which state. Asked once per class, wish and pool. */
 import { untoleratedTaints } from '../../constraints/taints.ts';
 import { hostPortsClash } from '../../constraints/hostPorts.ts';
+import type { CompiledPool } from '../model/compiledPool.ts';
 import { isPreferred } from '../model/existingNodes.ts';
 import type { PodClass, Question, Variant } from '../model/question.ts';
 
@@ -37,17 +38,20 @@ export class PoolFit {
     const row = (this.accepted[podClass.id] ??= []);
     const known = row[state];
     if (known !== undefined) return known;
-    const { pool, types, reserved } = this.question.model.states.at(state);
-    const holds = (type: number): boolean =>
-      podClass.row.every((asked, column) => asked <= pool.room[type * podClass.row.length + column]!) &&
-      !pool.daemonPorts[type]!.some((taken) => podClass.shape.hostPorts.some((port) => hostPortsClash(port, taken)));
-    const answer = types.some(holds) || reserved.some(({ type }) => holds(type));
+    const { states } = this.question.model;
+    const { pool, types, reserved } = states.at(state);
+    let answer = false;
+    for (let at = states.firstLargeEnough(state, podClass.row); at < types.length && !answer; at++) {
+      answer = holds(pool, types[at]!, podClass);
+    }
+    answer ||= reserved.some(({ type }) => holds(pool, type, podClass));
     row[state] = answer;
     return answer;
   }
 
   tolerates({ shape }: PodClass, variant: Variant, pool: number): boolean {
     const { taints } = this.question.model.pools[pool]!;
+    if (taints.length === 0) return true;
     const missing = untoleratedTaints(taints, shape.tolerations);
     return missing.every((taint) => variant.rung.toleratesPreferNoSchedule && isPreferred(taint));
   }
@@ -64,4 +68,13 @@ export class PoolFit {
         : alternatives.map((each) => states.narrow(narrowed, states.requirementId(each)));
     return found.filter((state) => state >= 0 && this.accepts(podClass, state));
   }
+}
+
+function holds(pool: CompiledPool, type: number, { row, shape }: PodClass): boolean {
+  for (let column = 0; column < row.length; column++) {
+    if (row[column]! > pool.room[type * row.length + column]!) return false;
+  }
+  const { hostPorts } = shape;
+  if (hostPorts.length === 0) return true;
+  return !pool.daemonPorts[type]!.some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
 }

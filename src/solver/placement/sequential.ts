@@ -52,7 +52,7 @@ export class Sequential {
   }
 
   private placeAs(podClass: PodClass, variant: Variant, pod: Pod): boolean {
-    if (this.rooms.place(podClass, variant, [pod]) === 1) return true;
+    if (this.rooms.placeOne(podClass, variant, pod)) return true;
     const settles = variant.domain.length === 0 && variant.pinKeys.length === 0 && variant.hostAffinity.length === 0;
     for (let at = settles ? (this.refusedUpTo.get(variant) ?? 0) : 0; at < this.planned.length; at++) {
       if (!this.add(podClass, variant, pod, this.planned[at]!)) continue;
@@ -73,7 +73,7 @@ export class Sequential {
         used: new Float64Array(podClass.row.length),
         entries: [],
         ports: [],
-        host: new Map(),
+        host: undefined,
       };
       if (!this.add(podClass, variant, pod, node)) continue;
       this.planned.push(node);
@@ -110,14 +110,15 @@ export class Sequential {
   }
 
   private hostAllows(podClass: PodClass, variant: Variant, node: PlannedNode): boolean {
-    const of = (counter: number) => node.host.get(counter) ?? { count: 0, limit: UNLIMITED };
+    const host = hostOf(node);
+    const of = (counter: number) => host.get(counter) ?? { count: 0, limit: UNLIMITED };
     for (const { counter, max } of variant.hostLimits) if (of(counter).count > max) return false;
     for (const counter of podClass.hostAdds) {
       const own = variant.hostLimits.find((limit) => limit.counter === counter)?.max ?? UNLIMITED;
       if (of(counter).count >= Math.min(own, of(counter).limit)) return false;
     }
-    for (const { counter, self, together } of variant.hostAffinity) {
-      if (of(counter).count === 0 && !(self && this.domains.isFirst(together))) return false;
+    for (const affinity of variant.hostAffinity) {
+      if (!this.domains.allowsCompany(affinity, node, of(affinity.counter).count)) return false;
     }
     const { hostPorts } = podClass.shape;
     return !node.ports.some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
@@ -136,15 +137,25 @@ export class Sequential {
     for (let column = 0; column < node.used.length; column++) node.used[column]! += podClass.row[column]!;
     node.ports.push(...podClass.shape.hostPorts);
     node.entries.push({ podClass, variant, pods: [pod] });
-    recordHost(node, podClass, variant, 1);
-    this.domains.recordInState(podClass, variant, state, 1);
+    if (node.host !== undefined) recordHost(node.host, podClass, variant, 1);
+    this.domains.recordInState(podClass, variant, state, 1, node);
   }
 }
 
-export function recordHost(node: PlannedNode, podClass: PodClass, variant: Variant, pods: number): void {
+type HostCounts = NonNullable<PlannedNode['host']>;
+
+function hostOf(node: PlannedNode): HostCounts {
+  if (node.host === undefined) {
+    node.host = new Map();
+    for (const { podClass, variant, pods } of node.entries) recordHost(node.host, podClass, variant, pods.length);
+  }
+  return node.host;
+}
+
+function recordHost(host: HostCounts, podClass: PodClass, variant: Variant, pods: number): void {
   const entry = (counter: number): { count: number; limit: number } => {
-    const known = node.host.get(counter) ?? { count: 0, limit: UNLIMITED };
-    node.host.set(counter, known);
+    const known = host.get(counter) ?? { count: 0, limit: UNLIMITED };
+    host.set(counter, known);
     return known;
   };
   for (const counter of podClass.hostAdds) entry(counter).count += pods;

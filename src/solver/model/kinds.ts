@@ -1,0 +1,106 @@
+/**
+ * What pods ask for, each thing once. In: pods; out: the different loads and the different rules among them, and by pod
+ * which it has. Most pods share both with others, and almost all share one.
+ */
+import type { Pod } from '../../api/kinds.ts';
+import { relaxationLadder, type Rung } from './ladder.ts';
+import type { Model } from './model.ts';
+import { LoadTexts, readLoad, readRules, rulesKey, Texts, type PodLoad, type PodRules } from './podShape.ts';
+import { CPU, MEMORY } from './resourceTable.ts';
+
+interface LoadGroup {
+  readonly key: string;
+  readonly load: PodLoad;
+  readonly row: Float64Array;
+  readonly unknownResource: string | undefined;
+}
+
+export interface RulesGroup {
+  readonly text: string;
+  readonly rules: PodRules;
+  readonly rungs: readonly Rung[];
+  readonly tolerationsKey: string;
+}
+
+/** What the pods ask for, each thing once, and by pod which. */
+export interface Kinds {
+  readonly loads: readonly LoadGroup[];
+  readonly loadOf: Int32Array;
+  readonly rules: readonly RulesGroup[];
+  readonly rulesOf: Int32Array;
+}
+
+/** Different loads and rules in an order of their own: counters and states are numbered as they are asked for. */
+export function kindsOf(pods: readonly Pod[], model: Model, policy: 'Respect' | 'Ignore'): Kinds {
+  const { snapshot, hasPreferTaints, table } = model;
+  const texts = new Texts();
+  const loadTexts = new LoadTexts();
+  const loads = new Kind<LoadGroup>(pods.length);
+  const rules = new Kind<RulesGroup>(pods.length);
+  for (let at = 0; at < pods.length; at++) {
+    const pod = pods[at]!;
+    const load = loadTexts.of(pod);
+    if (!loads.knows(at, load)) {
+      const own = readLoad(pod);
+      const row = table.asked(own.requests);
+      loads.add(at, load, { key: load, load: own, row, unknownResource: table.unknown(own.requests) });
+    }
+    const text = rulesKey(pod, snapshot, texts);
+    const priority = pod.spec?.priority ?? 0;
+    const key = priority === 0 ? text : `${priority}!${text}`;
+    if (rules.knows(at, key)) continue;
+    const own = readRules(pod, snapshot);
+    const rungs = relaxationLadder(own, policy, hasPreferTaints);
+    rules.add(at, key, { text, rules: own, rungs, tolerationsKey: JSON.stringify(own.tolerations) });
+  }
+  // Largest first: what is hard to place is placed while there is choice.
+  const loadOf = loads.rank(
+    (left, right) =>
+      right.row[CPU]! - left.row[CPU]! || right.row[MEMORY]! - left.row[MEMORY]! || compareText(left.key, right.key),
+  );
+  const rulesOf = rules.rank(
+    (left, right) => compareText(left.text, right.text) || right.rules.priority - left.rules.priority,
+  );
+  return { loads: loads.groups, loadOf, rules: rules.groups, rulesOf };
+}
+
+/** Groups of pods that have a text in common. */
+class Kind<Group> {
+  groups: Group[] = [];
+  private readonly ids = new Map<string, number>();
+  private readonly groupOf: Int32Array;
+
+  constructor(pods: number) {
+    this.groupOf = new Int32Array(pods);
+  }
+
+  /** Whether there is a group of that text; the pod is in it then. */
+  knows(pod: number, key: string): boolean {
+    const id = this.ids.get(key);
+    if (id === undefined) return false;
+    this.groupOf[pod] = id;
+    return true;
+  }
+
+  add(pod: number, key: string, group: Group): void {
+    const id = this.groups.push(group) - 1;
+    this.ids.set(key, id);
+    this.groupOf[pod] = id;
+  }
+
+  /** Sorts the groups. Out: by pod the place of its group. */
+  rank(compare: (left: Group, right: Group) => number): Int32Array {
+    const { groups } = this;
+    const order = groups.map((_, id) => id).sort((left, right) => compare(groups[left]!, groups[right]!));
+    const place = new Int32Array(groups.length);
+    order.forEach((id, at) => (place[id] = at));
+    this.groups = order.map((id) => groups[id]!);
+    for (let pod = 0; pod < this.groupOf.length; pod++) this.groupOf[pod] = place[this.groupOf[pod]!]!;
+    return this.groupOf;
+  }
+}
+
+function compareText(left: string, right: string): number {
+  if (left === right) return 0;
+  return left < right ? -1 : 1;
+}

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { complaints } from '../../test/solver/checker.ts';
+import { testPod, testPool, testType } from '../../test/solver/randomCluster.ts';
+import { Labels } from '../api/labels.ts';
+import { Requirement } from '../constraints/requirement.ts';
+import { Requirements } from '../constraints/requirements.ts';
+import type { Problem, SolveOptions } from './problem.ts';
+import { solve } from './solve.ts';
+
+const metadata = { labels: { app: 'c' } };
+const labelSelector = { matchLabels: metadata.labels };
+const besides = (...keys: string[]) => ({
+  podAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: keys.map((topologyKey) => ({ topologyKey, labelSelector })),
+  },
+});
+
+describe('pods that look for their own kind', () => {
+  const problem = (keys: string[]): Problem => ({
+    pods: [
+      ...[0, 20, 0].map((priority, index) =>
+        testPod(`w0-${index}`, '100m', '128Mi', { priority, affinity: besides(...keys) }, metadata),
+      ),
+      testPod('w1-0', '500m', '2Gi', {}, metadata),
+    ],
+    pools: [{ pool: testPool('one'), instanceTypes: [testType('a2', 2, 8, 0.1)], used: {} }],
+    nodes: [],
+    daemons: [],
+  });
+
+  it.each([[[Labels.zone]], [[Labels.zone, Labels.capacityType]]])(
+    'stay where the first of them went, over %j, though others whom they look for stand elsewhere',
+    (keys) => {
+      const options: SolveOptions = { maxPodsSharePerNode: 0.5 };
+      const solution = solve(problem(keys), options);
+      expect(complaints(problem(keys), solution)).toEqual([]);
+      const homes = solution.newNodes.filter(({ pods }) => pods.some((pod) => pod.metadata.name.startsWith('w0')));
+      expect(homes.flatMap(({ pods }) => pods)).toHaveLength(4);
+      expect(new Set(homes.map(({ requirements }) => requirements.get(Labels.zone).toString()))).toHaveLength(1);
+    },
+  );
+
+  it('stay on their machine', () => {
+    const solution = solve(problem([Labels.hostname]));
+    expect(complaints(problem([Labels.hostname]), solution)).toEqual([]);
+    expect(solution.unplaced).toEqual([]);
+  });
+});
+
+describe('pods that are counted', () => {
+  const reservedType = (() => {
+    const type = testType('d8', 8, 32, 0.4, ['z1']);
+    const requirements = Requirements.of(
+      Requirement.of(Labels.zone, 'In', ['z1']),
+      Requirement.of(Labels.capacityType, 'In', ['reserved']),
+    );
+    return {
+      ...type,
+      requirements: type.requirements.replace(
+        Requirement.of(Labels.capacityType, 'In', ['on-demand', 'reserved', 'spot']),
+      ),
+      offerings: [
+        ...type.offerings,
+        {
+          requirements,
+          zone: 'z1',
+          capacityType: 'reserved' as const,
+          price: 0,
+          available: true,
+          reservationCapacity: 1,
+        },
+      ],
+    };
+  })();
+  const RACK = 'example.com/rack';
+  const apart = (topologyKey: string, app: string) => ({ topologyKey, labelSelector: { matchLabels: { app } } });
+  const spread = { maxSkew: 1, topologyKey: RACK, whenUnsatisfiable: 'DoNotSchedule', labelSelector };
+  const problem = (spec: object, ...others: ReturnType<typeof apart>[]): Problem => ({
+    pods: [0, 1, 2, 3, 4, 5].map((index) => {
+      const terms = [apart(Labels.hostname, 'c'), ...others];
+      const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } };
+      return testPod(`w0-${index}`, '100m', '128Mi', { affinity, ...spec }, metadata);
+    }),
+    pools: [
+      {
+        pool: testPool('one', { requirements: [{ key: RACK, operator: 'In', values: ['r1', 'r2'] }] }),
+        instanceTypes: [reservedType],
+        used: {},
+      },
+    ],
+    nodes: [],
+    daemons: [],
+  });
+
+  it('are not counted where a reservation that there is not was to be', () => {
+    const asked = problem({ topologySpreadConstraints: [spread] }, apart(Labels.capacityType, 'a'));
+    const solution = solve(asked);
+    expect(complaints(asked, solution)).toEqual([]);
+    expect(solution.unplaced).toEqual([]);
+  });
+
+  it('wait for a reservation by name when they can have nothing else', () => {
+    const asked = problem({ nodeSelector: { [Labels.capacityType]: 'reserved' } });
+    const solution = solve(asked);
+    expect(complaints(asked, solution)).toEqual([]);
+    expect(solution.newNodes).toHaveLength(1);
+    expect(new Set(solution.unplaced.map(({ reason }) => reason.kind))).toEqual(new Set(['reservation']));
+  });
+});
