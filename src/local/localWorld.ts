@@ -97,6 +97,7 @@ export class LocalWorld {
       clock,
       random,
       faults: armFaults,
+      kubeconfig: (names) => this.#apiServer.kubeconfig(names),
       ...(location && { location }),
       ...(armDurations && { durations: armDurations }),
       ...(state && { stateFile: state.azure, subscriptionId: state.subscriptionId }),

@@ -27,7 +27,7 @@ import type { KubeletDoor } from './http/kubeletDoor.ts';
 import { HttpsServer } from './http/httpsServer.ts';
 import type { RequestTrouble } from './http/trouble.ts';
 import { createInitialObjects, createVisitorObjects } from './initialObjects.ts';
-import { writeKubeconfigFile } from './kubeconfig.ts';
+import { renderKubeconfig, writeKubeconfigFile, type KubeconfigNames } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';
 import { NamespaceLifecycle } from './namespaceLifecycle.ts';
 import { Objects } from './objects.ts';
@@ -142,6 +142,11 @@ export class LocalApiServer {
   private furnish(): void {
     createVisitorObjects(this.objects);
     this.visitors = [new RoleAggregation(this.objects), new ApiServices(this.objects, this.aggregated)];
+  }
+
+  /** The text of a kubeconfig; undefined while nobody listens. */
+  kubeconfig(names: KubeconfigNames): string | undefined {
+    return this.listening && renderKubeconfig(this.listening.endpoint, names);
   }
 
   /** Writes a kubeconfig for the running server; the file appears only once the server answers. */
