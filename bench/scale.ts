@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
 import { build } from '../scripts/build.mjs';
 import { renderCrds } from '../src/api/crds.ts';
 import { Kinds } from '../src/api/kinds.ts';
@@ -16,8 +17,9 @@ import type { Kube } from '../src/kube/kube.ts';
 import { LocalApiServer } from '../src/local/apiserver/localApiServer.ts';
 import { eventually } from '../test/controlplane/eventually.ts';
 import { freeLoopbackPort } from '../test/controlplane/loopbackPort.ts';
-import { isRunning, KwokCluster, Program } from '../test/e2e/kwok/kwokCluster.ts';
+import { Program } from '../test/e2e/kwok/kwokCluster.ts';
 import type { Bench, BenchTable } from './runner.ts';
+import { pendingToBound } from './scale/pendingToBound.ts';
 import { claimOf, nodeOf, podOf, poolOf, POOL } from './scale/population.ts';
 
 const PENDING = 500;
@@ -25,53 +27,10 @@ const NODES = 2_000;
 const PODS = 30_000;
 const CHANGES_PER_SECOND = 200;
 const PROBES = 12;
+const SCRAPES = 4;
 const WATCHED_SECONDS = 15;
 
 const round = (value: number, digits = 1): number => Number(value.toFixed(digits));
-
-async function pendingToBound(): Promise<BenchTable> {
-  const cluster = await KwokCluster.start();
-  try {
-    const program = await cluster.run();
-    await cluster.deployment('web', PENDING, {
-      containers: [{ name: 'main', image: 'app', resources: { requests: { cpu: '500m', memory: '512Mi' } } }],
-    });
-    await cluster.eventually('all pods wait', async () => {
-      const waiting = (await cluster.pods()).filter(({ status }) =>
-        status?.conditions?.some(({ reason }) => reason === 'Unschedulable'),
-      );
-      return waiting.length === PENDING ? true : undefined;
-    });
-    await cluster.pool('default');
-    const pods = await cluster.eventually('all pods run', async () => {
-      const running = (await cluster.pods()).filter(isRunning);
-      return running.length === PENDING ? running : undefined;
-    });
-    const rounds = program.logged('computed a plan').filter(({ newNodes }) => Number(newNodes) > 0);
-    const planned = Date.parse(String(rounds[0]?.['time']));
-    const initialized = program.logged('initialized nodeclaim').map(({ time }) => Date.parse(String(time)));
-    const bound = pods.map(({ status }) =>
-      Date.parse(status?.conditions?.find(({ type }) => type === 'PodScheduled')?.lastTransitionTime ?? ''),
-    );
-    const cpu = await program.metric('process_cpu_seconds_total');
-    return {
-      title: `${PENDING} pending pods on a real control plane, machines that are there at once`,
-      columns: ['rounds that bought', 'nodes', 's to last node ready', 's to last pod bound', 'cpu s of nodewright'],
-      rows: [
-        [
-          rounds.length,
-          (await cluster.claims()).length,
-          round((Math.max(...initialized) - planned) / 1000),
-          round((Math.max(...bound) - planned) / 1000),
-          round(cpu),
-        ],
-      ],
-      notes: ['seconds count from the close of the batch; the times of pods are whole seconds; target: 1 round, 5 s'],
-    };
-  } finally {
-    await cluster.stop();
-  }
-}
 
 async function populate(kube: Kube): Promise<void> {
   for (const crd of renderCrds()) await kube.create(Kinds.CustomResourceDefinition, crd);
@@ -116,6 +75,23 @@ async function lag(kube: Kube): Promise<readonly number[]> {
   return waits.sort((left, right) => left - right);
 }
 
+/** The best of a few: what a scrape needs, not what else the machine does. */
+async function scrapeCost(program: Program): Promise<Record<'milliseconds' | 'megabytes' | 'cpuSeconds', number>> {
+  const url = `http://127.0.0.1:${program.metricsPort}/metrics`;
+  const takes: number[] = [];
+  let bytes = 0;
+  const before = await program.metric('process_cpu_seconds_total');
+  for (let take = 0; take < SCRAPES; take++) {
+    const since = performance.now();
+    const { body } = await request(url, { reset: true });
+    bytes = (await body.arrayBuffer()).byteLength;
+    takes.push(performance.now() - since);
+  }
+  const cpu = (await program.metric('process_cpu_seconds_total')) - before;
+  // The one that read the number before counts too.
+  return { milliseconds: Math.min(...takes), megabytes: bytes / 1e6, cpuSeconds: cpu / (SCRAPES + 1) };
+}
+
 /** Changes pods at a steady pace until stopped. */
 function churn(kube: Kube): () => Promise<void> {
   const stop = new AbortController();
@@ -152,18 +128,21 @@ async function following(): Promise<BenchTable> {
       metrics,
     );
     program = started;
-    await eventually('the picture is complete', async () =>
+    const isComplete = async (): Promise<true | undefined> =>
       (await started.answers()) && (await started.metric('karpenter_cluster_state_node_count')) === NODES
         ? true
-        : undefined,
-    );
+        : undefined;
+    await eventually('the picture is complete', isComplete, 180_000);
     const synced = (performance.now() - begin) / 1000;
     const syncCpu = await started.metric('process_cpu_seconds_total');
     await sleep(5_000);
+    const scrape = await scrapeCost(started);
     const measure = async (what: string): Promise<(string | number)[]> => {
       const [cpu, since] = [await started.metric('process_cpu_seconds_total'), performance.now()];
       const waits = await lag(server.kube);
-      const share = ((await started.metric('process_cpu_seconds_total')) - cpu) / ((performance.now() - since) / 1000);
+      // The scrape that begins the measurement is still in it.
+      const used = (await started.metric('process_cpu_seconds_total')) - cpu - scrape.cpuSeconds;
+      const share = used / ((performance.now() - since) / 1000);
       const memory = await started.metric('process_resident_memory_bytes');
       return [
         what,
@@ -177,14 +156,13 @@ async function following(): Promise<BenchTable> {
     const stopChurn = churn(server.kube);
     const busy = await measure(`${CHANGES_PER_SECOND} pod changes/s`);
     await stopChurn();
-    const scrapes = performance.now();
-    await started.metric('karpenter_cluster_state_node_count');
     return {
       title: `${NODES} nodes and ${PODS} pods through the informers`,
       columns: ['', 'cpu % of a core', 'memory MiB', 'lag ms median', 'lag ms worst'],
       rows: [rest, busy],
       notes: [
-        `complete after ${round(synced)} s and ${round(syncCpu)} cpu s; one scrape takes ${round(performance.now() - scrapes, 0)} ms`,
+        `complete after ${round(synced)} s and ${round(syncCpu)} cpu s`,
+        `one scrape: ${round(scrape.megabytes)} MB in ${round(scrape.milliseconds, 0)} ms, ${round(scrape.cpuSeconds, 2)} cpu s`,
         'lag: from a change in the API server until the controller has answered it with a write',
       ],
     };
@@ -200,6 +178,8 @@ export const bench: Bench = {
   description: '500 pending pods on a real control plane; 2,000 nodes and 30,000 pods through the informers',
   async run(flags) {
     await build();
-    return flags.includes('--local') ? [await following()] : [await pendingToBound(), await following()];
+    if (flags.includes('--local')) return [await following()];
+    const bound = await pendingToBound(PENDING);
+    return flags.includes('--pending') ? [bound] : [bound, await following()];
   },
 };

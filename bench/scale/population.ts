@@ -2,7 +2,8 @@
 import type { Node, Pod } from '../../src/api/kinds.ts';
 import type { NodeClaim } from '../../src/api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';
-import { Finalizers, Labels } from '../../src/api/labels.ts';
+import { Annotations, Finalizers, Labels } from '../../src/api/labels.ts';
+import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../../src/api/nodePoolHash.ts';
 import type { Draft } from '../../src/kube/kube.ts';
 
 export const POOL = 'default';
@@ -15,12 +16,24 @@ const isTrue = (type: string) => ({
   reason: type,
   message: '',
   lastTransitionTime: SINCE,
+  observedGeneration: 1,
 });
 
 const claimName = (index: number): string => `${POOL}-${String(index).padStart(5, '0')}`;
 const nodeName = (index: number): string => `kwok-${claimName(index)}`;
 
+/** As the loops have left them: a cluster at rest has nothing to be stamped. */
+const stamps = (): Record<string, string> => ({
+  [Annotations.nodePoolHash]: nodePoolHash(poolSpec() as NodePool),
+  [Annotations.nodePoolHashVersion]: NODE_POOL_HASH_VERSION,
+});
+
 export function poolOf(): Draft<NodePool> {
+  const { metadata, spec } = poolSpec();
+  return { metadata: { ...metadata, annotations: stamps() }, spec };
+}
+
+function poolSpec(): Draft<NodePool> {
   return {
     metadata: { name: POOL },
     spec: {
@@ -49,7 +62,12 @@ export function claimOf(index: number): {
 } {
   return {
     draft: {
-      metadata: { name: claimName(index), labels: labelsOf(index), finalizers: [Finalizers.termination] },
+      metadata: {
+        name: claimName(index),
+        labels: labelsOf(index),
+        annotations: stamps(),
+        finalizers: [Finalizers.termination],
+      },
       spec: {
         nodeClassRef: CLASS_REF,
         requirements: [{ key: Labels.instanceType, operator: 'In', values: ['m-8x-amd64-linux'] }],

@@ -3,8 +3,13 @@ import { findCondition } from '../api/conditions.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
+import { ignoreNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import { patchObject } from '../kube/statusPatch.ts';
+import { settleAll } from './settleAll.ts';
+
+/** Claims stamped at once: a large cluster is taken over in seconds. */
+const CONCURRENCY = 20;
 
 /** Where a hash and the version of its algorithm are written. */
 export interface HashStamp {
@@ -27,11 +32,13 @@ export async function stampHash<T extends KubeObject>(
   stamp: HashStamp,
 ): Promise<void> {
   if (object.metadata.annotations?.[stamp.versionKey] !== stamp.version) {
-    for (const claim of claims) {
-      if (claim.metadata.annotations?.[stamp.versionKey] === stamp.version) continue;
+    const outdated = [...claims].filter(({ metadata }) => metadata.annotations?.[stamp.versionKey] !== stamp.version);
+    await settleAll(outdated, CONCURRENCY, async (claim) => {
       const drifted = findCondition(claim, NodeClaimConditions.drifted) !== undefined;
-      await patchObject(kube, Kinds.NodeClaim, claim, stamped(claim, drifted ? undefined : hash, stamp));
-    }
+      await ignoreNotFound(
+        patchObject(kube, Kinds.NodeClaim, claim, stamped(claim, drifted ? undefined : hash, stamp)),
+      );
+    });
   }
   await patchObject(kube, kind, object, stamped(object, hash, stamp));
 }

@@ -32,6 +32,8 @@ export interface Counter {
 
 export interface Gauge {
   set(labels: MetricLabels, value: number): void;
+  /** Shows, whenever it is read, the seconds since a moment (milliseconds since the epoch). */
+  setSince(labels: MetricLabels, moment: number): void;
   /** Forgets the series, so that what no longer exists is no longer reported. */
   delete(labels: MetricLabels): void;
 }
@@ -43,7 +45,7 @@ export interface Histogram {
 /** Keeps nothing: for tests and simulations. */
 export const noMetrics: MetricsRegistry = {
   counter: () => ({ inc: () => {} }),
-  gauge: () => ({ set: () => {}, delete: () => {} }),
+  gauge: () => ({ set: () => {}, setSince: () => {}, delete: () => {} }),
   histogram: () => ({ observe: () => {} }),
   summary: () => ({ observe: () => {} }),
   beforeRead: () => () => {},

@@ -43,6 +43,7 @@ export class KwokCloudProvider implements CloudProvider {
   ];
   readonly #options: KwokCloudProviderOptions;
   readonly #reservations: Reservations;
+  readonly #classReads = new Map<string, Promise<KwokNodeClass>>();
   #lastPurchase: Promise<void> = Promise.resolve();
   /** Machines that are bought but have not joined, by the name of their Node. */
   readonly #booting = new Map<string, { readonly purchase: Purchase; readonly cancel: () => void }>();
@@ -53,9 +54,8 @@ export class KwokCloudProvider implements CloudProvider {
   }
 
   async create(claim: NodeClaim, signal?: AbortSignal, view: TypeView = (same) => same): Promise<Instance> {
-    const nodeClass = await this.#nodeClassOf(claim, signal);
-    const name = nodeName(claim);
-    const existing = await this.#find(name, signal);
+    const nodeClass = await this.#nodeClassOf(claim);
+    const existing = await this.#find(nodeName(claim), signal);
     if (existing) return instanceOf(existing);
     const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
     const buy = (): Promise<Instance> => this.#buy(claim, delay, view, signal);
@@ -124,11 +124,11 @@ export class KwokCloudProvider implements CloudProvider {
     };
   }
 
-  async #nodeClassOf({ spec }: NodeClaim, signal: AbortSignal | undefined): Promise<KwokNodeClass> {
+  async #nodeClassOf({ spec }: NodeClaim): Promise<KwokNodeClass> {
     const { name } = spec.nodeClassRef;
     let nodeClass: KwokNodeClass;
     try {
-      nodeClass = await this.#options.kube.get(Kinds.KWOKNodeClass, { name }, signal && { signal });
+      nodeClass = await this.#readClass(name);
     } catch (error) {
       if (isNotFound(error))
         throw new InsufficientCapacityError(`KWOKNodeClass ${name} does not exist`, { cause: error });
@@ -137,6 +137,15 @@ export class KwokCloudProvider implements CloudProvider {
     const ready = nodeClass.status?.conditions?.find(({ type }) => type === READY);
     if (ready?.status === 'False') throw new NodeClassNotReadyError(ready.message);
     return nodeClass;
+  }
+
+  /** Launches that begin together ask together. */
+  #readClass(name: string): Promise<KwokNodeClass> {
+    const asked = this.#classReads.get(name);
+    if (asked) return asked;
+    const read = this.#options.kube.get(Kinds.KWOKNodeClass, { name }).finally(() => this.#classReads.delete(name));
+    this.#classReads.set(name, read);
+    return read;
   }
 
   /** The catalogue without what others have of its reservations; machines are counted only where there are any. */

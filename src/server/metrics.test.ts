@@ -72,3 +72,48 @@ describe('metrics', () => {
       expect(text).toMatch(new RegExp(`^${name} [\\d.e+]+$`, 'm'));
   });
 });
+
+describe('gauges', () => {
+  it('show the time since a moment as it is when they are read', async () => {
+    let now = 10_000;
+    const metrics = new PrometheusMetrics({ build: { version: '1' }, now: () => now });
+    const gauge = metrics.gauge({ name: 'karpenter_age_seconds', help: 'Age.', labels: ['node'] });
+    gauge.setSince({ node: 'a' }, 4_000);
+    gauge.setSince({ node: 'b' }, 20_000);
+    expect(await linesOf(metrics, 'karpenter_age')).toEqual([
+      'karpenter_age_seconds{node="a"} 6',
+      'karpenter_age_seconds{node="b"} 0',
+    ]);
+    now = 12_500;
+    gauge.delete({ node: 'b' });
+    expect(await linesOf(metrics, 'karpenter_age')).toEqual(['karpenter_age_seconds{node="a"} 8.5']);
+    gauge.set({ node: 'a' }, Number.NaN);
+    expect(await linesOf(metrics, 'karpenter_age')).toEqual(['karpenter_age_seconds{node="a"} NaN']);
+  });
+
+  it('write labels as the format wants them, and refuse those that were not declared', async () => {
+    const metrics = create();
+    const gauge = metrics.gauge({ name: 'karpenter_odd', help: 'One\\two\nthree.', labels: ['b', 'a'] });
+    gauge.set({ a: 'say "hi"\n', b: 'c:\\' }, 1e21);
+    gauge.set({ a: 'only' }, Number.POSITIVE_INFINITY);
+    gauge.set({}, -0.5);
+    expect(await linesOf(metrics, 'karpenter_odd')).toEqual([
+      'karpenter_odd{b="c:\\\\",a="say \\"hi\\"\\n"} 1e+21',
+      'karpenter_odd{a="only"} +Inf',
+      'karpenter_odd -0.5',
+    ]);
+    expect(await linesOf(metrics, '# HELP karpenter_odd')).toEqual(['# HELP karpenter_odd One\\\\two\\nthree.']);
+    expect(await linesOf(metrics, '# TYPE karpenter_odd')).toEqual(['# TYPE karpenter_odd gauge']);
+    expect(() => gauge.set({ c: '1' }, 1)).toThrow('karpenter_odd has no label c');
+  });
+
+  it('come in parts when there is much to show, which together are the whole', async () => {
+    const metrics = create();
+    const gauge = metrics.gauge({ name: 'karpenter_many', help: 'Many.', labels: ['number'] });
+    for (let number = 0; number < 20_000; number++) gauge.set({ number: String(number) }, number);
+    const parts: string[] = [];
+    for await (const part of metrics.parts()) parts.push(part);
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.join('').match(/^karpenter_many\{/gm)).toHaveLength(20_000);
+  });
+});

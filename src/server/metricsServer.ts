@@ -2,6 +2,9 @@
  * The metrics endpoint: /metrics for Prometheus, and profiles below /debug/pprof/ when profiling is on. In: a registry
  * that renders itself. Out: a running server with its port.
  */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpEndpoint } from './httpEndpoint.ts';
 import { answerText, refuseWrites, requestUrl, startHttpEndpoint } from './httpEndpoint.ts';
 import type { PrometheusMetrics } from './metrics.ts';
@@ -12,6 +15,17 @@ export interface MetricsServerOptions {
   readonly host?: string | undefined;
   readonly metrics: PrometheusMetrics;
   readonly enableProfiling: boolean;
+}
+
+/** Part by part, with a turn for everybody else in between: a large cluster has tens of megabytes to tell. */
+async function answerMetrics(metrics: PrometheusMetrics, response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': metrics.contentType });
+  for await (const part of metrics.parts()) {
+    if (response.destroyed) return;
+    if (response.write(Buffer.from(part))) await nextTurn();
+    else await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  }
+  response.end();
 }
 
 export function startMetricsServer(options: MetricsServerOptions): Promise<HttpEndpoint> {
@@ -25,9 +39,7 @@ export function startMetricsServer(options: MetricsServerOptions): Promise<HttpE
       if (refuseWrites(request, response)) return;
       const url = requestUrl(request);
       if (url.pathname === '/metrics') {
-        const text = await options.metrics.render();
-        response.writeHead(200, { 'content-type': options.metrics.contentType });
-        response.end(text);
+        await answerMetrics(options.metrics, response);
       } else if (!isProfilingPath(url.pathname)) {
         answerText(response, 404, 'metrics are at /metrics\n');
       } else if (profiler === undefined) {

@@ -7,6 +7,13 @@ export class RecordedMetrics implements MetricsRegistry {
   readonly #series = new Map<string, number>();
   readonly #observations = new Map<string, number[]>();
   readonly #refreshes = new Set<() => void>();
+  /** Moments since when, of series that show the time since then. */
+  readonly #moments = new Map<string, number>();
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => 0) {
+    this.#now = now;
+  }
 
   counter(options: MetricOptions): Counter {
     return {
@@ -20,7 +27,11 @@ export class RecordedMetrics implements MetricsRegistry {
   gauge(options: MetricOptions): Gauge {
     return {
       set: (labels, value) => void this.#series.set(seriesKey(options, labels), value),
-      delete: (labels) => void this.#series.delete(seriesKey(options, labels)),
+      setSince: (labels, moment) => void this.#moments.set(seriesKey(options, labels), moment),
+      delete: (labels) => {
+        this.#series.delete(seriesKey(options, labels));
+        this.#moments.delete(seriesKey(options, labels));
+      },
     };
   }
 
@@ -49,7 +60,8 @@ export class RecordedMetrics implements MetricsRegistry {
   /** The value of a counter or gauge whose labels include these; several series are added up. */
   value(name: string, labels: Labels = {}): number | undefined {
     for (const refresh of this.#refreshes) refresh();
-    const found = [...this.#series].filter(([key]) => matches(key, name, labels));
+    const elapsed = [...this.#moments].map(([key, moment]) => [key, (this.#now() - moment) / 1000] as const);
+    const found = [...this.#series, ...elapsed].filter(([key]) => matches(key, name, labels));
     return found.length === 0 ? undefined : found.reduce((sum, [, value]) => sum + value, 0);
   }
 

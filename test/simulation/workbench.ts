@@ -54,7 +54,7 @@ export class Workbench {
   readonly random = new SeededRandom(11);
   readonly local: LocalCluster;
   readonly cloud: MemoryCloud;
-  readonly metrics = new RecordedMetrics();
+  readonly metrics = new RecordedMetrics(() => this.clock.now());
   readonly #options: WorkbenchOptions;
   readonly #stop = new AbortController();
   readonly #cluster: Promise<void>;

@@ -15,10 +15,9 @@ const UTILIZATION = ['cpu', 'memory'];
 
 /** Shows each node, and the cluster as a whole, in numbers. Only what has changed is written again. */
 export function nodeMetricsController(world: World): Controller {
-  const { cluster, clock } = world;
+  const { cluster } = world;
   const metrics = nodeMetrics(world.metrics);
   const series = new SeriesKeeper();
-  const ages = new SeriesKeeper();
 
   function samples(view: NodeView): readonly Sample[] {
     const identity = identityOf(view);
@@ -31,13 +30,17 @@ export function nodeMetricsController(world: World): Controller {
       [metrics.daemonLimits, daemonLimits],
       [metrics.systemOverhead, subtractResources(view.capacity, view.allocatable)],
     ];
-    return vectors.flatMap(([gauge, vector]) =>
-      Object.entries(vector).map(([name, amount]) => ({
-        gauge,
-        labels: { ...identity, resource_type: resourceType(name) },
-        value: resourceValue(name, amount),
-      })),
-    );
+    const born = Date.parse(view.node?.metadata.creationTimestamp ?? '');
+    return [
+      { gauge: metrics.lifetime, labels: identity, value: born, since: true },
+      ...vectors.flatMap(([gauge, vector]) =>
+        Object.entries(vector).map(([name, amount]) => ({
+          gauge,
+          labels: { ...identity, resource_type: resourceType(name) },
+          value: resourceValue(name, amount),
+        })),
+      ),
+    ];
   }
 
   return singleton({
@@ -49,13 +52,9 @@ export function nodeMetricsController(world: World): Controller {
       const joined = nodes.filter(({ node }) => node !== undefined);
       for (const view of joined) {
         series.set(view.name, view, () => samples(view));
-        const born = Date.parse(view.node?.metadata.creationTimestamp ?? '');
-        const value = (clock.now() - born) / 1000;
-        ages.set(view.name, value, () => [{ gauge: metrics.lifetime, labels: identityOf(view), value }]);
       }
       const names = new Set(joined.map(({ name }) => name));
       series.keepOnly(names);
-      ages.keepOnly(names);
       for (const name of UTILIZATION) {
         const sum = (part: (view: NodeView) => Resources): number =>
           joined.reduce((total, view) => total + quantityOf(part(view), name).milliValue(), 0);

@@ -1,10 +1,11 @@
 import { READY } from '../../api/conditionTypes.ts';
-import type { Pod } from '../../api/kinds.ts';
+import type { Node, Pod } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import { isTerminal } from '../../cluster/podPredicates.ts';
 import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
-import { keyOf } from '../../kube/runtime/watch.ts';
+import type { ObjectRef } from '../../kube/kube.ts';
+import { keyOf, refOf } from '../../kube/runtime/watch.ts';
 import { aborted } from '../../kube/runtime/windDown.ts';
 import { SeriesKeeper, type Sample } from '../seriesKeeper.ts';
 import type { World } from '../world.ts';
@@ -15,24 +16,26 @@ import { podMetrics } from './metrics.ts';
  * for pods that were seen waiting: what happened before we came is not ours to time.
  */
 export function podMetricsController(world: World): Controller {
-  const { clock, informers, podTimes } = world;
+  const { clock, cluster, informers, podTimes } = world;
   const metrics = podMetrics(world.metrics);
   const states = new SeriesKeeper();
   const waits = new SeriesKeeper();
   /** UIDs of pods that were seen without a node, and of those that were seen before they were ready. */
   const unbound = new Set<string>();
-  const unstarted = new Set<string>();
+  const unstarted = new Map<string, ObjectRef>();
 
   function observe({ type, object: pod }: InformerEvent<Pod>): void {
     const uid = pod.metadata.uid ?? keyOf(pod);
     if (type === 'deleted') {
+      states.remove(keyOf(pod));
       unbound.delete(uid);
       unstarted.delete(uid);
       return;
     }
+    showState(pod);
     const created = Date.parse(pod.metadata.creationTimestamp ?? '');
     const planned = podTimes.placedAt(uid);
-    if (pod.status?.phase === 'Pending') unstarted.add(uid);
+    if (pod.status?.phase === 'Pending') unstarted.set(uid, refOf(keyOf(pod)));
     if (!pod.spec?.nodeName && pod.status?.phase === 'Pending') unbound.add(uid);
     const boundAt = turnedTrue(pod, 'PodScheduled');
     if (boundAt !== undefined && unbound.delete(uid)) {
@@ -65,29 +68,50 @@ export function podMetricsController(world: World): Controller {
     ];
   }
 
+  function showState(pod: Pod): void {
+    const node = informers.nodes.store.get({ name: pod.spec?.nodeName ?? '' });
+    const labels = stateLabels(pod, node?.metadata.labels ?? {});
+    // Most changes of a pod, and of a node, are none to the eye.
+    states.set(keyOf(pod), Object.values(labels).join('\n'), () => [{ gauge: metrics.state, labels, value: 1 }]);
+  }
+
+  /** The labels of a node are those of its pods too. */
+  function observeNode(event: InformerEvent<Node>): void {
+    const { metadata } = event.object;
+    if (event.type === 'updated' && sameLabels(event.old.metadata.labels, metadata.labels)) return;
+    for (const pod of cluster.podsOn(metadata.name)) showState(pod);
+  }
+
+  /** What the provisioner thinks of pods that wait changes without them. */
   function refresh(): void {
-    const pods = [...informers.pods.store.list()];
-    for (const pod of pods) {
-      const node = informers.nodes.store.get({ name: pod.spec?.nodeName ?? '' });
-      const version = `${pod.metadata.resourceVersion}/${node?.metadata.resourceVersion}`;
-      const labels = (): Record<string, string> => stateLabels(pod, node?.metadata.labels ?? {});
-      states.set(keyOf(pod), version, () => [{ gauge: metrics.state, labels: labels(), value: 1 }]);
-    }
-    states.keepOnly(new Set(pods.map(keyOf)));
-    const waiting = pods.filter(({ metadata }) => unstarted.has(metadata.uid ?? ''));
-    for (const pod of waiting) waits.set(keyOf(pod), clock.now(), () => waitSamples(pod));
-    waits.keepOnly(new Set(waiting.map(keyOf)));
+    const waiting = new Map(
+      [...unstarted].flatMap(([uid, ref]) => {
+        const pod = informers.pods.store.get(ref);
+        return pod?.metadata.uid === uid ? [[keyOf(pod), pod]] : [];
+      }),
+    );
+    for (const [key, pod] of waiting) waits.set(key, clock.now(), () => waitSamples(pod));
+    waits.keepOnly(new Set(waiting.keys()));
   }
 
   return {
     name: 'metrics.pod',
     run: async (signal) => {
-      const stops = [informers.pods.subscribe(observe), world.metrics.beforeRead(refresh)];
+      const stops = [
+        informers.pods.subscribe(observe),
+        informers.nodes.subscribe(observeNode),
+        world.metrics.beforeRead(refresh),
+      ];
       await aborted(signal);
       for (const stop of stops) stop();
     },
   };
 }
+
+type LabelMap = Readonly<Record<string, string>>;
+
+const sameLabels = (left: LabelMap = {}, right: LabelMap = {}): boolean =>
+  left === right || JSON.stringify(left) === JSON.stringify(right);
 
 const seconds = (from: number, to: number): number => Math.max(0, to - from) / 1000;
 

@@ -7,12 +7,13 @@ import { InstanceNotFoundError } from '../../cloud/errors.ts';
 import { firstTier, isDrainable, isWaitingEviction, mustForce } from '../../cluster/drain.ts';
 import { isActive } from '../../cluster/podPredicates.ts';
 import { hasTaint } from '../../constraints/taints.ts';
+import { patchConditions } from '../../kube/conditionPatch.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { patchObject, patchStatus } from '../../kube/statusPatch.ts';
+import { patchObject } from '../../kube/statusPatch.ts';
 import type { EvictionQueue } from '../eviction-queue/controller.ts';
 import { isManagedNode } from '../managed.ts';
 import type { World } from '../world.ts';
@@ -84,10 +85,8 @@ class NodeTermination {
     const stage: Stage = { node, claim, conditions, deadline, signal };
     const result = this.#drain(stage) ?? (await this.#detachVolumes(stage)) ?? (await this.#deleteInstance(stage));
     if (claim && conditions) {
-      const status = { ...claim.status, conditions: conditions.conditions };
-      const stored = await ignoreNotFound(
-        patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true }),
-      );
+      const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
+      const stored = await ignoreNotFound(patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after));
       if (stored) cluster.setClaim(stored);
       const wasDrained = findCondition(claim, NodeClaimConditions.drained)?.status === 'True';
       if (!wasDrained && conditions.isTrue(NodeClaimConditions.drained)) {

@@ -2,10 +2,10 @@ import { NodeClaimConditions, Reasons } from '../../api/conditionTypes.ts';
 import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds, type Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { patchConditions } from '../../kube/conditionPatch.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
 import { isManaged } from '../managed.ts';
 import { nodesOf } from '../nodeclaim-lifecycle/nodesOf.ts';
@@ -13,6 +13,8 @@ import type { World } from '../world.ts';
 import { failedConsistencyCheck } from './events.ts';
 
 const INTERVAL = 10 * 60_000;
+/** A machine that comes up soon is judged then, once, and not before as well. */
+const PATIENCE = 10_000;
 /** A node may fall short of what was promised by a tenth. */
 const TOLERATED_SHARE = 0.9;
 
@@ -40,14 +42,17 @@ export function nodeClaimConsistencyController(world: World): Controller {
       const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
       const [node] = nodesOf(claim, informers.nodes);
       const settled = node && !deletionTimestamp && conditions.isTrue(NodeClaimConditions.initialized);
+      const launchedAt = Date.parse(conditions.get(NodeClaimConditions.launched)?.lastTransitionTime ?? '');
+      const patience = launchedAt + PATIENCE - clock.now();
+      if (!settled && !deletionTimestamp && patience > 0) return { requeueAfter: patience };
       const issues = settled ? shortfalls(node, claim) : [];
       for (const issue of issues) failedConsistencyCheck(events, claim, issue);
       if (issues.length > 0) {
         const reason = Reasons.consistencyCheckFailed;
         conditions.setFalse(NodeClaimConditions.consistentStateFound, clock.now(), reason, issues.join('; '));
       } else conditions.setTrue(NodeClaimConditions.consistentStateFound, clock.now());
-      const status = { ...claim.status, conditions: conditions.conditions };
-      cluster.setClaim(await patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true }));
+      const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
+      cluster.setClaim(await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after));
       // Before it is settled there is nothing to judge: the next look is the first that counts.
       if (settled) due.set(uid, clock.now() + INTERVAL);
       return { requeueAfter: INTERVAL };

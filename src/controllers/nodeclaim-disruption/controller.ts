@@ -1,17 +1,17 @@
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
-import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
+import { ConditionSet, findCondition, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Annotations, Labels } from '../../api/labels.ts';
-import type { KubeObject } from '../../api/object.ts';
+import type { Condition, KubeObject } from '../../api/object.ts';
 import { InstanceNotFoundError } from '../../cloud/errors.ts';
+import { patchConditions } from '../../kube/conditionPatch.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
 import { isManaged } from '../managed.ts';
 import type { World } from '../world.ts';
 import { consolidatableFrom } from './consolidatable.ts';
@@ -19,10 +19,12 @@ import { DriftDetector } from './drift.ts';
 
 const INTERVAL = 5 * 60_000;
 const { drifted, consolidatable, launched } = NodeClaimConditions;
+/** What is ours to say; the rest of a claim's conditions is nobody's news from here. */
+const JUDGED = [drifted, consolidatable];
 
 /** Says on each NodeClaim whether it has drifted from its pool and whether it may be consolidated. */
 export function nodeClaimDisruptionController(world: World): Controller {
-  const { informers, clock, kube, cloud } = world;
+  const { informers, clock, kube, cloud, cluster } = world;
   const detector = new DriftDetector(world);
   return reconciler({
     ...world,
@@ -41,7 +43,7 @@ export function nodeClaimDisruptionController(world: World): Controller {
       ),
     ],
     reconcile: async (name, { signal, log }) => {
-      const claim = informers.nodeClaims.store.get({ name });
+      const claim = cluster.claim(name);
       const pool = informers.nodePools.store.get({ name: claim?.metadata.labels?.[Labels.nodePool] ?? '' });
       if (!claim || !pool || claim.metadata.deletionTimestamp) return undefined;
       if (!isManaged(claim.spec.nodeClassRef, cloud)) return undefined;
@@ -55,8 +57,13 @@ export function nodeClaimDisruptionController(world: World): Controller {
         failures.push(error);
       }
       const wait = judgeConsolidation(claim, pool, conditions);
-      const status = { ...claim.status, conditions: conditions.conditions };
-      await ignoreNotFound(patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }, { lock: true }));
+      if (JUDGED.some((type) => isNew(conditions.get(type), findCondition(claim, type)))) {
+        const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
+        const stored = await ignoreNotFound(
+          patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after),
+        );
+        if (stored) cluster.setClaim(stored);
+      }
       if (failures.length > 0) throw failures[0];
       const reason = conditions.get(drifted)?.reason;
       if (!before.drifted && reason) log.debug('marking drifted', { NodeClaim: name, reason });
@@ -107,6 +114,11 @@ export function nodeClaimDisruptionController(world: World): Controller {
     });
   }
 }
+
+const isNew = (now: Condition | undefined, before: Condition | undefined): boolean =>
+  now?.status !== before?.status ||
+  now?.reason !== before?.reason ||
+  now?.observedGeneration !== before?.observedGeneration;
 
 type ClassReference = NodeClaim['spec']['nodeClassRef'];
 

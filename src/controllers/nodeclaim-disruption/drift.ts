@@ -5,7 +5,7 @@
 import { Reasons } from '../../api/conditionTypes.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
-import { Annotations, CapacityTypes, Labels } from '../../api/labels.ts';
+import { Annotations, CapacityTypes, Labels, normalizeLabelKey } from '../../api/labels.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
@@ -35,9 +35,7 @@ export class DriftDetector {
   /** What costs nothing is asked first. */
   async reasonOf(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<string | undefined> {
     if (hasOtherHash(claim, pool)) return Reasons.nodePoolDrifted;
-    const labels = Requirements.fromLabels(claim.metadata.labels);
-    const wanted = Requirements.fromItems(pool.spec.template.spec.requirements);
-    if (!labels.isCompatible(wanted)) return Reasons.requirementsDrifted;
+    if (!meets(claim.metadata.labels ?? {}, pool)) return Reasons.requirementsDrifted;
     if (await this.#isDelisted(claim, pool, signal)) return Reasons.instanceTypeNotFound;
     return this.#cloud.driftReason(claim, signal);
   }
@@ -51,6 +49,14 @@ export class DriftDetector {
     this.#foundAt.set(uid, now);
     return false;
   }
+}
+
+/** Only labels that the pool has a word about are looked at: a machine has thirty, and most pools name three. */
+function meets(labels: Readonly<Record<string, string>>, { spec }: NodePool): boolean {
+  const wanted = Requirements.fromItems(spec.template.spec.requirements);
+  const keys = new Set(wanted.keys());
+  const named = Object.entries(labels).filter(([key]) => keys.has(normalizeLabelKey(key)));
+  return Requirements.fromLabels(Object.fromEntries(named)).isCompatible(wanted);
 }
 
 /** Hashes that were made in different ways, or are missing, cannot be compared. */

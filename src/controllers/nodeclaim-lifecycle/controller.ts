@@ -6,7 +6,8 @@ import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { patchObject, patchStatus } from '../../kube/statusPatch.ts';
+import { patchConditions } from '../../kube/conditionPatch.ts';
+import { patchObject } from '../../kube/statusPatch.ts';
 import { isManaged } from '../managed.ts';
 import type { World } from '../world.ts';
 import { finalize } from './finalization.ts';
@@ -76,17 +77,11 @@ async function advance(known: NodeClaim, context: StepContext): Promise<Reconcil
     return undefined;
   }
 
-  let current = await patchObject(
-    kube,
-    Kinds.NodeClaim,
-    claim,
-    { ...draft.claim, status: claim.status ?? {} },
-    { lock: true },
-  );
-  cluster.setClaim(current);
-  const status = { ...draft.claim.status, conditions: draft.conditions.conditions };
-  current = await patchStatus(kube, Kinds.NodeClaim, current, { ...current, status }, { lock: true });
-  cluster.setClaim(current);
+  // Labels and annotations go on top of what others wrote meanwhile, and so do our conditions.
+  const labelled = await patchObject(kube, Kinds.NodeClaim, claim, draft.claim);
+  cluster.setClaim(labelled);
+  const after = { ...claim, status: { ...draft.claim.status, conditions: draft.conditions.conditions } };
+  cluster.setClaim(await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after, labelled));
   for (const { stored } of results) await stored?.();
   if (errors.length > 0) throw errors[0];
   const waits = results.flatMap(({ requeueAfter }) => requeueAfter ?? []);

@@ -4,9 +4,10 @@ import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Annotations, Finalizers, Labels } from '../../api/labels.ts';
 import { InstanceNotFoundError } from '../../cloud/errors.ts';
+import { patchConditions } from '../../kube/conditionPatch.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { ReconcileResult } from '../../kube/runtime/controller.ts';
-import { patchObject, patchStatus } from '../../kube/statusPatch.ts';
+import { patchObject } from '../../kube/statusPatch.ts';
 import { Duration } from '../../units/duration.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import * as publish from './events.ts';
@@ -63,7 +64,7 @@ async function endInstance(
   if (conditions.isTrue(NodeClaimConditions.instanceTerminating)) return { gone, claim };
   conditions.setTrue(NodeClaimConditions.instanceTerminating, clock.now());
   const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
-  const stored = await patchStatus(kube, Kinds.NodeClaim, claim, after, { lock: true });
+  const stored = await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after);
   cluster.setClaim(stored);
   return { gone, claim: stored };
 }

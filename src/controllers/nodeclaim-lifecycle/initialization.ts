@@ -17,7 +17,8 @@ export async function initialize(draft: Draft, context: StepContext): Promise<St
     return {};
   }
   if (conditions.get(NodeClaimConditions.registered)?.status !== 'True') return {};
-  const [node] = nodesOf(claim, world.informers.nodes);
+  const [known] = nodesOf(claim, world.informers.nodes);
+  const node = draft.node ?? known;
   const obstacle =
     node === undefined
       ? { reason: Reasons.nodeNotFound, message: 'Node not registered with cluster' }

@@ -4,11 +4,15 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Finalizers, Labels, Taints } from '../../api/labels.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import { hasTaint, mergeTaints, withoutTaints } from '../../constraints/taints.ts';
+import { isConflict } from '../../kube/errors.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import { recordOutcome } from '../nodepool-registration-health/recordOutcome.ts';
+import type { World } from '../world.ts';
 import * as publish from './events.ts';
 import { nodesOf } from './nodesOf.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
+
+const SYNC_ATTEMPTS = 4;
 
 /** Finds the Node of the machine, gives it what the claim promised and takes the `unregistered` taint off. */
 export async function register(draft: Draft, context: StepContext): Promise<StepResult> {
@@ -44,7 +48,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     log.error('the node joined without the unregistered taint', { Node: node.metadata.name });
   }
   const pending = await pendingHooks(claim, context);
-  await patchObject(world.kube, Kinds.Node, node, synced(node, claim, pending.length === 0), { lock: true });
+  draft.node = await sync(world, node, claim, pending.length === 0);
   if (pending.length > 0) {
     const names = pending.map(({ name }) => name).join(', ');
     conditions.setUnknown(NodeClaimConditions.registered, world.clock.now(), Reasons.registrationHookPending, names);
@@ -89,6 +93,20 @@ async function pendingHooks(claim: NodeClaim, { hooks, signal }: StepContext): P
     }),
   );
   return verdicts.filter((verdict) => verdict !== undefined);
+}
+
+/** A kubelet that starts writes its Node often; what it wrote meanwhile is no reason to come again later. */
+async function sync({ kube }: World, stored: Node, claim: NodeClaim, agreed: boolean): Promise<Node> {
+  let node = stored;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await patchObject(kube, Kinds.Node, node, synced(node, claim, agreed), { lock: true });
+    } catch (error) {
+      if (!isConflict(error) || attempt >= SYNC_ATTEMPTS) throw error;
+      node = await kube.get(Kinds.Node, { name: stored.metadata.name });
+      if (node.metadata.uid !== stored.metadata.uid || node.metadata.deletionTimestamp) throw error;
+    }
+  }
 }
 
 /** The Node with what the claim promised; the taint that keeps pods off goes only when all have agreed. */

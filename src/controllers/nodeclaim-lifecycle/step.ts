@@ -1,4 +1,5 @@
 import type { ConditionSet } from '../../api/conditions.ts';
+import type { Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { Log } from '../../kube/log.ts';
 import type { World } from '../world.ts';
@@ -12,6 +13,8 @@ import type { RegistrationHook } from './registrationHook.ts';
  */
 export interface Draft {
   claim: NodeClaim;
+  /** The Node as a step has just written it, ahead of the watch. */
+  node?: Node;
   readonly conditions: ConditionSet;
 }
 

@@ -2,10 +2,10 @@ import { NodePoolConditions, READY, Reasons } from '../../api/conditionTypes.ts'
 import { ConditionSet, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { Condition, KubeObject } from '../../api/object.ts';
+import { patchConditions } from '../../kube/conditionPatch.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
 import { isManaged } from '../managed.ts';
 import { classOf, poolWatches } from '../nodeClassOfPool.ts';
 import type { World } from '../world.ts';
@@ -31,8 +31,8 @@ export function nodePoolReadinessController(world: World): Controller {
       const verdict = objection(classOf(pool, informers));
       if (verdict) conditions.setFalse(NodePoolConditions.nodeClassReady, clock.now(), verdict.reason, verdict.message);
       else conditions.setTrue(NodePoolConditions.nodeClassReady, clock.now());
-      const status = { nodes: 0, ...pool.status, conditions: conditions.conditions };
-      await ignoreNotFound(patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true }));
+      const after = { ...pool, status: { nodes: 0, ...pool.status, conditions: conditions.conditions } };
+      await ignoreNotFound(patchConditions(kube, Kinds.NodePool, NODE_POOL_CONDITIONS, pool, after));
     },
   });
 }

@@ -3,11 +3,11 @@ import { ConditionSet, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { validateNodePool } from '../../api/nodePoolValidation.ts';
 import { fieldErrorText } from '../../api/schema/fieldError.ts';
+import { patchConditions } from '../../kube/conditionPatch.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
 import { isManaged } from '../managed.ts';
 import type { World } from '../world.ts';
 
@@ -33,8 +33,8 @@ export function nodePoolValidationController(world: World): Controller {
           message,
         );
       else conditions.setTrue(NodePoolConditions.validationSucceeded, clock.now());
-      const status = { nodes: 0, ...pool.status, conditions: conditions.conditions };
-      await ignoreNotFound(patchStatus(kube, Kinds.NodePool, pool, { ...pool, status }, { lock: true }));
+      const after = { ...pool, status: { nodes: 0, ...pool.status, conditions: conditions.conditions } };
+      await ignoreNotFound(patchConditions(kube, Kinds.NodePool, NODE_POOL_CONDITIONS, pool, after));
     },
   });
 }

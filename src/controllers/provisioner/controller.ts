@@ -139,6 +139,7 @@ class Provisioner {
 
   async pass(signal: AbortSignal): Promise<void> {
     const { cluster, clock, log, informers } = this.#world;
+    const closed = clock.monotonic();
     const [catalogues, defaults] = await Promise.all([
       this.#catalogues(signal),
       this.#limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
@@ -174,6 +175,7 @@ class Provisioner {
       onExistingNodes: solution.onExisting.reduce((sum, { pods }) => sum + pods.length, 0),
       unplaced: solution.unplaced.length,
       pricePerHour: solution.pricePerHour,
+      milliseconds: Math.round(clock.monotonic() - closed),
     });
     this.#announce(solution);
     await this.#reportBuffers(solution);

@@ -2,7 +2,7 @@ import { apiVersionOf } from '../../api/object.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
-import { Annotations, Labels, nodeClassLabelKey, WELL_KNOWN_LABELS } from '../../api/labels.ts';
+import { Annotations, Finalizers, Labels, nodeClassLabelKey, WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../../api/nodePoolHash.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
@@ -72,6 +72,8 @@ function claimOfPool(
   return {
     metadata: {
       generateName: `${pool.metadata.name}-`,
+      // From the start, so that nothing has to be written before the launch.
+      finalizers: [Finalizers.termination],
       labels: { ...customLabels(asked, isDescribed, random), ...ownLabels },
       annotations: {
         ...metadata?.annotations,

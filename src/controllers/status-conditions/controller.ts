@@ -32,12 +32,14 @@ export function statusConditionsController<T extends KubeObject>(
     const gone = (finalizers.get(key) ?? []).filter((name) => !left.includes(name));
     for (const finalizer of gone) finalized(events, kind, object, finalizer);
     if (event.type === 'deleted') {
+      series.remove(key);
       finalizers.delete(key);
       const { deletionTimestamp } = object.metadata;
       if (deletionTimestamp) metrics.termination.observe(metrics.own(object), secondsSince(deletionTimestamp));
       return;
     }
     finalizers.set(key, left);
+    series.set(key, object, () => samples(object));
     if (event.type === 'updated') compare(event.old, object);
   }
 
@@ -61,32 +63,27 @@ export function statusConditionsController<T extends KubeObject>(
   function samples(object: T): readonly Sample[] {
     const { namespace = '', name, deletionTimestamp } = object.metadata;
     const identity = { namespace, name };
-    const each = (gauges: readonly Gauge[], labels: Readonly<Record<string, string>>, value: number): Sample[] =>
-      gauges.map((gauge, at) => ({ gauge, labels: metrics.gaugeLabels(at, object, labels), value }));
+    const each = (gauges: readonly Gauge[], labels: Readonly<Record<string, string>>, since?: string): Sample[] =>
+      gauges.map((gauge, at) => ({
+        gauge,
+        labels: metrics.gaugeLabels(at, object, labels),
+        ...(since === undefined ? { value: 1 } : { value: Date.parse(since), since: true }),
+      }));
     return [
-      ...(deletionTimestamp ? each(metrics.terminatingSeconds, identity, secondsSince(deletionTimestamp)) : []),
+      ...(deletionTimestamp ? each(metrics.terminatingSeconds, identity, deletionTimestamp) : []),
       ...conditionsOf(object).flatMap(({ type, status, reason = '', lastTransitionTime }) => {
         const labels = { ...identity, type, status, reason };
-        return [
-          ...each(metrics.count, labels, 1),
-          ...each(metrics.currentSeconds, labels, secondsSince(lastTransitionTime)),
-        ];
+        return [...each(metrics.count, labels), ...each(metrics.currentSeconds, labels, lastTransitionTime)];
       }),
     ];
-  }
-
-  function refresh(): void {
-    const objects = [...informer.store.list()];
-    for (const object of objects) series.set(keyOf(object), clock.now(), () => samples(object));
-    series.keepOnly(new Set(objects.map(keyOf)));
   }
 
   return {
     name: `${kind.kind.toLowerCase()}.status`,
     run: async (signal) => {
-      const stops = [informer.subscribe(observe), world.metrics.beforeRead(refresh)];
+      const stop = informer.subscribe(observe);
       await aborted(signal);
-      for (const stop of stops) stop();
+      stop();
     },
   };
 }

@@ -147,7 +147,7 @@ describe('reconciler', () => {
     });
     source.put('a');
     await clock.advance(60_000);
-    expect(trace).toEqual(['0', '1000', '31000']);
+    expect(trace).toEqual(['0', '50', '30050']);
     expect(entries.map((entry) => entry.split(' ')[0])).toEqual(['debug', 'error']);
   });
 

@@ -24,6 +24,9 @@ export interface ReconcileContext {
   readonly failures: number;
 }
 
+/** A conflict is over as soon as we hear of what was written, whatever the loop's own patience. */
+const CONFLICT_BACKOFF = { base: 50, max: 5_000 };
+
 /**
  * A loop over keys. In: watches that name keys, and what to do for one. Out: a controller that does it once per reason
  * to, again after `requeueAfter`, and again with growing waits after an error.
@@ -106,11 +109,11 @@ function retry<K extends string>(
   }
   if (isConflict(error)) {
     // Somebody else wrote first; what they wrote is on its way to us.
-    queue.addRateLimited(key);
+    queue.addRateLimited(key, { backoff: CONFLICT_BACKOFF });
     log.debug('the object changed meanwhile; trying again', { error });
     return 'requeue';
   }
-  queue.addRateLimited(key, error instanceof KubeError ? error.retryAfter : undefined);
+  queue.addRateLimited(key, { atLeast: error instanceof KubeError ? error.retryAfter : undefined });
   log.error('reconcile failed', { error, failures: queue.failures(key) });
   return 'error';
 }

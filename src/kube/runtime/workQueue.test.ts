@@ -64,7 +64,7 @@ describe('WorkQueue', () => {
     expect(queue.failures('a')).toBe(4);
     queue.forget('a');
     await retry();
-    queue.addRateLimited('b', 777);
+    queue.addRateLimited('b', { atLeast: 777 });
     await clock.advance(1_000);
     expect(trace).toEqual(['100 a', '1200 a', '2350 a', '3350 a', '4100 a', '5777 b']);
   });

@@ -27,6 +27,11 @@ export interface WorkerOptions<K extends string> {
   readonly handle: (key: K) => Promise<void>;
 }
 
+interface RateLimitedOptions {
+  readonly atLeast?: number | undefined;
+  readonly backoff?: Backoff;
+}
+
 const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000 };
 
 /**
@@ -103,12 +108,15 @@ export class WorkQueue<K extends string = string> {
     this.#delayed.set(key, { due, cancel });
   }
 
-  /** Adds after this key's backoff, which doubles until `forget`; `atLeast` is a wait that someone else demands. */
-  addRateLimited(key: K, atLeast = 0): void {
+  /**
+   * Adds after this key's backoff, which doubles until `forget`; `atLeast` is a wait that someone else demands,
+   * `backoff` another one than the queue's.
+   */
+  addRateLimited(key: K, { atLeast = 0, backoff = this.#backoff }: RateLimitedOptions = {}): void {
     const failures = this.failures(key);
     this.#failures.set(key, failures + 1);
     this.#observer?.retried();
-    this.addAfter(key, Math.max(atLeast, backoffDelay(this.#backoff, failures, this.#random)));
+    this.addAfter(key, Math.max(atLeast, backoffDelay(backoff, failures, this.#random)));
   }
 
   /** The key did well: its backoff starts anew. */

@@ -168,7 +168,7 @@ export class Kubelets {
       await this.#becomeReady(name);
       state.stage = 'ready';
     }
-    await this.#renewLease(name);
+    await this.#renewLease(name, !state.isAwake);
     if (!state.isAwake) {
       state.isAwake = true;
       for (const pod of pods.store.byIndex('spec.nodeName', name)) this.#wakePod(keyOf(pod));
@@ -211,16 +211,20 @@ export class Kubelets {
     await kube.patch(Kinds.Node, ref, { type: 'merge', body: { metadata: { resourceVersion }, spec: { taints } } });
   }
 
-  async #renewLease(name: string): Promise<void> {
+  /** Most machines that renew for the first time have just come, and have no lease yet. */
+  async #renewLease(name: string, isFirst: boolean): Promise<void> {
     const { kube, clock } = this.#options;
     const renewTime = microTimestamp(clock.now());
     const ref = { name, namespace: LEASE_NAMESPACE };
+    const spec: Lease['spec'] = { holderIdentity: name, leaseDurationSeconds: LEASE_DURATION_SECONDS, renewTime };
+    const create = (): Promise<unknown> => kube.create(Kinds.Lease, { metadata: ref, spec });
+    const renew = (): Promise<unknown> =>
+      kube.patch(Kinds.Lease, ref, { type: 'merge', body: { spec: { renewTime } } });
     try {
-      await kube.patch(Kinds.Lease, ref, { type: 'merge', body: { spec: { renewTime } } });
+      await (isFirst ? create() : renew());
     } catch (error) {
-      if (!isNotFound(error)) throw error;
-      const spec: Lease['spec'] = { holderIdentity: name, leaseDurationSeconds: LEASE_DURATION_SECONDS, renewTime };
-      await kube.create(Kinds.Lease, { metadata: ref, spec });
+      if (isFirst ? !isAlreadyExists(error) : !isNotFound(error)) throw error;
+      await (isFirst ? renew() : create());
     }
   }
 
@@ -244,10 +248,13 @@ export class Kubelets {
     const seenAt = this.#seenAt.get(key) ?? now;
     this.#seenAt.set(key, seenAt);
     const hostIP = state.machine?.address ?? machineAddress(pod.spec?.nodeName ?? '');
-    if (containerStatuses.length === 0) await this.#report(pod, creatingStatus(pod, timestamp(now), { hostIP }));
     const due = seenAt + pace.podStart * (1 + (pod.spec?.initContainers ?? []).length);
-    if (now < due) return { requeueAfter: due - now };
-    if (this.#options.volumesReady?.(pod) === false) return { requeueAfter: VOLUME_WAIT };
+    const wait = now < due ? due - now : this.#options.volumesReady?.(pod) === false ? VOLUME_WAIT : 0;
+    if (wait > 0) {
+      // A pod that runs at once has nothing to tell of before.
+      if (containerStatuses.length === 0) await this.#report(pod, creatingStatus(pod, timestamp(now), { hostIP }));
+      return { requeueAfter: wait };
+    }
     const podIP = pod.spec?.hostNetwork === true ? hostIP : this.#addressOf(pod);
     await this.#report(pod, runningStatus(pod, timestamp(now), { hostIP, podIP }, readinessDelay(pod) === 0));
     this.#say(pod, started(pod));

@@ -75,7 +75,8 @@ export class Program {
 
   /** The sum of the series of a metric whose labels include all of `labels`; 0 when there is none. */
   async metric(name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
-    const { body } = await request(`http://127.0.0.1:${this.metricsPort}/metrics`);
+    // A connection of its own: a program that is busy closes idle ones just when they are used again.
+    const { body } = await request(`http://127.0.0.1:${this.metricsPort}/metrics`, { reset: true });
     const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
     return (await body.text())
       .split('\n')

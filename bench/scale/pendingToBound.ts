@@ -1,0 +1,95 @@
+/**
+ * From pending pods to bound ones on a real control plane, with machines that are there at once. In: how many pods.
+ * Out: when each stage was over for the last of them, in seconds since the batch closed.
+ */
+import { Kinds, type Pod } from '../../src/api/kinds.ts';
+import { SystemClock } from '../../src/clock/systemClock.ts';
+import { systemRandom } from '../../src/clock/systemRandom.ts';
+import { Informers } from '../../src/kube/informer.ts';
+import { isRunning, KwokCluster, type Program } from '../../test/e2e/kwok/kwokCluster.ts';
+import type { BenchTable } from '../runner.ts';
+
+/** What the program says when a NodeClaim has come that far. */
+const STAGES = [
+  ['claims created', 'created nodeclaim'],
+  ['launched', 'launched nodeclaim'],
+  ['registered', 'registered nodeclaim'],
+  ['initialised', 'initialized nodeclaim'],
+] as const;
+
+const seconds = (milliseconds: number): number => Number((milliseconds / 1000).toFixed(2));
+const timesOf = (program: Program, message: string): readonly number[] =>
+  program.logged(message).map(({ time }) => Date.parse(String(time)));
+
+/** Notes, by this machine's clock, when each pod was seen bound: its own conditions know whole seconds only. */
+async function watchBindings(cluster: KwokCluster, signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
+  const bound = new Map<string, number>();
+  const informers = new Informers({ kube: cluster.kube, clock: new SystemClock(), random: systemRandom });
+  const note = ({ metadata, spec }: Pod): void => {
+    if (spec?.nodeName && !bound.has(metadata.name)) bound.set(metadata.name, Date.now());
+  };
+  informers.of(Kinds.Pod, { namespace: 'default' }).subscribe(({ object }) => note(object));
+  void informers.run(signal);
+  await informers.synced();
+  return bound;
+}
+
+export async function pendingToBound(pending: number): Promise<BenchTable> {
+  const cluster = await KwokCluster.start();
+  const over = new AbortController();
+  try {
+    const program = await cluster.run();
+    await cluster.deployment('web', pending, {
+      containers: [{ name: 'main', image: 'app', resources: { requests: { cpu: '500m', memory: '512Mi' } } }],
+    });
+    await cluster.eventually('all pods wait', async () => {
+      const waiting = (await cluster.pods()).filter(({ status }) =>
+        status?.conditions?.some(({ reason }) => reason === 'Unschedulable'),
+      );
+      return waiting.length === pending ? true : undefined;
+    });
+    const bound = await watchBindings(cluster, over.signal);
+    await cluster.pool('default');
+    await cluster.eventually('all pods are bound', () => (bound.size === pending ? true : undefined));
+    const claims = (await cluster.claims()).length;
+    await cluster.eventually('all pods run', async () =>
+      (await cluster.pods()).filter(isRunning).length === pending ? true : undefined,
+    );
+    const rounds = program.logged('computed a plan').filter(({ newNodes }) => Number(newNodes) > 0);
+    const solved = Date.parse(String(rounds[0]?.['time']));
+    const closed = solved - Number(rounds[0]?.['milliseconds']);
+    const last = STAGES.map(([, message]) => seconds(Math.max(...timesOf(program, message)) - closed));
+    const bindings = [...bound.values()].map((at) => at - closed).sort((left, right) => left - right);
+    const cpu = await program.metric('process_cpu_seconds_total');
+    return {
+      title: `${pending} pending pods on a real control plane, machines that are there at once`,
+      columns: [
+        'rounds that bought',
+        'nodes',
+        'solved',
+        ...STAGES.map(([name]) => name),
+        'first pod bound',
+        'half',
+        'last',
+        'cpu s',
+      ],
+      rows: [
+        [
+          rounds.length,
+          claims,
+          seconds(solved - closed),
+          ...last,
+          ...[bindings[0], bindings[Math.floor(pending / 2)], bindings.at(-1)].map((at) => seconds(at ?? NaN)),
+          seconds(cpu * 1000),
+        ],
+      ],
+      notes: [
+        'seconds from the close of the batch until the last one has come that far; cpu: of nodewright, all in all',
+        'target: 1 round, 5 s until the last pod is bound',
+      ],
+    };
+  } finally {
+    over.abort();
+    await cluster.stop();
+  }
+}

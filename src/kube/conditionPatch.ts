@@ -1,0 +1,94 @@
+/**
+ * Writes a status whose conditions several loops share. In: the object as read and as wanted. Out: the object as the
+ * server has it now. When somebody wrote first, what differs is put on top of what they wrote, as long as they spoke of
+ * other things; otherwise it is a Conflict, for what was concluded may not hold any more.
+ */
+import { ConditionSet, type ConditionTypes } from '../api/conditions.ts';
+import type { Condition, KubeObject, ResourceKind } from '../api/object.ts';
+import { isConflict, KubeError } from './errors.ts';
+import type { Kube } from './kube.ts';
+import { mergePatch } from './mergePatch.ts';
+import { patchStatus } from './statusPatch.ts';
+
+type StoredCondition = Omit<Condition, 'status'> & { readonly status: string };
+type Status = { readonly conditions?: readonly StoredCondition[] };
+type WithStatus = KubeObject & { status?: Status };
+
+const ATTEMPTS = 4;
+
+/** `stored`: the object as it is known to be by now, when that is not `before`. */
+export async function patchConditions<T extends WithStatus>(
+  kube: Kube,
+  kind: ResourceKind<T>,
+  types: ConditionTypes,
+  before: T,
+  after: T,
+  stored: T = before,
+): Promise<T> {
+  let latest = stored;
+  for (let attempt = 1; ; attempt++) {
+    const wanted = latest === before ? after : rebase(types, before, after, latest);
+    if (wanted === undefined) throw conflict(kind, before);
+    try {
+      return await patchStatus(kube, kind, latest, wanted, { lock: true });
+    } catch (error) {
+      if (!isConflict(error) || attempt >= ATTEMPTS) throw error;
+      const { name, namespace } = before.metadata;
+      latest = await kube.get(kind, { name, namespace });
+    }
+  }
+}
+
+function conflict(kind: ResourceKind<KubeObject>, { metadata }: KubeObject): KubeError {
+  const message = `${kind.kind} ${metadata.name} says something else by now; look at it again`;
+  return new KubeError({ code: 409, reason: 'Conflict', message });
+}
+
+/** What `after` says beyond `before`, said about `fresh`; undefined when `fresh` tells another story. */
+function rebase<T extends WithStatus>(types: ConditionTypes, before: T, after: T, fresh: T): T | undefined {
+  if (isAnother(before, fresh)) return undefined;
+  const { conditions: _before, ...oldFields } = before.status ?? {};
+  const { conditions: _after, ...newFields } = after.status ?? {};
+  const changed = Object.keys(mergePatch(oldFields, newFields) ?? {});
+  const pick = (status: Status | undefined): Record<string, unknown> =>
+    Object.fromEntries(changed.map((key) => [key, (status as Record<string, unknown> | undefined)?.[key]]));
+  if (mergePatch(pick(before.status), pick(fresh.status)) !== undefined) return undefined;
+  // A condition that is missing and one that awaits its first word are the same.
+  const setOf = (object: T): ConditionSet => new ConditionSet(types, object, 0);
+  const [was, wanted, conditions] = [setOf(before), setOf(after), setOf(fresh)];
+  for (const type of new Set([...was.conditions, ...wanted.conditions].map((condition) => condition.type))) {
+    const now = wanted.get(type);
+    if (type === types.root || saying(was.get(type)) === saying(now)) continue;
+    if (saying(was.get(type)) !== saying(conditions.get(type))) return undefined;
+    if (now === undefined) conditions.clear(type);
+    else say(conditions, now);
+  }
+  return { ...fresh, status: { ...fresh.status, ...pick(after.status), conditions: conditions.conditions } };
+}
+
+/** Not the object, or not the wish, that conclusions were drawn from. */
+function isAnother({ metadata: before }: KubeObject, { metadata: fresh }: KubeObject): boolean {
+  return (
+    before.uid !== fresh.uid ||
+    before.generation !== fresh.generation ||
+    before.deletionTimestamp !== fresh.deletionTimestamp
+  );
+}
+
+const saying = (condition: Condition | undefined): string | undefined =>
+  condition &&
+  JSON.stringify([
+    condition.status,
+    condition.reason ?? '',
+    condition.message ?? '',
+    condition.lastTransitionTime,
+    condition.observedGeneration ?? 0,
+  ]);
+
+function say(conditions: ConditionSet, condition: Condition): void {
+  const { type, status, reason = '', message = '', lastTransitionTime } = condition;
+  const at = Date.parse(lastTransitionTime);
+  if (status === 'True') conditions.setTrue(type, at, reason, message);
+  else if (status === 'False') conditions.setFalse(type, at, reason, message);
+  else conditions.setUnknown(type, at, reason, message);
+}
