@@ -273,7 +273,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     try {
       const { managedClusters: served } = other.containers;
       const read = ({ kubeconfigs = [] }: { kubeconfigs?: { name?: string; value?: Uint8Array }[] }): unknown =>
-        kubeconfigs.map(({ name, value }) => [name, JSON.parse(Buffer.from(value ?? []).toString())]);
+        kubeconfigs.map(({ name, value }) => [name, JSON.parse(Buffer.from(value ?? []).toString()) as unknown]);
       expect(read(await served.listClusterAdminCredentials('local', 'local'))).toEqual([
         ['clusterAdmin', { cluster: 'local', user: 'clusterAdmin_local_local', context: 'local-admin' }],
       ]);
