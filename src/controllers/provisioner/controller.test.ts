@@ -311,6 +311,26 @@ describe('daemons', () => {
     expect(claim?.spec.resources?.requests).toMatchObject({ cpu: '2', pods: '2' });
     expect(claim?.spec.requirements.find(({ key }) => key === Labels.instanceType)?.values).not.toContain('m2');
   });
+
+  it('that ask for nothing get what their namespace gives them, and room for it', async () => {
+    await bench.createPool();
+    await bench.kube.create(Kinds.LimitRange, {
+      metadata: { name: 'defaults', namespace: 'default' },
+      spec: { limits: [{ type: 'Container', defaultRequest: { cpu: '1' } }] },
+    });
+    const labels = { app: 'agent' };
+    await bench.kube.create(Kinds.DaemonSet, {
+      metadata: { name: 'agent', namespace: 'default' },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'agent' }] } },
+      },
+    });
+    await bench.createPod('p', sized('1'));
+    await bench.advance(2_000);
+    const [claim] = await bench.claims();
+    expect(claim?.spec.resources?.requests).toMatchObject({ cpu: '2', pods: '2' });
+  });
 });
 
 describe('a node that goes away', () => {
