@@ -1,10 +1,19 @@
 import { randomUUID, webcrypto } from 'node:crypto';
 import type { Random } from './random.ts';
 
+/** Asking the operating system costs more than what one number is worth: it is asked for many at a time. */
+const pool = new Uint32Array(512);
+let used = pool.length;
+
 /** The operating system's randomness. */
 export const systemRandom: Random = {
   next() {
-    const [high = 0, low = 0] = webcrypto.getRandomValues(new Uint32Array(2));
+    if (used >= pool.length) {
+      webcrypto.getRandomValues(pool);
+      used = 0;
+    }
+    const [high = 0, low = 0] = [pool[used], pool[used + 1]];
+    used += 2;
     // 53 bits: every value a double can hold in [0, 1) at equal spacing.
     return ((high >>> 5) * 2 ** 26 + (low >>> 6)) / 2 ** 53;
   },

@@ -11,6 +11,7 @@ import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import type { Controller } from '../kube/runtime/controller.ts';
 import { eventExpiryController } from './eventExpiry.ts';
+import type { MetricsApiOptions } from './metrics/metricsApi.ts';
 import { nodeHealthController } from './nodeLifecycle/nodeHealth.ts';
 import { podGarbageController } from './nodeLifecycle/podGarbage.ts';
 import { taintEvictionController } from './nodeLifecycle/taintEviction.ts';
@@ -52,6 +53,8 @@ export interface ControlPlane {
   readonly podsAt: (address: string) => readonly Pod[];
   /** Whether all disks of a pod are on its node, so that its containers may start. */
   readonly volumesReady: (pod: Pod) => boolean;
+  /** What is known of nodes, workloads and their load, for whoever measures. */
+  readonly measured: Omit<MetricsApiOptions, 'clock' | 'canReport'>;
 }
 
 const BY_ADDRESS = 'status.podIP';
@@ -85,6 +88,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const attachments = informers.of(Kinds.VolumeAttachment, { indexes: { [BY_VOLUME]: byVolumeIndex } });
   const storage = { claims, volumes, storageClasses, csiNodes };
   const events = new KubeEventRecorder({ ...common, component: 'default-scheduler' });
+  const autoscalers = informers.of(Kinds.HorizontalPodAutoscaler);
   const sized = { deployments, replicaSets, statefulSets };
 
   const controllers = [
@@ -104,7 +108,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     jobController({ ...common, pods, jobs }),
     cronJobController({ ...common, jobs, cronJobs: informers.of(Kinds.CronJob) }),
     podCompletionController({ ...common, pods, canReport: options.canReport }),
-    autoscalerController({ ...common, ...sized, pods, autoscalers: informers.of(Kinds.HorizontalPodAutoscaler) }),
+    autoscalerController({ ...common, ...sized, pods, autoscalers }),
     disruptionBudgetController({ ...common, ...sized, pods, budgets }),
     endpointsController({ ...common, pods, services: informers.of(Kinds.Service) }),
     nodeHealthController({ ...common, nodes, leases: informers.of(Kinds.Lease) }),
@@ -123,5 +127,11 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     csiNodeController({ ...common, nodes, csiNodes, dataDisks: options.dataDisks }),
   ];
   const podsAt = (address: string): readonly Pod[] => pods.store.byIndex(BY_ADDRESS, address);
-  return { controllers, pods, podsAt, volumesReady: (pod) => volumesReady(pod, { claims, volumes, attachments }) };
+  return {
+    controllers,
+    pods,
+    podsAt,
+    volumesReady: (pod) => volumesReady(pod, { claims, volumes, attachments }),
+    measured: { ...sized, pods, nodes, autoscalers },
+  };
 }

@@ -19,7 +19,9 @@ import { kubeletKube } from './faults/kubeletKube.ts';
 import { MachineFaults } from './faults/machineFaults.ts';
 import { serverFaults } from './faults/serverFaults.ts';
 import { createControlPlane } from './controlPlane.ts';
+import { ContainerLogs } from './kubelet/containerLogs.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
+import { metricsApi } from './metrics/metricsApi.ts';
 import type { Machine, MachinePace } from './kubelet/machine.ts';
 import { bootedMachine } from './kubelet/bootedMachine.ts';
 import { installStorageClasses } from './storage/storageClasses.ts';
@@ -76,12 +78,26 @@ export class LocalWorld {
     const { state } = options;
     this.faults = new Faults({ clock, random: options.faultRandom ?? random });
     const trouble = serverFaults(this.faults);
-    this.#apiServer = new LocalApiServer({ clock, random, trouble, ...(state && { stateFile: state.cluster }) });
+    // The control plane needs the API, and the API serves what the control plane measures.
+    const aggregated = metricsApi(() => ({ ...controlPlane.measured, clock, canReport }));
+    this.#apiServer = new LocalApiServer({
+      clock,
+      random,
+      trouble,
+      aggregated,
+      kubelets: new ContainerLogs({
+        clock,
+        canReport: (node) => canReport(node),
+        pod: (ref) => controlPlane.pods.store.get(ref),
+      }),
+      ...(state && { stateFile: state.cluster }),
+    });
     const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => this.arm.size(size)?.family);
     this.arm = new LocalArm({
       clock,
       random,
       faults: armFaults,
+      kubeconfig: (names) => this.#apiServer.kubeconfig(names),
       ...(location && { location }),
       ...(armDurations && { durations: armDurations }),
       ...(state && { stateFile: state.azure, subscriptionId: state.subscriptionId }),
@@ -104,12 +120,13 @@ export class LocalWorld {
     });
     const common = { kube, clock, random, log };
     const { subscriptionId, nodeResourceGroup } = this.arm;
+    const canReport = (node: string): boolean => this.#machines.has(node) && !machineFaults.isSilent(node);
     const controlPlane = createControlPlane({
       ...common,
       informers,
       resourceGroupId: `/subscriptions/${subscriptionId}/resourceGroups/${nodeResourceGroup}`,
       dataDisks: (size) => this.arm.dataDisks(size),
-      canReport: (node) => this.#machines.has(node) && !machineFaults.isSilent(node),
+      canReport,
     });
     const { pods } = controlPlane;
     const kubeletsKube = kubeletKube({

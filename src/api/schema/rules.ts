@@ -116,18 +116,45 @@ function evaluateRules(schema: StructuralSchema, rules: readonly ValidationRule[
     }
     if (holds === true) return [];
     const unchanged = (place.correlation ?? place.ancestor)?.unchanged() === true;
-    return !program.usesOldSelf && unchanged ? [] : [ruleError(schema, rule, path, value)];
+    return !program.usesOldSelf && unchanged ? [] : [ruleError(schema, rule, path, value, { self, oldSelf })];
   });
 }
 
-function ruleError(schema: StructuralSchema, rule: ValidationRule, path: string, value: unknown): FieldError {
+function ruleError(
+  schema: StructuralSchema,
+  rule: ValidationRule,
+  path: string,
+  value: unknown,
+  variables: Parameters<CelProgram['evaluate']>[0],
+): FieldError {
   const inner = rule.fieldPath?.replace(/^\./, '');
   const full = inner === undefined ? path : childPath(path, inner);
   const field = full === '' ? '<nil>' : full;
   const type = rule.reason ?? 'FieldValueInvalid';
-  const detail = type === 'FieldValueDuplicate' ? '' : (rule.message?.trim() ?? `failed rule: ${rule.rule.trim()}`);
+  const said = (): string =>
+    saidByExpression(rule, variables) ?? rule.message?.trim() ?? `failed rule: ${rule.rule.trim()}`;
+  const detail = type === 'FieldValueDuplicate' ? '' : said();
   const isScalar = schema.type !== 'object' && schema.type !== 'array';
   return { type, field, ...(isScalar ? { value } : {}), detail };
+}
+
+const MAX_MESSAGE_BYTES = 5 * 1024;
+
+/** Undefined when there is no expression, it fails, or what it says is no single line: then the fixed message counts. */
+function saidByExpression(
+  { messageExpression = '' }: ValidationRule,
+  variables: Parameters<CelProgram['evaluate']>[0],
+): string | undefined {
+  const program = messageExpression.trim() === '' ? undefined : compiled(messageExpression);
+  if (program === undefined || program instanceof Error) return undefined;
+  try {
+    const said = program.evaluate(variables);
+    const text = typeof said === 'string' ? said.trim() : '';
+    return text === '' || text.length > MAX_MESSAGE_BYTES || /[\r\n]/.test(text) ? undefined : text;
+  } catch {
+    // As upstream does: a message that cannot be made must not hide the refusal.
+    return undefined;
+  }
 }
 
 /** The library prints a picture of the rule below the first line. */

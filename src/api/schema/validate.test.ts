@@ -174,6 +174,23 @@ describe('rules', () => {
     expect(errors(schema, { ...old, b: { c: 2 } }, old)).toEqual(['b: Invalid value: no']);
   });
 
+  it.each<[string, string]>([
+    ["'at most ' + string(self.most) + ', not ' + string(self.count)", 'at most 3, not 5'],
+    ["self.most > 2 ? '  many  ' : 'few'", 'many'],
+    // What cannot be made, says nothing or is no single line gives way to the fixed message.
+    ["self.noSuchFunction() + 'x'", 'fixed'],
+    ["string(self.most / (self.most - 3)) + 'x'", 'fixed'],
+    ["'  '", 'fixed'],
+    ["'a\\nb'", 'fixed'],
+    ['self.most', 'fixed'],
+  ])('lets an expression say what is wrong: %s', (messageExpression, said) => {
+    const broken = { rule: 'self.count <= self.most', message: 'fixed', messageExpression };
+    const schema = object({ count: { type: 'integer' }, most: { type: 'integer' } });
+    const value = { count: 5, most: 3 };
+    const found = errors({ ...schema, 'x-kubernetes-validations': [broken] }, value);
+    expect(found).toEqual([`<nil>: Invalid value: ${said}`]);
+  });
+
   it('says which rules it cannot evaluate', () => {
     const schema = object({ a: { type: 'string', ...rule('self.noSuchFunction()') }, b: rule('self == 1') });
     expect(unsupportedRules(schema)).toMatchObject([{ path: 'a', rule: 'self.noSuchFunction()' }]);

@@ -1,9 +1,10 @@
 /**
  * The record of what is served. In: the catalogue. Out: an APIService per group version, kept in step with the
- * definitions; all of them are local.
+ * definitions; all are local but those of groups that another server brings.
  */
 import { afterChanges } from './afterChanges.ts';
 import type { Objects, WriteRequest } from './objects.ts';
+import type { AggregatedResource } from './http/aggregatedApi.ts';
 import { REVIEWS } from './http/discovery.ts';
 import { keyOf } from './store.ts';
 
@@ -36,6 +37,8 @@ const PRIORITIES: Readonly<Record<string, number>> = {
   'flowcontrol.apiserver.k8s.io': 16_100,
 };
 const CUSTOM_PRIORITY = { groupPriorityMinimum: 1000, versionPriority: 100 };
+/** As metrics-server asks for. */
+const AGGREGATED_PRIORITY = { groupPriorityMinimum: 100, versionPriority: 100 };
 const VERSION_PRIORITIES: Readonly<Record<string, number>> = {
   '/v1': 1,
   'autoscaling/v2': 30,
@@ -49,9 +52,20 @@ export class ApiServices {
   readonly stop: () => void;
   private readonly objects: Objects;
 
-  constructor(objects: Objects) {
+  constructor(objects: Objects, aggregated: readonly AggregatedResource[]) {
     this.objects = objects;
+    for (const { group, version, service } of aggregated) this.record(group, version, service);
     this.stop = afterChanges(objects.store, DEFINITIONS, () => this.update());
+  }
+
+  /** A group version of another server. */
+  private record(group: string, version: string, service: AggregatedResource['service']): void {
+    const name = `${version}.${group}`;
+    const resource = this.objects.catalog.find(GROUP, 'v1', 'apiservices');
+    if (resource === undefined || this.objects.tableOf(resource).get(keyOf(undefined, name)) !== undefined) return;
+    const spec = { group, version, ...AGGREGATED_PRIORITY, insecureSkipTLSVerify: true, service };
+    this.objects.create(resource, undefined, { metadata: { name, labels: { 'k8s-app': service.name } }, spec }, WRITE);
+    this.mark(name, 'Passed', 'all checks passed');
   }
 
   private update(): void {
@@ -90,13 +104,13 @@ export class ApiServices {
     };
     const labels = { [AUTOMANAGED]: builtin === undefined ? 'true' : 'onstart' };
     this.objects.create(resource, undefined, { metadata: { name, labels }, spec }, WRITE);
-    const condition = {
-      type: 'Available',
-      status: 'True',
-      lastTransitionTime: this.objects.now(),
-      reason: 'Local',
-      message: 'Local APIServices are always available',
-    };
+    this.mark(name, 'Local', 'Local APIServices are always available');
+  }
+
+  private mark(name: string, reason: string, message: string): void {
+    const resource = this.objects.catalog.find(GROUP, 'v1', 'apiservices');
+    if (resource === undefined) return;
+    const condition = { type: 'Available', status: 'True', lastTransitionTime: this.objects.now(), reason, message };
     this.objects.update(resource, undefined, name, { ...WRITE, subresource: 'status' }, (live) => ({
       ...live,
       status: { conditions: [condition] },

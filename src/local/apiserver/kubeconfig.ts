@@ -10,27 +10,34 @@ export interface KubeconfigData {
   readonly clientCertificate: CertificatePair;
 }
 
-const NAME = 'nodewright';
+/** What a kubeconfig calls things. */
+export interface KubeconfigNames {
+  readonly cluster: string;
+  readonly user: string;
+  readonly context: string;
+}
+
+const NAMES: KubeconfigNames = { cluster: 'nodewright', user: 'nodewright', context: 'nodewright' };
 const OWNER_ONLY = 0o600;
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-function renderKubeconfig(data: KubeconfigData): string {
+export function renderKubeconfig(data: KubeconfigData, { cluster, user, context }: KubeconfigNames = NAMES): string {
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: NAME, cluster: { server: data.url, 'certificate-authority-data': base64(data.caPem) } }],
+    clusters: [{ name: cluster, cluster: { server: data.url, 'certificate-authority-data': base64(data.caPem) } }],
     users: [
       {
-        name: NAME,
+        name: user,
         user: {
           'client-certificate-data': base64(data.clientCertificate.certificate),
           'client-key-data': base64(data.clientCertificate.privateKey),
         },
       },
     ],
-    contexts: [{ name: NAME, context: { cluster: NAME, user: NAME } }],
-    'current-context': NAME,
+    contexts: [{ name: context, context: { cluster, user } }],
+    'current-context': context,
   });
 }
 

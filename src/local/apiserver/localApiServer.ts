@@ -21,11 +21,13 @@ import { AUTHENTICATED, MASTERS, type User } from './access/user.ts';
 import { accountOfToken } from './serviceAccountToken.ts';
 import { DefinitionLifecycle } from './definitionLifecycle.ts';
 import { GarbageCollector } from './garbageCollector.ts';
+import type { AggregatedResource } from './http/aggregatedApi.ts';
 import { ApiHandler } from './http/apiHandler.ts';
+import type { KubeletDoor } from './http/kubeletDoor.ts';
 import { HttpsServer } from './http/httpsServer.ts';
 import type { RequestTrouble } from './http/trouble.ts';
 import { createInitialObjects, createVisitorObjects } from './initialObjects.ts';
-import { writeKubeconfigFile } from './kubeconfig.ts';
+import { renderKubeconfig, writeKubeconfigFile, type KubeconfigNames } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';
 import { NamespaceLifecycle } from './namespaceLifecycle.ts';
 import { Objects } from './objects.ts';
@@ -41,6 +43,10 @@ export interface LocalApiServerOptions {
   readonly stateFile?: string;
   /** What goes wrong on the wire. */
   readonly trouble?: RequestTrouble;
+  /** What other servers serve through this one. */
+  readonly aggregated?: readonly AggregatedResource[];
+  /** Who answers for pods' logs; nobody unless given. */
+  readonly kubelets?: KubeletDoor;
 }
 
 export interface ListenOptions {
@@ -73,6 +79,7 @@ export class LocalApiServer {
   private readonly definitions: DefinitionLifecycle;
   private readonly quotas: QuotaKeeper;
   private readonly objects: Objects;
+  private readonly aggregated: readonly AggregatedResource[];
   private visitors: { stop(): void }[] = [];
   private readonly stateFile: StateFile | undefined;
   private readonly authenticate: (token: string) => User | undefined;
@@ -87,7 +94,9 @@ export class LocalApiServer {
     const { clock } = options;
     this.authenticate = (shown) =>
       isSame(shown, this.listening?.endpoint.token) ? ADMIN : accountOfToken(shown, this.store, clock.now());
-    this.handler = new ApiHandler(objects, clock, this.authenticate);
+    const { aggregated, kubelets } = options;
+    this.handler = new ApiHandler(objects, { clock, authenticate: this.authenticate, aggregated, kubelets });
+    this.aggregated = aggregated ?? [];
     this.collector = new GarbageCollector(objects, options.clock);
     // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
     if (options.stateFile !== undefined) this.stateFile = new StateFile(options.stateFile, this.store);
@@ -132,7 +141,12 @@ export class LocalApiServer {
   /** Roles, flow control and the record of what is served matter to those who come over the network. */
   private furnish(): void {
     createVisitorObjects(this.objects);
-    this.visitors = [new RoleAggregation(this.objects), new ApiServices(this.objects)];
+    this.visitors = [new RoleAggregation(this.objects), new ApiServices(this.objects, this.aggregated)];
+  }
+
+  /** The text of a kubeconfig; undefined while nobody listens. */
+  kubeconfig(names: KubeconfigNames): string | undefined {
+    return this.listening && renderKubeconfig(this.listening.endpoint, names);
   }
 
   /** Writes a kubeconfig for the running server; the file appears only once the server answers. */

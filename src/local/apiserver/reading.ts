@@ -1,10 +1,12 @@
 /** Lists and watches. In: the options of a request. Out: pages with continue tokens, or a stream of events. */
 import type { Clock } from '../../clock/clock.ts';
+import { KubeError } from '../../kube/errors.ts';
 import type { ApiObject } from './fields.ts';
 import type { Objects } from './objects.ts';
 import type { Resource } from './resource.ts';
 import { objectPredicate, parseFieldSelector, parseLabelSelector, type ObjectPredicate } from './selectors.ts';
-import { badRequest, unclassified, versionAhead } from './status.ts';
+import { badRequest, expiredContinue, unclassified, versionAhead } from './status.ts';
+import type { Page, PageRequest, Table } from './store.ts';
 import { watchTable, type ServedEvent } from './watch.ts';
 
 export interface ReadRequest {
@@ -25,6 +27,9 @@ export interface ListPage {
   readonly items: ApiObject[];
   readonly metadata: { resourceVersion: string; continue?: string; remainingItemCount?: number };
 }
+
+/** The revision of a token that gave up on consistency. */
+const LATEST = -1;
 
 interface ContinueToken {
   readonly revision: number;
@@ -76,6 +81,16 @@ function decodeToken(text: string): ContinueToken {
   );
 }
 
+/** A page; when its list is forgotten, whoever continues one gets a token that goes on without it. */
+function pageOf(table: Table, request: PageRequest): Page {
+  try {
+    return table.page(request);
+  } catch (error) {
+    if (request.after === undefined || !(error instanceof KubeError) || error.code !== 410) throw error;
+    throw expiredContinue(encodeToken({ revision: LATEST, after: request.after }));
+  }
+}
+
 export function listObjects(objects: Objects, resource: Resource, request: ReadRequest): ListPage {
   const matches = storedPredicate(resource, predicateOf(resource, request));
   const asked = parseRevision(request.resourceVersion, false);
@@ -85,13 +100,9 @@ export function listObjects(objects: Objects, resource: Resource, request: ReadR
   }
   if (asked !== undefined && asked > objects.store.revision) throw versionAhead(asked, objects.store.revision);
   const exact = request.resourceVersionMatch === 'Exact' ? asked : undefined;
-  const page = objects.tableOf(resource).page({
-    namespace: request.namespace,
-    matches,
-    limit: request.limit,
-    after: token?.after,
-    revision: token?.revision ?? exact,
-  });
+  const revision = token === undefined ? exact : token.revision === LATEST ? undefined : token.revision;
+  const { namespace, limit } = request;
+  const page = pageOf(objects.tableOf(resource), { namespace, matches, limit, after: token?.after, revision });
   const { decode } = resource.storage;
   return {
     items: decode === undefined ? page.items : page.items.map(decode),

@@ -179,6 +179,11 @@ export function notAcceptable(offered: readonly string[]): KubeError {
   return failure(406, 'NotAcceptable', message, {});
 }
 
+/** The media type is fine, but not the form in it that was asked for. */
+export function unknownForm(offered: readonly string[]): KubeError {
+  return failure(406, 'NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`);
+}
+
 /** The form of one object was asked for, and there are many. */
 export function notForLists(resource: {
   readonly group: string;
@@ -204,6 +209,14 @@ export function tooLarge(limit: number): KubeError {
 
 export function expired(message: string): KubeError {
   return failure(410, 'Expired', message);
+}
+
+/** The list that a token continues is forgotten. `token` goes on regardless, at what there is now. */
+export function expiredContinue(token: string): KubeError {
+  const { status } = expired(
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+  );
+  return new KubeError({ ...status, metadata: { continue: token } } as KubeStatus);
 }
 
 export function tooOld(asked: number, oldest: number): KubeError {
@@ -255,6 +268,12 @@ export const invalidValue = (field: string, value: unknown, why: string): FieldE
   field,
   message: `Invalid value: ${typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)}: ${why}`,
   reason: 'FieldValueInvalid',
+});
+
+export const tooLong = (field: string, most: number): FieldError => ({
+  field,
+  message: `Too long: may not be more than ${most} bytes`,
+  reason: 'FieldValueTooLong',
 });
 
 export const unsupportedValue = (field: string, value: unknown, supported: readonly string[]): FieldError => ({

@@ -6,6 +6,7 @@
  * turn is a transaction. Objects are never copied on read.
  */
 import { deepFreeze, type ApiObject } from './fields.ts';
+import { firstAfter, SortedKeys } from './sortedKeys.ts';
 import { expired, tooOld, versionAhead } from './status.ts';
 
 export interface StoreEvent {
@@ -92,7 +93,6 @@ export class Store {
   /** Goes on counting from where an earlier process stopped; what came before is not remembered. */
   resumeAt(revision: number): void {
     this.current = Math.max(this.current, revision);
-    for (const table of this.tables.values()) table.restored();
     this.compact();
   }
 
@@ -112,8 +112,7 @@ export class Store {
 export class Table {
   readonly id: string;
   private readonly objects = new Map<string, ApiObject>();
-  /** Always sorted: lists and pages go in key order, as etcd's do. */
-  private readonly keys: string[] = [];
+  private readonly keys = new SortedKeys();
   private events: StoreEvent[] = [];
   private forgotten = 0;
   private readonly waiting = new Set<() => void>();
@@ -152,17 +151,13 @@ export class Table {
     return this.objects.entries();
   }
 
-  /** Puts back an object of an earlier process as it was, its revision included; `restored` must follow. */
+  /** Puts back an object of an earlier process as it was, its revision included. */
   restore(key: string, object: ApiObject): void {
     const revision = Number(object.metadata.resourceVersion ?? 0);
     deepFreeze(object);
     this.objects.set(key, object);
-    this.keys.push(key);
+    this.keys.add(key);
     this.append({ type: 'ADDED', object, previous: undefined, key, revision });
-  }
-
-  restored(): void {
-    this.keys.sort();
   }
 
   /** Creates or replaces. `object` becomes the store's: it is stamped with its revision and frozen. */
@@ -172,7 +167,7 @@ export class Table {
     object.metadata.resourceVersion = String(revision);
     deepFreeze(object);
     this.objects.set(key, object);
-    if (previous === undefined) this.keys.splice(this.position(key), 0, key);
+    if (previous === undefined) this.keys.add(key);
     this.append({ type: previous === undefined ? 'ADDED' : 'MODIFIED', object, previous, key, revision });
     return object;
   }
@@ -184,7 +179,7 @@ export class Table {
     const revision = this.nextRevision();
     const object = deepFreeze({ ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } });
     this.objects.delete(key);
-    this.keys.splice(this.position(key), 1);
+    this.keys.remove(key);
     this.append({ type: 'DELETED', object, previous, key, revision });
     return object;
   }
@@ -194,7 +189,7 @@ export class Table {
     const revision = request.revision ?? now;
     if (revision > now) throw versionAhead(revision, now);
     const undone = revision === now ? undefined : this.undo(revision);
-    const keys = undone === undefined ? this.keys : this.keysAt(undone);
+    const keys = undone === undefined ? this.keys.sorted() : this.keysAt(undone);
     const prefix = request.namespace === undefined ? '' : `${request.namespace}/`;
     const limit = request.limit === undefined || request.limit <= 0 ? Infinity : request.limit;
     const items: ApiObject[] = [];
@@ -265,37 +260,20 @@ export class Table {
     for (const wake of woken) wake();
   }
 
-  private position(key: string): number {
-    return firstAfter(this.keys, key, true);
-  }
-
   /** What each key held at `revision`, for the keys written since; `undefined` means it did not exist. */
   private undo(revision: number): Map<string, ApiObject | undefined> {
     if (revision < this.forgotten) {
-      throw expired(
-        'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter.',
-      );
+      throw expired('The resourceVersion for the provided list is too old.');
     }
     const undone = new Map<string, ApiObject | undefined>();
     for (const event of this.eventsAfter(revision)) if (!undone.has(event.key)) undone.set(event.key, event.previous);
     return undone;
   }
 
-  private keysAt(undone: ReadonlyMap<string, ApiObject | undefined>): string[] {
+  private keysAt(undone: ReadonlyMap<string, ApiObject | undefined>): readonly string[] {
+    const keys = this.keys.sorted();
     const removed = [...undone.keys()].filter((key) => undone.get(key) !== undefined && !this.objects.has(key));
-    return removed.length === 0 ? this.keys : [...this.keys, ...removed].sort();
+    // Some of them may not have been swept out yet.
+    return removed.length === 0 ? keys : [...new Set([...keys, ...removed])].sort();
   }
-}
-
-/** The index of the first key ≥ `bound` (or > `bound` unless `inclusive`) in a sorted list. */
-function firstAfter(keys: readonly string[], bound: string, inclusive: boolean): number {
-  let low = 0;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const key = keys[middle] ?? '';
-    if (key < bound || (!inclusive && key === bound)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -9,6 +9,7 @@ import { createCertificateAuthority, issueServerCertificate, type CertificateAut
 import type { ArmContext, ArmDurations } from './armContext.ts';
 import { createServices, type Services } from './services.ts';
 import type { CapacityLimit } from './compute/capacity.ts';
+import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
 import type { QuotaLimits } from './compute/usages.ts';
 import type { RoleAssignment } from './directory/principals.ts';
@@ -35,6 +36,8 @@ export interface LocalArmOptions {
   readonly nodeResourceGroup?: string;
   /** The cluster itself, in its own group. */
   readonly cluster?: { readonly resourceGroup: string; readonly name: string };
+  /** The kubeconfig of the cluster, under the names that Azure would give; nobody gets one unless given. */
+  readonly kubeconfig?: (names: CredentialNames) => string | undefined;
   readonly durations?: Partial<ArmDurations>;
   /** Limits in vCPUs, where they differ from generous ones. */
   readonly quota?: QuotaLimits;
@@ -110,6 +113,7 @@ export class LocalArm {
       faults,
       quota: options.quota ?? {},
       restrictions: options.restrictions ?? [],
+      clusterCredentials: { cluster: this.cluster, kubeconfig: (names) => options.kubeconfig?.(names) },
     });
     const { store } = this.context;
     if (options.stateFile !== undefined) this.journal = new ResourceJournal(options.stateFile, store);

@@ -11,6 +11,7 @@ import { Skus, type SkuRestriction } from './compute/skus.ts';
 import { Usages, type QuotaLimits } from './compute/usages.ts';
 import { virtualMachineRoutes } from './compute/virtualMachineRoutes.ts';
 import { AgentPools } from './containerservice/agentPools.ts';
+import { clusterCredentialRoutes, type ClusterCredentialsOptions } from './containerservice/clusterCredentials.ts';
 import { ClusterNodes } from './containerservice/clusterNodes.ts';
 import { MachinesApi } from './containerservice/machines.ts';
 import { clusterKinds, clusterReadRoutes } from './containerservice/managedClusters.ts';
@@ -45,6 +46,7 @@ export interface ServicesOptions {
   readonly faults: FaultPlan;
   readonly quota: QuotaLimits;
   readonly restrictions: readonly SkuRestriction[];
+  readonly clusterCredentials: ClusterCredentialsOptions;
 }
 
 export interface Services {
@@ -131,6 +133,7 @@ export function createServices(options: ServicesOptions): Services {
     ...skus.routes(),
     ...images.routes(),
     ...clusterReadRoutes(context),
+    ...clusterCredentialRoutes(context, options.clusterCredentials),
     ...pools.routes(),
     ...machinesApi.routes(pools),
     ...nodeBootstrappingRoutes(context),

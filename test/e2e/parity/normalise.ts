@@ -17,6 +17,13 @@ const VERSION_IN_MESSAGE = /(resource version: ?|current: ?|in record )\(?\d+\)?
 const TOKEN = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 const NODE_PORT_RANGE = [30_000, 32_767] as const;
 
+/**
+ * A loop of the real server that looks after addresses every few minutes. When it looks while a service is being made, it
+ * leaves a warning: it says when it looked, nothing about the service.
+ */
+const REPAIRER = 'ipallocator-repair-controller';
+const EMPTY_EVENTS = /Events:\n +Type .*\n +-+ .*\n(?! )/;
+
 export class Normaliser {
   private readonly seen = new Map<string, string>();
   private readonly suffixes: string[] = [];
@@ -68,10 +75,12 @@ export class Normaliser {
       .replaceAll(/\/tmp\/(LIVE|MERGED)-\d+/g, '/tmp/$1')
       .replaceAll(AGE, '<age>')
       .replaceAll(/<invalid>/g, '<age>');
-    return named
+    const tight = named
       .split('\n')
+      .filter((line) => !line.includes(REPAIRER))
       .map((line) => line.replaceAll(/(?<=\S) {2,}/g, '  ').trimEnd())
       .join('\n');
+    return named.includes(REPAIRER) ? tight.replace(EMPTY_EVENTS, 'Events:  <none>\n') : tight;
   }
 
   private name(kind: string, value: string): string {

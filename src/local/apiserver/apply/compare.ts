@@ -17,11 +17,16 @@ const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
 
 export function compare(shape: Shape, before: Fields, after: Fields): Comparison {
   if (before === after) return SAME;
+  if (isNothing(before)) return { ...SAME, added: inside(shape, after) ?? EMPTY };
   const collected = new Collected();
-  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+  const takeField = (name: string): void => {
+    const [old, current] = [before[name], after[name]];
+    if (old === current) return;
     const child = shape.field(name);
-    if (child !== undefined) collected.take(`f:${name}`, compareValues(child, before[name], after[name]));
-  }
+    if (child !== undefined) collected.take(`f:${name}`, compareValues(child, old, current));
+  };
+  for (const name of Object.keys(before)) takeField(name);
+  for (const name of Object.keys(after)) if (!Object.hasOwn(before, name)) takeField(name);
   return collected.result();
 }
 
@@ -67,23 +72,36 @@ function compareValues(shape: Shape, before: unknown, after: unknown): Outcome {
 
 /** A value that came or went as a whole, with everything inside it. */
 function wholly(change: 'added' | 'removed', shape: Shape, value: unknown): Outcome {
-  const children = inside(change, shape, value);
+  const children = inside(shape, value);
   if (children === undefined || isEmpty(children)) return change;
   return { ...SAME, [change]: memberNode(children) };
 }
 
 /** The fields within a value, as if compared with nothing; `undefined` for what is owned as one value. */
-function inside(change: 'added' | 'removed', shape: Shape, value: unknown): FieldSet | undefined {
+function inside(shape: Shape, value: unknown): FieldSet | undefined {
   if (shape.atomic || shape.form === 'scalar') return undefined;
+  const result: Record<string, FieldSet> = {};
   if (isFields(value)) {
-    const [before, after] = change === 'added' ? [{}, value] : [value, {}];
-    return compare(shape, before, after)[change];
+    for (const name of Object.keys(value)) {
+      const child = value[name] === undefined ? undefined : shape.field(name);
+      if (child !== undefined) result[`f:${name}`] = memberNode(inside(child, value[name]) ?? EMPTY);
+    }
+    return result;
   }
   if (!Array.isArray(value) || shape.listType === 'atomic') return undefined;
-  return (change === 'added' ? compareLists(shape, [], value) : compareLists(shape, value, []))[change];
+  for (const item of value as readonly unknown[]) {
+    result[itemElement(shape, item) ?? ''] = memberNode(inside(shape.items, item) ?? EMPTY);
+  }
+  return result;
+}
+
+function isNothing(fields: Fields): boolean {
+  for (const _name in fields) return false;
+  return true;
 }
 
 function compareLists(shape: Shape, before: readonly unknown[], after: readonly unknown[]): Comparison {
+  if (before.length === 0) return { ...SAME, added: inside(shape, after) ?? EMPTY };
   const collected = new Collected();
   const old = new Map(before.map((item) => [itemElement(shape, item) ?? '', item]));
   const current = new Map(after.map((item) => [itemElement(shape, item) ?? '', item]));

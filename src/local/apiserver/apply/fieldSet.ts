@@ -16,7 +16,8 @@ const SELF = '.';
 const EMPTY: FieldSet = Object.freeze({});
 
 export function isEmpty(set: FieldSet): boolean {
-  return Object.keys(set).length === 0;
+  for (const _element in set) return false;
+  return true;
 }
 
 /** Whether the path that leads to this node is itself a member. */
@@ -40,6 +41,8 @@ function build(member: boolean, children: FieldSet): FieldSet | undefined {
 }
 
 export function union(left: FieldSet, right: FieldSet): FieldSet {
+  if (isEmpty(right)) return left;
+  if (isEmpty(left)) return right;
   const result: Record<string, FieldSet> = { ...left };
   for (const [element, node] of Object.entries(right)) {
     const other = result[element];
@@ -109,6 +112,10 @@ export function elementText(element: string): string {
 export function itemElement(shape: Shape, item: unknown): string | undefined {
   if (shape.listType === 'set') return `v:${JSON.stringify(item)}`;
   if (shape.listType !== 'map' || !isFields(item)) return undefined;
+  const [only, another] = shape.listKeys;
+  const value = only === undefined ? undefined : item[only];
+  // Nearly all lists have one key, and its value is a text.
+  if (another === undefined && typeof value === 'string') return `k:{${JSON.stringify(only)}:${JSON.stringify(value)}}`;
   const key: Fields = {};
   for (const name of [...shape.listKeys].sort()) {
     const value = item[name] ?? shape.items.field(name)?.defaultValue;

@@ -52,7 +52,10 @@ const UNOWNED: FieldSet = {
   },
 };
 
-export const withoutUnowned = (set: FieldSet): FieldSet => difference(set, UNOWNED);
+export function withoutUnowned(set: FieldSet): FieldSet {
+  const mentions = 'f:metadata' in set || 'f:apiVersion' in set || 'f:kind' in set;
+  return mentions ? difference(set, UNOWNED) : set;
+}
 
 function decode(object: ApiObject | undefined): Entry[] {
   return (object?.metadata.managedFields ?? []).flatMap((entry) =>

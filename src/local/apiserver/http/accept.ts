@@ -1,4 +1,6 @@
 /** Content negotiation. In: an Accept header. Out: the first form in it that the server can produce. */
+import { notAcceptable, unknownForm } from '../status.ts';
+
 export interface Accepted {
   readonly as: 'json' | 'yaml' | 'table' | 'partialMetadata' | 'partialMetadataList' | 'aggregatedDiscovery';
   /** Version of the representation, for tables, metadata and discovery. */
@@ -12,6 +14,18 @@ const FORMS: Readonly<Record<string, Accepted['as']>> = {
   APIGroupDiscoveryList: 'aggregatedDiscovery',
 };
 
+const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+const STREAMS = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+const META = 'meta.k8s.io';
+
+/** Why nothing in the header can be served; collections can be watched, too. */
+export function refuseAccept(header: string | undefined, isCollection: boolean): Error {
+  const types = (header ?? '').split(',').map((entry) => (entry.split(';')[0] ?? '').trim());
+  const isForm = types.includes('application/json') || types.includes('application/yaml');
+  if (isForm) return unknownForm(MEDIA_TYPES);
+  return notAcceptable(isCollection ? [...MEDIA_TYPES, ...STREAMS] : MEDIA_TYPES);
+}
+
 /** `undefined` when nothing in the header can be served (protobuf only, for example). */
 export function negotiate(header: string | undefined): Accepted | undefined {
   for (const entry of (header ?? '*/*').split(',')) {
@@ -23,7 +37,9 @@ export function negotiate(header: string | undefined): Accepted | undefined {
     if (as === undefined) return { as: 'json', version: 'v1' };
     const form = FORMS[as];
     const version = values.get('v') ?? 'v1';
-    if (form === 'aggregatedDiscovery' && version !== 'v2' && version !== 'v2beta1') continue;
+    const isDiscovery = form === 'aggregatedDiscovery';
+    if (isDiscovery ? version !== 'v2' && version !== 'v2beta1' : version !== 'v1' && version !== 'v1beta1') continue;
+    if (!isDiscovery && (values.get('g') ?? META) !== META) continue;
     if (form !== undefined) return { as: form, version };
   }
   return undefined;

@@ -9,6 +9,7 @@ import type { User } from '../access/user.ts';
 import type { Objects } from '../objects.ts';
 import { methodNotAllowed, unknownPath } from '../status.ts';
 import { negotiate } from './accept.ts';
+import { answerAggregated, findAggregated, type AggregatedResource, type ListedResource } from './aggregatedApi.ts';
 import {
   aggregatedDiscovery,
   legacyGroup,
@@ -18,6 +19,7 @@ import {
   REVIEWS,
 } from './discovery.ts';
 import { failureResponse } from './failure.ts';
+import type { KubeletDoor } from './kubeletDoor.ts';
 import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import { OpenApi } from './openApi.ts';
 import { parseObject } from './decodeBody.ts';
@@ -43,7 +45,18 @@ const OPEN_API_PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+pro
 const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 const CHECKS = ['ping', 'store'];
 
+export interface ApiHandlerOptions {
+  readonly clock: Clock;
+  /** Who a bearer token belongs to. */
+  readonly authenticate: (token: string) => User | undefined;
+  /** What other servers serve through this one. */
+  readonly aggregated?: readonly AggregatedResource[] | undefined;
+  /** Who answers for pods' logs; nobody unless given. */
+  readonly kubelets?: KubeletDoor | undefined;
+}
+
 export class ApiHandler {
+  private readonly aggregated: readonly AggregatedResource[];
   private readonly objects: Objects;
   private readonly resources: ResourceHandler;
   private readonly openApi: OpenApi;
@@ -51,13 +64,14 @@ export class ApiHandler {
   private readonly authorizer: Authorizer;
   private readonly authenticate: (token: string) => User | undefined;
 
-  /** `authenticate`: who a bearer token belongs to. */
-  constructor(objects: Objects, clock: Clock, authenticate: (token: string) => User | undefined) {
+  constructor(objects: Objects, options: ApiHandlerOptions) {
+    const { clock, authenticate } = options;
     this.objects = objects;
     this.clock = clock;
+    this.aggregated = options.aggregated ?? [];
     this.authorizer = new Authorizer(objects.store);
     this.authenticate = authenticate;
-    this.resources = new ResourceHandler(objects, clock);
+    this.resources = new ResourceHandler(objects, clock, options.kubelets);
     this.openApi = new OpenApi(objects.catalog);
   }
 
@@ -89,13 +103,13 @@ export class ApiHandler {
         if (isGuarded(resource)) checkEscalation(this.authorizer, request.user, resource, draft, live);
       });
     }
+    const aggregated = findAggregated(this.aggregated, path);
+    if (aggregated !== undefined) return answerAggregated(request, path, aggregated, this.clock);
     const review = REVIEWS.find(
       (one) => one.group === path.group && one.version === path.version && one.name === path.plural,
     );
     if (review === undefined) {
-      const isServed = this.objects.catalog
-        .all()
-        .some((one) => one.group === path.group && one.version === path.version);
+      const isServed = this.listed().some((one) => one.group === path.group && one.version === path.version);
       if (isServed) throw unknownPath();
       return textResponse('404 page not found\n', 404);
     }
@@ -136,7 +150,7 @@ export class ApiHandler {
   }
 
   private discovery(request: ApiRequest, path: string): ApiResponse {
-    const resources = this.objects.catalog.all();
+    const resources = this.listed();
     const accepted = negotiate(request.headers['accept']);
     if (path === '/api' || path === '/apis') {
       if (accepted?.as === 'aggregatedDiscovery') {
@@ -178,10 +192,14 @@ export class ApiHandler {
     };
   }
 
+  private listed(): readonly ListedResource[] {
+    return [...this.objects.catalog.all(), ...this.aggregated];
+  }
+
   private paths(): string[] {
-    const groups = this.objects.catalog
-      .all()
-      .map(({ group, version }) => (group === '' ? `/api/${version}` : `/apis/${group}/${version}`));
+    const groups = this.listed().map(({ group, version }) =>
+      group === '' ? `/api/${version}` : `/apis/${group}/${version}`,
+    );
     return [
       ...new Set([
         '/api',

@@ -1,7 +1,8 @@
 /** What the server offers, in both forms that clients ask for. In: the catalogue. Out: discovery documents. */
 import { createHash } from 'node:crypto';
 
-import type { Action, Resource } from '../resource.ts';
+import type { Action } from '../resource.ts';
+import type { ListedResource } from './aggregatedApi.ts';
 
 interface GroupVersions {
   readonly group: string;
@@ -63,12 +64,12 @@ function rankOf(group: string): number {
 }
 
 /** Lets clients notice that the stored form of a kind has changed. */
-function storageVersionHash(resource: Resource): string {
+function storageVersionHash(resource: ListedResource): string {
   const stored = resource.storageKind ?? `${resource.group}/${resource.version}/${resource.kind}`;
   return createHash('sha256').update(stored).digest().subarray(0, 8).toString('base64');
 }
 
-function groupsOf(resources: readonly Resource[]): GroupVersions[] {
+function groupsOf(resources: readonly ListedResource[]): GroupVersions[] {
   const versions = new Map<string, Set<string>>();
   for (const { group, version } of [...resources, ...REVIEWS]) {
     versions.set(group, (versions.get(group) ?? new Set()).add(version));
@@ -84,11 +85,11 @@ function groupDocument({ group, versions }: GroupVersions): object {
   return { name: group, versions: listed, preferredVersion: listed[0] };
 }
 
-export function legacyGroupList(resources: readonly Resource[]): object {
+export function legacyGroupList(resources: readonly ListedResource[]): object {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groupsOf(resources).map(groupDocument) };
 }
 
-export function legacyGroup(resources: readonly Resource[], group: string): object | undefined {
+export function legacyGroup(resources: readonly ListedResource[], group: string): object | undefined {
   const found = groupsOf(resources).find((entry) => entry.group === group);
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...groupDocument(found) };
 }
@@ -108,7 +109,11 @@ interface Entry {
   readonly name: string;
 }
 
-export function legacyResourceList(resources: readonly Resource[], group: string, version: string): object | undefined {
+export function legacyResourceList(
+  resources: readonly ListedResource[],
+  group: string,
+  version: string,
+): object | undefined {
   const entries: Entry[] = [];
   for (const resource of resources) {
     if (resource.group !== group || resource.version !== version) continue;
@@ -152,7 +157,7 @@ export function legacyResourceList(resources: readonly Resource[], group: string
 
 const byName = (left: Entry, right: Entry): number => (left.name < right.name ? -1 : 1);
 
-function subresources(resource: Resource): (Action & { readonly verbs: readonly string[] })[] {
+function subresources(resource: ListedResource): (Action & { readonly verbs: readonly string[] })[] {
   const { group, version, kind } = resource;
   return [
     ...resource.actions.map((action) => ({ ...action, verbs: action.verbs ?? ['create'] })),
@@ -164,7 +169,7 @@ function subresources(resource: Resource): (Action & { readonly verbs: readonly 
 }
 
 /** `apidiscovery.k8s.io`: everything below `/api` or `/apis` in one document. */
-export function aggregatedDiscovery(resources: readonly Resource[], core: boolean, version: string): object {
+export function aggregatedDiscovery(resources: readonly ListedResource[], core: boolean, version: string): object {
   const groups = core ? [{ group: '', versions: ['v1'] }] : groupsOf(resources);
   return {
     kind: 'APIGroupDiscoveryList',
@@ -182,12 +187,12 @@ export function aggregatedDiscovery(resources: readonly Resource[], core: boolea
 }
 
 /** Built-in kinds leave out of a response kind what the document already says. */
-function responseKind(resource: Resource, of: { group: string; version: string; kind: string }): object {
+function responseKind(resource: ListedResource, of: { group: string; version: string; kind: string }): object {
   const isOwn = !resource.custom && of.group === resource.group && of.version === resource.version;
   return isOwn ? { group: '', version: '', kind: of.kind } : { group: of.group, version: of.version, kind: of.kind };
 }
 
-function aggregatedResources(resources: readonly Resource[], group: string, version: string): object[] {
+function aggregatedResources(resources: readonly ListedResource[], group: string, version: string): object[] {
   const served = resources
     .filter((resource) => resource.group === group && resource.version === version)
     .map((resource) => {

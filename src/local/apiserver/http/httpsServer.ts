@@ -208,7 +208,7 @@ async function send(request: Incoming, response: Outgoing, answer: ApiResponse, 
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
     response.setHeader(name, typeof value === 'string' ? value : [...value]);
   }
-  response.setHeader('content-type', answer.contentType);
+  if (answer.contentType !== '') response.setHeader('content-type', answer.contentType);
   response.setHeader('cache-control', answer.headers?.['cache-control'] ?? 'no-cache, private');
   response.statusCode = answer.code;
   // Whoever still has something to send cannot use this connection for another request.

@@ -14,16 +14,16 @@ import {
   badRequest,
   internalError,
   methodNotAllowed,
-  notAcceptable,
   notFound,
   notForLists,
   successStatus,
   unknownPath,
 } from '../status.ts';
 import { bindPod, evictPod, readScale, writeScale } from '../subresources.ts';
-import { negotiate, type Accepted } from './accept.ts';
+import { negotiate, refuseAccept, type Accepted } from './accept.ts';
 import { parseObject, parsePatch } from './decodeBody.ts';
 import { failureResponse } from './failure.ts';
+import { containerOf, logOptions, type KubeletDoor } from './kubeletDoor.ts';
 import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import { deleteOptions, isWatch, patchType, readRequest, writeRequest } from './requestOptions.ts';
 import type { ResourcePath } from './requestPath.ts';
@@ -35,8 +35,8 @@ const WRITABLE = new Set(['status', 'scale', 'finalize', 'approval', 'ephemeralc
 /** What only a node's kubelet could answer. */
 const KUBELET = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
 const YAML = { sortMapEntries: true } as const;
-const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 
+const NOTHING: ApiResponse = { code: 204, contentType: '', body: '' };
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
 interface Notes {
@@ -44,13 +44,18 @@ interface Notes {
   readonly guard: NonNullable<WriteRequest['guard']>;
 }
 
+const isCollectionRead = ({ method }: ApiRequest, { name }: ResourcePath): boolean =>
+  method === 'GET' && name === undefined;
+
 export class ResourceHandler {
   private readonly objects: Objects;
   private readonly clock: Clock;
+  private readonly kubelets: KubeletDoor | undefined;
 
-  constructor(objects: Objects, clock: Clock) {
+  constructor(objects: Objects, clock: Clock, kubelets: KubeletDoor | undefined) {
     this.objects = objects;
     this.clock = clock;
+    this.kubelets = kubelets;
   }
 
   /** `guard`: the writer's right to write just this object. */
@@ -61,7 +66,7 @@ export class ResourceHandler {
     guard: NonNullable<WriteRequest['guard']>,
   ): ApiResponse {
     const accepted = negotiate(request.headers['accept']);
-    if (accepted === undefined) throw notAcceptable(MEDIA_TYPES);
+    if (accepted === undefined) throw refuseAccept(request.headers['accept'], isCollectionRead(request, path));
     if (resource.namespaced ? path.name !== undefined && path.namespace === undefined : path.namespace !== undefined) {
       throw unknownPath();
     }
@@ -126,9 +131,8 @@ export class ResourceHandler {
     switch (request.method) {
       case 'GET': {
         const object = this.objects.get(resource, namespace, name);
-        // Upstream has nothing to say about the logs of a pod without a node, and says it politely.
-        if (subresource === 'log' && (textAt(object, 'spec', 'nodeName') ?? '') === '') return textResponse('');
-        if (subresource !== undefined && KUBELET.has(subresource)) throw this.noKubelet(object);
+        if (subresource === 'log') return this.logs(request, object);
+        if (subresource !== undefined && KUBELET.has(subresource)) throw this.noEntry(request, object, subresource);
         return subresource === 'scale'
           ? this.one(request, readScale(resource, object), { ...resource, columns: scaleColumns }, accepted, 200)
           : this.one(request, object, resource, accepted, 200);
@@ -213,7 +217,7 @@ export class ResourceHandler {
       case 'attach':
       case 'portforward':
       case 'proxy':
-        throw this.noKubelet(this.objects.get(resource, namespace, name));
+        throw this.noEntry(request, this.objects.get(resource, namespace, name), path.subresource ?? '');
       case 'token': {
         const account = this.objects.get(resource, namespace, name);
         const body = parseObject(request, 'TokenRequest');
@@ -310,7 +314,21 @@ export class ResourceHandler {
     return { code: 200, contentType: 'application/json', body: lines };
   }
 
-  /** Nodes here have no address to call: what a client hears when its pod has no node, or a node that does not answer. */
+  private logs(request: ApiRequest, pod: ApiObject): ApiResponse {
+    const options = logOptions(request, pod, this.clock.now());
+    // Upstream has nothing to say about the logs of a pod without a node, and says it politely.
+    if ((textAt(pod, 'spec', 'nodeName') ?? '') === '') return NOTHING;
+    const body = this.kubelets?.logs(pod, options, request.signal);
+    if (body === undefined) throw this.noKubelet(pod);
+    return { ...textResponse(''), body };
+  }
+
+  private noEntry(request: ApiRequest, object: ApiObject, way: string): Error {
+    if (way === 'exec' || way === 'attach') containerOf(object, request.query.get('container') ?? '');
+    return this.kubelets?.refuseEntry(object, way) ?? this.noKubelet(object);
+  }
+
+  /** Nodes without a kubelet have no address to call: what a client hears when its pod has no node, or a node that does not answer. */
   private noKubelet(object: ApiObject): Error {
     const node = textAt(object, 'spec', 'nodeName') ?? '';
     const { name } = object.metadata;

@@ -2,6 +2,7 @@
 import type { ApiObject } from '../fields.ts';
 import type { Resource } from '../resource.ts';
 
+type TableShape = Pick<Resource, 'columns' | 'rowConditions'>;
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 interface TableMetadata {
@@ -11,7 +12,7 @@ interface TableMetadata {
 }
 
 export function renderTable(
-  resource: Resource,
+  resource: TableShape,
   objects: readonly ApiObject[],
   metadata: TableMetadata,
   include: IncludeObject,
@@ -33,7 +34,7 @@ export function renderTable(
   };
 }
 
-function renderRow(resource: Resource, object: ApiObject, include: IncludeObject, now: number): object {
+function renderRow(resource: TableShape, object: ApiObject, include: IncludeObject, now: number): object {
   const cells = resource.columns.map((column) => column.cell(object, now));
   const conditions = resource.rowConditions?.(object);
   const shown = conditions === undefined ? { cells } : { cells, conditions };

@@ -2,7 +2,7 @@
 import { ensureFields, fieldsAt, sameJson, setDefaults, textAt, type ApiObject } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { configKeyProblems } from '../names.ts';
-import { forbiddenChange, invalidValue, required, type FieldError } from '../status.ts';
+import { forbiddenChange, invalidValue, required, tooLong, type FieldError } from '../status.ts';
 
 export const secretStrategy: Strategy = {
   tracksGeneration: false,
@@ -20,7 +20,7 @@ export const secretStrategy: Strategy = {
     return certificate.includes('-----BEGIN') ? [] : ['tls: failed to find any PEM data in certificate input'];
   },
   validate(draft, old) {
-    const errors = [...checkSecretType(draft), ...immutableData(draft, old)];
+    const errors = [...checkSize(draft, 'data'), ...checkSecretType(draft), ...immutableData(draft, old)];
     if (old !== undefined && draft['type'] !== old['type']) {
       errors.push(invalidValue('type', draft['type'], 'field is immutable'));
     }
@@ -53,8 +53,21 @@ function checkSecretType(draft: ApiObject): FieldError[] {
 
 export const configMapStrategy: Strategy = {
   tracksGeneration: false,
-  validate: (draft, old) => immutableData(draft, old),
+  // Upstream has no name for both maps together.
+  validate: (draft, old) => [...checkSize(draft, '[]'), ...immutableData(draft, old)],
 };
+
+/** What etcd takes well. */
+const MOST_BYTES = 1024 * 1024;
+
+function checkSize(draft: ApiObject, field: string): FieldError[] {
+  const encoded = Object.values(fieldsAt(draft, draft.kind === 'Secret' ? 'data' : 'binaryData') ?? {});
+  const plain = draft.kind === 'Secret' ? [] : Object.values(fieldsAt(draft, 'data') ?? {});
+  const bytes =
+    encoded.reduce((sum: number, value) => sum + Buffer.byteLength(String(value), 'base64'), 0) +
+    plain.reduce((sum: number, value) => sum + Buffer.byteLength(String(value)), 0);
+  return bytes > MOST_BYTES ? [tooLong(field, MOST_BYTES)] : [];
+}
 
 function immutableData(draft: ApiObject, old: ApiObject | undefined): FieldError[] {
   const errors: FieldError[] = [];

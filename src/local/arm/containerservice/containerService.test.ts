@@ -262,6 +262,32 @@ describe('the container service through @azure/arm-containerservice', () => {
     expect((await fixture.ask(machineAt('m-one'))).status).toBe(404);
   });
 
+  it('hands out the kubeconfig of the cluster that has an API server', async () => {
+    const { managedClusters } = fixture.containers;
+    await expect(managedClusters.listClusterUserCredentials('local', 'local')).rejects.toMatchObject({
+      code: 'OperationNotAllowed',
+      statusCode: 409,
+    });
+    const kubeconfig = (names: object): string => JSON.stringify(names);
+    const other = await ArmFixture.start({ kubeconfig });
+    try {
+      const { managedClusters: served } = other.containers;
+      const read = ({ kubeconfigs = [] }: { kubeconfigs?: { name?: string; value?: Uint8Array }[] }): unknown =>
+        kubeconfigs.map(({ name, value }) => [name, JSON.parse(Buffer.from(value ?? []).toString()) as unknown]);
+      expect(read(await served.listClusterAdminCredentials('local', 'local'))).toEqual([
+        ['clusterAdmin', { cluster: 'local', user: 'clusterAdmin_local_local', context: 'local-admin' }],
+      ]);
+      expect(read(await served.listClusterUserCredentials('LOCAL', 'Local'))).toEqual([
+        ['clusterUser', { cluster: 'local', user: 'clusterUser_LOCAL_local', context: 'local' }],
+      ]);
+      await expect(served.listClusterAdminCredentials('local', 'nobody')).rejects.toMatchObject({
+        code: 'ResourceNotFound',
+      });
+    } finally {
+      await other.close();
+    }
+  });
+
   it('keeps maintenance configurations', async () => {
     const { maintenanceConfigurations: configurations } = fixture.containers;
     const window = {

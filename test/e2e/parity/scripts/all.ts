@@ -7,6 +7,7 @@ import { deletingScripts } from './deleting.ts';
 import { discoveryScripts } from './discovery.ts';
 import { patchingScripts } from './patching.ts';
 import { podTableScripts } from './podTables.ts';
+import { protocolScripts } from './protocol.ts';
 import { readingScripts } from './reading.ts';
 import { subresourceScripts } from './subresources.ts';
 import { tableScripts } from './tables.ts';
@@ -24,4 +25,5 @@ export const scripts: readonly Script[] = [
   ...tableScripts,
   ...customResourceScripts,
   ...validationScripts,
+  ...protocolScripts,
 ];

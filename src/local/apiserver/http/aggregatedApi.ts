@@ -1,0 +1,94 @@
+/**
+ * An API group that another server brings and this one passes on, as metrics-server's. In: objects made at the moment of
+ * asking. Out: lists, single objects and tables of them, read only.
+ */
+import type { Clock } from '../../../clock/clock.ts';
+import type { ApiObject } from '../fields.ts';
+import { apiVersionText, type Resource } from '../resource.ts';
+import { objectPredicate, parseFieldSelector, parseLabelSelector } from '../selectors.ts';
+import { methodNotAllowed, notFound, unknownPath } from '../status.ts';
+import { negotiate, refuseAccept } from './accept.ts';
+import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import type { ResourcePath } from './requestPath.ts';
+import { includeObject, partialMetadata, renderTable } from './table.ts';
+
+/** What discovery tells of a resource. */
+export type ListedResource = Pick<
+  Resource,
+  | 'group'
+  | 'version'
+  | 'kind'
+  | 'plural'
+  | 'singular'
+  | 'listKind'
+  | 'namespaced'
+  | 'shortNames'
+  | 'categories'
+  | 'custom'
+  | 'hasStatus'
+  | 'scale'
+  | 'actions'
+  | 'verbs'
+  | 'storageKind'
+>;
+
+export interface AggregatedResource extends ListedResource, Pick<Resource, 'columns'> {
+  /** Everything there is, of one namespace when it is given. */
+  all(namespace: string | undefined): readonly ApiObject[];
+  /** The word for it in "… not found", where it is not the plural. */
+  readonly notFoundPlural: string;
+  /** Where the server that brings it would be. */
+  readonly service: { readonly namespace: string; readonly name: string; readonly port: number };
+}
+
+export function findAggregated(
+  resources: readonly AggregatedResource[],
+  path: ResourcePath,
+): AggregatedResource | undefined {
+  return resources.find(
+    ({ group, version, plural }) => group === path.group && version === path.version && plural === path.plural,
+  );
+}
+
+export function answerAggregated(
+  request: ApiRequest,
+  path: ResourcePath,
+  resource: AggregatedResource,
+  clock: Clock,
+): ApiResponse {
+  if (path.subresource !== undefined || (!resource.namespaced && path.namespace !== undefined)) throw unknownPath();
+  if (request.method !== 'GET' || request.query.get('watch') === 'true') throw methodNotAllowed();
+  const accepted = negotiate(request.headers['accept']);
+  if (accepted === undefined) throw refuseAccept(request.headers['accept'], path.name === undefined);
+  const selected = select(request, resource.all(path.namespace), path.name);
+  if (path.name !== undefined && selected.length === 0) {
+    const name = path.namespace === undefined ? path.name : `${path.namespace}/${path.name}`;
+    throw notFound({ group: resource.group, plural: resource.notFoundPlural }, name);
+  }
+  const include = includeObject(request.query.get('includeObject'));
+  if (accepted.as === 'table') {
+    return jsonResponse(renderTable(resource, selected, {}, include, clock.now(), accepted.version));
+  }
+  if (accepted.as === 'partialMetadataList' || accepted.as === 'partialMetadata') {
+    const items = selected.map(partialMetadata);
+    const list = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata: {}, items };
+    return jsonResponse(path.name === undefined ? list : items[0]);
+  }
+  if (path.name !== undefined) return jsonResponse(selected[0]);
+  // Items of a typed list do not repeat what the list says.
+  const items = selected.map(({ kind: _kind, apiVersion: _version, ...item }) => item);
+  return jsonResponse({ kind: resource.listKind, apiVersion: apiVersionText(resource), metadata: {}, items });
+}
+
+function select({ query }: ApiRequest, all: readonly ApiObject[], name: string | undefined): readonly ApiObject[] {
+  if (name !== undefined) return all.filter(({ metadata }) => metadata.name === name);
+  const labels = parseLabelSelector(query.get('labelSelector') ?? undefined);
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? undefined, SELECTABLE, true);
+  const matches = objectPredicate(labels, fields);
+  return matches === undefined ? all : all.filter(matches);
+}
+
+const SELECTABLE = {
+  'metadata.name': ({ metadata }: ApiObject): string => metadata.name,
+  'metadata.namespace': ({ metadata }: ApiObject): string => metadata.namespace ?? '',
+};

@@ -1,0 +1,78 @@
+/**
+ * What the API server passes on to a pod's kubelet: logs, and the ways into a container. In: a request on such a
+ * subresource. Out: the kubelet's answer, or the refusal that upstream has before it asks one.
+ */
+import { listAt, textAt, type ApiObject } from '../fields.ts';
+import { badRequest, invalid, invalidValue, type FieldError } from '../status.ts';
+import type { ApiRequest } from './message.ts';
+
+export interface LogOptions {
+  readonly container: string;
+  readonly follow: boolean;
+  readonly previous: boolean;
+  readonly timestamps: boolean;
+  readonly tailLines: number | undefined;
+  readonly limitBytes: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly since: number | undefined;
+}
+
+/** The kubelets of a cluster, as far as they answer. */
+export interface KubeletDoor {
+  /** The lines of a container, or undefined when the pod's node does not answer. Throws what a kubelet refuses. */
+  logs(pod: ApiObject, options: LogOptions, signal: AbortSignal): AsyncIterable<string> | undefined;
+  /** Why nobody can go into a container of this pod; undefined when its node does not answer. */
+  refuseEntry(pod: ApiObject, way: string): Error | undefined;
+}
+
+export function logOptions({ query }: ApiRequest, pod: ApiObject, now: number): LogOptions {
+  const number = (name: string): number | undefined => {
+    const text = query.get(name);
+    if (text === null || text === '') return undefined;
+    if (/^-?\d+$/.test(text)) return Number(text);
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  };
+  const [tailLines, limitBytes, sinceSeconds] = ['tailLines', 'limitBytes', 'sinceSeconds'].map(number);
+  const sinceTime = query.get('sinceTime') ?? '';
+  const errors: FieldError[] = [];
+  if (tailLines !== undefined && tailLines < 0) {
+    errors.push(invalidValue('tailLines', tailLines, 'must be greater than or equal to 0'));
+  }
+  if (limitBytes !== undefined && limitBytes < 1) {
+    errors.push(invalidValue('limitBytes', limitBytes, 'must be greater than 0'));
+  }
+  if (sinceSeconds !== undefined && sinceSeconds < 1) {
+    errors.push(invalidValue('sinceSeconds', sinceSeconds, 'must be greater than 0'));
+  }
+  if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, pod.metadata.name, errors);
+  const flag = (name: string): boolean => ['true', '1'].includes(query.get(name) ?? '');
+  return {
+    container: containerOf(pod, query.get('container') ?? ''),
+    follow: flag('follow'),
+    previous: flag('previous'),
+    timestamps: flag('timestamps'),
+    tailLines,
+    limitBytes,
+    since: sinceSeconds === undefined ? moment(sinceTime) : now - sinceSeconds * 1000,
+  };
+}
+
+function moment(text: string): number | undefined {
+  const parsed = Date.parse(text);
+  return Number.isNaN(parsed) ? undefined : parsed;
+}
+
+const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+
+/** The container that is meant: the only one when none is named. */
+export function containerOf(pod: ApiObject, asked: string): string {
+  const all = CONTAINERS.flatMap((field) => listAt(pod, 'spec', field).map((one) => textAt(one, 'name') ?? ''));
+  const { name } = pod.metadata;
+  if (asked !== '') {
+    if (all.includes(asked)) return asked;
+    throw badRequest(`container ${asked} is not valid for pod ${name}`);
+  }
+  const [only, another] = all;
+  if (only !== undefined && another === undefined) return only;
+  throw badRequest(`a container name must be specified for pod ${name}, choose one of: [${all.join(' ')}]`);
+}

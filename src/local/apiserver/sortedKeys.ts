@@ -1,0 +1,68 @@
+/**
+ * The keys of a table in order: lists and pages go in key order, as etcd's do. In: keys that come and go, in any order.
+ * Out: a sorted list. Most writes are not followed by a list, so sorting waits until somebody asks.
+ */
+
+/** So few new keys are cheaper put in one by one. */
+const FEW = 16;
+
+export class SortedKeys {
+  private keys: string[] = [];
+  /** Came since somebody asked. */
+  private fresh: string[] = [];
+  /** Went, but are still in the list. */
+  private readonly gone = new Set<string>();
+
+  /** `key` must not be there. */
+  add(key: string): void {
+    if (!this.gone.delete(key)) this.fresh.push(key);
+  }
+
+  /** `key` must be there. */
+  remove(key: string): void {
+    this.gone.add(key);
+  }
+
+  /** Sorted, without doubles; keys that have gone may still be in it. Not to be kept over a write. */
+  sorted(): readonly string[] {
+    if (this.gone.size > FEW && this.gone.size > this.keys.length / 2) this.sweep();
+    if (this.fresh.length === 0) return this.keys;
+    if (this.fresh.length <= FEW) {
+      for (const key of this.fresh) this.keys.splice(firstAfter(this.keys, key, true), 0, key);
+    } else {
+      this.keys = merged(this.keys, this.fresh.sort());
+    }
+    this.fresh = [];
+    return this.keys;
+  }
+
+  private sweep(): void {
+    this.keys = this.keys.filter((key) => !this.gone.has(key));
+    this.fresh = this.fresh.filter((key) => !this.gone.has(key));
+    this.gone.clear();
+  }
+}
+
+function merged(left: readonly string[], right: readonly string[]): string[] {
+  const result: string[] = [];
+  let index = 0;
+  for (const key of right) {
+    for (let next = left[index]; next !== undefined && next < key; next = left[++index]) result.push(next);
+    result.push(key);
+  }
+  for (let next = left[index]; next !== undefined; next = left[++index]) result.push(next);
+  return result;
+}
+
+/** The index of the first key ≥ `bound` (or > `bound` unless `inclusive`) in a sorted list. */
+export function firstAfter(keys: readonly string[], bound: string, inclusive: boolean): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const key = keys[middle] ?? '';
+    if (key < bound || (!inclusive && key === bound)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,58 @@
+/**
+ * Kubeconfigs of clusters, as `az aks get-credentials` asks for them. In: the cluster that has an API server behind it,
+ * and its kubeconfig. Out: the two actions that hand it out.
+ */
+import type { ArmContext } from '../armContext.ts';
+import { at } from '../jsonPath.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import type { ArmResponse, Route } from '../server/router.ts';
+import { aksError } from './aksError.ts';
+import { MANAGED_CLUSTERS } from './managedClusters.ts';
+
+export interface CredentialNames {
+  readonly cluster: string;
+  readonly user: string;
+  readonly context: string;
+}
+
+export interface ClusterCredentialsOptions {
+  /** The only cluster whose API server runs. */
+  readonly cluster: { readonly resourceGroup: string; readonly name: string };
+  /** Its kubeconfig under these names; undefined while nobody listens. */
+  readonly kubeconfig: (names: CredentialNames) => string | undefined;
+}
+
+export function clusterCredentialRoutes(context: ArmContext, options: ClusterCredentialsOptions): readonly Route[] {
+  const path = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}`;
+  const route = (action: string, role: 'clusterAdmin' | 'clusterUser'): Route => ({
+    name: `managedClusters.${action}`,
+    method: 'POST',
+    path: `${path}/${action}`,
+    handle: ({ parameters: { group = '', name = '' } }) =>
+      handOut(context.store.get(group, MANAGED_CLUSTERS, name), group, role, options),
+  });
+  return [route('listClusterAdminCredential', 'clusterAdmin'), route('listClusterUserCredential', 'clusterUser')];
+}
+
+function handOut(
+  { name, properties }: ArmResource,
+  group: string,
+  role: 'clusterAdmin' | 'clusterUser',
+  { cluster, kubeconfig }: ClusterCredentialsOptions,
+): ArmResponse {
+  if (role === 'clusterAdmin' && at(properties, 'disableLocalAccounts') === true) {
+    const words = 'Getting static credential is not allowed because this cluster is set to disable local accounts.';
+    throw aksError(400, 'BadRequest', words);
+  }
+  const isServed = same(cluster.name, name) && same(cluster.resourceGroup, group);
+  const suffix = role === 'clusterAdmin' ? '-admin' : '';
+  const names = { cluster: name, user: `${role}_${group}_${name}`, context: `${name}${suffix}` };
+  const text = isServed ? kubeconfig(names) : undefined;
+  if (text === undefined) {
+    const words = isServed ? 'It does not listen yet.' : `Only ${cluster.resourceGroup}/${cluster.name} has one.`;
+    throw aksError(409, 'OperationNotAllowed', `No API server of cluster '${name}' runs in this local Azure. ${words}`);
+  }
+  return { status: 200, body: { kubeconfigs: [{ name: role, value: Buffer.from(text).toString('base64') }] } };
+}
+
+const same = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();

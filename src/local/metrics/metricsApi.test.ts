@@ -1,0 +1,77 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { Kinds } from '../../api/kinds.ts';
+import { parseFault } from '../faults/faultKinds.ts';
+import { container, machine, Simulation } from '../testing/simulation.ts';
+
+const PODS = '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods';
+const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
+
+interface Measured {
+  readonly metadata: { readonly name: string };
+  readonly usage?: Readonly<Record<string, string>>;
+  readonly containers?: readonly { readonly name: string; readonly usage: Readonly<Record<string, string>> }[];
+}
+
+describe('metrics.k8s.io', () => {
+  let simulation: Simulation;
+
+  afterEach(() => simulation.stop());
+
+  const items = async (path: string): Promise<readonly Measured[]> =>
+    ((await simulation.kube.raw(path)) as { items: readonly Measured[] }).items;
+
+  async function service(name: string, replicas: number, annotations: Record<string, string> = {}): Promise<void> {
+    const labels = { app: name };
+    await simulation.create(Kinds.Deployment, {
+      metadata: { name, namespace: 'default', annotations },
+      spec: {
+        replicas,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container() as { name: string }] } },
+      },
+    });
+  }
+
+  it('shares the load of a workload between its ready pods, as an autoscaler sees it', async () => {
+    simulation = new Simulation();
+    await simulation.boot(machine('one', { cpu: '8' }));
+    await service('web', 4, { 'local.nodewright.dev/load': '0s=2' });
+    await service('idle', 1);
+    await simulation.advance(60_000);
+    const loaded = await items(`${PODS}?labelSelector=app%3Dweb`);
+    expect(loaded.map(({ containers }) => containers)).toEqual(
+      Array.from({ length: 4 }, () => [{ name: 'main', usage: { cpu: '500000000n', memory: '524288Ki' } }]),
+    );
+    const [idle] = await items(`${PODS}?labelSelector=app%3Didle`);
+    expect(idle?.containers).toEqual([{ name: 'main', usage: { cpu: '25000000n', memory: '262144Ki' } }]);
+    // Two cores for the load, 25 millicores for the idle pod, 60 for the system.
+    expect((await items(NODES)).map(({ usage }) => usage?.['cpu'])).toEqual(['2085000000n']);
+  });
+
+  it('does not know yet what has just started, nor nodes that are silent', async () => {
+    simulation = new Simulation();
+    await simulation.boot(machine('one'), machine('two'));
+    await simulation.advance(30_000);
+    expect((await items(NODES)).map(({ metadata }) => metadata.name)).toEqual(['one', 'two']);
+    await service('web', 1);
+    await simulation.advance(5_000);
+    expect(await items(PODS)).toEqual([]);
+    await simulation.advance(30_000);
+    expect(await items(PODS)).toHaveLength(1);
+    simulation.world.faults.add(parseFault('silent-kubelet node=one'));
+    expect((await items(NODES)).map(({ metadata }) => metadata.name)).toEqual(['two']);
+    await expect(simulation.kube.raw(`${NODES}/one`)).rejects.toThrow('nodemetrics.metrics.k8s.io "one" not found');
+    await expect(simulation.kube.raw(`${PODS}/none`)).rejects.toThrow(
+      'podmetrics.metrics.k8s.io "default/none" not found',
+    );
+  });
+
+  it('is found by whoever looks for it', async () => {
+    simulation = new Simulation();
+    const list = (await simulation.kube.raw('/apis/metrics.k8s.io/v1beta1')) as { resources: { name: string }[] };
+    expect(list.resources.map(({ name }) => name)).toEqual(['nodes', 'pods']);
+    const groups = (await simulation.kube.raw('/apis')) as { groups: { name: string }[] };
+    expect(groups.groups.map(({ name }) => name)).toContain('metrics.k8s.io');
+    await expect(simulation.kube.raw('/apis/metrics.k8s.io/v1beta1/services')).rejects.toThrow('could not find');
+  });
+});

@@ -1,0 +1,161 @@
+/**
+ * `metrics.k8s.io`, which AKS has from metrics-server. In: nodes, pods and what pods use. Out: the resources that
+ * `kubectl top` reads. As there, whoever has not run for a while yet is not in it, nor a node that does not report.
+ */
+import type { Node, Pod } from '../../api/kinds.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Informer } from '../../kube/informer.ts';
+import { timestamp } from '../../units/timestamp.ts';
+import type { ApiObject } from '../apiserver/fields.ts';
+import { listAt, textAt } from '../apiserver/fields.ts';
+import type { AggregatedResource } from '../apiserver/http/aggregatedApi.ts';
+import type { Column } from '../apiserver/resource.ts';
+import { BY_NODE } from '../scheduler/scheduler.ts';
+import { PodUsage, type PodUsageOptions, type Usage } from './podUsage.ts';
+
+export interface MetricsApiOptions extends PodUsageOptions {
+  readonly nodes: Informer<Node>;
+  readonly clock: Clock;
+  /** Whether the kubelet of a node can speak. */
+  readonly canReport: (node: string) => boolean;
+}
+
+const API_VERSION = 'metrics.k8s.io/v1beta1';
+/** Milliseconds between two looks at a kubelet; a usage is measured from one to the next. */
+const RESOLUTION = 15_000;
+/** What a node's own system takes: millicores and bytes. */
+const SYSTEM: Usage = { cpu: 60, memory: 600 * 2 ** 20 };
+
+/** `options` may come later than the server that asks: it is asked at every request. */
+export function metricsApi(options: () => MetricsApiOptions): readonly AggregatedResource[] {
+  return [
+    {
+      ...common('nodes', 'NodeMetrics', false),
+      all: () => nodeMetrics(options()),
+    },
+    {
+      ...common('pods', 'PodMetrics', true),
+      all: (namespace) => podMetrics(options(), namespace),
+    },
+  ];
+}
+
+function nodeMetrics(options: MetricsApiOptions): readonly ApiObject[] {
+  const { nodes, pods, clock, canReport } = options;
+  const usage = new PodUsage(options, clock.now());
+  return [...nodes.store.list()]
+    .filter(({ metadata, status }) => {
+      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
+      const hasRun = clock.now() - Date.parse(ready?.lastTransitionTime ?? '') >= RESOLUTION;
+      return canReport(metadata.name) && ready?.status === 'True' && hasRun;
+    })
+    .map(({ metadata }) => {
+      const used = pods.store.byIndex(BY_NODE, metadata.name).flatMap((pod) => [...usage.of(pod).values()]);
+      const sum = used.reduce(
+        (total, each) => ({ cpu: total.cpu + each.cpu, memory: total.memory + each.memory }),
+        SYSTEM,
+      );
+      return { ...head('NodeMetrics', metadata, clock), usage: quantities(sum) };
+    })
+    .toSorted(byName);
+}
+
+function podMetrics(options: MetricsApiOptions, namespace: string | undefined): readonly ApiObject[] {
+  const { pods, clock, canReport } = options;
+  const usage = new PodUsage(options, clock.now());
+  return [...pods.store.list()]
+    .filter(
+      (pod) =>
+        (namespace === undefined || pod.metadata.namespace === namespace) &&
+        canReport(pod.spec?.nodeName ?? '') &&
+        hasRun(pod, clock.now()),
+    )
+    .map((pod) => ({
+      ...head('PodMetrics', pod.metadata, clock),
+      containers: [...usage.of(pod)].map(([name, used]) => ({ name, usage: quantities(used) })),
+    }))
+    .toSorted(byName);
+}
+
+function hasRun({ status }: Pod, now: number): boolean {
+  const starts = (status?.containerStatuses ?? []).map(({ state }) => Date.parse(state?.running?.startedAt ?? ''));
+  return starts.some((start) => now - start >= RESOLUTION);
+}
+
+function head(
+  kind: string,
+  { name, namespace, labels }: Pod['metadata'],
+  clock: Clock,
+): ApiObject & { readonly timestamp: string } {
+  const now = clock.now();
+  return {
+    kind,
+    apiVersion: API_VERSION,
+    metadata: {
+      name,
+      ...(namespace && { namespace }),
+      creationTimestamp: timestamp(now),
+      ...(labels && { labels: { ...labels } }),
+    },
+    timestamp: timestamp(now - (now % RESOLUTION)),
+    window: `${RESOLUTION / 1000}s`,
+  };
+}
+
+/** As kubelets report: nanocores and kibibytes. */
+function quantities({ cpu, memory }: Usage): { readonly cpu: string; readonly memory: string } {
+  return { cpu: `${Math.round(cpu * 1e6)}n`, memory: `${Math.round(memory / 1024)}Ki` };
+}
+
+const byName = (left: ApiObject, right: ApiObject): number => {
+  const [one, other] = [left, right].map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}`);
+  return (one ?? '') < (other ?? '') ? -1 : 1;
+};
+
+function common(plural: string, kind: string, namespaced: boolean): Omit<AggregatedResource, 'all'> {
+  return {
+    group: 'metrics.k8s.io',
+    version: 'v1beta1',
+    plural,
+    kind,
+    singular: '',
+    listKind: `${kind}List`,
+    namespaced,
+    shortNames: [],
+    categories: [],
+    custom: false,
+    hasStatus: false,
+    scale: undefined,
+    actions: [],
+    verbs: ['get', 'list'],
+    columns: COLUMNS,
+    notFoundPlural: kind.toLowerCase(),
+    service: { namespace: 'kube-system', name: 'metrics-server', port: 443 },
+  };
+}
+
+const COLUMNS: readonly Column[] = [
+  { name: 'Name', type: 'string', format: 'name', description: 'Name', cell: ({ metadata }) => metadata.name },
+  { name: 'cpu', type: 'string', format: 'quantity', description: 'CPU', cell: (object) => total(object, 'cpu') },
+  {
+    name: 'memory',
+    type: 'string',
+    format: 'quantity',
+    description: 'Memory',
+    cell: (object) => total(object, 'memory'),
+  },
+  {
+    name: 'Window',
+    type: 'string',
+    format: 'duration',
+    description: 'Window',
+    cell: (object) => textAt(object, 'window'),
+  },
+];
+
+function total(object: ApiObject, resource: 'cpu' | 'memory'): string {
+  const own = textAt(object, 'usage', resource);
+  if (own !== undefined) return own;
+  const parts = listAt(object, 'containers').map((each) => Number.parseInt(textAt(each, 'usage', resource) ?? '0', 10));
+  return `${parts.reduce((sum, each) => sum + each, 0)}${resource === 'cpu' ? 'n' : 'Ki'}`;
+}
