@@ -16,6 +16,8 @@ export interface EventDraft extends EventFrequency {
   readonly object: KubeObject;
   readonly type: 'Normal' | 'Warning';
   readonly message: string;
+  /** Events of one series about an object are one that is counted up and says what the last of them said. */
+  readonly series?: string;
 }
 
 /** Where controllers put events: returns at once and never throws, whatever becomes of them. */
@@ -38,6 +40,12 @@ export interface KubeEventRecorderOptions {
   readonly memoryLimit?: number;
 }
 
+/** An event to be sent, and what makes another one a repetition of it. */
+interface Outgoing {
+  readonly event: NewEvent;
+  readonly identity: string;
+}
+
 type NewEvent = Omit<Event, 'metadata'> & { readonly metadata: { readonly name: string; readonly namespace: string } };
 
 const MAX_ATTEMPTS = 6;
@@ -51,7 +59,7 @@ export class KubeEventRecorder implements EventRecorder {
   readonly #options: KubeEventRecorderOptions;
   readonly #filter: EventFilter;
   readonly #queueLimit: number;
-  readonly #queue: NewEvent[] = [];
+  readonly #queue: Outgoing[] = [];
   /** Events on the server by what they say, to count repetitions. */
   readonly #sent: RecentMap<string, NewEvent>;
   readonly #closing = new AbortController();
@@ -96,7 +104,8 @@ export class KubeEventRecorder implements EventRecorder {
       this.#dropped++;
       return;
     }
-    this.#queue.push(this.#compose(draft));
+    const event = this.#compose(draft);
+    this.#queue.push({ event, identity: identityOf(event, draft.series) });
     this.#sending ??= this.#sendAll();
   }
 
@@ -131,8 +140,8 @@ export class KubeEventRecorder implements EventRecorder {
   async #sendAll(): Promise<void> {
     // A turn later: whoever publishes goes on first.
     await Promise.resolve();
-    for (let event = this.#queue[0]; event !== undefined; event = this.#queue[0]) {
-      await this.#sendOne(event);
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      await this.#sendOne(next);
       this.#queue.shift();
     }
     this.#sending = undefined;
@@ -141,11 +150,11 @@ export class KubeEventRecorder implements EventRecorder {
     this.#dropped = 0;
   }
 
-  async #sendOne(event: NewEvent): Promise<void> {
+  async #sendOne({ event, identity }: Outgoing): Promise<void> {
     const { clock, random, log } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#write(event);
+        await this.#write(event, identity);
         return;
       } catch (error) {
         const hopeless = attempt >= MAX_ATTEMPTS || !isPassing(error) || this.#closing.signal.aborted;
@@ -159,17 +168,18 @@ export class KubeEventRecorder implements EventRecorder {
     }
   }
 
-  async #write(event: NewEvent): Promise<void> {
+  async #write(event: NewEvent, key: string): Promise<void> {
     const { kube } = this.#options;
     const signal = this.#closing.signal;
-    const key = identityOf(event);
     const earlier = this.#sent.get(key);
     let stored = event;
     if (earlier !== undefined) {
-      stored = { ...earlier, count: (earlier.count ?? 1) + 1, lastTimestamp: event.lastTimestamp ?? '' };
-      const { count, lastTimestamp } = stored;
+      const { message = '', lastTimestamp = '' } = event;
+      stored = { ...earlier, count: (earlier.count ?? 1) + 1, lastTimestamp, message };
+      const words = message === earlier.message ? {} : { message };
+      const body = { count: stored.count, lastTimestamp, ...words };
       try {
-        await kube.patch(Kinds.Event, earlier.metadata, { type: 'merge', body: { count, lastTimestamp } }, { signal });
+        await kube.patch(Kinds.Event, earlier.metadata, { type: 'merge', body }, { signal });
         this.#sent.set(key, stored);
         return;
       } catch (error) {
@@ -188,10 +198,11 @@ export class KubeEventRecorder implements EventRecorder {
   }
 }
 
-/** Two events that say the same about the same object. */
-function identityOf({ involvedObject, type, reason, message }: NewEvent): string {
+/** Two events that say the same about the same object, or are of one series. */
+function identityOf({ involvedObject, type, reason, message }: NewEvent, series: string | undefined): string {
   const { apiVersion, kind, namespace, name, uid } = involvedObject;
-  return JSON.stringify([apiVersion, kind, namespace, name, uid, type, reason, message]);
+  const words = series === undefined ? { message } : { series };
+  return JSON.stringify([apiVersion, kind, namespace, name, uid, type, reason, words]);
 }
 
 /** Whether trying again may help: the server was not reached, is busy, or stumbled. */

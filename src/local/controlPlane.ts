@@ -10,6 +10,7 @@ import type { Informer, Informers } from '../kube/informer.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import type { Controller } from '../kube/runtime/controller.ts';
+import { ControllerEvents } from './controllerEvents.ts';
 import { eventExpiryController } from './eventExpiry.ts';
 import type { MetricsApiOptions } from './metrics/metricsApi.ts';
 import { nodeHealthController } from './nodeLifecycle/nodeHealth.ts';
@@ -44,6 +45,8 @@ export interface ControlPlaneOptions {
   readonly dataDisks: (size: string) => number | undefined;
   /** Whether the kubelet of a node can speak. */
   readonly canReport: (node: string) => boolean;
+  /** Controllers tell nothing of what they do, but for the scheduler. */
+  readonly quiet: boolean;
 }
 
 export interface ControlPlane {
@@ -88,6 +91,10 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   const attachments = informers.of(Kinds.VolumeAttachment, { indexes: { [BY_VOLUME]: byVolumeIndex } });
   const storage = { claims, volumes, storageClasses, csiNodes };
   const events = new KubeEventRecorder({ ...common, component: 'default-scheduler' });
+  const as = (component: string): { readonly events: ControllerEvents } => {
+    const recorder = options.quiet ? undefined : new KubeEventRecorder({ ...common, component });
+    return { events: new ControllerEvents(recorder, clock) };
+  };
   const autoscalers = informers.of(Kinds.HorizontalPodAutoscaler);
   const sized = { deployments, replicaSets, statefulSets };
 
@@ -101,18 +108,25 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
       budgets,
       storage,
     }),
-    deploymentController({ ...common, pods, replicaSets, deployments }),
-    replicaSetController({ ...common, pods, replicaSets }),
-    statefulSetController({ ...common, pods, statefulSets, revisions, claims }),
-    daemonSetController({ ...common, pods, nodes, revisions, daemonSets: informers.of(Kinds.DaemonSet) }),
-    jobController({ ...common, pods, jobs }),
-    cronJobController({ ...common, jobs, cronJobs: informers.of(Kinds.CronJob) }),
+    deploymentController({ ...common, ...as('deployment-controller'), pods, replicaSets, deployments }),
+    replicaSetController({ ...common, ...as('replicaset-controller'), pods, replicaSets }),
+    statefulSetController({ ...common, ...as('statefulset-controller'), pods, statefulSets, revisions, claims }),
+    daemonSetController({
+      ...common,
+      ...as('daemonset-controller'),
+      pods,
+      nodes,
+      revisions,
+      daemonSets: informers.of(Kinds.DaemonSet),
+    }),
+    jobController({ ...common, ...as('job-controller'), pods, jobs }),
+    cronJobController({ ...common, ...as('cronjob-controller'), jobs, cronJobs: informers.of(Kinds.CronJob) }),
     podCompletionController({ ...common, pods, canReport: options.canReport }),
-    autoscalerController({ ...common, ...sized, pods, autoscalers }),
+    autoscalerController({ ...common, ...as('horizontal-pod-autoscaler'), ...sized, pods, autoscalers }),
     disruptionBudgetController({ ...common, ...sized, pods, budgets }),
     endpointsController({ ...common, pods, services: informers.of(Kinds.Service) }),
-    nodeHealthController({ ...common, nodes, leases: informers.of(Kinds.Lease) }),
-    taintEvictionController({ ...common, nodes, pods, byNode: BY_NODE }),
+    nodeHealthController({ ...common, ...as('node-controller'), nodes, leases: informers.of(Kinds.Lease) }),
+    taintEvictionController({ ...common, ...as('taint-eviction-controller'), nodes, pods, byNode: BY_NODE }),
     podGarbageController({ ...common, nodes, pods, byNode: BY_NODE }),
     ...volumeControllers({
       ...common,

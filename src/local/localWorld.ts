@@ -37,8 +37,8 @@ export interface LocalWorldOptions {
   readonly faultRandom?: Random;
   /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
   readonly leasePeriod?: number;
-  /** Kubelets make no events: long simulations are cheaper without. */
-  readonly quietKubelets?: boolean;
+  /** Kubelets and controllers make no events, but for the scheduler: long simulations are cheaper without. */
+  readonly quiet?: boolean;
   /** What the world is kept in between processes; when there is something in it, that world goes on. */
   readonly state?: WorldState;
 }
@@ -127,6 +127,7 @@ export class LocalWorld {
       resourceGroupId: `/subscriptions/${subscriptionId}/resourceGroups/${nodeResourceGroup}`,
       dataDisks: (size) => this.arm.dataDisks(size),
       canReport,
+      quiet: options.quiet === true,
     });
     const { pods } = controlPlane;
     const kubeletsKube = kubeletKube({
@@ -141,7 +142,7 @@ export class LocalWorld {
       pace: { ...DEFAULT_PACE, ...options.pace },
       leasePeriod: options.leasePeriod,
       podsAt: controlPlane.podsAt,
-      events: options.quietKubelets === true ? undefined : new KubeEventRecorder({ ...common, component: 'kubelet' }),
+      events: options.quiet === true ? undefined : new KubeEventRecorder({ ...common, component: 'kubelet' }),
       volumesReady: controlPlane.volumesReady,
     });
     this.#manager = new Manager({ ...common, informers });

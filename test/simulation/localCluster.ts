@@ -8,6 +8,7 @@ import type { Kube } from '../../src/kube/kube.ts';
 import type { Log } from '../../src/kube/log.ts';
 import { Manager } from '../../src/kube/runtime/manager.ts';
 import { LocalApiServer } from '../../src/local/apiserver/localApiServer.ts';
+import { ControllerEvents } from '../../src/local/controllerEvents.ts';
 import { Kubelets } from '../../src/local/kubelet/kubelets.ts';
 import type { MachinePace } from '../../src/local/kubelet/machine.ts';
 import { BY_NODE, schedulerController } from '../../src/local/scheduler/scheduler.ts';
@@ -47,12 +48,13 @@ export class LocalCluster {
     const deployments = informers.of(Kinds.Deployment);
     const namespaces = informers.of(Kinds.Namespace);
     const events = new KubeEventRecorder({ ...common, component: 'default-scheduler' });
+    const silent = new ControllerEvents(undefined, common.clock);
     this.kubelets = new Kubelets({ ...common, pods, pace: { ...PACE, ...pace } });
     this.#manager = new Manager({ ...common, informers });
     for (const controller of [
       schedulerController({ ...common, events, pods, nodes, namespaces }),
-      deploymentController({ ...common, pods, replicaSets, deployments }),
-      replicaSetController({ ...common, pods, replicaSets }),
+      deploymentController({ ...common, events: silent, pods, replicaSets, deployments }),
+      replicaSetController({ ...common, events: silent, pods, replicaSets }),
       ...this.kubelets.controllers(),
     ]) {
       this.#manager.add(controller);

@@ -1,4 +1,5 @@
 import { Kinds, type Lease, type Pod } from '../../api/kinds.ts';
+import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import { microTimestamp, timestamp } from '../../units/timestamp.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
@@ -12,7 +13,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import type { Machine, MachinePace } from './machine.ts';
 import { machineAddress, nodeObject, problemConditions, readyConditions } from './nodeObject.ts';
-import { killing, started } from './podEvents.ts';
+import { killing, nodeBecame, nodeStarted, started, type Saying } from './kubeletEvents.ts';
 import {
   creatingStatus,
   endedStatus,
@@ -196,6 +197,7 @@ export class Kubelets {
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
+    this.#sayOfNode(machine.name, nodeStarted(machine.name));
   }
 
   async #becomeReady(name: string): Promise<void> {
@@ -209,6 +211,7 @@ export class Kubelets {
     const taints = (node.spec?.taints ?? []).filter(({ key, effect }) => key !== taint.key || effect !== taint.effect);
     const resourceVersion = node.metadata.resourceVersion;
     await kube.patch(Kinds.Node, ref, { type: 'merge', body: { metadata: { resourceVersion }, spec: { taints } } });
+    this.#sayOfNode(name, [nodeBecame(name, 'NodeReady')]);
   }
 
   /** Most machines that renew for the first time have just come, and have no lease yet. */
@@ -313,10 +316,19 @@ export class Kubelets {
     return podAddress(uid ?? name, isTaken);
   }
 
-  #say(object: Pod, events: readonly (readonly [string, string])[]): void {
+  #say(pod: Pod, events: readonly Saying[]): void {
+    this.#publish(Kinds.Pod, pod, events);
+  }
+
+  /** A kubelet calls its Node by name where others use the UID. */
+  #sayOfNode(name: string, events: readonly Saying[]): void {
+    this.#publish(Kinds.Node, { metadata: { name, uid: name } }, events);
+  }
+
+  #publish(kind: ResourceKind<KubeObject>, object: KubeObject, events: readonly Saying[]): void {
     this.#options.events?.publish(
       ...events.map(([reason, message]) => ({
-        kind: Kinds.Pod,
+        kind,
         object,
         type: 'Normal' as const,
         reason,

@@ -14,6 +14,7 @@ import type { Controller, ReconcileResult } from '../../kube/runtime/controller.
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { timestamp } from '../../units/timestamp.ts';
+import type { ControllerEvents } from '../controllerEvents.ts';
 import { ZoneDisruption, type ZoneCount } from './zoneDisruption.ts';
 
 export interface NodeHealthOptions {
@@ -23,6 +24,7 @@ export interface NodeHealthOptions {
   readonly log: Log;
   readonly nodes: Informer<Node>;
   readonly leases: Informer<Lease>;
+  readonly events: ControllerEvents;
 }
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
@@ -88,11 +90,12 @@ const isReady = ({ status }: Node): boolean =>
   status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
 
 export function nodeHealthController(options: NodeHealthOptions): Controller {
-  const { kube, clock, random, log, nodes, leases } = options;
+  const { kube, clock, random, log, nodes, leases, events } = options;
   const disruption = new ZoneDisruption();
   let counted: { readonly at: number; readonly zones: ReadonlyMap<string, ZoneCount> } | undefined;
   /** When news of a node last came, by our clock: a kubelet's own clock may be wrong. */
   const heard = new Map<string, { readonly signs: string; readonly at: number }>();
+  const registered = new Map<string, Node>();
 
   function hear(name: string): { readonly at: number } {
     const renewed = leases.store.get({ name, namespace: LEASES })?.spec?.renewTime;
@@ -108,9 +111,17 @@ export function nodeHealthController(options: NodeHealthOptions): Controller {
   async function reconcile(name: string): Promise<ReconcileResult | undefined> {
     const node = nodes.store.get({ name });
     if (!node) {
+      const seen = registered.get(name);
+      if (seen)
+        events.say(Kinds.Node, seen, 'RemovingNode', `Node ${name} event: Removing Node ${name} from Controller`);
+      registered.delete(name);
       heard.delete(name);
       return undefined;
     }
+    if (!registered.has(name)) {
+      events.say(Kinds.Node, node, 'RegisteredNode', `Node ${name} event: Registered Node ${name} in Controller`);
+    }
+    registered.set(name, node);
     const silent = clock.now() - hear(name).at;
     const hasLease = leases.store.get({ name, namespace: LEASES }) !== undefined;
     const grace = hasLease ? GRACE : STARTUP_GRACE;
@@ -159,6 +170,8 @@ export function nodeHealthController(options: NodeHealthOptions): Controller {
       return [{ ...known, type, status: 'Unknown', reason, message, lastTransitionTime: now }];
     });
     if (stale.length === 0) return node;
+    const { name } = node.metadata;
+    if (isReady(node)) events.say(Kinds.Node, node, 'NodeNotReady', `Node ${name} status is now: NodeNotReady`);
     try {
       return await kube.patch(
         Kinds.Node,

@@ -13,6 +13,7 @@ import type { Controller, ReconcileResult } from '../../kube/runtime/controller.
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import { timestamp } from '../../units/timestamp.ts';
+import type { ControllerEvents } from '../controllerEvents.ts';
 import { tolerates } from '../scheduler/tolerations.ts';
 
 export interface TaintEvictionOptions {
@@ -24,6 +25,7 @@ export interface TaintEvictionOptions {
   readonly pods: Informer<Pod>;
   /** Name of the pod informer's index by node. */
   readonly byNode: string;
+  readonly events: ControllerEvents;
 }
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
@@ -47,7 +49,7 @@ export function leavesAt(pod: Pod, taints: readonly Taint[], taintedAt: number):
 }
 
 export function taintEvictionController(options: TaintEvictionOptions): Controller {
-  const { kube, clock, random, log, nodes, pods, byNode } = options;
+  const { kube, clock, random, log, nodes, pods, byNode, events } = options;
   /** When each node got the NoExecute taints that it has, by what they are. */
   const since = new Map<string, { readonly taints: string; readonly at: number }>();
 
@@ -84,6 +86,7 @@ export function taintEvictionController(options: TaintEvictionOptions): Controll
       lastTransitionTime: timestamp(clock.now()),
     };
     const { uid } = pod.metadata;
+    events.say(Kinds.Pod, pod, 'TaintManagerEviction', `Marking for deletion Pod ${key}`);
     try {
       await ignoreNotFound(
         kube.patch(

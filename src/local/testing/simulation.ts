@@ -58,7 +58,7 @@ export class Simulation {
       faultRandom: new SeededRandom(`faults of ${seed}`),
       log: silentLog,
       leasePeriod: 30_000,
-      quietKubelets: true,
+      quiet: true,
       ...options,
     });
     this.#running = this.world.run(this.#stop.signal);

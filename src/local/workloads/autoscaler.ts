@@ -58,7 +58,7 @@ interface Reading {
 }
 
 export function autoscalerController(options: AutoscalerOptions): Controller {
-  const { kube, clock, random, log, pods, autoscalers } = options;
+  const { kube, clock, random, log, pods, autoscalers, events } = options;
   const histories = new Map<string, ReplicaHistory>();
   /** Sums over the pods of an owner, until one of them changes. */
   const sums = new Map<string, Ready>();
@@ -138,6 +138,13 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
         { type: 'merge', body: { spec: { replicas: desired } } },
       );
       history.noteScale(now, desired - replicas);
+      const why = desired < replicas ? 'All metrics below target' : aboveTarget(readings);
+      events.say(
+        Kinds.HorizontalPodAutoscaler,
+        autoscaler,
+        'SuccessfulRescale',
+        `New size: ${desired}; reason: ${why}`,
+      );
       lastScaleTime = timestamp(now);
     }
     const currentMetrics = readings.map(({ current }) => current);
@@ -247,4 +254,11 @@ export function autoscalerController(options: AutoscalerOptions): Controller {
     ],
     reconcile,
   });
+}
+
+/** Which metric asks for more, in the words of the controller. */
+function aboveTarget(readings: readonly Reading[]): string {
+  const { resource } = readings.reduce((most, each) => (each.ratio > most.ratio ? each : most)).current;
+  const how = resource?.current.averageUtilization === undefined ? '' : ' utilization (percentage of request)';
+  return `${resource?.name ?? ''} resource${how} above target`;
 }

@@ -24,15 +24,16 @@ const SCHEDULED_AT = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 const BACKGROUND = { propagationPolicy: 'Background' } as const;
 
 export function cronJobController(options: CronJobOptions): Controller {
-  const { kube, clock, random, log, cronJobs, jobs } = options;
+  const { kube, clock, random, log, cronJobs, jobs, events } = options;
 
   async function start(cronJob: CronJob, at: number): Promise<void> {
     const { name, namespace } = cronJob.metadata;
     const template = cronJob.spec?.jobTemplate;
+    const job = `${name}-${Math.floor(at / MINUTE)}`;
     try {
       await kube.create(Kinds.Job, {
         metadata: {
-          name: `${name}-${Math.floor(at / MINUTE)}`,
+          name: job,
           ...(namespace && { namespace }),
           ...(template?.metadata?.labels && { labels: template.metadata.labels }),
           annotations: { ...template?.metadata?.annotations, [SCHEDULED_AT]: timestamp(at) },
@@ -40,19 +41,27 @@ export function cronJobController(options: CronJobOptions): Controller {
         },
         ...(template?.spec && { spec: template.spec }),
       });
+      events.say(Kinds.CronJob, cronJob, 'SuccessfulCreate', `Created job ${job}`);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
   }
 
-  const remove = (job: Job): Promise<void> =>
-    ignoreNotFound(kube.delete(Kinds.Job, { name: job.metadata.name, namespace: job.metadata.namespace }, BACKGROUND));
+  async function remove(cronJob: CronJob, { metadata: { name, namespace } }: Job): Promise<void> {
+    await ignoreNotFound(kube.delete(Kinds.Job, { name, namespace }, BACKGROUND));
+    events.say(Kinds.CronJob, cronJob, 'SuccessfulDelete', `Deleted job ${name}`);
+  }
 
-  async function forget(all: readonly Job[], as: 'Complete' | 'Failed', limit: number): Promise<void> {
+  async function forget(
+    cronJob: CronJob,
+    all: readonly Job[],
+    as: 'Complete' | 'Failed',
+    limit: number,
+  ): Promise<void> {
     const finished = all
       .filter((job) => finishedAs(job) === as && !job.metadata.deletionTimestamp)
       .sort((left, right) => (left.status?.startTime ?? '').localeCompare(right.status?.startTime ?? ''));
-    for (const job of finished.slice(0, Math.max(0, finished.length - limit))) await remove(job);
+    for (const job of finished.slice(0, Math.max(0, finished.length - limit))) await remove(cronJob, job);
   }
 
   /** The latest moment that should have had its Job and has none yet. */
@@ -71,14 +80,19 @@ export function cronJobController(options: CronJobOptions): Controller {
     const { concurrencyPolicy, suspend, successfulJobsHistoryLimit = 3, failedJobsHistoryLimit = 1 } = cronJob.spec;
     const all = jobs.store.byIndex(BY_CONTROLLER, cronJob.metadata.uid ?? '');
     const active = all.filter((job) => !finishedAs(job));
-    await forget(all, 'Complete', successfulJobsHistoryLimit);
-    await forget(all, 'Failed', failedJobsHistoryLimit);
+    for (const { name, uid } of cronJob.status?.active ?? []) {
+      const ended = all.find(({ metadata }) => metadata.uid === uid);
+      const as = ended && finishedAs(ended);
+      if (as) events.say(Kinds.CronJob, cronJob, 'SawCompletedJob', `Saw completed job: ${name}, condition: ${as}`);
+    }
+    await forget(cronJob, all, 'Complete', successfulJobsHistoryLimit);
+    await forget(cronJob, all, 'Failed', failedJobsHistoryLimit);
     const schedule = hitsOf(cronJob.spec);
     const now = clock.now();
     const due = suspend || !schedule ? undefined : missed(cronJob, schedule, now);
     let lastScheduleTime = cronJob.status?.lastScheduleTime;
     if (due !== undefined && !(concurrencyPolicy === 'Forbid' && active.length > 0)) {
-      if (concurrencyPolicy === 'Replace') for (const job of active) await remove(job);
+      if (concurrencyPolicy === 'Replace') for (const job of active) await remove(cronJob, job);
       await start(cronJob, due);
       lastScheduleTime = timestamp(due);
     }

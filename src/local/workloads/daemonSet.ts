@@ -127,7 +127,7 @@ export function daemonSetController(options: DaemonSetOptions): Controller {
       const current = active.find(isNew);
       if (old.length === 0) continue;
       if (surge > 0) {
-        if (current && isUp(current)) for (const pod of old) await owned.delete(pod);
+        if (current && isUp(current)) for (const pod of old) await owned.delete(set, pod);
         else if (!current && surging < surge) {
           surging++;
           await createPod(set, node, hash);
@@ -139,7 +139,7 @@ export function daemonSetController(options: DaemonSetOptions): Controller {
           if (down >= unavailable) continue;
           down++;
         }
-        await owned.delete(pod);
+        await owned.delete(set, pod);
       }
     }
   }
@@ -190,7 +190,7 @@ export function daemonSetController(options: DaemonSetOptions): Controller {
       const here = pods.get(name) ?? [];
       const { start, stay } = fitOf(template, node);
       for (const pod of here) {
-        if (!pod.metadata.deletionTimestamp && (!stay || isTerminal(pod))) await owned.delete(pod);
+        if (!pod.metadata.deletionTimestamp && (!stay || isTerminal(pod))) await owned.delete(set, pod);
       }
       if (!start) continue;
       wanted.set(name, here);

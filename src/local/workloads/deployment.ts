@@ -25,7 +25,7 @@ const sum = (values: readonly (number | undefined)[]): number =>
 
 /** Rolls each Deployment's ReplicaSets towards its template, within its surge and unavailability. */
 export function deploymentController(options: DeploymentOptions): Controller {
-  const { kube, clock, random, log, replicaSets, deployments } = options;
+  const { kube, clock, random, log, replicaSets, deployments, events } = options;
 
   function newReplicaSet(deployment: Deployment, hash: string, revision: number, replicas: number): Draft<ReplicaSet> {
     const { template, selector, minReadySeconds } = deployment.spec ?? {};
@@ -74,11 +74,19 @@ export function deploymentController(options: DeploymentOptions): Controller {
     const recreate = deployment.spec?.strategy?.type === 'Recreate';
     const start = recreate && taken > 0 ? 0 : Math.max(0, Math.min(replicas, replicas + maxSurge - taken));
     try {
-      return await kube.create(Kinds.ReplicaSet, newReplicaSet(deployment, hash, revision, start));
+      const created = await kube.create(Kinds.ReplicaSet, newReplicaSet(deployment, hash, revision, start));
+      tellScaling(deployment, name, 0, start);
+      return created;
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
       return kube.get(Kinds.ReplicaSet, ref);
     }
+  }
+
+  function tellScaling(deployment: Deployment, replicaSet: string, from: number, to: number): void {
+    if (from === to) return;
+    const message = `Scaled ${to > from ? 'up' : 'down'} replica set ${replicaSet} from ${from} to ${to}`;
+    events.say(Kinds.Deployment, deployment, 'ScalingReplicaSet', message);
   }
 
   function statusOf(deployment: Deployment, current: ReplicaSet, all: readonly ReplicaSet[]): Deployment['status'] {
@@ -158,6 +166,8 @@ export function deploymentController(options: DeploymentOptions): Controller {
         { name: replicaSet, namespace },
         { type: 'merge', body: { spec: { replicas } } },
       );
+      const before = [current, ...old].find(({ metadata }) => metadata.name === replicaSet)?.spec?.replicas ?? 0;
+      tellScaling(deployment, replicaSet, before, replicas);
     }
     await forgetHistory(deployment, old);
     const status = statusOf(deployment, current, [current, ...old]);

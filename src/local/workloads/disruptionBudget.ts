@@ -23,7 +23,7 @@ import { isReady, isTerminal } from './podState.ts';
 import { resolveShare } from './rollout.ts';
 import { gathered } from './gathered.ts';
 
-export interface DisruptionBudgetOptions extends WorkloadOptions {
+export interface DisruptionBudgetOptions extends Omit<WorkloadOptions, 'events'> {
   readonly budgets: Informer<PodDisruptionBudget>;
   readonly deployments: Informer<Deployment>;
   readonly replicaSets: Informer<ReplicaSet>;

@@ -41,7 +41,7 @@ const ENDPOINT_SLICE: ResourceKind<EndpointSlice> = {
 /** A slice of Kubernetes holds this many; pods beyond are left out here. */
 const MOST_ENDPOINTS = 1000;
 
-export interface EndpointsOptions extends WorkloadOptions {
+export interface EndpointsOptions extends Omit<WorkloadOptions, 'events'> {
   readonly services: Informer<Service>;
 }
 

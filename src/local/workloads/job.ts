@@ -36,7 +36,7 @@ export const finishedAs = (job: Job): 'Complete' | 'Failed' | undefined => {
 };
 
 export function jobController(options: JobOptions): Controller {
-  const { kube, clock, random, log, jobs } = options;
+  const { kube, clock, random, log, jobs, events } = options;
   const owned = new OwnedPods(Kinds.Job, options);
 
   async function release(pod: Pod): Promise<void> {
@@ -101,7 +101,7 @@ export function jobController(options: JobOptions): Controller {
   async function finish(job: Job): Promise<ReconcileResult | undefined> {
     for (const pod of owned.of(job)) {
       if (isTracked(pod)) await release(pod);
-      if (isActive(pod)) await owned.delete(pod);
+      if (isActive(pod)) await owned.delete(job, pod);
     }
     const { ttlSecondsAfterFinished } = job.spec ?? {};
     if (ttlSecondsAfterFinished === undefined) return undefined;
@@ -146,10 +146,14 @@ export function jobController(options: JobOptions): Controller {
     const written = await patchStatus(kube, Kinds.Job, job, { ...job, status }, { lock: true });
     // The status has them now; whoever waits for the pods to go may have them.
     for (const pod of tally.release) await release(pod);
-    if (ends) return finish(written);
-    if (verdict.outcome) for (const pod of active) await owned.delete(pod);
+    if (ends) {
+      if (ends.type === 'Complete') events.say(Kinds.Job, job, 'Completed', 'Job completed');
+      else events.say(Kinds.Job, job, ends.reason, ends.message, 'Warning');
+      return finish(written);
+    }
+    if (verdict.outcome) for (const pod of active) await owned.delete(job, pod);
     if (plan) {
-      for (const pod of plan.remove) await owned.delete(pod);
+      for (const pod of plan.remove) await owned.delete(job, pod);
       await createPods(job, plan.create);
     }
     const waits = [plan?.wait, verdict.deadlineIn].filter((wait) => wait !== undefined);

@@ -13,6 +13,7 @@ import type { Draft, Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { Watch } from '../../kube/runtime/watch.ts';
 import { watch } from '../../kube/runtime/watch.ts';
+import type { ControllerEvents } from '../controllerEvents.ts';
 import { controllerOf, OwnedObjects } from './ownedObjects.ts';
 
 /** What every workload controller is made with. */
@@ -22,6 +23,8 @@ export interface WorkloadOptions {
   readonly random: Random;
   readonly log: Log;
   readonly pods: Informer<Pod>;
+  /** Where the controller tells what it did. */
+  readonly events: ControllerEvents;
 }
 
 export type Template = NonNullable<PodTemplate['template']>;
@@ -68,14 +71,21 @@ function podDraft(
   };
 }
 
+/** How a controller tells of a pod that it made or removed. */
+type Wording = (verb: 'create' | 'delete', pod: string, owner: string) => string;
+
+const USUAL: Wording = (verb, pod) => `${verb === 'create' ? 'Created' : 'Deleted'} pod: ${pod}`;
+
 export class OwnedPods {
   readonly #kind: ResourceKind<KubeObject>;
   readonly #options: WorkloadOptions;
   readonly #owned: OwnedObjects<Pod>;
+  readonly #wording: Wording;
 
-  constructor(kind: ResourceKind<KubeObject>, options: WorkloadOptions) {
+  constructor(kind: ResourceKind<KubeObject>, options: WorkloadOptions, wording = USUAL) {
     this.#kind = kind;
     this.#options = options;
+    this.#wording = wording;
     this.#owned = new OwnedObjects(options.pods);
     options.pods.subscribe((event) => this.#owned.observe(event));
   }
@@ -87,10 +97,11 @@ export class OwnedPods {
   async create(owner: KubeObject, template: Template, extras?: PodExtras): Promise<Pod> {
     const pod = await this.#options.kube.create(Kinds.Pod, podDraft(this.#kind, owner, template, extras));
     this.#owned.noteCreated(owner.metadata.uid ?? '', pod);
+    this.#tell('create', owner, pod);
     return pod;
   }
 
-  async delete(pod: Pod): Promise<void> {
+  async delete(owner: KubeObject, pod: Pod): Promise<void> {
     this.#owned.noteDeleted(pod);
     const { name, namespace, uid } = pod.metadata;
     const preconditions = uid === undefined ? {} : { uid };
@@ -100,6 +111,13 @@ export class OwnedPods {
       // Another pod has taken the name: the one meant is gone.
       if (!isConflict(error)) throw error;
     }
+    this.#tell('delete', owner, pod);
+  }
+
+  #tell(verb: 'create' | 'delete', owner: KubeObject, pod: Pod): void {
+    const reason = verb === 'create' ? 'SuccessfulCreate' : 'SuccessfulDelete';
+    const message = this.#wording(verb, pod.metadata.name, owner.metadata.name);
+    this.#options.events.say(this.#kind, owner, reason, message);
   }
 
   /** Wakes the owner of each pod that changes. */

@@ -18,7 +18,7 @@ const BACK_OFF = 'CrashLoopBackOff';
 const FIRST_BACK_OFF = 10_000;
 const LONGEST_BACK_OFF = 300_000;
 
-export interface PodCompletionOptions extends WorkloadOptions {
+export interface PodCompletionOptions extends Omit<WorkloadOptions, 'events'> {
   /** Whether the kubelet of a node can speak; one that cannot reports nothing. */
   readonly canReport: (node: string) => boolean;
   /** Milliseconds until a pod on a silent node is looked at again. */

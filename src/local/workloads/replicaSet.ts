@@ -45,7 +45,7 @@ export function replicaSetController(options: ReplicaSetOptions): Controller {
           const [a, b] = [deletionRank(left), deletionRank(right)];
           return a[0] - b[0] || a[1] - b[1] || keyOf(left).localeCompare(keyOf(right));
         });
-        await Promise.all(ranked.slice(0, Math.min(-missing, BURST)).map((pod) => owned.delete(pod)));
+        await Promise.all(ranked.slice(0, Math.min(-missing, BURST)).map((pod) => owned.delete(replicaSet, pod)));
       }
     }
     const now = clock.now();

@@ -37,7 +37,11 @@ const ordinalOf = (pod: Pod): number => Number(/-(\d+)$/.exec(pod.metadata.name)
 
 export function statefulSetController(options: StatefulSetOptions): Controller {
   const { kube, clock, random, log, statefulSets, claims } = options;
-  const owned = new OwnedPods(Kinds.StatefulSet, options);
+  const owned = new OwnedPods(
+    Kinds.StatefulSet,
+    options,
+    (verb, pod, set) => `${verb} Pod ${pod} in StatefulSet ${set} successful`,
+  );
   const revisions = new Revisions(kube, Kinds.StatefulSet, options.revisions);
 
   const claimName = (template: string, set: StatefulSet, ordinal: number): string =>
@@ -111,7 +115,7 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
         await createPod(set, ordinal, old ? revision.current : revision.update);
         settled = false;
       } else if (isTerminal(pod) && !pod.metadata.deletionTimestamp) {
-        await owned.delete(pod);
+        await owned.delete(set, pod);
         settled = false;
       } else if (pod.metadata.deletionTimestamp || !isReady(pod)) settled = false;
       if (ordered && !settled) return false;
@@ -120,7 +124,7 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
       .filter((pod) => ordinalOf(pod) < first || ordinalOf(pod) >= end)
       .sort((left, right) => ordinalOf(right) - ordinalOf(left));
     for (const pod of condemned) {
-      if (!pod.metadata.deletionTimestamp) await owned.delete(pod);
+      if (!pod.metadata.deletionTimestamp) await owned.delete(set, pod);
       if (ordered) return false;
     }
     return settled && condemned.length === 0;
@@ -134,7 +138,7 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
       .sort((left, right) => ordinalOf(right) - ordinalOf(left));
     for (const pod of candidates) {
       if (revisionOf(pod) !== revision.update && !pod.metadata.deletionTimestamp) {
-        await owned.delete(pod);
+        await owned.delete(set, pod);
         return;
       }
       if (!isActive(pod) || !isAvailable(pod, set.spec?.minReadySeconds ?? 0, clock.now())) return;

@@ -1,0 +1,65 @@
+/**
+ * What the controllers of a control plane tell of objects. In: an object and a sentence. Out: events as client-go's
+ * recorder sends them: of many that differ only in their words nine, and then one that counts the rest; and of one object
+ * no more than a burst.
+ */
+import type { KubeObject, ResourceKind } from '../api/object.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { EventRecorder } from '../kube/eventRecorder.ts';
+import { RecentMap } from '../kube/recentMap.ts';
+
+/** As many different messages of a reason stand by themselves, less one. */
+const ALIKE = 10;
+const ALIKE_WITHIN = 600_000;
+const BURST = 25;
+/** Milliseconds until one more may be told after a burst. */
+const REFILL = 300_000;
+const REMEMBERED = 4_096;
+
+export class ControllerEvents {
+  readonly #recorder: EventRecorder | undefined;
+  readonly #clock: Clock;
+  readonly #alike = new RecentMap<string, { readonly messages: Set<string>; readonly at: number }>(REMEMBERED);
+  readonly #budgets = new RecentMap<string, { readonly left: number; readonly at: number }>(REMEMBERED);
+
+  /** Without a recorder nothing is told. */
+  constructor(recorder: EventRecorder | undefined, clock: Clock) {
+    this.#recorder = recorder;
+    this.#clock = clock;
+  }
+
+  say(
+    kind: ResourceKind<KubeObject>,
+    object: KubeObject,
+    reason: string,
+    message: string,
+    type: 'Normal' | 'Warning' = 'Normal',
+  ): void {
+    if (this.#recorder === undefined) return;
+    const { namespace = '', name, uid = '' } = object.metadata;
+    const about = [kind.kind, namespace, name, uid].join('\n');
+    const series = this.#isOneOfMany(`${about}\n${type}\n${reason}`, message) ? { series: reason } : {};
+    if (!this.#mayTell(about)) return;
+    const words = 'series' in series ? `(combined from similar events): ${message}` : message;
+    this.#recorder.publish({ kind, object, type, reason, message: words, ...series });
+  }
+
+  #isOneOfMany(key: string, message: string): boolean {
+    const at = this.#clock.now();
+    const known = this.#alike.get(key);
+    const messages = known && at - known.at <= ALIKE_WITHIN ? known.messages : new Set<string>();
+    this.#alike.set(key, { messages, at });
+    if (messages.has(message)) return messages.size >= ALIKE;
+    if (messages.size >= ALIKE - 1) return true;
+    messages.add(message);
+    return false;
+  }
+
+  #mayTell(about: string): boolean {
+    const at = this.#clock.now();
+    const known = this.#budgets.get(about) ?? { left: BURST, at };
+    const left = Math.min(BURST, known.left + (at - known.at) / REFILL);
+    this.#budgets.set(about, { left: left < 1 ? left : left - 1, at });
+    return left >= 1;
+  }
+}
