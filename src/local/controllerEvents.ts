@@ -49,7 +49,7 @@ export class ControllerEvents {
     const known = this.#alike.get(key);
     const messages = known && at - known.at <= ALIKE_WITHIN ? known.messages : new Set<string>();
     this.#alike.set(key, { messages, at });
-    if (messages.has(message)) return messages.size >= ALIKE;
+    if (messages.has(message)) return false;
     if (messages.size >= ALIKE - 1) return true;
     messages.add(message);
     return false;
