@@ -2,35 +2,35 @@ import type { Clock } from './clock.ts';
 
 /** Time that passes `speed` times as fast as on the clock behind it, from `start` on, or from the moment it is made. */
 export class ScaledClock implements Clock {
-  readonly #clock: Clock;
-  readonly #speed: number;
-  readonly #start: number;
-  readonly #monotonicStart: number;
+  private readonly clock: Clock;
+  private readonly speed: number;
+  private readonly start: number;
+  private readonly monotonicStart: number;
 
   constructor(clock: Clock, speed: number, start: number = clock.now()) {
-    this.#clock = clock;
-    this.#speed = speed;
-    this.#start = start;
-    this.#monotonicStart = clock.monotonic();
+    this.clock = clock;
+    this.speed = speed;
+    this.start = start;
+    this.monotonicStart = clock.monotonic();
   }
 
   now(): number {
-    return Math.round(this.#start + (this.#clock.monotonic() - this.#monotonicStart) * this.#speed);
+    return Math.round(this.start + (this.clock.monotonic() - this.monotonicStart) * this.speed);
   }
 
   monotonic(): number {
-    return this.#clock.monotonic() * this.#speed;
+    return this.clock.monotonic() * this.speed;
   }
 
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-    return this.#clock.sleep(milliseconds / this.#speed, signal);
+    return this.clock.sleep(milliseconds / this.speed, signal);
   }
 
   after(milliseconds: number, action: () => void): () => void {
-    return this.#clock.after(milliseconds / this.#speed, action);
+    return this.clock.after(milliseconds / this.speed, action);
   }
 
   track<T>(work: Promise<T>): Promise<T> {
-    return this.#clock.track(work);
+    return this.clock.track(work);
   }
 }

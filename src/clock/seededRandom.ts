@@ -3,39 +3,39 @@ import type { Random } from './random.ts';
 /** Randomness that replays: the same seed gives the same numbers and the same UUIDs, on every machine. */
 export class SeededRandom implements Random {
   // State of the sfc32 generator: three words of noise and a counter that guarantees a long period.
-  #a: number;
-  #b: number;
-  #c: number;
-  #counter = 1;
+  private a: number;
+  private b: number;
+  private c: number;
+  private counter = 1;
 
   constructor(seed: number | string) {
     const text = String(seed);
-    this.#a = hash(text, 0x9e3779b9);
-    this.#b = hash(text, 0x243f6a88);
-    this.#c = hash(text, 0xb7e15162);
-    for (let round = 0; round < 15; round++) this.#word();
+    this.a = hash(text, 0x9e3779b9);
+    this.b = hash(text, 0x243f6a88);
+    this.c = hash(text, 0xb7e15162);
+    for (let round = 0; round < 15; round++) this.word();
   }
 
   next(): number {
-    return ((this.#word() >>> 5) * 2 ** 26 + (this.#word() >>> 6)) / 2 ** 53;
+    return ((this.word() >>> 5) * 2 ** 26 + (this.word() >>> 6)) / 2 ** 53;
   }
 
   uuid(): string {
-    const one = this.#word();
-    const two = this.#word();
-    const three = this.#word();
-    const four = this.#word();
+    const one = this.word();
+    const two = this.word();
+    const three = this.word();
+    const four = this.word();
     const version = (two & 0x0fff) | 0x4000;
     const variant = ((three >>> 16) & 0x3fff) | 0x8000;
     return `${word(one)}-${half(two >>> 16)}-${half(version)}-${half(variant)}-${half(three)}${word(four)}`;
   }
 
-  #word(): number {
-    const sum = (this.#a + this.#b + this.#counter) | 0;
-    this.#counter = (this.#counter + 1) | 0;
-    this.#a = this.#b ^ (this.#b >>> 9);
-    this.#b = (this.#c + (this.#c << 3)) | 0;
-    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
+  private word(): number {
+    const sum = (this.a + this.b + this.counter) | 0;
+    this.counter = (this.counter + 1) | 0;
+    this.a = this.b ^ (this.b >>> 9);
+    this.b = (this.c + (this.c << 3)) | 0;
+    this.c = (((this.c << 21) | (this.c >>> 11)) + sum) | 0;
     return sum >>> 0;
   }
 }

@@ -9,63 +9,63 @@ export interface Timer {
 
 /** Timers by due time, then by insertion; adding and removing any of n costs O(log n). */
 export class TimerHeap {
-  readonly #timers: Timer[] = [];
+  private readonly timers: Timer[] = [];
 
   get size(): number {
-    return this.#timers.length;
+    return this.timers.length;
   }
 
   peek(): Timer | undefined {
-    return this.#timers[0];
+    return this.timers[0];
   }
 
   add(timer: Timer): void {
-    this.#timers.push(timer);
-    timer.slot = this.#timers.length - 1;
-    this.#rise(timer);
+    this.timers.push(timer);
+    timer.slot = this.timers.length - 1;
+    this.rise(timer);
   }
 
   /** Takes out `timer`; false when it is not there. */
   remove(timer: Timer): boolean {
     const { slot } = timer;
-    if (slot < 0 || this.#timers[slot] !== timer) return false;
-    const last = this.#timers.pop();
+    if (slot < 0 || this.timers[slot] !== timer) return false;
+    const last = this.timers.pop();
     timer.slot = -1;
     if (last !== undefined && last !== timer) {
-      this.#place(last, slot);
-      this.#rise(last);
-      this.#sink(last);
+      this.place(last, slot);
+      this.rise(last);
+      this.sink(last);
     }
     return true;
   }
 
-  #rise(timer: Timer): void {
+  private rise(timer: Timer): void {
     while (timer.slot > 0) {
-      const parent = this.#timers[(timer.slot - 1) >> 1];
+      const parent = this.timers[(timer.slot - 1) >> 1];
       if (parent === undefined || !isBefore(timer, parent)) return;
-      this.#swap(timer, parent);
+      this.swap(timer, parent);
     }
   }
 
-  #sink(timer: Timer): void {
+  private sink(timer: Timer): void {
     for (;;) {
-      const left = this.#timers[2 * timer.slot + 1];
-      const right = this.#timers[2 * timer.slot + 2];
+      const left = this.timers[2 * timer.slot + 1];
+      const right = this.timers[2 * timer.slot + 2];
       if (left === undefined) return;
       const first = right !== undefined && isBefore(right, left) ? right : left;
       if (!isBefore(first, timer)) return;
-      this.#swap(first, timer);
+      this.swap(first, timer);
     }
   }
 
-  #swap(one: Timer, other: Timer): void {
+  private swap(one: Timer, other: Timer): void {
     const { slot } = one;
-    this.#place(one, other.slot);
-    this.#place(other, slot);
+    this.place(one, other.slot);
+    this.place(other, slot);
   }
 
-  #place(timer: Timer, slot: number): void {
-    this.#timers[slot] = timer;
+  private place(timer: Timer, slot: number): void {
+    this.timers[slot] = timer;
     timer.slot = slot;
   }
 }

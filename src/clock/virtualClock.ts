@@ -28,38 +28,38 @@ const MAX_TURNS_WHILE_BUSY = 1_000_000;
  * cancellation or a change in tracked work.
  */
 export class VirtualClock implements Clock {
-  readonly #timers = new TimerHeap();
-  readonly #quietTurns: number;
-  readonly #stallTimeout: number;
-  #now: number;
-  #sequence = 0;
-  #activity = 0;
-  #tracked = 0;
-  #onSettled: (() => void)[] = [];
-  #driven = false;
+  private readonly timers = new TimerHeap();
+  private readonly quietTurns: number;
+  private readonly stallTimeout: number;
+  private current: number;
+  private sequence = 0;
+  private activity = 0;
+  private tracked = 0;
+  private onSettled: (() => void)[] = [];
+  private driven = false;
 
   constructor(start: number | Date = 0, options: VirtualClockOptions = {}) {
-    this.#now = Number(start);
-    this.#quietTurns = options.quietTurns ?? 4;
-    this.#stallTimeout = options.stallTimeout ?? 30_000;
+    this.current = Number(start);
+    this.quietTurns = options.quietTurns ?? 4;
+    this.stallTimeout = options.stallTimeout ?? 30_000;
   }
 
   now(): number {
-    return this.#now;
+    return this.current;
   }
 
   monotonic(): number {
-    return this.#now;
+    return this.current;
   }
 
   /** Timers that have not fired yet. */
   get pendingTimers(): number {
-    return this.#timers.size;
+    return this.timers.size;
   }
 
   /** Tracked work that has not settled yet. */
   get pendingWork(): number {
-    return this.#tracked;
+    return this.tracked;
   }
 
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
@@ -68,22 +68,22 @@ export class VirtualClock implements Clock {
 
   after(milliseconds: number, action: () => void): () => void {
     if (Number.isNaN(milliseconds)) throw new RangeError('a timer needs a number of milliseconds, not NaN');
-    const due = this.#now + Math.max(0, milliseconds);
-    const timer: Timer = { due, sequence: this.#sequence++, action, slot: -1 };
-    this.#timers.add(timer);
-    this.#activity++;
+    const due = this.current + Math.max(0, milliseconds);
+    const timer: Timer = { due, sequence: this.sequence++, action, slot: -1 };
+    this.timers.add(timer);
+    this.activity++;
     return () => {
-      if (this.#timers.remove(timer)) this.#activity++;
+      if (this.timers.remove(timer)) this.activity++;
     };
   }
 
   track<T>(work: Promise<T>): Promise<T> {
-    this.#tracked++;
-    this.#activity++;
+    this.tracked++;
+    this.activity++;
     const settled = (): void => {
-      this.#tracked--;
-      this.#activity++;
-      this.#wake();
+      this.tracked--;
+      this.activity++;
+      this.wake();
     };
     work.then(settled, settled);
     return work;
@@ -94,12 +94,12 @@ export class VirtualClock implements Clock {
    * is pending, one piece of tracked work does not hold the clock. Without it the two would wait for each other.
    */
   yieldTo<T>(wait: Promise<T>): Promise<T> {
-    this.#tracked--;
-    this.#activity++;
-    this.#wake();
+    this.tracked--;
+    this.activity++;
+    this.wake();
     const settled = (): void => {
-      this.#tracked++;
-      this.#activity++;
+      this.tracked++;
+      this.activity++;
     };
     wait.then(settled, settled);
     return wait;
@@ -108,20 +108,20 @@ export class VirtualClock implements Clock {
   /** Resolves when all work has come to rest at the present moment. */
   async idle(): Promise<void> {
     let seen = -1;
-    for (let quiet = 0, turns = 0; quiet < this.#quietTurns; turns++) {
+    for (let quiet = 0, turns = 0; quiet < this.quietTurns; turns++) {
       if (turns > MAX_TURNS_WHILE_BUSY) {
-        throw new Error(`virtual clock: still busy at ${this.#stamp()} after ${MAX_TURNS_WHILE_BUSY} turns`);
+        throw new Error(`virtual clock: still busy at ${this.stamp()} after ${MAX_TURNS_WHILE_BUSY} turns`);
       }
-      if (this.#tracked > 0) await this.#nextSettlement();
+      if (this.tracked > 0) await this.nextSettlement();
       else await new Promise((resolve) => setImmediate(resolve));
-      quiet = this.#tracked <= 0 && this.#activity === seen ? quiet + 1 : 0;
-      seen = this.#activity;
+      quiet = this.tracked <= 0 && this.activity === seen ? quiet + 1 : 0;
+      seen = this.activity;
     }
   }
 
   /** Lets `milliseconds` pass, with everything that happens in them. */
   advance(milliseconds: number, options: Pick<RunOptions, 'maxSteps'> = {}): Promise<void> {
-    return this.runUntil(this.#now + milliseconds, options);
+    return this.runUntil(this.current + milliseconds, options);
   }
 
   /**
@@ -129,33 +129,33 @@ export class VirtualClock implements Clock {
    * (nothing is scheduled), when the deadline passes, or after `maxSteps` moments.
    */
   async runUntil(goal: number | (() => boolean), options: RunOptions = {}): Promise<void> {
-    if (this.#driven) throw new Error('virtual clock: another advance or runUntil is under way');
-    this.#driven = true;
+    if (this.driven) throw new Error('virtual clock: another advance or runUntil is under way');
+    this.driven = true;
     try {
-      await (typeof goal === 'number' ? this.#runTo(goal, options) : this.#runWhile(goal, options));
+      await (typeof goal === 'number' ? this.runTo(goal, options) : this.runWhile(goal, options));
     } finally {
-      this.#driven = false;
+      this.driven = false;
     }
   }
 
-  async #runTo(end: number, options: RunOptions): Promise<void> {
-    const steps = this.#stepCounter(options);
+  private async runTo(end: number, options: RunOptions): Promise<void> {
+    const steps = this.stepCounter(options);
     await this.idle();
-    for (let next = this.#timers.peek(); next !== undefined && next.due <= end; next = this.#timers.peek()) {
+    for (let next = this.timers.peek(); next !== undefined && next.due <= end; next = this.timers.peek()) {
       steps();
-      await this.#step(next.due);
+      await this.step(next.due);
     }
-    this.#now = Math.max(this.#now, end);
+    this.current = Math.max(this.current, end);
   }
 
-  async #runWhile(condition: () => boolean, options: RunOptions): Promise<void> {
-    const steps = this.#stepCounter(options);
+  private async runWhile(condition: () => boolean, options: RunOptions): Promise<void> {
+    const steps = this.stepCounter(options);
     const { deadline = Number.POSITIVE_INFINITY } = options;
     await this.idle();
     while (!condition()) {
-      const next = this.#timers.peek();
+      const next = this.timers.peek();
       if (next === undefined) {
-        throw new Error(`virtual clock: nothing is left to happen at ${this.#stamp()} and the condition does not hold`);
+        throw new Error(`virtual clock: nothing is left to happen at ${this.stamp()} and the condition does not hold`);
       }
       if (next.due > deadline) {
         throw new Error(
@@ -163,58 +163,58 @@ export class VirtualClock implements Clock {
         );
       }
       steps();
-      await this.#step(next.due);
+      await this.step(next.due);
     }
   }
 
   /** Fires what was due at `moment` when it began; what that schedules for the same moment makes the next step. */
-  async #step(moment: number): Promise<void> {
-    this.#now = Math.max(this.#now, moment);
-    const boundary = this.#sequence;
-    for (let timer = this.#timers.peek(); timer !== undefined; timer = this.#timers.peek()) {
+  private async step(moment: number): Promise<void> {
+    this.current = Math.max(this.current, moment);
+    const boundary = this.sequence;
+    for (let timer = this.timers.peek(); timer !== undefined; timer = this.timers.peek()) {
       if (timer.due > moment || timer.sequence >= boundary) break;
-      this.#timers.remove(timer);
+      this.timers.remove(timer);
       timer.action();
     }
     await this.idle();
   }
 
-  #stepCounter({ maxSteps = DEFAULT_MAX_STEPS }: RunOptions): () => void {
+  private stepCounter({ maxSteps = DEFAULT_MAX_STEPS }: RunOptions): () => void {
     let steps = 0;
     return () => {
       if (++steps <= maxSteps) return;
       throw new Error(
-        `virtual clock: gave up at ${this.#stamp()} after ${maxSteps} steps, with ${this.#timers.size} timers pending; ` +
+        `virtual clock: gave up at ${this.stamp()} after ${maxSteps} steps, with ${this.timers.size} timers pending; ` +
           'either something re-arms itself without end or maxSteps is too small',
       );
     };
   }
 
   /** Waits, in real time, for one piece of tracked work to settle. */
-  #nextSettlement(): Promise<void> {
+  private nextSettlement(): Promise<void> {
     return new Promise((resolve, reject) => {
       const giveUp = setTimeout(() => {
         reject(
           new Error(
-            `virtual clock: ${this.#tracked} tracked works have not settled at ${this.#stamp()} in ` +
-              `${this.#stallTimeout} ms of real time; does one of them wait for virtual time? (see yieldTo)`,
+            `virtual clock: ${this.tracked} tracked works have not settled at ${this.stamp()} in ` +
+              `${this.stallTimeout} ms of real time; does one of them wait for virtual time? (see yieldTo)`,
           ),
         );
-      }, this.#stallTimeout);
-      this.#onSettled.push(() => {
+      }, this.stallTimeout);
+      this.onSettled.push(() => {
         clearTimeout(giveUp);
         resolve();
       });
     });
   }
 
-  #wake(): void {
-    const waiting = this.#onSettled;
-    this.#onSettled = [];
+  private wake(): void {
+    const waiting = this.onSettled;
+    this.onSettled = [];
     for (const resolve of waiting) resolve();
   }
 
-  #stamp(): string {
-    return new Date(this.#now).toISOString();
+  private stamp(): string {
+    return new Date(this.current).toISOString();
   }
 }

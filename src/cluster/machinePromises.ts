@@ -6,32 +6,32 @@ interface MachinePromise {
 
 /** Which pods wait for the machine of which claim, by the UID of the pod. Ends with the pod or with the claim. */
 export class MachinePromises {
-  readonly #byPod = new Map<string, MachinePromise>();
-  readonly #byClaim = new Map<string, Set<string>>();
+  private readonly byPod = new Map<string, MachinePromise>();
+  private readonly byClaim = new Map<string, Set<string>>();
 
   set(podUid: string, claim: string, until: number): void {
     this.removePod(podUid);
-    this.#byPod.set(podUid, { claim, until });
-    const pods = this.#byClaim.get(claim);
-    if (pods === undefined) this.#byClaim.set(claim, new Set([podUid]));
+    this.byPod.set(podUid, { claim, until });
+    const pods = this.byClaim.get(claim);
+    if (pods === undefined) this.byClaim.set(claim, new Set([podUid]));
     else pods.add(podUid);
   }
 
   get(podUid: string): MachinePromise | undefined {
-    return this.#byPod.get(podUid);
+    return this.byPod.get(podUid);
   }
 
   removePod(podUid: string): void {
-    const promise = this.#byPod.get(podUid);
+    const promise = this.byPod.get(podUid);
     if (promise === undefined) return;
-    this.#byPod.delete(podUid);
-    const pods = this.#byClaim.get(promise.claim);
+    this.byPod.delete(podUid);
+    const pods = this.byClaim.get(promise.claim);
     pods?.delete(podUid);
-    if (pods?.size === 0) this.#byClaim.delete(promise.claim);
+    if (pods?.size === 0) this.byClaim.delete(promise.claim);
   }
 
   removeClaim(claim: string): void {
-    for (const podUid of this.#byClaim.get(claim) ?? []) this.#byPod.delete(podUid);
-    this.#byClaim.delete(claim);
+    for (const podUid of this.byClaim.get(claim) ?? []) this.byPod.delete(podUid);
+    this.byClaim.delete(claim);
   }
 }

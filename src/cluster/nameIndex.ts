@@ -1,19 +1,19 @@
 /** Names by a key that should be unique but need not be at every moment; whoever came last stands for all. */
 export class NameIndex {
-  readonly #names = new Map<string, Set<string>>();
+  private readonly names = new Map<string, Set<string>>();
 
   add(key: string | undefined, name: string): void {
     if (!key) return;
-    const names = this.#names.get(key) ?? new Set();
+    const names = this.names.get(key) ?? new Set();
     names.delete(name);
-    this.#names.set(key, names.add(name));
+    this.names.set(key, names.add(name));
   }
 
   remove(key: string | undefined, name: string): void {
     if (!key) return;
-    const names = this.#names.get(key);
+    const names = this.names.get(key);
     names?.delete(name);
-    if (names?.size === 0) this.#names.delete(key);
+    if (names?.size === 0) this.names.delete(key);
   }
 
   last(key: string | undefined): string | undefined {
@@ -21,6 +21,6 @@ export class NameIndex {
   }
 
   all(key: string | undefined): readonly string[] {
-    return key ? [...(this.#names.get(key) ?? [])] : [];
+    return key ? [...(this.names.get(key) ?? [])] : [];
   }
 }

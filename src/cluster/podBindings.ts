@@ -8,79 +8,79 @@ const NO_PODS: ReadonlyMap<string, Pod> = new Map();
  * place, and the newest pod of each DaemonSet. `onChange` hears of every node whose pods changed.
  */
 export class PodBindings {
-  readonly #byNode = new Map<string, Map<string, Pod>>();
-  readonly #nodeByPod = new Map<string, string>();
-  readonly #pending = new Map<string, Pod>();
+  private readonly byNode = new Map<string, Map<string, Pod>>();
+  private readonly nodeByPod = new Map<string, string>();
+  private readonly waiting = new Map<string, Pod>();
   /** By the UID of the DaemonSet. */
-  readonly #byDaemonSet = new Map<string, Map<string, Pod>>();
-  readonly #daemonSetByPod = new Map<string, string>();
-  readonly #onChange: (nodeName: string) => void;
+  private readonly byDaemonSet = new Map<string, Map<string, Pod>>();
+  private readonly daemonSetByPod = new Map<string, string>();
+  private readonly onChange: (nodeName: string) => void;
 
   constructor(onChange: (nodeName: string) => void) {
-    this.#onChange = onChange;
+    this.onChange = onChange;
   }
 
   /** True when the pod has just found its node. */
   set(pod: Pod): boolean {
     const key = podKey(pod);
-    const wasPending = this.#pending.has(key);
+    const wasPending = this.waiting.has(key);
     const nodeName = pod.spec?.nodeName;
     // A pod of the same name may have come up elsewhere before we heard of the end of this one.
-    if (this.#nodeByPod.get(key) !== nodeName) this.#unbind(key);
+    if (this.nodeByPod.get(key) !== nodeName) this.unbind(key);
     if (nodeName) {
-      file(this.#byNode, nodeName, key, pod);
-      this.#nodeByPod.set(key, nodeName);
-      this.#onChange(nodeName);
+      file(this.byNode, nodeName, key, pod);
+      this.nodeByPod.set(key, nodeName);
+      this.onChange(nodeName);
     }
-    if (isProvisionable(pod)) this.#pending.set(key, pod);
-    else this.#pending.delete(key);
+    if (isProvisionable(pod)) this.waiting.set(key, pod);
+    else this.waiting.delete(key);
     const daemonSet = isDaemonPod(pod) ? pod.metadata.ownerReferences?.[0]?.uid : undefined;
-    if (this.#daemonSetByPod.get(key) !== daemonSet) this.#forgetDaemon(key);
+    if (this.daemonSetByPod.get(key) !== daemonSet) this.forgetDaemon(key);
     if (daemonSet !== undefined) {
-      file(this.#byDaemonSet, daemonSet, key, pod);
-      this.#daemonSetByPod.set(key, daemonSet);
+      file(this.byDaemonSet, daemonSet, key, pod);
+      this.daemonSetByPod.set(key, daemonSet);
     }
     return wasPending && nodeName !== undefined;
   }
 
   remove(pod: Pod): void {
     const key = podKey(pod);
-    this.#unbind(key);
-    this.#pending.delete(key);
-    this.#forgetDaemon(key);
+    this.unbind(key);
+    this.waiting.delete(key);
+    this.forgetDaemon(key);
   }
 
   /** In order of namespace and name, as all lists here: what is decided must not depend on who came first. */
   on(nodeName: string): readonly Pod[] {
-    return inOrder(this.#byNode.get(nodeName) ?? NO_PODS);
+    return inOrder(this.byNode.get(nodeName) ?? NO_PODS);
   }
 
   pending(): readonly Pod[] {
-    return inOrder(this.#pending);
+    return inOrder(this.waiting);
   }
 
   /** What a DaemonSet really runs, which admission may have made different from its template. */
   newestOf({ metadata }: DaemonSet): Pod | undefined {
     let newest: Pod | undefined;
-    for (const pod of (this.#byDaemonSet.get(metadata.uid ?? '') ?? NO_PODS).values()) {
+    for (const pod of (this.byDaemonSet.get(metadata.uid ?? '') ?? NO_PODS).values()) {
       if (newest === undefined || isNewer(pod, newest)) newest = pod;
     }
     return newest;
   }
 
-  #unbind(key: string): void {
-    const nodeName = this.#nodeByPod.get(key);
+  private unbind(key: string): void {
+    const nodeName = this.nodeByPod.get(key);
     if (nodeName === undefined) return;
-    this.#nodeByPod.delete(key);
-    unfile(this.#byNode, nodeName, key);
-    this.#onChange(nodeName);
+    this.nodeByPod.delete(key);
+    unfile(this.byNode, nodeName, key);
+    this.onChange(nodeName);
   }
 
-  #forgetDaemon(key: string): void {
-    const daemonSet = this.#daemonSetByPod.get(key);
+  private forgetDaemon(key: string): void {
+    const daemonSet = this.daemonSetByPod.get(key);
     if (daemonSet === undefined) return;
-    this.#daemonSetByPod.delete(key);
-    unfile(this.#byDaemonSet, daemonSet, key);
+    this.daemonSetByPod.delete(key);
+    unfile(this.byDaemonSet, daemonSet, key);
   }
 }
 

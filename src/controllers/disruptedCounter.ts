@@ -7,16 +7,16 @@ const LABELS = ['reason', 'nodepool', 'capacity_type', 'consolidation_policy', '
 
 /** Counts the NodeClaims that end before anybody asked for it, by why, and the pods that have to move for it. */
 export class DisruptedCounter {
-  readonly #claims: Counter;
-  readonly #pods: Counter;
+  private readonly claims: Counter;
+  private readonly pods: Counter;
 
   constructor(registry: MetricsRegistry) {
-    this.#claims = registry.counter({
+    this.claims = registry.counter({
       name: 'karpenter_nodeclaims_disrupted_total',
       help: 'NodeClaims that were given up or disrupted, by reason.',
       labels: LABELS,
     });
-    this.#pods = registry.counter({
+    this.pods = registry.counter({
       name: 'karpenter_pods_disruption_initiated_total',
       help: 'Pods on nodes whose disruption has begun, by reason.',
       labels: LABELS,
@@ -32,8 +32,8 @@ export class DisruptedCounter {
       consolidation_policy: '',
       termination_mode: terminationMode(claim),
     };
-    this.#claims.inc(series);
-    if (pods > 0) this.#pods.inc(series, pods);
+    this.claims.inc(series);
+    if (pods > 0) this.pods.inc(series, pods);
   }
 }
 

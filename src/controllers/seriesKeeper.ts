@@ -15,11 +15,11 @@ export interface Sample {
  * them, and show nothing of an owner any more that has none or is gone.
  */
 export class SeriesKeeper {
-  readonly #owners = new Map<string, { readonly version: unknown; readonly samples: readonly Sample[] }>();
+  private readonly owners = new Map<string, { readonly version: unknown; readonly samples: readonly Sample[] }>();
 
   /** Does nothing while `version` is the one of before: most things do not change from one look to the next. */
   set(owner: string, version: unknown, samples: () => readonly Sample[]): void {
-    const known = this.#owners.get(owner);
+    const known = this.owners.get(owner);
     if (known && known.version === version) return;
     const shown = samples();
     const before = known?.samples ?? [];
@@ -34,17 +34,17 @@ export class SeriesKeeper {
       if (since) gauge.setSince(labels, value);
       else gauge.set(labels, value);
     }
-    this.#owners.set(owner, { version, samples: shown });
+    this.owners.set(owner, { version, samples: shown });
   }
 
   remove(owner: string): void {
-    for (const { gauge, labels } of this.#owners.get(owner)?.samples ?? []) gauge.delete(labels);
-    this.#owners.delete(owner);
+    for (const { gauge, labels } of this.owners.get(owner)?.samples ?? []) gauge.delete(labels);
+    this.owners.delete(owner);
   }
 
   /** Forgets all owners but these. */
   keepOnly(owners: ReadonlySet<string>): void {
-    for (const owner of this.#owners.keys()) if (!owners.has(owner)) this.remove(owner);
+    for (const owner of this.owners.keys()) if (!owners.has(owner)) this.remove(owner);
   }
 }
 

@@ -9,20 +9,20 @@ import { ClusterConfigError } from './clusterConfig.ts';
 export class Field {
   readonly file: string;
   readonly path: string;
-  readonly #value: unknown;
+  private readonly value: unknown;
 
   constructor(file: string, path: string, value: unknown) {
     this.file = file;
     this.path = path;
-    this.#value = value;
+    this.value = value;
   }
 
   get present(): boolean {
-    return this.#value !== undefined && this.#value !== null && this.#value !== '';
+    return this.value !== undefined && this.value !== null && this.value !== '';
   }
 
   get raw(): unknown {
-    return this.#value;
+    return this.value;
   }
 
   error(problem: string, cause?: unknown): ClusterConfigError {
@@ -31,16 +31,16 @@ export class Field {
 
   at(key: string): Field {
     const value =
-      typeof this.#value === 'object' && this.#value !== null && !Array.isArray(this.#value)
-        ? (this.#value as Record<string, unknown>)[key]
+      typeof this.value === 'object' && this.value !== null && !Array.isArray(this.value)
+        ? (this.value as Record<string, unknown>)[key]
         : undefined;
     return new Field(this.file, this.path === '' ? key : `${this.path}.${key}`, value);
   }
 
   /** Itself, once known to be a mapping. */
   object(): this {
-    if (typeof this.#value !== 'object' || this.#value === null || Array.isArray(this.#value)) {
-      throw this.error(`expected a mapping, found ${kindOf(this.#value)}`);
+    if (typeof this.value !== 'object' || this.value === null || Array.isArray(this.value)) {
+      throw this.error(`expected a mapping, found ${kindOf(this.value)}`);
     }
     return this;
   }
@@ -48,8 +48,8 @@ export class Field {
   /** The elements of a list; a named one is called by its name in messages. Absent means none. */
   entries(): Field[] {
     if (!this.present) return [];
-    if (!Array.isArray(this.#value)) throw this.error(`expected a list, found ${kindOf(this.#value)}`);
-    return this.#value.map((value: unknown, index) => {
+    if (!Array.isArray(this.value)) throw this.error(`expected a list, found ${kindOf(this.value)}`);
+    return this.value.map((value: unknown, index) => {
       const name = new Field('', '', value).at('name').raw;
       const label = typeof name === 'string' ? `"${name}"` : index;
       return new Field(this.file, `${this.path}[${label}]`, value);
@@ -64,14 +64,14 @@ export class Field {
 
   optionalString(): string | undefined {
     if (!this.present) return undefined;
-    if (typeof this.#value !== 'string') throw this.error(`expected text, found ${kindOf(this.#value)}`);
-    return this.#value;
+    if (typeof this.value !== 'string') throw this.error(`expected text, found ${kindOf(this.value)}`);
+    return this.value;
   }
 
   optionalBoolean(): boolean | undefined {
     if (!this.present) return undefined;
-    if (typeof this.#value !== 'boolean') throw this.error(`expected true or false, found ${kindOf(this.#value)}`);
-    return this.#value;
+    if (typeof this.value !== 'boolean') throw this.error(`expected true or false, found ${kindOf(this.value)}`);
+    return this.value;
   }
 
   strings(): string[] {

@@ -18,36 +18,36 @@ export function credentialSource(config: CredentialConfig, clock: Clock): Creden
 
 /** Secrets written in the configuration or in files; files are read again at most once a minute, and on a 401. */
 class FileCredentialSource implements CredentialSource {
-  readonly #config: CredentialConfig;
-  readonly #clock: Clock;
-  #current: Credentials | undefined;
-  #readAt = 0;
-  #reading: Promise<Credentials> | undefined;
+  private readonly config: CredentialConfig;
+  private readonly clock: Clock;
+  private latest: Credentials | undefined;
+  private readAt = 0;
+  private reading: Promise<Credentials> | undefined;
 
   constructor(config: CredentialConfig, clock: Clock) {
-    this.#config = config;
-    this.#clock = clock;
+    this.config = config;
+    this.clock = clock;
   }
 
   async current(): Promise<Credentials> {
-    if (this.#current !== undefined && this.#clock.now() - this.#readAt < REREAD_AFTER) return this.#current;
-    return this.#reread();
+    if (this.latest !== undefined && this.clock.now() - this.readAt < REREAD_AFTER) return this.latest;
+    return this.reread();
   }
 
   async renew(refused: Credentials): Promise<Credentials | undefined> {
-    const fresh = this.#current === refused ? await this.#reread() : await this.current();
+    const fresh = this.latest === refused ? await this.reread() : await this.current();
     return fresh === refused ? undefined : fresh;
   }
 
-  #reread(): Promise<Credentials> {
-    this.#reading ??= this.#clock.track(this.#read()).finally(() => {
-      this.#reading = undefined;
+  private reread(): Promise<Credentials> {
+    this.reading ??= this.clock.track(this.read()).finally(() => {
+      this.reading = undefined;
     });
-    return this.#reading;
+    return this.reading;
   }
 
-  async #read(): Promise<Credentials> {
-    const { token, basic, certificate } = this.#config;
+  private async read(): Promise<Credentials> {
+    const { token, basic, certificate } = this.config;
     let fresh: Credentials;
     try {
       const authorization =
@@ -64,13 +64,13 @@ class FileCredentialSource implements CredentialSource {
       };
     } catch (error) {
       // A rotation in progress can hide the file for a moment; what we have is most likely still good.
-      if (this.#current === undefined) throw error;
-      fresh = this.#current;
+      if (this.latest === undefined) throw error;
+      fresh = this.latest;
     }
-    this.#readAt = this.#clock.now();
+    this.readAt = this.clock.now();
     // The same object as long as nothing changed: connections are kept per object.
-    if (this.#current === undefined || !sameCredentials(this.#current, fresh)) this.#current = fresh;
-    return this.#current;
+    if (this.latest === undefined || !sameCredentials(this.latest, fresh)) this.latest = fresh;
+    return this.latest;
   }
 }
 

@@ -19,37 +19,37 @@ const DEFAULT_WINDOW = 120_000;
  * are judged first, so an event that its rate limit holds back still silences its repetitions.
  */
 export class EventFilter {
-  readonly #clock: Clock;
+  private readonly clock: Clock;
   /** Until when a repetition is held back, by dedupe key. */
-  readonly #silentUntil: RecentMap<string, number>;
-  readonly #buckets: RecentMap<string, { tokens: number; at: number }>;
+  private readonly silentUntil: RecentMap<string, number>;
+  private readonly buckets: RecentMap<string, { tokens: number; at: number }>;
 
   constructor(clock: Clock, limit: number) {
-    this.#clock = clock;
-    this.#silentUntil = new RecentMap(limit);
-    this.#buckets = new RecentMap(limit);
+    this.clock = clock;
+    this.silentUntil = new RecentMap(limit);
+    this.buckets = new RecentMap(limit);
   }
 
   admits(event: EventFrequency): boolean {
-    return !this.#isRepetition(event) && this.#isWithinRate(event);
+    return !this.isRepetition(event) && this.isWithinRate(event);
   }
 
-  #isRepetition({ reason, dedupeValues = [], dedupeWindow = DEFAULT_WINDOW }: EventFrequency): boolean {
+  private isRepetition({ reason, dedupeValues = [], dedupeWindow = DEFAULT_WINDOW }: EventFrequency): boolean {
     if (dedupeValues.length === 0) return false;
-    const now = this.#clock.monotonic();
+    const now = this.clock.monotonic();
     const key = [reason.toLowerCase(), ...dedupeValues].join('\n');
-    if (now < (this.#silentUntil.get(key) ?? now)) return true;
-    this.#silentUntil.set(key, now + dedupeWindow);
+    if (now < (this.silentUntil.get(key) ?? now)) return true;
+    this.silentUntil.set(key, now + dedupeWindow);
     return false;
   }
 
-  #isWithinRate({ reason, rateLimit }: EventFrequency): boolean {
+  private isWithinRate({ reason, rateLimit }: EventFrequency): boolean {
     if (rateLimit === undefined) return true;
-    const now = this.#clock.monotonic();
-    const bucket = this.#buckets.get(reason) ?? { tokens: rateLimit.burst, at: now };
+    const now = this.clock.monotonic();
+    const bucket = this.buckets.get(reason) ?? { tokens: rateLimit.burst, at: now };
     const earned = ((now - bucket.at) * rateLimit.qps) / 1_000;
     const tokens = Math.min(rateLimit.burst, bucket.tokens + earned);
-    this.#buckets.set(reason, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
+    this.buckets.set(reason, { tokens: tokens < 1 ? tokens : tokens - 1, at: now });
     return tokens >= 1;
   }
 }

@@ -56,61 +56,61 @@ const RETRY = { base: 1_000, max: 10_000, jitter: 0.2 };
  * bounded queue in order; what the server refuses is logged and dropped, what fails on the way is tried a few times.
  */
 export class KubeEventRecorder implements EventRecorder {
-  readonly #options: KubeEventRecorderOptions;
-  readonly #filter: EventFilter;
-  readonly #queueLimit: number;
-  readonly #queue: Outgoing[] = [];
+  private readonly options: KubeEventRecorderOptions;
+  private readonly filter: EventFilter;
+  private readonly queueLimit: number;
+  private readonly queue: Outgoing[] = [];
   /** Events on the server by what they say, to count repetitions. */
-  readonly #sent: RecentMap<string, NewEvent>;
-  readonly #closing = new AbortController();
-  #sending: Promise<void> | undefined;
-  #dropped = 0;
+  private readonly sent: RecentMap<string, NewEvent>;
+  private readonly closing = new AbortController();
+  private sending: Promise<void> | undefined;
+  private dropped = 0;
 
   constructor(options: KubeEventRecorderOptions) {
     const { clock, queueLimit = 1_000, memoryLimit = 4_096 } = options;
-    this.#options = options;
-    this.#queueLimit = queueLimit;
-    this.#filter = new EventFilter(clock, memoryLimit);
-    this.#sent = new RecentMap(memoryLimit);
+    this.options = options;
+    this.queueLimit = queueLimit;
+    this.filter = new EventFilter(clock, memoryLimit);
+    this.sent = new RecentMap(memoryLimit);
   }
 
   publish(...events: readonly EventDraft[]): void {
     for (const event of events) {
       try {
-        this.#enqueue(event);
+        this.enqueue(event);
       } catch (error) {
-        this.#options.log.error('event could not be made', { object: event.object?.metadata?.name, error });
+        this.options.log.error('event could not be made', { object: event.object?.metadata?.name, error });
       }
     }
   }
 
   /** Resolves when everything published so far is sent or dropped. */
   async flush(): Promise<void> {
-    await this.#sending;
+    await this.sending;
   }
 
   /** Takes no more events, and gives the waiting ones `milliseconds` to be sent. */
   async close(milliseconds = 2_000): Promise<void> {
-    const inTime = await settlesWithin(this.#options.clock, this.flush(), milliseconds);
-    this.#closing.abort(new Error('the event recorder was closed'));
+    const inTime = await settlesWithin(this.options.clock, this.flush(), milliseconds);
+    this.closing.abort(new Error('the event recorder was closed'));
     if (inTime) return;
-    this.#options.log.error('events were not sent before the end', { count: this.#queue.length });
-    this.#queue.length = 0;
+    this.options.log.error('events were not sent before the end', { count: this.queue.length });
+    this.queue.length = 0;
   }
 
-  #enqueue(draft: EventDraft): void {
-    if (this.#closing.signal.aborted || !this.#filter.admits(draft)) return;
-    if (this.#queue.length >= this.#queueLimit) {
-      this.#dropped++;
+  private enqueue(draft: EventDraft): void {
+    if (this.closing.signal.aborted || !this.filter.admits(draft)) return;
+    if (this.queue.length >= this.queueLimit) {
+      this.dropped++;
       return;
     }
-    const event = this.#compose(draft);
-    this.#queue.push({ event, identity: identityOf(event, draft.series) });
-    this.#sending ??= this.#sendAll();
+    const event = this.compose(draft);
+    this.queue.push({ event, identity: identityOf(event, draft.series) });
+    this.sending ??= this.sendAll();
   }
 
-  #compose({ kind, object, type, reason, message }: EventDraft): NewEvent {
-    const { clock, random, component = 'karpenter', instance = '' } = this.#options;
+  private compose({ kind, object, type, reason, message }: EventDraft): NewEvent {
+    const { clock, random, component = 'karpenter', instance = '' } = this.options;
     const { name, namespace, uid, resourceVersion } = object.metadata;
     // As other recorders name them: nanoseconds in hexadecimal; those that no clock gives us are drawn.
     const nanoseconds = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(Math.floor(random.next() * 1e6));
@@ -137,41 +137,40 @@ export class KubeEventRecorder implements EventRecorder {
     };
   }
 
-  async #sendAll(): Promise<void> {
+  private async sendAll(): Promise<void> {
     // A turn later: whoever publishes goes on first.
     await Promise.resolve();
-    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
-      await this.#sendOne(next);
-      this.#queue.shift();
+    for (let next = this.queue[0]; next !== undefined; next = this.queue[0]) {
+      await this.sendOne(next);
+      this.queue.shift();
     }
-    this.#sending = undefined;
-    if (this.#dropped > 0)
-      this.#options.log.error('events were dropped, for too many waited', { count: this.#dropped });
-    this.#dropped = 0;
+    this.sending = undefined;
+    if (this.dropped > 0) this.options.log.error('events were dropped, for too many waited', { count: this.dropped });
+    this.dropped = 0;
   }
 
-  async #sendOne({ event, identity }: Outgoing): Promise<void> {
-    const { clock, random, log } = this.#options;
+  private async sendOne({ event, identity }: Outgoing): Promise<void> {
+    const { clock, random, log } = this.options;
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.#write(event, identity);
+        await this.write(event, identity);
         return;
       } catch (error) {
-        const hopeless = attempt >= MAX_ATTEMPTS || !isPassing(error) || this.#closing.signal.aborted;
+        const hopeless = attempt >= MAX_ATTEMPTS || !isPassing(error) || this.closing.signal.aborted;
         if (hopeless) {
           log.error('event could not be written', { object: event.involvedObject.name, reason: event.reason, error });
           return;
         }
         const wait = Math.max(backoffDelay(RETRY, attempt - 1, random), (error as KubeError).retryAfter ?? 0);
-        await clock.sleep(wait, this.#closing.signal).catch(() => undefined);
+        await clock.sleep(wait, this.closing.signal).catch(() => undefined);
       }
     }
   }
 
-  async #write(event: NewEvent, key: string): Promise<void> {
-    const { kube } = this.#options;
-    const signal = this.#closing.signal;
-    const earlier = this.#sent.get(key);
+  private async write(event: NewEvent, key: string): Promise<void> {
+    const { kube } = this.options;
+    const signal = this.closing.signal;
+    const earlier = this.sent.get(key);
     let stored = event;
     if (earlier !== undefined) {
       const { message = '', lastTimestamp = '' } = event;
@@ -180,7 +179,7 @@ export class KubeEventRecorder implements EventRecorder {
       const body = { count: stored.count, lastTimestamp, ...words };
       try {
         await kube.patch(Kinds.Event, earlier.metadata, { type: 'merge', body }, { signal });
-        this.#sent.set(key, stored);
+        this.sent.set(key, stored);
         return;
       } catch (error) {
         if (!isNotFound(error)) throw error;
@@ -194,7 +193,7 @@ export class KubeEventRecorder implements EventRecorder {
       // An attempt before this one arrived after all.
       if (!isAlreadyExists(error)) throw error;
     }
-    this.#sent.set(key, stored);
+    this.sent.set(key, stored);
   }
 }
 

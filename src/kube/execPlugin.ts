@@ -22,57 +22,57 @@ interface Obtained {
 }
 
 export class ExecCredentialSource implements CredentialSource {
-  readonly #config: ExecConfig;
-  readonly #base: CredentialSource;
-  readonly #clock: Clock;
-  #obtained: Obtained | undefined;
-  #running: Promise<Obtained> | undefined;
+  private readonly config: ExecConfig;
+  private readonly base: CredentialSource;
+  private readonly clock: Clock;
+  private obtained: Obtained | undefined;
+  private running: Promise<Obtained> | undefined;
 
   /** `base` supplies what the plug-in does not (a client certificate beside its token). */
   constructor(config: ExecConfig, base: CredentialSource, clock: Clock) {
-    this.#config = config;
-    this.#base = base;
-    this.#clock = clock;
+    this.config = config;
+    this.base = base;
+    this.clock = clock;
   }
 
   async current(): Promise<Credentials> {
-    const known = this.#obtained;
-    const now = this.#clock.now();
-    if (known === undefined || now >= known.expiresAt) return (await this.#obtain()).credentials;
+    const known = this.obtained;
+    const now = this.clock.now();
+    if (known === undefined || now >= known.expiresAt) return (await this.obtain()).credentials;
     const margin = Math.min(RENEW_BEFORE_EXPIRY, (known.expiresAt - known.at) / 5);
     if (now < known.expiresAt - margin) return known.credentials;
     // Still valid: a plug-in that fails now has until the real expiry to recover.
-    return this.#obtain().then(
+    return this.obtain().then(
       (fresh) => fresh.credentials,
       () => known.credentials,
     );
   }
 
   async renew(refused: Credentials): Promise<Credentials | undefined> {
-    const known = this.#obtained;
+    const known = this.obtained;
     if (known !== undefined && known.credentials !== refused) return known.credentials;
-    if (known !== undefined && this.#clock.now() - known.at < LEAST_BETWEEN_RENEWALS) return undefined;
-    return (await this.#obtain()).credentials;
+    if (known !== undefined && this.clock.now() - known.at < LEAST_BETWEEN_RENEWALS) return undefined;
+    return (await this.obtain()).credentials;
   }
 
-  #obtain(): Promise<Obtained> {
-    this.#running ??= this.#clock.track(this.#run()).finally(() => {
-      this.#running = undefined;
+  private obtain(): Promise<Obtained> {
+    this.running ??= this.clock.track(this.run()).finally(() => {
+      this.running = undefined;
     });
-    return this.#running;
+    return this.running;
   }
 
-  async #run(): Promise<Obtained> {
-    const base = await this.#base.current();
-    const output = await runPlugin(this.#config);
-    const { token, certificate, expiresAt } = readExecCredential(this.#config, output);
+  private async run(): Promise<Obtained> {
+    const base = await this.base.current();
+    const output = await runPlugin(this.config);
+    const { token, certificate, expiresAt } = readExecCredential(this.config, output);
     const credentials: Credentials = {
       ...base,
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(certificate === undefined ? {} : { certificate }),
     };
-    this.#obtained = { credentials, at: this.#clock.now(), expiresAt };
-    return this.#obtained;
+    this.obtained = { credentials, at: this.clock.now(), expiresAt };
+    return this.obtained;
   }
 }
 

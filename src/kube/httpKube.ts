@@ -39,20 +39,20 @@ const PATCH_CONTENT_TYPES: Readonly<Record<Patch['type'], string>> = {
 };
 
 export class HttpKube implements ItemwiseKube {
-  readonly #session: HttpSession;
+  private readonly session: HttpSession;
 
   constructor(options: HttpSessionOptions) {
-    this.#session = new HttpSession(options);
+    this.session = new HttpSession(options);
   }
 
   async get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
     const path = objectPath(kind, ref, options.subresource, { resourceVersion: options.resourceVersion });
-    return this.#json<T>({ method: 'GET', path }, options.signal);
+    return this.json<T>({ method: 'GET', path }, options.signal);
   }
 
   async list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
     const path = collectionPath(kind, options.namespace, listQuery(options));
-    return this.#json<KubeList<T>>({ method: 'GET', path }, options.signal);
+    return this.json<KubeList<T>>({ method: 'GET', path }, options.signal);
   }
 
   listEach<T extends KubeObject>(
@@ -61,25 +61,25 @@ export class HttpKube implements ItemwiseKube {
     visit: (item: T) => void,
   ): Promise<ListMetadata> {
     const path = collectionPath(kind, options.namespace, listQuery(options));
-    return this.#session.send({ method: 'GET', path }, options.signal, ({ body }) =>
+    return this.session.send({ method: 'GET', path }, options.signal, ({ body }) =>
       decodeList<T>(Buffer.concat(body), visit),
     );
   }
 
   watch<T extends KubeObject>(kind: ResourceKind<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>> {
     const path = collectionPath(kind, options.namespace, watchQuery(options));
-    return readWatchStream<T>(this.#session.stream(path, options.signal), options.signal);
+    return readWatchStream<T>(this.session.stream(path, options.signal), options.signal);
   }
 
   async create<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>, options: WriteOptions = {}): Promise<T> {
     const namespace = requireNamespace(kind, object.metadata.namespace, object.metadata.name);
     const path = collectionPath(kind, namespace, writeQuery(options));
-    return this.#json<T>({ method: 'POST', path, body: typed(kind, object) }, options.signal);
+    return this.json<T>({ method: 'POST', path, body: typed(kind, object) }, options.signal);
   }
 
   async replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options: SubresourceOptions = {}): Promise<T> {
     const path = objectPath(kind, object.metadata, options.subresource, writeQuery(options));
-    return this.#json<T>({ method: 'PUT', path, body: typed(kind, object) }, options.signal);
+    return this.json<T>({ method: 'PUT', path, body: typed(kind, object) }, options.signal);
   }
 
   async patch<T extends KubeObject>(
@@ -92,9 +92,9 @@ export class HttpKube implements ItemwiseKube {
     const path = objectPath(kind, ref, options.subresource, {
       ...writeQuery(options),
       // The server demands a manager for an apply; for all other writes it takes the user agent's first word.
-      ...(apply ? { fieldManager: options.fieldManager ?? this.#session.product, force: options.force } : {}),
+      ...(apply ? { fieldManager: options.fieldManager ?? this.session.product, force: options.force } : {}),
     });
-    return this.#json<T>(
+    return this.json<T>(
       {
         method: 'PATCH',
         path,
@@ -108,12 +108,12 @@ export class HttpKube implements ItemwiseKube {
   }
 
   async delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
-    await this.#json({ method: 'DELETE', path: objectPath(kind, ref), body: deleteBody(options) }, options.signal);
+    await this.json({ method: 'DELETE', path: objectPath(kind, ref), body: deleteBody(options) }, options.signal);
   }
 
   async deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void> {
     const path = collectionPath(kind, options.namespace, listQuery(options));
-    await this.#json({ method: 'DELETE', path, body: deleteBody(options) }, options.signal);
+    await this.json({ method: 'DELETE', path, body: deleteBody(options) }, options.signal);
   }
 
   async evict(pod: ObjectRef, options: DeleteOptions = {}): Promise<void> {
@@ -126,7 +126,7 @@ export class HttpKube implements ItemwiseKube {
       ...(deleteOptions === undefined ? {} : { deleteOptions }),
     };
     // 429 here is a disruption budget's answer, not a busy server's: the caller decides when to ask again.
-    await this.#json({ method: 'POST', path, body, retryRefusals: false }, options.signal);
+    await this.json({ method: 'POST', path, body, retryRefusals: false }, options.signal);
   }
 
   async bind(pod: ObjectRef, node: string, options: WriteOptions = {}): Promise<void> {
@@ -137,20 +137,20 @@ export class HttpKube implements ItemwiseKube {
       metadata: { name: pod.name, namespace: pod.namespace },
       target: { apiVersion: 'v1', kind: 'Node', name: node },
     };
-    await this.#json({ method: 'POST', path, body }, options.signal);
+    await this.json({ method: 'POST', path, body }, options.signal);
   }
 
   raw(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<unknown> {
-    return this.#session.send({ method: 'GET', path: path.startsWith('/') ? path : `/${path}` }, options.signal);
+    return this.session.send({ method: 'GET', path: path.startsWith('/') ? path : `/${path}` }, options.signal);
   }
 
   /** Waits for requests under way, ends watches, closes connections. */
   close(): Promise<void> {
-    return this.#session.close();
+    return this.session.close();
   }
 
-  async #json<T>(request: ApiRequest, signal: AbortSignal | undefined): Promise<T> {
-    return (await this.#session.send(request, signal)) as T;
+  private async json<T>(request: ApiRequest, signal: AbortSignal | undefined): Promise<T> {
+    return (await this.session.send(request, signal)) as T;
   }
 }
 

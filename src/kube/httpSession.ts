@@ -61,24 +61,24 @@ type Send<R> = (credentials: Credentials) => Promise<R>;
 export class HttpSession {
   /** The user agent's first word. */
   readonly product: string;
-  readonly #options: HttpSessionOptions;
-  readonly #clock: Clock;
-  readonly #timeout: number;
-  readonly #transport: Transport;
-  readonly #credentials: CredentialSource;
-  readonly #limit: RateLimit | undefined;
-  readonly #baseHeaders: TransportRequest['headers'];
+  private readonly options: HttpSessionOptions;
+  private readonly clock: Clock;
+  private readonly timeout: number;
+  private readonly transport: Transport;
+  private readonly credentials: CredentialSource;
+  private readonly limit: RateLimit | undefined;
+  private readonly baseHeaders: TransportRequest['headers'];
 
   constructor(options: HttpSessionOptions) {
     const { config, clock, qps = 0, burst = Math.max(1, qps), userAgent = DEFAULT_USER_AGENT } = options;
     this.product = userAgent.split('/', 1)[0] ?? userAgent;
-    this.#options = options;
-    this.#clock = clock;
-    this.#timeout = options.requestTimeout ?? DEFAULT_TIMEOUT;
-    this.#transport = new Transport(config, { connections: options.connections ?? DEFAULT_CONNECTIONS });
-    this.#credentials = credentialSource(config.credentials, clock);
-    this.#limit = qps > 0 ? new RateLimit({ qps, burst, clock }) : undefined;
-    this.#baseHeaders = {
+    this.options = options;
+    this.clock = clock;
+    this.timeout = options.requestTimeout ?? DEFAULT_TIMEOUT;
+    this.transport = new Transport(config, { connections: options.connections ?? DEFAULT_CONNECTIONS });
+    this.credentials = credentialSource(config.credentials, clock);
+    this.limit = qps > 0 ? new RateLimit({ qps, burst, clock }) : undefined;
+    this.baseHeaders = {
       accept: 'application/json',
       'user-agent': userAgent,
       ...impersonationHeaders(config.impersonate),
@@ -94,12 +94,12 @@ export class HttpSession {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     for (let retries = 0; ; retries++) {
       try {
-        return decode(await this.#attempt(request, body, signal));
+        return decode(await this.attempt(request, body, signal));
       } catch (error) {
         signal?.throwIfAborted();
-        const delay = this.#retryDelay(request, error, retries);
-        if (delay === undefined) throw this.#kubeError(error);
-        await this.#clock.sleep(delay, signal);
+        const delay = this.retryDelay(request, error, retries);
+        if (delay === undefined) throw this.kubeError(error);
+        await this.clock.sleep(delay, signal);
       }
     }
   }
@@ -110,72 +110,75 @@ export class HttpSession {
     const ended = new AbortController();
     const unlink = linkAbort(signal, ended);
     try {
-      yield* await this.#open(path, ended);
+      yield* await this.open(path, ended);
     } catch (error) {
-      if (!signal?.aborted) throw this.#kubeError(error);
+      if (!signal?.aborted) throw this.kubeError(error);
     } finally {
       unlink();
     }
   }
 
   close(): Promise<void> {
-    return this.#transport.close();
+    return this.transport.close();
   }
 
-  async #attempt(
+  private async attempt(
     request: ApiRequest,
     body: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<TransportResponse> {
-    const response = await this.#authenticated(signal, (credentials) => {
+    const response = await this.authenticated(signal, (credentials) => {
       const type: Record<string, string> =
         body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' };
       const wire: TransportRequest = {
         method: request.method,
         path: request.path,
-        headers: this.#headers(credentials, type),
+        headers: this.headers(credentials, type),
         ...(body === undefined ? {} : { body }),
       };
-      const exchange = this.#withinTimeLimit(signal, (bounded) =>
-        this.#transport.exchange(wire, credentials.certificate, bounded),
+      const exchange = this.withinTimeLimit(signal, (bounded) =>
+        this.transport.exchange(wire, credentials.certificate, bounded),
       );
-      return this.#clock.track(this.#observed(request.method, request.path, exchange));
+      return this.clock.track(this.observed(request.method, request.path, exchange));
     });
-    if (response.code >= 400) throw this.#answerError(request, response);
+    if (response.code >= 400) throw this.answerError(request, response);
     return response;
   }
 
-  async #open(path: string, ended: AbortController): Promise<AsyncIterable<Buffer>> {
-    const opened = await this.#authenticated(ended.signal, (credentials) => {
-      const wire = { method: 'GET', path, headers: this.#headers(credentials, {}) } as const;
+  private async open(path: string, ended: AbortController): Promise<AsyncIterable<Buffer>> {
+    const opened = await this.authenticated(ended.signal, (credentials) => {
+      const wire = { method: 'GET', path, headers: this.headers(credentials, {}) } as const;
       // The time limit is for the answer to begin; how long the stream lasts is the watcher's business.
-      const cancelTimer = this.#clock.after(this.#timeout, () => ended.abort(new TimeoutError(this.#timeout)));
-      const opening = this.#transport
+      const cancelTimer = this.clock.after(this.timeout, () => ended.abort(new TimeoutError(this.timeout)));
+      const opening = this.transport
         .stream(wire, credentials.certificate, ended.signal)
         .then(async (stream) => (stream.code < 400 ? stream : { ...stream, body: await collect(stream.body) }));
-      return this.#clock.track(this.#observed('WATCH', path, opening)).finally(cancelTimer);
+      return this.clock.track(this.observed('WATCH', path, opening)).finally(cancelTimer);
     });
-    if (Array.isArray(opened.body)) throw this.#answerError({ method: 'GET', path }, { ...opened, body: opened.body });
+    if (Array.isArray(opened.body)) throw this.answerError({ method: 'GET', path }, { ...opened, body: opened.body });
     return opened.body as AsyncIterable<Buffer>;
   }
 
   /** Asks with the present credentials and, when they are refused, once more with newer ones. */
-  async #authenticated<R extends { readonly code: number }>(
+  private async authenticated<R extends { readonly code: number }>(
     signal: AbortSignal | undefined,
     send: Send<R>,
   ): Promise<R> {
-    await this.#limit?.take(signal);
-    const credentials = await this.#credentials.current();
+    await this.limit?.take(signal);
+    const credentials = await this.credentials.current();
     const response = await send(credentials);
     if (response.code !== 401) return response;
-    const newer = await this.#credentials.renew(credentials);
+    const newer = await this.credentials.renew(credentials);
     return newer === undefined ? response : send(newer);
   }
 
-  async #withinTimeLimit<R>(signal: AbortSignal | undefined, work: (bounded: AbortSignal) => Promise<R>): Promise<R> {
+  private async withinTimeLimit<R>(
+    signal: AbortSignal | undefined,
+    work: (bounded: AbortSignal) => Promise<R>,
+  ): Promise<R> {
     const controller = new AbortController();
     const unlink = linkAbort(signal, controller);
-    const cancelTimer = this.#clock.after(this.#timeout, () => controller.abort(new TimeoutError(this.#timeout)));
+    const cancelTimer = this.clock.after(this.timeout, () => controller.abort(new TimeoutError(this.timeout)));
     try {
       return await work(controller.signal);
     } finally {
@@ -184,26 +187,30 @@ export class HttpSession {
     }
   }
 
-  async #observed<R extends { readonly code: number }>(method: string, path: string, work: Promise<R>): Promise<R> {
-    const { onAnswer } = this.#options;
+  private async observed<R extends { readonly code: number }>(
+    method: string,
+    path: string,
+    work: Promise<R>,
+  ): Promise<R> {
+    const { onAnswer } = this.options;
     if (onAnswer === undefined) return work;
-    const start = this.#clock.now();
+    const start = this.clock.now();
     let code = 0;
     try {
       const response = await work;
       code = response.code;
       return response;
     } finally {
-      onAnswer({ method, path, code, milliseconds: this.#clock.now() - start });
+      onAnswer({ method, path, code, milliseconds: this.clock.now() - start });
     }
   }
 
-  #headers(credentials: Credentials, more: Readonly<Record<string, string>>): TransportRequest['headers'] {
+  private headers(credentials: Credentials, more: Readonly<Record<string, string>>): TransportRequest['headers'] {
     const { authorization } = credentials;
-    return { ...this.#baseHeaders, ...more, ...(authorization === undefined ? {} : { authorization }) };
+    return { ...this.baseHeaders, ...more, ...(authorization === undefined ? {} : { authorization }) };
   }
 
-  #retryDelay(request: ApiRequest, error: unknown, retries: number): number | undefined {
+  private retryDelay(request: ApiRequest, error: unknown, retries: number): number | undefined {
     const attempt = attemptOf(error);
     if (attempt === undefined) return undefined;
     if (request.retryRefusals === false && (attempt.code === 429 || attempt.code === 503)) return undefined;
@@ -211,20 +218,20 @@ export class HttpSession {
       attempt,
       repeatable: request.repeatable ?? request.method !== 'POST',
       retries,
-      maxRetries: this.#options.maxRetries ?? DEFAULT_RETRIES,
-      random: this.#options.random,
+      maxRetries: this.options.maxRetries ?? DEFAULT_RETRIES,
+      random: this.options.random,
     });
   }
 
-  #answerError(request: Pick<ApiRequest, 'method' | 'path'>, response: TransportResponse): KubeError {
+  private answerError(request: Pick<ApiRequest, 'method' | 'path'>, response: TransportResponse): KubeError {
     const { code, headers } = response;
-    return responseError({ code, headers, text: textOf(response.body), request }, this.#clock.now());
+    return responseError({ code, headers, text: textOf(response.body), request }, this.clock.now());
   }
 
-  #kubeError(error: unknown): KubeError {
+  private kubeError(error: unknown): KubeError {
     if (error instanceof KubeError) return error;
     const problem = error instanceof Error ? error.message : String(error);
-    const message = `${this.#options.config.server}: ${problem}`;
+    const message = `${this.options.config.server}: ${problem}`;
     return new KubeError({ code: 0, reason: 'Unreachable', message }, { cause: error });
   }
 }

@@ -36,55 +36,55 @@ interface Entry {
 }
 
 export class Informers {
-  readonly #options: InformersOptions;
-  readonly #entries: Entry[] = [];
-  readonly #running = new Set<Promise<void>>();
-  #signal: AbortSignal | undefined;
+  private readonly options: InformersOptions;
+  private readonly entries: Entry[] = [];
+  private readonly running = new Set<Promise<void>>();
+  private signal: AbortSignal | undefined;
 
   constructor(options: InformersOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** The informer for a kind and scope. One that is asked for while others run starts at once. */
   of<T extends KubeObject>(kind: ResourceKind<T>, options: InformerOptions<T> = {}): Informer<T> {
     const { namespace, labelSelector, fieldSelector, transform, indexes = {} } = options;
     const key = JSON.stringify([kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector]);
-    const entry = this.#entries.find((known) => known.key === key && known.transform === transform);
-    const informer = (entry?.informer as unknown as StoreInformer<T> | undefined) ?? this.#make(kind, options);
+    const entry = this.entries.find((known) => known.key === key && known.transform === transform);
+    const informer = (entry?.informer as unknown as StoreInformer<T> | undefined) ?? this.make(kind, options);
     for (const [name, valuesOf] of Object.entries(indexes)) informer.store.addIndex(name, valuesOf);
     if (entry === undefined) {
-      this.#entries.push({ key, transform, informer: informer as unknown as Informer<KubeObject> });
-      if (this.#signal !== undefined) this.#start(informer as unknown as Informer<KubeObject>, this.#signal);
+      this.entries.push({ key, transform, informer: informer as unknown as Informer<KubeObject> });
+      if (this.signal !== undefined) this.start(informer as unknown as Informer<KubeObject>, this.signal);
     }
     return informer;
   }
 
   /** Runs all informers until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#signal !== undefined) throw new Error('the informers are already running');
-    this.#signal = signal;
+    if (this.signal !== undefined) throw new Error('the informers are already running');
+    this.signal = signal;
     // Each informer listens to it, and there are more of them than Node.js expects.
     setMaxListeners(0, signal);
     try {
-      for (const { informer } of this.#entries) this.#start(informer, signal);
+      for (const { informer } of this.entries) this.start(informer, signal);
       if (!signal.aborted) {
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
       }
-      await Promise.all(this.#running);
+      await Promise.all(this.running);
     } finally {
-      this.#signal = undefined;
+      this.signal = undefined;
     }
   }
 
   /** Resolves when every informer asked for so far has synced. */
   async synced(signal?: AbortSignal): Promise<void> {
     if (signal) setMaxListeners(0, signal);
-    await Promise.all(this.#entries.map(({ informer }) => informer.synced(signal)));
+    await Promise.all(this.entries.map(({ informer }) => informer.synced(signal)));
   }
 
-  #make<T extends KubeObject>(kind: ResourceKind<T>, options: InformerOptions<T>): StoreInformer<T> {
+  private make<T extends KubeObject>(kind: ResourceKind<T>, options: InformerOptions<T>): StoreInformer<T> {
     const { namespace, labelSelector, fieldSelector } = options;
-    const { onError = warn, ...rest } = this.#options;
+    const { onError = warn, ...rest } = this.options;
     return new StoreInformer<T>({
       ...rest,
       kind,
@@ -98,9 +98,9 @@ export class Informers {
     });
   }
 
-  #start(informer: Informer<KubeObject>, signal: AbortSignal): void {
-    const running = informer.run(signal).finally(() => this.#running.delete(running));
-    this.#running.add(running);
+  private start(informer: Informer<KubeObject>, signal: AbortSignal): void {
+    const running = informer.run(signal).finally(() => this.running.delete(running));
+    this.running.add(running);
   }
 }
 

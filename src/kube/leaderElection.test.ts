@@ -226,30 +226,30 @@ describe('LeaderElector', () => {
 
 /** One machine: its clock is off and runs at its own rate, and it can stand still. */
 class Machine implements Clock {
-  readonly #world: VirtualClock;
-  readonly #offset: number;
-  readonly #rate: number;
-  readonly #deferred: (() => void)[] = [];
-  #pauses = 0;
+  private readonly world: VirtualClock;
+  private readonly offset: number;
+  private readonly rate: number;
+  private readonly deferred: (() => void)[] = [];
+  private pauses = 0;
 
   constructor(world: VirtualClock, random: SeededRandom) {
-    this.#world = world;
-    this.#offset = (random.next() - 0.5) * 86_400_000;
+    this.world = world;
+    this.offset = (random.next() - 0.5) * 86_400_000;
     // Any two machines stay within 15 s / 10 s of each other.
-    this.#rate = 0.85 + random.next() * 0.3;
+    this.rate = 0.85 + random.next() * 0.3;
   }
 
   get paused(): boolean {
-    return this.#pauses > 0;
+    return this.pauses > 0;
   }
 
   /** Somebody sets the clock all the time. */
   now(): number {
-    return this.#world.now() + this.#offset * Math.sin(this.#world.now());
+    return this.world.now() + this.offset * Math.sin(this.world.now());
   }
 
   monotonic(): number {
-    return this.#world.now() * this.#rate + this.#offset;
+    return this.world.now() * this.rate + this.offset;
   }
 
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
@@ -258,7 +258,7 @@ class Machine implements Clock {
 
   after(milliseconds: number, action: () => void): () => void {
     let cancelled = false;
-    const cancel = this.#world.after(milliseconds / this.#rate, () => this.deliver(() => cancelled || action()));
+    const cancel = this.world.after(milliseconds / this.rate, () => this.deliver(() => cancelled || action()));
     return () => {
       cancelled = true;
       cancel();
@@ -271,16 +271,16 @@ class Machine implements Clock {
 
   /** Something from outside reaches the process, when it runs. */
   deliver(action: () => void): void {
-    if (this.paused) this.#deferred.push(action);
+    if (this.paused) this.deferred.push(action);
     else action();
   }
 
   pause(milliseconds: number, onResume: () => void): void {
-    this.#pauses++;
-    this.#world.after(milliseconds, () => {
-      this.#pauses--;
+    this.pauses++;
+    this.world.after(milliseconds, () => {
+      this.pauses--;
       if (this.paused) return;
-      for (const action of this.#deferred.splice(0)) action();
+      for (const action of this.deferred.splice(0)) action();
       onResume();
     });
   }

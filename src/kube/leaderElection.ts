@@ -46,30 +46,30 @@ export const leaderIdentity = (podName: string, random: Random): string => `${po
  * measured by the monotonic one, so clocks may show any time and may be set.
  */
 export class LeaderElector {
-  readonly #options: LeaderElectionOptions;
-  readonly #ref: { readonly name: string; readonly namespace: string };
-  readonly #leaseName: string;
-  readonly #leaseDuration: number;
-  readonly #renewDeadline: number;
-  readonly #retryPeriod: number;
-  readonly #status: Gauge;
+  private readonly options: LeaderElectionOptions;
+  private readonly ref: { readonly name: string; readonly namespace: string };
+  private readonly leaseName: string;
+  private readonly leaseDuration: number;
+  private readonly renewDeadline: number;
+  private readonly retryPeriod: number;
+  private readonly status: Gauge;
   /** The Lease as last seen, and when its content was first seen in this form. */
-  #observed: { readonly lease: Lease; readonly since: number } | undefined;
-  #leadsUntil = Number.NEGATIVE_INFINITY;
-  #lost = false;
+  private observed: { readonly lease: Lease; readonly since: number } | undefined;
+  private leadsUntil = Number.NEGATIVE_INFINITY;
+  private lost = false;
 
   constructor(options: LeaderElectionOptions) {
     const { name = 'karpenter-leader-election', namespace, metrics = noMetrics } = options;
-    this.#options = options;
-    this.#ref = { name, namespace };
-    this.#leaseName = `${namespace}/${name}`;
-    this.#leaseDuration = options.leaseDuration ?? 15_000;
-    this.#renewDeadline = options.renewDeadline ?? 10_000;
-    this.#retryPeriod = options.retryPeriod ?? 2_000;
-    if (this.#leaseDuration <= this.#renewDeadline || this.#renewDeadline <= this.#retryPeriod) {
+    this.options = options;
+    this.ref = { name, namespace };
+    this.leaseName = `${namespace}/${name}`;
+    this.leaseDuration = options.leaseDuration ?? 15_000;
+    this.renewDeadline = options.renewDeadline ?? 10_000;
+    this.retryPeriod = options.retryPeriod ?? 2_000;
+    if (this.leaseDuration <= this.renewDeadline || this.renewDeadline <= this.retryPeriod) {
       throw new RangeError('leader election needs lease duration > renew deadline > retry period');
     }
-    this.#status = metrics.gauge({
+    this.status = metrics.gauge({
       name: 'leader_election_master_status',
       help: 'Whether this process holds the lease: 1 leader, 0 standby.',
       labels: ['name'],
@@ -78,12 +78,12 @@ export class LeaderElector {
 
   /** Checked against the clock, so it is false after a pause even before any timer has had its turn. */
   get isLeader(): boolean {
-    return this.#options.clock.monotonic() < this.#leadsUntil;
+    return this.options.clock.monotonic() < this.leadsUntil;
   }
 
   /** False once leadership was lost: this process should end. */
   get healthy(): boolean {
-    return !this.#lost;
+    return !this.lost;
   }
 
   /**
@@ -92,16 +92,16 @@ export class LeaderElector {
    * something of it may still be running. Rejects with LeadershipLostError when the lease is lost.
    */
   async run(signal: AbortSignal, work: (leading: AbortSignal) => Promise<void>): Promise<void> {
-    this.#status.set({ name: this.#ref.name }, 0);
-    if (!(await this.#acquire(signal))) return;
-    this.#status.set({ name: this.#ref.name }, 1);
+    this.status.set({ name: this.ref.name }, 0);
+    if (!(await this.acquire(signal))) return;
+    this.status.set({ name: this.ref.name }, 1);
     const leading = new AbortController();
     const onStop = (): void => leading.abort(signal.reason);
     signal.addEventListener('abort', onStop, { once: true });
-    const renewal = this.#keepRenewing((error) => {
-      this.#lost = true;
-      this.#leadsUntil = Number.NEGATIVE_INFINITY;
-      this.#options.log.error(error.message, { lease: this.#leaseName });
+    const renewal = this.keepRenewing((error) => {
+      this.lost = true;
+      this.leadsUntil = Number.NEGATIVE_INFINITY;
+      this.options.log.error(error.message, { lease: this.leaseName });
       leading.abort(error);
     });
     try {
@@ -110,89 +110,89 @@ export class LeaderElector {
     } finally {
       signal.removeEventListener('abort', onStop);
       await renewal.stop();
-      this.#status.set({ name: this.#ref.name }, 0);
+      this.status.set({ name: this.ref.name }, 0);
     }
-    await this.#release();
+    await this.release();
     if (leading.signal.reason instanceof LeadershipLostError) throw leading.signal.reason;
   }
 
   /** True when won, false when `signal` aborted first. */
-  async #acquire(signal: AbortSignal): Promise<boolean> {
-    const { clock, random, log, identity } = this.#options;
-    log.info('waiting to become leader', { lease: this.#leaseName, identity });
+  private async acquire(signal: AbortSignal): Promise<boolean> {
+    const { clock, random, log, identity } = this.options;
+    log.info('waiting to become leader', { lease: this.leaseName, identity });
     while (!signal.aborted) {
       try {
-        await this.#bounded((bounded) => this.#tryAcquire(bounded), signal);
+        await this.bounded((bounded) => this.tryAcquire(bounded), signal);
         if (this.isLeader) {
-          log.info('became leader', { lease: this.#leaseName, identity });
+          log.info('became leader', { lease: this.leaseName, identity });
           return true;
         }
         // Jitter parts standbys that wake together; it stays small so that a released lease is taken soon.
-        await clock.sleep(this.#retryPeriod * (1 + 0.2 * random.next()), signal);
+        await clock.sleep(this.retryPeriod * (1 + 0.2 * random.next()), signal);
       } catch (error) {
         if (signal.aborted) break;
-        log.error('lease could not be acquired; trying again', { lease: this.#leaseName, error });
-        await clock.sleep(this.#retryPeriod * (1 + 0.2 * random.next()), signal).catch(() => undefined);
+        log.error('lease could not be acquired; trying again', { lease: this.leaseName, error });
+        await clock.sleep(this.retryPeriod * (1 + 0.2 * random.next()), signal).catch(() => undefined);
       }
     }
     return false;
   }
 
-  async #tryAcquire(signal: AbortSignal): Promise<void> {
-    const { kube, clock, identity } = this.#options;
+  private async tryAcquire(signal: AbortSignal): Promise<void> {
+    const { kube, clock, identity } = this.options;
     const start = clock.monotonic();
     try {
-      const lease = await kube.get(Kinds.Lease, this.#ref, { signal });
-      this.#observe(lease);
+      const lease = await kube.get(Kinds.Lease, this.ref, { signal });
+      this.observe(lease);
       const holder = lease.spec?.holderIdentity ?? '';
-      if (holder !== '' && holder !== identity && clock.monotonic() < this.#takeOverTime()) return;
-      this.#won(await kube.replace(Kinds.Lease, this.#claimed(lease), { signal }), start);
+      if (holder !== '' && holder !== identity && clock.monotonic() < this.takeOverTime()) return;
+      this.won(await kube.replace(Kinds.Lease, this.claimed(lease), { signal }), start);
     } catch (error) {
-      if (isNotFound(error)) await this.#tryCreate(start, signal);
+      if (isNotFound(error)) await this.tryCreate(start, signal);
       // Another candidate was faster.
       else if (!isConflict(error)) throw error;
     }
   }
 
-  async #tryCreate(start: number, signal: AbortSignal): Promise<void> {
-    const { kube, labels } = this.#options;
-    const metadata = { ...this.#ref, ...(labels === undefined ? {} : { labels: { ...labels } }) };
+  private async tryCreate(start: number, signal: AbortSignal): Promise<void> {
+    const { kube, labels } = this.options;
+    const metadata = { ...this.ref, ...(labels === undefined ? {} : { labels: { ...labels } }) };
     try {
-      this.#won(await kube.create(Kinds.Lease, this.#claimed({ metadata }), { signal }), start);
+      this.won(await kube.create(Kinds.Lease, this.claimed({ metadata }), { signal }), start);
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
   }
 
   /** Renews until stopped; calls `onLost` once when renewal did not succeed in time or another holder is seen. */
-  #keepRenewing(onLost: (error: LeadershipLostError) => void): { stop(): Promise<void> } {
-    const { clock } = this.#options;
+  private keepRenewing(onLost: (error: LeadershipLostError) => void): { stop(): Promise<void> } {
+    const { clock } = this.options;
     const renewing = new AbortController();
     const lose = (why: string): void => {
       if (renewing.signal.aborted) return;
       renewing.abort();
-      onLost(new LeadershipLostError(this.#leaseName, why));
+      onLost(new LeadershipLostError(this.leaseName, why));
     };
     const watchdog = (): (() => void) =>
-      clock.after(this.#leadsUntil - clock.monotonic(), () => lose(`not renewed within ${this.#renewDeadline} ms`));
+      clock.after(this.leadsUntil - clock.monotonic(), () => lose(`not renewed within ${this.renewDeadline} ms`));
 
     const loop = async (): Promise<void> => {
       let disarm = watchdog();
       let lastAttempt = clock.monotonic();
       while (!renewing.signal.aborted) {
         // A steady pace: after an attempt that hung, the next one follows at once.
-        const pause = Math.max(0, this.#retryPeriod - (clock.monotonic() - lastAttempt));
+        const pause = Math.max(0, this.retryPeriod - (clock.monotonic() - lastAttempt));
         const woke = await clock.sleep(pause, renewing.signal).then(
           () => true,
           () => false,
         );
         if (!woke) break;
         if (!this.isLeader) {
-          lose(`not renewed within ${this.#renewDeadline} ms`);
+          lose(`not renewed within ${this.renewDeadline} ms`);
           break;
         }
         lastAttempt = clock.monotonic();
-        const holder = await this.#renewOnce(renewing.signal);
+        const holder = await this.renewOnce(renewing.signal);
         if (holder !== undefined) lose(`${holder} holds it now`);
         disarm();
         // Armed anew even after a failure: it fires at once when the time is over.
@@ -210,84 +210,84 @@ export class LeaderElector {
   }
 
   /** Never throws; returns another holder when there is one. */
-  async #renewOnce(signal: AbortSignal): Promise<string | undefined> {
+  private async renewOnce(signal: AbortSignal): Promise<string | undefined> {
     try {
-      return await this.#bounded((bounded) => this.#tryRenew(bounded), signal);
+      return await this.bounded((bounded) => this.tryRenew(bounded), signal);
     } catch (error) {
       if (!signal.aborted) {
-        this.#options.log.error('lease could not be renewed; trying again', { lease: this.#leaseName, error });
+        this.options.log.error('lease could not be renewed; trying again', { lease: this.leaseName, error });
       }
       return undefined;
     }
   }
 
-  async #tryRenew(signal: AbortSignal): Promise<string | undefined> {
-    const { kube, clock, identity } = this.#options;
+  private async tryRenew(signal: AbortSignal): Promise<string | undefined> {
+    const { kube, clock, identity } = this.options;
     const start = clock.monotonic();
-    if (this.#observed !== undefined) {
+    if (this.observed !== undefined) {
       try {
-        this.#won(await kube.replace(Kinds.Lease, this.#claimed(this.#observed.lease), { signal }), start);
+        this.won(await kube.replace(Kinds.Lease, this.claimed(this.observed.lease), { signal }), start);
         return undefined;
       } catch (error) {
-        if (isNotFound(error)) return await this.#tryCreate(start, signal).then(() => undefined);
+        if (isNotFound(error)) return await this.tryCreate(start, signal).then(() => undefined);
         if (!isConflict(error)) throw error;
       }
     }
-    const lease = await kube.get(Kinds.Lease, this.#ref, { signal });
-    this.#observe(lease);
+    const lease = await kube.get(Kinds.Lease, this.ref, { signal });
+    this.observe(lease);
     const holder = lease.spec?.holderIdentity ?? '';
     if (holder !== '' && holder !== identity) return holder;
-    this.#won(await kube.replace(Kinds.Lease, this.#claimed(lease), { signal }), start);
+    this.won(await kube.replace(Kinds.Lease, this.claimed(lease), { signal }), start);
     return undefined;
   }
 
   /** Empties the lease so that a standby wins at its next look. */
-  async #release(): Promise<void> {
-    const { kube, clock, log, identity } = this.#options;
-    this.#leadsUntil = Number.NEGATIVE_INFINITY;
+  private async release(): Promise<void> {
+    const { kube, clock, log, identity } = this.options;
+    this.leadsUntil = Number.NEGATIVE_INFINITY;
     try {
-      await this.#bounded(async (signal) => {
-        const lease = await kube.get(Kinds.Lease, this.#ref, { signal });
+      await this.bounded(async (signal) => {
+        const lease = await kube.get(Kinds.Lease, this.ref, { signal });
         if (lease.spec?.holderIdentity !== identity) return;
         await kube.replace(Kinds.Lease, released(lease, clock.now()), { signal });
-        log.info('lease released', { lease: this.#leaseName, identity });
+        log.info('lease released', { lease: this.leaseName, identity });
       });
     } catch (error) {
-      log.error('lease could not be released; it will run out by itself', { lease: this.#leaseName, error });
+      log.error('lease could not be released; it will run out by itself', { lease: this.leaseName, error });
     }
   }
 
-  #won(lease: Lease, start: number): void {
-    this.#observe(lease);
+  private won(lease: Lease, start: number): void {
+    this.observe(lease);
     // An answer that comes after the loss must not bring leadership back.
-    if (!this.#lost) this.#leadsUntil = start + this.#renewDeadline;
+    if (!this.lost) this.leadsUntil = start + this.renewDeadline;
   }
 
-  #observe(lease: Lease): void {
-    const seen = this.#observed;
+  private observe(lease: Lease): void {
+    const seen = this.observed;
     const unchanged = seen !== undefined && JSON.stringify(seen.lease.spec) === JSON.stringify(lease.spec);
-    this.#observed = { lease, since: unchanged ? seen.since : this.#options.clock.monotonic() };
+    this.observed = { lease, since: unchanged ? seen.since : this.options.clock.monotonic() };
   }
 
-  #takeOverTime(): number {
-    if (this.#observed === undefined) return Number.POSITIVE_INFINITY;
-    const seconds = this.#observed.lease.spec?.leaseDurationSeconds ?? 0;
-    return this.#observed.since + (seconds > 0 ? seconds * 1_000 : this.#leaseDuration);
+  private takeOverTime(): number {
+    if (this.observed === undefined) return Number.POSITIVE_INFINITY;
+    const seconds = this.observed.lease.spec?.leaseDurationSeconds ?? 0;
+    return this.observed.since + (seconds > 0 ? seconds * 1_000 : this.leaseDuration);
   }
 
-  #claimed(lease: Lease): Lease {
-    const { identity, clock } = this.#options;
-    return claimed(lease, identity, this.#leaseDuration, clock.now());
+  private claimed(lease: Lease): Lease {
+    const { identity, clock } = this.options;
+    return claimed(lease, identity, this.leaseDuration, clock.now());
   }
 
   /** Runs one attempt with a limit on its time, so that a hanging request leaves room for another try. */
-  async #bounded<T>(attempt: (signal: AbortSignal) => Promise<T>, stop?: AbortSignal): Promise<T> {
-    const limit = this.#renewDeadline / 2;
+  private async bounded<T>(attempt: (signal: AbortSignal) => Promise<T>, stop?: AbortSignal): Promise<T> {
+    const limit = this.renewDeadline / 2;
     const attempting = new AbortController();
     const onStop = (): void => attempting.abort(stop?.reason);
     if (stop?.aborted) onStop();
     stop?.addEventListener('abort', onStop, { once: true });
-    const cancel = this.#options.clock.after(limit, () => {
+    const cancel = this.options.clock.after(limit, () => {
       attempting.abort(new Error(`the API server did not answer within ${limit} ms`));
     });
     try {

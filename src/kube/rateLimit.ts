@@ -5,11 +5,11 @@
 import type { Clock } from '../clock/clock.ts';
 
 export class RateLimit {
-  readonly #qps: number;
-  readonly #burst: number;
-  readonly #clock: Clock;
-  #tokens: number;
-  #updatedAt: number;
+  private readonly qps: number;
+  private readonly burst: number;
+  private readonly clock: Clock;
+  private tokens: number;
+  private updatedAt: number;
 
   constructor(options: { readonly qps: number; readonly burst: number; readonly clock: Clock }) {
     if (!(options.qps > 0) || !(options.burst >= 1)) {
@@ -17,26 +17,26 @@ export class RateLimit {
         `a rate limit needs qps above 0 and burst of at least 1, not ${options.qps}/${options.burst}`,
       );
     }
-    this.#qps = options.qps;
-    this.#burst = options.burst;
-    this.#clock = options.clock;
-    this.#tokens = options.burst;
-    this.#updatedAt = options.clock.now();
+    this.qps = options.qps;
+    this.burst = options.burst;
+    this.clock = options.clock;
+    this.tokens = options.burst;
+    this.updatedAt = options.clock.now();
   }
 
   async take(signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
-    const now = this.#clock.now();
+    const now = this.clock.now();
     // A wall clock can step back; that must not take tokens away.
-    const elapsed = Math.max(0, now - this.#updatedAt);
-    this.#updatedAt = now;
+    const elapsed = Math.max(0, now - this.updatedAt);
+    this.updatedAt = now;
     // The bucket goes below zero: each waiter owns the token that will be minted for it.
-    this.#tokens = Math.min(this.#burst, this.#tokens + (elapsed * this.#qps) / 1000) - 1;
-    if (this.#tokens >= 0) return;
+    this.tokens = Math.min(this.burst, this.tokens + (elapsed * this.qps) / 1000) - 1;
+    if (this.tokens >= 0) return;
     try {
-      await this.#clock.sleep((-this.#tokens * 1000) / this.#qps, signal);
+      await this.clock.sleep((-this.tokens * 1000) / this.qps, signal);
     } catch (error) {
-      this.#tokens += 1;
+      this.tokens += 1;
       throw error;
     }
   }

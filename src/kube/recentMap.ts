@@ -1,28 +1,28 @@
 /** A map that remembers the `limit` entries written last and forgets older ones. */
 export class RecentMap<K, V> {
-  readonly #entries = new Map<K, V>();
-  readonly #limit: number;
+  private readonly entries = new Map<K, V>();
+  private readonly limit: number;
 
   constructor(limit: number) {
     if (!(limit >= 1)) throw new RangeError('a map that remembers nothing is of no use');
-    this.#limit = limit;
+    this.limit = limit;
   }
 
   get size(): number {
-    return this.#entries.size;
+    return this.entries.size;
   }
 
   get(key: K): V | undefined {
-    return this.#entries.get(key);
+    return this.entries.get(key);
   }
 
   set(key: K, value: V): void {
     // Deleted first, so that it moves to the young end of the map's order.
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= this.#limit) return;
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
+    this.entries.delete(key);
+    this.entries.set(key, value);
+    if (this.entries.size <= this.limit) return;
+    for (const oldest of this.entries.keys()) {
+      this.entries.delete(oldest);
       return;
     }
   }

@@ -62,68 +62,68 @@ const LISTING_SILENCE = 30_000;
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 export class Reflector<T extends KubeObject> {
-  readonly #options: ReflectorOptions<T>;
+  private readonly options: ReflectorOptions<T>;
   /** Where the next watch resumes; undefined means that a full list is needed. */
-  #resourceVersion: string | undefined;
-  #streaming: boolean;
-  #failures = 0;
-  #watchBegan = 0;
-  #heardAny = false;
+  private resourceVersion: string | undefined;
+  private streaming: boolean;
+  private failures = 0;
+  private watchBegan = 0;
+  private heardAny = false;
   /** Once true it stays: what a server did on one watch it does on the next. */
-  #sendsBookmarks = false;
+  private sendsBookmarks = false;
 
   constructor(options: ReflectorOptions<T>) {
-    this.#options = options;
-    this.#streaming = options.listing === 'streaming';
+    this.options = options;
+    this.streaming = options.listing === 'streaming';
   }
 
   /** Runs until the signal aborts, and resolves then. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.#watchBegan = Number.POSITIVE_INFINITY;
-      this.#heardAny = false;
+      this.watchBegan = Number.POSITIVE_INFINITY;
+      this.heardAny = false;
       let failure: unknown;
       try {
-        await this.#listAndWatch(signal);
+        await this.listAndWatch(signal);
       } catch (error) {
         failure = error ?? new Error('the watch broke');
       }
       if (signal.aborted) return;
-      const pause = this.#pauseAfter(failure);
-      if (pause > 0) await this.#options.clock.sleep(pause, signal).catch(() => {});
+      const pause = this.pauseAfter(failure);
+      if (pause > 0) await this.options.clock.sleep(pause, signal).catch(() => {});
     }
   }
 
-  async #listAndWatch(signal: AbortSignal): Promise<void> {
-    if (this.#resourceVersion !== undefined) return this.#watch(this.#resourceVersion, signal);
-    if (this.#streaming) return this.#streamList(signal);
-    this.#resourceVersion = await this.#pagedList(signal);
-    return this.#watch(this.#resourceVersion, signal);
+  private async listAndWatch(signal: AbortSignal): Promise<void> {
+    if (this.resourceVersion !== undefined) return this.watch(this.resourceVersion, signal);
+    if (this.streaming) return this.streamList(signal);
+    this.resourceVersion = await this.pagedList(signal);
+    return this.watch(this.resourceVersion, signal);
   }
 
-  #pauseAfter(failure: unknown): number {
-    const { clock, random, onError } = this.#options;
+  private pauseAfter(failure: unknown): number {
+    const { clock, random, onError } = this.options;
     // A connection that takes long to fail is not a watch that lasted.
-    const lasted = clock.now() - this.#watchBegan >= SHORT_WATCH && (failure === undefined || this.#heardAny);
-    if (lasted) this.#failures = 0;
+    const lasted = clock.now() - this.watchBegan >= SHORT_WATCH && (failure === undefined || this.heardAny);
+    if (lasted) this.failures = 0;
     if (lasted && failure === undefined) return 0;
     if (isExpired(failure) || isFromTheFuture(failure)) {
-      this.#resourceVersion = undefined;
+      this.resourceVersion = undefined;
       // Ordinary after a long silence: list again at once, unless that has just been tried.
-      if (this.#failures++ === 0) return 0;
+      if (this.failures++ === 0) return 0;
     } else if (failure !== undefined) onError(failure);
     const asked = failure instanceof KubeError ? (failure.retryAfter ?? 0) : 0;
-    return Math.max(asked, backoffDelay(BACKOFF, this.#failures++, random));
+    return Math.max(asked, backoffDelay(BACKOFF, this.failures++, random));
   }
 
-  async #pagedList(signal: AbortSignal): Promise<string> {
-    const { scope, sink, pageSize = PAGE_SIZE } = this.#options;
+  private async pagedList(signal: AbortSignal): Promise<string> {
+    const { scope, sink, pageSize = PAGE_SIZE } = this.options;
     let paging: Pick<ListOptions, 'limit' | 'continue'> = { limit: pageSize };
     sink.begin();
     for (;;) {
       let page: ListMetadata;
       try {
-        page = await this.#page({ ...scope, ...paging, signal });
+        page = await this.page({ ...scope, ...paging, signal });
       } catch (error) {
         if (!isExpired(error) || paging.continue === undefined) throw error;
         // The snapshot that the pages come from was compacted away; one answer without pages cannot be.
@@ -140,19 +140,19 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  async #page(options: ListOptions): Promise<ListMetadata> {
-    const { kube, kind, sink } = this.#options;
+  private async page(options: ListOptions): Promise<ListMetadata> {
+    const { kube, kind, sink } = this.options;
     if (isItemwise(kube)) return kube.listEach(kind, options, (object) => sink.upsert(object));
     const page = await kube.list(kind, options);
     for (const object of page.items) sink.upsert(object);
     return page.metadata;
   }
 
-  async #streamList(signal: AbortSignal): Promise<void> {
-    this.#options.sink.begin();
+  private async streamList(signal: AbortSignal): Promise<void> {
+    this.options.sink.begin();
     let complete = false;
     try {
-      await this.#watch(undefined, signal, () => {
+      await this.watch(undefined, signal, () => {
         complete = true;
       });
     } catch (error) {
@@ -161,16 +161,16 @@ export class Reflector<T extends KubeObject> {
       if (complete) throw error;
     }
     if (complete || signal.aborted) return;
-    this.#streaming = false;
-    await this.#listAndWatch(signal);
+    this.streaming = false;
+    await this.listAndWatch(signal);
   }
 
   /** Without a resource version, the server first sends everything there is. */
-  async #watch(resourceVersion: string | undefined, signal: AbortSignal, onListed?: () => void): Promise<void> {
-    const { kube, clock, random, kind, scope, sink, watchSeconds = WATCH_SECONDS } = this.#options;
+  private async watch(resourceVersion: string | undefined, signal: AbortSignal, onListed?: () => void): Promise<void> {
+    const { kube, clock, random, kind, scope, sink, watchSeconds = WATCH_SECONDS } = this.options;
     const timeoutSeconds = Math.ceil(watchSeconds * (1 + random.next()));
     const listing = resourceVersion === undefined;
-    const silence = new SilenceAlarm(clock, signal, listing ? LISTING_SILENCE : this.#silenceLimit(timeoutSeconds));
+    const silence = new SilenceAlarm(clock, signal, listing ? LISTING_SILENCE : this.silenceLimit(timeoutSeconds));
     const events = kube.watch(kind, {
       ...scope,
       ...(listing ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } : { resourceVersion }),
@@ -178,25 +178,25 @@ export class Reflector<T extends KubeObject> {
       timeoutSeconds,
       signal: silence.signal,
     });
-    this.#watchBegan = clock.now();
+    this.watchBegan = clock.now();
     let listed = !listing;
     try {
       for await (const event of events) {
         silence.heard();
-        this.#heardAny = true;
+        this.heardAny = true;
         if (event.type === 'DELETED') sink.remove(event.object);
         else if (event.type !== 'BOOKMARK') sink.upsert(event.object);
         else if (!listed && event.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true') {
           listed = true;
           sink.complete();
           onListed?.();
-          silence.limit = this.#silenceLimit(timeoutSeconds);
+          silence.limit = this.silenceLimit(timeoutSeconds);
         } else if (listed) {
-          this.#sendsBookmarks = true;
-          silence.limit = this.#silenceLimit(timeoutSeconds);
+          this.sendsBookmarks = true;
+          silence.limit = this.silenceLimit(timeoutSeconds);
         }
         // Until the list is through, its events are in no order that one could resume from.
-        if (listed) this.#resourceVersion = event.object.metadata.resourceVersion ?? this.#resourceVersion;
+        if (listed) this.resourceVersion = event.object.metadata.resourceVersion ?? this.resourceVersion;
       }
     } catch (error) {
       throw silence.rang ?? error;
@@ -206,9 +206,9 @@ export class Reflector<T extends KubeObject> {
     if (silence.rang !== undefined) throw silence.rang;
   }
 
-  #silenceLimit(timeoutSeconds: number): number {
+  private silenceLimit(timeoutSeconds: number): number {
     const atTheEnd = timeoutSeconds * 1000 + SILENCE_MARGIN;
-    return this.#sendsBookmarks ? Math.min(BOOKMARK_SILENCE, atTheEnd) : atTheEnd;
+    return this.sendsBookmarks ? Math.min(BOOKMARK_SILENCE, atTheEnd) : atTheEnd;
   }
 }
 

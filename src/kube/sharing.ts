@@ -48,23 +48,23 @@ export function deepEqual(left: unknown, right: unknown): boolean {
  * up, what was not asked for since is forgotten, which costs memory but never correctness.
  */
 export class StringPool {
-  readonly #limit: number;
-  #young = new Map<string, string>();
-  #old = new Map<string, string>();
+  private readonly limit: number;
+  private young = new Map<string, string>();
+  private old = new Map<string, string>();
 
   constructor(limit = 65_536) {
-    this.#limit = limit;
+    this.limit = limit;
   }
 
   intern(text: string): string {
-    const known = this.#young.get(text);
+    const known = this.young.get(text);
     if (known !== undefined) return known;
-    const canonical = this.#old.get(text) ?? text;
-    if (this.#young.size >= this.#limit / 2) {
-      this.#old = this.#young;
-      this.#young = new Map();
+    const canonical = this.old.get(text) ?? text;
+    if (this.young.size >= this.limit / 2) {
+      this.old = this.young;
+      this.young = new Map();
     }
-    this.#young.set(canonical, canonical);
+    this.young.set(canonical, canonical);
     return canonical;
   }
 }

@@ -9,52 +9,52 @@ export class SilenceError extends Error {
 export class SilenceAlarm {
   /** Set once the limit was exceeded. */
   rang: SilenceError | undefined;
-  readonly #clock: Clock;
-  readonly #outer: AbortSignal;
-  readonly #controller = new AbortController();
-  readonly #forward = (): void => this.#controller.abort(this.#outer.reason);
-  #limit: number;
-  #lastHeard: number;
-  #cancel: () => void;
+  private readonly clock: Clock;
+  private readonly outer: AbortSignal;
+  private readonly controller = new AbortController();
+  private readonly forward = (): void => this.controller.abort(this.outer.reason);
+  private silenceLimit: number;
+  private lastHeard: number;
+  private cancel: () => void;
 
   constructor(clock: Clock, outer: AbortSignal, limit: number) {
-    this.#limit = limit;
-    this.#clock = clock;
-    this.#outer = outer;
-    this.#lastHeard = clock.now();
-    this.#cancel = clock.after(limit, () => this.#check());
-    outer.addEventListener('abort', this.#forward, { once: true });
-    if (outer.aborted) this.#forward();
+    this.silenceLimit = limit;
+    this.clock = clock;
+    this.outer = outer;
+    this.lastHeard = clock.now();
+    this.cancel = clock.after(limit, () => this.check());
+    outer.addEventListener('abort', this.forward, { once: true });
+    if (outer.aborted) this.forward();
   }
 
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.controller.signal;
   }
 
   set limit(limit: number) {
-    if (limit === this.#limit) return;
-    this.#limit = limit;
-    this.#cancel();
-    this.#check();
+    if (limit === this.silenceLimit) return;
+    this.silenceLimit = limit;
+    this.cancel();
+    this.check();
   }
 
   heard(): void {
-    this.#lastHeard = this.#clock.now();
+    this.lastHeard = this.clock.now();
   }
 
   stop(): void {
-    this.#cancel();
-    this.#outer.removeEventListener('abort', this.#forward);
+    this.cancel();
+    this.outer.removeEventListener('abort', this.forward);
   }
 
   /** One timer for many events: it is set again only when it fires. */
-  #check(): void {
-    const left = this.#lastHeard + this.#limit - this.#clock.now();
+  private check(): void {
+    const left = this.lastHeard + this.silenceLimit - this.clock.now();
     if (left > 0) {
-      this.#cancel = this.#clock.after(left, () => this.#check());
+      this.cancel = this.clock.after(left, () => this.check());
       return;
     }
-    this.rang = new SilenceError(`the watch was silent for ${Math.round(this.#limit / 1000)} s; connecting anew`);
-    this.#controller.abort(this.rang);
+    this.rang = new SilenceError(`the watch was silent for ${Math.round(this.silenceLimit / 1000)} s; connecting anew`);
+    this.controller.abort(this.rang);
   }
 }

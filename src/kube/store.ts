@@ -38,26 +38,26 @@ const NOTHING: readonly never[] = [];
 
 export class Store<T extends KubeObject> implements ReadonlyStore<T> {
   // By namespace, then name: no key string per object, and names carry their hash with them.
-  readonly #namespaces = new Map<string, Map<string, T>>();
-  readonly #indexes = new Map<string, Index<T>>();
-  #size = 0;
+  private readonly namespaces = new Map<string, Map<string, T>>();
+  private readonly indexes = new Map<string, Index<T>>();
+  private count = 0;
 
   get size(): number {
-    return this.#size;
+    return this.count;
   }
 
   get(ref: ObjectRef): T | undefined {
-    return this.#namespaces.get(ref.namespace ?? '')?.get(ref.name);
+    return this.namespaces.get(ref.namespace ?? '')?.get(ref.name);
   }
 
   *list(): Generator<T, void, void> {
-    for (const objects of this.#namespaces.values()) yield* objects.values();
+    for (const objects of this.namespaces.values()) yield* objects.values();
   }
 
   byIndex(index: string, value: string): readonly T[] {
-    const known = this.#indexes.get(index);
+    const known = this.indexes.get(index);
     if (known === undefined)
-      throw new RangeError(`no index "${index}"; declared are: ${[...this.#indexes.keys()].join(', ')}`);
+      throw new RangeError(`no index "${index}"; declared are: ${[...this.indexes.keys()].join(', ')}`);
     const bucket = known.buckets.get(value);
     if (bucket === undefined) return NOTHING;
     bucket.array ??= [...bucket.members];
@@ -66,23 +66,23 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
 
   /** Files what is there and what comes. The same name with another function is a mistake of two parties. */
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
-    const known = this.#indexes.get(name);
+    const known = this.indexes.get(name);
     if (known?.valuesOf === valuesOf) return;
     if (known !== undefined) throw new Error(`index "${name}" is already declared with another function`);
     const index: Index<T> = { valuesOf, buckets: new Map() };
-    this.#indexes.set(name, index);
+    this.indexes.set(name, index);
     for (const object of this.list()) file(index, object);
   }
 
   /** Puts an object in its place; returns the one that was there. */
   set(object: T): T | undefined {
     const { namespace = '', name } = object.metadata;
-    let objects = this.#namespaces.get(namespace);
-    if (objects === undefined) this.#namespaces.set(namespace, (objects = new Map()));
+    let objects = this.namespaces.get(namespace);
+    if (objects === undefined) this.namespaces.set(namespace, (objects = new Map()));
     const old = objects.get(name);
     objects.set(name, object);
-    if (old === undefined) this.#size++;
-    for (const index of this.#indexes.values()) {
+    if (old === undefined) this.count++;
+    for (const index of this.indexes.values()) {
       if (old !== undefined) unfile(index, old);
       file(index, object);
     }
@@ -91,13 +91,13 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
 
   delete(ref: ObjectRef): T | undefined {
     const namespace = ref.namespace ?? '';
-    const objects = this.#namespaces.get(namespace);
+    const objects = this.namespaces.get(namespace);
     const old = objects?.get(ref.name);
     if (objects === undefined || old === undefined) return undefined;
     objects.delete(ref.name);
-    if (objects.size === 0) this.#namespaces.delete(namespace);
-    this.#size--;
-    for (const index of this.#indexes.values()) unfile(index, old);
+    if (objects.size === 0) this.namespaces.delete(namespace);
+    this.count--;
+    for (const index of this.indexes.values()) unfile(index, old);
     return old;
   }
 }

@@ -31,84 +31,84 @@ type Listener<T> = (event: InformerEvent<T>) => void;
 export class StoreInformer<T extends KubeObject> implements Informer<T>, Sink<T> {
   readonly kind: ResourceKind<T>;
   readonly store = new Store<T>();
-  readonly #transform: Transform<T>;
-  readonly #reflector: Reflector<T>;
-  readonly #onError: (error: unknown) => void;
-  readonly #apiVersion: string;
-  readonly #syncWaiters = new Set<() => void>();
-  #listeners: readonly Listener<T>[] = [];
+  private readonly transform: Transform<T>;
+  private readonly reflector: Reflector<T>;
+  private readonly onError: (error: unknown) => void;
+  private readonly apiVersion: string;
+  private readonly syncWaiters = new Set<() => void>();
+  private listeners: readonly Listener<T>[] = [];
   /** What the list under way has named; absent when the store had nothing that it could fail to name. */
-  #named: Set<T> | undefined;
-  #hasSynced = false;
-  #running = false;
+  private named: Set<T> | undefined;
+  private isSynced = false;
+  private running = false;
 
   constructor(options: Omit<ReflectorOptions<T>, 'sink'> & { readonly transform: Transform<T> }) {
     const { transform, ...reflection } = options;
     this.kind = options.kind;
-    this.#apiVersion = apiVersionOf(options.kind);
-    this.#transform = transform;
-    this.#onError = options.onError;
-    this.#reflector = new Reflector<T>({ ...reflection, sink: this });
+    this.apiVersion = apiVersionOf(options.kind);
+    this.transform = transform;
+    this.onError = options.onError;
+    this.reflector = new Reflector<T>({ ...reflection, sink: this });
   }
 
   get hasSynced(): boolean {
-    return this.#hasSynced;
+    return this.isSynced;
   }
 
   subscribe(listener: Listener<T>): () => void {
-    for (const object of this.store.list()) this.#tell(listener, { type: 'added', object });
-    this.#listeners = [...this.#listeners, listener];
+    for (const object of this.store.list()) this.tell(listener, { type: 'added', object });
+    this.listeners = [...this.listeners, listener];
     return () => {
-      this.#listeners = this.#listeners.filter((other) => other !== listener);
+      this.listeners = this.listeners.filter((other) => other !== listener);
     };
   }
 
   synced(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#hasSynced) return resolve();
+      if (this.isSynced) return resolve();
       if (signal?.aborted) return reject(signal.reason as Error);
       const onAbort = (): void => {
-        this.#syncWaiters.delete(onSync);
+        this.syncWaiters.delete(onSync);
         reject(signal?.reason as Error);
       };
       const onSync = (): void => {
         signal?.removeEventListener('abort', onAbort);
         resolve();
       };
-      this.#syncWaiters.add(onSync);
+      this.syncWaiters.add(onSync);
       signal?.addEventListener('abort', onAbort, { once: true });
     });
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#running) throw new Error(`the informer of ${this.kind.plural} is already running`);
-    this.#running = true;
+    if (this.running) throw new Error(`the informer of ${this.kind.plural} is already running`);
+    this.running = true;
     try {
-      await this.#reflector.run(signal);
+      await this.reflector.run(signal);
     } finally {
-      this.#running = false;
+      this.running = false;
     }
   }
 
   begin(): void {
-    this.#named = this.store.size === 0 ? undefined : new Set();
+    this.named = this.store.size === 0 ? undefined : new Set();
   }
 
   upsert(received: T): void {
     const old = this.store.get(received.metadata);
     const same = old !== undefined && old.metadata.uid === received.metadata.uid;
     if (same && old.metadata.resourceVersion === received.metadata.resourceVersion) {
-      this.#named?.add(old);
+      this.named?.add(old);
       return;
     }
-    const object = this.#keep(received, same ? old : undefined);
+    const object = this.keep(received, same ? old : undefined);
     this.store.set(object);
-    this.#named?.add(object);
-    if (same) this.#emit({ type: 'updated', object, old });
+    this.named?.add(object);
+    if (same) this.emit({ type: 'updated', object, old });
     else {
       // Another object of the same name: whoever tracked the first one has to hear of its end.
-      if (old !== undefined) this.#emit({ type: 'deleted', object: old });
-      this.#emit({ type: 'added', object });
+      if (old !== undefined) this.emit({ type: 'deleted', object: old });
+      this.emit({ type: 'added', object });
     }
   }
 
@@ -116,46 +116,46 @@ export class StoreInformer<T extends KubeObject> implements Informer<T>, Sink<T>
     const old = this.store.delete(received.metadata);
     if (old === undefined) return;
     const same = old.metadata.uid === received.metadata.uid;
-    this.#emit({ type: 'deleted', object: same ? this.#keep(received, old) : old });
+    this.emit({ type: 'deleted', object: same ? this.keep(received, old) : old });
   }
 
   complete(): void {
-    const named = this.#named;
-    this.#named = undefined;
+    const named = this.named;
+    this.named = undefined;
     if (named !== undefined) {
       const gone = [...this.store.list()].filter((object) => !named.has(object));
       for (const object of gone) {
         this.store.delete(object.metadata satisfies ObjectRef);
-        this.#emit({ type: 'deleted', object });
+        this.emit({ type: 'deleted', object });
       }
     }
-    this.#hasSynced = true;
-    for (const resolve of this.#syncWaiters) resolve();
-    this.#syncWaiters.clear();
+    this.isSynced = true;
+    for (const resolve of this.syncWaiters) resolve();
+    this.syncWaiters.clear();
   }
 
   /** Items of a list come without their type, those of a watch with it; here all have it. */
-  #keep(received: T, previous: T | undefined): T {
+  private keep(received: T, previous: T | undefined): T {
     const object =
-      received.kind === undefined ? { apiVersion: this.#apiVersion, kind: this.kind.kind, ...received } : received;
+      received.kind === undefined ? { apiVersion: this.apiVersion, kind: this.kind.kind, ...received } : received;
     try {
-      return this.#transform(object, previous);
+      return this.transform(object, previous);
     } catch (error) {
       // Better too much of an object than none of it.
-      this.#onError(error);
+      this.onError(error);
       return object;
     }
   }
 
-  #emit(event: InformerEvent<T>): void {
-    for (const listener of this.#listeners) this.#tell(listener, event);
+  private emit(event: InformerEvent<T>): void {
+    for (const listener of this.listeners) this.tell(listener, event);
   }
 
-  #tell(listener: Listener<T>, event: InformerEvent<T>): void {
+  private tell(listener: Listener<T>, event: InformerEvent<T>): void {
     try {
       listener(event);
     } catch (error) {
-      this.#onError(error);
+      this.onError(error);
     }
   }
 }

@@ -50,18 +50,18 @@ const MAX_POOLS = 4;
 const LARGEST_BODY = 2 ** 31;
 
 export class Transport {
-  readonly #config: ClusterConfig;
-  readonly #connections: number;
-  readonly #origin: string;
-  readonly #basePath: string;
-  readonly #pools = new Map<string, Pools>();
+  private readonly config: ClusterConfig;
+  private readonly connections: number;
+  private readonly origin: string;
+  private readonly basePath: string;
+  private readonly pools = new Map<string, Pools>();
 
   constructor(config: ClusterConfig, options: { readonly connections: number }) {
-    this.#config = config;
-    this.#connections = options.connections;
+    this.config = config;
+    this.connections = options.connections;
     const url = new URL(config.server);
-    this.#origin = url.origin;
-    this.#basePath = url.pathname.replace(/\/+$/, '');
+    this.origin = url.origin;
+    this.basePath = url.pathname.replace(/\/+$/, '');
   }
 
   /** Sends, and collects the whole answer. */
@@ -91,7 +91,7 @@ export class Transport {
         return;
       }
       signal.addEventListener('abort', onAbort, { once: true });
-      this.#pool(certificate).requests.dispatch(this.#options(request), {
+      this.pool(certificate).requests.dispatch(this.options(request), {
         // Called when the request has a connection, just before it is written there.
         onRequestStart: (started) => {
           controller = started;
@@ -120,7 +120,7 @@ export class Transport {
     signal: AbortSignal,
   ): Promise<TransportStream> {
     try {
-      const response = await this.#pool(certificate).watches.request({ ...this.#options(request), signal });
+      const response = await this.pool(certificate).watches.request({ ...this.options(request), signal });
       return { code: response.statusCode, headers: response.headers, body: response.body };
     } catch (error) {
       signal.throwIfAborted();
@@ -130,15 +130,15 @@ export class Transport {
 
   /** Waits for what is under way, then closes all connections. */
   async close(): Promise<void> {
-    const pools = [...this.#pools.values()];
-    this.#pools.clear();
+    const pools = [...this.pools.values()];
+    this.pools.clear();
     await Promise.all(pools.flatMap((pool) => [pool.requests.close(), pool.watches.destroy()]));
   }
 
-  #options(request: TransportRequest): Dispatcher.DispatchOptions & Dispatcher.RequestOptions {
+  private options(request: TransportRequest): Dispatcher.DispatchOptions & Dispatcher.RequestOptions {
     return {
-      origin: this.#origin,
-      path: this.#basePath + request.path,
+      origin: this.origin,
+      path: this.basePath + request.path,
       method: request.method,
       headers: request.headers,
       // Time limits are the caller's, on its own clock.
@@ -148,26 +148,26 @@ export class Transport {
     };
   }
 
-  #pool(certificate: ClientCertificate | undefined): Pools {
+  private pool(certificate: ClientCertificate | undefined): Pools {
     const key = certificate === undefined ? '' : `${certificate.cert}\n${certificate.key}`;
-    const known = this.#pools.get(key);
+    const known = this.pools.get(key);
     if (known !== undefined) return known;
     const pools = {
-      requests: this.#dispatcher(certificate, this.#connections),
-      watches: this.#dispatcher(certificate, undefined),
+      requests: this.dispatcher(certificate, this.connections),
+      watches: this.dispatcher(certificate, undefined),
     };
-    this.#pools.set(key, pools);
-    for (const [oldest, stale] of this.#pools) {
-      if (this.#pools.size <= MAX_POOLS) break;
-      this.#pools.delete(oldest);
+    this.pools.set(key, pools);
+    for (const [oldest, stale] of this.pools) {
+      if (this.pools.size <= MAX_POOLS) break;
+      this.pools.delete(oldest);
       // Closing waits for streams that still run; nobody needs to wait with it.
       void Promise.allSettled([stale.requests.close(), stale.watches.close()]);
     }
     return pools;
   }
 
-  #dispatcher(certificate: ClientCertificate | undefined, connections: number | undefined): Dispatcher {
-    const { tls, proxyUrl } = this.#config;
+  private dispatcher(certificate: ClientCertificate | undefined, connections: number | undefined): Dispatcher {
+    const { tls, proxyUrl } = this.config;
     const connect: buildConnector.BuildOptions = {
       timeout: CONNECT_TIMEOUT,
       keepAlive: true,

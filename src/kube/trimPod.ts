@@ -96,73 +96,73 @@ const UNREAD_ANNOTATIONS = new Set([
 const MAX_SIBLINGS = 16_384;
 
 export class PodTrim {
-  readonly #strings = new StringPool();
+  private readonly strings = new StringPool();
   /** The pod last seen of each owner, and of each namespace's look-alikes; oldest first. */
-  readonly #siblings = new Map<string, Pod>();
+  private readonly siblings = new Map<string, Pod>();
 
   apply(pod: Pod, previous: Pod | undefined): Pod {
     const { metadata, spec, status } = pod;
     const owner = metadata.ownerReferences?.[0]?.uid;
     const kin = `${metadata.namespace ?? ''}/${spec?.containers[0]?.name ?? ''}`;
-    const model = previous ?? this.#known(owner) ?? this.#known(kin);
+    const model = previous ?? this.known(owner) ?? this.known(kin);
     const trimmed: Pod = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: this.#metadata(metadata, model?.metadata),
-      ...(spec === undefined ? {} : { spec: this.#spec(spec, model?.spec) }),
-      ...(status === undefined ? {} : { status: this.#status(status, model?.status) }),
+      metadata: this.metadata(metadata, model?.metadata),
+      ...(spec === undefined ? {} : { spec: this.spec(spec, model?.spec) }),
+      ...(status === undefined ? {} : { status: this.status(status, model?.status) }),
     };
     if (previous === undefined) {
-      if (owner !== undefined) this.#remember(owner, trimmed);
-      this.#remember(kin, trimmed);
+      if (owner !== undefined) this.remember(owner, trimmed);
+      this.remember(kin, trimmed);
     }
     return trimmed;
   }
 
-  #known(key: string | undefined): Pod | undefined {
-    return key === undefined ? undefined : this.#siblings.get(key);
+  private known(key: string | undefined): Pod | undefined {
+    return key === undefined ? undefined : this.siblings.get(key);
   }
 
-  #remember(key: string, pod: Pod): void {
-    this.#siblings.set(key, pod);
-    if (this.#siblings.size <= MAX_SIBLINGS) return;
-    for (const oldest of this.#siblings.keys()) {
-      this.#siblings.delete(oldest);
+  private remember(key: string, pod: Pod): void {
+    this.siblings.set(key, pod);
+    if (this.siblings.size <= MAX_SIBLINGS) return;
+    for (const oldest of this.siblings.keys()) {
+      this.siblings.delete(oldest);
       return;
     }
   }
 
-  #metadata(raw: ObjectMeta, model: ObjectMeta | undefined): ObjectMeta {
+  private metadata(raw: ObjectMeta, model: ObjectMeta | undefined): ObjectMeta {
     const kept = pick(raw, METADATA);
     if (raw.annotations !== undefined) kept.annotations = trimAnnotations(raw.annotations);
     if (model !== undefined) borrow(kept, model);
-    if (kept.creationTimestamp !== undefined) kept.creationTimestamp = this.#strings.intern(kept.creationTimestamp);
+    if (kept.creationTimestamp !== undefined) kept.creationTimestamp = this.strings.intern(kept.creationTimestamp);
     return kept;
   }
 
-  #spec(raw: PodSpec, model: PodSpec | undefined): PodSpec {
+  private spec(raw: PodSpec, model: PodSpec | undefined): PodSpec {
     const kept = pick(raw, SPEC);
     kept.containers = raw.containers.map(trimContainer);
     if (raw.initContainers !== undefined) kept.initContainers = raw.initContainers.map(trimContainer);
     if (raw.volumes !== undefined) kept.volumes = trimVolumes(raw.volumes);
     if (model !== undefined) borrow(kept, model);
-    if (kept.nodeName !== undefined) kept.nodeName = this.#strings.intern(kept.nodeName);
+    if (kept.nodeName !== undefined) kept.nodeName = this.strings.intern(kept.nodeName);
     return kept;
   }
 
-  #status(raw: PodStatus, model: PodStatus | undefined): PodStatus {
+  private status(raw: PodStatus, model: PodStatus | undefined): PodStatus {
     const kept = pick(raw, STATUS);
     if (raw.conditions !== undefined) kept.conditions = raw.conditions.map(trimCondition);
     if (model !== undefined) borrow(kept, model);
-    if (kept.startTime !== undefined) kept.startTime = this.#strings.intern(kept.startTime);
-    for (const condition of kept.conditions ?? []) this.#internTime(condition);
+    if (kept.startTime !== undefined) kept.startTime = this.strings.intern(kept.startTime);
+    for (const condition of kept.conditions ?? []) this.internTime(condition);
     return kept;
   }
 
-  #internTime(condition: PodCondition): void {
+  private internTime(condition: PodCondition): void {
     if (condition.lastTransitionTime === undefined) return;
     // Writing an equal string keeps the meaning, also for a condition borrowed from a sibling.
-    condition.lastTransitionTime = this.#strings.intern(condition.lastTransitionTime);
+    condition.lastTransitionTime = this.strings.intern(condition.lastTransitionTime);
   }
 }
 

@@ -41,28 +41,28 @@ export class KwokCloudProvider implements CloudProvider {
     { conditionType: READY, conditionStatus: 'False', toleration: TEN_MINUTES },
     { conditionType: READY, conditionStatus: 'Unknown', toleration: TEN_MINUTES },
   ];
-  readonly #options: KwokCloudProviderOptions;
-  readonly #reservations: Reservations;
-  readonly #classReads = new Map<string, Promise<KwokNodeClass>>();
-  #lastPurchase: Promise<void> = Promise.resolve();
+  private readonly options: KwokCloudProviderOptions;
+  private readonly reservations: Reservations;
+  private readonly classReads = new Map<string, Promise<KwokNodeClass>>();
+  private lastPurchase: Promise<void> = Promise.resolve();
   /** Machines that are bought but have not joined, by the name of their Node. */
-  readonly #booting = new Map<string, { readonly purchase: Purchase; readonly cancel: () => void }>();
+  private readonly booting = new Map<string, { readonly purchase: Purchase; readonly cancel: () => void }>();
 
   constructor(options: KwokCloudProviderOptions) {
-    this.#options = options;
-    this.#reservations = new Reservations(options.instanceTypes);
+    this.options = options;
+    this.reservations = new Reservations(options.instanceTypes);
   }
 
   async create(claim: NodeClaim, signal?: AbortSignal, view: TypeView = (same) => same): Promise<Instance> {
-    const nodeClass = await this.#nodeClassOf(claim);
-    const existing = await this.#find(nodeName(claim), signal);
+    const nodeClass = await this.nodeClassOf(claim);
+    const existing = await this.find(nodeName(claim), signal);
     if (existing) return instanceOf(existing);
     const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
-    const buy = (): Promise<Instance> => this.#buy(claim, delay, view, signal);
+    const buy = (): Promise<Instance> => this.buy(claim, delay, view, signal);
     // One after the other where there are reservations, so that two do not get the last of one.
-    if (!this.#reservations.any) return buy();
-    const bought = this.#lastPurchase.then(buy);
-    this.#lastPurchase = bought.then(
+    if (!this.reservations.any) return buy();
+    const bought = this.lastPurchase.then(buy);
+    this.lastPurchase = bought.then(
       () => undefined,
       () => undefined,
     );
@@ -72,21 +72,21 @@ export class KwokCloudProvider implements CloudProvider {
   /** The Node is the machine: once it is going, nothing is left behind it. */
   async delete(claim: NodeClaim, signal?: AbortSignal): Promise<void> {
     const name = claim.status?.providerID?.slice(PROVIDER_PREFIX.length) || nodeName(claim);
-    this.#booting.get(name)?.cancel();
-    const node = await this.#find(name, signal);
+    this.booting.get(name)?.cancel();
+    const node = await this.find(name, signal);
     if (!node) throw new InstanceNotFoundError(`Node ${name} does not exist, or is going`);
-    await this.#options.kube.delete(Kinds.Node, { name }, signal && { signal }).catch(rethrowUnlessMissing);
+    await this.options.kube.delete(Kinds.Node, { name }, signal && { signal }).catch(rethrowUnlessMissing);
   }
 
   async get(providerID: string, signal?: AbortSignal): Promise<Instance> {
-    const node = await this.#find(providerID.slice(PROVIDER_PREFIX.length), signal);
+    const node = await this.find(providerID.slice(PROVIDER_PREFIX.length), signal);
     if (!node || !providerID.startsWith(PROVIDER_PREFIX))
       throw new InstanceNotFoundError(`${providerID} does not exist`);
     return instanceOf(node);
   }
 
   async list(signal?: AbortSignal): Promise<readonly Instance[]> {
-    const { kube } = this.#options;
+    const { kube } = this.options;
     const instances: Instance[] = [];
     let next: string | undefined;
     do {
@@ -102,16 +102,21 @@ export class KwokCloudProvider implements CloudProvider {
   }
 
   async instanceTypes(_pool: NodePool, signal?: AbortSignal): Promise<readonly InstanceType[]> {
-    return this.#forSale(signal);
+    return this.forSale(signal);
   }
 
   async driftReason(): Promise<string | undefined> {
     return undefined;
   }
 
-  async #buy(claim: NodeClaim, delay: number, view: TypeView, signal: AbortSignal | undefined): Promise<Instance> {
-    const purchase = this.#choose(claim, await this.#forSale(signal), view);
-    if (delay > 0 || !(await this.#joinNow(claim, purchase))) this.#joinLater(claim, purchase, delay || CREATE_RETRY);
+  private async buy(
+    claim: NodeClaim,
+    delay: number,
+    view: TypeView,
+    signal: AbortSignal | undefined,
+  ): Promise<Instance> {
+    const purchase = this.choose(claim, await this.forSale(signal), view);
+    if (delay > 0 || !(await this.joinNow(claim, purchase))) this.joinLater(claim, purchase, delay || CREATE_RETRY);
     const { type } = purchase;
     return {
       providerID: `${PROVIDER_PREFIX}${nodeName(claim)}`,
@@ -120,15 +125,15 @@ export class KwokCloudProvider implements CloudProvider {
       annotations: {},
       capacity: formatResources(type.capacity),
       allocatable: formatResources(type.allocatable),
-      createdAt: this.#options.clock.now(),
+      createdAt: this.options.clock.now(),
     };
   }
 
-  async #nodeClassOf({ spec }: NodeClaim): Promise<KwokNodeClass> {
+  private async nodeClassOf({ spec }: NodeClaim): Promise<KwokNodeClass> {
     const { name } = spec.nodeClassRef;
     let nodeClass: KwokNodeClass;
     try {
-      nodeClass = await this.#readClass(name);
+      nodeClass = await this.readClass(name);
     } catch (error) {
       if (isNotFound(error))
         throw new InsufficientCapacityError(`KWOKNodeClass ${name} does not exist`, { cause: error });
@@ -140,24 +145,24 @@ export class KwokCloudProvider implements CloudProvider {
   }
 
   /** Launches that begin together ask together. */
-  #readClass(name: string): Promise<KwokNodeClass> {
-    const asked = this.#classReads.get(name);
+  private readClass(name: string): Promise<KwokNodeClass> {
+    const asked = this.classReads.get(name);
     if (asked) return asked;
-    const read = this.#options.kube.get(Kinds.KWOKNodeClass, { name }).finally(() => this.#classReads.delete(name));
-    this.#classReads.set(name, read);
+    const read = this.options.kube.get(Kinds.KWOKNodeClass, { name }).finally(() => this.classReads.delete(name));
+    this.classReads.set(name, read);
     return read;
   }
 
   /** The catalogue without what others have of its reservations; machines are counted only where there are any. */
-  async #forSale(signal: AbortSignal | undefined): Promise<readonly InstanceType[]> {
-    if (!this.#reservations.any) return this.#options.instanceTypes;
+  private async forSale(signal: AbortSignal | undefined): Promise<readonly InstanceType[]> {
+    if (!this.reservations.any) return this.options.instanceTypes;
     const joined = (await this.list(signal)).map(({ labels }) => labels);
-    const booting = [...this.#booting.values()].map(({ purchase }) => instanceLabels(purchase));
-    return this.#reservations.left([...joined, ...booting]);
+    const booting = [...this.booting.values()].map(({ purchase }) => instanceLabels(purchase));
+    return this.reservations.left([...joined, ...booting]);
   }
 
   /** The cheapest of what the claim names; a claim must name instance types. */
-  #choose({ metadata, spec }: NodeClaim, types: readonly InstanceType[], view: TypeView): Purchase {
+  private choose({ metadata, spec }: NodeClaim, types: readonly InstanceType[], view: TypeView): Purchase {
     const wanted = Requirements.fromItems(spec.requirements);
     const named = new Set(
       spec.requirements.flatMap(({ key, operator, values = [] }) =>
@@ -181,8 +186,8 @@ export class KwokCloudProvider implements CloudProvider {
   }
 
   /** False when the API server does not want the Node: a machine that runs and cannot join, as happens in life. */
-  async #joinNow(claim: NodeClaim, purchase: Purchase): Promise<boolean> {
-    const { kube, log } = this.#options;
+  private async joinNow(claim: NodeClaim, purchase: Purchase): Promise<boolean> {
+    const { kube, log } = this.options;
     try {
       await ignoreExisting(kube.create(Kinds.Node, nodeOf(claim, purchase)));
       return true;
@@ -193,27 +198,27 @@ export class KwokCloudProvider implements CloudProvider {
     }
   }
 
-  #joinLater(claim: NodeClaim, purchase: Purchase, delay: number, attempt = 1): void {
-    const { kube, clock, log } = this.#options;
+  private joinLater(claim: NodeClaim, purchase: Purchase, delay: number, attempt = 1): void {
+    const { kube, clock, log } = this.options;
     const name = nodeName(claim);
-    this.#booting.get(name)?.cancel();
+    this.booting.get(name)?.cancel();
     const stop = clock.after(delay, () => {
-      this.#booting.delete(name);
+      this.booting.delete(name);
       clock.track(ignoreExisting(kube.create(Kinds.Node, nodeOf(claim, purchase)))).catch((error: unknown) => {
         log.error('cannot create the Node of a kwok machine', { Node: name, attempt, error });
-        if (attempt < CREATE_ATTEMPTS) this.#joinLater(claim, purchase, CREATE_RETRY * 2 ** attempt, attempt + 1);
+        if (attempt < CREATE_ATTEMPTS) this.joinLater(claim, purchase, CREATE_RETRY * 2 ** attempt, attempt + 1);
       });
     });
     const cancel = (): void => {
       stop();
-      this.#booting.delete(name);
+      this.booting.delete(name);
     };
-    this.#booting.set(name, { purchase, cancel });
+    this.booting.set(name, { purchase, cancel });
   }
 
-  async #find(name: string, signal: AbortSignal | undefined): Promise<Node | undefined> {
+  private async find(name: string, signal: AbortSignal | undefined): Promise<Node | undefined> {
     try {
-      const node = await this.#options.kube.get(Kinds.Node, { name }, signal && { signal });
+      const node = await this.options.kube.get(Kinds.Node, { name }, signal && { signal });
       return node.metadata.deletionTimestamp ? undefined : node;
     } catch (error) {
       if (isNotFound(error)) return undefined;

@@ -10,17 +10,17 @@ type MachineLabels = Readonly<Record<string, string>>;
 export class Reservations {
   /** Whether there is anything to count. */
   readonly any: boolean;
-  readonly #types: readonly InstanceType[];
+  private readonly types: readonly InstanceType[];
   /** The answer to the same question is the same object, so that whoever compiled it need not do so again. */
-  #last: { readonly used: string; readonly types: readonly InstanceType[] } | undefined;
+  private last: { readonly used: string; readonly types: readonly InstanceType[] } | undefined;
 
   constructor(types: readonly InstanceType[]) {
-    this.#types = types;
+    this.types = types;
     this.any = types.some(({ offerings }) => offerings.some(isReserved));
   }
 
   left(machines: readonly MachineLabels[]): readonly InstanceType[] {
-    if (!this.any) return this.#types;
+    if (!this.any) return this.types;
     const used = new Map<string, number>();
     for (const labels of machines) {
       if (labels[Labels.capacityType] !== 'reserved') continue;
@@ -28,8 +28,8 @@ export class Reservations {
       used.set(key, (used.get(key) ?? 0) + 1);
     }
     const question = JSON.stringify([...used].sort(([left], [right]) => (left < right ? -1 : 1)));
-    if (this.#last?.used !== question) this.#last = { used: question, types: this.#types.map(remaining(used)) };
-    return this.#last.types;
+    if (this.last?.used !== question) this.last = { used: question, types: this.types.map(remaining(used)) };
+    return this.last.types;
   }
 }
 

@@ -17,15 +17,15 @@ const REFILL = 300_000;
 const REMEMBERED = 4_096;
 
 export class ControllerEvents {
-  readonly #recorder: EventRecorder | undefined;
-  readonly #clock: Clock;
-  readonly #alike = new RecentMap<string, { readonly messages: Set<string>; readonly at: number }>(REMEMBERED);
-  readonly #budgets = new RecentMap<string, { readonly left: number; readonly at: number }>(REMEMBERED);
+  private readonly recorder: EventRecorder | undefined;
+  private readonly clock: Clock;
+  private readonly alike = new RecentMap<string, { readonly messages: Set<string>; readonly at: number }>(REMEMBERED);
+  private readonly budgets = new RecentMap<string, { readonly left: number; readonly at: number }>(REMEMBERED);
 
   /** Without a recorder nothing is told. */
   constructor(recorder: EventRecorder | undefined, clock: Clock) {
-    this.#recorder = recorder;
-    this.#clock = clock;
+    this.recorder = recorder;
+    this.clock = clock;
   }
 
   say(
@@ -35,31 +35,31 @@ export class ControllerEvents {
     message: string,
     type: 'Normal' | 'Warning' = 'Normal',
   ): void {
-    if (this.#recorder === undefined) return;
+    if (this.recorder === undefined) return;
     const { namespace = '', name, uid = '' } = object.metadata;
     const about = [kind.kind, namespace, name, uid].join('\n');
-    const series = this.#isOneOfMany(`${about}\n${type}\n${reason}`, message) ? { series: reason } : {};
-    if (!this.#mayTell(about)) return;
+    const series = this.isOneOfMany(`${about}\n${type}\n${reason}`, message) ? { series: reason } : {};
+    if (!this.mayTell(about)) return;
     const words = 'series' in series ? `(combined from similar events): ${message}` : message;
-    this.#recorder.publish({ kind, object, type, reason, message: words, ...series });
+    this.recorder.publish({ kind, object, type, reason, message: words, ...series });
   }
 
-  #isOneOfMany(key: string, message: string): boolean {
-    const at = this.#clock.now();
-    const known = this.#alike.get(key);
+  private isOneOfMany(key: string, message: string): boolean {
+    const at = this.clock.now();
+    const known = this.alike.get(key);
     const messages = known && at - known.at <= ALIKE_WITHIN ? known.messages : new Set<string>();
-    this.#alike.set(key, { messages, at });
+    this.alike.set(key, { messages, at });
     if (messages.has(message)) return false;
     if (messages.size >= ALIKE - 1) return true;
     messages.add(message);
     return false;
   }
 
-  #mayTell(about: string): boolean {
-    const at = this.#clock.now();
-    const known = this.#budgets.get(about) ?? { left: BURST, at };
+  private mayTell(about: string): boolean {
+    const at = this.clock.now();
+    const known = this.budgets.get(about) ?? { left: BURST, at };
     const left = Math.min(BURST, known.left + (at - known.at) / REFILL);
-    this.#budgets.set(about, { left: left < 1 ? left : left - 1, at });
+    this.budgets.set(about, { left: left < 1 ? left : left - 1, at });
     return left >= 1;
   }
 }

@@ -67,11 +67,11 @@ export class LocalWorld {
   readonly arm: LocalArm;
   /** What goes wrong: add to it, take from it. */
   readonly faults: Faults;
-  readonly #apiServer: LocalApiServer;
-  readonly #manager: Manager;
-  readonly #kubelets: Kubelets;
+  private readonly apiServer: LocalApiServer;
+  private readonly manager: Manager;
+  private readonly kubelets: Kubelets;
   /** Names of the machines that are on. */
-  readonly #machines = new Set<string>();
+  private readonly machines = new Set<string>();
 
   constructor(options: LocalWorldOptions) {
     const { clock, random, log, location, armDurations } = options;
@@ -80,7 +80,7 @@ export class LocalWorld {
     const trouble = serverFaults(this.faults);
     // The control plane needs the API, and the API serves what the control plane measures.
     const aggregated = metricsApi(() => ({ ...controlPlane.measured, clock, canReport }));
-    this.#apiServer = new LocalApiServer({
+    this.apiServer = new LocalApiServer({
       clock,
       random,
       trouble,
@@ -97,19 +97,19 @@ export class LocalWorld {
       clock,
       random,
       faults: armFaults,
-      kubeconfig: (names) => this.#apiServer.kubeconfig(names),
+      kubeconfig: (names) => this.apiServer.kubeconfig(names),
       ...(location && { location }),
       ...(armDurations && { durations: armDurations }),
       ...(state && { stateFile: state.azure, subscriptionId: state.subscriptionId }),
     });
-    const { kube } = this.#apiServer;
+    const { kube } = this.apiServer;
     armFaults.follow(this.arm);
     const machineFaults = new MachineFaults({
       faults: this.faults,
       arm: this.arm,
       kube,
       log,
-      machines: () => this.#machines,
+      machines: () => this.machines,
     });
     machineFaults.follow();
     const informers = new Informers({
@@ -120,7 +120,7 @@ export class LocalWorld {
     });
     const common = { kube, clock, random, log };
     const { subscriptionId, nodeResourceGroup } = this.arm;
-    const canReport = (node: string): boolean => this.#machines.has(node) && !machineFaults.isSilent(node);
+    const canReport = (node: string): boolean => this.machines.has(node) && !machineFaults.isSilent(node);
     const controlPlane = createControlPlane({
       ...common,
       informers,
@@ -135,7 +135,7 @@ export class LocalWorld {
       isSilent: (node) => machineFaults.isSilent(node),
       pod: (ref) => pods.store.get(ref),
     });
-    this.#kubelets = new Kubelets({
+    this.kubelets = new Kubelets({
       ...common,
       kube: kubeletsKube,
       pods,
@@ -145,9 +145,9 @@ export class LocalWorld {
       events: options.quiet === true ? undefined : new KubeEventRecorder({ ...common, component: 'kubelet' }),
       volumesReady: controlPlane.volumesReady,
     });
-    this.#manager = new Manager({ ...common, informers });
-    for (const controller of [...controlPlane.controllers, ...this.#kubelets.controllers()]) {
-      this.#manager.add(controller);
+    this.manager = new Manager({ ...common, informers });
+    for (const controller of [...controlPlane.controllers, ...this.kubelets.controllers()]) {
+      this.manager.add(controller);
     }
     this.arm.onVirtualMachine(({ type, vm }) => {
       if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
@@ -158,29 +158,29 @@ export class LocalWorld {
 
   /** Boots a machine that no VM stands behind, for worlds without a cloud. */
   powerOn(machine: Machine): void {
-    this.#machines.add(machine.name);
-    this.#kubelets.powerOn(machine);
+    this.machines.add(machine.name);
+    this.kubelets.powerOn(machine);
   }
 
   powerOff(name: string): void {
-    this.#machines.delete(name);
-    this.#kubelets.powerOff(name);
+    this.machines.delete(name);
+    this.kubelets.powerOff(name);
   }
 
   /** Forgets the history of the API, as etcd's compaction does: watches that are behind get 410. */
   compact(): void {
-    this.#apiServer.compact();
+    this.apiServer.compact();
   }
 
   /** The API without a network, for whoever lives in this process. */
   get kube(): Kube {
-    return this.#apiServer.kube;
+    return this.apiServer.kube;
   }
 
   /** Tells of everything that changes, in the cluster and in Azure, as it happens; returns the way to stop. */
   onChange(listener: (change: WorldChange) => void): () => void {
     const stops = [
-      this.#apiServer.onWrite(({ type, object }, table) => listener({ table, type, object })),
+      this.apiServer.onWrite(({ type, object }, table) => listener({ table, type, object })),
       this.arm.onChange((azure) => listener({ azure })),
     ];
     return () => stops.forEach((stop) => stop());
@@ -189,39 +189,39 @@ export class LocalWorld {
   /** Opens both APIs on loopback. */
   async listen(port: number): Promise<Endpoint> {
     await this.arm.listen();
-    return this.#apiServer.listen({ port });
+    return this.apiServer.listen({ port });
   }
 
   writeKubeconfig(path: string): Promise<void> {
-    return this.#apiServer.writeKubeconfig(path);
+    return this.apiServer.writeKubeconfig(path);
   }
 
   /** Lets the world live until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await installStorageClasses(this.kube);
-    await this.#resumeMachines();
-    return this.#manager.run(signal);
+    await this.resumeMachines();
+    return this.manager.run(signal);
   }
 
   /** Goes on with the machines of an earlier process. */
-  async #resumeMachines(): Promise<void> {
+  private async resumeMachines(): Promise<void> {
     const nodes = new Map((await this.kube.list(Kinds.Node)).items.map((node) => [node.metadata.name, node]));
     for (const vm of this.arm.virtualMachines()) {
       const machine = bootedMachine(vm);
-      if (!machine || vm.isOff || this.#machines.has(machine.name)) continue;
+      if (!machine || vm.isOff || this.machines.has(machine.name)) continue;
       // A machine that failed may have failed to come, or to go: if it has a Node, it runs.
       if (!RUNNING.has(vm.provisioningState) && !nodes.has(machine.name)) continue;
-      this.#machines.add(machine.name);
-      this.#kubelets.resume(machine);
+      this.machines.add(machine.name);
+      this.kubelets.resume(machine);
     }
     // The process may have died after a machine and before its Node; AKS removes such Nodes.
     const ours = `azure:///subscriptions/${this.arm.subscriptionId}/`;
     for (const [name, { spec }] of nodes) {
-      if (spec?.providerID?.startsWith(ours) && !this.#machines.has(name)) this.#kubelets.powerOff(name);
+      if (spec?.providerID?.startsWith(ours) && !this.machines.has(name)) this.kubelets.powerOff(name);
     }
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#apiServer.close(), this.arm.close()]);
+    await Promise.all([this.apiServer.close(), this.arm.close()]);
   }
 }

@@ -11,57 +11,57 @@ const UNSAFE = /[\\"\n]/;
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' };
 
 export class TextGauge implements Gauge {
-  readonly #name: string;
-  readonly #help: string;
-  readonly #labels: readonly string[];
-  readonly #values = new Map<string, number>();
+  private readonly name: string;
+  private readonly help: string;
+  private readonly labels: readonly string[];
+  private readonly values = new Map<string, number>();
   /** Moments since when, in milliseconds since the epoch. */
-  readonly #moments = new Map<string, number>();
+  private readonly moments = new Map<string, number>();
 
   constructor({ name, help, labels = [] }: MetricOptions) {
-    this.#name = name;
-    this.#help = help;
-    this.#labels = labels;
+    this.name = name;
+    this.help = help;
+    this.labels = labels;
   }
 
   set(labels: Labels, value: number): void {
-    const series = this.#series(labels);
-    this.#moments.delete(series);
-    this.#values.set(series, value);
+    const series = this.series(labels);
+    this.moments.delete(series);
+    this.values.set(series, value);
   }
 
   setSince(labels: Labels, moment: number): void {
-    const series = this.#series(labels);
-    this.#values.delete(series);
-    this.#moments.set(series, moment);
+    const series = this.series(labels);
+    this.values.delete(series);
+    this.moments.set(series, moment);
   }
 
   delete(labels: Labels): void {
-    const series = this.#series(labels);
-    this.#values.delete(series);
-    this.#moments.delete(series);
+    const series = this.series(labels);
+    this.values.delete(series);
+    this.moments.delete(series);
   }
 
   /** Without anything to show, what it would show. */
   *lines(now: number): Generator<string, void, void> {
-    yield `# HELP ${this.#name} ${this.#help.replaceAll(/[\\\n]/g, (one) => ESCAPES[one] ?? one)}\n# TYPE ${this.#name} gauge\n`;
-    for (const [series, value] of this.#values) yield `${series} ${textOf(value)}\n`;
-    for (const [series, moment] of this.#moments) yield `${series} ${textOf(Math.max(0, now - moment) / 1000)}\n`;
+    yield `# HELP ${this.name} ${this.help.replaceAll(/[\\\n]/g, (one) => ESCAPES[one] ?? one)}\n# TYPE ${this.name} gauge\n`;
+    for (const [series, value] of this.values) yield `${series} ${textOf(value)}\n`;
+    for (const [series, moment] of this.moments) yield `${series} ${textOf(Math.max(0, now - moment) / 1000)}\n`;
   }
 
   /** The name with the labels that are given, in the order in which they were declared. */
-  #series(labels: Labels): string {
+  private series(labels: Labels): string {
     let text = '';
     let count = 0;
-    for (const name of this.#labels) {
+    for (const name of this.labels) {
       const value = labels[name];
       if (value === undefined) continue;
       count++;
       text += text === '' ? `{${name}="${escaped(value)}"` : `,${name}="${escaped(value)}"`;
     }
     for (const name in labels) if (labels[name] !== undefined) count--;
-    if (count !== 0) throw new Error(`${this.#name} has no label ${undeclared(labels, this.#labels)}`);
-    return text === '' ? this.#name : `${this.#name}${text}}`;
+    if (count !== 0) throw new Error(`${this.name} has no label ${undeclared(labels, this.labels)}`);
+    return text === '' ? this.name : `${this.name}${text}}`;
   }
 }
 

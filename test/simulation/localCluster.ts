@@ -28,12 +28,12 @@ const PACE: MachinePace = { boot: 20_000, ready: 5_000, podStart: 1_000, podStop
 /** Test support: a Kubernetes without a cloud. API server, scheduler, workload controllers, and kubelets to power on. */
 export class LocalCluster {
   readonly kubelets: Kubelets;
-  readonly #server: LocalApiServer;
-  readonly #manager: Manager;
+  private readonly server: LocalApiServer;
+  private readonly manager: Manager;
 
   constructor({ clock, random, log, pace }: LocalClusterOptions) {
-    this.#server = new LocalApiServer({ clock, random });
-    const { kube } = this.#server;
+    this.server = new LocalApiServer({ clock, random });
+    const { kube } = this.server;
     const common = { kube, clock, random, log };
     const informers = new Informers(common);
     const pods = informers.of(Kinds.Pod, {
@@ -50,19 +50,19 @@ export class LocalCluster {
     const events = new KubeEventRecorder({ ...common, component: 'default-scheduler' });
     const silent = new ControllerEvents(undefined, common.clock);
     this.kubelets = new Kubelets({ ...common, pods, pace: { ...PACE, ...pace } });
-    this.#manager = new Manager({ ...common, informers });
+    this.manager = new Manager({ ...common, informers });
     for (const controller of [
       schedulerController({ ...common, events, pods, nodes, namespaces }),
       deploymentController({ ...common, events: silent, pods, replicaSets, deployments }),
       replicaSetController({ ...common, events: silent, pods, replicaSets }),
       ...this.kubelets.controllers(),
     ]) {
-      this.#manager.add(controller);
+      this.manager.add(controller);
     }
   }
 
   get kube(): Kube {
-    return this.#server.kube;
+    return this.server.kube;
   }
 
   async installCrds(): Promise<void> {
@@ -70,10 +70,10 @@ export class LocalCluster {
   }
 
   run(signal: AbortSignal): Promise<void> {
-    return this.#manager.run(signal);
+    return this.manager.run(signal);
   }
 
   async close(): Promise<void> {
-    await this.#server.close();
+    await this.server.close();
   }
 }

@@ -50,29 +50,29 @@ export class MemoryCloud implements CloudProvider {
   types: readonly InstanceType[];
   /** How often each operation was called. */
   readonly calls = { create: 0, delete: 0, get: 0, list: 0 };
-  readonly #options: MemoryCloudOptions;
-  readonly #instances = new Map<string, StoredInstance>();
+  private readonly options: MemoryCloudOptions;
+  private readonly running = new Map<string, StoredInstance>();
   /** Every name that was ever launched: a second launch for one claim shows. */
   readonly launches: string[] = [];
 
   constructor(options: MemoryCloudOptions) {
-    this.#options = options;
+    this.options = options;
     this.types = options.instanceTypes ?? DEFAULT_TYPES;
   }
 
   get instances(): readonly Instance[] {
-    return [...this.#instances.values()];
+    return [...this.running.values()];
   }
 
   async create(claim: NodeClaim): Promise<Instance> {
     this.calls.create++;
-    await this.#trip();
+    await this.trip();
     const failure = this.launchFailures.shift() ?? this.launchOutage;
     if (failure) throw failure;
     const { name } = claim.metadata;
-    const known = this.#instances.get(name);
+    const known = this.running.get(name);
     if (known) return known;
-    const { type, offering } = this.#choose(claim);
+    const { type, offering } = this.choose(claim);
     const providerID = `memory://${name}`;
     const labels = instanceLabels(type, offering);
     const machine = this.machineChange({
@@ -93,30 +93,30 @@ export class MemoryCloud implements CloudProvider {
       annotations: {},
       capacity: formatResources(type.capacity),
       allocatable: formatResources(type.allocatable),
-      createdAt: this.#options.clock.now(),
+      createdAt: this.options.clock.now(),
       machine,
     };
-    this.#instances.set(name, instance);
+    this.running.set(name, instance);
     this.launches.push(name);
-    if (this.joins) this.#options.power.powerOn(machine);
+    if (this.joins) this.options.power.powerOn(machine);
     return instance;
   }
 
   async delete(claim: NodeClaim): Promise<void> {
     this.calls.delete++;
-    await this.#trip();
+    await this.trip();
     const { name } = claim.metadata;
-    const instance = this.#instances.get(name);
+    const instance = this.running.get(name);
     if (!instance) throw new InstanceNotFoundError(`no instance of ${name}`);
     if (instance.deleting) return;
     instance.deleting = true;
-    if (this.deletionTime === 0) this.#remove(name);
-    else this.#options.clock.after(this.deletionTime, () => this.#remove(name));
+    if (this.deletionTime === 0) this.remove(name);
+    else this.options.clock.after(this.deletionTime, () => this.remove(name));
   }
 
   async get(providerID: string): Promise<Instance> {
     this.calls.get++;
-    await this.#trip();
+    await this.trip();
     const instance = this.instances.find((each) => each.providerID === providerID);
     if (!instance) throw new InstanceNotFoundError(`no instance ${providerID}`);
     return instance;
@@ -124,37 +124,37 @@ export class MemoryCloud implements CloudProvider {
 
   async list(): Promise<readonly Instance[]> {
     this.calls.list++;
-    await this.#trip();
+    await this.trip();
     return this.instances;
   }
 
   async instanceTypes(): Promise<readonly InstanceType[]> {
-    await this.#trip();
+    await this.trip();
     return this.types;
   }
 
   async driftReason(): Promise<string | undefined> {
-    await this.#trip();
+    await this.trip();
     return this.drift;
   }
 
   /** The machine fails for good, without anybody having asked for it. */
   lose(claimName: string): void {
-    this.#remove(claimName);
+    this.remove(claimName);
   }
 
   /** An answer never comes in the same turn, as with any cloud. */
-  async #trip(): Promise<void> {
+  private async trip(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  #remove(name: string): void {
-    const instance = this.#instances.get(name);
-    this.#instances.delete(name);
-    if (instance) this.#options.power.powerOff(instance.machine.name);
+  private remove(name: string): void {
+    const instance = this.running.get(name);
+    this.running.delete(name);
+    if (instance) this.options.power.powerOff(instance.machine.name);
   }
 
-  #choose(claim: NodeClaim): { readonly type: InstanceType; readonly offering: Offering } {
+  private choose(claim: NodeClaim): { readonly type: InstanceType; readonly offering: Offering } {
     const wanted = Requirements.fromItems(claim.spec.requirements);
     const requests = parseResources(claim.spec.resources?.requests);
     const candidates = this.types

@@ -4,69 +4,69 @@ type Labels = Readonly<Record<string, string>>;
 
 /** Test support: the metrics port on a map. Labels that were not declared are an error, as they are in Prometheus. */
 export class RecordedMetrics implements MetricsRegistry {
-  readonly #series = new Map<string, number>();
-  readonly #observations = new Map<string, number[]>();
-  readonly #refreshes = new Set<() => void>();
+  private readonly series = new Map<string, number>();
+  private readonly observations = new Map<string, number[]>();
+  private readonly refreshes = new Set<() => void>();
   /** Moments since when, of series that show the time since then. */
-  readonly #moments = new Map<string, number>();
-  readonly #now: () => number;
+  private readonly moments = new Map<string, number>();
+  private readonly now: () => number;
 
   constructor(now: () => number = () => 0) {
-    this.#now = now;
+    this.now = now;
   }
 
   counter(options: MetricOptions): Counter {
     return {
       inc: (labels = {}, value = 1) => {
         const key = seriesKey(options, labels);
-        this.#series.set(key, (this.#series.get(key) ?? 0) + value);
+        this.series.set(key, (this.series.get(key) ?? 0) + value);
       },
     };
   }
 
   gauge(options: MetricOptions): Gauge {
     return {
-      set: (labels, value) => void this.#series.set(seriesKey(options, labels), value),
-      setSince: (labels, moment) => void this.#moments.set(seriesKey(options, labels), moment),
+      set: (labels, value) => void this.series.set(seriesKey(options, labels), value),
+      setSince: (labels, moment) => void this.moments.set(seriesKey(options, labels), moment),
       delete: (labels) => {
-        this.#series.delete(seriesKey(options, labels));
-        this.#moments.delete(seriesKey(options, labels));
+        this.series.delete(seriesKey(options, labels));
+        this.moments.delete(seriesKey(options, labels));
       },
     };
   }
 
   histogram(options: MetricOptions): Histogram {
-    return this.#observer(options);
+    return this.observer(options);
   }
 
   summary(options: MetricOptions): Histogram {
-    return this.#observer(options);
+    return this.observer(options);
   }
 
   beforeRead(refresh: () => void): () => void {
-    this.#refreshes.add(refresh);
-    return () => this.#refreshes.delete(refresh);
+    this.refreshes.add(refresh);
+    return () => this.refreshes.delete(refresh);
   }
 
-  #observer(options: MetricOptions): Histogram {
+  private observer(options: MetricOptions): Histogram {
     return {
       observe: (labels, value) => {
         const key = seriesKey(options, labels);
-        this.#observations.set(key, [...(this.#observations.get(key) ?? []), value]);
+        this.observations.set(key, [...(this.observations.get(key) ?? []), value]);
       },
     };
   }
 
   /** The value of a counter or gauge whose labels include these; several series are added up. */
   value(name: string, labels: Labels = {}): number | undefined {
-    for (const refresh of this.#refreshes) refresh();
-    const elapsed = [...this.#moments].map(([key, moment]) => [key, (this.#now() - moment) / 1000] as const);
-    const found = [...this.#series, ...elapsed].filter(([key]) => matches(key, name, labels));
+    for (const refresh of this.refreshes) refresh();
+    const elapsed = [...this.moments].map(([key, moment]) => [key, (this.now() - moment) / 1000] as const);
+    const found = [...this.series, ...elapsed].filter(([key]) => matches(key, name, labels));
     return found.length === 0 ? undefined : found.reduce((sum, [, value]) => sum + value, 0);
   }
 
   observed(name: string, labels: Labels = {}): readonly number[] {
-    return [...this.#observations].filter(([key]) => matches(key, name, labels)).flatMap(([, values]) => values);
+    return [...this.observations].filter(([key]) => matches(key, name, labels)).flatMap(([, values]) => values);
   }
 }
 

@@ -55,17 +55,17 @@ export class Workbench {
   readonly local: LocalCluster;
   readonly cloud: MemoryCloud;
   readonly metrics = new RecordedMetrics(() => this.clock.now());
-  readonly #options: WorkbenchOptions;
-  readonly #stop = new AbortController();
-  readonly #cluster: Promise<void>;
-  #engine: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
+  private readonly options: WorkbenchOptions;
+  private readonly stop = new AbortController();
+  private readonly cluster: Promise<void>;
+  private engine: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
 
   private constructor(options: WorkbenchOptions) {
-    this.#options = options;
+    this.options = options;
     const { clock, random } = this;
     this.local = new LocalCluster({ clock, random, log: silentLog, ...(options.pace && { pace: options.pace }) });
     this.cloud = new MemoryCloud({ clock, power: this.local.kubelets });
-    this.#cluster = this.local.run(this.#stop.signal);
+    this.cluster = this.local.run(this.stop.signal);
   }
 
   static async start(options: WorkbenchOptions): Promise<Workbench> {
@@ -87,36 +87,36 @@ export class Workbench {
       log = silentLog,
       decorate = (kube: Kube) => kube,
       decorateCloud = (cloud: CloudProvider) => cloud,
-    } = this.#options;
+    } = this.options;
     const ports = { kube: decorate(this.kube), cloud: decorateCloud(this.cloud), clock, random, log, metrics };
     const stop = new AbortController();
-    const engine = this.#options.engine?.(ports) ?? this.#someControllers(ports);
-    this.#engine = { stop, ended: engine.run(stop.signal) };
+    const engine = this.options.engine?.(ports) ?? this.someControllers(ports);
+    this.engine = { stop, ended: engine.run(stop.signal) };
   }
 
-  #someControllers(ports: EnginePorts): Manager {
+  private someControllers(ports: EnginePorts): Manager {
     const engine = createWorld(ports);
     const manager = new Manager({ ...ports, informers: engine.informers });
-    for (const controller of this.#options.controllers?.(engine) ?? []) manager.add(controller);
+    for (const controller of this.options.controllers?.(engine) ?? []) manager.add(controller);
     return manager;
   }
 
   async stopEngine(): Promise<void> {
-    const engine = this.#engine;
-    this.#engine = undefined;
+    const engine = this.engine;
+    this.engine = undefined;
     engine?.stop.abort();
-    await this.#drive(engine?.ended);
+    await this.drive(engine?.ended);
   }
 
   async close(): Promise<void> {
     await this.stopEngine();
-    this.#stop.abort();
-    await this.#drive(this.#cluster);
+    this.stop.abort();
+    await this.drive(this.cluster);
     await this.local.close();
   }
 
   /** Stopping may take virtual time; let it pass. */
-  async #drive(work: Promise<void> | undefined): Promise<void> {
+  private async drive(work: Promise<void> | undefined): Promise<void> {
     if (!work) return;
     let ended = false;
     const watched = work.finally(() => {

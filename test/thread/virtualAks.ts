@@ -34,11 +34,11 @@ const START = Date.UTC(2026, 0, 5, 9);
 export class VirtualAks {
   readonly clock = new VirtualClock(START, { quietTurns: 2 });
   readonly world: LocalWorld;
-  readonly #history = createHash('sha256');
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>[] = [];
-  readonly #quiet: (() => void)[] = [];
-  #changes = 0;
+  private readonly history = createHash('sha256');
+  private readonly stopping = new AbortController();
+  private readonly running: Promise<void>[] = [];
+  private readonly quiet: (() => void)[] = [];
+  private recorded = 0;
 
   private constructor({ seed, onLine }: VirtualAksOptions) {
     const { clock } = this;
@@ -51,15 +51,15 @@ export class VirtualAks {
     });
     this.world.onChange((change) => {
       const line = JSON.stringify({ at: clock.now(), ...change });
-      this.#changes += 1;
-      this.#history.update(line);
+      this.recorded += 1;
+      this.history.update(line);
       onLine?.(line);
     });
   }
 
   static async start(options: VirtualAksOptions): Promise<VirtualAks> {
     const aks = new VirtualAks(options);
-    await aks.#begin(options);
+    await aks.begin(options);
     return aks;
   }
 
@@ -69,7 +69,7 @@ export class VirtualAks {
 
   /** How much has happened. */
   get changes(): number {
-    return this.#changes;
+    return this.recorded;
   }
 
   advance(milliseconds: number): Promise<void> {
@@ -78,14 +78,14 @@ export class VirtualAks {
 
   /** Of every change of the cluster and of Azure until now, with its moment, to the byte. */
   fingerprint(): string {
-    return this.#history.copy().digest('hex');
+    return this.history.copy().digest('hex');
   }
 
   async stop(): Promise<void> {
-    for (const end of this.#quiet) end();
-    this.#stop.abort();
+    for (const end of this.quiet) end();
+    this.stopping.abort();
     let ended = false;
-    const all = Promise.allSettled(this.#running).finally(() => {
+    const all = Promise.allSettled(this.running).finally(() => {
       ended = true;
     });
     // Stopping may take time; let it pass.
@@ -93,7 +93,7 @@ export class VirtualAks {
     await this.world.close();
   }
 
-  async #begin({ seed, scenario, profile }: VirtualAksOptions): Promise<void> {
+  private async begin({ seed, scenario, profile }: VirtualAksOptions): Promise<void> {
     const { world, clock } = this;
     const { arm, faults } = world;
     for (const crd of renderCrds()) await world.kube.create(Kinds.CustomResourceDefinition, crd);
@@ -121,7 +121,7 @@ export class VirtualAks {
     const { nodeClass, leftovers } = cloud;
     const batches = { batchIdle: 1_000, batchMax: 10_000 };
     const engine = createEngine({ ...common, cloud, nodeClass, leftovers, metrics: noMetrics, ...batches });
-    this.#quiet.push(applyProfile(profile, faults), troubleWorld(scenario, faults));
-    this.#running.push(world.run(this.#stop.signal), engine.run(this.#stop.signal));
+    this.quiet.push(applyProfile(profile, faults), troubleWorld(scenario, faults));
+    this.running.push(world.run(this.stopping.signal), engine.run(this.stopping.signal));
   }
 }

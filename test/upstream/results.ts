@@ -13,43 +13,43 @@ interface Stored {
 }
 
 export class Results {
-  readonly #path: string;
-  readonly #build: string;
-  readonly #outcomes = new Map<string, Outcome>();
-  #writing: Promise<void> = Promise.resolve();
+  private readonly path: string;
+  private readonly build: string;
+  private readonly outcomes = new Map<string, Outcome>();
+  private writing: Promise<void> = Promise.resolve();
 
   private constructor(path: string, build: string) {
-    this.#path = path;
-    this.#build = build;
+    this.path = path;
+    this.build = build;
   }
 
   static async open(directory: string, build: string, { resume }: { readonly resume: boolean }): Promise<Results> {
     const results = new Results(join(directory, 'results.json'), build);
     if (!resume) return results;
-    const stored = await readStored(results.#path);
+    const stored = await readStored(results.path);
     // What an older build did says nothing about this one.
-    if (stored?.build === build) for (const outcome of stored.outcomes) results.#outcomes.set(outcome.spec, outcome);
+    if (stored?.build === build) for (const outcome of stored.outcomes) results.outcomes.set(outcome.spec, outcome);
     return results;
   }
 
   get(spec: string): Outcome | undefined {
-    return this.#outcomes.get(spec);
+    return this.outcomes.get(spec);
   }
 
   all(): readonly Outcome[] {
-    return [...this.#outcomes.values()];
+    return [...this.outcomes.values()];
   }
 
   async add(outcome: Outcome): Promise<void> {
-    this.#outcomes.set(outcome.spec, outcome);
-    this.#writing = this.#writing.then(() => this.#write());
-    await this.#writing;
+    this.outcomes.set(outcome.spec, outcome);
+    this.writing = this.writing.then(() => this.write());
+    await this.writing;
   }
 
-  async #write(): Promise<void> {
-    const stored: Stored = { build: this.#build, outcomes: this.all() };
-    await writeFile(`${this.#path}.new`, `${JSON.stringify(stored, undefined, 2)}\n`);
-    await rename(`${this.#path}.new`, this.#path);
+  private async write(): Promise<void> {
+    const stored: Stored = { build: this.build, outcomes: this.all() };
+    await writeFile(`${this.path}.new`, `${JSON.stringify(stored, undefined, 2)}\n`);
+    await rename(`${this.path}.new`, this.path);
   }
 }
 

@@ -21,47 +21,47 @@ export interface Terminal {
 }
 
 export class WorldNarrator {
-  readonly #observer: WorldObserver;
-  readonly #terminal: Terminal;
-  readonly #sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  #last = '';
+  private readonly observer: WorldObserver;
+  private readonly terminal: Terminal;
+  private readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  private last = '';
 
   constructor(
     observer: WorldObserver,
     terminal: Terminal,
     sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>,
   ) {
-    this.#observer = observer;
-    this.#terminal = terminal;
-    this.#sleep = sleep;
+    this.observer = observer;
+    this.terminal = terminal;
+    this.sleep = sleep;
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const following = this.#observer.run(signal);
-    const { size } = this.#terminal;
+    const following = this.observer.run(signal);
+    const { size } = this.terminal;
     try {
-      await this.#observer.synced(signal);
-      if (size) this.#terminal.write(CLEAR_ALL + HIDE_CURSOR);
+      await this.observer.synced(signal);
+      if (size) this.terminal.write(CLEAR_ALL + HIDE_CURSOR);
       while (!signal.aborted) {
-        const facts = await this.#observer.facts(signal);
+        const facts = await this.observer.facts(signal);
         if (size) {
           const { columns, rows } = size();
           const lines = drawWorld(facts, columns, rows - 1);
-          this.#terminal.write(HOME + lines.map((line) => `${line}${CLEAR_LINE}\n`).join('') + CLEAR_BELOW);
-        } else this.#say(facts.time, summaryOf(facts));
-        await this.#sleep(INTERVAL, signal).catch(() => undefined);
+          this.terminal.write(HOME + lines.map((line) => `${line}${CLEAR_LINE}\n`).join('') + CLEAR_BELOW);
+        } else this.say(facts.time, summaryOf(facts));
+        await this.sleep(INTERVAL, signal).catch(() => undefined);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      if (size) this.#terminal.write(SHOW_CURSOR);
+      if (size) this.terminal.write(SHOW_CURSOR);
     }
     await following;
   }
 
-  #say(time: string, summary: string): void {
-    if (summary === this.#last) return;
-    this.#last = summary;
-    this.#terminal.write(`${time}  ${summary}\n`);
+  private say(time: string, summary: string): void {
+    if (summary === this.last) return;
+    this.last = summary;
+    this.terminal.write(`${time}  ${summary}\n`);
   }
 }

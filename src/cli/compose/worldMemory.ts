@@ -33,58 +33,58 @@ export interface WorldMemoryOptions {
 
 export class WorldMemory {
   readonly state: WorldState;
-  readonly #path: string;
-  #memory: Memory;
+  private readonly path: string;
+  private memory: Memory;
 
   constructor({ directory, fresh, now, newId }: WorldMemoryOptions) {
     if (fresh) rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    this.#path = join(directory, 'world.json');
-    const found = existsSync(this.#path) ? read(this.#path) : undefined;
-    this.#memory = found ?? {
+    this.path = join(directory, 'world.json');
+    const found = existsSync(this.path) ? read(this.path) : undefined;
+    this.memory = found ?? {
       nodewrightWorld: VERSION,
       subscriptionId: newId(),
       begunAt: now,
       time: now,
       isFurnished: false,
     };
-    this.#write();
+    this.write();
     this.state = {
       cluster: join(directory, 'cluster.jsonl'),
       azure: join(directory, 'azure.jsonl'),
-      subscriptionId: this.#memory.subscriptionId,
+      subscriptionId: this.memory.subscriptionId,
     };
   }
 
   get begunAt(): number {
-    return this.#memory.begunAt;
+    return this.memory.begunAt;
   }
 
   /** Where the world's clock goes on at the earliest. */
   get time(): number {
-    return this.#memory.time;
+    return this.memory.time;
   }
 
   get isFurnished(): boolean {
-    return this.#memory.isFurnished;
+    return this.memory.isFurnished;
   }
 
   furnished(): void {
-    this.#memory = { ...this.#memory, isFurnished: true };
-    this.#write();
+    this.memory = { ...this.memory, isFurnished: true };
+    this.write();
   }
 
   /** Notes a moment that the world's clock has not passed. */
   reach(time: number): void {
-    if (time <= this.#memory.time) return;
-    this.#memory = { ...this.#memory, time };
-    this.#write();
+    if (time <= this.memory.time) return;
+    this.memory = { ...this.memory, time };
+    this.write();
   }
 
   /** Beside the file and then in its place: whoever dies in between leaves the old one. */
-  #write(): void {
-    writeFileSync(`${this.#path}.new`, `${JSON.stringify(this.#memory)}\n`, { mode: OWNER_ONLY });
-    renameSync(`${this.#path}.new`, this.#path);
+  private write(): void {
+    writeFileSync(`${this.path}.new`, `${JSON.stringify(this.memory)}\n`, { mode: OWNER_ONLY });
+    renameSync(`${this.path}.new`, this.path);
   }
 }
 

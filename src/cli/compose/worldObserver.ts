@@ -35,70 +35,70 @@ export interface WorldObserverOptions {
 }
 
 export class WorldObserver {
-  readonly #options: WorldObserverOptions;
-  readonly #informers: Informers;
-  readonly #nodes: Informer<Node>;
-  readonly #pods: Informer<Pod>;
-  readonly #claims: Informer<NodeClaim>;
-  readonly #decisions: string[] = [];
-  readonly #bought = new Set<string>();
-  #prices = new Map<string, number>();
+  private readonly options: WorldObserverOptions;
+  private readonly informers: Informers;
+  private readonly nodes: Informer<Node>;
+  private readonly pods: Informer<Pod>;
+  private readonly claims: Informer<NodeClaim>;
+  private readonly decisions: string[] = [];
+  private readonly bought = new Set<string>();
+  private prices = new Map<string, number>();
   /** What was there before is no news. */
-  #isSynced = false;
-  #pricedAt = Number.NEGATIVE_INFINITY;
+  private isSynced = false;
+  private pricedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: WorldObserverOptions) {
     const { kube, clock } = options;
-    this.#options = options;
-    if (options.opening !== undefined) this.#decisions.push(`${this.#time()}  ${options.opening}`);
-    this.#informers = new Informers({ kube, clock, random: systemRandom });
-    this.#nodes = this.#informers.of(Kinds.Node);
-    this.#pods = this.#informers.of(Kinds.Pod, {
+    this.options = options;
+    if (options.opening !== undefined) this.decisions.push(`${this.time()}  ${options.opening}`);
+    this.informers = new Informers({ kube, clock, random: systemRandom });
+    this.nodes = this.informers.of(Kinds.Node);
+    this.pods = this.informers.of(Kinds.Pod, {
       indexes: { [BY_NODE]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []) },
     });
-    this.#claims = this.#informers.of(Kinds.NodeClaim);
-    this.#claims.subscribe((event) => this.#onClaim(event.type, event.object));
+    this.claims = this.informers.of(Kinds.NodeClaim);
+    this.claims.subscribe((event) => this.onClaim(event.type, event.object));
     options.faults.subscribe(({ type, fault, target }) => {
-      if (type === 'began') this.#decide(`fault ${describeFault(fault)}`);
-      if (type === 'struck' && fault.struck <= 3) this.#decide(`fault ${fault.order.kind} strikes ${target ?? ''}`);
+      if (type === 'began') this.decide(`fault ${describeFault(fault)}`);
+      if (type === 'struck' && fault.struck <= 3) this.decide(`fault ${fault.order.kind} strikes ${target ?? ''}`);
     });
   }
 
   /** Follows the world until the signal aborts; the first picture is there when `synced` resolves. */
   run(signal: AbortSignal): Promise<void> {
-    return this.#informers.run(signal);
+    return this.informers.run(signal);
   }
 
   async synced(signal: AbortSignal): Promise<void> {
-    await this.#informers.synced(signal);
-    this.#isSynced = true;
+    await this.informers.synced(signal);
+    this.isSynced = true;
   }
 
   async facts(signal: AbortSignal): Promise<WorldFacts> {
-    await this.#refreshPrices(signal);
-    const { title, hints, faults } = this.#options;
-    const nodes = [...this.#nodes.store.list()].map((node) => this.#row(node));
+    await this.refreshPrices(signal);
+    const { title, hints, faults } = this.options;
+    const nodes = [...this.nodes.store.list()].map((node) => this.row(node));
     let running = 0;
     const waiting: Pod[] = [];
-    for (const pod of this.#pods.store.list()) {
+    for (const pod of this.pods.store.list()) {
       if (pod.status?.phase === 'Running') running++;
       else if (isProvisionable(pod)) waiting.push(pod);
     }
     return {
       title,
-      time: this.#time(),
+      time: this.time(),
       nodes: nodes.sort((left, right) => (left.name < right.name ? -1 : 1)),
       running,
       waiting: groupWaiting(waiting),
       faults: faults.list().map(describeFault),
-      decisions: this.#decisions,
+      decisions: this.decisions,
       hints,
     };
   }
 
-  #row(node: Node): NodeRow {
+  private row(node: Node): NodeRow {
     const { name, labels = {}, deletionTimestamp } = node.metadata;
-    const pods = this.#pods.store
+    const pods = this.pods.store
       .byIndex(BY_NODE, name)
       .filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
     const filled = (resource: string): number => {
@@ -112,7 +112,7 @@ export class WorldObserver {
       size: labels[Labels.instanceType] ?? '?',
       zone: labels[Labels.zone] ?? '?',
       capacityType: labels[Labels.capacityType] ?? '?',
-      price: this.#prices.get(offeringKey(labels)),
+      price: this.prices.get(offeringKey(labels)),
       state: deletionTimestamp ? 'leaving' : ready === 'True' ? 'ready' : ready === 'Unknown' ? 'lost' : 'joining',
       cpu: filled('cpu'),
       memory: filled('memory'),
@@ -120,39 +120,39 @@ export class WorldObserver {
     };
   }
 
-  #onClaim(type: 'added' | 'updated' | 'deleted', claim: NodeClaim): void {
+  private onClaim(type: 'added' | 'updated' | 'deleted', claim: NodeClaim): void {
     const { name, labels = {}, deletionTimestamp } = claim.metadata;
     const size = labels[Labels.instanceType];
     if (type === 'deleted') {
-      if (this.#bought.delete(name)) this.#decide(`${name} is gone`);
+      if (this.bought.delete(name)) this.decide(`${name} is gone`);
       return;
     }
-    if (claim.status?.providerID && size && !this.#bought.has(name)) {
-      this.#bought.add(name);
-      if (!this.#isSynced) return;
-      const price = this.#prices.get(offeringKey(labels));
+    if (claim.status?.providerID && size && !this.bought.has(name)) {
+      this.bought.add(name);
+      if (!this.isSynced) return;
+      const price = this.prices.get(offeringKey(labels));
       const where = `${labels[Labels.zone] ?? ''} ${labels[Labels.capacityType] ?? ''}`;
-      this.#decide(
+      this.decide(
         `buys ${size} in ${where}${price === undefined ? '' : ` at $${price.toFixed(3)}/h`} for ${labels[Labels.nodePool] ?? 'a pool'}: ${name}`,
       );
     }
-    if (deletionTimestamp && this.#bought.has(name) && !this.#bought.has(`${name} leaves`)) {
-      this.#bought.add(`${name} leaves`);
-      this.#decide(`gives ${name} back`);
+    if (deletionTimestamp && this.bought.has(name) && !this.bought.has(`${name} leaves`)) {
+      this.bought.add(`${name} leaves`);
+      this.decide(`gives ${name} back`);
     }
-    if (this.#bought.size > 20_000) this.#bought.clear();
+    if (this.bought.size > 20_000) this.bought.clear();
   }
 
-  #decide(what: string): void {
-    const line = `${this.#time()}  ${what}`;
-    this.#decisions.push(line);
-    if (this.#decisions.length > REMEMBERED) this.#decisions.shift();
-    this.#options.onDecision?.(line);
+  private decide(what: string): void {
+    const line = `${this.time()}  ${what}`;
+    this.decisions.push(line);
+    if (this.decisions.length > REMEMBERED) this.decisions.shift();
+    this.options.onDecision?.(line);
   }
 
-  async #refreshPrices(signal: AbortSignal): Promise<void> {
-    const { clock, cloud, kube } = this.#options;
-    if (clock.now() - this.#pricedAt < PRICES_EVERY) return;
+  private async refreshPrices(signal: AbortSignal): Promise<void> {
+    const { clock, cloud, kube } = this.options;
+    if (clock.now() - this.pricedAt < PRICES_EVERY) return;
     const prices = new Map<string, number>();
     for (const pool of (await kube.list(Kinds.NodePool, { signal })).items) {
       for (const type of await cloud.instanceTypes(pool, signal)) {
@@ -160,12 +160,12 @@ export class WorldObserver {
           prices.set(`${type.name} ${zone} ${capacityType}`, price);
       }
     }
-    this.#prices = prices;
-    this.#pricedAt = clock.now();
+    this.prices = prices;
+    this.pricedAt = clock.now();
   }
 
-  #time(): string {
-    return new Date(this.#options.clock.now()).toISOString().slice(11, 19);
+  private time(): string {
+    return new Date(this.options.clock.now()).toISOString().slice(11, 19);
   }
 }
 

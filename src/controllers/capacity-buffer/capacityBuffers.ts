@@ -26,41 +26,36 @@ export interface CapacityBuffersOptions {
 
 /** The virtual pods of all buffers, by buffer. Filled by the buffers' controller, read by the provisioner. */
 export class CapacityBuffers {
-  readonly #options: CapacityBuffersOptions;
-  readonly #pods = new Map<string, readonly Pod[]>();
+  private readonly options: CapacityBuffersOptions;
+  private readonly virtualPods = new Map<string, readonly Pod[]>();
 
   constructor(options: CapacityBuffersOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   set(key: string, pods: readonly Pod[]): void {
-    if (pods.length === 0) this.#pods.delete(key);
-    else this.#pods.set(key, pods);
+    if (pods.length === 0) this.virtualPods.delete(key);
+    else this.virtualPods.set(key, pods);
   }
 
   pods(): readonly Pod[] {
-    return [...this.#pods].sort(([left], [right]) => (left < right ? -1 : 1)).flatMap(([, pods]) => pods);
+    return [...this.virtualPods].sort(([left], [right]) => (left < right ? -1 : 1)).flatMap(([, pods]) => pods);
   }
 
   /** Says on each buffer whether its room is there. */
   async report({ fitted, others }: BufferOutcome): Promise<void> {
     const fits = countByBuffer(fitted);
     const lacks = countByBuffer(others);
-    for (const [key, pods] of this.#pods) {
+    for (const [key, pods] of this.virtualPods) {
       const missing = lacks.get(key) ?? 0;
       if (missing > 0)
-        await this.#say(
-          key,
-          'False',
-          Reasons.requiresNewCapacity,
-          `${missing} of ${pods.length} wait for new capacity`,
-        );
-      else if (fits.get(key) === pods.length) await this.#say(key, 'True', Reasons.fitsExistingCapacity, '');
+        await this.say(key, 'False', Reasons.requiresNewCapacity, `${missing} of ${pods.length} wait for new capacity`);
+      else if (fits.get(key) === pods.length) await this.say(key, 'True', Reasons.fitsExistingCapacity, '');
     }
   }
 
-  async #say(key: string, status: 'True' | 'False', reason: string, message: string): Promise<void> {
-    const { kube, clock, buffers } = this.#options;
+  private async say(key: string, status: 'True' | 'False', reason: string, message: string): Promise<void> {
+    const { kube, clock, buffers } = this.options;
     const buffer = buffers.store.get(refOf(key));
     if (!buffer) return;
     const statement = { type: CapacityBufferConditions.provisioning, status, reason, message };

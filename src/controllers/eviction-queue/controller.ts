@@ -28,51 +28,51 @@ const FORCEFUL = 'Forceful Termination';
  * Out: evictions, or deletions once a node's deadline leaves no time for asking.
  */
 export class EvictionQueue {
-  readonly #world: World;
-  readonly #metrics: EvictionMetrics;
-  readonly #entries = new Map<string, Entry>();
-  #enqueue: ((key: string) => void) | undefined;
+  private readonly world: World;
+  private readonly metrics: EvictionMetrics;
+  private readonly entries = new Map<string, Entry>();
+  private enqueue: ((key: string) => void) | undefined;
 
   constructor(world: World) {
-    this.#world = world;
-    this.#metrics = evictionMetrics(world.metrics);
+    this.world = world;
+    this.metrics = evictionMetrics(world.metrics);
   }
 
   /** A pod that is in the queue already keeps the earlier deadline. */
   add(pod: Pod, deadline?: number): void {
     const key = keyOf(pod);
     const uid = pod.metadata.uid ?? '';
-    const known = this.#entries.get(key);
-    if (known?.uid !== uid) this.#entries.set(key, { uid, deadline, wait: FIRST_WAIT });
+    const known = this.entries.get(key);
+    if (known?.uid !== uid) this.entries.set(key, { uid, deadline, wait: FIRST_WAIT });
     else if (deadline === undefined || deadline >= (known.deadline ?? Number.POSITIVE_INFINITY)) return;
     else known.deadline = deadline;
-    this.#enqueue?.(key);
+    this.enqueue?.(key);
   }
 
   controller(): Controller {
     return reconciler({
-      ...this.#world,
+      ...this.world,
       name: 'eviction-queue',
       concurrency: 100,
       backoff: { base: 100, max: 10_000 },
       watches: [
         {
           start: (enqueue) => {
-            this.#enqueue = enqueue;
-            for (const key of this.#entries.keys()) enqueue(key);
-            return () => (this.#enqueue = undefined);
+            this.enqueue = enqueue;
+            for (const key of this.entries.keys()) enqueue(key);
+            return () => (this.enqueue = undefined);
           },
         },
       ],
-      reconcile: (key, context) => this.#reconcile(key, context),
+      reconcile: (key, context) => this.reconcile(key, context),
     });
   }
 
-  async #reconcile(key: string, { signal }: ReconcileContext): Promise<ReconcileResult | undefined> {
-    const { informers, clock } = this.#world;
-    const entry = this.#entries.get(key);
+  private async reconcile(key: string, { signal }: ReconcileContext): Promise<ReconcileResult | undefined> {
+    const { informers, clock } = this.world;
+    const entry = this.entries.get(key);
     const pod = informers.pods.store.get(refOf(key));
-    if (entry && pod?.metadata.uid === entry.uid && !(await this.#isSeenOff(pod, entry.deadline, signal))) {
+    if (entry && pod?.metadata.uid === entry.uid && !(await this.isSeenOff(pod, entry.deadline, signal))) {
       const refusalWait = entry.wait;
       entry.wait = Math.min(LONGEST_WAIT, 2 * entry.wait);
       // Not a moment too late: when patience ends before the next question is due, it is put then.
@@ -80,48 +80,48 @@ export class EvictionQueue {
       return { requeueAfter: Math.max(1, Math.min(refusalWait, patience)) };
     }
     // A pod of the same name may have been added meanwhile.
-    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    if (this.entries.get(key) === entry) this.entries.delete(key);
     return undefined;
   }
 
   /** False when the pod must be asked again. */
-  async #isSeenOff(pod: Pod, deadline: number | undefined, signal: AbortSignal): Promise<boolean> {
-    const now = this.#world.clock.now();
+  private async isSeenOff(pod: Pod, deadline: number | undefined, signal: AbortSignal): Promise<boolean> {
+    const now = this.world.clock.now();
     if (deadline !== undefined && mustForce(pod, deadline, now)) {
-      await this.#forceDelete(pod, deadline, signal);
+      await this.forceDelete(pod, deadline, signal);
       return true;
     }
     if (!isActive(pod)) return true;
     const shield = disruptionShield(pod, now);
-    publish.disruptionShield(this.#world.events, pod, shield);
+    publish.disruptionShield(this.world.events, pod, shield);
     if (shield.state === 'forever' || shield.state === 'until') return false;
-    return this.#evict(pod, signal);
+    return this.evict(pod, signal);
   }
 
   /** True when there is nothing more to ask for. */
-  async #evict(pod: Pod, signal: AbortSignal): Promise<boolean> {
-    const { kube, events, informers } = this.#world;
+  private async evict(pod: Pod, signal: AbortSignal): Promise<boolean> {
+    const { kube, events, informers } = this.world;
     const ref = { name: pod.metadata.name, namespace: pod.metadata.namespace };
     const preconditions = pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid };
     try {
       await kube.evict(ref, { preconditions, signal });
     } catch (error) {
-      if (error instanceof KubeError) this.#metrics.requests.inc({ code: String(error.code) });
+      if (error instanceof KubeError) this.metrics.requests.inc({ code: String(error.code) });
       if (isNotFound(error) || isConflict(error)) return true;
       if (!isTooManyRequests(error) && !isSeveralBudgets(error)) throw error;
       const node = informers.nodes.store.get({ name: pod.spec?.nodeName ?? '' });
       publish.failedDraining(events, pod, node, error.message);
       return false;
     }
-    this.#metrics.requests.inc({ code: '200' });
-    const reason = this.#reasonFor(pod);
-    this.#metrics.drained.inc({ reason });
+    this.metrics.requests.inc({ code: '200' });
+    const reason = this.reasonFor(pod);
+    this.metrics.drained.inc({ reason });
     publish.evicted(events, pod, reason);
     return true;
   }
 
-  async #forceDelete(pod: Pod, deadline: number, signal: AbortSignal): Promise<void> {
-    const { kube, clock, events } = this.#world;
+  private async forceDelete(pod: Pod, deadline: number, signal: AbortSignal): Promise<void> {
+    const { kube, clock, events } = this.world;
     const gracePeriodSeconds = Math.max(1, Math.floor((deadline - clock.now()) / 1000));
     const preconditions = pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid };
     const ref = { name: pod.metadata.name, namespace: pod.metadata.namespace };
@@ -131,12 +131,12 @@ export class EvictionQueue {
       if (!isNotFound(error) && !isConflict(error)) throw error;
       return;
     }
-    this.#metrics.drained.inc({ reason: this.#reasonFor(pod) });
+    this.metrics.drained.inc({ reason: this.reasonFor(pod) });
     publish.disrupted(events, pod, gracePeriodSeconds);
   }
 
-  #reasonFor(pod: Pod): string {
-    const { cluster, informers } = this.#world;
+  private reasonFor(pod: Pod): string {
+    const { cluster, informers } = this.world;
     const node = informers.nodes.store.get({ name: pod.spec?.nodeName ?? '' });
     const claim = node && cluster.claimByProviderID(node.spec?.providerID ?? '');
     if (!claim) return '';

@@ -15,38 +15,38 @@ const HOUR = 3_600_000;
 
 /** What the machines of each NodePool cost per hour, at prices that are at most an hour old. */
 export class PoolCosts {
-  readonly #cloud: CloudProvider;
-  readonly #clock: Clock;
-  readonly #lists = new Map<string, PriceList>();
+  private readonly cloud: CloudProvider;
+  private readonly clock: Clock;
+  private readonly lists = new Map<string, PriceList>();
 
   constructor(cloud: CloudProvider, clock: Clock) {
-    this.#cloud = cloud;
-    this.#clock = clock;
+    this.cloud = cloud;
+    this.clock = clock;
   }
 
   /** Dollars per hour; undefined while the prices of the pool are not known. Throws when they cannot be had. */
   async costOf(pool: NodePool, claims: readonly NodeClaim[], signal: AbortSignal): Promise<number | undefined> {
-    const list = await this.#pricesOf(pool, signal);
+    const list = await this.pricesOf(pool, signal);
     return list && claims.reduce((sum, claim) => sum + (list.get(keyOfClaim(claim)) ?? 0), 0);
   }
 
   keepOnly(pools: ReadonlySet<string>): void {
-    for (const name of this.#lists.keys()) if (!pools.has(name)) this.#lists.delete(name);
+    for (const name of this.lists.keys()) if (!pools.has(name)) this.lists.delete(name);
   }
 
-  async #pricesOf(pool: NodePool, signal: AbortSignal): Promise<PriceList['prices'] | undefined> {
+  private async pricesOf(pool: NodePool, signal: AbortSignal): Promise<PriceList['prices'] | undefined> {
     const { name } = pool.metadata;
-    const known = this.#lists.get(name);
-    const now = this.#clock.now();
+    const known = this.lists.get(name);
+    const now = this.clock.now();
     if (known && now - known.since < HOUR) return known.prices;
     try {
-      const types = await this.#cloud.instanceTypes(pool, signal);
+      const types = await this.cloud.instanceTypes(pool, signal);
       const prices = new Map(
         types.flatMap((type) =>
           type.offerings.map(({ zone, capacityType, price }) => [keyOf(type.name, zone, capacityType), price] as const),
         ),
       );
-      this.#lists.set(name, { since: now, prices });
+      this.lists.set(name, { since: now, prices });
       return prices;
     } catch (error) {
       if (error instanceof UnevaluatedNodePoolError) return known?.prices;

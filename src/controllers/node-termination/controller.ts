@@ -60,44 +60,44 @@ interface Stage {
 }
 
 class NodeTermination {
-  readonly #world: World;
-  readonly #options: NodeTerminationOptions;
-  readonly #metrics: TerminationMetrics;
+  private readonly world: World;
+  private readonly options: NodeTerminationOptions;
+  private readonly metrics: TerminationMetrics;
 
   constructor(world: World, options: NodeTerminationOptions, metrics: TerminationMetrics) {
-    this.#world = world;
-    this.#options = options;
-    this.#metrics = metrics;
+    this.world = world;
+    this.options = options;
+    this.metrics = metrics;
   }
 
   async advance(stored: Node, signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    const { kube, clock, cluster } = this.#world;
+    const { kube, clock, cluster } = this.world;
     const providerID = stored.spec?.providerID ?? '';
     const claim = cluster.claimByProviderID(providerID);
     if (claim && !claim.metadata.deletionTimestamp) {
       await ignoreNotFound(kube.delete(Kinds.NodeClaim, { name: claim.metadata.name }, { signal }));
     }
-    if (!isReady(stored) && (await this.#isInstanceGone(providerID, signal))) return this.#release(stored);
+    if (!isReady(stored) && (await this.isInstanceGone(providerID, signal))) return this.release(stored);
 
-    const deadline = this.#deadline(stored, claim);
+    const deadline = this.deadline(stored, claim);
     const node = await patchObject(kube, Kinds.Node, stored, disrupted(stored), { lock: true });
     const conditions = claim && new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
     const stage: Stage = { node, claim, conditions, deadline, signal };
-    const result = this.#drain(stage) ?? (await this.#detachVolumes(stage)) ?? (await this.#deleteInstance(stage));
+    const result = this.drain(stage) ?? (await this.detachVolumes(stage)) ?? (await this.deleteInstance(stage));
     if (claim && conditions) {
       const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
       const stored = await ignoreNotFound(patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after));
       if (stored) cluster.setClaim(stored);
       const wasDrained = findCondition(claim, NodeClaimConditions.drained)?.status === 'True';
       if (!wasDrained && conditions.isTrue(NodeClaimConditions.drained)) {
-        this.#metrics.drained.inc({ nodepool: node.metadata.labels?.[Labels.nodePool] ?? '' });
+        this.metrics.drained.inc({ nodepool: node.metadata.labels?.[Labels.nodePool] ?? '' });
       }
     }
-    return result ?? this.#release(node);
+    return result ?? this.release(node);
   }
 
-  #drain({ node, conditions, deadline }: Stage): ReconcileResult | undefined {
-    const { cluster, clock, events } = this.#world;
+  private drain({ node, conditions, deadline }: Stage): ReconcileResult | undefined {
+    const { cluster, clock, events } = this.world;
     const now = clock.now();
     if (conditions && conditions.get(NodeClaimConditions.drained) === undefined) {
       conditions.setUnknown(NodeClaimConditions.drained, now, Reasons.draining, Reasons.draining);
@@ -105,7 +105,7 @@ class NodeTermination {
     const waiting = cluster.podsOn(node.metadata.name).filter((pod) => isWaitingEviction(pod, now));
     const forced = new Set(waiting.filter((pod) => mustForce(pod, deadline, now)));
     const asked = firstTier(waiting.filter((pod) => !forced.has(pod))).filter(isActive);
-    for (const pod of [...forced, ...asked]) this.#options.evictions.add(pod, deadline);
+    for (const pod of [...forced, ...asked]) this.options.evictions.add(pod, deadline);
     if (waiting.length > 0) {
       publish.podsStillWaiting(events, node, waiting.length);
       return { requeueAfter: POLL };
@@ -117,11 +117,11 @@ class NodeTermination {
     return undefined;
   }
 
-  async #detachVolumes({ node, conditions, deadline, signal }: Stage): Promise<ReconcileResult | undefined> {
-    const { events, clock, cluster, kube } = this.#world;
+  private async detachVolumes({ node, conditions, deadline, signal }: Stage): Promise<ReconcileResult | undefined> {
+    const { events, clock, cluster, kube } = this.world;
     const now = clock.now();
     const { name } = node.metadata;
-    const attachments = [...this.#options.volumeAttachments.store.list()].filter(({ spec }) => spec.nodeName === name);
+    const attachments = [...this.options.volumeAttachments.store.list()].filter(({ spec }) => spec.nodeName === name);
     const staying = cluster.podsOn(name).filter((pod) => !isDrainable(pod, now));
     const blocking = await blockingAttachments(kube, attachments, staying, signal);
     if (blocking.length === 0) {
@@ -139,21 +139,21 @@ class NodeTermination {
     return { requeueAfter: POLL };
   }
 
-  async #deleteInstance({ claim, conditions, signal }: Stage): Promise<ReconcileResult | undefined> {
+  private async deleteInstance({ claim, conditions, signal }: Stage): Promise<ReconcileResult | undefined> {
     if (!claim) return undefined;
     let gone = false;
     try {
-      await this.#world.cloud.delete(claim, signal);
+      await this.world.cloud.delete(claim, signal);
     } catch (error) {
       if (!(error instanceof InstanceNotFoundError)) throw error;
       gone = true;
     }
-    conditions?.setTrue(NodeClaimConditions.instanceTerminating, this.#world.clock.now());
+    conditions?.setTrue(NodeClaimConditions.instanceTerminating, this.world.clock.now());
     return gone ? undefined : { requeueAfter: INSTANCE_POLL };
   }
 
   /** The moment at which the node must be empty, as its claim says it. */
-  #deadline(node: Node, claim: NodeClaim | undefined): number | undefined {
+  private deadline(node: Node, claim: NodeClaim | undefined): number | undefined {
     const text = claim?.metadata.annotations?.[Annotations.terminationTimestamp];
     if (claim === undefined || text === undefined) return undefined;
     const deadline = Date.parse(text);
@@ -162,13 +162,13 @@ class NodeTermination {
         `annotation ${Annotations.terminationTimestamp} of NodeClaim ${claim.metadata.name} is not a time: "${text}"`,
       );
     }
-    publish.terminationGracePeriodExpiring(this.#world.events, node, text);
+    publish.terminationGracePeriodExpiring(this.world.events, node, text);
     return deadline;
   }
 
-  async #isInstanceGone(providerID: string, signal: AbortSignal): Promise<boolean> {
+  private async isInstanceGone(providerID: string, signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#world.cloud.get(providerID, signal);
+      await this.world.cloud.get(providerID, signal);
       return false;
     } catch (error) {
       if (error instanceof InstanceNotFoundError) return true;
@@ -176,17 +176,17 @@ class NodeTermination {
     }
   }
 
-  async #release(node: Node): Promise<undefined> {
-    const { kube, log, clock } = this.#world;
+  private async release(node: Node): Promise<undefined> {
+    const { kube, log, clock } = this.world;
     const finalizers = (node.metadata.finalizers ?? []).filter((name) => name !== Finalizers.termination);
     await ignoreNotFound(patchObject(kube, Kinds.Node, node, { ...node, metadata: { ...node.metadata, finalizers } }));
     log.info('deleted node', { Node: node.metadata.name, 'provider-id': node.spec?.providerID });
     const { labels, deletionTimestamp, creationTimestamp } = node.metadata;
     const nodepool = labels?.[Labels.nodePool] ?? '';
     const secondsSince = (moment: string | undefined): number => (clock.now() - Date.parse(moment ?? '')) / 1000;
-    this.#metrics.terminated.inc({ nodepool, zone: labels?.[Labels.zone] ?? '' });
-    this.#metrics.duration.observe({ nodepool }, secondsSince(deletionTimestamp));
-    this.#metrics.lifetime.observe({ nodepool }, secondsSince(creationTimestamp));
+    this.metrics.terminated.inc({ nodepool, zone: labels?.[Labels.zone] ?? '' });
+    this.metrics.duration.observe({ nodepool }, secondsSince(deletionTimestamp));
+    this.metrics.lifetime.observe({ nodepool }, secondsSince(creationTimestamp));
     return undefined;
   }
 }

@@ -18,35 +18,35 @@ const CATALOGUE_GRACE = 60 * 60_000;
 const CATALOGUE_INTERVAL = 30 * 60_000;
 
 export class DriftDetector {
-  readonly #cloud: CloudProvider;
-  readonly #clock: Clock;
+  private readonly cloud: CloudProvider;
+  private readonly clock: Clock;
   /** When each claim was last found in the catalogue, by its UID. */
-  readonly #foundAt = new Map<string, number>();
+  private readonly foundAt = new Map<string, number>();
 
   constructor({ cloud, clock }: { readonly cloud: CloudProvider; readonly clock: Clock }) {
-    this.#cloud = cloud;
-    this.#clock = clock;
+    this.cloud = cloud;
+    this.clock = clock;
   }
 
   forget(uid: string): void {
-    this.#foundAt.delete(uid);
+    this.foundAt.delete(uid);
   }
 
   /** What costs nothing is asked first. */
   async reasonOf(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<string | undefined> {
     if (hasOtherHash(claim, pool)) return Reasons.nodePoolDrifted;
     if (!meets(claim.metadata.labels ?? {}, pool)) return Reasons.requirementsDrifted;
-    if (await this.#isDelisted(claim, pool, signal)) return Reasons.instanceTypeNotFound;
-    return this.#cloud.driftReason(claim, signal);
+    if (await this.isDelisted(claim, pool, signal)) return Reasons.instanceTypeNotFound;
+    return this.cloud.driftReason(claim, signal);
   }
 
-  async #isDelisted(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<boolean> {
-    const now = this.#clock.now();
+  private async isDelisted(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<boolean> {
+    const now = this.clock.now();
     const { uid = claim.metadata.name, creationTimestamp = '' } = claim.metadata;
     if (now - Date.parse(creationTimestamp) <= CATALOGUE_GRACE) return false;
-    if (now - (this.#foundAt.get(uid) ?? Number.NEGATIVE_INFINITY) < CATALOGUE_INTERVAL) return false;
-    if (!isOnSale(claim, await this.#cloud.instanceTypes(pool, signal))) return true;
-    this.#foundAt.set(uid, now);
+    if (now - (this.foundAt.get(uid) ?? Number.NEGATIVE_INFINITY) < CATALOGUE_INTERVAL) return false;
+    if (!isOnSale(claim, await this.cloud.instanceTypes(pool, signal))) return true;
+    this.foundAt.set(uid, now);
     return false;
   }
 }

@@ -17,37 +17,37 @@ const LIMIT = 10_000;
  * record was lost on the way, and when a launch that failed may be tried again, whatever events come in between.
  */
 export class LaunchMemory {
-  readonly #attempts = new Map<string, Attempt>();
+  private readonly attempts = new Map<string, Attempt>();
 
   instanceOf(uid: string): Instance | undefined {
-    return this.#attempts.get(uid)?.instance;
+    return this.attempts.get(uid)?.instance;
   }
 
   /** Milliseconds to wait before the next attempt; 0 when it may be made now. */
   waitFor(uid: string, now: number): number {
-    return Math.max(0, (this.#attempts.get(uid)?.retryAt ?? 0) - now);
+    return Math.max(0, (this.attempts.get(uid)?.retryAt ?? 0) - now);
   }
 
   succeeded(uid: string, instance: Instance): void {
-    this.#keep(uid, { instance, failures: 0, retryAt: 0 });
+    this.keep(uid, { instance, failures: 0, retryAt: 0 });
   }
 
   failed(uid: string, now: number): void {
-    const failures = this.#attempts.get(uid)?.failures ?? 0;
+    const failures = this.attempts.get(uid)?.failures ?? 0;
     const wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** failures);
-    this.#keep(uid, { failures: failures + 1, retryAt: now + wait });
+    this.keep(uid, { failures: failures + 1, retryAt: now + wait });
   }
 
   forget(uid: string): void {
-    this.#attempts.delete(uid);
+    this.attempts.delete(uid);
   }
 
-  #keep(uid: string, attempt: Attempt): void {
-    this.#attempts.delete(uid);
-    this.#attempts.set(uid, attempt);
-    if (this.#attempts.size <= LIMIT) return;
-    for (const oldest of this.#attempts.keys()) {
-      this.#attempts.delete(oldest);
+  private keep(uid: string, attempt: Attempt): void {
+    this.attempts.delete(uid);
+    this.attempts.set(uid, attempt);
+    if (this.attempts.size <= LIMIT) return;
+    for (const oldest of this.attempts.keys()) {
+      this.attempts.delete(oldest);
       return;
     }
   }

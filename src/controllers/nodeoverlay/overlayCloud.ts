@@ -11,27 +11,27 @@ export class UnevaluatedNodePoolError extends Error {
 
 /** What the last evaluation of overlays came to; replaced as a whole. */
 export class OverlayStore {
-  #changes: Evaluation['changes'] = new Map();
+  private changes: Evaluation['changes'] = new Map();
 
   replace({ changes }: Evaluation): void {
-    this.#changes = changes;
+    this.changes = changes;
   }
 
   apply(pool: NodePool, types: readonly InstanceType[]): readonly InstanceType[] {
-    if (this.#changes.has(pool.metadata.name)) return this.viewOf(pool.metadata.name)(types);
+    if (this.changes.has(pool.metadata.name)) return this.viewOf(pool.metadata.name)(types);
     throw new UnevaluatedNodePoolError(`overlays have not been evaluated for NodePool ${pool.metadata.name}`);
   }
 
   /** How the overlays show types to a pool; as they are where there is no such pool. */
   viewOf(pool: string): TypeView {
-    const changes = this.#changes.get(pool);
+    const changes = this.changes.get(pool);
     return (types) => (changes ? types.map((type) => overlaidType(type, changes.get(type.name))) : types);
   }
 
   /** Whether an overlay had a say in the price or the capacity of any of these types. */
   touched(pool: string, typeNames: readonly string[]): { readonly price: boolean; readonly capacity: boolean } {
     const changes = typeNames.flatMap((name): readonly TypeChange[] => {
-      const change = this.#changes.get(pool)?.get(name);
+      const change = this.changes.get(pool)?.get(name);
       return change ? [change] : [];
     });
     return {

@@ -6,31 +6,31 @@ export type HealthVerdict = 'healthy' | 'unhealthy' | 'unknown';
 
 /** Whether the machines of a pool become nodes lately. In: outcomes, by the UID of the pool. Out: a verdict. */
 export class RegistrationHealth {
-  readonly #outcomes = new Map<string, readonly boolean[]>();
+  private readonly outcomes = new Map<string, readonly boolean[]>();
 
   knows(pool: string): boolean {
-    return this.#outcomes.has(pool);
+    return this.outcomes.has(pool);
   }
 
   record(pool: string, succeeded: boolean): void {
-    this.#outcomes.set(pool, this.#with(pool, succeeded));
+    this.outcomes.set(pool, this.with(pool, succeeded));
   }
 
   /** What is known is worth nothing any more. */
   reset(pool: string, outcomes: readonly boolean[] = []): void {
-    this.#outcomes.set(pool, outcomes);
+    this.outcomes.set(pool, outcomes);
   }
 
   forget(pool: string): void {
-    this.#outcomes.delete(pool);
+    this.outcomes.delete(pool);
   }
 
   /** As it would be after one more outcome. */
   verdictAfter(pool: string, succeeded: boolean): HealthVerdict {
-    return this.#with(pool, succeeded).filter((outcome) => !outcome).length >= TOO_MANY ? 'unhealthy' : 'healthy';
+    return this.with(pool, succeeded).filter((outcome) => !outcome).length >= TOO_MANY ? 'unhealthy' : 'healthy';
   }
 
-  #with(pool: string, succeeded: boolean): readonly boolean[] {
-    return [...(this.#outcomes.get(pool) ?? []), succeeded].slice(-MEMORY);
+  private with(pool: string, succeeded: boolean): readonly boolean[] {
+    return [...(this.outcomes.get(pool) ?? []), succeeded].slice(-MEMORY);
   }
 }

@@ -8,14 +8,14 @@ import type { Gauge, MetricsRegistry } from '../../kube/metrics.ts';
 
 /** Numbers about the pods that wait. Those of a pass stand until the next one. */
 export class Backlog {
-  readonly #random: Random;
-  readonly #queueDepth: Gauge;
-  readonly #byZone: Gauge;
-  #shown: readonly { readonly gauge: Gauge; readonly labels: Readonly<Record<string, string>> }[] = [];
+  private readonly random: Random;
+  private readonly queueDepth: Gauge;
+  private readonly byZone: Gauge;
+  private shown: readonly { readonly gauge: Gauge; readonly labels: Readonly<Record<string, string>> }[] = [];
 
   constructor(metrics: MetricsRegistry, random: Random) {
-    this.#random = random;
-    this.#queueDepth = metrics.gauge({
+    this.random = random;
+    this.queueDepth = metrics.gauge({
       name: 'karpenter_scheduler_queue_depth',
       help: 'Pods that a pass has left waiting.',
       labels: ['controller', 'scheduling_id'],
@@ -26,7 +26,7 @@ export class Backlog {
       help: 'Seconds that a pass under way has taken so far.',
       labels: ['controller', 'scheduling_id'],
     });
-    this.#byZone = metrics.gauge({
+    this.byZone = metrics.gauge({
       name: 'karpenter_scheduler_pending_pods_by_effective_zone_count',
       help: 'Pods that waited at the last pass, by the zone that they can go to: one, several (flexible) or none.',
       labels: ['controller', 'zone'],
@@ -34,14 +34,14 @@ export class Backlog {
   }
 
   show(unplaced: number, byZone: ReadonlyMap<string, number>): void {
-    for (const { gauge, labels } of this.#shown) gauge.delete(labels);
+    for (const { gauge, labels } of this.shown) gauge.delete(labels);
     const controller = 'provisioner';
     const next = [
-      { gauge: this.#queueDepth, labels: { controller, scheduling_id: this.#random.uuid() }, value: unplaced },
-      ...[...byZone].map(([zone, value]) => ({ gauge: this.#byZone, labels: { controller, zone }, value })),
+      { gauge: this.queueDepth, labels: { controller, scheduling_id: this.random.uuid() }, value: unplaced },
+      ...[...byZone].map(([zone, value]) => ({ gauge: this.byZone, labels: { controller, zone }, value })),
     ];
     for (const { gauge, labels, value } of next) gauge.set(labels, value);
-    this.#shown = next;
+    this.shown = next;
   }
 }
 

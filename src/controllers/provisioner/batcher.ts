@@ -14,57 +14,57 @@ export interface BatcherOptions {
  * reminder of one that has waited since an earlier window: a backlog must not keep the newest pods waiting.
  */
 export class Batcher {
-  readonly #options: BatcherOptions;
-  readonly #seen = new Set<string>();
-  #wake: (() => void) | undefined;
+  private readonly options: BatcherOptions;
+  private readonly seen = new Set<string>();
+  private wake: (() => void) | undefined;
 
   constructor(options: BatcherOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   trigger(element: string): void {
-    if (this.#seen.has(element)) return;
-    this.#seen.add(element);
-    this.#wake?.();
+    if (this.seen.has(element)) return;
+    this.seen.add(element);
+    this.wake?.();
   }
 
   /** Asks for a pass without holding an open window any longer. */
   remind(element: string): void {
-    if (this.#seen.size === 0) this.trigger(element);
+    if (this.seen.size === 0) this.trigger(element);
   }
 
   /** Rejects when `signal` aborts first. */
   async wait(signal: AbortSignal): Promise<void> {
-    const { clock, idle, max } = this.#options;
-    if (this.#seen.size === 0) await this.#next(signal);
+    const { clock, idle, max } = this.options;
+    if (this.seen.size === 0) await this.next(signal);
     const end = clock.now() + max;
     for (;;) {
       const left = Math.min(idle, end - clock.now());
-      if (left <= 0 || !(await this.#nextWithin(left, signal))) break;
+      if (left <= 0 || !(await this.nextWithin(left, signal))) break;
     }
-    this.#seen.clear();
+    this.seen.clear();
   }
 
-  #next(signal: AbortSignal): Promise<void> {
+  private next(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => settle(() => reject(signal.reason as Error));
       const settle = (finish: () => void): void => {
-        this.#wake = undefined;
+        this.wake = undefined;
         signal.removeEventListener('abort', onAbort);
         finish();
       };
       if (signal.aborted) return onAbort();
       signal.addEventListener('abort', onAbort);
-      this.#wake = () => settle(resolve);
+      this.wake = () => settle(resolve);
     });
   }
 
   /** True when a new trigger came within `milliseconds`. */
-  async #nextWithin(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  private async nextWithin(milliseconds: number, signal: AbortSignal): Promise<boolean> {
     const quiet = new AbortController();
-    const cancel = this.#options.clock.after(milliseconds, () => quiet.abort());
+    const cancel = this.options.clock.after(milliseconds, () => quiet.abort());
     try {
-      await this.#next(AbortSignal.any([signal, quiet.signal]));
+      await this.next(AbortSignal.any([signal, quiet.signal]));
       return true;
     } catch (error) {
       if (signal.aborted || !quiet.signal.aborted) throw error;

@@ -14,12 +14,12 @@ const CONCURRENCY = 50;
 
 /** Writes NodeClaims for NodePools, and into the picture at once, so that the next pass counts them. */
 export class ClaimWriter {
-  readonly #world: World;
-  readonly #created: Counter;
+  private readonly world: World;
+  private readonly created: Counter;
 
   constructor(world: World) {
-    this.#world = world;
-    this.#created = createdCounter(world.metrics);
+    this.world = world;
+    this.created = createdCounter(world.metrics);
   }
 
   async writeAll<T>(plans: readonly T[], write: (plan: T) => Promise<void>): Promise<void> {
@@ -27,12 +27,12 @@ export class ClaimWriter {
   }
 
   async write(pool: NodePool, draft: Draft<NodeClaim>, reason: string, signal: AbortSignal): Promise<NodeClaim> {
-    const { kube, cluster } = this.#world;
+    const { kube, cluster } = this.world;
     signal.throwIfAborted();
-    this.#check(pool);
+    this.check(pool);
     const claim = await kube.create(Kinds.NodeClaim, draft, { signal });
     cluster.setClaim(claim);
-    this.#created.inc({
+    this.created.inc({
       reason,
       nodepool: pool.metadata.name,
       min_values_relaxed: draft.metadata.annotations?.[Annotations.minValuesRelaxed] ?? '',
@@ -41,8 +41,8 @@ export class ClaimWriter {
   }
 
   /** The pool may have gone, or filled up, since the plan was made. */
-  #check({ metadata }: NodePool): void {
-    const { informers, cluster } = this.#world;
+  private check({ metadata }: NodePool): void {
+    const { informers, cluster } = this.world;
     const pool = informers.nodePools.store.get({ name: metadata.name });
     if (!pool || pool.metadata.uid !== metadata.uid || pool.metadata.deletionTimestamp) {
       throw new Error(`NodePool ${metadata.name} is gone or going`);

@@ -121,54 +121,54 @@ function opensUp(event: InformerEvent<NodePool>): boolean {
 }
 
 class Provisioner {
-  readonly #world: World;
-  readonly #options: ProvisionerOptions;
-  readonly #metrics: ReturnType<typeof provisionerMetrics>;
-  readonly #backlog: Backlog;
-  readonly #claims: ClaimWriter;
-  readonly #limitRanges: LimitRanges;
+  private readonly world: World;
+  private readonly options: ProvisionerOptions;
+  private readonly metrics: ReturnType<typeof provisionerMetrics>;
+  private readonly backlog: Backlog;
+  private readonly claims: ClaimWriter;
+  private readonly limitRanges: LimitRanges;
 
   constructor(world: World, options: ProvisionerOptions) {
-    this.#world = world;
-    this.#options = options;
-    this.#metrics = provisionerMetrics(world.metrics);
-    this.#backlog = new Backlog(world.metrics, world.random);
-    this.#claims = new ClaimWriter(world);
-    this.#limitRanges = new LimitRanges(world);
+    this.world = world;
+    this.options = options;
+    this.metrics = provisionerMetrics(world.metrics);
+    this.backlog = new Backlog(world.metrics, world.random);
+    this.claims = new ClaimWriter(world);
+    this.limitRanges = new LimitRanges(world);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, log, informers } = this.#world;
+    const { cluster, clock, log, informers } = this.world;
     const closed = clock.monotonic();
     const [catalogues, defaults] = await Promise.all([
-      this.#catalogues(signal),
-      this.#limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
+      this.catalogues(signal),
+      this.limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
     ]);
     // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
     const start = clock.monotonic();
     const snapshot = cluster.snapshot();
-    const demand = currentDemand(this.#world, snapshot, this.#options.buffers?.pods() ?? []);
-    this.#announceIgnored(demand);
+    const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? []);
+    this.announceIgnored(demand);
     const { waiting, promised } = demand;
     if (waiting.length === 0) return;
     const daemons = daemonPods(cluster, defaults);
     const problem: Problem = {
-      ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.#volumeLimits()),
+      ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.volumeLimits()),
       volumes: demand.volumes,
-      ...(this.#options.defaultSpread && { defaultSpread: this.#options.defaultSpread.forPass() }),
+      ...(this.options.defaultSpread && { defaultSpread: this.options.defaultSpread.forPass() }),
       namespaces: new Map(
         [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
       ),
     };
     const solving = clock.monotonic();
-    const solution = solve(problem, this.#options.policies);
+    const solution = solve(problem, this.options.policies);
     // Both the whole pass and the solve in it, as Karpenter does.
     for (const since of [solving, start]) {
-      this.#metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
+      this.metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
     }
-    this.#metrics.unschedulablePods.set(CONTROLLER, realCount(solution));
-    for (const { metadata } of waiting) this.#observeDecision(metadata.uid ?? '');
-    this.#observePlan(demand, solution);
+    this.metrics.unschedulablePods.set(CONTROLLER, realCount(solution));
+    for (const { metadata } of waiting) this.observeDecision(metadata.uid ?? '');
+    this.observePlan(demand, solution);
     log.info('computed a plan for pending pods', {
       pods: waiting.length,
       newNodes: solution.newNodes.length,
@@ -177,14 +177,14 @@ class Provisioner {
       pricePerHour: solution.pricePerHour,
       milliseconds: Math.round(clock.monotonic() - closed),
     });
-    this.#announce(solution);
-    await this.#reportBuffers(solution);
-    await this.#claims.writeAll(solution.newNodes, (node) => this.#create(node, signal));
+    this.announce(solution);
+    await this.reportBuffers(solution);
+    await this.claims.writeAll(solution.newNodes, (node) => this.create(node, signal));
   }
 
   /** Disks that may be attached, by node and driver. */
-  #volumeLimits(): VolumeLimits {
-    const { csiNodes } = this.#world.informers;
+  private volumeLimits(): VolumeLimits {
+    const { csiNodes } = this.world.informers;
     return new Map(
       [...csiNodes.store.list()].map(({ metadata, spec }) => [
         metadata.name,
@@ -198,8 +198,8 @@ class Provisioner {
   }
 
   /** Instance types of every usable pool. A pool whose types cannot be had is left out of this pass. */
-  async #catalogues(signal: AbortSignal): Promise<PoolCatalogue[]> {
-    const { informers, cloud, cluster, log, events } = this.#world;
+  private async catalogues(signal: AbortSignal): Promise<PoolCatalogue[]> {
+    const { informers, cloud, cluster, log, events } = this.world;
     const pools = [...informers.nodePools.store.list()]
       .filter((pool) => isUsable(pool) && isManaged(pool.spec.template.spec.nodeClassRef, cloud))
       .sort(byPreference);
@@ -229,17 +229,17 @@ class Provisioner {
     });
   }
 
-  #announceIgnored({ ignored }: Demand): void {
-    this.#metrics.ignoredPods.set({}, ignored.length);
+  private announceIgnored({ ignored }: Demand): void {
+    this.metrics.ignoredPods.set({}, ignored.length);
     for (const { pod, objection } of ignored) {
-      this.#observeDecision(pod.metadata.uid ?? '');
-      if (!objection.silent) publish.ignored(this.#world.events, pod, objection.message);
+      this.observeDecision(pod.metadata.uid ?? '');
+      if (!objection.silent) publish.ignored(this.world.events, pod, objection.message);
     }
   }
 
-  #announce({ onExisting, unplaced }: Solution): void {
-    const { events, cluster, clock } = this.#world;
-    const until = clock.now() + this.#options.nominationPeriod;
+  private announce({ onExisting, unplaced }: Solution): void {
+    const { events, cluster, clock } = this.world;
+    const until = clock.now() + this.options.nominationPeriod;
     const views = new Map(cluster.snapshot().nodes.map((view) => [view.name, view]));
     for (const { node, pods } of onExisting) {
       const real = pods.filter((pod) => !isVirtual(pod));
@@ -257,20 +257,20 @@ class Provisioner {
     }
   }
 
-  async #reportBuffers({ onExisting, newNodes, unplaced }: Solution): Promise<void> {
-    await this.#options.buffers?.report({
+  private async reportBuffers({ onExisting, newNodes, unplaced }: Solution): Promise<void> {
+    await this.options.buffers?.report({
       fitted: onExisting.flatMap(({ pods }) => pods),
       others: [...newNodes.flatMap(({ pods }) => pods), ...unplaced.map(({ pod }) => pod)],
     });
   }
 
-  async #create(node: NewNode, signal: AbortSignal): Promise<void> {
-    const { cluster, clock, random, log, events, overlays } = this.#world;
+  private async create(node: NewNode, signal: AbortSignal): Promise<void> {
+    const { cluster, clock, random, log, events, overlays } = this.world;
     const names = node.alternatives.map(({ instanceType }) => instanceType.name);
     const draft = nodeClaimDraft(node, () => random.next(), overlays?.touched(node.pool.metadata.name, names));
-    const claim = await this.#claims.write(node.pool, draft, 'provisioned', signal);
+    const claim = await this.claims.write(node.pool, draft, 'provisioned', signal);
     const { name } = claim.metadata;
-    const until = clock.now() + this.#options.nominationPeriod;
+    const until = clock.now() + this.options.nominationPeriod;
     const real = node.pods.filter((pod) => !isVirtual(pod));
     cluster.promise(real, name, until);
     if (real.length > 0) cluster.nominate(name, until);
@@ -285,17 +285,17 @@ class Provisioner {
     for (const pod of real) publish.nominated(events, pod, [`nodeclaim/${name}`]);
   }
 
-  #observePlan({ waiting, volumes }: Demand, { newNodes, onExisting, unplaced }: Solution): void {
-    const { clock, podTimes } = this.#world;
+  private observePlan({ waiting, volumes }: Demand, { newNodes, onExisting, unplaced }: Solution): void {
+    const { clock, podTimes } = this.world;
     for (const { pods } of [...newNodes, ...onExisting]) {
       for (const { metadata } of pods) podTimes.place(metadata.uid ?? '', clock.now());
     }
-    this.#backlog.show(unplaced.length, effectiveZones(waiting, volumes));
+    this.backlog.show(unplaced.length, effectiveZones(waiting, volumes));
   }
 
-  #observeDecision(uid: string): void {
-    const waited = this.#world.podTimes.decide(uid, this.#world.clock.now());
-    if (waited !== undefined) this.#metrics.decisionDuration.observe({}, waited / 1000);
+  private observeDecision(uid: string): void {
+    const waited = this.world.podTimes.decide(uid, this.world.clock.now());
+    if (waited !== undefined) this.metrics.decisionDuration.observe({}, waited / 1000);
   }
 }
 

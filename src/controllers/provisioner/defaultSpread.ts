@@ -19,37 +19,37 @@ type Labels = Readonly<Record<string, string>>;
 export type SpreadConstraint = Omit<TopologySpreadConstraint, 'labelSelector'>;
 
 export class DefaultSpread {
-  readonly #constraints: readonly SpreadConstraint[];
-  readonly #services: Informer<Service>;
-  readonly #replicationControllers: Informer<ReplicationController>;
-  readonly #replicaSets: Informer<ReplicaSet>;
-  readonly #statefulSets: Informer<StatefulSet>;
+  private readonly constraints: readonly SpreadConstraint[];
+  private readonly services: Informer<Service>;
+  private readonly replicationControllers: Informer<ReplicationController>;
+  private readonly replicaSets: Informer<ReplicaSet>;
+  private readonly statefulSets: Informer<StatefulSet>;
 
   constructor(constraints: readonly SpreadConstraint[], informers: Informers) {
-    this.#constraints = constraints;
-    this.#services = informers.of(Kinds.Service);
-    this.#replicationControllers = informers.of(Kinds.ReplicationController);
-    this.#replicaSets = informers.of(Kinds.ReplicaSet);
-    this.#statefulSets = informers.of(Kinds.StatefulSet);
+    this.constraints = constraints;
+    this.services = informers.of(Kinds.Service);
+    this.replicationControllers = informers.of(Kinds.ReplicationController);
+    this.replicaSets = informers.of(Kinds.ReplicaSet);
+    this.statefulSets = informers.of(Kinds.StatefulSet);
   }
 
   /** For one pass: pods of one workload ask the same question, which is answered once. */
   forPass(): NonNullable<Problem['defaultSpread']> {
-    const services = grouped(this.#services.store.list());
+    const services = grouped(this.services.store.list());
     const known = new Map<string, LabelSelector | undefined>();
     return {
-      constraints: this.#constraints as readonly TopologySpreadConstraint[],
+      constraints: this.constraints as readonly TopologySpreadConstraint[],
       selectorOf: (pod) => {
         const { namespace = '', labels, ownerReferences } = pod.metadata;
         const owner = ownerReferences?.find(({ controller }) => controller)?.uid ?? '';
         const key = JSON.stringify([namespace, owner, labels]);
-        if (!known.has(key)) known.set(key, this.#deduce(pod, services.get(namespace) ?? []));
+        if (!known.has(key)) known.set(key, this.deduce(pod, services.get(namespace) ?? []));
         return known.get(key);
       },
     };
   }
 
-  #deduce({ metadata }: Pod, services: readonly Service[]): LabelSelector | undefined {
+  private deduce({ metadata }: Pod, services: readonly Service[]): LabelSelector | undefined {
     const labels = metadata.labels ?? {};
     const equal: Record<string, string> = {};
     for (const { spec } of services) {
@@ -59,10 +59,10 @@ export class DefaultSpread {
     const owner = metadata.ownerReferences?.find(({ controller }) => controller);
     const ref = { name: owner?.name ?? '', namespace: metadata.namespace ?? '' };
     if (owner?.apiVersion === 'v1' && owner.kind === 'ReplicationController') {
-      Object.assign(equal, this.#replicationControllers.store.get(ref)?.spec?.selector);
+      Object.assign(equal, this.replicationControllers.store.get(ref)?.spec?.selector);
     }
     if (owner?.apiVersion === 'apps/v1') {
-      const stores = { ReplicaSet: this.#replicaSets.store, StatefulSet: this.#statefulSets.store };
+      const stores = { ReplicaSet: this.replicaSets.store, StatefulSet: this.statefulSets.store };
       const selector = stores[owner.kind as keyof typeof stores]?.get(ref)?.spec?.selector;
       for (const [key, value] of Object.entries(selector?.matchLabels ?? {})) {
         expressions.push({ key, operator: 'In', values: [value] });

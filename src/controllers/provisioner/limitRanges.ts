@@ -12,34 +12,34 @@ type Container = NonNullable<Pod['spec']>['containers'][number];
 export type DefaultRequests = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
 export class LimitRanges {
-  readonly #kube: Kube;
-  readonly #log: Log;
-  #refused = false;
+  private readonly kube: Kube;
+  private readonly log: Log;
+  private refused = false;
 
   constructor({ kube, log }: { readonly kube: Kube; readonly log: Log }) {
-    this.#kube = kube;
-    this.#log = log;
+    this.kube = kube;
+    this.log = log;
   }
 
   async defaultRequests(namespaces: ReadonlySet<string>, signal: AbortSignal): Promise<DefaultRequests> {
     const found = await Promise.all(
-      [...namespaces].map(async (namespace) => [namespace, requestsOf(await this.#list(namespace, signal))] as const),
+      [...namespaces].map(async (namespace) => [namespace, requestsOf(await this.list(namespace, signal))] as const),
     );
     return new Map(found);
   }
 
   /** They only make a guess better, so that they cannot be read must not stop anything. */
-  async #list(namespace: string, signal: AbortSignal): Promise<readonly LimitRange[]> {
-    if (this.#refused) return [];
+  private async list(namespace: string, signal: AbortSignal): Promise<readonly LimitRange[]> {
+    if (this.refused) return [];
     try {
-      return (await this.#kube.list(Kinds.LimitRange, { namespace, signal })).items;
+      return (await this.kube.list(Kinds.LimitRange, { namespace, signal })).items;
     } catch (error) {
       signal.throwIfAborted();
       if (isNotFound(error)) return [];
       // A role without this right will not gain it while we run.
-      this.#refused ||= isForbidden(error);
+      this.refused ||= isForbidden(error);
       const message = 'cannot read the limitranges of a namespace; its new daemons are counted without their defaults';
-      this.#log.error(message, { namespace, error });
+      this.log.error(message, { namespace, error });
       return [];
     }
   }

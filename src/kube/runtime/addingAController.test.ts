@@ -39,8 +39,8 @@ export function nodeTeamController({ kube, informers, ...ports }: Ports): Contro
 /** Nodes as an API server serves them: list, watch and merge patch of labels. */
 class NodeServer {
   readonly nodes = new Map<string, Node>();
-  readonly #watchers = new Set<ServerResponse>();
-  #version = 1;
+  private readonly watchers = new Set<ServerResponse>();
+  private version = 1;
 
   readonly script: Script = ({ method, path, query, body }, response) => {
     if (method === 'PATCH') {
@@ -52,22 +52,22 @@ class NodeServer {
     }
     if (query.get('watch') === null) {
       const items = [...this.nodes.values()];
-      return answerJson(response, 200, { metadata: { resourceVersion: String(this.#version) }, items });
+      return answerJson(response, 200, { metadata: { resourceVersion: String(this.version) }, items });
     }
     response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();
-    this.#watchers.add(response);
+    this.watchers.add(response);
   };
 
   put(name: string, labels: Record<string, string>): Node {
     const type = this.nodes.has(name) ? 'MODIFIED' : 'ADDED';
-    const object: Node = { metadata: { name, labels, resourceVersion: String(++this.#version) } };
+    const object: Node = { metadata: { name, labels, resourceVersion: String(++this.version) } };
     this.nodes.set(name, object);
-    for (const watcher of this.#watchers) watcher.write(`${JSON.stringify({ type, object })}\n`);
+    for (const watcher of this.watchers) watcher.write(`${JSON.stringify({ type, object })}\n`);
     return object;
   }
 
   get watched(): boolean {
-    return this.#watchers.size > 0;
+    return this.watchers.size > 0;
   }
 
   teams(): Record<string, string | undefined> {

@@ -34,57 +34,57 @@ interface RunningInformers {
  * on stop. `run` returns after a clean stop and rejects when the process should end with an error.
  */
 export class Manager {
-  readonly #options: ManagerOptions;
-  readonly #controllers: Controller[] = [];
-  readonly #elector: LeaderElector | undefined;
-  #state: 'new' | 'running' | 'ended' | 'failed' = 'new';
-  #synced = false;
+  private readonly options: ManagerOptions;
+  private readonly controllers: Controller[] = [];
+  private readonly elector: LeaderElector | undefined;
+  private state: 'new' | 'running' | 'ended' | 'failed' = 'new';
+  private synced = false;
 
   constructor(options: ManagerOptions) {
-    this.#options = options;
+    this.options = options;
     const { kube, clock, random, log, metrics = noMetrics, leaderElection } = options;
     if (leaderElection !== undefined) {
-      this.#elector = new LeaderElector({ kube, clock, random, log, metrics, ...leaderElection });
+      this.elector = new LeaderElector({ kube, clock, random, log, metrics, ...leaderElection });
     }
   }
 
   add(controller: Controller): this {
-    if (this.#state !== 'new') throw new Error(`${controller.name}: controllers are added before the manager runs`);
-    if (this.#controllers.some(({ name }) => name === controller.name)) {
+    if (this.state !== 'new') throw new Error(`${controller.name}: controllers are added before the manager runs`);
+    if (this.controllers.some(({ name }) => name === controller.name)) {
       throw new Error(`${controller.name}: a controller of this name was added already`);
     }
-    this.#controllers.push(controller);
+    this.controllers.push(controller);
     return this;
   }
 
   /** False when the process should be restarted. */
   healthy(): boolean {
-    return this.#state !== 'failed' && (this.#elector?.healthy ?? true);
+    return this.state !== 'failed' && (this.elector?.healthy ?? true);
   }
 
   /** True when the informers have their first picture; a warm standby is ready too. */
   ready(): boolean {
-    return this.#state === 'running' && (this.#synced || (this.#options.warmUp === false && !this.isLeader()));
+    return this.state === 'running' && (this.synced || (this.options.warmUp === false && !this.isLeader()));
   }
 
   isLeader(): boolean {
-    return this.#state === 'running' && (this.#elector?.isLeader ?? true);
+    return this.state === 'running' && (this.elector?.isLeader ?? true);
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.#state !== 'new') throw new Error('a manager runs once');
-    this.#state = 'running';
+    if (this.state !== 'new') throw new Error('a manager runs once');
+    this.state = 'running';
     try {
-      await this.#run(signal);
-      this.#state = 'ended';
+      await this.runAll(signal);
+      this.state = 'ended';
     } catch (error) {
-      this.#state = 'failed';
+      this.state = 'failed';
       throw error;
     }
   }
 
-  async #run(signal: AbortSignal): Promise<void> {
-    const { warmUp = true, log } = this.#options;
+  private async runAll(signal: AbortSignal): Promise<void> {
+    const { warmUp = true, log } = this.options;
     // Aborts on stop or on the first failure of any part; `failure` keeps that one apart from a clean stop.
     const stop = new AbortController();
     setMaxListeners(0, stop.signal);
@@ -96,16 +96,16 @@ export class Manager {
     const onStop = (): void => stop.abort(signal.reason);
     signal.addEventListener('abort', onStop, { once: true });
     if (signal.aborted) onStop();
-    const informers = new Informing(this.#options.informers, fail);
+    const informers = new Informing(this.options.informers, fail);
 
     const work = async (leading: AbortSignal): Promise<void> => {
-      if (!(await this.#sync(informers, leading))) return;
-      log.info('starting controllers', { count: this.#controllers.length });
-      await this.#runControllers(leading, fail);
+      if (!(await this.sync(informers, leading))) return;
+      log.info('starting controllers', { count: this.controllers.length });
+      await this.runControllers(leading, fail);
     };
     try {
-      if (!warmUp || (await this.#sync(informers, stop.signal))) {
-        await (this.#elector === undefined ? work(stop.signal) : this.#elector.run(stop.signal, work));
+      if (!warmUp || (await this.sync(informers, stop.signal))) {
+        await (this.elector === undefined ? work(stop.signal) : this.elector.run(stop.signal, work));
       }
     } catch (error) {
       failure ??= { error };
@@ -117,24 +117,24 @@ export class Manager {
   }
 
   /** False when stopped before. */
-  async #sync(informers: Informing, signal: AbortSignal): Promise<boolean> {
+  private async sync(informers: Informing, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     informers.start();
     try {
-      await this.#options.informers.synced(signal);
-      this.#synced = true;
+      await this.options.informers.synced(signal);
+      this.synced = true;
     } catch (error) {
       if (!signal.aborted) throw error;
     }
     return !signal.aborted;
   }
 
-  async #runControllers(signal: AbortSignal, fail: (error: unknown) => void): Promise<void> {
-    const { clock, log, stopTimeout = 10_000 } = this.#options;
+  private async runControllers(signal: AbortSignal, fail: (error: unknown) => void): Promise<void> {
+    const { clock, log, stopTimeout = 10_000 } = this.options;
     setMaxListeners(0, signal);
     const running = new Set<string>();
     let stuck: StillRunningError | undefined;
-    const all = this.#controllers.map(async (controller) => {
+    const all = this.controllers.map(async (controller) => {
       running.add(controller.name);
       try {
         await controller.run(signal);
@@ -159,25 +159,25 @@ export class Manager {
 
 /** The informers' own lifetime: it begins once and ends after everything that reads them. */
 class Informing {
-  readonly #informers: RunningInformers;
-  readonly #onFailure: (error: unknown) => void;
-  readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
+  private readonly informers: RunningInformers;
+  private readonly onFailure: (error: unknown) => void;
+  private readonly stopping = new AbortController();
+  private running: Promise<void> | undefined;
 
   constructor(informers: RunningInformers, onFailure: (error: unknown) => void) {
-    this.#informers = informers;
-    this.#onFailure = onFailure;
-    setMaxListeners(0, this.#stop.signal);
+    this.informers = informers;
+    this.onFailure = onFailure;
+    setMaxListeners(0, this.stopping.signal);
   }
 
   start(): void {
-    this.#running ??= this.#informers.run(this.#stop.signal).catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) this.#onFailure(error);
+    this.running ??= this.informers.run(this.stopping.signal).catch((error: unknown) => {
+      if (!this.stopping.signal.aborted) this.onFailure(error);
     });
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await this.#running;
+    this.stopping.abort();
+    await this.running;
   }
 }

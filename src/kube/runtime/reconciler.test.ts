@@ -30,17 +30,17 @@ function recordingLog(entries: string[], fields: LogFields = {}): Log {
 
 /** A source of objects that the test puts there by hand; like an informer it begins with what it has. */
 class HandFedSource implements Pick<Informer<KubeObject>, 'subscribe'> {
-  readonly #events: InformerEvent<KubeObject>[] = [];
-  readonly #listeners = new Set<(event: InformerEvent<KubeObject>) => void>();
+  private readonly events: InformerEvent<KubeObject>[] = [];
+  private readonly heard = new Set<(event: InformerEvent<KubeObject>) => void>();
 
   subscribe(listener: (event: InformerEvent<KubeObject>) => void): () => void {
-    for (const event of this.#events) listener(event);
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    for (const event of this.events) listener(event);
+    this.heard.add(listener);
+    return () => this.heard.delete(listener);
   }
 
   get listeners(): number {
-    return this.#listeners.size;
+    return this.heard.size;
   }
 
   put(name: string, namespace?: string): void {
@@ -48,8 +48,8 @@ class HandFedSource implements Pick<Informer<KubeObject>, 'subscribe'> {
       type: 'added',
       object: { metadata: namespace === undefined ? { name } : { name, namespace } },
     } as const;
-    this.#events.push(event);
-    for (const listener of this.#listeners) listener(event);
+    this.events.push(event);
+    for (const listener of this.heard) listener(event);
   }
 }
 

@@ -18,28 +18,28 @@ export class StillRunningError extends Error {
  * and it has a moment to react. Lost leadership skips the first step, for another process is about to lead.
  */
 export class WindDown {
-  readonly #clock: Clock;
-  readonly #grace: number;
-  readonly #controller = new AbortController();
+  private readonly clock: Clock;
+  private readonly grace: number;
+  private readonly controller = new AbortController();
 
   constructor(clock: Clock, grace: number = DEFAULT_GRACE) {
-    this.#clock = clock;
-    this.#grace = grace;
+    this.clock = clock;
+    this.grace = grace;
     // One listener per running item is normal here.
-    setMaxListeners(0, this.#controller.signal);
+    setMaxListeners(0, this.controller.signal);
   }
 
   /** What running work listens to. */
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.controller.signal;
   }
 
   /** Waits for `work` after a stop for `reason`; rejects with StillRunningError when it does not end, saying what `describe` says. */
   async finish(work: Promise<void>, reason: unknown, describe: () => string): Promise<void> {
-    const grace = reason instanceof LeadershipLostError ? 0 : this.#grace;
-    if (await settlesWithin(this.#clock, work, grace)) return;
-    this.#controller.abort(reason);
-    if (await settlesWithin(this.#clock, work, REACTION_TIME)) return;
+    const grace = reason instanceof LeadershipLostError ? 0 : this.grace;
+    if (await settlesWithin(this.clock, work, grace)) return;
+    this.controller.abort(reason);
+    if (await settlesWithin(this.clock, work, REACTION_TIME)) return;
     throw new StillRunningError(describe());
   }
 }

@@ -39,103 +39,103 @@ const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000 };
  * of arrival; a key that is added while a worker has it comes again once afterwards. Bounded by the number of keys.
  */
 export class WorkQueue<K extends string = string> {
-  readonly #clock: Clock;
-  readonly #random: Random;
-  readonly #backoff: Backoff;
-  readonly #observer: WorkQueueObserver | undefined;
-  readonly #waiting = new Fifo<K>();
+  private readonly clock: Clock;
+  private readonly random: Random;
+  private readonly backoff: Backoff;
+  private readonly observer: WorkQueueObserver | undefined;
+  private readonly waiting = new Fifo<K>();
   /** Keys that need work, with the time since when; those not in `processing` are in `waiting` too. */
-  readonly #dirty = new Map<K, number>();
+  private readonly dirty = new Map<K, number>();
   /** Keys that workers have, with the time since when. */
-  readonly #processing = new Map<K, number>();
-  readonly #delayed = new Map<K, { readonly due: number; readonly cancel: () => void }>();
-  readonly #failures = new Map<K, number>();
-  #workers: { readonly options: WorkerOptions<K>; readonly onDrained: () => void } | undefined;
-  #shuttingDown = false;
+  private readonly processing = new Map<K, number>();
+  private readonly delayed = new Map<K, { readonly due: number; readonly cancel: () => void }>();
+  private readonly failureCounts = new Map<K, number>();
+  private workers: { readonly options: WorkerOptions<K>; readonly onDrained: () => void } | undefined;
+  private shuttingDown = false;
 
   constructor({ clock, random, backoff = DEFAULT_BACKOFF, observer }: WorkQueueOptions) {
-    this.#clock = clock;
-    this.#random = random;
-    this.#backoff = backoff;
-    this.#observer = observer;
+    this.clock = clock;
+    this.random = random;
+    this.backoff = backoff;
+    this.observer = observer;
   }
 
   /** Keys that wait for a worker now, without delayed ones. */
   get depth(): number {
-    return this.#waiting.size;
+    return this.waiting.size;
   }
 
   /** How many keys workers have now. */
   get inProgress(): number {
-    return this.#processing.size;
+    return this.processing.size;
   }
 
   /** Which keys workers have now. */
   keysInProgress(): K[] {
-    return [...this.#processing.keys()];
+    return [...this.processing.keys()];
   }
 
   /** For how long each of the workers has been at its key, in milliseconds. */
   workingFor(): readonly number[] {
-    const now = this.#clock.monotonic();
-    return [...this.#processing.values()].map((since) => now - since);
+    const now = this.clock.monotonic();
+    return [...this.processing.values()].map((since) => now - since);
   }
 
   add(key: K): void {
-    if (this.#shuttingDown || this.#dirty.has(key)) return;
-    this.#dirty.set(key, this.#clock.monotonic());
-    this.#observer?.added();
-    if (this.#processing.has(key)) return;
-    this.#push(key);
-    this.#dispatch();
+    if (this.shuttingDown || this.dirty.has(key)) return;
+    this.dirty.set(key, this.clock.monotonic());
+    this.observer?.added();
+    if (this.processing.has(key)) return;
+    this.push(key);
+    this.dispatch();
   }
 
   /** Adds after a while; of several delays for one key, the earliest end counts. */
   addAfter(key: K, milliseconds: number): void {
-    if (this.#shuttingDown) return;
+    if (this.shuttingDown) return;
     if (milliseconds <= 0) {
       this.add(key);
       return;
     }
-    const due = this.#clock.monotonic() + milliseconds;
-    const earlier = this.#delayed.get(key);
+    const due = this.clock.monotonic() + milliseconds;
+    const earlier = this.delayed.get(key);
     if (earlier !== undefined && earlier.due <= due) return;
     earlier?.cancel();
-    const cancel = this.#clock.after(milliseconds, () => {
-      this.#delayed.delete(key);
+    const cancel = this.clock.after(milliseconds, () => {
+      this.delayed.delete(key);
       this.add(key);
     });
-    this.#delayed.set(key, { due, cancel });
+    this.delayed.set(key, { due, cancel });
   }
 
   /**
    * Adds after this key's backoff, which doubles until `forget`; `atLeast` is a wait that someone else demands,
    * `backoff` another one than the queue's.
    */
-  addRateLimited(key: K, { atLeast = 0, backoff = this.#backoff }: RateLimitedOptions = {}): void {
+  addRateLimited(key: K, { atLeast = 0, backoff = this.backoff }: RateLimitedOptions = {}): void {
     const failures = this.failures(key);
-    this.#failures.set(key, failures + 1);
-    this.#observer?.retried();
-    this.addAfter(key, Math.max(atLeast, backoffDelay(backoff, failures, this.#random)));
+    this.failureCounts.set(key, failures + 1);
+    this.observer?.retried();
+    this.addAfter(key, Math.max(atLeast, backoffDelay(backoff, failures, this.random)));
   }
 
   /** The key did well: its backoff starts anew. */
   forget(key: K): void {
-    this.#failures.delete(key);
+    this.failureCounts.delete(key);
   }
 
   /** Failures in a row. */
   failures(key: K): number {
-    return this.#failures.get(key) ?? 0;
+    return this.failureCounts.get(key) ?? 0;
   }
 
   /** Hands out keys until the queue is shut down and the last handler has returned. */
   process(options: WorkerOptions<K>): Promise<void> {
-    if (this.#workers !== undefined) throw new Error('work queue: it has its workers already');
+    if (this.workers !== undefined) throw new Error('work queue: it has its workers already');
     if (!(options.concurrency >= 1)) throw new RangeError('work queue: concurrency must be 1 or more');
     return new Promise((resolve) => {
-      this.#workers = { options, onDrained: resolve };
-      this.#dispatch();
+      this.workers = { options, onDrained: resolve };
+      this.dispatch();
     });
   }
 
@@ -144,76 +144,76 @@ export class WorkQueue<K extends string = string> {
    * `process` resolves when all is done.
    */
   shutDown(remaining: 'drain' | 'drop'): void {
-    this.#shuttingDown = true;
-    for (const { cancel } of this.#delayed.values()) cancel();
-    this.#delayed.clear();
+    this.shuttingDown = true;
+    for (const { cancel } of this.delayed.values()) cancel();
+    this.delayed.clear();
     if (remaining === 'drop') {
-      this.#waiting.clear();
-      this.#dirty.clear();
-      this.#observer?.depthChanged(0);
+      this.waiting.clear();
+      this.dirty.clear();
+      this.observer?.depthChanged(0);
     }
-    this.#dispatch();
+    this.dispatch();
   }
 
-  #push(key: K): void {
-    this.#waiting.push(key);
-    this.#observer?.depthChanged(this.#waiting.size);
+  private push(key: K): void {
+    this.waiting.push(key);
+    this.observer?.depthChanged(this.waiting.size);
   }
 
-  #dispatch(): void {
-    if (this.#workers === undefined) return;
-    const { options, onDrained } = this.#workers;
-    while (this.#processing.size < options.concurrency) {
-      const key = this.#waiting.shift();
+  private dispatch(): void {
+    if (this.workers === undefined) return;
+    const { options, onDrained } = this.workers;
+    while (this.processing.size < options.concurrency) {
+      const key = this.waiting.shift();
       if (key === undefined) break;
-      this.#observer?.depthChanged(this.#waiting.size);
-      this.#start(key, options);
+      this.observer?.depthChanged(this.waiting.size);
+      this.start(key, options);
     }
-    if (this.#shuttingDown && this.#processing.size === 0 && this.#waiting.size === 0) onDrained();
+    if (this.shuttingDown && this.processing.size === 0 && this.waiting.size === 0) onDrained();
   }
 
-  #start(key: K, { handle }: WorkerOptions<K>): void {
-    const started = this.#clock.monotonic();
-    this.#observer?.started(started - (this.#dirty.get(key) ?? started));
-    this.#dirty.delete(key);
-    this.#processing.set(key, started);
+  private start(key: K, { handle }: WorkerOptions<K>): void {
+    const started = this.clock.monotonic();
+    this.observer?.started(started - (this.dirty.get(key) ?? started));
+    this.dirty.delete(key);
+    this.processing.set(key, started);
     // A microtask later: a handler never runs inside whoever called `add`.
     void Promise.resolve(key)
       .then(handle)
       .finally(() => {
-        this.#observer?.finished(this.#clock.monotonic() - started);
-        this.#processing.delete(key);
-        if (this.#dirty.has(key)) this.#push(key);
-        this.#dispatch();
+        this.observer?.finished(this.clock.monotonic() - started);
+        this.processing.delete(key);
+        if (this.dirty.has(key)) this.push(key);
+        this.dispatch();
       });
   }
 }
 
 /** First in, first out, with constant cost per operation. */
 class Fifo<T> {
-  #items: T[] = [];
-  #head = 0;
+  private items: T[] = [];
+  private head = 0;
 
   get size(): number {
-    return this.#items.length - this.#head;
+    return this.items.length - this.head;
   }
 
   push(item: T): void {
-    this.#items.push(item);
+    this.items.push(item);
   }
 
   shift(): T | undefined {
     if (this.size === 0) return undefined;
-    const item = this.#items[this.#head++];
-    if (this.#head > 1_024 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head);
-      this.#head = 0;
+    const item = this.items[this.head++];
+    if (this.head > 1_024 && this.head * 2 > this.items.length) {
+      this.items = this.items.slice(this.head);
+      this.head = 0;
     }
     return item;
   }
 
   clear(): void {
-    this.#items = [];
-    this.#head = 0;
+    this.items = [];
+    this.head = 0;
   }
 }

@@ -13,12 +13,12 @@ export interface KeyedCertificate {
 
 export class CertificateAuthority {
   readonly cert: string;
-  readonly #certificate: x509.X509Certificate;
-  readonly #keys: webcrypto.CryptoKeyPair;
+  private readonly certificate: x509.X509Certificate;
+  private readonly keys: webcrypto.CryptoKeyPair;
 
   private constructor(certificate: x509.X509Certificate, keys: webcrypto.CryptoKeyPair) {
-    this.#certificate = certificate;
-    this.#keys = keys;
+    this.certificate = certificate;
+    this.keys = keys;
     this.cert = certificate.toString('pem');
   }
 
@@ -43,9 +43,9 @@ export class CertificateAuthority {
     const certificate = await x509.X509CertificateGenerator.create({
       ...VALIDITY,
       subject: `CN=${commonName}`,
-      issuer: this.#certificate.subject,
+      issuer: this.certificate.subject,
       publicKey: keys.publicKey,
-      signingKey: this.#keys.privateKey,
+      signingKey: this.keys.privateKey,
       signingAlgorithm: ALGORITHM,
       extensions: alternatives.length === 0 ? [] : [new x509.SubjectAlternativeNameExtension([...alternatives])],
     });

@@ -31,13 +31,13 @@ interface TlsOptions {
 
 export class ScriptedServer implements AsyncDisposable {
   readonly requests: ReceivedRequest[] = [];
-  readonly #server;
-  readonly #sockets = new Set<Socket>();
-  readonly #tls: boolean;
-  #connections = 0;
+  private readonly server;
+  private readonly sockets = new Set<Socket>();
+  private readonly tls: boolean;
+  private connections = 0;
 
   private constructor(script: Script, tls: TlsOptions | undefined) {
-    this.#tls = tls !== undefined;
+    this.tls = tls !== undefined;
     const numbers = new WeakMap<Socket, number>();
     const listener = (message: IncomingMessage, response: ServerResponse): void => {
       const chunks: Buffer[] = [];
@@ -58,7 +58,7 @@ export class ScriptedServer implements AsyncDisposable {
         void script(received, response, this.requests.length - 1);
       });
     };
-    this.#server =
+    this.server =
       tls === undefined
         ? createHttpServer(listener)
         : createHttpsServer(
@@ -69,32 +69,32 @@ export class ScriptedServer implements AsyncDisposable {
             },
             listener,
           );
-    this.#server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
-      numbers.set(socket, this.#connections++);
+    this.server.on(tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => {
+      numbers.set(socket, this.connections++);
     });
-    this.#server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
+    this.server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
     });
   }
 
   static async start(script: Script, tls?: TlsOptions): Promise<ScriptedServer> {
     const server = new ScriptedServer(script, tls);
-    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => server.server.listen(0, '127.0.0.1', resolve));
     return server;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return (this.server.address() as AddressInfo).port;
   }
 
   get url(): string {
-    return `${this.#tls ? 'https' : 'http'}://127.0.0.1:${this.port}`;
+    return `${this.tls ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.sockets) socket.destroy();
+    await new Promise((resolve) => this.server.close(resolve));
   }
 }
 

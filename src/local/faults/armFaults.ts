@@ -25,41 +25,41 @@ interface Wanted {
 type FamilyOf = (size: string) => string | undefined;
 
 export class ArmFaults implements FaultPlan {
-  readonly #faults: Faults;
-  readonly #location: string;
-  readonly #familyOf: FamilyOf;
+  private readonly faults: Faults;
+  private readonly location: string;
+  private readonly familyOf: FamilyOf;
   /** Until when an interface is held for a machine that failed, by its lower-case name. */
-  readonly #reserved = new Map<string, number>();
+  private readonly reserved = new Map<string, number>();
 
   constructor(faults: Faults, location: string, familyOf: FamilyOf) {
-    this.#faults = faults;
-    this.#location = location;
-    this.#familyOf = familyOf;
+    this.faults = faults;
+    this.location = location;
+    this.familyOf = familyOf;
   }
 
   before(operation: ArmOperation): Fault | undefined {
-    const throttled = this.#faults.strikes('throttle', operation.name, (order) => concerns(order, operation.name));
+    const throttled = this.faults.strikes('throttle', operation.name, (order) => concerns(order, operation.name));
     if (throttled) return { kind: 'refuse', error: throttledError(throttled.order) };
     if (operation.name === DELETE_INTERFACE) {
-      const refusal = this.#reservation(operation);
+      const refusal = this.reservation(operation);
       if (refusal) return refusal;
     }
     if (operation.name === CREATE_MACHINE) {
-      const refusal = this.#createFault(operation);
+      const refusal = this.createFault(operation);
       if (refusal) {
-        this.#reserve(operation);
+        this.reserve(operation);
         return refusal;
       }
     }
     const target = `${operation.name} ${operation.resourceName ?? ''}`;
     if (!isLongRunning(operation.name)) return undefined;
-    const fails = this.#faults.strikes('lro-fail', target, (order) => concerns(order, operation.name, CREATE_MACHINE));
+    const fails = this.faults.strikes('lro-fail', target, (order) => concerns(order, operation.name, CREATE_MACHINE));
     if (fails) {
-      if (operation.name === CREATE_MACHINE) this.#reserve(operation);
+      if (operation.name === CREATE_MACHINE) this.reserve(operation);
       const message = 'An unexpected error occurred while processing the request.';
       return { kind: 'failLate', error: new ArmError(500, 'InternalExecutionError', message) };
     }
-    const late = this.#faults.strikes('lro-late', target, (order) => concerns(order, operation.name, CREATE_MACHINE));
+    const late = this.faults.strikes('lro-late', target, (order) => concerns(order, operation.name, CREATE_MACHINE));
     return late && { kind: 'finishLate', milliseconds: late.order.numbers['by'] ?? 60_000 };
   }
 
@@ -75,15 +75,15 @@ export class ArmFaults implements FaultPlan {
       const { limit } = order.numbers;
       if (counter !== undefined && limit !== undefined) arm.setQuota(counter, on ? limit : undefined);
     };
-    return this.#faults.subscribe(({ type, fault }) => {
+    return this.faults.subscribe(({ type, fault }) => {
       if (type !== 'struck') apply(fault, type === 'began');
     });
   }
 
-  #createFault(operation: ArmOperation): Fault | undefined {
-    const wanted = this.#wantedOf(operation);
+  private createFault(operation: ArmOperation): Fault | undefined {
+    const wanted = this.wantedOf(operation);
     const strikes = (kind: Parameters<Faults['strikes']>[0]): boolean =>
-      this.#faults.strikes(
+      this.faults.strikes(
         kind,
         `${wanted.name} ${wanted.size}`,
         (order) => order.numbers['limit'] === undefined && matchesTexts(order, { ...wanted }),
@@ -97,7 +97,7 @@ export class ArmFaults implements FaultPlan {
       refuse(
         409,
         'OperationNotAllowed',
-        `Operation could not be completed as it results in exceeding approved ${name} quota. Additional details - Deployment Model: Resource Manager, Location: ${this.#location}, Current Limit: 0, Current Usage: 0, Additional Required: 1, (Minimum) New Limit Required: 1.`,
+        `Operation could not be completed as it results in exceeding approved ${name} quota. Additional details - Deployment Model: Resource Manager, Location: ${this.location}, Current Limit: 0, Current Usage: 0, Additional Required: 1, (Minimum) New Limit Required: 1.`,
       );
     if (!isSpot && strikes('family-quota')) return quota(`${wanted.family} Cores`);
     if (!isSpot && strikes('regional-quota')) return quota('Total Regional Cores');
@@ -107,7 +107,7 @@ export class ArmFaults implements FaultPlan {
       return refuse(
         409,
         'SkuNotAvailable',
-        `The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: ${wanted.size}' is currently not available in location '${this.#location}'${where}. Please try another size or deploy to a different location or different zone. See https://aka.ms/azureskunotavailable for details.`,
+        `The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: ${wanted.size}' is currently not available in location '${this.location}'${where}. Please try another size or deploy to a different location or different zone. See https://aka.ms/azureskunotavailable for details.`,
       );
     }
     if (wanted.zone !== undefined && strikes('zonal-allocation')) {
@@ -131,33 +131,33 @@ export class ArmFaults implements FaultPlan {
     };
   }
 
-  #wantedOf({ body, resourceName = '' }: ArmOperation): Wanted {
+  private wantedOf({ body, resourceName = '' }: ArmOperation): Wanted {
     const size = textAt(body, 'properties', 'hardwareProfile', 'vmSize') ?? '';
     const [zone] = listAt(body, 'zones').map(String);
     return {
       name: resourceName,
       size,
-      family: this.#familyOf(size) ?? '',
+      family: this.familyOf(size) ?? '',
       zone,
       priority: textAt(body, 'properties', 'priority') === 'Spot' ? 'spot' : 'regular',
     };
   }
 
   /** The interface of a machine that failed stays bound to its name for a while. */
-  #reserve({ body, resourceName = '' }: ArmOperation): void {
+  private reserve({ body, resourceName = '' }: ArmOperation): void {
     for (const reference of listAt(body, 'properties', 'networkProfile', 'networkInterfaces')) {
       const name = (textAt(reference, 'id') ?? '').split('/').at(-1)?.toLowerCase() ?? '';
-      const fault = this.#faults.strikes('nic-reserved', `${resourceName} ${name}`);
-      if (fault) this.#reserved.set(name, this.#faults.clock.now() + (fault.order.numbers['hold'] ?? RESERVED_FOR));
+      const fault = this.faults.strikes('nic-reserved', `${resourceName} ${name}`);
+      if (fault) this.reserved.set(name, this.faults.clock.now() + (fault.order.numbers['hold'] ?? RESERVED_FOR));
     }
   }
 
-  #reservation({ resourceName = '' }: ArmOperation): Fault | undefined {
+  private reservation({ resourceName = '' }: ArmOperation): Fault | undefined {
     const name = resourceName.toLowerCase();
-    const until = this.#reserved.get(name);
+    const until = this.reserved.get(name);
     if (until === undefined) return undefined;
-    if (until <= this.#faults.clock.now()) {
-      this.#reserved.delete(name);
+    if (until <= this.faults.clock.now()) {
+      this.reserved.delete(name);
       return undefined;
     }
     const message = `Nic(s) in request is reserved for another Virtual Machine for 180 seconds. Please provide another nic(s) or retry after 180 seconds. Reserved NIC: ${resourceName}`;

@@ -40,18 +40,18 @@ function show({ id, order, since, until, struck }: ActiveFault): ShownFault {
 }
 
 export class ControlServer {
-  readonly #faults: Faults;
-  readonly #token: string;
-  #server: Server | undefined;
+  private readonly faults: Faults;
+  private readonly token: string;
+  private server: Server | undefined;
 
   constructor(faults: Faults, token: string) {
-    this.#faults = faults;
-    this.#token = token;
+    this.faults = faults;
+    this.token = token;
   }
 
   async listen(): Promise<ControlAddress> {
     const server = createServer((request, response) => {
-      this.#answer(request).then(
+      this.answer(request).then(
         (answer) => send(response, answer),
         (error: unknown) => send(response, { status: 500, body: { error: String(error) } }),
       );
@@ -60,13 +60,13 @@ export class ControlServer {
       server.once('error', reject);
       server.listen(0, '127.0.0.1', resolve);
     });
-    this.#server = server;
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: this.#token };
+    this.server = server;
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: this.token };
   }
 
   async close(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
+    const server = this.server;
+    this.server = undefined;
     if (server === undefined) return;
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
@@ -74,43 +74,43 @@ export class ControlServer {
     });
   }
 
-  async #answer(request: IncomingMessage): Promise<Answer> {
-    if (!this.#isAllowed(request.headers.authorization ?? '')) return { status: 401, body: { error: 'who are you?' } };
+  private async answer(request: IncomingMessage): Promise<Answer> {
+    if (!this.isAllowed(request.headers.authorization ?? '')) return { status: 401, body: { error: 'who are you?' } };
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const [, collection, id] = pathname.split('/');
     if (collection !== 'faults') return { status: 404, body: { error: `there is nothing at ${pathname}` } };
     switch (request.method ?? 'GET') {
       case 'GET':
-        return { status: 200, body: this.#faults.list().map(show) };
+        return { status: 200, body: this.faults.list().map(show) };
       case 'POST':
-        return this.#add(await readText(request));
+        return this.add(await readText(request));
       case 'DELETE':
-        return this.#remove(id);
+        return this.remove(id);
       default:
         return { status: 405, body: { error: 'faults are listed, added and deleted' } };
     }
   }
 
-  #add(text: string): Answer {
+  private add(text: string): Answer {
     try {
-      return { status: 201, body: show(this.#faults.add(parseFault(text))) };
+      return { status: 201, body: show(this.faults.add(parseFault(text))) };
     } catch (error) {
       if (!(error instanceof FaultSyntaxError)) throw error;
       return { status: 400, body: { error: error.message } };
     }
   }
 
-  #remove(id: string | undefined): Answer {
+  private remove(id: string | undefined): Answer {
     if (id === undefined || id === '') {
-      this.#faults.clear();
+      this.faults.clear();
       return { status: 200, body: [] };
     }
-    if (this.#faults.remove(Number(id))) return { status: 200, body: this.#faults.list().map(show) };
+    if (this.faults.remove(Number(id))) return { status: 200, body: this.faults.list().map(show) };
     return { status: 404, body: { error: `there is no fault #${id}` } };
   }
 
-  #isAllowed(header: string): boolean {
-    const [given, wanted] = [Buffer.from(header), Buffer.from(`Bearer ${this.#token}`)];
+  private isAllowed(header: string): boolean {
+    const [given, wanted] = [Buffer.from(header), Buffer.from(`Bearer ${this.token}`)];
     return given.length === wanted.length && timingSafeEqual(given, wanted);
   }
 }

@@ -34,10 +34,10 @@ const MOST_FAULTS = 1_000;
 export class Faults {
   readonly clock: Clock;
   readonly random: Random;
-  readonly #active = new Map<number, ActiveFault>();
-  readonly #cancels = new Map<number, () => void>();
-  readonly #listeners = new Set<(event: FaultEvent) => void>();
-  #next = 1;
+  private readonly active = new Map<number, ActiveFault>();
+  private readonly cancels = new Map<number, () => void>();
+  private readonly listeners = new Set<(event: FaultEvent) => void>();
+  private next = 1;
 
   constructor({ clock, random }: FaultsOptions) {
     this.clock = clock;
@@ -45,49 +45,49 @@ export class Faults {
   }
 
   add(order: FaultOrder): ActiveFault {
-    if (this.#active.size >= MOST_FAULTS) throw new Error(`there are ${MOST_FAULTS} faults already; clear some`);
+    if (this.active.size >= MOST_FAULTS) throw new Error(`there are ${MOST_FAULTS} faults already; clear some`);
     const { for: duration } = order.numbers;
     const since = this.clock.now();
     const fault: ActiveFault = {
-      id: this.#next++,
+      id: this.next++,
       order,
       since,
       ...(duration !== undefined && { until: since + duration }),
       struck: 0,
     };
-    this.#active.set(fault.id, fault);
+    this.active.set(fault.id, fault);
     if (duration !== undefined)
-      this.#cancels.set(
+      this.cancels.set(
         fault.id,
         this.clock.after(duration, () => this.remove(fault.id)),
       );
-    this.#tell({ type: 'began', fault });
+    this.tell({ type: 'began', fault });
     return fault;
   }
 
   /** False when there is no such fault (any more). */
   remove(id: number): boolean {
-    const fault = this.#active.get(id);
+    const fault = this.active.get(id);
     if (fault === undefined) return false;
-    this.#active.delete(id);
-    this.#cancels.get(id)?.();
-    this.#cancels.delete(id);
-    this.#tell({ type: 'ended', fault });
+    this.active.delete(id);
+    this.cancels.get(id)?.();
+    this.cancels.delete(id);
+    this.tell({ type: 'ended', fault });
     return true;
   }
 
   clear(): void {
-    for (const id of this.#active.keys()) this.remove(id);
+    for (const id of this.active.keys()) this.remove(id);
   }
 
   list(): readonly ActiveFault[] {
-    return [...this.#active.values()];
+    return [...this.active.values()];
   }
 
   /** Hears of every fault that begins, ends or strikes; returns how to stop. */
   subscribe(listener: (event: FaultEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /**
@@ -99,7 +99,7 @@ export class Faults {
     target: string,
     matches: (order: FaultOrder) => boolean = () => true,
   ): ActiveFault | undefined {
-    for (const fault of this.#active.values()) {
+    for (const fault of this.active.values()) {
       const { share = 1, count = Number.POSITIVE_INFINITY } = fault.order.numbers;
       if (fault.order.kind !== kind || fault.struck >= count || !matches(fault.order)) continue;
       if (share < 1 && this.random.next() >= share) continue;
@@ -112,12 +112,12 @@ export class Faults {
   /** Notes that a fault struck; one that has had all its times ends. */
   hit(fault: ActiveFault, target: string): void {
     fault.struck++;
-    this.#tell({ type: 'struck', fault, target });
+    this.tell({ type: 'struck', fault, target });
     if (fault.struck >= (fault.order.numbers['count'] ?? Number.POSITIVE_INFINITY)) this.remove(fault.id);
   }
 
-  #tell(event: FaultEvent): void {
-    for (const listener of this.#listeners) listener(event);
+  private tell(event: FaultEvent): void {
+    for (const listener of this.listeners) listener(event);
   }
 }
 

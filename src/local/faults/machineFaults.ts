@@ -24,40 +24,45 @@ export interface MachineFaultsOptions {
 const NOTICE = 30_000;
 
 export class MachineFaults {
-  readonly #options: MachineFaultsOptions;
+  private readonly options: MachineFaultsOptions;
   /** Who cannot be heard, by the fault that is to blame. */
-  readonly #silent = new Map<number, ReadonlySet<string>>();
+  private readonly silent = new Map<number, ReadonlySet<string>>();
 
   constructor(options: MachineFaultsOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** Acts on faults that begin and end; returns how to stop. */
   follow(): () => void {
-    const { faults } = this.#options;
+    const { faults } = this.options;
     return faults.subscribe(({ type, fault }) => {
       if (fault.order.kind === 'silent-kubelet') {
-        if (type === 'began') this.#silence(fault);
-        if (type === 'ended') this.#unsilence(fault);
+        if (type === 'began') this.silence(fault);
+        if (type === 'ended') this.unsilence(fault);
       }
-      if (fault.order.kind === 'spot-eviction' && type === 'began') this.#evict(fault);
+      if (fault.order.kind === 'spot-eviction' && type === 'began') this.evict(fault);
     });
   }
 
   isSilent(node: string): boolean {
-    for (const nodes of this.#silent.values()) if (nodes.has(node)) return true;
+    for (const nodes of this.silent.values()) if (nodes.has(node)) return true;
     return false;
   }
 
   /** Whether a machine that has booted will join. */
   joins(vm: LocalVirtualMachine): boolean {
     const facts = { size: vm.size, zone: vm.zone };
-    return !this.#options.faults.strikes('never-join', vm.name, (order) => matchesTexts(order, facts));
+    return !this.options.faults.strikes('never-join', vm.name, (order) => matchesTexts(order, facts));
   }
 
   /** The one that is named, each with the chance that is given, or any one. */
-  #choose<T>(fault: ActiveFault, all: readonly T[], nameOf: (each: T) => string, wanted: string | undefined): T[] {
-    const { random } = this.#options.faults;
+  private choose<T>(
+    fault: ActiveFault,
+    all: readonly T[],
+    nameOf: (each: T) => string,
+    wanted: string | undefined,
+  ): T[] {
+    const { random } = this.options.faults;
     const { share } = fault.order.numbers;
     if (wanted !== undefined) return all.filter((each) => nameOf(each) === wanted);
     if (share !== undefined) return all.filter(() => random.next() < share);
@@ -65,43 +70,43 @@ export class MachineFaults {
     return one === undefined ? [] : [one];
   }
 
-  #silence(fault: ActiveFault): void {
-    const all = [...this.#options.machines()].sort();
-    const chosen = this.#choose(fault, all, (name) => name, fault.order.texts['node']);
-    this.#silent.set(fault.id, new Set(chosen));
-    for (const name of chosen) this.#options.faults.hit(fault, name);
+  private silence(fault: ActiveFault): void {
+    const all = [...this.options.machines()].sort();
+    const chosen = this.choose(fault, all, (name) => name, fault.order.texts['node']);
+    this.silent.set(fault.id, new Set(chosen));
+    for (const name of chosen) this.options.faults.hit(fault, name);
   }
 
   /** What a kubelet says first when it can be heard again. */
-  #unsilence(fault: ActiveFault): void {
-    const nodes = this.#silent.get(fault.id) ?? new Set();
-    this.#silent.delete(fault.id);
-    const { kube, faults } = this.#options;
-    const on = new Set(this.#options.machines());
+  private unsilence(fault: ActiveFault): void {
+    const nodes = this.silent.get(fault.id) ?? new Set();
+    this.silent.delete(fault.id);
+    const { kube, faults } = this.options;
+    const on = new Set(this.options.machines());
     for (const name of nodes) {
       if (!on.has(name) || this.isSilent(name)) continue;
       const status = { conditions: readyConditions(faults.clock.now()) };
-      this.#inBackground(
+      this.inBackground(
         kube.patch(Kinds.Node, { name }, { type: 'strategic', body: { status } }, { subresource: 'status' }),
       );
     }
   }
 
-  #evict(fault: ActiveFault): void {
-    const { faults, arm } = this.#options;
+  private evict(fault: ActiveFault): void {
+    const { faults, arm } = this.options;
     const spot = arm.virtualMachines().filter(({ priority }) => priority === 'Spot');
     const notice = fault.order.numbers['notice'] ?? NOTICE;
-    for (const vm of this.#choose(fault, spot, ({ name }) => name, fault.order.texts['name'])) {
+    for (const vm of this.choose(fault, spot, ({ name }) => name, fault.order.texts['name'])) {
       faults.hit(fault, vm.name);
-      this.#announce(vm, notice);
+      this.announce(vm, notice);
       arm.preempt(vm.name, notice);
     }
     faults.remove(fault.id);
   }
 
   /** AKS shows a scheduled event of the machine as a condition of its node. */
-  #announce(vm: LocalVirtualMachine, notice: number): void {
-    const { kube, faults } = this.#options;
+  private announce(vm: LocalVirtualMachine, notice: number): void {
+    const { kube, faults } = this.options;
     const now = faults.clock.now();
     const condition = {
       type: 'VMEventScheduled',
@@ -113,10 +118,10 @@ export class MachineFaults {
     };
     const ref = { name: vm.computerName.toLowerCase() };
     const body = { status: { conditions: [condition] } };
-    this.#inBackground(kube.patch(Kinds.Node, ref, { type: 'strategic', body }, { subresource: 'status' }));
+    this.inBackground(kube.patch(Kinds.Node, ref, { type: 'strategic', body }, { subresource: 'status' }));
   }
 
-  #inBackground(work: Promise<unknown>): void {
-    ignoreNotFound(work).catch((error: unknown) => this.#options.log.error('a fault could not be shown', { error }));
+  private inBackground(work: Promise<unknown>): void {
+    ignoreNotFound(work).catch((error: unknown) => this.options.log.error('a fault could not be shown', { error }));
   }
 }

@@ -68,23 +68,23 @@ interface MachineState {
  * Ready, keeps its lease and runs the pods that are bound to it; power it off and it falls silent.
  */
 export class Kubelets {
-  readonly #options: KubeletsOptions;
-  readonly #machines = new Map<string, MachineState>();
+  private readonly options: KubeletsOptions;
+  private readonly machines = new Map<string, MachineState>();
   /** When each pod was first seen on its machine. */
-  readonly #seenAt = new Map<string, number>();
+  private readonly seenAt = new Map<string, number>();
   /** Pods, by their uid, whose end was announced. */
-  readonly #ending = new Map<string, string | undefined>();
-  #wakeMachine: (name: string) => void = ignore;
-  #wakePod: (key: string) => void = ignore;
+  private readonly ending = new Map<string, string | undefined>();
+  private wakeMachine: (name: string) => void = ignore;
+  private wakePod: (key: string) => void = ignore;
 
   constructor(options: KubeletsOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   powerOn(machine: Machine, stage: Stage = 'booting'): void {
-    const now = this.#options.clock.now();
-    this.#machines.set(machine.name, { machine, poweredOnAt: now, stage, joinedAt: 0 });
-    this.#wakeMachine(machine.name);
+    const now = this.options.clock.now();
+    this.machines.set(machine.name, { machine, poweredOnAt: now, stage, joinedAt: 0 });
+    this.wakeMachine(machine.name);
   }
 
   /** Goes on with a machine that an earlier process had powered on. */
@@ -94,20 +94,20 @@ export class Kubelets {
 
   /** The machine is gone: its Node goes quiet, and the cloud's node controller removes the Node object. */
   powerOff(name: string): void {
-    this.#machines.delete(name);
-    this.#wakeMachine(name);
+    this.machines.delete(name);
+    this.wakeMachine(name);
   }
 
   /** Plays the kubelet of a Node that is there already: it becomes Ready and runs pods. Does nothing twice. */
   adopt(name: string): void {
-    if (this.#machines.has(name)) return;
-    const now = this.#options.clock.now();
-    this.#machines.set(name, { poweredOnAt: now, stage: 'joined', joinedAt: now });
-    this.#wakeMachine(name);
+    if (this.machines.has(name)) return;
+    const now = this.options.clock.now();
+    this.machines.set(name, { poweredOnAt: now, stage: 'joined', joinedAt: now });
+    this.wakeMachine(name);
   }
 
   controllers(): readonly Controller[] {
-    const { clock, random, log, pods } = this.#options;
+    const { clock, random, log, pods } = this.options;
     return [
       reconciler({
         name: 'local.kubelet.machine',
@@ -118,13 +118,13 @@ export class Kubelets {
         watches: [
           {
             start: (enqueue) => {
-              this.#wakeMachine = enqueue;
-              for (const name of this.#machines.keys()) enqueue(name);
-              return () => (this.#wakeMachine = ignore);
+              this.wakeMachine = enqueue;
+              for (const name of this.machines.keys()) enqueue(name);
+              return () => (this.wakeMachine = ignore);
             },
           },
         ],
-        reconcile: (name) => this.#reconcileMachine(name),
+        reconcile: (name) => this.reconcileMachine(name),
       }),
       reconciler({
         name: 'local.kubelet.pod',
@@ -136,51 +136,51 @@ export class Kubelets {
           watch(pods, ({ object }) => (object.spec?.nodeName ? [keyOf(object)] : [])),
           {
             start: (enqueue) => {
-              this.#wakePod = enqueue;
-              return () => (this.#wakePod = ignore);
+              this.wakePod = enqueue;
+              return () => (this.wakePod = ignore);
             },
           },
         ],
-        reconcile: (key) => this.#reconcilePod(key),
+        reconcile: (key) => this.reconcilePod(key),
       }),
     ];
   }
 
-  async #reconcileMachine(name: string): Promise<ReconcileResult | undefined> {
-    const { clock, kube, pace, pods } = this.#options;
-    const state = this.#machines.get(name);
+  private async reconcileMachine(name: string): Promise<ReconcileResult | undefined> {
+    const { clock, kube, pace, pods } = this.options;
+    const state = this.machines.get(name);
     if (state === undefined) {
       await ignoreMissing(kube.delete(Kinds.Node, { name }));
       await ignoreMissing(kube.delete(Kinds.Lease, { name, namespace: LEASE_NAMESPACE }));
       return undefined;
     }
     const now = clock.now();
-    if (state.stage === 'resuming') state.stage = await this.#stageOf(name);
+    if (state.stage === 'resuming') state.stage = await this.stageOf(name);
     if (state.stage === 'booting') {
       const due = state.poweredOnAt + pace.boot;
       if (now < due) return { requeueAfter: due - now };
-      if (state.machine) await this.#join(state.machine);
+      if (state.machine) await this.join(state.machine);
       state.stage = 'joined';
       state.joinedAt = now;
     }
     if (state.stage === 'joined') {
       const due = state.joinedAt + pace.ready;
       if (now < due) return { requeueAfter: due - now };
-      await this.#becomeReady(name);
+      await this.becomeReady(name);
       state.stage = 'ready';
     }
-    await this.#renewLease(name, !state.isAwake);
+    await this.renewLease(name, !state.isAwake);
     if (!state.isAwake) {
       state.isAwake = true;
-      for (const pod of pods.store.byIndex('spec.nodeName', name)) this.#wakePod(keyOf(pod));
+      for (const pod of pods.store.byIndex('spec.nodeName', name)) this.wakePod(keyOf(pod));
     }
-    return { requeueAfter: this.#options.leasePeriod ?? DEFAULT_LEASE_PERIOD };
+    return { requeueAfter: this.options.leasePeriod ?? DEFAULT_LEASE_PERIOD };
   }
 
   /** How far a machine had come, by what its Node says. */
-  async #stageOf(name: string): Promise<Stage> {
+  private async stageOf(name: string): Promise<Stage> {
     try {
-      const { status } = await this.#options.kube.get(Kinds.Node, { name });
+      const { status } = await this.options.kube.get(Kinds.Node, { name });
       const isReady = status?.conditions?.some(
         (condition) => condition.type === 'Ready' && condition.status === 'True',
       );
@@ -191,17 +191,17 @@ export class Kubelets {
     }
   }
 
-  async #join(machine: Machine): Promise<void> {
+  private async join(machine: Machine): Promise<void> {
     try {
-      await this.#options.kube.create(Kinds.Node, nodeObject(machine, this.#options.clock.now()));
+      await this.options.kube.create(Kinds.Node, nodeObject(machine, this.options.clock.now()));
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;
     }
-    this.#sayOfNode(machine.name, nodeStarted(machine.name));
+    this.sayOfNode(machine.name, nodeStarted(machine.name));
   }
 
-  async #becomeReady(name: string): Promise<void> {
-    const { kube, clock } = this.#options;
+  private async becomeReady(name: string): Promise<void> {
+    const { kube, clock } = this.options;
     const ref = { name };
     const status = { conditions: [...readyConditions(clock.now()), ...problemConditions(clock.now())] };
     await kube.patch(Kinds.Node, ref, { type: 'strategic', body: { status } }, { subresource: 'status' });
@@ -211,12 +211,12 @@ export class Kubelets {
     const taints = (node.spec?.taints ?? []).filter(({ key, effect }) => key !== taint.key || effect !== taint.effect);
     const resourceVersion = node.metadata.resourceVersion;
     await kube.patch(Kinds.Node, ref, { type: 'merge', body: { metadata: { resourceVersion }, spec: { taints } } });
-    this.#sayOfNode(name, [nodeBecame(name, 'NodeReady')]);
+    this.sayOfNode(name, [nodeBecame(name, 'NodeReady')]);
   }
 
   /** Most machines that renew for the first time have just come, and have no lease yet. */
-  async #renewLease(name: string, isFirst: boolean): Promise<void> {
-    const { kube, clock } = this.#options;
+  private async renewLease(name: string, isFirst: boolean): Promise<void> {
+    const { kube, clock } = this.options;
     const renewTime = microTimestamp(clock.now());
     const ref = { name, namespace: LEASE_NAMESPACE };
     const spec: Lease['spec'] = { holderIdentity: name, leaseDurationSeconds: LEASE_DURATION_SECONDS, renewTime };
@@ -231,41 +231,41 @@ export class Kubelets {
     }
   }
 
-  async #reconcilePod(key: string): Promise<ReconcileResult | undefined> {
-    const { clock, pace, pods } = this.#options;
+  private async reconcilePod(key: string): Promise<ReconcileResult | undefined> {
+    const { clock, pace, pods } = this.options;
     const ref = refOf(key);
     const pod = pods.store.get(ref);
-    const state = this.#machines.get(pod?.spec?.nodeName ?? '');
+    const state = this.machines.get(pod?.spec?.nodeName ?? '');
     if (pod === undefined || state === undefined || state.stage !== 'ready') {
       if (pod === undefined) {
-        this.#seenAt.delete(key);
-        this.#ending.delete(key);
+        this.seenAt.delete(key);
+        this.ending.delete(key);
       }
       return undefined;
     }
     const now = clock.now();
-    if (pod.metadata.deletionTimestamp) return this.#endPod(key, pod, now);
+    if (pod.metadata.deletionTimestamp) return this.endPod(key, pod, now);
     const { phase, containerStatuses = [] } = pod.status ?? {};
-    if (phase === 'Running') return this.#readyPod(pod, now);
+    if (phase === 'Running') return this.readyPod(pod, now);
     if (phase !== 'Pending') return undefined;
-    const seenAt = this.#seenAt.get(key) ?? now;
-    this.#seenAt.set(key, seenAt);
+    const seenAt = this.seenAt.get(key) ?? now;
+    this.seenAt.set(key, seenAt);
     const hostIP = state.machine?.address ?? machineAddress(pod.spec?.nodeName ?? '');
     const due = seenAt + pace.podStart * (1 + (pod.spec?.initContainers ?? []).length);
-    const wait = now < due ? due - now : this.#options.volumesReady?.(pod) === false ? VOLUME_WAIT : 0;
+    const wait = now < due ? due - now : this.options.volumesReady?.(pod) === false ? VOLUME_WAIT : 0;
     if (wait > 0) {
       // A pod that runs at once has nothing to tell of before.
-      if (containerStatuses.length === 0) await this.#report(pod, creatingStatus(pod, timestamp(now), { hostIP }));
+      if (containerStatuses.length === 0) await this.report(pod, creatingStatus(pod, timestamp(now), { hostIP }));
       return { requeueAfter: wait };
     }
-    const podIP = pod.spec?.hostNetwork === true ? hostIP : this.#addressOf(pod);
-    await this.#report(pod, runningStatus(pod, timestamp(now), { hostIP, podIP }, readinessDelay(pod) === 0));
-    this.#say(pod, started(pod));
+    const podIP = pod.spec?.hostNetwork === true ? hostIP : this.addressOf(pod);
+    await this.report(pod, runningStatus(pod, timestamp(now), { hostIP, podIP }, readinessDelay(pod) === 0));
+    this.say(pod, started(pod));
     return undefined;
   }
 
   /** Waits for the probes of a pod whose containers run. */
-  async #readyPod(pod: Pod, now: number): Promise<ReconcileResult | undefined> {
+  private async readyPod(pod: Pod, now: number): Promise<ReconcileResult | undefined> {
     const statuses = pod.status?.containerStatuses ?? [];
     const delay = readinessDelay(pod);
     const isWaiting = statuses.some(({ ready, state }) => !ready && state?.running !== undefined);
@@ -278,55 +278,54 @@ export class Kubelets {
       return undefined;
     const due = Math.max(...statuses.map(({ state }) => Date.parse(state?.running?.startedAt ?? ''))) + delay;
     if (now < due) return { requeueAfter: due - now };
-    await this.#report(pod, readyStatus(pod, timestamp(now)));
+    await this.report(pod, readyStatus(pod, timestamp(now)));
     return undefined;
   }
 
   /** Lets the containers of a deleted pod end, within its grace period. */
-  async #endPod(key: string, pod: Pod, now: number): Promise<ReconcileResult | undefined> {
-    const { kube, pace } = this.#options;
+  private async endPod(key: string, pod: Pod, now: number): Promise<ReconcileResult | undefined> {
+    const { kube, pace } = this.options;
     const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
     const asked = Date.parse(pod.metadata.deletionTimestamp ?? '') - grace;
     const due = asked + Math.min(grace, preStopDelay(pod) + stopDelay(pod, pace.podStop));
     const isOver = pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
     if (!isOver && now < due) {
-      if (this.#ending.get(key) !== pod.metadata.uid) this.#say(pod, killing(pod));
-      this.#ending.set(key, pod.metadata.uid);
+      if (this.ending.get(key) !== pod.metadata.uid) this.say(pod, killing(pod));
+      this.ending.set(key, pod.metadata.uid);
       return { requeueAfter: due - now };
     }
-    this.#seenAt.delete(key);
-    this.#ending.delete(key);
+    this.seenAt.delete(key);
+    this.ending.delete(key);
     // Whoever holds a finalizer on the pod wants to know how it ended.
-    if (!isOver && (pod.metadata.finalizers ?? []).length > 0)
-      await this.#report(pod, endedStatus(pod, timestamp(now)));
+    if (!isOver && (pod.metadata.finalizers ?? []).length > 0) await this.report(pod, endedStatus(pod, timestamp(now)));
     const preconditions = pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid };
     await ignoreMissing(kube.delete(Kinds.Pod, refOf(key), { gracePeriodSeconds: 0, preconditions }));
     return undefined;
   }
 
-  async #report(pod: Pod, status: Pod['status']): Promise<void> {
+  private async report(pod: Pod, status: Pod['status']): Promise<void> {
     const patch = { type: 'strategic' as const, body: { status } };
-    await ignoreMissing(this.#options.kube.patch(Kinds.Pod, refOf(keyOf(pod)), patch, { subresource: 'status' }));
+    await ignoreMissing(this.options.kube.patch(Kinds.Pod, refOf(keyOf(pod)), patch, { subresource: 'status' }));
   }
 
-  #addressOf(pod: Pod): string {
+  private addressOf(pod: Pod): string {
     const { uid, name } = pod.metadata;
     const isTaken = (address: string): boolean =>
-      this.#options.podsAt?.(address).some(({ metadata }) => metadata.uid !== uid) ?? false;
+      this.options.podsAt?.(address).some(({ metadata }) => metadata.uid !== uid) ?? false;
     return podAddress(uid ?? name, isTaken);
   }
 
-  #say(pod: Pod, events: readonly Saying[]): void {
-    this.#publish(Kinds.Pod, pod, events);
+  private say(pod: Pod, events: readonly Saying[]): void {
+    this.publish(Kinds.Pod, pod, events);
   }
 
   /** A kubelet calls its Node by name where others use the UID. */
-  #sayOfNode(name: string, events: readonly Saying[]): void {
-    this.#publish(Kinds.Node, { metadata: { name, uid: name } }, events);
+  private sayOfNode(name: string, events: readonly Saying[]): void {
+    this.publish(Kinds.Node, { metadata: { name, uid: name } }, events);
   }
 
-  #publish(kind: ResourceKind<KubeObject>, object: KubeObject, events: readonly Saying[]): void {
-    this.#options.events?.publish(
+  private publish(kind: ResourceKind<KubeObject>, object: KubeObject, events: readonly Saying[]): void {
+    this.options.events?.publish(
       ...events.map(([reason, message]) => ({
         kind,
         object,

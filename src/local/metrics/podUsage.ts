@@ -39,14 +39,14 @@ const AT_WORK = { cpu: 0.9, memory: 0.8 };
 const LEAST = { cpu: 1, memory: 8 * 2 ** 20 };
 
 export class PodUsage {
-  readonly #options: PodUsageOptions;
-  readonly #shares = new Map<string, Usage | undefined>();
-  readonly #now: number;
+  private readonly options: PodUsageOptions;
+  private readonly shares = new Map<string, Usage | undefined>();
+  private readonly now: number;
 
   /** For one moment: shares are kept, so that asking for every pod costs each workload once. */
   constructor(options: PodUsageOptions, now: number) {
-    this.#options = options;
-    this.#now = now;
+    this.options = options;
+    this.now = now;
   }
 
   /** By container name; only containers that run. */
@@ -56,7 +56,7 @@ export class PodUsage {
       (pod.status?.containerStatuses ?? []).filter(({ state }) => state?.running).map(({ name }) => name),
     );
     const asked = new Map(containers.map(({ name, resources }) => [name, asUsage(resources?.requests)]));
-    const share = isReady(pod) ? this.#share(pod) : undefined;
+    const share = isReady(pod) ? this.share(pod) : undefined;
     const found = new Map<string, Usage>();
     for (const name of running) {
       const own = asked.get(name);
@@ -66,19 +66,19 @@ export class PodUsage {
   }
 
   /** One ready pod's part of the load of its workload; undefined when nobody says what load there is. */
-  #share(pod: Pod): Usage | undefined {
-    const workload = this.#workloadOf(pod);
+  private share(pod: Pod): Usage | undefined {
+    const workload = this.workloadOf(pod);
     if (!workload) return undefined;
     const uid = workload.object.metadata.uid ?? '';
-    if (!this.#shares.has(uid)) this.#shares.set(uid, this.#shareOf(workload));
-    return this.#shares.get(uid);
+    if (!this.shares.has(uid)) this.shares.set(uid, this.shareOf(workload));
+    return this.shares.get(uid);
   }
 
-  #shareOf(workload: Workload): Usage | undefined {
+  private shareOf(workload: Workload): Usage | undefined {
     const { metadata } = workload.object;
-    const text = metadata.annotations?.[LOAD] ?? this.#loadOfAutoscaler(workload);
-    const load = text && loadAt(text, Date.parse(metadata.creationTimestamp ?? ''), this.#now);
-    const { pods, replicaSets } = this.#options;
+    const text = metadata.annotations?.[LOAD] ?? this.loadOfAutoscaler(workload);
+    const load = text && loadAt(text, Date.parse(metadata.creationTimestamp ?? ''), this.now);
+    const { pods, replicaSets } = this.options;
     const uid = metadata.uid ?? '';
     const owners = [uid, ...replicaSets.store.byIndex(BY_CONTROLLER, uid).map(({ metadata }) => metadata.uid ?? '')];
     const ready = owners
@@ -88,9 +88,9 @@ export class PodUsage {
     return { cpu: (load * 1000) / ready, memory: (load * GIBIBYTE) / ready };
   }
 
-  #workloadOf(pod: Pod): Workload | undefined {
+  private workloadOf(pod: Pod): Workload | undefined {
     const { namespace } = pod.metadata;
-    const { replicaSets, deployments, statefulSets } = this.#options;
+    const { replicaSets, deployments, statefulSets } = this.options;
     const named = (kind: string, object: KubeObject | undefined): Workload | undefined => object && { kind, object };
     const owner = controllerOf(pod);
     if (owner?.kind === 'StatefulSet')
@@ -102,9 +102,9 @@ export class PodUsage {
     return named(above.kind, deployments.store.get({ name: above.name, namespace }));
   }
 
-  #loadOfAutoscaler({ kind, object }: Workload): string | undefined {
+  private loadOfAutoscaler({ kind, object }: Workload): string | undefined {
     const { name, namespace } = object.metadata;
-    for (const { metadata, spec } of this.#options.autoscalers.store.list()) {
+    for (const { metadata, spec } of this.options.autoscalers.store.list()) {
       const target = spec?.scaleTargetRef;
       if (metadata.namespace === namespace && target?.kind === kind && target.name === name) {
         return metadata.annotations?.[LOAD];

@@ -23,7 +23,7 @@ function stateOf({ ready, lost }: ZoneCount): ZoneState {
 }
 
 export class ZoneDisruption {
-  readonly #lastAt = new Map<string, number>();
+  private readonly lastAt = new Map<string, number>();
 
   /** Milliseconds until pods may be driven from a node of the zone; 0 spends the turn; undefined: not as things are. */
   wait(zone: string, zones: ReadonlyMap<string, ZoneCount>, now: number): number | undefined {
@@ -31,9 +31,9 @@ export class ZoneDisruption {
     const count = zones.get(zone) ?? { ready: 0, lost: 1 };
     const isPartial = stateOf(count) === 'partial';
     if (isPartial && count.ready + count.lost <= LARGE_ZONE) return undefined;
-    const due = (this.#lastAt.get(zone) ?? Number.NEGATIVE_INFINITY) + (isPartial ? REDUCED_GAP : USUAL_GAP);
+    const due = (this.lastAt.get(zone) ?? Number.NEGATIVE_INFINITY) + (isPartial ? REDUCED_GAP : USUAL_GAP);
     if (due > now) return due - now;
-    this.#lastAt.set(zone, now);
+    this.lastAt.set(zone, now);
     return 0;
   }
 }

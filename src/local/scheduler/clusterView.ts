@@ -19,84 +19,84 @@ interface Placed {
 }
 
 export class ClusterView {
-  readonly #nodes = new Map<string, NodeInfo>();
-  readonly #placed = new Map<string, Placed>();
+  private readonly nodeInfos = new Map<string, NodeInfo>();
+  private readonly placed = new Map<string, Placed>();
   /** Pods whose node is not there (any more, or yet), by the node's name. */
-  readonly #strays = new Map<string, Map<string, PodInfo>>();
-  readonly #groups = new Map<string, PodGroup>();
-  #sorted: readonly NodeInfo[] | undefined;
+  private readonly strays = new Map<string, Map<string, PodInfo>>();
+  private readonly groupedNodes = new Map<string, PodGroup>();
+  private sorted: readonly NodeInfo[] | undefined;
 
   /** By name. */
   get nodes(): readonly NodeInfo[] {
-    this.#sorted ??= [...this.#nodes.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
-    return this.#sorted;
+    this.sorted ??= [...this.nodeInfos.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
+    return this.sorted;
   }
 
   node(name: string): NodeInfo | undefined {
-    return this.#nodes.get(name);
+    return this.nodeInfos.get(name);
   }
 
   get groups(): Iterable<PodGroup> {
-    return this.#groups.values();
+    return this.groupedNodes.values();
   }
 
   setNode(node: Node): void {
     const { name } = node.metadata;
-    const known = this.#nodes.get(name);
+    const known = this.nodeInfos.get(name);
     if (known) {
       known.update(node);
       return;
     }
     const info = new NodeInfo(node);
-    for (const pod of this.#strays.get(name)?.values() ?? []) info.add(pod);
-    this.#strays.delete(name);
-    this.#nodes.set(name, info);
-    this.#sorted = undefined;
+    for (const pod of this.strays.get(name)?.values() ?? []) info.add(pod);
+    this.strays.delete(name);
+    this.nodeInfos.set(name, info);
+    this.sorted = undefined;
   }
 
   removeNode(name: string): void {
-    const known = this.#nodes.get(name);
+    const known = this.nodeInfos.get(name);
     if (!known) return;
-    if (known.pods.size > 0) this.#strays.set(name, new Map(known.pods));
-    this.#nodes.delete(name);
-    this.#sorted = undefined;
+    if (known.pods.size > 0) this.strays.set(name, new Map(known.pods));
+    this.nodeInfos.delete(name);
+    this.sorted = undefined;
   }
 
   /** Where a pod is, if anywhere. */
   placeOf(key: string): string | undefined {
-    return this.#placed.get(key)?.node;
+    return this.placed.get(key)?.node;
   }
 
   place(info: PodInfo, node: string): void {
-    const before = this.#placed.get(info.key);
+    const before = this.placed.get(info.key);
     if (before && before.node === node && before.info.shape === info.shape && before.info.group === info.group) return;
     if (before) this.remove(info.key);
-    this.#placed.set(info.key, { info, node });
-    const known = this.#nodes.get(node);
+    this.placed.set(info.key, { info, node });
+    const known = this.nodeInfos.get(node);
     if (known) known.add(info);
     else {
-      const strays = this.#strays.get(node) ?? new Map<string, PodInfo>();
-      this.#strays.set(node, strays.set(info.key, info));
+      const strays = this.strays.get(node) ?? new Map<string, PodInfo>();
+      this.strays.set(node, strays.set(info.key, info));
     }
-    const group = this.#groups.get(info.group) ?? { sample: info.pod, nodes: new Map<string, number>() };
-    this.#groups.set(info.group, group);
+    const group = this.groupedNodes.get(info.group) ?? { sample: info.pod, nodes: new Map<string, number>() };
+    this.groupedNodes.set(info.group, group);
     group.nodes.set(node, (group.nodes.get(node) ?? 0) + 1);
   }
 
   /** True when the pod was there. */
   remove(key: string): boolean {
-    const placed = this.#placed.get(key);
+    const placed = this.placed.get(key);
     if (!placed) return false;
     const { info, node } = placed;
-    this.#placed.delete(key);
-    this.#nodes.get(node)?.remove(info);
-    const strays = this.#strays.get(node);
-    if (strays?.delete(key) && strays.size === 0) this.#strays.delete(node);
-    const group = this.#groups.get(info.group);
+    this.placed.delete(key);
+    this.nodeInfos.get(node)?.remove(info);
+    const strays = this.strays.get(node);
+    if (strays?.delete(key) && strays.size === 0) this.strays.delete(node);
+    const group = this.groupedNodes.get(info.group);
     const left = (group?.nodes.get(node) ?? 0) - 1;
     if (left > 0) group?.nodes.set(node, left);
     else group?.nodes.delete(node);
-    if (group?.nodes.size === 0) this.#groups.delete(info.group);
+    if (group?.nodes.size === 0) this.groupedNodes.delete(info.group);
     return true;
   }
 

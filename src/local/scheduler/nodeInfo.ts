@@ -15,7 +15,7 @@ export class NodeInfo {
   readonly pods = new Map<string, PodInfo>();
   /** How many pods here use each persistent volume claim. */
   readonly claims = new Map<string, number>();
-  #withPorts = 0;
+  private withPorts = 0;
 
   constructor(node: Node) {
     this.name = node.metadata.name;
@@ -31,7 +31,7 @@ export class NodeInfo {
   }
 
   get hasPorts(): boolean {
-    return this.#withPorts > 0;
+    return this.withPorts > 0;
   }
 
   free(resource: string): number {
@@ -40,16 +40,16 @@ export class NodeInfo {
 
   add(info: PodInfo): void {
     this.pods.set(info.key, info);
-    this.#count(info, 1);
+    this.count(info, 1);
   }
 
   remove(info: PodInfo): void {
-    if (this.pods.delete(info.key)) this.#count(info, -1);
+    if (this.pods.delete(info.key)) this.count(info, -1);
   }
 
-  #count(info: PodInfo, sign: 1 | -1): void {
+  private count(info: PodInfo, sign: 1 | -1): void {
     for (const [name, amount] of info.requested) this.used[name] = (this.used[name] ?? 0) + sign * amount;
-    if (info.ports.length > 0) this.#withPorts += sign;
+    if (info.ports.length > 0) this.withPorts += sign;
     for (const claim of info.claims) {
       const count = (this.claims.get(claim) ?? 0) + sign;
       if (count > 0) this.claims.set(claim, count);

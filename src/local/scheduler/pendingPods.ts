@@ -20,64 +20,64 @@ function byUrgency(left: PodInfo, right: PodInfo): number {
 }
 
 export class PendingPods {
-  readonly #waiting = new Map<string, PodInfo>();
-  readonly #awake = new Set<string>();
-  readonly #sociable = new Set<string>();
-  readonly #withClaims = new Set<string>();
+  private readonly waiting = new Map<string, PodInfo>();
+  private readonly awake = new Set<string>();
+  private readonly sociable = new Set<string>();
+  private readonly withClaims = new Set<string>();
 
   get size(): number {
-    return this.#waiting.size;
+    return this.waiting.size;
   }
 
   get hasWork(): boolean {
-    return this.#awake.size > 0;
+    return this.awake.size > 0;
   }
 
   /** A pod that changed in what decides where it fits is tried again; one that did not, rests on. */
   set(info: PodInfo): void {
-    const before = this.#waiting.get(info.key);
-    this.#waiting.set(info.key, info);
-    if (isSociable(info)) this.#sociable.add(info.key);
-    if (info.claims.length > 0) this.#withClaims.add(info.key);
-    if (before?.shape !== info.shape || before.pod.metadata.uid !== info.pod.metadata.uid) this.#awake.add(info.key);
+    const before = this.waiting.get(info.key);
+    this.waiting.set(info.key, info);
+    if (isSociable(info)) this.sociable.add(info.key);
+    if (info.claims.length > 0) this.withClaims.add(info.key);
+    if (before?.shape !== info.shape || before.pod.metadata.uid !== info.pod.metadata.uid) this.awake.add(info.key);
   }
 
   delete(key: string): void {
-    this.#waiting.delete(key);
-    this.#awake.delete(key);
-    this.#sociable.delete(key);
-    this.#withClaims.delete(key);
+    this.waiting.delete(key);
+    this.awake.delete(key);
+    this.sociable.delete(key);
+    this.withClaims.delete(key);
   }
 
   get(pod: string): PodInfo | undefined {
-    return this.#waiting.get(pod);
+    return this.waiting.get(pod);
   }
 
   wake(key: string): void {
-    if (this.#waiting.has(key)) this.#awake.add(key);
+    if (this.waiting.has(key)) this.awake.add(key);
   }
 
   wakeAll(): void {
-    for (const key of this.#waiting.keys()) this.#awake.add(key);
+    for (const key of this.waiting.keys()) this.awake.add(key);
   }
 
   wakeSociable(): void {
-    for (const key of this.#sociable) this.#awake.add(key);
+    for (const key of this.sociable) this.awake.add(key);
   }
 
   wakeWithClaims(): void {
-    for (const key of this.#withClaims) this.#awake.add(key);
+    for (const key of this.withClaims) this.awake.add(key);
   }
 
   /** Those to try now; they rest afterwards unless woken again. */
   take(): PodInfo[] {
-    const taken = [...this.#awake].flatMap((key) => this.#waiting.get(key) ?? []);
-    this.#awake.clear();
+    const taken = [...this.awake].flatMap((key) => this.waiting.get(key) ?? []);
+    this.awake.clear();
     return taken.sort(byUrgency);
   }
 
   isSociable(info: PodInfo): boolean {
-    return this.#sociable.has(info.key);
+    return this.sociable.has(info.key);
   }
 }
 

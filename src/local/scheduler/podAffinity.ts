@@ -10,7 +10,7 @@ import type { NodeInfo } from './nodeInfo.ts';
 /** How many matching pods each domain of a topology key holds. */
 class DomainCounts {
   readonly topologyKey: string;
-  readonly #counts = new Map<string, number>();
+  private readonly counts = new Map<string, number>();
   total = 0;
 
   constructor(topologyKey: string) {
@@ -20,77 +20,77 @@ class DomainCounts {
   add(node: NodeInfo, count: number): void {
     const domain = node.labels[this.topologyKey];
     if (domain === undefined) return;
-    this.#counts.set(domain, (this.#counts.get(domain) ?? 0) + count);
+    this.counts.set(domain, (this.counts.get(domain) ?? 0) + count);
     this.total += count;
   }
 
   at(node: NodeInfo): number {
     const domain = node.labels[this.topologyKey];
-    return domain === undefined ? 0 : (this.#counts.get(domain) ?? 0);
+    return domain === undefined ? 0 : (this.counts.get(domain) ?? 0);
   }
 }
 
 export const UNMET_AFFINITY = "node(s) didn't match pod affinity rules";
 
 export class PodAffinity {
-  readonly #pod: Pod;
-  readonly #labelsOf: NamespaceLabels;
-  readonly #attracts: readonly PodAffinityTerm[];
-  readonly #repels: readonly PodAffinityTerm[];
-  readonly #affinity: readonly DomainCounts[];
-  readonly #antiAffinity: readonly DomainCounts[];
+  private readonly pod: Pod;
+  private readonly labelsOf: NamespaceLabels;
+  private readonly attracts: readonly PodAffinityTerm[];
+  private readonly repels: readonly PodAffinityTerm[];
+  private readonly affinity: readonly DomainCounts[];
+  private readonly antiAffinity: readonly DomainCounts[];
   /** Where pods are whose own anti-affinity does not want this one, by topology key. */
-  readonly #repelledBy = new Map<string, DomainCounts>();
+  private readonly repelledBy = new Map<string, DomainCounts>();
   /** Weight times count, by topology key: positive attracts. */
-  readonly #preference = new Map<string, DomainCounts>();
+  private readonly weights = new Map<string, DomainCounts>();
 
   constructor(pod: Pod, view: ClusterView, labelsOf: NamespaceLabels) {
-    this.#pod = pod;
-    this.#labelsOf = labelsOf;
-    this.#attracts = affinityTerms(pod, 'podAffinity');
-    this.#repels = affinityTerms(pod, 'podAntiAffinity');
-    this.#affinity = this.#attracts.map(({ topologyKey }) => new DomainCounts(topologyKey));
-    this.#antiAffinity = this.#repels.map(({ topologyKey }) => new DomainCounts(topologyKey));
-    for (const group of view.groups) this.#addGroup(group, view);
+    this.pod = pod;
+    this.labelsOf = labelsOf;
+    this.attracts = affinityTerms(pod, 'podAffinity');
+    this.repels = affinityTerms(pod, 'podAntiAffinity');
+    this.affinity = this.attracts.map(({ topologyKey }) => new DomainCounts(topologyKey));
+    this.antiAffinity = this.repels.map(({ topologyKey }) => new DomainCounts(topologyKey));
+    for (const group of view.groups) this.addGroup(group, view);
   }
 
   /** The pod `placed` has just been put on `node`. */
   add(placed: Pod, node: NodeInfo): void {
-    this.#count(placed, (counts, weight) => counts.add(node, weight));
+    this.count(placed, (counts, weight) => counts.add(node, weight));
   }
 
   complaint(node: NodeInfo): string | undefined {
-    if (!this.#isAttracted(node)) return UNMET_AFFINITY;
-    if (this.#antiAffinity.some((counts) => counts.at(node) > 0)) return "node(s) didn't match pod anti-affinity rules";
-    for (const counts of this.#repelledBy.values()) {
+    if (!this.isAttracted(node)) return UNMET_AFFINITY;
+    if (this.antiAffinity.some((counts) => counts.at(node) > 0)) return "node(s) didn't match pod anti-affinity rules";
+    for (const counts of this.repelledBy.values()) {
       if (counts.at(node) > 0) return "node(s) didn't satisfy existing pods anti-affinity rules";
     }
     return undefined;
   }
 
-  #isAttracted(node: NodeInfo): boolean {
-    if (this.#affinity.some(({ topologyKey }) => node.labels[topologyKey] === undefined)) return false;
-    if (this.#affinity.every((counts) => counts.at(node) > 0)) return true;
+  private isAttracted(node: NodeInfo): boolean {
+    if (this.affinity.some(({ topologyKey }) => node.labels[topologyKey] === undefined)) return false;
+    if (this.affinity.every((counts) => counts.at(node) > 0)) return true;
     // The first pod of a group that selects itself may go anywhere.
     return (
-      this.#affinity.every(({ total }) => total === 0) &&
-      this.#attracts.every((term) => matchesTerm(term, this.#pod, this.#pod, this.#labelsOf))
+      this.affinity.every(({ total }) => total === 0) &&
+      this.attracts.every((term) => matchesTerm(term, this.pod, this.pod, this.labelsOf))
     );
   }
 
   get hasPreference(): boolean {
-    return this.#preference.size > 0;
+    return this.weights.size > 0;
   }
 
   /** The sum of the weights that speak for the node. */
   preference(node: NodeInfo): number {
     let sum = 0;
-    for (const counts of this.#preference.values()) sum += counts.at(node);
+    for (const counts of this.weights.values()) sum += counts.at(node);
     return sum;
   }
 
-  #addGroup(group: PodGroup, view: ClusterView): void {
-    this.#count(group.sample, (counts, weight) => {
+  private addGroup(group: PodGroup, view: ClusterView): void {
+    this.count(group.sample, (counts, weight) => {
       for (const [name, count] of group.nodes) {
         const node = view.node(name);
         if (node) counts.add(node, weight * count);
@@ -99,30 +99,30 @@ export class PodAffinity {
   }
 
   /** Calls `add` for every count that a pod like `other` belongs to. */
-  #count(other: Pod, add: (counts: DomainCounts, weight: number) => void): void {
-    const labelsOf = this.#labelsOf;
-    const pod = this.#pod;
-    if (this.#attracts.length > 0 && this.#attracts.every((term) => matchesTerm(term, pod, other, labelsOf))) {
-      for (const counts of this.#affinity) add(counts, 1);
+  private count(other: Pod, add: (counts: DomainCounts, weight: number) => void): void {
+    const labelsOf = this.labelsOf;
+    const pod = this.pod;
+    if (this.attracts.length > 0 && this.attracts.every((term) => matchesTerm(term, pod, other, labelsOf))) {
+      for (const counts of this.affinity) add(counts, 1);
     }
-    this.#repels.forEach((term, index) => {
-      const counts = this.#antiAffinity[index];
+    this.repels.forEach((term, index) => {
+      const counts = this.antiAffinity[index];
       if (counts && matchesTerm(term, pod, other, labelsOf)) add(counts, 1);
     });
     for (const term of affinityTerms(other, 'podAntiAffinity')) {
-      if (matchesTerm(term, other, pod, labelsOf)) add(domain(this.#repelledBy, term.topologyKey), 1);
+      if (matchesTerm(term, other, pod, labelsOf)) add(domain(this.repelledBy, term.topologyKey), 1);
     }
     for (const [owner, candidate] of [
       [pod, other],
       [other, pod],
     ] as const) {
       for (const { weight, term } of preferredTerms(owner)) {
-        if (matchesTerm(term, owner, candidate, labelsOf)) add(domain(this.#preference, term.topologyKey), weight);
+        if (matchesTerm(term, owner, candidate, labelsOf)) add(domain(this.weights, term.topologyKey), weight);
       }
     }
     // A pod that must be near this one pulls it, too, with the weight that kube-scheduler gives such a wish.
     for (const term of affinityTerms(other, 'podAffinity')) {
-      if (matchesTerm(term, other, pod, labelsOf)) add(domain(this.#preference, term.topologyKey), 1);
+      if (matchesTerm(term, other, pod, labelsOf)) add(domain(this.weights, term.topologyKey), 1);
     }
   }
 }

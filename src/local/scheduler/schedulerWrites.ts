@@ -29,27 +29,27 @@ interface Waiting {
 }
 
 export class SchedulerWrites {
-  readonly #options: SchedulerWritesOptions;
-  readonly #reportedAt = new Map<string, number>();
+  private readonly options: SchedulerWritesOptions;
+  private readonly reportedAt = new Map<string, number>();
   /** Pods that wait for their claims, by pod. */
-  readonly #waiting = new Map<string, Waiting>();
+  private readonly waiting = new Map<string, Waiting>();
 
   constructor(options: SchedulerWritesOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /** Gives the pod its node, after its claims have their volumes there; false when it cannot have it any more. */
   async bind(pod: Pod, node: string, unbound: readonly PersistentVolumeClaim[], signal: AbortSignal): Promise<boolean> {
-    if (unbound.length > 0 && !(await this.#provision(pod, node, unbound))) return false;
-    return this.#bindNow(pod, node, signal);
+    if (unbound.length > 0 && !(await this.provision(pod, node, unbound))) return false;
+    return this.bindNow(pod, node, signal);
   }
 
-  async #provision(pod: Pod, node: string, unbound: readonly PersistentVolumeClaim[]): Promise<boolean> {
-    const { kube, clock } = this.#options;
+  private async provision(pod: Pod, node: string, unbound: readonly PersistentVolumeClaim[]): Promise<boolean> {
+    const { kube, clock } = this.options;
     const key = keyOf(pod);
     const open = new Set(unbound.map(keyOf));
-    const ready = new Promise<boolean>((resolve) => this.#waiting.set(key, { open, done: resolve }));
-    const cancel = clock.after(BIND_TIMEOUT, () => this.#settle(key, false));
+    const ready = new Promise<boolean>((resolve) => this.waiting.set(key, { open, done: resolve }));
+    const cancel = clock.after(BIND_TIMEOUT, () => this.settle(key, false));
     try {
       for (const { metadata } of unbound) {
         const ref = { name: metadata.name, namespace: metadata.namespace };
@@ -62,29 +62,29 @@ export class SchedulerWrites {
       throw error;
     } finally {
       cancel();
-      this.#waiting.delete(key);
+      this.waiting.delete(key);
     }
   }
 
   onClaim(claim: PersistentVolumeClaim): void {
     if (!isBound(claim)) return;
-    for (const [key, waiting] of this.#waiting) {
-      if (waiting.open.delete(keyOf(claim)) && waiting.open.size === 0) this.#settle(key, true);
+    for (const [key, waiting] of this.waiting) {
+      if (waiting.open.delete(keyOf(claim)) && waiting.open.size === 0) this.settle(key, true);
     }
   }
 
   forget(pod: Pod): void {
-    this.#reportedAt.delete(pod.metadata.uid ?? '');
-    this.#settle(keyOf(pod), false);
+    this.reportedAt.delete(pod.metadata.uid ?? '');
+    this.settle(keyOf(pod), false);
   }
 
-  #settle(key: string, ready: boolean): void {
-    this.#waiting.get(key)?.done(ready);
-    this.#waiting.delete(key);
+  private settle(key: string, ready: boolean): void {
+    this.waiting.get(key)?.done(ready);
+    this.waiting.delete(key);
   }
 
-  async #bindNow(pod: Pod, node: string, signal: AbortSignal): Promise<boolean> {
-    const { kube, events } = this.#options;
+  private async bindNow(pod: Pod, node: string, signal: AbortSignal): Promise<boolean> {
+    const { kube, events } = this.options;
     try {
       await kube.bind({ name: pod.metadata.name, namespace: pod.metadata.namespace }, node, { signal });
     } catch (error) {
@@ -104,14 +104,14 @@ export class SchedulerWrites {
 
   /** Always false: nothing was bound. */
   async reportUnschedulable(pod: Pod, message: string, how: 'tried' | 'repeated' = 'tried'): Promise<boolean> {
-    const { clock, events } = this.#options;
+    const { clock, events } = this.options;
     const previous = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
     if (previous?.reason === 'Unschedulable' && previous.message === message) return false;
     const uid = pod.metadata.uid ?? '';
     // Thousands of pods alike would be rewritten with each node that comes, only to count it.
-    const isRecent = clock.now() - (this.#reportedAt.get(uid) ?? Number.NEGATIVE_INFINITY) < REWRITE_AFTER;
+    const isRecent = clock.now() - (this.reportedAt.get(uid) ?? Number.NEGATIVE_INFINITY) < REWRITE_AFTER;
     if (how === 'repeated' && isRecent) return false;
-    this.#reportedAt.set(uid, clock.now());
+    this.reportedAt.set(uid, clock.now());
     const now = timestamp(clock.now());
     const condition = {
       type: 'PodScheduled',
@@ -120,7 +120,7 @@ export class SchedulerWrites {
       message,
       lastTransitionTime: previous?.status === 'False' ? previous.lastTransitionTime : now,
     };
-    await this.#writeStatus(pod, { conditions: [condition] });
+    await this.writeStatus(pod, { conditions: [condition] });
     events.publish({
       object: pod,
       kind: Kinds.Pod,
@@ -134,8 +134,8 @@ export class SchedulerWrites {
 
   /** Tells the victims to leave and promises their room. Always false: nothing was bound yet. */
   async preempt(pod: Pod, node: string, victims: readonly Pod[]): Promise<boolean> {
-    const { kube, clock, events } = this.#options;
-    await this.#writeStatus(pod, { nominatedNodeName: node });
+    const { kube, clock, events } = this.options;
+    await this.writeStatus(pod, { nominatedNodeName: node });
     for (const victim of victims) {
       const { name, namespace, uid } = victim.metadata;
       const condition = {
@@ -145,7 +145,7 @@ export class SchedulerWrites {
         message: 'default-scheduler: preempting to accommodate a higher priority pod',
         lastTransitionTime: timestamp(clock.now()),
       };
-      await this.#writeStatus(victim, { conditions: [condition] });
+      await this.writeStatus(victim, { conditions: [condition] });
       events.publish({
         object: victim,
         kind: Kinds.Pod,
@@ -161,10 +161,10 @@ export class SchedulerWrites {
     return false;
   }
 
-  async #writeStatus(pod: Pod, status: object): Promise<void> {
+  private async writeStatus(pod: Pod, status: object): Promise<void> {
     const { name, namespace } = pod.metadata;
     await ignoreNotFound(
-      this.#options.kube.patch(
+      this.options.kube.patch(
         Kinds.Pod,
         { name, namespace },
         { type: 'strategic', body: { status } },

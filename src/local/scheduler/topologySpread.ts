@@ -32,84 +32,84 @@ function selects(constraint: Constraint, owner: Pod, candidate: Pod): boolean {
 class Spread {
   readonly constraint: Constraint;
   readonly hard: boolean;
-  readonly #pod: Pod;
-  readonly #self: number;
+  private readonly pod: Pod;
+  private readonly self: number;
   /** By domain; every domain with an eligible node is in it. */
-  readonly #counts = new Map<string, number>();
-  readonly #eligible = new Set<string>();
-  #minimum: number | undefined;
+  private readonly counts = new Map<string, number>();
+  private readonly eligible = new Set<string>();
+  private minimum: number | undefined;
 
   constructor(pod: Pod, constraint: Constraint, view: ClusterView) {
-    this.#pod = pod;
+    this.pod = pod;
     this.constraint = constraint;
     this.hard = constraint.whenUnsatisfiable !== 'ScheduleAnyway';
-    this.#self = selects(constraint, pod, pod) ? 1 : 0;
+    this.self = selects(constraint, pod, pod) ? 1 : 0;
     for (const node of view.nodes) {
       if (!isEligible(pod, constraint, node)) continue;
-      this.#eligible.add(node.name);
+      this.eligible.add(node.name);
       const domain = node.labels[constraint.topologyKey] ?? '';
-      if (!this.#counts.has(domain)) this.#counts.set(domain, 0);
+      if (!this.counts.has(domain)) this.counts.set(domain, 0);
     }
     for (const { sample, nodes } of view.groups) {
       if (!selects(constraint, pod, sample)) continue;
       for (const [name, count] of nodes) {
         const node = view.node(name);
-        if (node && this.#eligible.has(name)) this.#add(node, count);
+        if (node && this.eligible.has(name)) this.count(node, count);
       }
     }
   }
 
   add(placed: Pod, node: NodeInfo): void {
-    if (this.#eligible.has(node.name) && selects(this.constraint, this.#pod, placed)) this.#add(node, 1);
+    if (this.eligible.has(node.name) && selects(this.constraint, this.pod, placed)) this.count(node, 1);
   }
 
   countAt(node: NodeInfo): number {
-    return this.#counts.get(node.labels[this.constraint.topologyKey] ?? '') ?? 0;
+    return this.counts.get(node.labels[this.constraint.topologyKey] ?? '') ?? 0;
   }
 
   isBroken(node: NodeInfo): boolean {
-    return this.countAt(node) + this.#self - this.#least() > this.constraint.maxSkew;
+    return this.countAt(node) + this.self - this.least() > this.constraint.maxSkew;
   }
 
   get domains(): number {
-    return this.#counts.size;
+    return this.counts.size;
   }
 
-  #add(node: NodeInfo, count: number): void {
+  private count(node: NodeInfo, count: number): void {
     const domain = node.labels[this.constraint.topologyKey] ?? '';
-    this.#counts.set(domain, (this.#counts.get(domain) ?? 0) + count);
-    this.#minimum = undefined;
+    this.counts.set(domain, (this.counts.get(domain) ?? 0) + count);
+    this.minimum = undefined;
   }
 
-  #least(): number {
-    if (this.#counts.size < (this.constraint.minDomains ?? 1)) return 0;
-    if (this.#minimum === undefined) {
-      this.#minimum = Number.POSITIVE_INFINITY;
-      for (const count of this.#counts.values()) this.#minimum = Math.min(this.#minimum, count);
+  private least(): number {
+    if (this.counts.size < (this.constraint.minDomains ?? 1)) return 0;
+    if (this.minimum === undefined) {
+      this.minimum = Number.POSITIVE_INFINITY;
+      for (const count of this.counts.values()) this.minimum = Math.min(this.minimum, count);
     }
-    return this.#minimum;
+    return this.minimum;
   }
 }
 
 export const MISSING_LABEL = "node(s) didn't match pod topology spread constraints (missing required label)";
 
 export class TopologySpread {
-  readonly #hard: readonly Spread[];
-  readonly #soft: readonly Spread[];
+  private readonly hard: readonly Spread[];
+  private readonly soft: readonly Spread[];
 
   constructor(pod: Pod, view: ClusterView) {
     const all = (pod.spec?.topologySpreadConstraints ?? []).map((constraint) => new Spread(pod, constraint, view));
-    this.#hard = all.filter(({ hard }) => hard);
-    this.#soft = all.filter(({ hard }) => !hard);
+    this.hard = all.filter(({ hard }) => hard);
+    this.soft = all.filter(({ hard }) => !hard);
   }
 
   add(placed: Pod, node: NodeInfo): void {
-    for (const spread of this.#hard) spread.add(placed, node);
-    for (const spread of this.#soft) spread.add(placed, node);
+    for (const spread of this.hard) spread.add(placed, node);
+    for (const spread of this.soft) spread.add(placed, node);
   }
 
   complaint(node: NodeInfo): string | undefined {
-    for (const spread of this.#hard) {
+    for (const spread of this.hard) {
       if (node.labels[spread.constraint.topologyKey] === undefined) {
         return MISSING_LABEL;
       }
@@ -119,13 +119,13 @@ export class TopologySpread {
   }
 
   get hasPreference(): boolean {
-    return this.#soft.length > 0;
+    return this.soft.length > 0;
   }
 
   /** How crowded the node's domains are with such pods: less is better. A node without the key is the worst. */
   crowding(node: NodeInfo): number {
     let sum = 0;
-    for (const spread of this.#soft) {
+    for (const spread of this.soft) {
       if (node.labels[spread.constraint.topologyKey] === undefined) return Number.POSITIVE_INFINITY;
       // Few domains weigh more, as in kube-scheduler: a zone says more than a host.
       sum += spread.countAt(node) * Math.log(spread.domains + 2) + (spread.constraint.maxSkew - 1);

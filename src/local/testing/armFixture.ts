@@ -49,7 +49,7 @@ export class ArmFixture {
   readonly containers: ContainerServiceClient;
   readonly resources: ResourceManagementClient;
   readonly subscriptions: SubscriptionClient;
-  readonly #dispatcher: Agent;
+  private readonly dispatcher: Agent;
 
   private constructor(arm: LocalArm) {
     this.arm = arm;
@@ -61,7 +61,7 @@ export class ArmFixture {
     this.containers = new ContainerServiceClient(credential, subscriptionId, options);
     this.resources = new ResourceManagementClient(credential, subscriptionId, options);
     this.subscriptions = new SubscriptionClient(credential, options);
-    this.#dispatcher = new Agent({ connect: { ca: arm.caPem } });
+    this.dispatcher = new Agent({ connect: { ca: arm.caPem } });
   }
 
   static async start(options: Partial<LocalArmOptions> = {}): Promise<ArmFixture> {
@@ -99,7 +99,7 @@ export class ArmFixture {
     const { token } = await this.arm.credential.getToken();
     const response = await request(address.startsWith('https:') ? address : `${this.arm.endpoint}${address}`, {
       method,
-      dispatcher: this.#dispatcher,
+      dispatcher: this.dispatcher,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
@@ -150,7 +150,7 @@ export class ArmFixture {
   }
 
   async close(): Promise<void> {
-    await this.#dispatcher.close();
+    await this.dispatcher.close();
     await this.arm.close();
   }
 }

@@ -47,8 +47,8 @@ export function machine(name: string, shape: MachineShape = {}): Machine {
 export class Simulation {
   readonly clock = new VirtualClock(START, { quietTurns: 2 });
   readonly world: LocalWorld;
-  readonly #stop = new AbortController();
-  readonly #running: Promise<void>;
+  private readonly stopWorld = new AbortController();
+  private readonly running: Promise<void>;
 
   constructor(seed: number | string = 1, options: Partial<LocalWorldOptions> = {}) {
     const random = new SeededRandom(seed);
@@ -61,7 +61,7 @@ export class Simulation {
       quiet: true,
       ...options,
     });
-    this.#running = this.world.run(this.#stop.signal);
+    this.running = this.world.run(this.stopWorld.signal);
   }
 
   get kube(): Kube {
@@ -104,9 +104,9 @@ export class Simulation {
   }
 
   async stop(): Promise<void> {
-    this.#stop.abort();
+    this.stopWorld.abort();
     await this.clock.advance(30_000);
-    await this.#running;
+    await this.running;
     await this.world.close();
   }
 }

@@ -77,53 +77,53 @@ type Wording = (verb: 'create' | 'delete', pod: string, owner: string) => string
 const USUAL: Wording = (verb, pod) => `${verb === 'create' ? 'Created' : 'Deleted'} pod: ${pod}`;
 
 export class OwnedPods {
-  readonly #kind: ResourceKind<KubeObject>;
-  readonly #options: WorkloadOptions;
-  readonly #owned: OwnedObjects<Pod>;
-  readonly #wording: Wording;
+  private readonly kind: ResourceKind<KubeObject>;
+  private readonly options: WorkloadOptions;
+  private readonly owned: OwnedObjects<Pod>;
+  private readonly wording: Wording;
 
   constructor(kind: ResourceKind<KubeObject>, options: WorkloadOptions, wording = USUAL) {
-    this.#kind = kind;
-    this.#options = options;
-    this.#wording = wording;
-    this.#owned = new OwnedObjects(options.pods);
-    options.pods.subscribe((event) => this.#owned.observe(event));
+    this.kind = kind;
+    this.options = options;
+    this.wording = wording;
+    this.owned = new OwnedObjects(options.pods);
+    options.pods.subscribe((event) => this.owned.observe(event));
   }
 
   of(owner: KubeObject): readonly Pod[] {
-    return this.#owned.of(owner.metadata.uid ?? '');
+    return this.owned.of(owner.metadata.uid ?? '');
   }
 
   async create(owner: KubeObject, template: Template, extras?: PodExtras): Promise<Pod> {
-    const pod = await this.#options.kube.create(Kinds.Pod, podDraft(this.#kind, owner, template, extras));
-    this.#owned.noteCreated(owner.metadata.uid ?? '', pod);
-    this.#tell('create', owner, pod);
+    const pod = await this.options.kube.create(Kinds.Pod, podDraft(this.kind, owner, template, extras));
+    this.owned.noteCreated(owner.metadata.uid ?? '', pod);
+    this.tell('create', owner, pod);
     return pod;
   }
 
   async delete(owner: KubeObject, pod: Pod): Promise<void> {
-    this.#owned.noteDeleted(pod);
+    this.owned.noteDeleted(pod);
     const { name, namespace, uid } = pod.metadata;
     const preconditions = uid === undefined ? {} : { uid };
     try {
-      await ignoreNotFound(this.#options.kube.delete(Kinds.Pod, { name, namespace }, { preconditions }));
+      await ignoreNotFound(this.options.kube.delete(Kinds.Pod, { name, namespace }, { preconditions }));
     } catch (error) {
       // Another pod has taken the name: the one meant is gone.
       if (!isConflict(error)) throw error;
     }
-    this.#tell('delete', owner, pod);
+    this.tell('delete', owner, pod);
   }
 
-  #tell(verb: 'create' | 'delete', owner: KubeObject, pod: Pod): void {
+  private tell(verb: 'create' | 'delete', owner: KubeObject, pod: Pod): void {
     const reason = verb === 'create' ? 'SuccessfulCreate' : 'SuccessfulDelete';
-    const message = this.#wording(verb, pod.metadata.name, owner.metadata.name);
-    this.#options.events.say(this.#kind, owner, reason, message);
+    const message = this.wording(verb, pod.metadata.name, owner.metadata.name);
+    this.options.events.say(this.kind, owner, reason, message);
   }
 
   /** Wakes the owner of each pod that changes. */
   watch(): Watch {
-    const { kind } = this.#kind;
-    return watch(this.#options.pods, ({ object }) => {
+    const { kind } = this.kind;
+    return watch(this.options.pods, ({ object }) => {
       const owner = controllerOf(object);
       return owner?.kind === kind ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
     });

@@ -20,23 +20,23 @@ const DOWN_POLICIES: readonly Policy[] = [{ type: 'Percent', value: 100, periodS
 
 /** What one autoscaler recommended and did; bounded by the longest window that counts. */
 export class ReplicaHistory {
-  #recommendations: { readonly at: number; readonly replicas: number }[] = [];
-  #scales: { readonly at: number; readonly change: number }[] = [];
+  private recommendations: { readonly at: number; readonly replicas: number }[] = [];
+  private scales: { readonly at: number; readonly change: number }[] = [];
 
   noteScale(at: number, change: number): void {
-    this.#scales = [...this.#scales.filter((each) => each.at > at - LONGEST_WINDOW), { at, change }];
+    this.scales = [...this.scales.filter((each) => each.at > at - LONGEST_WINDOW), { at, change }];
   }
 
   recommend(at: number, replicas: number): void {
     // Nothing older than the longest window that is allowed will ever be asked for.
-    while ((this.#recommendations[0]?.at ?? at) <= at - LONGEST_WINDOW) this.#recommendations.shift();
-    this.#recommendations.push({ at, replicas });
+    while ((this.recommendations[0]?.at ?? at) <= at - LONGEST_WINDOW) this.recommendations.shift();
+    this.recommendations.push({ at, replicas });
   }
 
   recommendedSince(moment: number): readonly number[] {
     const recent: number[] = [];
-    for (let index = this.#recommendations.length - 1; index >= 0; index--) {
-      const each = this.#recommendations[index];
+    for (let index = this.recommendations.length - 1; index >= 0; index--) {
+      const each = this.recommendations[index];
       if (each === undefined || each.at < moment) break;
       recent.push(each.replicas);
     }
@@ -45,7 +45,7 @@ export class ReplicaHistory {
 
   /** By how much the size grew (positive) or shrank since then, one direction only. */
   changedSince(moment: number, direction: 1 | -1): number {
-    return this.#scales
+    return this.scales
       .filter(({ at, change }) => at > moment && Math.sign(change) === direction)
       .reduce((sum, { change }) => sum + Math.abs(change), 0);
   }

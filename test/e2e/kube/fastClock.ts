@@ -2,23 +2,23 @@
 import { SystemClock } from '../../../src/clock/systemClock.ts';
 
 export class FastClock extends SystemClock {
-  readonly #speed: number;
-  readonly #start = super.now();
+  private readonly speed: number;
+  private readonly start = super.now();
 
   constructor(speed: number) {
     super();
-    this.#speed = speed;
+    this.speed = speed;
   }
 
   override now(): number {
-    return this.#start + (super.now() - this.#start) * this.#speed;
+    return this.start + (super.now() - this.start) * this.speed;
   }
 
   override monotonic(): number {
-    return super.monotonic() * this.#speed;
+    return super.monotonic() * this.speed;
   }
 
   override after(milliseconds: number, action: () => void): () => void {
-    return super.after(milliseconds / this.#speed, action);
+    return super.after(milliseconds / this.speed, action);
   }
 }

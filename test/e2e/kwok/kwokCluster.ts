@@ -35,27 +35,27 @@ const CLASS_REF = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'de
 /** A program that was started, with the end of what it said. */
 export class Program {
   readonly metricsPort: number;
-  readonly #child: ChildProcess;
-  #output = '';
+  private readonly child: ChildProcess;
+  private lines = '';
 
   constructor(args: readonly string[], kubeconfig: string, metricsPort: number) {
     this.metricsPort = metricsPort;
     const environment = { PATH: process.env['PATH'], KUBECONFIG: kubeconfig };
-    this.#child = spawn(process.execPath, [BINARY, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+    this.child = spawn(process.execPath, [BINARY, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
-        this.#output = (this.#output + text).slice(-OUTPUT_LIMIT);
+        this.lines = (this.lines + text).slice(-OUTPUT_LIMIT);
       });
     }
   }
 
   get output(): string {
-    return this.#output;
+    return this.lines;
   }
 
   /** The log lines whose message contains `part`. */
   logged(part: string): readonly Record<string, unknown>[] {
-    return this.#output
+    return this.lines
       .split('\n')
       .filter((line) => line.startsWith('{') && line.endsWith('}') && line.includes(part))
       .map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -86,9 +86,9 @@ export class Program {
   }
 
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
-    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const ended = once(this.#child, 'exit');
-    this.#child.kill(signal);
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const ended = once(this.child, 'exit');
+    this.child.kill(signal);
     await ended;
   }
 }
@@ -97,13 +97,13 @@ export class KwokCluster {
   readonly plane: ControlPlane;
   readonly kube: HttpKube;
   /** Somebody with the rights that the chart gives the program, and no others. */
-  readonly #account: string;
-  readonly #programs: Program[] = [];
+  private readonly account: string;
+  private readonly programs: Program[] = [];
 
   private constructor(plane: ControlPlane, kube: HttpKube, account: string) {
     this.plane = plane;
     this.kube = kube;
-    this.#account = account;
+    this.account = account;
   }
 
   /** A control plane with our definitions, one node class, and somebody who plays kubelets. */
@@ -124,7 +124,7 @@ export class KwokCluster {
     await installDefinitions(plane);
     await installRights(plane);
     await kube.create(Kinds.KWOKNodeClass, { metadata: { name: 'default' } });
-    cluster.#start(plane.adminKubeconfig, 0, 'kubelet-sim', '--pod-stop-delay', '100ms');
+    cluster.launch(plane.adminKubeconfig, 0, 'kubelet-sim', '--pod-stop-delay', '100ms');
     return cluster;
   }
 
@@ -134,8 +134,8 @@ export class KwokCluster {
    */
   async run(args: readonly string[] = [], { elects = false } = {}): Promise<Program> {
     const [metrics, health] = [await freeLoopbackPort(), await freeLoopbackPort()];
-    const program = this.#start(
-      this.#account,
+    const program = this.launch(
+      this.account,
       metrics,
       'run',
       '--cloud-provider=kwok',
@@ -150,7 +150,7 @@ export class KwokCluster {
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#programs.map((program) => program.end()));
+    await Promise.all(this.programs.map((program) => program.end()));
     await this.kube.close();
     await this.plane.stop();
   }
@@ -160,7 +160,7 @@ export class KwokCluster {
     try {
       return await eventually(what, ask, 90_000);
     } catch (error) {
-      const said = this.#programs.map(({ output }) => output.slice(-6_000)).join('\n---\n');
+      const said = this.programs.map(({ output }) => output.slice(-6_000)).join('\n---\n');
       throw new Error(`${String(error)}\n${said}`, { cause: error });
     }
   }
@@ -227,18 +227,18 @@ export class KwokCluster {
   }
 
   async pods(labels: Readonly<Record<string, string>> = {}): Promise<readonly Pod[]> {
-    return this.#list(Kinds.Pod, labels);
+    return this.list(Kinds.Pod, labels);
   }
 
   async nodes(labels: Readonly<Record<string, string>> = {}): Promise<readonly Node[]> {
-    return this.#list(Kinds.Node, labels);
+    return this.list(Kinds.Node, labels);
   }
 
   async claims(labels: Readonly<Record<string, string>> = {}): Promise<readonly NodeClaim[]> {
-    return this.#list(Kinds.NodeClaim, labels);
+    return this.list(Kinds.NodeClaim, labels);
   }
 
-  async #list<T extends Node | Pod | NodeClaim>(
+  private async list<T extends Node | Pod | NodeClaim>(
     kind: Parameters<HttpKube['list']>[0],
     labels: Readonly<Record<string, string>>,
   ): Promise<readonly T[]> {
@@ -250,9 +250,9 @@ export class KwokCluster {
       .items as unknown as readonly T[];
   }
 
-  #start(kubeconfig: string, metricsPort: number, ...args: string[]): Program {
+  private launch(kubeconfig: string, metricsPort: number, ...args: string[]): Program {
     const program = new Program(args, kubeconfig, metricsPort);
-    this.#programs.push(program);
+    this.programs.push(program);
     return program;
   }
 }
