@@ -3,7 +3,7 @@
  * of 5,000 nodes and 50,000 pods.
  */
 import { Kinds } from '../src/api/kinds.ts';
-import { machine, Simulation } from '../src/local/testing/simulation.ts';
+import { machine, Simulation } from '../test/fixtures/local/simulation.ts';
 import type { Bench, BenchTable } from './runner.ts';
 
 const HOUR = 3_600_000;

@@ -7,7 +7,7 @@ import type { NodePool } from '../../src/api/kinds/nodePool.ts';
 import { Labels } from '../../src/api/labels.ts';
 import { bundledInstanceTypes } from '../../src/catalogue/bundledCatalogue.ts';
 import type { InstanceType, Offering } from '../../src/cloud/instanceType.ts';
-import { podRequests } from '../../src/constraints/podRequests.ts';
+import { podRequests } from '../../src/pods/podRequests.ts';
 import { Requirement, type RequirementItem } from '../../src/constraints/requirement.ts';
 import { Requirements } from '../../src/constraints/requirements.ts';
 import type { Problem } from '../../src/solver/problem.ts';

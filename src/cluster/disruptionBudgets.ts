@@ -1,5 +1,5 @@
 import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
-import { matchesLabelSelector } from '../constraints/labelSelector.ts';
+import { matchesLabelSelector } from '../pods/labelSelector.ts';
 
 /**
  * Whether no budget will ever let the pod go: one that allows nothing by its very terms, or more than one, which the

@@ -1,7 +1,7 @@
 import type { Pod } from '../api/kinds.ts';
 import { Taints } from '../api/labels.ts';
-import { tolerates } from '../constraints/taints.ts';
-import { isDaemonPod, isNodePod, isTerminal, isTerminating } from './podPredicates.ts';
+import { tolerates } from '../pods/taints.ts';
+import { isDaemonPod, isNodePod, isTerminal, isTerminating } from '../pods/podPredicates.ts';
 
 /** A pod that has been terminating for this long past its time will not go; the drain stops waiting for it. */
 const STUCK = 60_000;

@@ -1,12 +1,12 @@
-import { schedulingTaints } from '../constraints/taints.ts';
-import { podRequests } from '../constraints/podRequests.ts';
+import { schedulingTaints } from '../pods/taints.ts';
+import { podRequests } from '../pods/podRequests.ts';
 import { NodeClaimConditions } from '../api/conditionTypes.ts';
 import type { Node, Pod } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { Taint } from '../api/kinds/nodeTemplate.ts';
 import { Labels } from '../api/labels.ts';
 import { addResources, noResources, parseResources, quantityOf, type Resources } from '../units/resources.ts';
-import { isDaemonPod, isTerminal } from './podPredicates.ts';
+import { isDaemonPod, isTerminal } from '../pods/podPredicates.ts';
 
 /**
  * One machine as the rest of the product sees it: its NodeClaim and its Node joined, with what is promised standing

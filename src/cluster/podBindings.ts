@@ -1,5 +1,6 @@
+import { podKey } from '../pods/podKey.ts';
 import type { DaemonSet, Pod } from '../api/kinds.ts';
-import { isDaemonPod, isProvisionable, podKey } from './podPredicates.ts';
+import { isDaemonPod, isProvisionable } from '../pods/podPredicates.ts';
 
 const NO_PODS: ReadonlyMap<string, Pod> = new Map();
 

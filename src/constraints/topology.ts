@@ -5,7 +5,7 @@
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
 import { normalizeLabelKey } from '../api/labels.ts';
-import { matchesLabelSelector } from './labelSelector.ts';
+import { matchesLabelSelector } from '../pods/labelSelector.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

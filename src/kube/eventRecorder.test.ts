@@ -7,7 +7,7 @@ import { KubeError } from './errors.ts';
 import { KubeEventRecorder, type EventDraft, type KubeEventRecorderOptions } from './eventRecorder.ts';
 import type { Kube, ObjectRef, Patch } from './kube.ts';
 import { silentLog, type Log } from './log.ts';
-import { MemoryLeases } from './testing/memoryLeases.ts';
+import { MemoryLeases } from '../../test/fixtures/kube/memoryLeases.ts';
 
 /** Events as a server keeps them; `trouble` may throw before a request is served. */
 function eventServer(clock: VirtualClock) {

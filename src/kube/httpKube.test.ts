@@ -5,7 +5,7 @@ import { Kinds } from '../api/kinds.ts';
 import { isAlreadyExists, isConflict, isNotFound, isTooManyRequests, KubeError } from './errors.ts';
 import { HttpKube } from './httpKube.ts';
 import type { HttpSessionOptions } from './httpSession.ts';
-import { answerJson, answerStatus, ScriptedServer, type Script } from './testing/scriptedServer.ts';
+import { answerJson, answerStatus, ScriptedServer, type Script } from '../../test/fixtures/kube/scriptedServer.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {

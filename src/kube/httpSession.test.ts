@@ -11,8 +11,8 @@ import { VirtualClock } from '../clock/virtualClock.ts';
 import type { ClusterConfig } from './clusterConfig.ts';
 import { KubeError } from './errors.ts';
 import { HttpSession, type ApiRequest, type HttpSessionOptions } from './httpSession.ts';
-import { CertificateAuthority, type KeyedCertificate } from './testing/certificates.ts';
-import { answerJson, answerStatus, ScriptedServer, type Script } from './testing/scriptedServer.ts';
+import { CertificateAuthority, type KeyedCertificate } from '../../test/fixtures/kube/certificates.ts';
+import { answerJson, answerStatus, ScriptedServer, type Script } from '../../test/fixtures/kube/scriptedServer.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -12,7 +12,7 @@ import {
   ScriptedServer,
   type ReceivedRequest,
   type Script,
-} from './testing/scriptedServer.ts';
+} from '../../test/fixtures/kube/scriptedServer.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -6,7 +6,7 @@ import { VirtualClock } from '../clock/virtualClock.ts';
 import { KubeError } from './errors.ts';
 import { LeaderElector, leaderIdentity, LeadershipLostError, type LeaderElectionOptions } from './leaderElection.ts';
 import { silentLog } from './log.ts';
-import { MemoryLeases, type Transport } from './testing/memoryLeases.ts';
+import { MemoryLeases, type Transport } from '../../test/fixtures/kube/memoryLeases.ts';
 import { aborted } from './runtime/windDown.ts';
 
 const NAME = 'karpenter-leader-election';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RecordedMetrics } from '../../test/simulation/recordedMetrics.ts';
+import { RecordedMetrics } from '../../test/fixtures/engine/recordedMetrics.ts';
 import { requestMetrics } from './requestMetrics.ts';
 
 it.each([

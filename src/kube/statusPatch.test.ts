@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Kinds, type Node } from '../api/kinds.ts';
 import type { Kube, ObjectRef, Patch, PatchOptions } from './kube.ts';
-import { MemoryLeases } from './testing/memoryLeases.ts';
+import { MemoryLeases } from '../../test/fixtures/kube/memoryLeases.ts';
 import { patchObject, patchStatus } from './statusPatch.ts';
 
 /** A server end that writes down what it is asked and answers with a new version. */

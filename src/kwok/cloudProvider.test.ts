@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LocalCluster } from '../../test/simulation/localCluster.ts';
+import { LocalCluster } from '../../test/fixtures/engine/localCluster.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';

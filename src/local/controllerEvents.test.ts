@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Event } from '../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
-import { machine, Simulation } from './testing/simulation.ts';
+import { machine, Simulation } from '../../test/fixtures/local/simulation.ts';
 
 let simulation: Simulation;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { podRequests } from '../constraints/podRequests.ts';
+import { podRequests } from '../pods/podRequests.ts';
 import { formatResources } from '../units/resources.ts';
 import { readManifests, type PlanInput } from './readManifests.ts';
 

@@ -4,7 +4,7 @@
  * granted, everything goes the exact way.
  */
 import type { Pod } from '../api/kinds.ts';
-import type { HostPort } from '../constraints/hostPorts.ts';
+import type { HostPort } from '../pods/hostPorts.ts';
 import type { CompiledOffering, CompiledPool } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import { Question, type PodClass } from './model/question.ts';

@@ -11,8 +11,8 @@ import {
   type PlainLimits,
   type PlainNode,
   type PlainPod,
-} from '../../test/solver/firstFitReference.ts';
-import { testPod, testPool, testType } from '../../test/solver/randomCluster.ts';
+} from '../../test/fixtures/solver/firstFitReference.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
 import { solve } from './solve.ts';
 
 const ZONES = ['z1', 'z2'];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { complaints } from '../../test/solver/checker.ts';
-import { testPod, testPool, testType } from '../../test/solver/randomCluster.ts';
+import { complaints } from '../../test/fixtures/solver/checker.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
 import { Labels } from '../api/labels.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Labels } from '../api/labels.ts';
 import type { Problem, UnplacedReason } from './problem.ts';
-import { testPod, testPool, testType } from '../../test/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
 import { solve } from './solve.ts';
 
 const types = [testType('small', 2, 8, 0.1), testType('large', 8, 32, 0.4)];

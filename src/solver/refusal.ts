@@ -3,7 +3,7 @@
  * removed its last instance type, how many each stage removed, and how near the nearest came.
  */
 import { describeIncompatibility, type Requirements } from '../constraints/requirements.ts';
-import { formatTaint, untoleratedTaints } from '../constraints/taints.ts';
+import { formatTaint, untoleratedTaints } from '../pods/taints.ts';
 import { readableAmount } from './amount.ts';
 import type { Attempt } from './attempt.ts';
 import { isPreferred } from './model/existingNodes.ts';

@@ -3,7 +3,7 @@
  * far as the reservations go. Pods that can run nowhere else and come too late wait again; in strict mode so do those
  * that could use a reservation which this plan uses up.
  */
-import { hostPortsClash } from '../constraints/hostPorts.ts';
+import { hostPortsClash } from '../pods/hostPorts.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import type { Waiting } from './placement/assignment.ts';

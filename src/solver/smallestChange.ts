@@ -2,13 +2,14 @@
  * The smallest change that would place a pod. In: a solution with unplaced pods; out: the same with a change for each
  * kind of them, if one is enough. Every suggestion has been solved for: the pod does get a place with it.
  */
+import { podKey } from '../pods/podKey.ts';
 import type { Pod } from '../api/kinds.ts';
-import { formatTaint, untoleratedTaints } from '../constraints/taints.ts';
+import { formatTaint, untoleratedTaints } from '../pods/taints.ts';
 import { Quantity } from '../units/quantity.ts';
 import { quantityOf } from '../units/resources.ts';
 import { isPreferred } from './model/existingNodes.ts';
 import { Model } from './model/model.ts';
-import { loadKey, podKey, rulesKey } from './model/podShape.ts';
+import { loadKey, rulesKey } from './model/podShape.ts';
 import type { Overlay, PoolOffer, SmallestChange, Solution, SolveOptions, UnplacedReason } from './problem.ts';
 
 type Ask = (model: Model, overlay: Overlay, options: SolveOptions) => Solution;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { complaints } from '../../test/solver/checker.ts';
+import { complaints } from '../../test/fixtures/solver/checker.ts';
 import type { Problem, Solution } from './problem.ts';
-import { anyProblem } from '../../test/solver/randomCluster.ts';
+import { anyProblem } from '../../test/fixtures/solver/randomCluster.ts';
 import { solve } from './solve.ts';
 
 /** More by NODEWRIGHT_PROPERTY_RUNS, for a night's hunt. */

@@ -4,7 +4,7 @@ import type { Pod } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Labels } from '../api/labels.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
-import { podRequests } from '../constraints/podRequests.ts';
+import { podRequests } from '../pods/podRequests.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import { addResources, fits, noResources, parseResources, quantityOf, type Resources } from '../units/resources.ts';

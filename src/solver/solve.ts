@@ -2,12 +2,13 @@
  * Places pods at least cost: on machines that are there, then on new ones. Pure: the same question has the same
  * answer, whatever the order of its lists.
  */
+import { podKey } from '../pods/podKey.ts';
 import type { Pod } from '../api/kinds.ts';
 import { lowerBound } from './bound.ts';
 import { Attempt, type Way } from './attempt.ts';
 import { refusalReason } from './refusal.ts';
 import { Model } from './model/model.ts';
-import { GROUP_MIN_ANNOTATION, podGroup, podKey } from './model/podShape.ts';
+import { GROUP_MIN_ANNOTATION, podGroup } from './model/podShape.ts';
 import type { Overlay, Problem, Solution, SolveOptions, UnplacedReason } from './problem.ts';
 import { suggestChanges } from './smallestChange.ts';
 

@@ -3,7 +3,7 @@ import { createEngine } from '../../src/cli/compose/engine.ts';
 import { requestMetrics } from '../../src/kube/requestMetrics.ts';
 import { PrometheusMetrics } from '../../src/server/metrics.ts';
 import type { MetricOptions, MetricsRegistry } from '../../src/kube/metrics.ts';
-import { Workbench } from '../simulation/workbench.ts';
+import { Workbench } from '../fixtures/engine/workbench.ts';
 import { NOT_YET, UPSTREAM_METRICS } from './upstreamMetrics.ts';
 
 /** What the program really registers, by name: in the registry that it exposes. */

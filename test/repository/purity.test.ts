@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 const pureRooms = [
   'units',
   'api',
+  'pods',
   'constraints',
   'cloud',
   'catalogue',

@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { LAUNCH_AND_DRAIN, OTHER_STORIES } from './crashStories.ts';
-import { failuresOf, live } from './mortalLife.ts';
-import type { Death } from './mortality.ts';
+import { failuresOf, live } from '../fixtures/engine/mortalLife.ts';
+import type { Death } from '../fixtures/engine/mortality.ts';
 
 /** Deaths of one story when it is not lived through at every write. */
 const SAMPLES = 12;

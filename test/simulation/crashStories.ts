@@ -1,8 +1,8 @@
 import { Kinds } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
 import { expect } from 'vitest';
-import type { Stage, Story } from './mortalLife.ts';
-import { CLASS_REF, poolSpec } from './workbench.ts';
+import type { Stage, Story } from '../fixtures/engine/mortalLife.ts';
+import { CLASS_REF, poolSpec } from '../fixtures/engine/workbench.ts';
 
 const MINUTE = 60_000;
 const SMALL = { key: Labels.instanceType, operator: 'In' as const, values: ['m2'] };

@@ -2,7 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
 import { createEngine } from '../../src/cli/compose/engine.ts';
-import { Workbench } from './workbench.ts';
+import { Workbench } from '../fixtures/engine/workbench.ts';
 
 let bench: Workbench;
 afterEach(() => bench.close());

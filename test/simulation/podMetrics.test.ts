@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Workbench } from './workbench.ts';
+import { Workbench } from '../fixtures/engine/workbench.ts';
 import { Kinds } from '../../src/api/kinds.ts';
 import { createEngine } from '../../src/cli/compose/engine.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CLASS_REF, Workbench } from './workbench.ts';
+import { CLASS_REF, Workbench } from '../fixtures/engine/workbench.ts';
 import { Kinds } from '../../src/api/kinds.ts';
 import { Annotations, Labels } from '../../src/api/labels.ts';
 import { createEngine } from '../../src/cli/compose/engine.ts';

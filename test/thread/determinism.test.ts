@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
-import { VirtualAks } from './virtualAks.ts';
+import { VirtualAks } from '../fixtures/engine/virtualAks.ts';
 
 const MINUTE = 60_000;
 

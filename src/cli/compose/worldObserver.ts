@@ -8,7 +8,7 @@ import { Labels } from '../../api/labels.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
-import { isProvisionable } from '../../cluster/podPredicates.ts';
+import { isProvisionable } from '../../pods/podPredicates.ts';
 import { Informers, type Informer } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import { describeFault, type Faults } from '../../local/faults/faults.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { conditionOf, Workbench } from '../../../test/simulation/workbench.ts';
+import { conditionOf, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { CapacityBuffer } from '../../api/kinds/capacityBuffer.ts';
 import { parseResources } from '../../units/resources.ts';

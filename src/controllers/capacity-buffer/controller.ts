@@ -1,13 +1,13 @@
 import { CapacityBufferConditions, Reasons } from '../../api/conditionTypes.ts';
 import { Kinds, type PodTemplate } from '../../api/kinds.ts';
 import type { CapacityBuffer } from '../../api/kinds/capacityBuffer.ts';
-import { podRequests } from '../../constraints/podRequests.ts';
+import { podRequests } from '../../pods/podRequests.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { withCondition, type BufferStatement } from './bufferConditions.ts';
 import { bufferSize } from './bufferSize.ts';
 import type { CapacityBuffers } from './capacityBuffers.ts';

@@ -1,6 +1,6 @@
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { aborted } from '../../kube/runtime/windDown.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 
 /**
  * Shows that the picture of the cluster is complete, and how large it is. Loops run only once it is, and a claim that

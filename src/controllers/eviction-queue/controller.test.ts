@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { interceptedKube } from '../../../test/simulation/interceptedKube.ts';
-import { Workbench } from '../../../test/simulation/workbench.ts';
+import { interceptedKube } from '../../../test/fixtures/engine/interceptedKube.ts';
+import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import { Annotations } from '../../api/labels.ts';
 import { KubeError } from '../../kube/errors.ts';

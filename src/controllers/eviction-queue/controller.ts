@@ -1,13 +1,13 @@
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { Kinds, type Pod } from '../../api/kinds.ts';
-import { disruptionShield } from '../../cluster/doNotDisrupt.ts';
+import { disruptionShield } from '../../pods/doNotDisrupt.ts';
 import { forcedFrom, mustForce } from '../../cluster/drain.ts';
-import { isActive } from '../../cluster/podPredicates.ts';
+import { isActive } from '../../pods/podPredicates.ts';
 import { isConflict, isNotFound, isTooManyRequests, KubeError } from '../../kube/errors.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler.ts';
 import { keyOf, refOf } from '../../kube/runtime/watch.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import * as publish from './events.ts';
 import { evictionMetrics, type EvictionMetrics } from './metrics.ts';
 

@@ -1,5 +1,5 @@
 import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
-import type { DisruptionShield } from '../../cluster/doNotDisrupt.ts';
+import type { DisruptionShield } from '../../pods/doNotDisrupt.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import { timestamp } from '../../units/timestamp.ts';
 

@@ -5,8 +5,8 @@ import { InstanceNotFoundError } from '../../cloud/errors.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
-import { settleAll } from '../settleAll.ts';
-import type { World } from '../world.ts';
+import { settleAll } from '../world/settleAll.ts';
+import type { World } from '../world/world.ts';
 
 const INTERVAL = 2 * 60_000;
 /** A machine this young may belong to a claim that we have not heard of yet. */

@@ -1,13 +1,13 @@
 import type { NodeView } from '../../cluster/nodeView.ts';
-import { isDaemonPod } from '../../cluster/podPredicates.ts';
-import { podLimits } from '../../constraints/podRequests.ts';
+import { isDaemonPod } from '../../pods/podPredicates.ts';
+import { podLimits } from '../../pods/podRequests.ts';
 import type { Gauge } from '../../kube/metrics.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { addResources, noResources, quantityOf, subtractResources, type Resources } from '../../units/resources.ts';
-import { resourceType, resourceValue } from '../resourceValue.ts';
-import { SeriesKeeper, type Sample } from '../seriesKeeper.ts';
-import type { World } from '../world.ts';
+import { resourceType, resourceValue } from '../metrics/resourceValue.ts';
+import { SeriesKeeper, type Sample } from '../metrics/seriesKeeper.ts';
+import type { World } from '../world/world.ts';
 import { NODE_LABELS, nodeMetrics } from './metrics.ts';
 
 const INTERVAL = 5_000;

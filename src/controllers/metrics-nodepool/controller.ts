@@ -3,10 +3,10 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { parseResources, type Resources } from '../../units/resources.ts';
 import type { Gauge } from '../../kube/metrics.ts';
-import { isManaged } from '../managed.ts';
-import { resourceType, resourceValue } from '../resourceValue.ts';
-import { SeriesKeeper, type Sample } from '../seriesKeeper.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import { resourceType, resourceValue } from '../metrics/resourceValue.ts';
+import { SeriesKeeper, type Sample } from '../metrics/seriesKeeper.ts';
+import type { World } from '../world/world.ts';
 import { PoolCosts } from './poolCosts.ts';
 
 const INTERVAL = 10_000;

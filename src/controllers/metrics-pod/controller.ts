@@ -1,14 +1,14 @@
 import { READY } from '../../api/conditionTypes.ts';
 import type { Node, Pod } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
-import { isTerminal } from '../../cluster/podPredicates.ts';
+import { isTerminal } from '../../pods/podPredicates.ts';
 import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import type { ObjectRef } from '../../kube/kube.ts';
 import { keyOf, refOf } from '../../kube/runtime/watch.ts';
 import { aborted } from '../../kube/runtime/windDown.ts';
-import { SeriesKeeper, type Sample } from '../seriesKeeper.ts';
-import type { World } from '../world.ts';
+import { SeriesKeeper, type Sample } from '../metrics/seriesKeeper.ts';
+import type { World } from '../world/world.ts';
 import { podMetrics } from './metrics.ts';
 
 /**

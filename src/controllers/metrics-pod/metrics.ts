@@ -1,5 +1,5 @@
 import type { Gauge, Histogram, MetricsRegistry } from '../../kube/metrics.ts';
-import { DURATION_BUCKETS } from '../durationBuckets.ts';
+import { DURATION_BUCKETS } from '../metrics/durationBuckets.ts';
 
 export interface PodMetrics {
   readonly state: Gauge;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Workbench } from '../../../test/simulation/workbench.ts';
+import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { networkInterfaceGarbageCollectionController } from './controller.ts';
 

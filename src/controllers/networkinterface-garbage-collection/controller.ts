@@ -1,6 +1,6 @@
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 
 /** As long as the network's own throttling looks back. */
 const INTERVAL = 5 * 60_000;

@@ -1,5 +1,5 @@
 import type { Counter, MetricsRegistry } from '../../kube/metrics.ts';
-import { DisruptedCounter } from '../disruptedCounter.ts';
+import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
 
 export interface HealthMetrics {
   readonly disrupted: DisruptedCounter;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { conditionOf, Workbench } from '../../../test/simulation/workbench.ts';
+import { conditionOf, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import { Annotations, Finalizers, Labels, Taints } from '../../api/labels.ts';
 import { EvictionQueue } from '../eviction-queue/controller.ts';

@@ -7,9 +7,9 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
-import { isManaged } from '../managed.ts';
+import { isManaged } from '../world/managed.ts';
 import { nodesOf } from '../nodeclaim-lifecycle/nodesOf.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { failedConsistencyCheck } from './events.ts';
 
 const INTERVAL = 10 * 60_000;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { memoryInstanceType } from '../../../test/simulation/memoryCloud.ts';
-import { poolSpec, Workbench } from '../../../test/simulation/workbench.ts';
+import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts';
+import { poolSpec, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Annotations, Labels } from '../../api/labels.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';

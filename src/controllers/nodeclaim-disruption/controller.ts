@@ -12,8 +12,8 @@ import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { isManaged } from '../managed.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import type { World } from '../world/world.ts';
 import { consolidatableFrom } from './consolidatable.ts';
 import { DriftDetector } from './drift.ts';
 

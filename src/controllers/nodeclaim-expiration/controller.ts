@@ -1,12 +1,12 @@
-import { isReschedulable } from '../../cluster/podPredicates.ts';
+import { isReschedulable } from '../../pods/podPredicates.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { Duration } from '../../units/duration.ts';
-import { deleteClaim } from '../deleteClaim.ts';
-import { DisruptedCounter } from '../disruptedCounter.ts';
-import { isManaged } from '../managed.ts';
-import type { World } from '../world.ts';
+import { deleteClaim } from '../claims/deleteClaim.ts';
+import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
+import { isManaged } from '../world/managed.ts';
+import type { World } from '../world/world.ts';
 
 /**
  * Ends NodeClaims that have reached their `expireAfter`, whatever their pool says: budgets and do-not-disrupt keep no

@@ -3,12 +3,12 @@ import { findCondition } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
-import { deleteClaim } from '../deleteClaim.ts';
-import { DisruptedCounter } from '../disruptedCounter.ts';
-import { isManaged } from '../managed.ts';
+import { deleteClaim } from '../claims/deleteClaim.ts';
+import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
+import { isManaged } from '../world/managed.ts';
 import { nodesOf } from '../nodeclaim-lifecycle/nodesOf.ts';
-import { settleAll } from '../settleAll.ts';
-import type { World } from '../world.ts';
+import { settleAll } from '../world/settleAll.ts';
+import type { World } from '../world/world.ts';
 
 const INTERVAL = 2 * 60_000;
 const CONCURRENCY = 20;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { CLASS_LABEL, Workbench } from '../../../test/simulation/workbench.ts';
+import { CLASS_LABEL, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { nodeClaimHydrationController } from './controller.ts';
 

@@ -4,9 +4,9 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
-import { isManaged } from '../managed.ts';
+import { isManaged } from '../world/managed.ts';
 import { nodesOf } from '../nodeclaim-lifecycle/nodesOf.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 
 /** Gives NodeClaims and Nodes from before the label of their class, by which Nodes are known to be ours. */
 export function nodeClaimHydrationController(world: World): Controller {

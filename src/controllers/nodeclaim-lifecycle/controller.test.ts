@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { interceptedKube } from '../../../test/simulation/interceptedKube.ts';
+import { interceptedKube } from '../../../test/fixtures/engine/interceptedKube.ts';
 import {
   Workbench,
   CLASS_LABEL,
   conditionOf,
   START,
   type WorkbenchOptions,
-} from '../../../test/simulation/workbench.ts';
+} from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Annotations, Finalizers, Labels, Taints } from '../../api/labels.ts';
 import { InsufficientCapacityError, LaunchError, NodeClassNotReadyError } from '../../cloud/errors.ts';

@@ -8,8 +8,8 @@ import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchConditions } from '../../kube/conditionPatch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
-import { isManaged } from '../managed.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import type { World } from '../world/world.ts';
 import { finalize } from './finalization.ts';
 import { initialize } from './initialization.ts';
 import { launch } from './launch.ts';

@@ -2,7 +2,7 @@ import { NodeClaimConditions, READY, Reasons } from '../../api/conditionTypes.ts
 import { Kinds, type Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
-import { formatTaint, hasTaint, isEphemeralTaint } from '../../constraints/taints.ts';
+import { formatTaint, hasTaint, isEphemeralTaint } from '../../pods/taints.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
 import { nodesOf } from './nodesOf.ts';

@@ -2,7 +2,7 @@ import type { ConditionSet } from '../../api/conditions.ts';
 import type { Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { Log } from '../../kube/log.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import type { LaunchMemory } from './launchMemory.ts';
 import type { LifecycleMetrics } from './metrics.ts';
 import type { RegistrationHook } from './registrationHook.ts';

@@ -1,5 +1,5 @@
 import { Kinds, type Pod } from '../../api/kinds.ts';
-import { isDaemonPod, isTerminal, isTerminating } from '../../cluster/podPredicates.ts';
+import { isDaemonPod, isTerminal, isTerminating } from '../../pods/podPredicates.ts';
 import type { InformerEvent } from '../../kube/informer.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
@@ -7,8 +7,8 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import { isManaged } from '../managed.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import type { World } from '../world/world.ts';
 
 /** How far apart two stamps on one claim are at least. */
 const RESOLUTION = 10_000;

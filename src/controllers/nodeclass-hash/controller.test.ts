@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Workbench } from '../../../test/simulation/workbench.ts';
+import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { AKS_NODE_CLASS_HASH_VERSION, aksNodeClassHash } from '../../api/aksNodeClassHash.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Annotations } from '../../api/labels.ts';

@@ -6,9 +6,9 @@ import type { Informer } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { stampHash, type HashStamp } from '../hashStamp.ts';
+import { stampHash, type HashStamp } from '../claims/hashStamp.ts';
 import { claimsOfClass } from '../nodeclass-termination/claimsOfClass.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 
 const STAMP: HashStamp = {
   hashKey: Annotations.aksNodeClassHash,

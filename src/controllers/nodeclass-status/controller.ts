@@ -7,7 +7,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject, patchStatus } from '../../kube/statusPatch.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 
 /** Keeps on each AKSNodeClass what it resolves to: version, images, subnet, and whether all that is in order. */
 export function nodeClassStatusController(

@@ -7,7 +7,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import { claimsOfClass } from './claimsOfClass.ts';
 import { waitingOnNodeClaims } from './events.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { memoryInstanceType } from '../../../test/simulation/memoryCloud.ts';
-import { conditionOf, poolSpec, Workbench } from '../../../test/simulation/workbench.ts';
+import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts';
+import { conditionOf, poolSpec, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeOverlay } from '../../api/kinds/nodeOverlay.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';

@@ -8,8 +8,8 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
-import { isManaged } from '../managed.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import type { World } from '../world/world.ts';
 import { evaluateOverlays, type OverlayVerdict, type PoolTypes } from './evaluation.ts';
 import type { OverlayStore } from './overlayCloud.ts';
 

@@ -6,8 +6,8 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { addResources, formatResources, quantityOf, type Resources } from '../../units/resources.ts';
-import { isManaged } from '../managed.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import type { World } from '../world/world.ts';
 
 /** Present even when the pool is empty. */
 const ZERO: Resources = Object.fromEntries(

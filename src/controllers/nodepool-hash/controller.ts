@@ -4,9 +4,9 @@ import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../../api/nodePoolHash.ts'
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { stampHash, type HashStamp } from '../hashStamp.ts';
-import { isManaged } from '../managed.ts';
-import type { World } from '../world.ts';
+import { stampHash, type HashStamp } from '../claims/hashStamp.ts';
+import { isManaged } from '../world/managed.ts';
+import type { World } from '../world/world.ts';
 
 const STAMP: HashStamp = {
   hashKey: Annotations.nodePoolHash,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { interceptedKube } from '../../../test/simulation/interceptedKube.ts';
-import { CLASS_REF, conditionOf, poolSpec, Workbench } from '../../../test/simulation/workbench.ts';
+import { interceptedKube } from '../../../test/fixtures/engine/interceptedKube.ts';
+import { CLASS_REF, conditionOf, poolSpec, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { silentLog, type Log } from '../../kube/log.ts';
 import { nodePoolReadinessController } from './controller.ts';

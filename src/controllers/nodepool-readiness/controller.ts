@@ -6,9 +6,9 @@ import { patchConditions } from '../../kube/conditionPatch.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { isManaged } from '../managed.ts';
-import { classOf, poolWatches } from '../nodeClassOfPool.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import { classOf, poolWatches } from '../world/nodeClassOfPool.ts';
+import type { World } from '../world/world.ts';
 
 interface Verdict {
   readonly reason: string;

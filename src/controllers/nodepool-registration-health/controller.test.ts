@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { conditionOf, Workbench } from '../../../test/simulation/workbench.ts';
+import { conditionOf, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { LaunchError } from '../../cloud/errors.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';

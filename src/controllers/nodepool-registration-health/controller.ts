@@ -6,9 +6,9 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
-import { isManaged } from '../managed.ts';
-import { classOf, poolWatches } from '../nodeClassOfPool.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import { classOf, poolWatches } from '../world/nodeClassOfPool.ts';
+import type { World } from '../world/world.ts';
 
 /**
  * Keeps the condition NodeRegistrationHealthy honest: what was learned with another template or another class says

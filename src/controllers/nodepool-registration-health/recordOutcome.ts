@@ -5,7 +5,7 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { isConflict, isNotFound } from '../../kube/errors.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 
 const ATTEMPTS = 3;
 

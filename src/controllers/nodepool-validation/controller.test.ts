@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { conditionOf, poolSpec, Workbench } from '../../../test/simulation/workbench.ts';
+import { conditionOf, poolSpec, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts';
 import { nodePoolValidationController } from './controller.ts';

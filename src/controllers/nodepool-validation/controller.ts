@@ -8,8 +8,8 @@ import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { isManaged } from '../managed.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import type { World } from '../world/world.ts';
 
 /** Says on each NodePool what its schema could not check. */
 export function nodePoolValidationController(world: World): Controller {

@@ -1,7 +1,7 @@
+import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import type { Random } from '../../clock/random.ts';
-import { podKey } from '../../cluster/podPredicates.ts';
 import { strictPodRequirements } from '../../constraints/podRequirements.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import type { Gauge, MetricsRegistry } from '../../kube/metrics.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { memoryInstanceType } from '../../../test/simulation/memoryCloud.ts';
-import { interceptedKube } from '../../../test/simulation/interceptedKube.ts';
-import { CLASS_LABEL, CLASS_REF, Workbench } from '../../../test/simulation/workbench.ts';
+import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts';
+import { interceptedKube } from '../../../test/fixtures/engine/interceptedKube.ts';
+import { CLASS_LABEL, CLASS_REF, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Annotations, Labels } from '../../api/labels.ts';

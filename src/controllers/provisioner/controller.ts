@@ -1,7 +1,7 @@
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Taints } from '../../api/labels.ts';
-import { isProvisionable, isTerminal } from '../../cluster/podPredicates.ts';
-import { hasTaint } from '../../constraints/taints.ts';
+import { isProvisionable, isTerminal } from '../../pods/podPredicates.ts';
+import { hasTaint } from '../../pods/taints.ts';
 import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
@@ -11,18 +11,18 @@ import type { NewNode, Problem, Solution, SolveOptions } from '../../solver/prob
 import { solve } from '../../solver/solve.ts';
 import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
-import { isManaged } from '../managed.ts';
+import { isManaged } from '../world/managed.ts';
 import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import type { Batcher } from './batcher.ts';
 import { Backlog, effectiveZones } from './backlog.ts';
-import { ClaimWriter } from './claimWriter.ts';
+import { ClaimWriter } from '../claims/claimWriter.ts';
 import type { DefaultSpread } from './defaultSpread.ts';
 import { currentDemand, type Demand } from './demand.ts';
 import * as publish from './events.ts';
 import { LimitRanges } from './limitRanges.ts';
 import { provisionerMetrics } from './metrics.ts';
-import { nodeClaimDraft } from './nodeClaimDraft.ts';
+import { nodeClaimDraft } from '../claims/nodeClaimDraft.ts';
 import {
   buildProblem,
   byPreference,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Workbench } from '../../../test/simulation/workbench.ts';
+import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
 import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts';
 import { nodePoolValidationController } from '../nodepool-validation/controller.ts';

@@ -1,11 +1,12 @@
+import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
-import { isDoNotDisrupt } from '../../cluster/doNotDisrupt.ts';
+import { isDoNotDisrupt } from '../../pods/doNotDisrupt.ts';
 import { isFullyBlocked } from '../../cluster/disruptionBudgets.ts';
-import { isReschedulable, podKey } from '../../cluster/podPredicates.ts';
+import { isReschedulable } from '../../pods/podPredicates.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
-import type { World } from '../world.ts';
+import type { World } from '../world/world.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
-import { podRequests } from '../../constraints/podRequests.ts';
+import { podRequests } from '../../pods/podRequests.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import { fits, subtractResources } from '../../units/resources.ts';
 import { podObjection, type PodObjection } from './podValidation.ts';

@@ -3,7 +3,7 @@ import type { DaemonSet, Node, Pod } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
 import { Cluster } from '../../cluster/cluster.ts';
-import { memoryInstanceType } from '../../../test/simulation/memoryCloud.ts';
+import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts';
 import { formatResources } from '../../units/resources.ts';
 import { buildProblem, daemonPods, unseenDaemonNamespaces, usageAtMost } from './problem.ts';
 

@@ -1,16 +1,16 @@
 import { Labels } from '../../api/labels.ts';
-import { isDoNotDisrupt } from '../../cluster/doNotDisrupt.ts';
-import { evictionCost } from '../../cluster/evictionCost.ts';
+import { isDoNotDisrupt } from '../../pods/doNotDisrupt.ts';
+import { evictionCost } from '../../pods/evictionCost.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
-import { isActive, isDaemonPod } from '../../cluster/podPredicates.ts';
+import { isActive, isDaemonPod } from '../../pods/podPredicates.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { Duration } from '../../units/duration.ts';
-import { deleteClaim } from '../deleteClaim.ts';
-import { isManaged } from '../managed.ts';
-import { settleAll } from '../settleAll.ts';
-import type { World } from '../world.ts';
+import { deleteClaim } from '../claims/deleteClaim.ts';
+import { isManaged } from '../world/managed.ts';
+import { settleAll } from '../world/settleAll.ts';
+import type { World } from '../world/world.ts';
 
 const INTERVAL = 60_000;
 const CONCURRENCY = 20;

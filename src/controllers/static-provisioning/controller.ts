@@ -5,10 +5,10 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
-import { isManaged } from '../managed.ts';
-import { ClaimWriter } from '../provisioner/claimWriter.ts';
-import { staticClaimDraft } from '../provisioner/nodeClaimDraft.ts';
-import type { World } from '../world.ts';
+import { isManaged } from '../world/managed.ts';
+import { ClaimWriter } from '../claims/claimWriter.ts';
+import { staticClaimDraft } from '../claims/nodeClaimDraft.ts';
+import type { World } from '../world/world.ts';
 
 const INTERVAL = 60_000;
 const LIMITED_INTERVAL = 30_000;

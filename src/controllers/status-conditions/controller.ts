@@ -4,8 +4,8 @@ import type { Gauge } from '../../kube/metrics.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { keyOf } from '../../kube/runtime/watch.ts';
 import { aborted } from '../../kube/runtime/windDown.ts';
-import { SeriesKeeper, type Sample } from '../seriesKeeper.ts';
-import type { World } from '../world.ts';
+import { SeriesKeeper, type Sample } from '../metrics/seriesKeeper.ts';
+import type { World } from '../world/world.ts';
 import { conditionChanged, finalized } from './events.ts';
 import { conditionMetrics, type ConditionMetricsOptions } from './metrics.ts';
 

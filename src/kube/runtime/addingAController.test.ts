@@ -8,7 +8,13 @@ import { HttpKube } from '../httpKube.ts';
 import { Informers } from '../informer.ts';
 import { silentLog } from '../log.ts';
 import { patchObject } from '../statusPatch.ts';
-import { answerJson, answerStatus, eventually, ScriptedServer, type Script } from '../testing/scriptedServer.ts';
+import {
+  answerJson,
+  answerStatus,
+  eventually,
+  ScriptedServer,
+  type Script,
+} from '../../../test/fixtures/kube/scriptedServer.ts';
 import type { Controller } from './controller.ts';
 import { Manager, type ManagerOptions } from './manager.ts';
 import { reconciler } from './reconciler.ts';

@@ -4,7 +4,7 @@ import { VirtualClock } from '../../clock/virtualClock.ts';
 import { KubeError } from '../errors.ts';
 import { LeadershipLostError } from '../leaderElection.ts';
 import { silentLog } from '../log.ts';
-import { MemoryLeases, type Transport } from '../testing/memoryLeases.ts';
+import { MemoryLeases, type Transport } from '../../../test/fixtures/kube/memoryLeases.ts';
 import type { Controller } from './controller.ts';
 import { Manager, type ManagerOptions } from './manager.ts';
 import { aborted } from './windDown.ts';

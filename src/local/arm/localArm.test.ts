@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ArmFixture, POLL } from '../testing/armFixture.ts';
+import { ArmFixture, POLL } from '../../../test/fixtures/local/armFixture.ts';
 
 describe('a local Azure that goes on after a restart', () => {
   let folder: string;

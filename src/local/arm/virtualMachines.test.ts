@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { VirtualMachine } from '@azure/arm-compute';
-import { ArmFixture, collect, POLL } from '../testing/armFixture.ts';
+import { ArmFixture, collect, POLL } from '../../../test/fixtures/local/armFixture.ts';
 import { ArmError } from './armError.ts';
 import type { Fault } from './faultPlan.ts';
 import type { VirtualMachineEvent } from './virtualMachines.ts';

@@ -3,7 +3,7 @@ import { Kinds, type Node } from '../../api/kinds.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import { isConflict } from '../../kube/errors.ts';
 import { Informers } from '../../kube/informer.ts';
-import { machine, Simulation } from '../testing/simulation.ts';
+import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from '../workloads/podState.ts';
 import { parseFault } from './faultKinds.ts';
 import { faultyKube } from './faultyKube.ts';

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { ApiObject } from '../apiserver/fields.ts';
 import { parseFault } from '../faults/faultKinds.ts';
-import { container, machine, Simulation } from '../testing/simulation.ts';
+import { container, machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { ContainerLogs } from './containerLogs.ts';
 
 const LOG = '/api/v1/namespaces/default/pods/one/log';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../api/kinds.ts';
 import { parseFault } from '../faults/faultKinds.ts';
-import { container, machine, Simulation } from '../testing/simulation.ts';
+import { container, machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 
 const PODS = '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods';
 const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';

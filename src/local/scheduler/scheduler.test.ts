@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import { Quantity } from '../../units/quantity.ts';
-import { machine, Simulation } from '../testing/simulation.ts';
+import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from '../workloads/podState.ts';
 
 describe('the scheduler', () => {

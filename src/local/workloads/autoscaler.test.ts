@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../api/kinds.ts';
-import { container, machine, Simulation } from '../testing/simulation.ts';
+import { container, machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { loadAt } from './loadModel.ts';
 import { desiredReplicas, ReplicaHistory } from './replicaHistory.ts';
 

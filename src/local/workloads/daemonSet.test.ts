@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../api/kinds.ts';
-import { machine, Simulation } from '../testing/simulation.ts';
+import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from './podState.ts';
 
 describe('a DaemonSet', () => {

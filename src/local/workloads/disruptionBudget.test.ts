@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type PodDisruptionBudget } from '../../api/kinds.ts';
 import { isTooManyRequests } from '../../kube/errors.ts';
-import { machine, Simulation } from '../testing/simulation.ts';
+import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from './podState.ts';
 
 describe('a PodDisruptionBudget', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Job } from '../../api/kinds.ts';
 import type { Draft } from '../../kube/kube.ts';
-import { machine, Simulation } from '../testing/simulation.ts';
+import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { finishedAs } from './job.ts';
 import { EXIT_CODE, RUN_SECONDS } from './podCompletion.ts';
 import { isActive } from './podState.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type StatefulSet } from '../../api/kinds.ts';
 import type { Draft } from '../../kube/kube.ts';
-import { machine, Simulation } from '../testing/simulation.ts';
+import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from './podState.ts';
 
 function statefulSet(replicas: number, extra: object = {}, image = 'redis:7'): Draft<StatefulSet> {

@@ -2,7 +2,7 @@
  * Pods per domain, for one question. In: counter specs; out: integers per domain, seeded with what runs on the nodes
  * that are there, and which domains there are at all.
  */
-import { untoleratedTaints } from '../../constraints/taints.ts';
+import { untoleratedTaints } from '../../pods/taints.ts';
 import { isPreferred } from './existingNodes.ts';
 import type { Interner } from './interner.ts';
 import type { Model } from './model.ts';

@@ -6,7 +6,7 @@ import { Labels, normalizeLabelKey } from '../../api/labels.ts';
 import type { Taint } from '../../api/kinds/nodeTemplate.ts';
 import { NODE_NAME_FIELD } from '../../constraints/podRequirements.ts';
 import { Requirements } from '../../constraints/requirements.ts';
-import { untoleratedTaints } from '../../constraints/taints.ts';
+import { untoleratedTaints } from '../../pods/taints.ts';
 import type { ExistingNode } from '../problem.ts';
 import { Interner } from './interner.ts';
 import type { Toleration } from './podShape.ts';

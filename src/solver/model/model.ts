@@ -2,7 +2,7 @@
  * The world compiled: pools, types and nodes as numbers, with everything remembered that was once worked out. In: a
  * snapshot; out: what every question to it shares. Questions add pods and take nodes away; they never change it.
  */
-import { podRequests } from '../../constraints/podRequests.ts';
+import { podRequests } from '../../pods/podRequests.ts';
 import type { Snapshot } from '../problem.ts';
 import { compilePool, type CompiledPool } from './compiledPool.ts';
 import { ExistingNodes, isPreferred } from './existingNodes.ts';

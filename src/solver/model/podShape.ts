@@ -3,10 +3,11 @@
  * and behind the first what a pod takes of a machine, behind the second which machines may have it. Many pods differ in
  * one of the two only, so that there are far fewer of each than kinds of pods.
  */
+import { podKey } from '../../pods/podKey.ts';
 import type { Container, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../../api/kinds.ts';
-import { hostPortsOf, type HostPort } from '../../constraints/hostPorts.ts';
-import { podRequests } from '../../constraints/podRequests.ts';
+import { hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
+import { podRequests } from '../../pods/podRequests.ts';
 import { requirementsOfTerm } from '../../constraints/podRequirements.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import { topologyTerms, type TopologyTerms } from '../../constraints/topology.ts';
@@ -42,8 +43,6 @@ export interface PodRules {
 }
 
 export interface PodShape extends PodLoad, PodRules {}
-
-export const podKey = ({ metadata }: Pod): string => `${metadata.namespace ?? 'default'}/${metadata.name}`;
 
 export function podGroup({ metadata }: Pod): string | undefined {
   const name = metadata.annotations?.[GROUP_ANNOTATION];

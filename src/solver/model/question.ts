@@ -2,6 +2,7 @@
  * One question to the model: which pods wait, grouped into classes that schedule alike, and what must be counted for
  * them. In: a model, an overlay, the policy; out: classes in a fixed order and counters with what runs already.
  */
+import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
@@ -13,7 +14,7 @@ import { kindsOf, type Kinds, type RulesGroup } from './kinds.ts';
 import type { Rung } from './ladder.ts';
 import { Matcher } from './matcher.ts';
 import type { Model } from './model.ts';
-import { podKey, type PodLoad, type PodRules, type PodShape } from './podShape.ts';
+import { type PodLoad, type PodRules, type PodShape } from './podShape.ts';
 import type { KeepAway } from './standing.ts';
 import { counterSpec, isHostname, keepAwaySpec, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 

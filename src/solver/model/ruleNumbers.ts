@@ -2,9 +2,10 @@
  * Pods that have the same rules have the same number. In: pods one after the other; out: a small number each. Nothing
  * but the different parts of the rules is turned into text, and that only when the pod before had others.
  */
+import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
 import type { Snapshot } from '../problem.ts';
-import { defaultConstraints, podGroup, podKey, recordKey, volumesKey } from './podShape.ts';
+import { defaultConstraints, podGroup, recordKey, volumesKey } from './podShape.ts';
 
 /** Parts of rules in a fixed order; numbers count from the first. */
 const AFFINITY = 0;

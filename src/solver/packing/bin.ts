@@ -1,5 +1,5 @@
 /** A machine in a plan: which atoms it holds, how many of each, and the cheapest type that does. */
-import { hostPortsClash, type HostPort } from '../../constraints/hostPorts.ts';
+import { hostPortsClash, type HostPort } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/counters.ts';
 import type { Demand } from './demand.ts';
 import type { HostRules } from './hostRules.ts';

@@ -2,7 +2,7 @@
  * What one pool is asked to hold, as arrays. In: atoms (a class with its domain decided, and how many); out: rows,
  * limits per node, the types worth trying for each, and which type is the cheapest that holds a given load.
  */
-import { hostPortsClash, type HostPort } from '../../constraints/hostPorts.ts';
+import { hostPortsClash, type HostPort } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import type { StateTable } from '../model/stateTable.ts';
 import { CPU, MEMORY, PODS } from '../model/resourceTable.ts';

@@ -2,7 +2,7 @@
  * Plain first-fit-decreasing, blind to prices until the end: one of the starts, so that no plan is ever dearer. In:
  * what to place, and what is left of the limits; out: a plan. A node stays open for every type that could still hold it.
  */
-import type { HostPort } from '../../constraints/hostPorts.ts';
+import type { HostPort } from '../../pods/hostPorts.ts';
 import { HostLedger, type Bin, type Plan } from './bin.ts';
 import type { Demand } from './demand.ts';
 

@@ -2,11 +2,11 @@
  * Room on nodes that are there. In: a class and a node; out: how many of its pods the scheduler would let stand there
  * now. What was found too small for a class is not asked again.
  */
+import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
-import { hostPortsClash, hostPortsOf, type HostPort } from '../../constraints/hostPorts.ts';
+import { hostPortsClash, hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
 import { UNLIMITED } from '../model/counters.ts';
-import { podKey } from '../model/podShape.ts';
 import type { PodClass, Question, Variant } from '../model/question.ts';
 import type { Domains } from './domains.ts';
 

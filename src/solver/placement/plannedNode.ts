@@ -1,6 +1,6 @@
 /** A machine that will be bought, while pods may still be added to it. */
 import type { Pod } from '../../api/kinds.ts';
-import type { HostPort } from '../../constraints/hostPorts.ts';
+import type { HostPort } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import type { PodClass, Variant } from '../model/question.ts';
 

@@ -1,6 +1,6 @@
 /** Whether a class may go to new machines of a pool, and in which state. Asked once per class, wish and pool. */
-import { untoleratedTaints } from '../../constraints/taints.ts';
-import { hostPortsClash } from '../../constraints/hostPorts.ts';
+import { untoleratedTaints } from '../../pods/taints.ts';
+import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { isPreferred } from '../model/existingNodes.ts';
 import type { PodClass, Question, Variant } from '../model/question.ts';

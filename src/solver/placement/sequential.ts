@@ -4,7 +4,7 @@
  * same plan with them in it. Slower, with every rule asked for every pod.
  */
 import type { Pod } from '../../api/kinds.ts';
-import { hostPortsClash } from '../../constraints/hostPorts.ts';
+import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/counters.ts';
 import type { PodClass, Question, Variant } from '../model/question.ts';
 import { Demand, type PackingOptions } from '../packing/demand.ts';

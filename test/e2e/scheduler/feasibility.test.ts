@@ -5,7 +5,7 @@ import { SeededRandom } from '../../../src/clock/seededRandom.ts';
 import { isNotFound } from '../../../src/kube/errors.ts';
 import type { HttpKube } from '../../../src/kube/httpKube.ts';
 import type { Draft, Kube } from '../../../src/kube/kube.ts';
-import { Simulation } from '../../../src/local/testing/simulation.ts';
+import { Simulation } from '../../fixtures/local/simulation.ts';
 import { startControlPlane, type ControlPlane } from '../../controlplane/controlPlane.ts';
 import { eventually } from '../../controlplane/eventually.ts';
 import { connections } from '../kube/connect.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ArmFixture, collect, POLL } from '../../testing/armFixture.ts';
+import { ArmFixture, collect, POLL } from '../../../../test/fixtures/local/armFixture.ts';
 import { ArmError } from '../armError.ts';
 
 const UBUNTU = 'AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootedMachine } from '../../kubelet/bootedMachine.ts';
-import { ArmFixture, collect, POLL, type Answer } from '../../testing/armFixture.ts';
+import { ArmFixture, collect, POLL, type Answer } from '../../../../test/fixtures/local/armFixture.ts';
 
 const PREVIEW = 'api-version=2025-07-02-preview';
 

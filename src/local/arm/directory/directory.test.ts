@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { ClientAssertionCredential, ManagedIdentityCredential } from '@azure/identity';
 import { ComputeManagementClient } from '@azure/arm-compute';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ArmFixture, collect } from '../../testing/armFixture.ts';
+import { ArmFixture, collect } from '../../../../test/fixtures/local/armFixture.ts';
 
 const SCOPE = 'https://management.azure.com/.default';
 const METADATA = { metadata: 'true' };

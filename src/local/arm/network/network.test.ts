@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../clock/virtualClock.ts';
-import { ArmFixture, collect, POLL } from '../../testing/armFixture.ts';
+import { ArmFixture, collect, POLL } from '../../../../test/fixtures/local/armFixture.ts';
 
 describe('networks through @azure/arm-network', () => {
   let fixture: ArmFixture;

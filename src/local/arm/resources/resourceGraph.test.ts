@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ArmFixture } from '../../testing/armFixture.ts';
+import { ArmFixture } from '../../../../test/fixtures/local/armFixture.ts';
 
 interface Page {
   readonly totalRecords: number;

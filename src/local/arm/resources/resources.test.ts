@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ArmFixture, collect, POLL } from '../../testing/armFixture.ts';
+import { ArmFixture, collect, POLL } from '../../../../test/fixtures/local/armFixture.ts';
 
 describe('subscriptions, groups and resources of any type', () => {
   let fixture: ArmFixture;

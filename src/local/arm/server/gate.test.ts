@@ -2,7 +2,7 @@ import { ComputeManagementClient } from '@azure/arm-compute';
 import { NetworkManagementClient } from '@azure/arm-network';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../../../clock/virtualClock.ts';
-import { ArmFixture, collect, POLL } from '../../testing/armFixture.ts';
+import { ArmFixture, collect, POLL } from '../../../../test/fixtures/local/armFixture.ts';
 import { AZURE_LIMITS } from './throttling.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts';
+import { CLASS_REF, poolSpec } from '../../../test/fixtures/engine/workbench.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import { Labels } from '../../api/labels.ts';
+import { Requirement } from '../../constraints/requirement.ts';
+import { Requirements } from '../../constraints/requirements.ts';
+import type { NewNode } from '../../solver/problem.ts';
+import { parseResources } from '../../units/resources.ts';
+import { nodeClaimDraft, staticClaimDraft } from './nodeClaimDraft.ts';
+
+const pool: NodePool = { metadata: { name: 'default', uid: 'pool-uid' }, spec: poolSpec() };
+
+function planned(types: number, requirements = Requirements.empty): NewNode {
+  return {
+    pool,
+    requirements,
+    pods: [],
+    requests: parseResources({ cpu: '1500m', pods: 2 }),
+    alternatives: Array.from({ length: types }, (_, at) => memoryInstanceType(`type-${at}`, 4, 1 + at)).flatMap(
+      (type) =>
+        ['zone-1', 'zone-2'].map((zone) => ({
+          instanceType: type,
+          zone,
+          capacityType: zone === 'zone-1' ? 'on-demand' : 'spot',
+          pricePerHour: 1,
+        })),
+    ),
+    minValuesRelaxed: false,
+    choice: { boundBy: undefined, boundByResource: undefined, others: [] },
+  };
+}
+
+const random = (): number => 0.5;
+const requirement = (draft: ReturnType<typeof nodeClaimDraft>, key: string) =>
+  draft.spec.requirements.find((item) => item.key === key);
+
+describe('the claim for a planned machine', () => {
+  it('names at most six hundred instance types, the cheapest', () => {
+    const values = requirement(nodeClaimDraft(planned(700), random), Labels.instanceType)?.values;
+    expect(values).toHaveLength(600);
+    expect(values).toContain('type-599');
+    expect(values).not.toContain('type-600');
+  });
+
+  it('asks for pool, class, capacity types and what pods want, but not for what only simulations know', () => {
+    const wanted = Requirements.of(
+      Requirement.of(Labels.hostname, 'In', ['made-up']),
+      Requirement.of(Labels.registered, 'In', ['true']),
+      Requirement.of(Labels.zone, 'In', ['zone-1']),
+      Requirement.of('example.com/absent', 'DoesNotExist', []),
+    );
+    const draft = nodeClaimDraft(planned(1, wanted), random);
+    expect(draft.spec.requirements).toEqual([
+      { key: 'example.com/absent', operator: 'DoesNotExist' },
+      { key: 'karpenter.kwok.sh/kwoknodeclass', operator: 'In', values: ['default'] },
+      { key: Labels.capacityType, operator: 'In', values: ['on-demand', 'spot'] },
+      { key: Labels.nodePool, operator: 'In', values: ['default'] },
+      { key: Labels.instanceType, operator: 'In', values: ['type-0'] },
+      { key: Labels.zone, operator: 'In', values: ['zone-1'] },
+    ]);
+    expect(draft.metadata.labels).toEqual({
+      'karpenter.kwok.sh/kwoknodeclass': 'default',
+      [Labels.nodePool]: 'default',
+    });
+    expect(draft.spec.resources).toEqual({ requests: { cpu: '1500m', pods: '2' } });
+  });
+
+  it('gives a value to labels that requirements leave open', () => {
+    const wanted = Requirements.of(
+      Requirement.of('example.com/one', 'In', ['only']),
+      Requirement.of('example.com/any', 'Exists', []),
+    );
+    const { labels } = nodeClaimDraft(planned(1, wanted), random).metadata;
+    expect(labels?.['example.com/one']).toBe('only');
+    expect(labels?.['example.com/any']).toMatch(/^\d+$/);
+  });
+});
+
+it('of a static pool leaves the choice to the cloud', () => {
+  const draft = staticClaimDraft(pool, new Set(), random);
+  expect(requirement(draft, Labels.instanceType)).toBeUndefined();
+  expect(draft.spec.resources).toBeUndefined();
+  expect(draft.spec.nodeClassRef).toEqual(CLASS_REF);
+  expect(draft.metadata.ownerReferences?.[0]).toMatchObject({ name: 'default', uid: 'pool-uid' });
+});

@@ -1,0 +1,44 @@
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Labels } from '../../api/labels.ts';
+import type { Counter, MetricsRegistry } from '../../kube/metrics.ts';
+import { Duration } from '../../units/duration.ts';
+
+const LABELS = ['reason', 'nodepool', 'capacity_type', 'consolidation_policy', 'termination_mode'];
+
+/** Counts the NodeClaims that end before anybody asked for it, by why, and the pods that have to move for it. */
+export class DisruptedCounter {
+  private readonly claims: Counter;
+  private readonly pods: Counter;
+
+  constructor(registry: MetricsRegistry) {
+    this.claims = registry.counter({
+      name: 'karpenter_nodeclaims_disrupted_total',
+      help: 'NodeClaims that were given up or disrupted, by reason.',
+      labels: LABELS,
+    });
+    this.pods = registry.counter({
+      name: 'karpenter_pods_disruption_initiated_total',
+      help: 'Pods on nodes whose disruption has begun, by reason.',
+      labels: LABELS,
+    });
+  }
+
+  count(claim: NodeClaim, reason: string, pods = 0): void {
+    const { labels } = claim.metadata;
+    const series = {
+      reason,
+      nodepool: labels?.[Labels.nodePool] ?? '',
+      capacity_type: labels?.[Labels.capacityType] ?? '',
+      consolidation_policy: '',
+      termination_mode: terminationMode(claim),
+    };
+    this.claims.inc(series);
+    if (pods > 0) this.pods.inc(series, pods);
+  }
+}
+
+/** How insistent the end will be: without a deadline, at one, or at once. */
+function terminationMode({ spec }: NodeClaim): 'graceful' | 'forceful' | 'eventual' {
+  if (!spec.terminationGracePeriod) return 'graceful';
+  return Duration.parse(spec.terminationGracePeriod).milliseconds > 0 ? 'eventual' : 'forceful';
+}

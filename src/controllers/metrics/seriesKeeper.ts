@@ -1,0 +1,69 @@
+import type { Gauge } from '../../kube/metrics.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+export interface Sample {
+  readonly gauge: Gauge;
+  readonly labels: Labels;
+  readonly value: number;
+  /** Whether `value` is a moment, of which the time since then is shown. */
+  readonly since?: boolean;
+}
+
+/**
+ * Keeps the series of things that come and go. In: the samples of each owner (a node, a pool). Out: gauges that show
+ * them, and show nothing of an owner any more that has none or is gone.
+ */
+export class SeriesKeeper {
+  private readonly owners = new Map<string, { readonly version: unknown; readonly samples: readonly Sample[] }>();
+
+  /** Does nothing while `version` is the one of before: most things do not change from one look to the next. */
+  set(owner: string, version: unknown, samples: () => readonly Sample[]): void {
+    const known = this.owners.get(owner);
+    if (known && known.version === version) return;
+    const shown = samples();
+    const before = known?.samples ?? [];
+    // The usual change is one of numbers: nothing has to go then.
+    const sameSeries = shown.length === before.length && shown.every((sample, at) => isSameSeries(sample, before[at]));
+    if (!sameSeries && before.length > 0) {
+      const kept = new Set(shown.map(keyOf));
+      for (const sample of before) if (!kept.has(keyOf(sample))) sample.gauge.delete(sample.labels);
+    }
+    for (const [at, { gauge, labels, value, since }] of shown.entries()) {
+      if (sameSeries && before[at]?.value === value) continue;
+      if (since) gauge.setSince(labels, value);
+      else gauge.set(labels, value);
+    }
+    this.owners.set(owner, { version, samples: shown });
+  }
+
+  remove(owner: string): void {
+    for (const { gauge, labels } of this.owners.get(owner)?.samples ?? []) gauge.delete(labels);
+    this.owners.delete(owner);
+  }
+
+  /** Forgets all owners but these. */
+  keepOnly(owners: ReadonlySet<string>): void {
+    for (const owner of this.owners.keys()) if (!owners.has(owner)) this.remove(owner);
+  }
+}
+
+function isSameSeries(sample: Sample, other: Sample | undefined): boolean {
+  if (other === undefined || sample.gauge !== other.gauge) return false;
+  if (sample.labels === other.labels) return true;
+  const names = Object.keys(sample.labels);
+  return (
+    names.length === Object.keys(other.labels).length &&
+    names.every((name) => sample.labels[name] === other.labels[name])
+  );
+}
+
+/** One number per gauge object, so that two gauges with the same labels are kept apart. */
+const gaugeNumbers = new WeakMap<Gauge, number>();
+let nextNumber = 0;
+
+function keyOf({ gauge, labels }: Sample): string {
+  const number = gaugeNumbers.get(gauge) ?? nextNumber++;
+  gaugeNumbers.set(gauge, number);
+  return JSON.stringify([number, Object.entries(labels)]);
+}

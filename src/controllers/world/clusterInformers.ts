@@ -1,0 +1,75 @@
+import {
+  Kinds,
+  type CSINode,
+  type DaemonSet,
+  type Namespace,
+  type Node,
+  type PersistentVolume,
+  type PersistentVolumeClaim,
+  type Pod,
+  type PodDisruptionBudget,
+  type StorageClass,
+} from '../../api/kinds.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import type { KubeObject, ResourceKind } from '../../api/object.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { Informer, Informers } from '../../kube/informer.ts';
+import { isManaged } from './managed.ts';
+
+/** The watches that the engine's loops share. */
+export interface ClusterInformers {
+  readonly pods: Informer<Pod>;
+  readonly nodes: Informer<Node>;
+  readonly nodeClaims: Informer<NodeClaim>;
+  readonly nodePools: Informer<NodePool>;
+  readonly daemonSets: Informer<DaemonSet>;
+  readonly disruptionBudgets: Informer<PodDisruptionBudget>;
+  readonly namespaces: Informer<Namespace>;
+  readonly volumeClaims: Informer<PersistentVolumeClaim>;
+  readonly volumes: Informer<PersistentVolume>;
+  readonly storageClasses: Informer<StorageClass>;
+  readonly csiNodes: Informer<CSINode>;
+  readonly nodeClasses: readonly NodeClassInformer[];
+}
+
+interface NodeClassInformer {
+  readonly kind: ResourceKind<KubeObject>;
+  readonly informer: Informer<KubeObject>;
+}
+
+/**
+ * Opens the watches and lets them keep `cluster`. Call it before any loop subscribes, so that a loop that is woken by
+ * an event finds it in the picture already.
+ */
+export function clusterInformers(informers: Informers, cluster: Cluster, cloud: CloudProvider): ClusterInformers {
+  const opened: ClusterInformers = {
+    pods: informers.of(Kinds.Pod),
+    nodes: informers.of(Kinds.Node),
+    nodeClaims: informers.of(Kinds.NodeClaim),
+    nodePools: informers.of(Kinds.NodePool),
+    daemonSets: informers.of(Kinds.DaemonSet),
+    disruptionBudgets: informers.of(Kinds.PodDisruptionBudget),
+    namespaces: informers.of(Kinds.Namespace),
+    volumeClaims: informers.of(Kinds.PersistentVolumeClaim),
+    volumes: informers.of(Kinds.PersistentVolume),
+    storageClasses: informers.of(Kinds.StorageClass),
+    csiNodes: informers.of(Kinds.CSINode),
+    nodeClasses: cloud.nodeClasses.map((kind) => ({ kind, informer: informers.of(kind) })),
+  };
+  opened.pods.subscribe(({ type, object }) =>
+    type === 'deleted' ? cluster.removePod(object) : cluster.setPod(object),
+  );
+  opened.nodes.subscribe(({ type, object }) =>
+    type === 'deleted' ? cluster.removeNode(object.metadata.name) : cluster.setNode(object),
+  );
+  opened.nodeClaims.subscribe(({ type, object }) => {
+    if (type === 'deleted') cluster.removeClaim(object.metadata.name, object.metadata.uid);
+    else if (isManaged(object.spec.nodeClassRef, cloud)) cluster.setClaim(object);
+  });
+  opened.daemonSets.subscribe(({ type, object }) =>
+    type === 'deleted' ? cluster.removeDaemonSet(object) : cluster.setDaemonSet(object),
+  );
+  return opened;
+}

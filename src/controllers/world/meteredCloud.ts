@@ -1,0 +1,54 @@
+import type { Clock } from '../../clock/clock.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../../cloud/errors.ts';
+import type { MetricsRegistry } from '../../kube/metrics.ts';
+
+export interface CloudMetering {
+  readonly metrics: MetricsRegistry;
+  readonly clock: Clock;
+  /** Who asks. */
+  readonly controller: string;
+}
+
+/** The same cloud, with every call timed and every failure counted, under the names that dashboards know. */
+export function meteredCloud(cloud: CloudProvider, { metrics, clock, controller }: CloudMetering): CloudProvider {
+  const duration = metrics.histogram({
+    name: 'karpenter_cloudprovider_duration_seconds',
+    help: 'How long calls of the cloud took.',
+    labels: ['controller', 'method', 'provider'],
+  });
+  const errors = metrics.counter({
+    name: 'karpenter_cloudprovider_errors_total',
+    help: 'Calls of the cloud that failed, by what they failed with.',
+    labels: ['controller', 'method', 'provider', 'error'],
+  });
+  async function metered<T>(method: string, call: () => Promise<T>): Promise<T> {
+    const labels = { controller, method, provider: cloud.name };
+    const start = clock.monotonic();
+    try {
+      return await call();
+    } catch (error) {
+      errors.inc({ ...labels, error: errorLabel(error) });
+      throw error;
+    } finally {
+      duration.observe(labels, (clock.monotonic() - start) / 1000);
+    }
+  }
+  return {
+    name: cloud.name,
+    nodeClasses: cloud.nodeClasses,
+    repairPolicies: cloud.repairPolicies,
+    create: (...request) => metered('Create', () => cloud.create(...request)),
+    delete: (...request) => metered('Delete', () => cloud.delete(...request)),
+    get: (...request) => metered('Get', () => cloud.get(...request)),
+    list: (...request) => metered('List', () => cloud.list(...request)),
+    instanceTypes: (...request) => metered('GetInstanceTypes', () => cloud.instanceTypes(...request)),
+    driftReason: (...request) => metered('IsDrifted', () => cloud.driftReason(...request)),
+  };
+}
+
+function errorLabel(error: unknown): string {
+  if (error instanceof InsufficientCapacityError) return 'InsufficientCapacityError';
+  if (error instanceof InstanceNotFoundError) return 'NodeClaimNotFoundError';
+  return error instanceof NodeClassNotReadyError ? 'NodeClassNotReadyError' : '';
+}

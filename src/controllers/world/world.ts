@@ -1,0 +1,29 @@
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { EventRecorder } from '../../kube/eventRecorder.ts';
+import type { Kube } from '../../kube/kube.ts';
+import type { Log } from '../../kube/log.ts';
+import type { MetricsRegistry } from '../../kube/metrics.ts';
+import type { ClusterInformers } from './clusterInformers.ts';
+import type { OverlayStore } from '../nodeoverlay/overlayCloud.ts';
+import type { PodTimes } from './podTimes.ts';
+import type { RegistrationHealth } from '../nodepool-registration-health/registrationHealth.ts';
+
+/** What every loop of the engine is given: the ports, the picture of the cluster and the watches that keep it. */
+export interface World {
+  readonly kube: Kube;
+  readonly cloud: CloudProvider;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly metrics: MetricsRegistry;
+  readonly events: EventRecorder;
+  readonly cluster: Cluster;
+  readonly informers: ClusterInformers;
+  readonly registrationHealth: RegistrationHealth;
+  readonly podTimes: PodTimes;
+  /** Present when overlays are honoured; `cloud` applies them already. */
+  readonly overlays?: OverlayStore;
+}

@@ -1,0 +1,32 @@
+import type { Pod } from '../api/kinds.ts';
+
+/** Questions about one pod that every loop asks the same way. */
+export const isTerminal = (pod: Pod): boolean => pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
+
+export const isTerminating = (pod: Pod): boolean => pod.metadata.deletionTimestamp !== undefined;
+
+export const isActive = (pod: Pod): boolean => !isTerminal(pod) && !isTerminating(pod);
+
+function isOwnedBy(pod: Pod, apiVersion: string, kind: string): boolean {
+  return (pod.metadata.ownerReferences ?? []).some((owner) => owner.apiVersion === apiVersion && owner.kind === kind);
+}
+
+export const isDaemonPod = (pod: Pod): boolean => isOwnedBy(pod, 'apps/v1', 'DaemonSet');
+
+/** A static (mirror) pod belongs to its Node and cannot move. */
+export const isNodePod = (pod: Pod): boolean => isOwnedBy(pod, 'v1', 'Node');
+
+/** The scheduler has looked at the pod and found no room, and no node is meant for it already. */
+export function isProvisionable(pod: Pod): boolean {
+  if (pod.spec?.nodeName || pod.status?.nominatedNodeName || isTerminating(pod) || isTerminal(pod)) return false;
+  if (isDaemonPod(pod) || isNodePod(pod)) return false;
+  return (pod.status?.conditions ?? []).some(
+    ({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable',
+  );
+}
+
+/** Wants a place again when its node goes away. */
+export function isReschedulable(pod: Pod): boolean {
+  const leaving = isTerminating(pod) && isOwnedBy(pod, 'apps/v1', 'StatefulSet');
+  return (isActive(pod) || leaving) && !isDaemonPod(pod) && !isNodePod(pod);
+}
