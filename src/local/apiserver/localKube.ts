@@ -109,10 +109,16 @@ export class LocalKube implements Kube {
     return typed<T>(object);
   }
 
-  async delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+  async delete(
+    kind: ResourceKind<KubeObject>,
+    ref: ObjectRef,
+    options: DeleteOptions = {},
+  ): Promise<KubeObject | undefined> {
     options.signal?.throwIfAborted();
     const resource = this.resource(kind);
-    deleteObject(this.objects, resource, scopeOf(resource, ref.namespace, true), ref.name, options, this.clock.now());
+    const namespace = scopeOf(resource, ref.namespace, true);
+    const { object, gone } = deleteObject(this.objects, resource, namespace, ref.name, options, this.clock.now());
+    return gone ? undefined : typed<KubeObject>(object);
   }
 
   async deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void> {
