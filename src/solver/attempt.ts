@@ -8,12 +8,13 @@ import type { HostPort } from '../pods/hostPorts.ts';
 import type { CompiledOffering, CompiledPool } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import { Question, type PodClass } from './model/question.ts';
-import type { Atom } from './packing/atom.ts';
 import type { Bin } from './packing/bin.ts';
-import { Demand, type PackingOptions } from './packing/demand.ts';
+import { demandOf, type Demand } from './packing/demand.ts';
 import { Improver } from './packing/improve.ts';
+import type { Item } from './packing/item.ts';
 import { packPool } from './packing/packPool.ts';
 import { fillReserved } from './packing/reservedFirst.ts';
+import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
 import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
 import { Domains } from './placement/domains.ts';
 import { ExistingRooms } from './placement/existingRooms.ts';
@@ -119,9 +120,9 @@ export class Attempt {
     });
   }
 
-  holder(pool: number): Demand {
+  holder(pool: number): TypeChoice {
     const { pools, states, table } = this.model;
-    return new Demand(pools[pool]!, states, [], table.size, this.packing);
+    return new TypeChoice(pools[pool]!, states, table.size, this.packing);
   }
 
   /** The planned nodes as the caller sees them; the slack of limits goes to alternatives, first come, first served. */
@@ -190,13 +191,13 @@ export class Attempt {
     // Who must stand beside others may come later and want to join; a reserved machine does not grow.
     const reserved = question.classes.some(isSequential) ? undefined : reservedUnits(this.model);
     for (const pool of this.model.pools) {
-      const atoms = assignment.atoms[pool.index]!;
+      const atoms = assignment.items[pool.index]!;
       if (atoms.length === 0) continue;
       atoms.sort((left, right) => left.podClass.id - right.podClass.id || left.state - right.state);
       const lists = atoms.map((atom) => assignment.podsOf.get(atom)!);
       const { rest, pods } =
         reserved === undefined ? { rest: atoms, pods: lists } : this.openReserved(pool, atoms, lists, reserved);
-      const demand = new Demand(pool, this.model.states, rest, this.model.table.size, this.packing);
+      const demand = demandOf(pool, this.model.states, rest, this.model.table.size, this.packing);
       const { bins, left } = packPool(demand, this.limitLeft[pool.index], improver);
       const next = new Int32Array(rest.length);
       for (let at = 0; at < bins.length; at++) this.planned.push(this.planBin(bins[at]!, demand, pods, next));
@@ -217,12 +218,12 @@ export class Attempt {
   /** Plans reserved machines. Out: what they leave, with the pods of each. */
   private openReserved(
     pool: CompiledPool,
-    atoms: readonly Atom[],
+    atoms: readonly Item[],
     lists: readonly (readonly Pod[])[],
     units: Map<string, number>,
-  ): { rest: readonly Atom[]; pods: readonly (readonly Pod[])[] } {
+  ): { rest: readonly Item[]; pods: readonly (readonly Pod[])[] } {
     if (pool.reservations.length === 0) return { rest: atoms, pods: lists };
-    const demand = new Demand(pool, this.model.states, atoms, this.model.table.size, this.packing);
+    const demand = demandOf(pool, this.model.states, atoms, this.model.table.size, this.packing);
     const next = new Int32Array(atoms.length);
     const left = Int32Array.from(atoms, ({ count }) => count);
     const bins = fillReserved(demand, units, left, this.limitLeft[pool.index]?.slice());
@@ -238,9 +239,9 @@ export class Attempt {
   private planBin(bin: Bin, demand: Demand, pods: readonly (readonly Pod[])[], next: Int32Array): PlannedNode {
     const entries: PlannedNode['entries'] = [];
     const ports: HostPort[] = [];
-    for (let at = 0; at < bin.atoms.length; at++) {
-      const index = bin.atoms[at]!;
-      const { podClass, variant } = demand.atoms[index]!;
+    for (let at = 0; at < bin.items.length; at++) {
+      const index = bin.items[at]!;
+      const { podClass, variant } = demand.items[index]!;
       const from = next[index]!;
       const to = from + bin.counts[at]!;
       next[index] = to;
@@ -308,7 +309,7 @@ function firstAtPrice(offerings: readonly CompiledOffering[], price: number): nu
 }
 
 /** What the node's alternatives may use of the limits: what the choice uses, and the slack. Takes from the slack. */
-function limitBudget(node: PlannedNode, slack: Float64Array | undefined, demand: Demand): Float64Array | undefined {
+function limitBudget(node: PlannedNode, slack: Float64Array | undefined, demand: TypeChoice): Float64Array | undefined {
   if (slack === undefined) return undefined;
   const { pool, limitNeed: own } = node;
   const width = slack.length;

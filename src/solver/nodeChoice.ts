@@ -1,13 +1,13 @@
 /** Why a planned machine is of its type. In: the node; out: the pod that bound its size, and the next types. */
 import { readableAmount } from './amount.ts';
 import type { Question } from './model/question.ts';
-import type { Demand } from './packing/demand.ts';
+import type { TypeChoice } from './packing/typeChoice.ts';
 import type { PlannedNode } from './placement/plannedNode.ts';
 import type { NodeChoice, RejectedType } from './problem.ts';
 
 const NEXT_TYPES = 3;
 
-export function explainChoice(node: PlannedNode, question: Question, demand: Demand): NodeChoice {
+export function explainChoice(node: PlannedNode, question: Question, demand: TypeChoice): NodeChoice {
   const { states, table } = question.model;
   const { price, types } = states.at(node.state);
   const lacking = (type: number): { column: number; missing: number } | undefined => {

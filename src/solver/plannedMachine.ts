@@ -11,7 +11,7 @@ import type { Quantity } from '../units/quantity.ts';
 import { addResources, multiplyResources, noResources, quantityOf, type Resources } from '../units/resources.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Question } from './model/question.ts';
-import type { Demand } from './packing/demand.ts';
+import type { TypeChoice } from './packing/typeChoice.ts';
 import { explainChoice } from './nodeChoice.ts';
 import type { PlannedNode } from './placement/plannedNode.ts';
 import type { Alternative, NewNode, NodeChoice } from './problem.ts';
@@ -26,7 +26,7 @@ export class PlannedMachine implements NewNode {
   readonly minValuesRelaxed: boolean;
   private readonly node: PlannedNode;
   private readonly question: Question;
-  private readonly demand: Demand;
+  private readonly demand: TypeChoice;
   /** What any alternative may use of each limit. */
   private readonly limitBudget: Float64Array | undefined;
   private readonly firstZone: string;
@@ -36,7 +36,7 @@ export class PlannedMachine implements NewNode {
   constructor(
     node: PlannedNode,
     question: Question,
-    demand: Demand,
+    demand: TypeChoice,
     limitBudget: Float64Array | undefined,
     firstZone: string,
   ) {
