@@ -30,7 +30,7 @@ const GO_INTEGER = /^[-+]?(0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+|0[0-7_]*|[1-9][0-9
 
 const integerTag = defineScalarTag('tag:yaml.org,2002:int', {
   implicit: true,
-  implicitFirstChars: [...'-+0123456789'],
+  implicitFirstChars: '-+0123456789'.split(''),
   identify: () => false,
   resolve: (text) => {
     if (!GO_INTEGER.test(text)) return NOT_RESOLVED;
