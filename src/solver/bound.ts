@@ -2,9 +2,9 @@
  * A lower bound on the price of every plan for the pods on new nodes, and what the gap to it is made of. Weak duality of
  * the covering LP, per set of pods that share no instance type with the others.
  */
-import type { PlannedNode } from './placement/plannedNode.ts';
+import type { OpenNode } from './placement/openNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
-import type { Question, Variant } from './model/question.ts';
+import type { CompiledDemand, Variant } from './model/compiledDemand.ts';
 import { coveringDuals } from './packing/coveringDuals.ts';
 import { coveringOf, demandOf } from './packing/demand.ts';
 import { hostRules } from './packing/hostRules.ts';
@@ -28,12 +28,12 @@ const FREE: PackingOptions = {
 /** So near that a better bound would tell nothing new. */
 const GOOD_ENOUGH = 1.002;
 
-export function lowerBound(question: Question, fit: PoolFit, planned: readonly PlannedNode[]): LowerBound {
+export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: readonly OpenNode[]): LowerBound {
   let bound = 0;
   let unused = 0;
   let dearer = 0;
   let price = 0;
-  for (const pool of question.model.pools) {
+  for (const pool of compiled.model.pools) {
     const nodes = planned.filter((node) => node.pool === pool);
     let spent = 0;
     for (const node of nodes) spent += node.price;
@@ -41,15 +41,15 @@ export function lowerBound(question: Question, fit: PoolFit, planned: readonly P
     // Reserved capacity is almost free; where there is some nothing is claimed.
     if (nodes.length === 0 || pool.reservations.length > 0) continue;
     const items = itemsOf(nodes, fit, pool.index);
-    const parts = components(items, question, pool.types.length);
-    const fractional = parts.map((part) => fractionalBound(question, pool.index, part));
+    const parts = components(items, compiled, pool.types.length);
+    const fractional = parts.map((part) => fractionalBound(compiled, pool.index, part));
     const near = spent <= GOOD_ENOUGH * fractional.reduce((sum, each) => sum + each.bound, 0);
     parts.forEach((part, at) => {
-      const whole = near ? 0 : patternBound(question, pool.index, part);
+      const whole = near ? 0 : patternBound(compiled, pool.index, part);
       bound += Math.max(itemAt(fractional, at).bound, whole);
     });
-    const { duals } = parts.length === 1 ? itemAt(fractional, 0) : fractionalBound(question, pool.index, items);
-    const room = new Rows(question.model.table.size, pool.room);
+    const { duals } = parts.length === 1 ? itemAt(fractional, 0) : fractionalBound(compiled, pool.index, items);
+    const room = new Rows(compiled.model.table.size, pool.room);
     for (const node of nodes) {
       const capacity = room.valueOf(node.type, duals);
       const used = node.used.reduce((sum, amount, column) => sum + floatAt(duals, column) * amount, 0);
@@ -73,7 +73,7 @@ function gapOf(gap: number, { unused, dearer }: { unused: number; dearer: number
 }
 
 /** Items in the widest state of their pods: another plan need not choose the domains that this one chose. */
-function itemsOf(nodes: readonly PlannedNode[], fit: PoolFit, pool: number): Item[] {
+function itemsOf(nodes: readonly OpenNode[], fit: PoolFit, pool: number): Item[] {
   const items = new Map<Variant, Item>();
   for (const { entries } of nodes) {
     for (const { podClass, variant, pods } of entries) {
@@ -90,8 +90,8 @@ function itemsOf(nodes: readonly PlannedNode[], fit: PoolFit, pool: number): Ite
 }
 
 /** Sets of items such that no two sets have an instance type in common. */
-function components(items: readonly Item[], question: Question, types: number): Item[][] {
-  const { states } = question.model;
+function components(items: readonly Item[], compiled: CompiledDemand, types: number): Item[][] {
+  const { states } = compiled.model;
   const byState = new Map<number, Item[]>();
   for (const item of items) {
     const known = byState.get(item.state);
@@ -120,11 +120,11 @@ function components(items: readonly Item[], question: Question, types: number): 
 }
 
 function fractionalBound(
-  question: Question,
+  compiled: CompiledDemand,
   pool: number,
   items: readonly Item[],
 ): { bound: number; duals: Float64Array } {
-  const { states, table, pools } = question.model;
+  const { states, table, pools } = compiled.model;
   const nodes = Math.ceil(hostRules(items).nodesForced - 1e-9);
   const choice = new TypeChoice(itemAt(pools, pool), states, table.size, FREE);
   const { bound, duals } = coveringDuals(coveringOf(choice.room, states, items, nodes, 0));
@@ -138,8 +138,8 @@ function fractionalBound(
 }
 
 /** Few kinds of pods allow a better bound. */
-function patternBound(question: Question, pool: number, items: readonly Item[]): number {
+function patternBound(compiled: CompiledDemand, pool: number, items: readonly Item[]): number {
   if (items.length > MAX_PATTERN_ITEMS) return 0;
-  const { states, table, pools } = question.model;
+  const { states, table, pools } = compiled.model;
   return patternPlan(demandOf(itemAt(pools, pool), states, items, table.size, FREE))?.bound ?? 0;
 }

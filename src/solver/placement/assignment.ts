@@ -1,10 +1,10 @@
 /**
  * The quick path: pods go onto nodes that are there, or are promised to a pool and to domains, class by class; how
- * new machines are filled is decided afterwards. In: a question; out: items per pool, and the pods that this path
+ * new machines are filled is decided afterwards. In: a compiled; out: items per pool, and the pods that this path
  * cannot decide.
  */
 import type { Pod } from '../../api/kinds.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import type { Item } from '../packing/item.ts';
 import { itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
@@ -22,18 +22,18 @@ export class Assignment {
   readonly items: Item[][];
   /** The pods of each item, in order. */
   readonly podsOf = new Map<Item, Pod[]>();
-  private readonly question: Question;
+  private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
   private readonly rooms: ExistingRooms;
   private readonly fit: PoolFit;
   private readonly known = new Map<Variant, Item[]>();
 
-  constructor(question: Question, domains: Domains, rooms: ExistingRooms, fit: PoolFit) {
-    this.question = question;
+  constructor(compiled: CompiledDemand, domains: Domains, rooms: ExistingRooms, fit: PoolFit) {
+    this.compiled = compiled;
     this.domains = domains;
     this.rooms = rooms;
     this.fit = fit;
-    this.items = question.model.pools.map(() => []);
+    this.items = compiled.model.pools.map(() => []);
   }
 
   /** Goes around until nothing more finds a place: affinity may wait for pods that come later. */
@@ -115,7 +115,7 @@ export class Assignment {
     const item: Item = { podClass, variant, state, count: pods };
     siblings.push(item);
     this.podsOf.set(item, []);
-    itemAt(this.items, this.question.model.states.at(state).pool.index).push(item);
+    itemAt(this.items, this.compiled.model.states.at(state).pool.index).push(item);
     return item;
   }
 }

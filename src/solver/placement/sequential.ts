@@ -6,20 +6,20 @@
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/counters.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import { TypeChoice, type PackingOptions } from '../packing/typeChoice.ts';
 import { addRow, floatAt, itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
 import type { ExistingRooms } from './existingRooms.ts';
-import type { PlannedNode } from './plannedNode.ts';
+import type { OpenNode } from './openNode.ts';
 import type { PoolFit } from './poolFit.ts';
 
 export class Sequential {
-  private readonly question: Question;
+  private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
   private readonly rooms: ExistingRooms;
   private readonly fit: PoolFit;
-  private readonly planned: PlannedNode[];
+  private readonly planned: OpenNode[];
   /** By pool: what is left of its limits; changed as nodes open and grow. */
   private readonly limitLeft: readonly (Float64Array | undefined)[];
   private readonly choices: readonly TypeChoice[];
@@ -28,21 +28,21 @@ export class Sequential {
   private readonly refusedUpTo = new Map<Variant, number>();
 
   constructor(
-    question: Question,
+    compiled: CompiledDemand,
     domains: Domains,
     rooms: ExistingRooms,
     fit: PoolFit,
-    planned: PlannedNode[],
+    planned: OpenNode[],
     limitLeft: readonly (Float64Array | undefined)[],
     options: PackingOptions,
   ) {
-    this.question = question;
+    this.compiled = compiled;
     this.domains = domains;
     this.rooms = rooms;
     this.fit = fit;
     this.planned = planned;
     this.limitLeft = limitLeft;
-    const { states, table, pools } = question.model;
+    const { states, table, pools } = compiled.model;
     this.load = new Float64Array(table.size);
     this.choices = pools.map((pool) => new TypeChoice(pool, states, table.size, options));
   }
@@ -61,10 +61,10 @@ export class Sequential {
       return true;
     }
     if (settles) this.refusedUpTo.set(variant, this.planned.length);
-    for (const pool of this.question.model.pools) {
-      const base = itemAt(this.question.bases, pool.index);
+    for (const pool of this.compiled.model.pools) {
+      const base = itemAt(this.compiled.bases, pool.index);
       if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) continue;
-      const node: PlannedNode = {
+      const node: OpenNode = {
         pool,
         state: base,
         type: -1,
@@ -83,14 +83,14 @@ export class Sequential {
     return false;
   }
 
-  private add(podClass: PodClass, variant: Variant, pod: Pod, node: PlannedNode): boolean {
+  private add(podClass: PodClass, variant: Variant, pod: Pod, node: OpenNode): boolean {
     const choice = itemAt(this.choices, node.pool.index);
     const { load } = this;
     load.set(node.used);
     addRow(load, podClass.row, 1);
     if (node.reservation >= 0 || !choice.mayHold(node.state, load)) return false;
     if (!this.hostAllows(podClass, variant, node)) return false;
-    const { states } = this.question.model;
+    const { states } = this.compiled.model;
     for (const start of this.fit.startsOf(podClass, variant, node.pool.index)) {
       const met = states.meet(node.state, start);
       if (met < 0) continue;
@@ -114,7 +114,7 @@ export class Sequential {
     return false;
   }
 
-  private hostAllows(podClass: PodClass, variant: Variant, node: PlannedNode): boolean {
+  private hostAllows(podClass: PodClass, variant: Variant, node: OpenNode): boolean {
     const host = hostOf(node);
     const of = (counter: number) => host.get(counter) ?? { count: 0, limit: UNLIMITED };
     for (const { counter, max } of variant.hostLimits) if (of(counter).count > max) return false;
@@ -130,15 +130,15 @@ export class Sequential {
   }
 
   /** What the pool's limits leave for this node: the rest, and what the node has already. */
-  private budgetFor(node: PlannedNode): Float64Array | undefined {
+  private budgetFor(node: OpenNode): Float64Array | undefined {
     const left = this.limitLeft[node.pool.index];
     return left?.map((amount, at) => amount + floatAt(node.limitNeed, at));
   }
 
-  private commit(podClass: PodClass, variant: Variant, pod: Pod, node: PlannedNode, state: number, type: number): void {
+  private commit(podClass: PodClass, variant: Variant, pod: Pod, node: OpenNode, state: number, type: number): void {
     node.state = state;
     node.type = type;
-    node.price = floatAt(this.question.model.states.at(state).price, type);
+    node.price = floatAt(this.compiled.model.states.at(state).price, type);
     addRow(node.used, podClass.row, 1);
     node.ports.push(...podClass.shape.hostPorts);
     node.entries.push({ podClass, variant, pods: [pod] });
@@ -147,9 +147,9 @@ export class Sequential {
   }
 }
 
-type HostCounts = NonNullable<PlannedNode['host']>;
+type HostCounts = NonNullable<OpenNode['host']>;
 
-function hostOf(node: PlannedNode): HostCounts {
+function hostOf(node: OpenNode): HostCounts {
   if (node.host === undefined) {
     node.host = new Map();
     for (const { podClass, variant, pods } of node.entries) recordHost(node.host, podClass, variant, pods.length);
