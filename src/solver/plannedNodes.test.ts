@@ -11,7 +11,7 @@ function foreign(value: unknown, path = ''): string[] {
   if (typeof value === 'number') return Number.isFinite(value) ? [] : [`${path}: ${value}`];
   if (typeof value !== 'object') return [`${path}: ${typeof value}`];
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== Array.prototype) return [`${path}: ${String(value)}`];
+  if (prototype !== Object.prototype && prototype !== Array.prototype) return [`${path}: ${value.constructor.name}`];
   return Object.entries(value).flatMap(([key, each]) => foreign(each, `${path}.${key}`));
 }
 
