@@ -116,15 +116,15 @@ export class AzureCloudProvider implements CloudProvider {
     const recorded = machineNameOf(claim.status?.providerID ?? '');
     const name = recorded ?? machineName(claim);
     if ((await this.parts.machines.remove(name, signal)) === 'gone') {
-      throw new InstanceNotFoundError(`Machine ${name} does not exist.`);
+      throw new InstanceNotFoundError(name);
     }
   }
 
   async get(providerID: string, signal?: AbortSignal): Promise<Instance> {
     const name = machineNameOf(providerID);
-    if (name === undefined) throw new InstanceNotFoundError(`${providerID} is not the id of an Azure machine.`);
+    if (name === undefined) throw new InstanceNotFoundError(providerID);
     const machine = await this.parts.machines.find(name, signal);
-    if (machine === undefined) throw new InstanceNotFoundError(`Machine ${name} does not exist.`);
+    if (machine === undefined) throw new InstanceNotFoundError(name);
     return this.describe(machine);
   }
 
@@ -304,7 +304,7 @@ function readyStatus(nodeClass: AksNodeClass): {
   const { name } = nodeClass.metadata;
   const ready = findCondition(nodeClass, READY);
   if (ready?.status === 'False') {
-    throw new NodeClassNotReadyError(`AKSNodeClass ${name} is not ready: ${ready.message ?? ready.reason ?? ''}`);
+    throw new NodeClassNotReadyError(`AKSNodeClass ${name}`, `is not ready: ${ready.message ?? ready.reason ?? ''}`);
   }
   const { images, kubernetesVersion } = nodeClass.status ?? {};
   const current =

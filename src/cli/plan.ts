@@ -11,7 +11,7 @@ import { planTable } from '../plan/planTable.ts';
 import { readManifests } from '../plan/readManifests.ts';
 import { solve } from '../solver/solve.ts';
 import { readCatalogueFile, regionOption } from './catalogueSource.ts';
-import { UsageError } from './exitCode.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import { optionReader } from './optionReader.ts';
 import { readSources } from './readSources.ts';
 
@@ -75,7 +75,7 @@ function solverOption(name: 'preferencePolicy' | 'nodeOverheadCost' | 'maxPodsSh
 
 async function plan(options: PlanOptions): Promise<void> {
   const { filename = [], nodepools = [], catalog, region, output, explain } = options;
-  if (filename.length === 0) throw new UsageError('nothing to plan; name manifests with -f, or - for standard input');
+  if (filename.length === 0) throw new NodewrightError('NothingToPlan', {});
   const instanceTypes = catalog === undefined ? undefined : await readCatalogueFile(catalog);
   const input = readManifests(await readSources([...filename, ...nodepools]));
   for (const { source, line, message } of input.mistakes) console.error(`${source}:${line}: ${message}`);
@@ -94,7 +94,7 @@ async function plan(options: PlanOptions): Promise<void> {
   process.stdout.write(print(report, output, explain));
   const failures = options.failOn.flatMap((condition) => failureOf(condition, report));
   if (input.mistakes.length > 0) failures.push(`${count(input.mistakes.length, 'mistake')} in the input`);
-  if (failures.length > 0) throw new Error(failures.join('; '));
+  if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures });
 }
 
 function print(report: PlanReport, output: PlanOptions['output'], explain: boolean): string {

@@ -55,7 +55,9 @@ export class KwokCloudProvider implements CloudProvider {
   async create(request: LaunchRequest<KwokNodeClass>, signal?: AbortSignal): Promise<Instance> {
     const { claim, nodeClass, view = (same) => same } = request;
     const ready = nodeClass.status?.conditions?.find(({ type }) => type === READY);
-    if (ready?.status === 'False') throw new NodeClassNotReadyError(ready.message);
+    if (ready?.status === 'False') {
+      throw new NodeClassNotReadyError(`KWOKNodeClass ${nodeClass.metadata.name}`, ready.message ?? 'is not ready');
+    }
     const existing = await this.find(nodeName(claim), signal);
     if (existing) return instanceOf(existing);
     const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
@@ -75,14 +77,13 @@ export class KwokCloudProvider implements CloudProvider {
     const name = claim.status?.providerID?.slice(PROVIDER_PREFIX.length) || nodeName(claim);
     this.booting.get(name)?.cancel();
     const node = await this.find(name, signal);
-    if (!node) throw new InstanceNotFoundError(`Node ${name} does not exist, or is going`);
+    if (!node) throw new InstanceNotFoundError(`Node ${name}`);
     await this.options.kube.delete(Kinds.Node, { name }, signal && { signal }).catch(rethrowUnlessMissing);
   }
 
   async get(providerID: string, signal?: AbortSignal): Promise<Instance> {
     const node = await this.find(providerID.slice(PROVIDER_PREFIX.length), signal);
-    if (!node || !providerID.startsWith(PROVIDER_PREFIX))
-      throw new InstanceNotFoundError(`${providerID} does not exist`);
+    if (!node || !providerID.startsWith(PROVIDER_PREFIX)) throw new InstanceNotFoundError(providerID);
     return instanceOf(node);
   }
 

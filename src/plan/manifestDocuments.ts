@@ -2,6 +2,7 @@
  * Text to objects that know where they were written. In: YAML or JSON with any number of documents and Lists. Out: one
  * entry for each object, and one line for each document that cannot be read; neither keeps the others from being read.
  */
+import { toError } from '../errors/thrown.ts';
 import { LineCounter, isNode, parseAllDocuments, type Document } from 'yaml';
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
 
@@ -124,7 +125,7 @@ function toJson(document: Document): unknown {
   try {
     return document.toJS();
   } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return toError(error);
   }
 }
 

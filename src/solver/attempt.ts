@@ -7,7 +7,7 @@ import type { Pod } from '../api/kinds.ts';
 import type { HostPort } from '../pods/hostPorts.ts';
 import type { CompiledOffering, CompiledPool } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
-import { Question, type PodClass } from './model/question.ts';
+import { CompiledDemand, type PodClass } from './model/compiledDemand.ts';
 import type { Atom } from './packing/atom.ts';
 import type { Bin } from './packing/bin.ts';
 import { Demand, type PackingOptions } from './packing/demand.ts';
@@ -17,7 +17,7 @@ import { fillReserved } from './packing/reservedFirst.ts';
 import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
 import { Domains } from './placement/domains.ts';
 import { ExistingRooms } from './placement/existingRooms.ts';
-import type { PlannedNode } from './placement/plannedNode.ts';
+import type { OpenNode } from './placement/openNode.ts';
 import { giveWay } from './placement/precedence.ts';
 import { PoolFit } from './placement/poolFit.ts';
 import { Sequential } from './placement/sequential.ts';
@@ -27,7 +27,7 @@ import type { NewNode, Overlay, SolveOptions, UnplacedReason } from './problem.t
 
 const DEFAULT_ROUNDS = 400;
 
-export interface Way {
+export interface SearchMode {
   /** Machines in no zone are left out while pods spread over zones. */
   readonly staysZonal: boolean;
   /** Everything goes the exact way: plain first-fit-decreasing with all the rules. */
@@ -38,16 +38,16 @@ export interface Way {
 
 export class Attempt {
   readonly model: Model;
-  question: Question;
+  compiled: CompiledDemand;
   rooms: ExistingRooms;
   fit: PoolFit;
-  planned: PlannedNode[] = [];
+  planned: OpenNode[] = [];
   searchRounds = 0;
   /** By pool: what planned machines leave of the limits. */
   limitLeft: (Float64Array | undefined)[];
   private readonly overlay: Overlay;
   private readonly options: SolveOptions;
-  private readonly way: Way;
+  private readonly mode: SearchMode;
   /** The plan was made class by class. */
   readonly isPacked: boolean;
   private readonly packing: PackingOptions;
@@ -57,24 +57,24 @@ export class Attempt {
   /** Who was promised a reserved machine that there is not, after others had been placed around him. */
   readonly missed: readonly { readonly pod: Pod; readonly reason: UnplacedReason }[];
 
-  constructor(model: Model, overlay: Overlay, options: SolveOptions, way: Way) {
+  constructor(model: Model, overlay: Overlay, options: SolveOptions, mode: SearchMode) {
     this.model = model;
     this.overlay = overlay;
     this.options = options;
-    this.way = way;
+    this.mode = mode;
     const share = options.maxPodsSharePerNode ?? 1;
     this.packing = {
       nodeOverheadCost: options.nodeOverheadCost ?? 0,
       maxPodsPerNode: share < 1 ? Math.max(1, Math.ceil(share * overlay.pods.length)) : Number.POSITIVE_INFINITY,
       strictMinValues: options.minValuesPolicy !== 'BestEffort',
     };
-    ({ question: this.question, domains: this.domains, rooms: this.rooms, fit: this.fit } = this.begin());
+    ({ compiled: this.compiled, domains: this.domains, rooms: this.rooms, fit: this.fit } = this.begin());
     this.waiting = this.queue();
     this.limitLeft = this.freshLimits();
-    this.isPacked = !way.isExact && this.quick();
+    this.isPacked = !mode.isExact && this.quick();
     if (this.isPacked) this.exact(isSequential);
-    else if (!way.isExact) {
-      ({ question: this.question, domains: this.domains, rooms: this.rooms, fit: this.fit } = this.begin());
+    else if (!mode.isExact) {
+      ({ compiled: this.compiled, domains: this.domains, rooms: this.rooms, fit: this.fit } = this.begin());
       this.waiting = this.queue();
       this.planned = [];
       this.limitLeft = this.freshLimits();
@@ -88,7 +88,7 @@ export class Attempt {
     this.waiting.push(...stranded, ...deferred.map(({ waiting }) => waiting));
     this.missed = missed.flatMap(({ waiting, reason }) => waiting.pods.map((pod) => ({ pod, reason })));
     this.deferrals = new Map(deferred.map(({ waiting, reason }) => [waiting, reason]));
-    giveWay(this.waiting, this.planned, this.rooms.placed, this.question.classes);
+    giveWay(this.waiting, this.planned, this.rooms.placed, this.compiled.classes);
   }
 
   /** Machines' extra cost included. */
@@ -142,12 +142,12 @@ export class Attempt {
       let [zone = ''] = zones;
       for (const other of zones) if ((machinesInZone.get(other) ?? 0) < (machinesInZone.get(zone) ?? 0)) zone = other;
       machinesInZone.set(zone, (machinesInZone.get(zone) ?? 0) + 1);
-      return new PlannedMachine(node, this.question, demand, budget, zone);
+      return new PlannedMachine(node, this.compiled, demand, budget, zone);
     });
   }
 
   /** A machine in a zone is preferred to one in none at the same price. */
-  private cheapestZones({ state, type, price, pool }: PlannedNode): string[] {
+  private cheapestZones({ state, type, price, pool }: OpenNode): string[] {
     const { offerings } = this.model.states.at(state);
     const zones: string[] = [];
     for (let at = firstAtPrice(offerings, price); offerings[at]?.offering.price === price; at++) {
@@ -157,16 +157,16 @@ export class Attempt {
     return (zonal.length > 0 ? zonal : zones).sort();
   }
 
-  private begin(): { question: Question; domains: Domains; rooms: ExistingRooms; fit: PoolFit } {
+  private begin(): { compiled: CompiledDemand; domains: Domains; rooms: ExistingRooms; fit: PoolFit } {
     const policy = this.options.preferencePolicy ?? 'Respect';
-    const question = new Question(this.model, this.overlay, policy, this.way.staysZonal);
-    const domains = new Domains(question, this.way.avoidsReserved);
-    return { question, domains, rooms: new ExistingRooms(question, domains), fit: new PoolFit(question) };
+    const compiled = new CompiledDemand(this.model, this.overlay, policy, this.mode.staysZonal);
+    const domains = new Domains(compiled, this.mode.avoidsReserved);
+    return { compiled, domains, rooms: new ExistingRooms(compiled, domains), fit: new PoolFit(compiled) };
   }
 
   /** Who matters more comes first; among equals the larger. */
   private queue(): Waiting[] {
-    return [...this.question.classes]
+    return [...this.compiled.classes]
       .sort((left, right) => right.shape.priority - left.shape.priority || left.id - right.id)
       .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) }));
   }
@@ -177,9 +177,9 @@ export class Attempt {
 
   /** Out: whether the plan stands. */
   private quick(): boolean {
-    const { question, domains, rooms, fit } = this;
+    const { compiled, domains, rooms, fit } = this;
     const able = this.waiting.filter(({ podClass }) => podClass.shape.unsupported === undefined);
-    const assignment = new Assignment(question, domains, rooms, fit);
+    const assignment = new Assignment(compiled, domains, rooms, fit);
     assignment.run(able, 0);
     const { timeBudgetMs, now, searchRounds = DEFAULT_ROUNDS } = this.options;
     const improver = new Improver({
@@ -188,7 +188,7 @@ export class Attempt {
       deadline: now === undefined || timeBudgetMs === undefined ? Number.POSITIVE_INFINITY : now() + timeBudgetMs,
     });
     // Who must stand beside others may come later and want to join; a reserved machine does not grow.
-    const reserved = question.classes.some(isSequential) ? undefined : reservedUnits(this.model);
+    const reserved = compiled.classes.some(isSequential) ? undefined : reservedUnits(this.model);
     for (const pool of this.model.pools) {
       const atoms = assignment.atoms[pool.index]!;
       if (atoms.length === 0) continue;
@@ -235,8 +235,8 @@ export class Attempt {
   }
 
   /** Takes the bin's pods from the lists, each from its `next` on. */
-  private planBin(bin: Bin, demand: Demand, pods: readonly (readonly Pod[])[], next: Int32Array): PlannedNode {
-    const entries: PlannedNode['entries'] = [];
+  private planBin(bin: Bin, demand: Demand, pods: readonly (readonly Pod[])[], next: Int32Array): OpenNode {
+    const entries: OpenNode['entries'] = [];
     const ports: HostPort[] = [];
     for (let at = 0; at < bin.atoms.length; at++) {
       const index = bin.atoms[at]!;
@@ -269,7 +269,7 @@ export class Attempt {
     );
     if (open.length === 0) return;
     const sequential = new Sequential(
-      this.question,
+      this.compiled,
       this.domains,
       this.rooms,
       this.fit,
@@ -308,7 +308,7 @@ function firstAtPrice(offerings: readonly CompiledOffering[], price: number): nu
 }
 
 /** What the node's alternatives may use of the limits: what the choice uses, and the slack. Takes from the slack. */
-function limitBudget(node: PlannedNode, slack: Float64Array | undefined, demand: Demand): Float64Array | undefined {
+function limitBudget(node: OpenNode, slack: Float64Array | undefined, demand: Demand): Float64Array | undefined {
   if (slack === undefined) return undefined;
   const { pool, limitNeed: own } = node;
   const width = slack.length;

@@ -10,10 +10,10 @@ import type { Requirements } from '../constraints/requirements.ts';
 import type { Quantity } from '../units/quantity.ts';
 import { addResources, multiplyResources, noResources, quantityOf, type Resources } from '../units/resources.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
-import type { Question } from './model/question.ts';
+import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { Demand } from './packing/demand.ts';
 import { explainChoice } from './nodeChoice.ts';
-import type { PlannedNode } from './placement/plannedNode.ts';
+import type { OpenNode } from './placement/openNode.ts';
 import type { Alternative, NewNode, NodeChoice } from './problem.ts';
 
 /** Instance types that one NodeClaim may name. */
@@ -24,8 +24,8 @@ export class PlannedMachine implements NewNode {
   readonly requirements: Requirements;
   readonly pods: readonly Pod[];
   readonly minValuesRelaxed: boolean;
-  private readonly node: PlannedNode;
-  private readonly question: Question;
+  private readonly node: OpenNode;
+  private readonly compiled: CompiledDemand;
   private readonly demand: Demand;
   /** What any alternative may use of each limit. */
   private readonly limitBudget: Float64Array | undefined;
@@ -34,14 +34,14 @@ export class PlannedMachine implements NewNode {
   private explained: NodeChoice | undefined;
 
   constructor(
-    node: PlannedNode,
-    question: Question,
+    node: OpenNode,
+    compiled: CompiledDemand,
     demand: Demand,
     limitBudget: Float64Array | undefined,
     firstZone: string,
   ) {
     this.node = node;
-    this.question = question;
+    this.compiled = compiled;
     this.demand = demand;
     this.limitBudget = limitBudget;
     this.firstZone = firstZone;
@@ -50,7 +50,7 @@ export class PlannedMachine implements NewNode {
     // A machine of many pods takes a copy; one that holds one kind has its list already.
     const pods = entries.length === 1 ? entries[0]!.pods : ([] as Pod[]).concat(...entries.map((entry) => entry.pods));
     this.pods = pods;
-    const { requirements, minValues } = question.model.states.at(node.state);
+    const { requirements, minValues } = compiled.model.states.at(node.state);
     const offered =
       minValues.length === 0 ? [] : demand.minValuesOffered(node.state, node.used, node.ports, limitBudget);
     const short = offered.filter(({ atLeast, offered: values }) => values < atLeast);
@@ -80,12 +80,12 @@ export class PlannedMachine implements NewNode {
   }
 
   get choice(): NodeChoice {
-    this.explained ??= explainChoice(this.node, this.question, this.demand);
+    this.explained ??= explainChoice(this.node, this.compiled, this.demand);
     return this.explained;
   }
 
   private rank(): Alternative[] {
-    const { node, demand, question } = this;
+    const { node, demand, compiled } = this;
     const holding = new Map<number, boolean>();
     const holds = (type: number): boolean => {
       let answer = holding.get(type);
@@ -98,7 +98,7 @@ export class PlannedMachine implements NewNode {
       }
       return answer;
     };
-    const offerings = question.model.states
+    const offerings = compiled.model.states
       .at(node.state)
       .offerings.filter(
         ({ type, reservation }) =>

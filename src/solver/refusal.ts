@@ -8,7 +8,7 @@ import { readableAmount } from './amount.ts';
 import type { Attempt } from './attempt.ts';
 import { isPreferred } from './model/existingNodes.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
-import type { PodClass } from './model/question.ts';
+import type { PodClass } from './model/compiledDemand.ts';
 import type { PoolRefusal, RefusalStage, UnplacedReason } from './problem.ts';
 
 const known = new WeakMap<PodClass, UnplacedReason>();
@@ -37,7 +37,7 @@ function groundOf(attempt: Attempt, pool: CompiledPool, strict: Requirements): G
     conflicts.length > 0
       ? []
       : [...pool.types.keys()].filter((type) => pool.types[type]!.requirements.intersects(requirements));
-  const state = states.narrow(attempt.question.bases[pool.index]!, id);
+  const state = states.narrow(attempt.compiled.bases[pool.index]!, id);
   const sold = new Set(state < 0 ? [] : states.at(state).offerings.map(({ type }) => type));
   const ground = {
     conflicts: conflicts.map(describeIncompatibility).join('; '),
@@ -153,7 +153,7 @@ function nearestMiss(attempt: Attempt, podClass: PodClass, pool: CompiledPool, t
 }
 
 function describeTopology(attempt: Attempt, podClass: PodClass): string {
-  const { counters } = attempt.question;
+  const { counters } = attempt.compiled;
   const variant = podClass.variants.at(-1)!;
   const parts = variant.domain.map(({ kind, counter, maxSkew }) => {
     const { spec, domains, counts } = counters.at(counter);

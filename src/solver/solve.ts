@@ -5,7 +5,7 @@
 import { podKey } from '../pods/podKey.ts';
 import type { Pod } from '../api/kinds.ts';
 import { lowerBound } from './bound.ts';
-import { Attempt, type Way } from './attempt.ts';
+import { Attempt, type SearchMode } from './attempt.ts';
 import { refusalReason } from './refusal.ts';
 import { Model } from './model/model.ts';
 import { GROUP_MIN_ANNOTATION, podGroup } from './model/podShape.ts';
@@ -58,28 +58,33 @@ const MAX_PODS_TWICE = 400;
 /** Machines in no zone may be left out at first; when pods wait because of that, they are not. */
 function bestAttempt(model: Model, overlay: Overlay, options: SolveOptions, avoidsReserved: boolean): Attempt {
   const attempt = cheapestAttempt(model, overlay, options, { staysZonal: true, avoidsReserved });
-  if (!attempt.question.isKeptZonal || attempt.unplacedPods().length === 0) return attempt;
+  if (!attempt.compiled.isKeptZonal || attempt.unplacedPods().length === 0) return attempt;
   const wider = cheapestAttempt(model, overlay, options, { staysZonal: false, avoidsReserved });
   return wider.unplacedPods().length < attempt.unplacedPods().length ? wider : attempt;
 }
 
-function cheapestAttempt(model: Model, overlay: Overlay, options: SolveOptions, way: Omit<Way, 'isExact'>): Attempt {
-  const packed = new Attempt(model, overlay, options, { ...way, isExact: false });
+function cheapestAttempt(
+  model: Model,
+  overlay: Overlay,
+  options: SolveOptions,
+  mode: Omit<SearchMode, 'isExact'>,
+): Attempt {
+  const packed = new Attempt(model, overlay, options, { ...mode, isExact: false });
   if (!packed.isPacked || packed.planned.length === 0 || overlay.pods.length > MAX_PODS_TWICE) return packed;
-  const { classes } = packed.question;
+  const { classes } = packed.compiled;
   // With wishes a cheaper plan may only be one that grants fewer.
   const hasWishes = classes.some(({ variants }) => variants.length > 1);
   const isRelated = classes.some(({ variants }) => variants.some(({ pinKeys }) => pinKeys.length > 0));
   if (hasWishes || (!isRelated && model.pools.length === 1)) return packed;
-  const exact = new Attempt(model, overlay, options, { ...way, isExact: true });
+  const exact = new Attempt(model, overlay, options, { ...mode, isExact: true });
   return packed.comparePriority(exact) > 0 || (packed.comparePriority(exact) === 0 && exact.cost < packed.cost - 1e-9)
     ? exact
     : packed;
 }
 
 function toSolution(attempt: Attempt, unplaced: { pod: Pod; reason: UnplacedReason }[]): Solution {
-  const { question, rooms, fit, planned } = attempt;
-  const { nodes } = question.model.existing;
+  const { compiled, rooms, fit, planned } = attempt;
+  const { nodes } = compiled.model.existing;
   return {
     onExisting: [...rooms.placed]
       .sort(([left], [right]) => left - right)
@@ -87,7 +92,7 @@ function toSolution(attempt: Attempt, unplaced: { pod: Pod; reason: UnplacedReas
     newNodes: attempt.machines(),
     unplaced: unplaced.sort((left, right) => (podKey(left.pod) < podKey(right.pod) ? -1 : 1)),
     pricePerHour: planned.reduce((sum, { price }) => sum + price, 0),
-    lowerBound: lowerBound(question, fit, planned),
+    lowerBound: lowerBound(compiled, fit, planned),
     searchRounds: attempt.searchRounds,
   };
 }

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 
 /** Rooms that must give the same output for the same input: no I/O, timers, clocks, randomness or environment. */
 const pureRooms = [
+  'errors',
   'units',
   'api',
   'pods',

@@ -75,7 +75,7 @@ describe('launch', () => {
 
   it('gives the claim up when its class is not ready', async () => {
     await start();
-    bench.cloud.launchFailures.push(new NodeClassNotReadyError('class is being deleted'));
+    bench.cloud.launchFailures.push(new NodeClassNotReadyError('AKSNodeClass default', 'is being deleted'));
     await bench.createClaim('a');
     await bench.advance(1_000);
     expect(await bench.claims()).toEqual([]);

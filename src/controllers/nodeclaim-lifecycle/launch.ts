@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors/thrown.ts';
 import { NodeClaimConditions, Reasons } from '../../api/conditionTypes.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { Instance } from '../../cloud/cloudProvider.ts';
@@ -39,7 +40,7 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
       return { giveUp: 'nodeclass_not_ready' };
     }
     const reason = error instanceof LaunchError ? error.reason : Reasons.launchFailed;
-    const message = (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_LIMIT);
+    const message = messageOf(error).slice(0, MESSAGE_LIMIT);
     conditions.setUnknown(NodeClaimConditions.launched, world.clock.now(), reason, message);
     launches.failed(uid, world.clock.now());
     throw error;

@@ -7,6 +7,8 @@ import type { InstanceType } from '../../cloud/instanceType.ts';
 import { watch, type Watch } from '../../kube/runtime/watch.ts';
 import type { ClusterInformers } from './clusterInformers.ts';
 
+const MISSING = 'does not exist or is being deleted';
+
 type NodeClassRef = NodeClaim['spec']['nodeClassRef'];
 type NodeClassInformers = Pick<ClusterInformers, 'nodeClasses'>;
 
@@ -22,7 +24,7 @@ export function usableNodeClass(ref: NodeClassRef, informers: NodeClassInformers
 }
 
 export function missingNodeClassMessage({ kind, name }: NodeClassRef): string {
-  return `${kind} ${name} does not exist or is being deleted`;
+  return `${kind} ${name} ${MISSING}`;
 }
 
 /** The instance types of a pool; throws `NodeClassNotReadyError` when its node class is missing. */
@@ -34,7 +36,7 @@ export async function poolInstanceTypes(
 ): Promise<readonly InstanceType[]> {
   const ref = pool.spec.template.spec.nodeClassRef;
   const nodeClass = usableNodeClass(ref, informers);
-  if (nodeClass === undefined) throw new NodeClassNotReadyError(missingNodeClassMessage(ref));
+  if (nodeClass === undefined) throw new NodeClassNotReadyError(`${ref.kind} ${ref.name}`, MISSING);
   return cloud.instanceTypes(pool, nodeClass, signal);
 }
 
