@@ -1,6 +1,6 @@
 /** Instance types worth filling for a node in a state: the best value for money, and some of every shape. */
 import { CPU, MEMORY, PODS } from '../model/resourceTable.ts';
-import { floatAt, Rows } from '../rows.ts';
+import { floatAt, type Rows } from '../rows.ts';
 import type { TypeChoice } from './typeChoice.ts';
 
 const TYPES_BY_VALUE = 10;
