@@ -1,13 +1,14 @@
 /** Why a planned machine is of its type. In: the node; out: the pod that bound its size, and the next types. */
+import { podKey } from '../pods/podKey.ts';
 import { readableAmount } from './amount.ts';
 import type { CompiledDemand } from './model/compiledDemand.ts';
-import type { Demand } from './packing/demand.ts';
+import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import type { NodeChoice, RejectedType } from './problem.ts';
 
 const NEXT_TYPES = 3;
 
-export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: Demand): NodeChoice {
+export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: TypeChoice): NodeChoice {
   const { states, table } = compiled.model;
   const { price, types } = states.at(node.state);
   const lacking = (type: number): { column: number; missing: number } | undefined => {
@@ -67,5 +68,6 @@ export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: 
 function largestIn(node: OpenNode, column: number): NodeChoice['boundBy'] {
   let best = node.entries[0];
   for (const entry of node.entries) if (entry.podClass.row[column]! > best!.podClass.row[column]!) best = entry;
-  return best?.pods[0];
+  const pod = best?.pods[0];
+  return pod && podKey(pod);
 }

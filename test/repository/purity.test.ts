@@ -22,7 +22,7 @@ const pureRooms = [
   // The map has rooms that nobody has moved into yet.
   (room) => existsSync(join(import.meta.dirname, '../../src', room)),
 );
-const purePackages = new Set(['yaml', '@marcbachmann/cel-js']);
+const purePackages = new Set(['yaml', 'js-yaml', '@marcbachmann/cel-js']);
 const impureGlobals = new Set([
   'process',
   'performance',
