@@ -19,7 +19,7 @@ import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
 import { startMetricsServer } from '../../server/metricsServer.ts';
 import { buildInfo } from '../buildInfo.ts';
-import { UsageError } from '../exitCode.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
@@ -171,12 +171,16 @@ async function azureProvider(
 
 /** Better a clear word at the start than an option that quietly does nothing. */
 function refuseUnsupported({ provisionMode, useSig, manageExistingAksMachines }: Options): void {
-  const unsupported = [
-    provisionMode === 'aksscriptless' ? [] : [`--provision-mode=${provisionMode}: only aksscriptless is supported yet`],
-    useSig ? ['--use-sig=true: shared image galleries are not supported yet'] : [],
-    manageExistingAksMachines ? ['--manage-existing-aks-machines=true: AKS machines are not supported yet'] : [],
+  const problems = [
+    provisionMode === 'aksscriptless'
+      ? []
+      : [{ option: `--provision-mode=${provisionMode}`, sentence: 'only aksscriptless is supported' }],
+    useSig ? [{ option: '--use-sig=true', sentence: 'shared image galleries are not supported' }] : [],
+    manageExistingAksMachines
+      ? [{ option: '--manage-existing-aks-machines=true', sentence: 'AKS machines are not supported' }]
+      : [],
   ].flat();
-  if (unsupported.length > 0) throw new UsageError(unsupported.join('\n'));
+  if (problems.length > 0) throw new NodewrightError('UnsupportedOptions', { problems });
 }
 
 function demand(holds: boolean, complaint: string): void {
@@ -211,10 +215,7 @@ async function waitForCrds(
     const missing = await missingKinds(kube, needed);
     if (missing.length === 0) return;
     if (clock.now() >= end) {
-      const names = missing.map(({ plural, group }) => `${plural}.${group}`).join(', ');
-      throw new Error(
-        `the API server does not serve ${names}; install the CRDs with: nodewright crds | kubectl apply --server-side -f -`,
-      );
+      throw new NodewrightError('MissingCrds', { crds: missing.map(({ plural, group }) => `${plural}.${group}`) });
     }
     await clock.sleep(CRD_POLL, signal);
   }
