@@ -63,15 +63,18 @@ const LISTS = [
   '/apis/karpenter.azure.com/v1alpha2/aksnodeclasses',
 ];
 
-async function expectSound(): Promise<void> {
-  expect((await send({ method: 'GET', path: '/readyz', headers: {} })).text).toBe('ok');
+/** What does not work any more. */
+async function defects(): Promise<unknown[]> {
+  const found: unknown[] = [...warnings];
+  const ready = await send({ method: 'GET', path: '/readyz', headers: {} });
+  if (ready.text !== 'ok') found.push(ready);
   for (const path of LISTS) {
     for (const accept of ['application/json', TABLE]) {
-      const { code, text } = await send({ method: 'GET', path, headers: { accept } });
-      expect([path, code, code === 200 ? '' : text]).toEqual([path, 200, '']);
+      const answer = await send({ method: 'GET', path, headers: { accept } });
+      if (answer.code !== 200) found.push([path, answer]);
     }
   }
-  expect(warnings).toEqual([]);
+  return found;
 }
 
 const POD = { metadata: { name: 'a' }, spec: { containers: [{ name: 'c', image: 'x' }] } };
@@ -207,7 +210,7 @@ describe('any request', () => {
       }),
       { numRuns: 300 },
     );
-    await expectSound();
+    expect(await defects()).toEqual([]);
   });
 
   it('with any body leaves its kind usable', { timeout: 90_000 }, async () => {
@@ -237,7 +240,7 @@ describe('any request', () => {
       ),
       { numRuns: 600 },
     );
-    await expectSound();
+    expect(await defects()).toEqual([]);
   });
 
   it('that is nested without end is refused', async () => {
@@ -251,7 +254,7 @@ describe('any request', () => {
         400,
       );
     }
-    await expectSound();
+    expect(await defects()).toEqual([]);
   });
 
   it('that copies its copies is refused', async () => {
@@ -301,7 +304,7 @@ describe('any connection', () => {
       }),
       { numRuns: 20 },
     );
-    await expectSound();
+    expect(await defects()).toEqual([]);
   });
 
   it('may send bytes that are no HTTP, or go away during a watch', async () => {
@@ -316,6 +319,6 @@ describe('any connection', () => {
       socket.write(watch);
       socket.once('data', () => socket.destroy());
     });
-    await expectSound();
+    expect(await defects()).toEqual([]);
   });
 });
