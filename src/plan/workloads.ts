@@ -64,7 +64,7 @@ export function readWorkload(groupKind: string, manifest: Manifest): Workload | 
   const wrong = (field: string, message: string): Mistake => manifest.mistake(field, `${manifest.title}: ${message}`);
   const { generateName } = metadata;
   const name = manifest.name ?? (typeof generateName === 'string' ? `${generateName}0` : '');
-  if (name === '') return [wrong('metadata', 'metadata.name: Required value')];
+  if (name === '' && metadata['name'] === undefined) return [wrong('metadata', 'metadata.name: Required value')];
   const errors = validate(workload.schema, object).filter(({ field }) => field !== '<nil>');
   if (errors.length > 0) return errors.map((error) => wrong(error.field, fieldErrorText(error)));
   const path = workload.template.join('.');

@@ -2,9 +2,9 @@
  * What nobody can beat. In: the pods on new machines; out: a price that every plan for them pays at least, and where
  * the rest of the money goes. Weak duality of the covering LP, per set of pods that share no type with the others.
  */
-import type { PlannedNode } from './placement/plannedNode.ts';
+import type { OpenNode } from './placement/openNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
-import type { Question, Variant } from './model/question.ts';
+import type { CompiledDemand, Variant } from './model/compiledDemand.ts';
 import type { Atom } from './packing/atom.ts';
 import { covering, Demand, type PackingOptions } from './packing/demand.ts';
 import { HostRules } from './packing/hostRules.ts';
@@ -26,12 +26,12 @@ const FREE: PackingOptions = {
 /** So near that a better bound would tell nothing new. */
 const GOOD_ENOUGH = 1.002;
 
-export function lowerBound(question: Question, fit: PoolFit, planned: readonly PlannedNode[]): LowerBound {
+export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: readonly OpenNode[]): LowerBound {
   let bound = 0;
   let unused = 0;
   let dearer = 0;
   let price = 0;
-  for (const pool of question.model.pools) {
+  for (const pool of compiled.model.pools) {
     const nodes = planned.filter((node) => node.pool === pool);
     let spent = 0;
     for (const node of nodes) spent += node.price;
@@ -39,14 +39,14 @@ export function lowerBound(question: Question, fit: PoolFit, planned: readonly P
     // Reserved machines are almost free; where there are some nothing is claimed.
     if (nodes.length === 0 || pool.reservations.length > 0) continue;
     const atoms = atomsOf(nodes, fit, pool.index);
-    const parts = components(atoms, question, pool.types.length);
-    const fractional = parts.map((part) => fractionalBound(question, pool.index, part));
+    const parts = components(atoms, compiled, pool.types.length);
+    const fractional = parts.map((part) => fractionalBound(compiled, pool.index, part));
     const near = spent <= GOOD_ENOUGH * fractional.reduce((sum, each) => sum + each.bound, 0);
     parts.forEach((part, at) => {
-      const whole = near ? 0 : patternBound(question, pool.index, part);
+      const whole = near ? 0 : patternBound(compiled, pool.index, part);
       bound += Math.max(fractional[at]!.bound, whole);
     });
-    const { duals } = parts.length === 1 ? fractional[0]! : fractionalBound(question, pool.index, atoms);
+    const { duals } = parts.length === 1 ? fractional[0]! : fractionalBound(compiled, pool.index, atoms);
     for (const node of nodes) {
       let capacity = 0;
       let used = 0;
@@ -74,7 +74,7 @@ function gapOf(gap: number, { unused, dearer }: { unused: number; dearer: number
 }
 
 /** Atoms in the state that they would start in: where our plan put them is not what everyone must do. */
-function atomsOf(nodes: readonly PlannedNode[], fit: PoolFit, pool: number): Atom[] {
+function atomsOf(nodes: readonly OpenNode[], fit: PoolFit, pool: number): Atom[] {
   const atoms = new Map<Variant, Atom>();
   for (const { entries } of nodes) {
     for (const { podClass, variant, pods } of entries) {
@@ -91,8 +91,8 @@ function atomsOf(nodes: readonly PlannedNode[], fit: PoolFit, pool: number): Ato
 }
 
 /** Sets of atoms such that no two sets have a type in common. */
-function components(atoms: readonly Atom[], question: Question, types: number): Atom[][] {
-  const { states } = question.model;
+function components(atoms: readonly Atom[], compiled: CompiledDemand, types: number): Atom[][] {
+  const { states } = compiled.model;
   const byState = new Map<number, Atom[]>();
   for (const atom of atoms) {
     const known = byState.get(atom.state);
@@ -121,11 +121,11 @@ function components(atoms: readonly Atom[], question: Question, types: number): 
 }
 
 function fractionalBound(
-  question: Question,
+  compiled: CompiledDemand,
   pool: number,
   atoms: readonly Atom[],
 ): { bound: number; duals: Float64Array } {
-  const { states, table, pools } = question.model;
+  const { states, table, pools } = compiled.model;
   const nodes = Math.ceil(new HostRules(atoms).nodesForced - 1e-9);
   const { bound, duals } = shadowPrices(covering(pools[pool]!, states, atoms, table.size, nodes, 0));
   const holder = new Demand(pools[pool]!, states, [], table.size, FREE);
@@ -139,8 +139,8 @@ function fractionalBound(
 }
 
 /** Few kinds of pods allow a better bound. */
-function patternBound(question: Question, pool: number, atoms: readonly Atom[]): number {
+function patternBound(compiled: CompiledDemand, pool: number, atoms: readonly Atom[]): number {
   if (atoms.length > MAX_PATTERN_ATOMS) return 0;
-  const { states, table, pools } = question.model;
+  const { states, table, pools } = compiled.model;
   return patternPlan(new Demand(pools[pool]!, states, atoms, table.size, FREE))?.bound ?? 0;
 }

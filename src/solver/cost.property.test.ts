@@ -29,7 +29,7 @@ const workload = fc.record({
   isSpread: fc.boolean(),
   isApart: fc.constantFrom(false, false, true),
 });
-const standing = fc.record({
+const running = fc.record({
   zone: fc.constantFrom(...ZONES),
   millicores: fc.integer({ min: 0, max: 8000 }),
   mebibytes: fc.integer({ min: 0, max: 16 * 1024 }),
@@ -81,7 +81,7 @@ describe('cost', () => {
       fc.property(
         fc.array(workload, { minLength: 1, maxLength: 12 }),
         fc.array(machine, { minLength: 1, maxLength: 8 }),
-        fc.array(standing, { maxLength: 4 }),
+        fc.array(running, { maxLength: 4 }),
         limits,
         fc.constantFrom(0, 30),
         (workloads, machines, nodes, limit, searchRounds) => {

@@ -1,7 +1,7 @@
 /** From the options table to the engine and the Azure provider: the one translation that `run` and `up` share. */
 import type { AzureCloudProviderOptions } from '../../azure/createAzureCloudProvider.ts';
 import type { Options } from '../../options/optionTable.ts';
-import { UsageError } from '../exitCode.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import type { EngineOptions } from './engine.ts';
 
 type EngineSettings = Pick<
@@ -57,10 +57,14 @@ export function azureOptionsOf(options: Options): Omit<AzureCloudProviderOptions
 
 /** An option that would have no effect is refused at the start. */
 export function refuseUnsupported({ provisionMode, useSig, manageExistingAksMachines }: Options): void {
-  const unsupported = [
-    provisionMode === 'aksscriptless' ? [] : [`--provision-mode=${provisionMode}: only aksscriptless is supported yet`],
-    useSig ? ['--use-sig=true: shared image galleries are not supported yet'] : [],
-    manageExistingAksMachines ? ['--manage-existing-aks-machines=true: AKS machines are not supported yet'] : [],
+  const problems = [
+    provisionMode === 'aksscriptless'
+      ? []
+      : [{ option: `--provision-mode=${provisionMode}`, sentence: 'only aksscriptless is supported' }],
+    useSig ? [{ option: '--use-sig=true', sentence: 'shared image galleries are not supported' }] : [],
+    manageExistingAksMachines
+      ? [{ option: '--manage-existing-aks-machines=true', sentence: 'AKS machines are not supported' }]
+      : [],
   ].flat();
-  if (unsupported.length > 0) throw new UsageError(unsupported.join('\n'));
+  if (problems.length > 0) throw new NodewrightError('UnsupportedOptions', { problems });
 }

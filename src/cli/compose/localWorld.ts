@@ -35,7 +35,9 @@ import { narrate } from './narrator.ts';
 import { surviveFailures } from './surviveFailures.ts';
 import { WorldMemory } from './worldMemory.ts';
 import { WorldObserver } from './worldObserver.ts';
-import { claimStateDirectory, hasCode } from './stateDirectory.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { systemCode } from '../../errors/thrown.ts';
+import { claimStateDirectory } from './stateDirectory.ts';
 
 const OWNER_ONLY = 0o600;
 const LOOPBACK = '127.0.0.1';
@@ -178,12 +180,15 @@ async function finishFurnishing(
   }
 }
 
+const PORT_TAKEN = 'another process listens there';
+
 async function listen(world: LocalWorld, { port }: UpOptions): ReturnType<LocalWorld['listen']> {
   try {
     return await world.listen(port);
   } catch (error) {
-    if (!hasCode(error, 'EADDRINUSE')) throw error;
-    throw new Error(`port ${port} is taken; give another --port, or 0 for any free one`, { cause: error });
+    if (systemCode(error) !== 'EADDRINUSE') throw error;
+    const data = { purpose: 'the Kubernetes API', port, problem: PORT_TAKEN, setting: '--port, or 0 for any free one' };
+    throw new NodewrightError('PortUnavailable', data, { cause: error });
   }
 }
 
@@ -207,7 +212,7 @@ function orStartAnew<T>(open: () => T): T {
     return open();
   } catch (error) {
     if (!(error instanceof UnusableStateError)) throw error;
-    throw new Error(`${error.message}; start anew with --fresh, or give another --state-dir`, { cause: error });
+    throw new NodewrightError('WorldUnusable', { problem: error.message }, { cause: error });
   }
 }
 

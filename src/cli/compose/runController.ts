@@ -18,6 +18,7 @@ import { createJsonLog } from '../../server/jsonLog.ts';
 import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
 import { startMetricsServer } from '../../server/metricsServer.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { buildInfo } from '../buildInfo.ts';
 import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
@@ -166,10 +167,7 @@ async function waitForCrds(
     const missing = await missingKinds(kube, needed);
     if (missing.length === 0) return;
     if (clock.now() >= end) {
-      const names = missing.map(({ plural, group }) => `${plural}.${group}`).join(', ');
-      throw new Error(
-        `the API server does not serve ${names}; install the CRDs with: nodewright crds | kubectl apply --server-side -f -`,
-      );
+      throw new NodewrightError('MissingCrds', { crds: missing.map(({ plural, group }) => `${plural}.${group}`) });
     }
     await clock.sleep(CRD_POLL, signal);
   }

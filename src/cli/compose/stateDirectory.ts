@@ -1,6 +1,8 @@
 /** The directory where a local world keeps its files; one running process at a time has it. */
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { systemCode } from '../../errors/thrown.ts';
 
 const OWNER_ONLY = 0o700;
 
@@ -49,8 +51,9 @@ async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: OWNER_ONLY });
   } catch (error) {
-    if (!hasCode(error, 'EEXIST') && !hasCode(error, 'ENOTDIR')) throw error;
-    throw new Error(`${path} is a file; give a directory as --state-dir`, { cause: error });
+    if (!['EEXIST', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw error;
+    const data = { path, problem: 'this is a file', advice: 'give a directory as --state-dir' };
+    throw new NodewrightError('StateDirectoryUnusable', data, { cause: error });
   }
 }
 
@@ -62,17 +65,20 @@ async function writeLock(lock: string, path: string): Promise<void> {
       await file.close();
       return;
     } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error;
+      if (systemCode(error) !== 'EEXIST') throw error;
     }
     const owner = Number(await readFile(lock, 'utf8').catch(() => '0'));
     if (owner > 0 && owner !== process.pid && isAlive(owner)) {
-      throw new Error(
-        `a local world is running in ${path} already (process ${owner}); stop it, or give this one another --state-dir`,
-      );
+      throw new NodewrightError('StateDirectoryUnusable', {
+        path,
+        problem: `a local world is already running here (process ${owner})`,
+        advice: 'stop it, or give this one another --state-dir',
+      });
     }
     await rm(lock, { force: true });
   }
-  throw new Error(`${lock} cannot be claimed; remove it and try again`);
+  const data = { path: lock, problem: 'cannot take this lock', advice: 'remove the file and try again' };
+  throw new NodewrightError('StateDirectoryUnusable', data);
 }
 
 function isAlive(pid: number): boolean {
@@ -80,10 +86,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return hasCode(error, 'EPERM');
+    return systemCode(error) === 'EPERM';
   }
-}
-
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

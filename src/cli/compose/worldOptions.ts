@@ -1,10 +1,9 @@
 /** Controller options for the local world: what a user writes after `--`, and what the world itself decides. */
 import { Command, CommanderError, Option } from 'commander';
-import { OptionsError } from '../../options/optionsError.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { optionHelpRows } from '../../options/optionText.ts';
 import type { Options } from '../../options/optionTable.ts';
 import { parseOptions } from '../../options/parseOptions.ts';
-import { UsageError } from '../exitCode.ts';
 import { refuseUnsupported } from './engineSettings.ts';
 
 /** A spot notice is acted upon only with node repair, so it is on here. */
@@ -31,21 +30,18 @@ const BEFORE_THE_WORLD = {
 /** Reads options as `nodewright run` would. Where the world is, is filled in by the caller once it listens. */
 export function worldOptions(args: readonly string[]): Options {
   const flags = readFlags(args);
-  const refused = Object.keys(flags).filter((name) => DECIDED.has(name));
-  if (refused.length > 0) throw new UsageError(`--${refused.join(', --')}: the local world decides this itself`);
+  const problems = Object.keys(flags)
+    .filter((name) => DECIDED.has(name))
+    .map((name) => ({ option: `--${name}`, sentence: 'the local world decides this itself' }));
+  if (problems.length > 0) throw new NodewrightError('UnsupportedOptions', { problems });
   const gates = flags['feature-gates'];
-  try {
-    const { options, warnings } = parseOptions({
-      flags: { ...flags, 'feature-gates': gates === undefined ? GATES : `${GATES},${gates}` },
-      environment: BEFORE_THE_WORLD,
-    });
-    for (const warning of warnings) console.error(`nodewright: warning: ${warning}`);
-    refuseUnsupported(options);
-    return options;
-  } catch (error) {
-    if (error instanceof OptionsError) throw new UsageError(error.message, error);
-    throw error;
-  }
+  const { options, warnings } = parseOptions({
+    flags: { ...flags, 'feature-gates': gates === undefined ? GATES : `${GATES},${gates}` },
+    environment: BEFORE_THE_WORLD,
+  });
+  for (const warning of warnings) console.error(`nodewright: warning: ${warning}`);
+  refuseUnsupported(options);
+  return options;
 }
 
 function readFlags(args: readonly string[]): Readonly<Record<string, string>> {
@@ -57,8 +53,9 @@ function readFlags(args: readonly string[]): Readonly<Record<string, string>> {
   try {
     command.parse([...args], { from: 'user' });
   } catch (error) {
-    if (error instanceof CommanderError) throw new UsageError(error.message.replace(/^error: /, ''));
-    throw error;
+    if (!(error instanceof CommanderError)) throw error;
+    const problems = [{ option: 'after --', sentence: error.message.replace(/^error: /, '') }];
+    throw new NodewrightError('InvalidOptions', { problems }, { cause: error });
   }
   return Object.fromEntries(
     command.options

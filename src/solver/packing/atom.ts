@@ -1,4 +1,4 @@
-import type { PodClass, Variant } from '../model/question.ts';
+import type { PodClass, Variant } from '../model/compiledDemand.ts';
 
 /** Pods of one class that go the same way: same wishes, same pool, same domains. */
 export interface Atom {

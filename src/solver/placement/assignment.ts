@@ -4,7 +4,7 @@
  * cannot decide.
  */
 import type { Pod } from '../../api/kinds.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import type { Atom } from '../packing/atom.ts';
 import type { Domains } from './domains.ts';
 import type { ExistingRooms } from './existingRooms.ts';
@@ -21,18 +21,18 @@ export class Assignment {
   readonly atoms: Atom[][];
   /** The pods of each atom, in order. */
   readonly podsOf = new Map<Atom, Pod[]>();
-  private readonly question: Question;
+  private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
   private readonly rooms: ExistingRooms;
   private readonly fit: PoolFit;
   private readonly known = new Map<Variant, Atom[]>();
 
-  constructor(question: Question, domains: Domains, rooms: ExistingRooms, fit: PoolFit) {
-    this.question = question;
+  constructor(compiled: CompiledDemand, domains: Domains, rooms: ExistingRooms, fit: PoolFit) {
+    this.compiled = compiled;
     this.domains = domains;
     this.rooms = rooms;
     this.fit = fit;
-    this.atoms = question.model.pools.map(() => []);
+    this.atoms = compiled.model.pools.map(() => []);
   }
 
   /** Goes around until nothing more finds a place: affinity may wait for pods that come later. */
@@ -114,7 +114,7 @@ export class Assignment {
     const atom: Atom = { podClass, variant, state, count: pods };
     siblings.push(atom);
     this.podsOf.set(atom, []);
-    this.atoms[this.question.model.states.at(state).pool.index]!.push(atom);
+    this.atoms[this.compiled.model.states.at(state).pool.index]!.push(atom);
     return atom;
   }
 }

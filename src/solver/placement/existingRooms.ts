@@ -7,12 +7,12 @@ import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash, hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
 import { UNLIMITED } from '../model/counters.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import type { Domains } from './domains.ts';
 
 export class ExistingRooms {
   readonly placed = new Map<number, Pod[]>();
-  private readonly question: Question;
+  private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
   private readonly free: Float64Array;
   /** No node is there at all. */
@@ -22,10 +22,10 @@ export class ExistingRooms {
   /** By wish: nodes that may still take the pod as far as labels, taints, volumes and room go, in order. */
   private readonly open = new Map<Variant, number[]>();
 
-  constructor(question: Question, domains: Domains) {
-    this.question = question;
+  constructor(compiled: CompiledDemand, domains: Domains) {
+    this.compiled = compiled;
     this.domains = domains;
-    this.free = question.model.existing.free.slice();
+    this.free = compiled.model.existing.free.slice();
     this.isEmpty = this.free.length === 0;
   }
 
@@ -53,7 +53,7 @@ export class ExistingRooms {
   private nodesFor(podClass: PodClass, variant: Variant): number[] {
     let open = this.open.get(variant);
     if (open === undefined) {
-      const { existing } = this.question.model;
+      const { existing } = this.compiled.model;
       const { shape, tolerationsKey } = podClass;
       const { requirements, toleratesPreferNoSchedule } = variant.rung;
       const admitting = existing.admitting(
@@ -77,7 +77,7 @@ export class ExistingRooms {
 
   /** Room, and what does not change while pods are placed. */
   private mayTake(podClass: PodClass, node: number): boolean {
-    return this.fitting(podClass, node) > 0 && !this.question.removed.has(node) && this.meetsVolumes(podClass, node);
+    return this.fitting(podClass, node) > 0 && !this.compiled.removed.has(node) && this.meetsVolumes(podClass, node);
   }
 
   private fitting({ row }: PodClass, node: number): number {
@@ -104,7 +104,7 @@ export class ExistingRooms {
   }
 
   private hostRoom(podClass: PodClass, variant: Variant, node: number): number {
-    const { counters } = this.question;
+    const { counters } = this.compiled;
     let most = UNLIMITED;
     for (const { counter, max } of variant.hostLimits) if (counters.at(counter).onNode[node]! > max) return 0;
     for (const id of podClass.hostAdds) {
@@ -121,7 +121,7 @@ export class ExistingRooms {
   private meetsVolumes({ shape }: PodClass, node: number): boolean {
     const alternatives = shape.volumes?.alternatives ?? [];
     if (alternatives.length === 0) return true;
-    const { existing, states } = this.question.model;
+    const { existing, states } = this.compiled.model;
     return alternatives.some((each: Requirements) => existing.meets(node, each, states.requirementId(each)));
   }
 
@@ -133,7 +133,7 @@ export class ExistingRooms {
   private portsOf(node: number): HostPort[] {
     const known = this.ports.get(node);
     if (known !== undefined) return known;
-    const { pods } = this.question.model.existing.nodes[node]!;
+    const { pods } = this.compiled.model.existing.nodes[node]!;
     const ports = pods.flatMap((pod) => hostPortsOf(pod));
     this.ports.set(node, ports);
     return ports;
@@ -141,7 +141,7 @@ export class ExistingRooms {
 
   private fitsClaims({ shape }: PodClass, node: number): boolean {
     const attachments = shape.volumes?.attachments ?? [];
-    const limits = this.question.model.existing.nodes[node]!.volumeLimits;
+    const limits = this.compiled.model.existing.nodes[node]!.volumeLimits;
     if (attachments.length === 0 || limits === undefined) return true;
     const attached = this.claimsOf(node);
     const drivers = new Map<string, Set<string>>();
@@ -156,8 +156,8 @@ export class ExistingRooms {
     const known = this.claims.get(node);
     if (known !== undefined) return known;
     const claims = new Map<string, Set<string>>();
-    const { volumes } = this.question.model.snapshot;
-    for (const pod of this.question.model.existing.nodes[node]!.pods) {
+    const { volumes } = this.compiled.model.snapshot;
+    for (const pod of this.compiled.model.existing.nodes[node]!.pods) {
       for (const attachment of volumes?.get(podKey(pod))?.attachments ?? []) attach(claims, attachment);
     }
     this.claims.set(node, claims);

@@ -3,15 +3,15 @@ import { untoleratedTaints } from '../../pods/taints.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { isPreferred } from '../model/existingNodes.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 
 export class PoolFit {
-  private readonly question: Question;
+  private readonly compiled: CompiledDemand;
   private readonly known = new Map<Variant, (readonly number[])[]>();
   private readonly accepted: (boolean | undefined)[][] = [];
 
-  constructor(question: Question) {
-    this.question = question;
+  constructor(compiled: CompiledDemand) {
+    this.compiled = compiled;
   }
 
   /** States that the pool's machines would start in for the pod: one per volume alternative that is possible. */
@@ -26,7 +26,7 @@ export class PoolFit {
 
   /** A state that nobody who places the pod can do without: what this question narrowed by choice is left open. */
   widest({ shape }: PodClass, variant: Variant, pool: number): number {
-    const { states } = this.question.model;
+    const { states } = this.compiled.model;
     // Several volume alternatives: the pool's own state is the relaxation of them all.
     const [volumes, ...others] = shape.volumes?.alternatives ?? [];
     const base = states.narrow(states.base(pool), variant.requirementId);
@@ -38,7 +38,7 @@ export class PoolFit {
     const row = (this.accepted[podClass.id] ??= []);
     const known = row[state];
     if (known !== undefined) return known;
-    const { states } = this.question.model;
+    const { states } = this.compiled.model;
     const { pool, types, reserved } = states.at(state);
     let answer = false;
     for (let at = states.firstLargeEnough(state, podClass.row); at < types.length && !answer; at++) {
@@ -50,16 +50,16 @@ export class PoolFit {
   }
 
   tolerates({ shape }: PodClass, variant: Variant, pool: number): boolean {
-    const { taints } = this.question.model.pools[pool]!;
+    const { taints } = this.compiled.model.pools[pool]!;
     if (taints.length === 0) return true;
     const missing = untoleratedTaints(taints, shape.tolerations);
     return missing.every((taint) => variant.rung.toleratesPreferNoSchedule && isPreferred(taint));
   }
 
   private find(podClass: PodClass, variant: Variant, pool: number): number[] {
-    const { states } = this.question.model;
+    const { states } = this.compiled.model;
     if (podClass.unknownResource !== undefined || !this.tolerates(podClass, variant, pool)) return [];
-    const narrowed = states.narrow(this.question.bases[pool]!, variant.requirementId);
+    const narrowed = states.narrow(this.compiled.bases[pool]!, variant.requirementId);
     if (narrowed < 0) return [];
     const alternatives = podClass.shape.volumes?.alternatives ?? [];
     const found =

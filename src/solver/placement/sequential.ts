@@ -6,19 +6,19 @@
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/counters.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import { Demand, type PackingOptions } from '../packing/demand.ts';
 import type { Domains } from './domains.ts';
 import type { ExistingRooms } from './existingRooms.ts';
-import type { PlannedNode } from './plannedNode.ts';
+import type { OpenNode } from './openNode.ts';
 import type { PoolFit } from './poolFit.ts';
 
 export class Sequential {
-  private readonly question: Question;
+  private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
   private readonly rooms: ExistingRooms;
   private readonly fit: PoolFit;
-  private readonly planned: PlannedNode[];
+  private readonly planned: OpenNode[];
   /** By pool: what is left of its limits; changed as nodes open and grow. */
   private readonly limitLeft: readonly (Float64Array | undefined)[];
   private readonly holders: readonly Demand[];
@@ -27,21 +27,21 @@ export class Sequential {
   private readonly refusedUpTo = new Map<Variant, number>();
 
   constructor(
-    question: Question,
+    compiled: CompiledDemand,
     domains: Domains,
     rooms: ExistingRooms,
     fit: PoolFit,
-    planned: PlannedNode[],
+    planned: OpenNode[],
     limitLeft: readonly (Float64Array | undefined)[],
     options: PackingOptions,
   ) {
-    this.question = question;
+    this.compiled = compiled;
     this.domains = domains;
     this.rooms = rooms;
     this.fit = fit;
     this.planned = planned;
     this.limitLeft = limitLeft;
-    const { states, table, pools } = question.model;
+    const { states, table, pools } = compiled.model;
     this.load = new Float64Array(table.size);
     this.holders = pools.map((pool) => new Demand(pool, states, [], table.size, options));
   }
@@ -60,10 +60,10 @@ export class Sequential {
       return true;
     }
     if (settles) this.refusedUpTo.set(variant, this.planned.length);
-    for (const pool of this.question.model.pools) {
-      const base = this.question.bases[pool.index]!;
+    for (const pool of this.compiled.model.pools) {
+      const base = this.compiled.bases[pool.index]!;
       if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) continue;
-      const node: PlannedNode = {
+      const node: OpenNode = {
         pool,
         state: base,
         type: -1,
@@ -82,11 +82,11 @@ export class Sequential {
     return false;
   }
 
-  private add(podClass: PodClass, variant: Variant, pod: Pod, node: PlannedNode): boolean {
+  private add(podClass: PodClass, variant: Variant, pod: Pod, node: OpenNode): boolean {
     const holder = this.holders[node.pool.index]!;
     if (node.reservation >= 0 || !holder.mayHold(node.state, node.used, podClass.row)) return false;
     if (!this.hostAllows(podClass, variant, node)) return false;
-    const { states } = this.question.model;
+    const { states } = this.compiled.model;
     const { load } = this;
     for (let column = 0; column < load.length; column++) load[column] = node.used[column]! + podClass.row[column]!;
     for (const start of this.fit.startsOf(podClass, variant, node.pool.index)) {
@@ -109,7 +109,7 @@ export class Sequential {
     return false;
   }
 
-  private hostAllows(podClass: PodClass, variant: Variant, node: PlannedNode): boolean {
+  private hostAllows(podClass: PodClass, variant: Variant, node: OpenNode): boolean {
     const host = hostOf(node);
     const of = (counter: number) => host.get(counter) ?? { count: 0, limit: UNLIMITED };
     for (const { counter, max } of variant.hostLimits) if (of(counter).count > max) return false;
@@ -125,15 +125,15 @@ export class Sequential {
   }
 
   /** What the pool's limits leave for this node: the rest, and what the node has already. */
-  private budgetFor(node: PlannedNode): Float64Array | undefined {
+  private budgetFor(node: OpenNode): Float64Array | undefined {
     const left = this.limitLeft[node.pool.index];
     return left?.map((amount, at) => amount + node.limitNeed[at]!);
   }
 
-  private commit(podClass: PodClass, variant: Variant, pod: Pod, node: PlannedNode, state: number, type: number): void {
+  private commit(podClass: PodClass, variant: Variant, pod: Pod, node: OpenNode, state: number, type: number): void {
     node.state = state;
     node.type = type;
-    node.price = this.question.model.states.at(state).price[type]!;
+    node.price = this.compiled.model.states.at(state).price[type]!;
     for (let column = 0; column < node.used.length; column++) node.used[column]! += podClass.row[column]!;
     node.ports.push(...podClass.shape.hostPorts);
     node.entries.push({ podClass, variant, pods: [pod] });
@@ -142,9 +142,9 @@ export class Sequential {
   }
 }
 
-type HostCounts = NonNullable<PlannedNode['host']>;
+type HostCounts = NonNullable<OpenNode['host']>;
 
-function hostOf(node: PlannedNode): HostCounts {
+function hostOf(node: OpenNode): HostCounts {
   if (node.host === undefined) {
     node.host = new Map();
     for (const { podClass, variant, pods } of node.entries) recordHost(node.host, podClass, variant, pods.length);

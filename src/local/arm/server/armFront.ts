@@ -2,6 +2,7 @@
  * What answers a request of the local Azure, whichever way it came. In: routes, a gate, a fault plan and a request as it
  * is on the wire. Out: the response as it is on the wire, with ARM's headers and error bodies.
  */
+import { messageOf } from '../../../errors/thrown.ts';
 import type { Clock } from '../../../clock/clock.ts';
 import type { Random } from '../../../clock/random.ts';
 import { ArmError } from '../armError.ts';
@@ -187,7 +188,7 @@ function parseBody(request: WireRequest): unknown {
     throw new ArmError(
       400,
       'InvalidRequestContent',
-      `The request content was invalid and could not be deserialized: '${error instanceof Error ? error.message : String(error)}'.`,
+      `The request content was invalid and could not be deserialized: '${messageOf(error)}'.`,
     );
   }
 }
