@@ -1,8 +1,7 @@
 /** `up` as a real process: it survives what users and clients do to it, and tells them where everything is. */
-import { statSync } from 'node:fs';
-import { connect } from 'node:tls';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../src/api/kinds.ts';
 import { eventually } from '../controlplane/eventually.ts';
@@ -63,9 +62,9 @@ describe('nodewright up', { timeout: 300_000 }, () => {
   });
 
   it('keeps its secrets in files of the owner', () => {
-    for (const name of ['azure.env', 'azure-ca.pem', 'kubeconfig', 'control']) {
-      expect(statSync(join(up.folder, name)).mode & 0o777, name).toBe(0o600);
-    }
+    const files = ['azure.env', 'azure-ca.pem', 'kubeconfig', 'control'];
+    const modes = files.map((name) => `${name} ${(statSync(join(up.folder, name)).mode & 0o777).toString(8)}`);
+    expect(modes).toEqual(files.map((name) => `${name} 600`));
     expect(up.azure('AZURE_CLIENT_SECRET')).not.toBe('');
     expect(up.output).not.toContain(up.azure('AZURE_CLIENT_SECRET'));
   });

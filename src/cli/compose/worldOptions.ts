@@ -9,11 +9,11 @@ import { refuseUnsupported } from './engineSettings.ts';
 /** A spot notice is acted upon only with node repair, so it is on here. */
 const GATES = 'NodeRepair=true';
 /** `up` sets these itself, has its own flag for them, or runs without what they configure. */
-const DECIDED: ReadonlySet<string> = new Set([
-  ...['cluster-name', 'cluster-endpoint', 'kubelet-bootstrap-token', 'node-resource-group', 'vnet-subnet-id'],
-  ...['cloud-provider', 'instance-types-file-path', 'ssh-public-key', 'log-output-paths', 'log-error-output-paths'],
-  ...['health-probe-port', 'disable-leader-election', 'leader-election-name', 'leader-election-namespace'],
-]);
+const DECIDED: ReadonlySet<string> = new Set(
+  `cluster-name cluster-endpoint kubelet-bootstrap-token node-resource-group vnet-subnet-id
+   cloud-provider instance-types-file-path ssh-public-key log-output-paths log-error-output-paths
+   health-probe-port disable-leader-election leader-election-name leader-election-namespace`.split(/\s+/),
+);
 const BEFORE_THE_WORLD = {
   CLUSTER_NAME: 'local',
   CLUSTER_ENDPOINT: 'https://127.0.0.1',

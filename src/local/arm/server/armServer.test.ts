@@ -38,8 +38,7 @@ describe('the server of the local Azure', () => {
       socket.end(bytes, 'latin1');
     });
   };
-  const stillAnswers = async (): Promise<void> =>
-    expect((await fixture.ask('?api-version=2022-12-01')).status).toBe(200);
+  const status = async (): Promise<number> => (await fixture.ask('?api-version=2022-12-01')).status;
 
   it('survives uploads that break off, with and without a token', async () => {
     for (const authorization of ['', `authorization: Bearer ${token}\r\n`]) {
@@ -53,8 +52,8 @@ describe('the server of the local Azure', () => {
       chunked.destroy();
     }
     // The server hears of a reset one turn after the client has sent it.
-    await stillAnswers();
-    await stillAnswers();
+    expect(await status()).toBe(200);
+    expect(await status()).toBe(200);
   });
 
   it('says that an upload is too large', async () => {
@@ -80,7 +79,7 @@ describe('the server of the local Azure', () => {
       }),
       { numRuns: 60 },
     );
-    await stillAnswers();
+    expect(await status()).toBe(200);
   });
 
   it('never answers a request with 500, whatever is in it', async () => {
@@ -132,20 +131,9 @@ describe('the server of the local Azure', () => {
       '?api-version=2022-12-01&$filter=(',
       '?$skip=x&$top=-1',
     );
-    const word = fc.constantFrom(
-      ...['properties', 'location', 'tags', 'zones', 'identity', 'hardwareProfile', 'storageProfile', 'osDisk', 'id'],
-      ...[
-        'networkProfile',
-        'networkInterfaces',
-        'ipConfigurations',
-        'subnet',
-        'subnets',
-        'addressSpace',
-        'name',
-        'query',
-      ],
-      ...['addressPrefixes', 'agentPoolProfiles', 'count', 'options', 'sku', 'dataDisks', 'lun', 'vmSize', 'mode'],
-    );
+    const words = `properties location tags zones identity hardwareProfile storageProfile osDisk id networkProfile networkInterfaces ipConfigurations subnet subnets
+      addressSpace name query addressPrefixes agentPoolProfiles count options sku dataDisks lun vmSize mode`;
+    const word = fc.constantFrom(...words.split(/\s+/));
     const leaf = fc.oneof(fc.string(), fc.integer(), fc.constantFrom(null, true, 'eastus', '10.0.0.0/99', 'System'));
     const { body: json } = fc.letrec<{ body: unknown }>((tie) => ({
       body: fc.oneof(
@@ -168,7 +156,7 @@ describe('the server of the local Azure', () => {
         ),
         async (method, target, body, headers) => {
           const answer = await fixture.arm.handle({ method, target, headers, text: body });
-          expect(answer.status, `${method} ${target} ${body}\n${answer.text}`).toBeLessThan(500);
+          expect(answer.status < 500 ? '' : `${method} ${target} ${body}\n${answer.text}`).toBe('');
         },
       ),
       { numRuns: RUNS },
