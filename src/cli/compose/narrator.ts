@@ -15,7 +15,7 @@ const CLEAR_ALL = '\u001b[2J';
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 
-export interface Terminal {
+interface Terminal {
   write(text: string): void;
   /** Absent for an output that is no terminal. */
   readonly size: (() => { readonly columns: number; readonly rows: number }) | undefined;
