@@ -20,7 +20,7 @@ const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
 
 export function validate(schema: StructuralSchema, value: unknown, old?: unknown): FieldError[] {
   const correlation = old === undefined ? undefined : new Correlation(schema, value, old);
-  const errors = validateValue(schema, '', value, correlation);
+  const errors = [...validateValue(schema, '', value, correlation)];
   // Lists that were not unique before may stay so.
   if (old === undefined || validateListTypes(schema, '', old).length === 0) {
     errors.push(...validateListTypes(schema, '', value));
