@@ -83,14 +83,14 @@ describe('the claim for a planned node', () => {
 
   it('invents no label for a key that may be missing, because the plan was made without it', () => {
     const wanted = Requirements.of(Requirement.of('example.com/team', 'NotIn', ['blue']));
-    const draft = nodeClaimDraft(planned(1, wanted), random);
+    const draft = draftOf(1, wanted);
     expect(draft.metadata.labels).not.toHaveProperty(['example.com/team']);
     expect(requirement(draft, 'example.com/team')).toMatchObject({ operator: 'NotIn', values: ['blue'] });
   });
 
   it('carries the offerings of the plan in their order, and not all of them', () => {
     const planOf = (types: number): readonly string[] =>
-      nodeClaimDraft(planned(types), random).metadata.annotations?.[Annotations.plannedOfferings]?.split(',') ?? [];
+      draftOf(types).metadata.annotations?.[Annotations.plannedOfferings]?.split(',') ?? [];
     expect(planOf(1)).toEqual(['type-0/zone-1/on-demand', 'type-0/zone-2/spot']);
     expect(planOf(700)).toHaveLength(12);
   });

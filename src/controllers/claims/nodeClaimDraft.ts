@@ -43,9 +43,7 @@ export function nodeClaimDraft(
   const annotations = {
     ...claim.metadata.annotations,
     [Annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
-    [Annotations.plannedOfferings]: formatPlannedOfferings(
-      node.alternatives.map(({ instanceType, ...offering }) => ({ ...offering, instanceType: instanceType.name })),
-    ),
+    [Annotations.plannedOfferings]: formatPlannedOfferings(node.alternatives),
     ...(overlaid?.price && { [Annotations.priceOverlayApplied]: 'true' }),
     ...(overlaid?.capacity && { [Annotations.capacityOverlayApplied]: 'true' }),
   };
