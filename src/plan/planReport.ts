@@ -1,6 +1,6 @@
 /**
- * A solution as people and programs read it. In: the solver's answer. Out: the documented JSON: nodes with their pods
- * and what else would do, pods without a place with reasons, the price, and what no plan can beat.
+ * A solution as the documented JSON of `plan`: nodes with their pods and alternatives, unplaced pods with reasons, the
+ * price and the lower bound.
  */
 import type { Alternative, GapPart, PlannedNode, Solution, UnplacedReason } from '../solver/problem.ts';
 
