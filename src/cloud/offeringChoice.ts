@@ -35,8 +35,8 @@ interface Wanted {
 /** A stage looks at whole instance types, at single offerings, or at both. */
 interface Stage {
   readonly name: StageName;
-  keepsType?(type: InstanceType, wanted: Wanted): boolean;
-  keepsOffering?(offering: Offering, wanted: Wanted): boolean;
+  readonly keepsType?: (type: InstanceType, wanted: Wanted) => boolean;
+  readonly keepsOffering?: (offering: Offering, wanted: Wanted) => boolean;
 }
 
 const STAGES: readonly Stage[] = [
