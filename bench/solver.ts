@@ -58,7 +58,7 @@ async function costTable({ quick, peer, notes }: Run): Promise<BenchTable> {
         first.millis.toFixed(0),
         `${ratio(price)}${price > bound.pricePerHour * target ? ' !' : ''}`,
         searched.millis.toFixed(0),
-        searched.answer.newNodes.length,
+        searched.answer.plannedNodes.length,
         searched.answer.unplaced.length,
         `${((1 - price / blind.pricePerHour) * 100).toFixed(0)} %`,
         first.memoryMiB.toFixed(0),

@@ -1,4 +1,5 @@
 /** Why a planned machine is of its type. In: the node; out: the pod that bound its size, and the next types. */
+import { podKey } from '../pods/podKey.ts';
 import { readableAmount } from './amount.ts';
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { Demand } from './packing/demand.ts';
@@ -67,5 +68,6 @@ export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: 
 function largestIn(node: OpenNode, column: number): NodeChoice['boundBy'] {
   let best = node.entries[0];
   for (const entry of node.entries) if (entry.podClass.row[column]! > best!.podClass.row[column]!) best = entry;
-  return best?.pods[0];
+  const pod = best?.pods[0];
+  return pod && podKey(pod);
 }

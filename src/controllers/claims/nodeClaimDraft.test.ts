@@ -5,39 +5,42 @@ import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Labels } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
-import type { NewNode } from '../../solver/problem.ts';
-import { parseResources } from '../../units/resources.ts';
+import type { PlannedNode } from '../../solver/problem.ts';
 import { nodeClaimDraft, staticClaimDraft } from './nodeClaimDraft.ts';
 
 const pool: NodePool = { metadata: { name: 'default', uid: 'pool-uid' }, spec: poolSpec() };
 
-function planned(types: number, requirements = Requirements.empty): NewNode {
+const typesOf = (count: number) =>
+  Array.from({ length: count }, (_, at) => memoryInstanceType(`type-${at}`, 4, 1 + at));
+
+function planned(types: number, requirements = Requirements.empty): PlannedNode {
   return {
-    pool,
-    requirements,
+    pool: 'default',
+    requirements: requirements.toItems(),
     pods: [],
-    requests: parseResources({ cpu: '1500m', pods: 2 }),
-    alternatives: Array.from({ length: types }, (_, at) => memoryInstanceType(`type-${at}`, 4, 1 + at)).flatMap(
-      (type) =>
-        ['zone-1', 'zone-2'].map((zone) => ({
-          instanceType: type,
-          zone,
-          capacityType: zone === 'zone-1' ? 'on-demand' : 'spot',
-          pricePerHour: 1,
-        })),
+    requests: { cpu: '1500m', pods: '2' },
+    alternatives: typesOf(types).flatMap(({ name }) =>
+      ['zone-1', 'zone-2'].map((zone) => ({
+        instanceType: name,
+        zone,
+        capacityType: zone === 'zone-1' ? 'on-demand' : 'spot',
+        pricePerHour: 1,
+      })),
     ),
     minValuesRelaxed: false,
     choice: { boundBy: undefined, boundByResource: undefined, others: [] },
   };
 }
 
+const draftOf = (types: number, requirements?: Requirements) =>
+  nodeClaimDraft(planned(types, requirements), { pool, instanceTypes: typesOf(types) }, random);
 const random = (): number => 0.5;
 const requirement = (draft: ReturnType<typeof nodeClaimDraft>, key: string) =>
   draft.spec.requirements.find((item) => item.key === key);
 
-describe('the claim for a planned machine', () => {
+describe('the claim for a planned node', () => {
   it('names at most six hundred instance types, the cheapest', () => {
-    const values = requirement(nodeClaimDraft(planned(700), random), Labels.instanceType)?.values;
+    const values = requirement(draftOf(700), Labels.instanceType)?.values;
     expect(values).toHaveLength(600);
     expect(values).toContain('type-599');
     expect(values).not.toContain('type-600');
@@ -50,7 +53,7 @@ describe('the claim for a planned machine', () => {
       Requirement.of(Labels.zone, 'In', ['zone-1']),
       Requirement.of('example.com/absent', 'DoesNotExist', []),
     );
-    const draft = nodeClaimDraft(planned(1, wanted), random);
+    const draft = draftOf(1, wanted);
     expect(draft.spec.requirements).toEqual([
       { key: 'example.com/absent', operator: 'DoesNotExist' },
       { key: 'karpenter.kwok.sh/kwoknodeclass', operator: 'In', values: ['default'] },
@@ -71,7 +74,7 @@ describe('the claim for a planned machine', () => {
       Requirement.of('example.com/one', 'In', ['only']),
       Requirement.of('example.com/any', 'Exists', []),
     );
-    const { labels } = nodeClaimDraft(planned(1, wanted), random).metadata;
+    const { labels } = draftOf(1, wanted).metadata;
     expect(labels?.['example.com/one']).toBe('only');
     expect(labels?.['example.com/any']).toMatch(/^\d+$/);
   });

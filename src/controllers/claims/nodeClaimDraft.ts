@@ -7,8 +7,7 @@ import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../../api/nodePoolHash.ts'
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { Draft } from '../../kube/kube.ts';
-import type { NewNode } from '../../solver/problem.ts';
-import { formatResources, type Resources } from '../../units/resources.ts';
+import type { PlannedNode, PoolOffer } from '../../solver/problem.ts';
 
 /** Instance types that one NodeClaim may name. */
 const MAX_INSTANCE_TYPES = 600;
@@ -22,19 +21,24 @@ interface Overlaid {
   readonly capacity: boolean;
 }
 
-/** The NodeClaim that asks for a machine the solver has planned. */
-export function nodeClaimDraft(node: NewNode, random: () => number, overlaid?: Overlaid): Draft<NodeClaim> {
-  const names = distinct(node.alternatives.map(({ instanceType }) => instanceType.name)).slice(0, MAX_INSTANCE_TYPES);
+/** The NodeClaim that asks for a planned node of the pool. */
+export function nodeClaimDraft(
+  node: PlannedNode,
+  { pool, instanceTypes }: Pick<PoolOffer, 'pool' | 'instanceTypes'>,
+  random: () => number,
+  overlaid?: Overlaid,
+): Draft<NodeClaim> {
+  const names = distinct(node.alternatives.map(({ instanceType }) => instanceType)).slice(0, MAX_INSTANCE_TYPES);
   const kept = new Set(names);
   const capacityTypes = node.alternatives
-    .filter(({ instanceType }) => kept.has(instanceType.name))
+    .filter(({ instanceType }) => kept.has(instanceType))
     .map(({ capacityType }) => capacityType);
-  const requirements = node.requirements.add(
+  const requirements = Requirements.fromItems(node.requirements).add(
     Requirement.of(Labels.instanceType, 'In', names),
     Requirement.of(Labels.capacityType, 'In', distinct(capacityTypes)),
   );
-  const described = new Set(node.alternatives[0]?.instanceType.requirements.keys());
-  const claim = claimOfPool(node.pool, requirements, (key) => described.has(key), random, node.requests);
+  const described = new Set(instanceTypes.find(({ name }) => name === names[0])?.requirements.keys());
+  const claim = claimOfPool(pool, requirements, (key) => described.has(key), random, node.requests);
   const annotations = {
     ...claim.metadata.annotations,
     [Annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
@@ -59,7 +63,7 @@ function claimOfPool(
   requirements: Requirements,
   isDescribed: (key: string) => boolean,
   random: () => number,
-  requests?: Resources,
+  requests?: PlannedNode['requests'],
 ): Draft<NodeClaim> {
   const { metadata, spec: template } = pool.spec.template;
   const { nodeClassRef, taints, startupTaints, expireAfter, terminationGracePeriod } = template;
@@ -93,7 +97,7 @@ function claimOfPool(
     spec: {
       nodeClassRef,
       requirements: asked.toItems() as NodeClaim['spec']['requirements'],
-      ...(requests && { resources: { requests: formatResources(requests) } }),
+      ...(requests && { resources: { requests } }),
       expireAfter,
       ...(taints && { taints }),
       ...(startupTaints && { startupTaints }),
