@@ -23,7 +23,7 @@ export function reasonLines(reason: UnplacedReason): string[] {
     case 'unsupported':
       return [`it uses ${FEATURES[reason.feature]}, which are not supported`];
     case 'no-pools':
-      return ['no NodePool is ready'];
+      return ['no NodePool is ready', ...nodeLine(reason.nodes)];
     case 'group':
       return [
         `only ${reason.placeable} of the ${reason.needed} pods that group "${reason.group}" needs together have a place`,

@@ -108,7 +108,8 @@ export type SmallestChange =
 /** Why a pod has no place: what it asks for that the solver does not do, or what each pool and node lacks. */
 export type UnplacedReason =
   | { readonly kind: 'unsupported'; readonly feature: 'dynamic-resource-claims' }
-  | { readonly kind: 'no-pools' }
+  /** No NodePool is ready, and no existing node takes it. */
+  | { readonly kind: 'no-pools'; readonly nodes: readonly NodeRefusal[] }
   /** Fewer members of its group than it needs found a place, so none gets one. */
   | { readonly kind: 'group'; readonly group: string; readonly placeable: number; readonly needed: number }
   /** Reservations that would suit it are used up by this plan; what is left of them is known after it. */
