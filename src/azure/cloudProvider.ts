@@ -6,13 +6,12 @@ import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_HASH_VERSION, aksNodeClassHash } from '../api/aksNodeClassHash.ts';
 import { findCondition } from '../api/conditions.ts';
 import { AksNodeClassConditions, READY, Reasons } from '../api/conditionTypes.ts';
-import { Kinds, type Node } from '../api/kinds.ts';
+import { Kinds } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels, ManagedTags } from '../api/labels.ts';
-import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { CloudProvider, Instance, RepairPolicy, TypeView } from '../cloud/cloudProvider.ts';
+import type { CloudProvider, DriftSubject, Instance, LaunchRequest, RepairPolicy } from '../cloud/cloudProvider.ts';
 import {
   InstanceNotFoundError,
   InsufficientCapacityError,
@@ -20,8 +19,6 @@ import {
   NodeClassNotReadyError,
 } from '../cloud/errors.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
-import { isNotFound as isMissingObject } from '../kube/errors.ts';
-import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
 import type { AzureSettings } from './azureSettings.ts';
@@ -47,7 +44,6 @@ import { billingExtensionOf, tagsOf, virtualMachineOf } from './virtualMachine.t
 
 export interface AzureCloudProviderParts {
   readonly settings: AzureSettings;
-  readonly kube: Kube;
   readonly clock: Clock;
   readonly log: Log;
   readonly skus: Skus;
@@ -99,15 +95,12 @@ export class AzureCloudProvider implements CloudProvider {
     if (priced.status === 'fulfilled') this.refreshDue = clock.now() + REFRESH_INTERVAL;
   }
 
-  async instanceTypes(pool: NodePool, signal?: AbortSignal): Promise<readonly InstanceType[]> {
-    const { name } = pool.spec.template.spec.nodeClassRef;
-    const nodeClass = await this.requireNodeClass(name, signal);
+  async instanceTypes(_pool: NodePool, nodeClass: AksNodeClass): Promise<readonly InstanceType[]> {
     this.refreshWhenDue();
     return this.parts.types.list(nodeClass);
   }
 
-  async create(claim: NodeClaim, signal?: AbortSignal, view?: TypeView): Promise<Instance> {
-    const nodeClass = await this.requireNodeClass(claim.spec.nodeClassRef.name, signal);
+  async create({ claim, nodeClass, view }: LaunchRequest<AksNodeClass>, signal?: AbortSignal): Promise<Instance> {
     const { images, kubernetesVersion } = readyStatus(nodeClass);
     const existing = await this.adopt(claim, nodeClass, kubernetesVersion, signal);
     if (existing !== undefined) return existing;
@@ -139,11 +132,8 @@ export class AzureCloudProvider implements CloudProvider {
     return (await this.parts.machines.list(signal)).map((machine) => this.describe(machine));
   }
 
-  async driftReason(claim: NodeClaim, signal?: AbortSignal): Promise<string | undefined> {
+  async driftReason({ claim, nodeClass, node }: DriftSubject<AksNodeClass>): Promise<string | undefined> {
     if (claim.metadata.labels?.[Labels.nodePool] === undefined) return undefined;
-    const nodeClass = await this.findNodeClass(claim.spec.nodeClassRef.name, signal);
-    if (nodeClass === undefined) return undefined;
-    const node = await this.findNode(claim.status?.nodeName, signal);
     return driftOf(claim, nodeClass, node, this.parts.settings);
   }
 
@@ -298,34 +288,6 @@ export class AzureCloudProvider implements CloudProvider {
       await quota.refresh(signal);
     } catch (error) {
       log.error('Could not refresh quota', { error });
-    }
-  }
-
-  private async requireNodeClass(name: string, signal: AbortSignal | undefined): Promise<AksNodeClass> {
-    const found = await this.findNodeClass(name, signal);
-    if (found !== undefined) return found;
-    throw new NodeClassNotReadyError(`AKSNodeClass ${name}`, 'does not exist or is being deleted');
-  }
-
-  private async findNodeClass(name: string, signal: AbortSignal | undefined): Promise<AksNodeClass | undefined> {
-    const found = await this.find(Kinds.AKSNodeClass, name, signal);
-    return found?.metadata.deletionTimestamp === undefined ? found : undefined;
-  }
-
-  private async findNode(name: string | undefined, signal: AbortSignal | undefined): Promise<Node | undefined> {
-    return name === undefined || name === '' ? undefined : this.find(Kinds.Node, name, signal);
-  }
-
-  private async find<T extends KubeObject>(
-    kind: ResourceKind<T>,
-    name: string,
-    signal: AbortSignal | undefined,
-  ): Promise<T | undefined> {
-    try {
-      return await this.parts.kube.get(kind, { name }, signal === undefined ? {} : { signal });
-    } catch (error) {
-      if (isMissingObject(error)) return undefined;
-      throw error;
     }
   }
 }

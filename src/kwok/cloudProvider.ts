@@ -9,7 +9,7 @@ import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Labels } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { CloudProvider, Instance, RepairPolicy, TypeView } from '../cloud/cloudProvider.ts';
+import type { CloudProvider, Instance, LaunchRequest, RepairPolicy, TypeView } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { Requirements } from '../constraints/requirements.ts';
@@ -43,7 +43,6 @@ export class KwokCloudProvider implements CloudProvider {
   ];
   private readonly options: KwokCloudProviderOptions;
   private readonly reservations: Reservations;
-  private readonly classReads = new Map<string, Promise<KwokNodeClass>>();
   private lastPurchase: Promise<void> = Promise.resolve();
   /** Machines that are bought but have not joined, by the name of their Node. */
   private readonly booting = new Map<string, { readonly purchase: Purchase; readonly cancel: () => void }>();
@@ -53,8 +52,12 @@ export class KwokCloudProvider implements CloudProvider {
     this.reservations = new Reservations(options.instanceTypes);
   }
 
-  async create(claim: NodeClaim, signal?: AbortSignal, view: TypeView = (same) => same): Promise<Instance> {
-    const nodeClass = await this.nodeClassOf(claim);
+  async create(request: LaunchRequest<KwokNodeClass>, signal?: AbortSignal): Promise<Instance> {
+    const { claim, nodeClass, view = (same) => same } = request;
+    const ready = nodeClass.status?.conditions?.find(({ type }) => type === READY);
+    if (ready?.status === 'False') {
+      throw new NodeClassNotReadyError(`KWOKNodeClass ${nodeClass.metadata.name}`, ready.message ?? 'is not ready');
+    }
     const existing = await this.find(nodeName(claim), signal);
     if (existing) return instanceOf(existing);
     const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
@@ -100,7 +103,11 @@ export class KwokCloudProvider implements CloudProvider {
     return instances;
   }
 
-  async instanceTypes(_pool: NodePool, signal?: AbortSignal): Promise<readonly InstanceType[]> {
+  async instanceTypes(
+    _pool: NodePool,
+    _nodeClass: KwokNodeClass,
+    signal?: AbortSignal,
+  ): Promise<readonly InstanceType[]> {
     return this.forSale(signal);
   }
 
@@ -126,31 +133,6 @@ export class KwokCloudProvider implements CloudProvider {
       allocatable: formatResources(type.allocatable),
       createdAt: this.options.clock.now(),
     };
-  }
-
-  private async nodeClassOf({ spec }: NodeClaim): Promise<KwokNodeClass> {
-    const { name } = spec.nodeClassRef;
-    let nodeClass: KwokNodeClass;
-    try {
-      nodeClass = await this.readClass(name);
-    } catch (error) {
-      if (isNotFound(error))
-        throw new InsufficientCapacityError(`KWOKNodeClass ${name} does not exist`, { cause: error });
-      throw error;
-    }
-    const ready = nodeClass.status?.conditions?.find(({ type }) => type === READY);
-    if (ready?.status === 'False')
-      throw new NodeClassNotReadyError(`KWOKNodeClass ${name}`, ready.message ?? 'is not ready');
-    return nodeClass;
-  }
-
-  /** Launches that begin together ask together. */
-  private readClass(name: string): Promise<KwokNodeClass> {
-    const asked = this.classReads.get(name);
-    if (asked) return asked;
-    const read = this.options.kube.get(Kinds.KWOKNodeClass, { name }).finally(() => this.classReads.delete(name));
-    this.classReads.set(name, read);
-    return read;
   }
 
   /** The catalogue without what others have of its reservations; machines are counted only where there are any. */

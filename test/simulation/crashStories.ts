@@ -122,7 +122,8 @@ const GARBAGE: Story = {
     const name = claim?.metadata.name ?? '';
     bench.cloud.lose(name);
     const ghost = { metadata: { name: 'ghost' }, spec: { nodeClassRef: CLASS_REF, requirements: [SMALL] } };
-    await bench.cloud.create({ ...ghost, spec: { ...ghost.spec, expireAfter: 'Never' } });
+    const ghostClaim = { ...ghost, spec: { ...ghost.spec, expireAfter: 'Never' } };
+    await bench.cloud.create({ claim: ghostClaim, nodeClass: { metadata: { name: 'default' } } });
     await pass(12 * MINUTE);
     expect(await running()).toBe(1);
     const [replacement, ...others] = await bench.claims();

@@ -9,6 +9,8 @@ import type { Clock } from '../../clock/clock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { isProvisionable } from '../../pods/podPredicates.ts';
+import type { ClusterInformers } from '../../controllers/world/clusterInformers.ts';
+import { usableNodeClass } from '../../controllers/world/nodeClassOfPool.ts';
 import { Informers, type Informer } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import { describeFault, type Faults } from '../../local/faults/faults.ts';
@@ -40,6 +42,7 @@ export class WorldObserver {
   private readonly nodes: Informer<Node>;
   private readonly pods: Informer<Pod>;
   private readonly claims: Informer<NodeClaim>;
+  readonly nodeClasses: ClusterInformers['nodeClasses'];
   private readonly decisions: string[] = [];
   private readonly bought = new Set<string>();
   private prices = new Map<string, number>();
@@ -57,6 +60,7 @@ export class WorldObserver {
       indexes: { [BY_NODE]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []) },
     });
     this.claims = this.informers.of(Kinds.NodeClaim);
+    this.nodeClasses = options.cloud.nodeClasses.map((kind) => ({ kind, informer: this.informers.of(kind) }));
     this.claims.subscribe((event) => this.onClaim(event.type, event.object));
     options.faults.subscribe(({ type, fault, target }) => {
       if (type === 'began') this.decide(`fault ${describeFault(fault)}`);
@@ -155,7 +159,9 @@ export class WorldObserver {
     if (clock.now() - this.pricedAt < PRICES_EVERY) return;
     const prices = new Map<string, number>();
     for (const pool of (await kube.list(Kinds.NodePool, { signal })).items) {
-      for (const type of await cloud.instanceTypes(pool, signal)) {
+      const nodeClass = usableNodeClass(pool.spec.template.spec.nodeClassRef, this);
+      if (nodeClass === undefined) continue;
+      for (const type of await cloud.instanceTypes(pool, nodeClass, signal)) {
         for (const { zone, capacityType, price } of type.offerings)
           prices.set(`${type.name} ${zone} ${capacityType}`, price);
       }

@@ -14,6 +14,7 @@ import { solve } from '../../solver/solve.ts';
 import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
 import { isManaged } from '../world/managed.ts';
+import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
 import type { World } from '../world/world.ts';
 import type { Batcher } from './batcher.ts';
@@ -216,7 +217,7 @@ class Provisioner {
     const types = await Promise.all(
       pools.map(async (pool) => {
         try {
-          return await cloud.instanceTypes(pool, signal);
+          return await poolInstanceTypes(pool, cloud, informers, signal);
         } catch (error) {
           signal.throwIfAborted();
           if (error instanceof UnevaluatedNodePoolError) {
