@@ -3,7 +3,13 @@ import type { NodeChoice, RejectedType } from '../solver/reasons.ts';
 import { amountText } from './amountText.ts';
 
 /** Why a node is not cheaper. */
-export function choiceText({ boundBy, boundByResource }: NodeChoice): string {
+export function choiceText({
+  boundBy,
+  boundByResource,
+}: {
+  readonly boundBy?: NodeChoice['boundBy'] | undefined;
+  readonly boundByResource?: string | undefined;
+}): string {
   if (boundBy === undefined) return 'no cheaper instance type holds any of its pods';
   return `without ${boundBy} a cheaper instance type would do${boundByResource === undefined ? '' : ` (${boundByResource})`}`;
 }
@@ -13,9 +19,7 @@ export function rejectedTypeText(rejected: RejectedType): string {
     case 'fit':
       return `lacks ${amountText(rejected.lacks)}`;
     case 'price':
-      return rejected.morePerHour > 0
-        ? `costs $${rejected.morePerHour.toFixed(4)} more per hour`
-        : 'costs the same';
+      return rejected.morePerHour > 0 ? `costs $${rejected.morePerHour.toFixed(4)} more per hour` : 'costs the same';
     case 'availability':
       return 'is not offered for what these pods require';
   }
@@ -28,6 +32,6 @@ const GAP_CAUSES: Readonly<Record<GapPart['cause'], string>> = {
   constraints: 'spread, affinity and whole nodes',
 };
 
-export function gapText({ cause }: GapPart): string {
+export function gapText(cause: GapPart['cause']): string {
   return GAP_CAUSES[cause];
 }

@@ -1,5 +1,4 @@
 /** Reasons in words. Events, logs, reports and pictures print these texts and build none of their own. */
-import type { Taint } from '../api/kinds/nodeTemplate.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import type { RequirementItem } from '../constraints/requirement.ts';
 import { formatTaint } from '../pods/taints.ts';
@@ -8,6 +7,7 @@ import type {
   NodeRefusal,
   PoolRefusal,
   PortConflict,
+  RefusedTaint,
   StageRefusal,
   TopologyConflict,
   UnplacedReason,
@@ -102,7 +102,7 @@ function someTypes(names: readonly string[]): string {
   return `${names.slice(0, SHOWN_TYPES).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-export function taintText(taint: Taint): string {
+export function taintText(taint: RefusedTaint): string {
   return formatTaint(taint);
 }
 
@@ -113,7 +113,7 @@ function itemsText(items: readonly RequirementItem[]): string {
 
 function unmetText(unmet: readonly LabelConflict[]): string {
   if (unmet.length === 0) return 'requirements';
-  return unmet.map(({ asked }) => itemsText(asked)).join(' together with ');
+  return unmet.map(({ asked }) => itemsText(asked)).join(' and ');
 }
 
 function conflictText({ key, asked, allowed, typoOf }: LabelConflict): string {

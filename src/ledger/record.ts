@@ -54,14 +54,14 @@ export interface NominationRecord {
 }
 
 /** Pods that found no place, all for the same reason. */
-export interface RefusalRecord {
+interface RefusalRecord {
   readonly kind: 'refusal';
   readonly pods: PodList;
   readonly reason: UnplacedReason;
 }
 
 /** A pod that was left out before any node was looked at. */
-export interface ObjectionRecord {
+interface ObjectionRecord {
   readonly kind: 'objection';
   readonly pods: PodList;
   readonly objection: PodObjection;

@@ -13,19 +13,29 @@ export function conflictOf(incompatibility: Incompatibility): LabelConflict {
 }
 
 /**
- * A smallest set of the requirements that no candidate meets together: leaving out any one of them would leave a
- * candidate. Empty when there are no candidates at all.
+ * The requirements that fail: those that no candidate meets, or else a smallest set that no candidate meets together
+ * (without any one of them a candidate would be left). Empty when there are no candidates at all.
  */
 export function unmetTogether(requirements: Requirements, candidates: readonly Requirements[]): LabelConflict[] {
   if (candidates.length === 0) return [];
-  let needed = [...requirements].filter(({ key }) => candidates.some((each) => each.has(key)));
+  const relevant = [...requirements].filter(({ key }) => candidates.some((each) => each.has(key)));
   const isMet = (asked: readonly Requirement[]): boolean => {
     const set = Requirements.of(...asked);
     return candidates.some((each) => each.intersects(set));
   };
-  for (const requirement of needed) {
+  const alone = relevant.filter((requirement) => !isMet([requirement]));
+  const failing = alone.length > 0 ? alone : smallestUnmet(relevant, isMet);
+  return failing.map((requirement) => ({ key: requirement.key, asked: requirement.toItems() }));
+}
+
+function smallestUnmet(
+  requirements: readonly Requirement[],
+  isMet: (asked: readonly Requirement[]) => boolean,
+): Requirement[] {
+  let needed = [...requirements];
+  for (const requirement of requirements) {
     const rest = needed.filter((each) => each !== requirement);
     if (!isMet(rest)) needed = rest;
   }
-  return needed.map((requirement) => ({ key: requirement.key, asked: requirement.toItems() }));
+  return needed;
 }

@@ -2,13 +2,19 @@
  * Why the solver decided as it did, as plain data: every refusal, rejected instance type and suggested change with its
  * stage, object and quantities. `ledger/` turns these into words; nothing else does.
  */
-import type { Taint } from '../api/kinds/nodeTemplate.ts';
 import type { RequirementItem } from '../constraints/requirement.ts';
 
 /** An exact quantity of a resource, as Kubernetes writes it: `{ resource: 'cpu', amount: '300m' }`. */
 export interface Amount {
   readonly resource: string;
   readonly amount: string;
+}
+
+/** A taint that the pod does not tolerate. */
+export interface RefusedTaint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
 }
 
 /** A label requirement that cannot be met. */
@@ -50,7 +56,7 @@ export interface NearestType {
 }
 
 export type StageRefusal =
-  | { readonly stage: 'taints'; readonly taints: readonly Taint[] }
+  | { readonly stage: 'taints'; readonly taints: readonly RefusedTaint[] }
   /** The pod's own requirements contradict the pool's. */
   | { readonly stage: 'requirements'; readonly conflicts: readonly LabelConflict[] }
   /** The fewest requirements that no instance type of the pool meets together. */
@@ -87,7 +93,7 @@ export interface NodeRefusal {
 
 /** One change that places the pod, verified by solving with it. */
 export type SmallestChange =
-  | { readonly kind: 'toleration'; readonly pool: string; readonly taints: readonly Taint[] }
+  | { readonly kind: 'toleration'; readonly pool: string; readonly taints: readonly RefusedTaint[] }
   | { readonly kind: 'node-selector'; readonly key: string; readonly value: string }
   | { readonly kind: 'affinity-term'; readonly term: RequirementItem }
   | { readonly kind: 'spread'; readonly topologyKey: string }

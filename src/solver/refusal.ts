@@ -39,7 +39,7 @@ interface Candidates {
 const candidates = new WeakMap<PodPlan, Map<string, Candidates>>();
 
 /** Looking at every node costs time in proportion to the cluster; beyond this many classes nobody reads it. */
-const MAX_CLASSES_WITH_NODES = 100;
+const MAX_CLASSES_WITH_NODES = 25;
 const explained = new WeakMap<PodPlan, number>();
 
 export function refusalReason(plan: PodPlan, podClass: PodClass): UnplacedReason {

@@ -1,6 +1,7 @@
 import { Kinds } from '../../api/kinds.ts';
 import { Cluster } from '../../cluster/cluster.ts';
 import { KubeEventRecorder } from '../../kube/eventRecorder.ts';
+import { Ledger } from '../../ledger/ledger.ts';
 import { Informers } from '../../kube/informer.ts';
 import { clusterInformers } from './clusterInformers.ts';
 import { BY_PROVIDER_ID, byProviderIDIndex } from '../nodeclaim-lifecycle/nodesOf.ts';
@@ -16,7 +17,8 @@ export interface EngineWorld {
 
 /** Opens the watches and starts the picture that all loops share. In: the ports. Out: a world, not running yet. */
 export function createWorld(
-  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays'>,
+  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays'> &
+    Partial<Pick<World, 'ledger'>>,
 ): EngineWorld {
   const { log, cloud } = ports;
   const informers = new Informers({
@@ -28,6 +30,7 @@ export function createWorld(
   const world: World = {
     ...ports,
     events: new KubeEventRecorder(ports),
+    ledger: ports.ledger ?? new Ledger({ now: () => ports.clock.now() }),
     cluster,
     informers: clusterInformers(informers, cluster, cloud),
     registrationHealth: new RegistrationHealth(),
