@@ -1,6 +1,6 @@
 /**
- * Every name that nodewright reads or writes on other people's objects: labels, annotations, finalizers, taints, and
- * the rules on which label keys users may set. In: nothing. Out: constants and three small questions about keys.
+ * Every name that nodewright reads or writes on other objects (labels, annotations, finalizers, taints), and the rules
+ * on which label keys users may set.
  */
 
 export const Groups = {
