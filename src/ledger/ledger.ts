@@ -46,9 +46,10 @@ export class Ledger {
   /** Oldest first. `since` leaves out entries before that sequence number. */
   entries(since = 0): LedgerEntry[] {
     const first = Math.max(since, this.written - this.ring.length);
-    return Array.from({ length: Math.max(0, this.written - first) }, (_, at) => this.ring[(first + at) % this.limit]).filter(
-      (entry) => entry !== undefined,
-    );
+    return Array.from(
+      { length: Math.max(0, this.written - first) },
+      (_, at) => this.ring[(first + at) % this.limit],
+    ).filter((entry) => entry !== undefined);
   }
 
   /** Newest first: what was decided about a pod, as far as the entries name it. */

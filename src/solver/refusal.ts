@@ -170,7 +170,9 @@ function volumeRefusal({ model }: PodPlan, { shape }: PodClass, state: number): 
   if (alternatives.length === 0) return undefined;
   if (alternatives.some((each) => states.narrow(state, states.requirementId(each)) >= 0)) return undefined;
   // A key without any allowed value: two volumes ask for different ones.
-  const impossible = alternatives.map((each) => [...each].filter((one) => one.operator === 'DoesNotExist' && !one.allowsAbsence));
+  const impossible = alternatives.map((each) =>
+    [...each].filter((one) => one.operator === 'DoesNotExist' && !one.allowsAbsence),
+  );
   if (impossible.every((keys) => keys.length > 0)) {
     return { stage: 'volumes', keys: [...new Set(impossible.flat().map(({ key }) => key))].sort() };
   }
@@ -187,7 +189,9 @@ function takenPorts(
   const isTaken = (port: (typeof shape.hostPorts)[number]): boolean =>
     types.some((type) => pool.daemonPorts[type]!.some((taken) => hostPortsClash(port, taken)));
   return shape.hostPorts.filter(isTaken).map((wanted) => {
-    const daemon = model.snapshot.daemons.find((pod) => hostPortsOf(pod).some((taken) => hostPortsClash(wanted, taken)));
+    const daemon = model.snapshot.daemons.find((pod) =>
+      hostPortsOf(pod).some((taken) => hostPortsClash(wanted, taken)),
+    );
     return { ...wanted, ...(daemon === undefined ? {} : { daemon: podKey(daemon) }) };
   });
 }

@@ -25,7 +25,8 @@ function failingConstraints(plan: PodPlan, { domain: constraints }: Variant, sta
     return known.filter((domain) => plan.domains.allows(constraint, domain));
   };
   const isHopeless = (constraint: DomainConstraint): boolean =>
-    allowedBy(constraint).length === 0 && !(constraint.kind === 'anti-affinity' && hasNoDomain(plan, constraint, state));
+    allowedBy(constraint).length === 0 &&
+    !(constraint.kind === 'anti-affinity' && hasNoDomain(plan, constraint, state));
   const alone = constraints.filter(isHopeless);
   if (alone.length > 0) return alone;
   // Each can be satisfied, but not all over one key in the same domain.

@@ -159,7 +159,7 @@ describe('a world that is killed', { timeout: 600_000 }, () => {
     launch();
     expect(await running.ended).toBe(1);
     expect(running.output()).toMatch(
-      /^nodewright: .*world\.json was written by another version of nodewright: its format is 99, and this version reads 1; start anew with --fresh, or give another --state-dir\n$/,
+      /^nodewright: .*world\.json was written by another version of nodewright: its format is 99, and this version reads 1; begin another with --fresh, or give another --state-dir\n$/,
     );
     await start('--fresh');
     expect(running.output()).not.toContain('goes on');
