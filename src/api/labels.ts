@@ -95,6 +95,8 @@ export const Annotations = {
   aksNodeClassHashVersion: 'karpenter.azure.com/aksnodeclass-hash-version',
   inPlaceUpdateHash: 'karpenter.azure.com/in-place-update-hash',
   aksMachineResourceId: 'karpenter.azure.com/aks-machine-resource-id',
+  /** Ours, on NodeClaims: what the plan wants to buy, best first. */
+  plannedOfferings: 'nodewright.dev/planned-offerings',
 } as const;
 
 export const Finalizers = {
