@@ -1,5 +1,6 @@
 import { Cluster } from '../../cluster/cluster.ts';
 import { KubeEventRecorder } from '../../kube/eventRecorder.ts';
+import { Ledger } from '../../ledger/ledger.ts';
 import { Informers } from '../../kube/informer.ts';
 import { clusterInformers } from './clusterInformers.ts';
 import { PodTimes } from './podTimes.ts';
@@ -15,7 +16,8 @@ export interface EngineWorld {
 
 /** Opens the watches and joins them to the cluster that all loops share. Nothing runs yet. */
 export function createWorld(
-  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays'>,
+  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays'> &
+    Partial<Pick<World, 'ledger'>>,
 ): EngineWorld {
   const { log, cloud } = ports;
   const informers = new Informers({
@@ -27,6 +29,7 @@ export function createWorld(
     ...ports,
     kube: writeThroughKube(ports.kube, cluster),
     events: new KubeEventRecorder(ports),
+    ledger: ports.ledger ?? new Ledger({ now: () => ports.clock.now() }),
     cluster,
     informers: clusterInformers(informers, cluster, cloud),
     registrationHealth: new RegistrationHealth(),

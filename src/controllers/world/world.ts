@@ -2,6 +2,7 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
@@ -21,6 +22,8 @@ export interface World {
   readonly log: Log;
   readonly metrics: MetricsRegistry;
   readonly events: EventRecorder;
+  /** The latest decisions. */
+  readonly ledger: Ledger;
   readonly cluster: Cluster;
   readonly informers: ClusterInformers;
   readonly registrationHealth: RegistrationHealth;
