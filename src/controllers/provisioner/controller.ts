@@ -148,10 +148,8 @@ class Provisioner {
   async pass(signal: AbortSignal): Promise<void> {
     const { cluster, clock, informers } = this.world;
     const closed = clock.monotonic();
-    const [catalogues, defaults] = await Promise.all([
-      this.catalogues(signal),
-      this.limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
-    ]);
+    const defaults = await this.limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal);
+    const catalogues = await this.catalogues(signal);
     // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
     const start = clock.monotonic();
     const snapshot = cluster.snapshot();
