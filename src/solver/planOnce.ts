@@ -160,7 +160,7 @@ function emptyDraft(
       .sort((left, right) => right.shape.priority - left.shape.priority || left.id - right.id)
       .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) })),
     planned: [],
-    limitLeft: model.pools.map(({ limitLeft }) => (limitLeft.length === 0 ? undefined : limitLeft.slice())),
+    limitLeft: model.limitsLeft(),
     packing,
   };
 }
@@ -183,7 +183,7 @@ function packAll(draft: Draft, options: SolveOptions): number | undefined {
   for (const pool of model.pools) {
     const atoms = assignment.atoms[pool.index] ?? [];
     if (atoms.length === 0) continue;
-    atoms.sort((left, right) => left.podClass.id - right.podClass.id || left.state - right.state);
+    atoms.sort((left, right) => left.podClass.id - right.podClass.id || model.states.compare(left.state, right.state));
     const lists = atoms.map((atom) => assignment.podsOf.get(atom) ?? []);
     const { rest, pods } =
       reserved === undefined ? { rest: atoms, pods: lists } : openReserved(draft, pool, atoms, lists, reserved);

@@ -6,7 +6,7 @@ import { describeIncompatibility, type Requirements } from '../constraints/requi
 import { formatTaint, untoleratedTaints } from '../pods/taints.ts';
 import { readableAmount } from './amount.ts';
 import { holderOf, type PodPlan } from './planOnce.ts';
-import { isPreferred } from './model/existingNodes.ts';
+import { isPreferred } from './model/nodeKinds.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
 import type { PodClass } from './model/compiledDemand.ts';
 import type { PoolRefusal, RefusalStage, UnplacedReason } from './problem.ts';

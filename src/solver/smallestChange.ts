@@ -7,7 +7,7 @@ import type { Pod } from '../api/kinds.ts';
 import { formatTaint, untoleratedTaints } from '../pods/taints.ts';
 import { Quantity } from '../units/quantity.ts';
 import { quantityOf } from '../units/resources.ts';
-import { isPreferred } from './model/existingNodes.ts';
+import { isPreferred } from './model/nodeKinds.ts';
 import { Model } from './model/model.ts';
 import { loadKey, rulesKey } from './model/podShape.ts';
 import type { Overlay, PoolOffer, SmallestChange, Solution, SolveOptions, UnplacedReason } from './problem.ts';
