@@ -1,6 +1,6 @@
 /**
- * A solution as people and programs read it. In: the solver's answer. Out: the documented JSON: nodes with their pods
- * and what else would do, pods without a place with reasons, the price, and what no plan can beat.
+ * A solution as the documented JSON of `plan`: nodes with their pods and alternatives, unplaced pods with reasons, the
+ * price and the lower bound.
  */
 import type { Alternative, GapPart, PlannedNode, Solution, UnplacedReason } from '../solver/problem.ts';
 
@@ -89,13 +89,15 @@ function nodeReport(node: PlannedNode, explain: boolean): PlannedNodeReport {
 /** One for each type and way to pay, in the solver's order, without the chosen one. */
 function otherMachines(alternatives: readonly Alternative[]): MachineReport[] {
   const seen = new Set<string>();
-  const distinct = alternatives.filter(({ instanceType, capacityType }) => {
-    const key = `${instanceType} ${capacityType}`;
-    const isNew = !seen.has(key);
+  const others: MachineReport[] = [];
+  for (const alternative of alternatives) {
+    const key = `${alternative.instanceType} ${alternative.capacityType}`;
+    if (seen.has(key)) continue;
     seen.add(key);
-    return isNew;
-  });
-  return distinct.slice(1, SHOWN_ALTERNATIVES + 1).map(machine);
+    if (seen.size > 1) others.push(machine(alternative));
+    if (others.length === SHOWN_ALTERNATIVES) break;
+  }
+  return others;
 }
 
 function machine({ instanceType, zone, capacityType, pricePerHour }: Alternative): MachineReport {

@@ -1,4 +1,4 @@
-/** Label selectors over an object's labels. In: a selector and labels; out: whether they match. */
+/** Matches label selectors against an object's labels. */
 import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
 
 type Labels = Readonly<Record<string, string>>;

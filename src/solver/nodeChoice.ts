@@ -2,13 +2,13 @@
 import { podKey } from '../pods/podKey.ts';
 import { readableAmount } from './amount.ts';
 import type { CompiledDemand } from './model/compiledDemand.ts';
-import type { Demand } from './packing/demand.ts';
+import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import type { NodeChoice, RejectedType } from './problem.ts';
 
 const NEXT_TYPES = 3;
 
-export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: Demand): NodeChoice {
+export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: TypeChoice): NodeChoice {
   const { states, table } = compiled.model;
   const { price, types } = states.at(node.state);
   const lacking = (type: number): { column: number; missing: number } | undefined => {

@@ -7,12 +7,13 @@ import type { HostPort } from '../pods/hostPorts.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
 import { CompiledDemand, type PodClass } from './model/compiledDemand.ts';
 import type { Model } from './model/model.ts';
-import type { Atom } from './packing/atom.ts';
 import type { Bin } from './packing/bin.ts';
-import { Demand, type PackingOptions } from './packing/demand.ts';
+import { demandOf, type Demand } from './packing/demand.ts';
 import { Improver } from './packing/improve.ts';
+import type { Item } from './packing/item.ts';
 import { packPool } from './packing/packPool.ts';
 import { fillReserved } from './packing/reservedFirst.ts';
+import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
 import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
 import { Domains } from './placement/domains.ts';
 import { ExistingRooms } from './placement/existingRooms.ts';
@@ -128,8 +129,8 @@ export function hasUnplacedPods({ waiting }: PodPlan): boolean {
 }
 
 /** Answers which types of the pool hold a given load. */
-export function holderOf({ model, packing }: PodPlan, pool: CompiledPool): Demand {
-  return new Demand(pool, model.states, [], model.table.size, packing);
+export function holderOf({ model, packing }: PodPlan, pool: CompiledPool): TypeChoice {
+  return new TypeChoice(pool, model.states, model.table.size, packing);
 }
 
 function packingOptions({ pods }: Overlay, options: SolveOptions): PackingOptions {
@@ -181,22 +182,22 @@ function packAll(draft: Draft, options: SolveOptions): number | undefined {
   // Pods with affinity over hostnames may want to join later, and a reserved node does not grow.
   const reserved = compiled.classes.some(isSequential) ? undefined : reservedUnits(model);
   for (const pool of model.pools) {
-    const atoms = assignment.atoms[pool.index] ?? [];
-    if (atoms.length === 0) continue;
-    atoms.sort((left, right) => left.podClass.id - right.podClass.id || model.states.compare(left.state, right.state));
-    const lists = atoms.map((atom) => assignment.podsOf.get(atom) ?? []);
+    const items = assignment.items[pool.index] ?? [];
+    if (items.length === 0) continue;
+    items.sort((left, right) => left.podClass.id - right.podClass.id || model.states.compare(left.state, right.state));
+    const lists = items.map((item) => assignment.podsOf.get(item) ?? []);
     const { rest, pods } =
-      reserved === undefined ? { rest: atoms, pods: lists } : openReserved(draft, pool, atoms, lists, reserved);
-    const demand = new Demand(pool, model.states, rest, model.table.size, packing);
+      reserved === undefined ? { rest: items, pods: lists } : openReserved(draft, pool, items, lists, reserved);
+    const demand = demandOf(pool, model.states, rest, model.table.size, packing);
     const { bins, left } = packPool(demand, limitLeft[pool.index], improver);
     const next = new Int32Array(rest.length);
     for (const bin of bins) planned.push(openNode(bin, demand, pods, next, limitLeft[pool.index]));
     if (left.every((count) => count === 0)) continue;
     // Domains were counted for pods that found no node there: what was built on those counts may be wrong.
-    if (rest.some(({ variant }, atom) => (left[atom] ?? 0) > 0 && variant.domainAdds.length > 0)) return undefined;
+    if (rest.some(({ variant }, item) => (left[item] ?? 0) > 0 && variant.domainAdds.length > 0)) return undefined;
     for (const entry of able) {
-      rest.forEach((atom, index) => {
-        if (atom.podClass !== entry.podClass || (left[index] ?? 0) === 0) return;
+      rest.forEach((item, index) => {
+        if (item.podClass !== entry.podClass || (left[index] ?? 0) === 0) return;
         entry.pods.push(...(pods[index] ?? []).slice(next[index]));
       });
     }
@@ -205,28 +206,28 @@ function packAll(draft: Draft, options: SolveOptions): number | undefined {
   return improver.rounds;
 }
 
-/** Plans reserved nodes; the atoms that they leave, with the pods of each. */
+/** Plans reserved nodes; the items that they leave, with the pods of each. */
 function openReserved(
   { compiled, planned, limitLeft, packing }: Draft,
   pool: CompiledPool,
-  atoms: readonly Atom[],
+  items: readonly Item[],
   lists: readonly (readonly Pod[])[],
   units: Map<string, number>,
-): { rest: readonly Atom[]; pods: readonly (readonly Pod[])[] } {
-  if (pool.reservations.length === 0) return { rest: atoms, pods: lists };
+): { rest: readonly Item[]; pods: readonly (readonly Pod[])[] } {
+  if (pool.reservations.length === 0) return { rest: items, pods: lists };
   const { states, table } = compiled.model;
-  const demand = new Demand(pool, states, atoms, table.size, packing);
-  const next = new Int32Array(atoms.length);
-  const left = Int32Array.from(atoms, ({ count }) => count);
+  const demand = demandOf(pool, states, items, table.size, packing);
+  const next = new Int32Array(items.length);
+  const left = Int32Array.from(items, ({ count }) => count);
   const limits = limitLeft[pool.index];
   const bins = fillReserved(demand, units, left, limits?.slice());
   for (const bin of bins) planned.push(openNode(bin, demand, lists, next, limits));
-  const rest: Atom[] = [];
+  const rest: Item[] = [];
   const pods: (readonly Pod[])[] = [];
-  atoms.forEach((atom, at) => {
+  items.forEach((item, at) => {
     const count = left[at] ?? 0;
     if (count === 0) return;
-    rest.push({ ...atom, count });
+    rest.push({ ...item, count });
     pods.push((lists[at] ?? []).slice(next[at]));
   });
   return { rest, pods };
@@ -235,23 +236,23 @@ function openReserved(
 /** Takes the bin's pods from the lists, each from its `next` on, and what the node needs from the limits. */
 function openNode(
   bin: Bin,
-  { atoms, pool }: Demand,
+  { items, pool }: Demand,
   pods: readonly (readonly Pod[])[],
   next: Int32Array,
   limitLeft: Float64Array | undefined,
 ): OpenNode {
   const entries: OpenNode['entries'] = [];
   const ports: HostPort[] = [];
-  for (let at = 0; at < bin.atoms.length; at++) {
-    const index = bin.atoms[at] ?? 0;
-    const atom = atoms[index];
+  for (let at = 0; at < bin.items.length; at++) {
+    const index = bin.items[at] ?? 0;
+    const item = items[index];
     const list = pods[index];
-    if (atom === undefined || list === undefined) throw new RangeError(`bin names atom ${index} of ${atoms.length}`);
+    if (item === undefined || list === undefined) throw new RangeError(`bin names item ${index} of ${items.length}`);
     const from = next[index] ?? 0;
     const to = from + (bin.counts[at] ?? 0);
     next[index] = to;
-    entries.push({ podClass: atom.podClass, variant: atom.variant, pods: list.slice(from, to) });
-    for (const port of atom.podClass.shape.hostPorts) ports.push(port);
+    entries.push({ podClass: item.podClass, variant: item.variant, pods: list.slice(from, to) });
+    for (const port of item.podClass.shape.hostPorts) ports.push(port);
   }
   limitLeft?.forEach((amount, at) => (limitLeft[at] = amount - (bin.limitNeed[at] ?? 0)));
   return {

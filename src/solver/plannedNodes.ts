@@ -14,7 +14,7 @@ import {
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { StateTable } from './model/stateTable.ts';
 import { explainChoice } from './nodeChoice.ts';
-import type { Demand } from './packing/demand.ts';
+import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { holderOf, type PodPlan } from './planOnce.ts';
 import type { PlannedNode } from './problem.ts';
@@ -101,7 +101,7 @@ class RequirementLists {
 
   of(
     node: OpenNode,
-    demand: Demand,
+    demand: TypeChoice,
     budget: Float64Array | undefined,
   ): { items: readonly RequirementItem[]; isRelaxed: boolean } {
     const { requirements, minValues } = this.states.at(node.state);
@@ -160,7 +160,7 @@ function firstAtPrice(offerings: readonly CompiledOffering[], price: number): nu
 }
 
 /** What the node's alternatives may use of the limits: what the first uses, and the slack. Takes from the slack. */
-function limitBudget(node: OpenNode, slack: Float64Array | undefined, demand: Demand): Float64Array | undefined {
+function limitBudget(node: OpenNode, slack: Float64Array | undefined, demand: TypeChoice): Float64Array | undefined {
   if (slack === undefined) return undefined;
   const { pool, limitNeed: own } = node;
   const width = slack.length;

@@ -3,7 +3,7 @@
  * whose loads differ but are held by the same instance types: each list is made once and shared.
  */
 import type { CompiledOffering } from './model/compiledPool.ts';
-import type { Demand } from './packing/demand.ts';
+import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import type { Alternative } from './problem.ts';
 
@@ -19,14 +19,14 @@ export interface Ranking {
 }
 
 export class RankedAlternatives {
-  private readonly demand: Demand;
+  private readonly demand: TypeChoice;
   private readonly byLoad = new Map<string, Ranking>();
   private readonly byHolders = new Map<string, Ranking>();
   private readonly ofOffering: (Alternative | undefined)[] = [];
   private readonly holds: Uint8Array;
 
   /** For the nodes of one pool: `demand` says which of its types hold a load. */
-  constructor(demand: Demand) {
+  constructor(demand: TypeChoice) {
     this.demand = demand;
     this.holds = new Uint8Array(demand.pool.types.length);
   }

@@ -16,7 +16,7 @@ import { eventually } from '../controlplane/eventually.ts';
 const PATIENCE = 140_000;
 /** Not faster: what a busy machine does slowly must still be in time for the world's own deadlines. */
 const SPEED = 3;
-/** A node whose lease nobody renews is lost after 40 s of its world. */
+/** A node whose lease is not renewed is lost after 40 s of its world. */
 const LONGER_THAN_A_LEASE = (60 * 1000) / SPEED;
 
 const identities = (objects: readonly KubeObject[]): string[] =>

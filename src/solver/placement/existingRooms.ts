@@ -9,14 +9,15 @@ import type { Requirements } from '../../constraints/requirements.ts';
 import { STRETCH, type Admission } from '../model/admittingNodes.ts';
 import { UNLIMITED } from '../model/counters.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
-import { floatAt, intAt } from '../rows.ts';
+import { addRow, floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { Domains } from './domains.ts';
 
 export class ExistingRooms {
   readonly placed = new Map<number, Pod[]>();
   private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
-  private readonly free: Float64Array;
+  /** Row per node. */
+  private readonly free: Rows;
   /** No node is there at all. */
   private readonly isEmpty: boolean;
   private readonly ports = new Map<number, HostPort[]>();
@@ -27,15 +28,16 @@ export class ExistingRooms {
   constructor(compiled: CompiledDemand, domains: Domains) {
     this.compiled = compiled;
     this.domains = domains;
-    this.free = compiled.model.existing.free.slice();
-    this.isEmpty = this.free.length === 0;
+    const { existing, table } = compiled.model;
+    this.free = new Rows(table.size, existing.free.slice());
+    this.isEmpty = existing.nodes.length === 0;
   }
 
   placeOne(podClass: PodClass, variant: Variant, pod: Pod): boolean {
     return !this.isEmpty && this.place(podClass, variant, [pod]) === 1;
   }
 
-  /** Puts up to `most` pods onto nodes. Out: how many found room. */
+  /** Puts pods onto nodes, in order. Returns how many found room. */
   place(podClass: PodClass, variant: Variant, pods: readonly Pod[]): number {
     if (this.isEmpty || podClass.unknownResource !== undefined) return 0;
     const search = this.searchFor(podClass, variant);
@@ -114,12 +116,7 @@ export class ExistingRooms {
   }
 
   private fitting({ row }: PodClass, node: number): number {
-    let most = UNLIMITED;
-    for (let column = 0; column < row.length; column++) {
-      const asked = row[column]!;
-      if (asked > 0) most = Math.min(most, Math.floor(this.free[node * row.length + column]! / asked));
-    }
-    return most;
+    return this.free.timesHeld(node, row, UNLIMITED);
   }
 
   /** How many pods of the class may come to the node now, one after the other. */
@@ -139,14 +136,16 @@ export class ExistingRooms {
   private hostRoom(podClass: PodClass, variant: Variant, node: number): number {
     const { counters } = this.compiled;
     let most = UNLIMITED;
-    for (const { counter, max } of variant.hostLimits) if (counters.at(counter).onNode[node]! > max) return 0;
+    for (const { counter, max } of variant.hostLimits) {
+      if (intAt(counters.at(counter).onNode, node) > max) return 0;
+    }
     for (const id of podClass.hostAdds) {
       const { onNode, nodeLimit } = counters.at(id);
       const own = variant.hostLimits.find(({ counter }) => counter === id)?.max ?? UNLIMITED;
-      most = Math.min(most, Math.min(own, nodeLimit[node]!) - onNode[node]!);
+      most = Math.min(most, Math.min(own, intAt(nodeLimit, node)) - intAt(onNode, node));
     }
     for (const affinity of variant.hostAffinity) {
-      if (!this.domains.allowsCompany(affinity, node, counters.at(affinity.counter).onNode[node]!)) return 0;
+      if (!this.domains.allowsCompany(affinity, node, intAt(counters.at(affinity.counter).onNode, node))) return 0;
     }
     return most;
   }
@@ -166,7 +165,7 @@ export class ExistingRooms {
   private portsOf(node: number): HostPort[] {
     const known = this.ports.get(node);
     if (known !== undefined) return known;
-    const { pods } = this.compiled.model.existing.nodes[node]!;
+    const { pods } = itemAt(this.compiled.model.existing.nodes, node);
     const ports = pods.flatMap((pod) => hostPortsOf(pod));
     this.ports.set(node, ports);
     return ports;
@@ -174,7 +173,7 @@ export class ExistingRooms {
 
   private fitsClaims({ shape }: PodClass, node: number): boolean {
     const attachments = shape.volumes?.attachments ?? [];
-    const limits = this.compiled.model.existing.nodes[node]!.volumeLimits;
+    const limits = itemAt(this.compiled.model.existing.nodes, node).volumeLimits;
     if (attachments.length === 0 || limits === undefined) return true;
     const attached = this.claimsOf(node);
     const drivers = new Map<string, Set<string>>();
@@ -190,7 +189,7 @@ export class ExistingRooms {
     if (known !== undefined) return known;
     const claims = new Map<string, Set<string>>();
     const { volumes } = this.compiled.model.snapshot;
-    for (const pod of this.compiled.model.existing.nodes[node]!.pods) {
+    for (const pod of itemAt(this.compiled.model.existing.nodes, node).pods) {
       for (const attachment of volumes?.get(podKey(pod))?.attachments ?? []) attach(claims, attachment);
     }
     this.claims.set(node, claims);
@@ -199,8 +198,7 @@ export class ExistingRooms {
 
   private take(podClass: PodClass, variant: Variant, node: number, pods: readonly Pod[]): void {
     const { row, shape } = podClass;
-    for (let column = 0; column < row.length; column++)
-      this.free[node * row.length + column]! -= row[column]! * pods.length;
+    addRow(this.free.row(node), row, -pods.length);
     if (shape.hostPorts.length > 0) this.portsOf(node).push(...shape.hostPorts);
     for (const attachment of shape.volumes?.attachments ?? []) attach(this.claimsOf(node), attachment);
     this.domains.recordOnNode(podClass, variant, node, pods.length);

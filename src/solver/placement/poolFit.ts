@@ -4,6 +4,7 @@ import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { isPreferred } from '../model/nodeKinds.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import { intAt, itemAt, Rows } from '../rows.ts';
 
 export class PoolFit {
   private readonly compiled: CompiledDemand;
@@ -42,7 +43,7 @@ export class PoolFit {
     const { pool, types, reserved } = states.at(state);
     let answer = false;
     for (let at = states.firstLargeEnough(state, podClass.row); at < types.length && !answer; at++) {
-      answer = holds(pool, types[at]!, podClass);
+      answer = holds(pool, intAt(types, at), podClass);
     }
     answer ||= reserved.some(({ type }) => holds(pool, type, podClass));
     row[state] = answer;
@@ -50,7 +51,7 @@ export class PoolFit {
   }
 
   tolerates({ shape }: PodClass, variant: Variant, pool: number): boolean {
-    const { taints } = this.compiled.model.pools[pool]!;
+    const { taints } = itemAt(this.compiled.model.pools, pool);
     if (taints.length === 0) return true;
     const missing = untoleratedTaints(taints, shape.tolerations);
     return missing.every((taint) => variant.rung.toleratesPreferNoSchedule && isPreferred(taint));
@@ -59,7 +60,7 @@ export class PoolFit {
   private find(podClass: PodClass, variant: Variant, pool: number): number[] {
     const { states } = this.compiled.model;
     if (podClass.unknownResource !== undefined || !this.tolerates(podClass, variant, pool)) return [];
-    const narrowed = states.narrow(this.compiled.bases[pool]!, variant.requirementId);
+    const narrowed = states.narrow(itemAt(this.compiled.bases, pool), variant.requirementId);
     if (narrowed < 0) return [];
     const alternatives = podClass.shape.volumes?.alternatives ?? [];
     const found =
@@ -71,10 +72,8 @@ export class PoolFit {
 }
 
 function holds(pool: CompiledPool, type: number, { row, shape }: PodClass): boolean {
-  for (let column = 0; column < row.length; column++) {
-    if (row[column]! > pool.room[type * row.length + column]!) return false;
-  }
+  if (!new Rows(row.length, pool.room).holds(type, row)) return false;
   const { hostPorts } = shape;
   if (hostPorts.length === 0) return true;
-  return !pool.daemonPorts[type]!.some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
+  return !itemAt(pool.daemonPorts, type).some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
 }
