@@ -173,7 +173,9 @@ export function deploymentController(options: DeploymentOptions): Controller {
     const status = statusOf(deployment, current, [current, ...old]);
     const annotations = { [REVISION]: String(revisionOf(current)) };
     if (deployment.metadata.annotations?.[REVISION] !== annotations[REVISION]) {
-      await kube.patch(Kinds.Deployment, { name, namespace }, { type: 'merge', body: { metadata: { annotations } } });
+      // Through the status endpoint, where annotations make no new generation.
+      const body = { metadata: { annotations } };
+      await kube.patch(Kinds.Deployment, { name, namespace }, { type: 'merge', body }, { subresource: 'status' });
     }
     if (canonical(status) !== canonical(deployment.status)) {
       await kube.patch(
