@@ -3,12 +3,23 @@
  * room that any node of a stretch of it has, so that a search can pass over stretches that are full. Kept as nodes change.
  */
 import { floatAt, intAt } from '../rows.ts';
-import type { ExistingNodes } from './existingNodes.ts';
+import type { ChangeLog } from './changeLog.ts';
 
 /** Lists remembered. */
 const MAX_LISTS = 256;
 /** Nodes in a stretch. */
 export const STRETCH = 64;
+
+/** The nodes as rows; see `ExistingNodes`. */
+interface NodeRows {
+  readonly changes: ChangeLog;
+  readonly rows: number;
+  readonly columns: number;
+  readonly free: Float64Array;
+  readonly closed: Uint8Array;
+  readonly order: Int32Array;
+  readonly rank: Int32Array;
+}
 
 export interface Admission {
   /** Rows of nodes. */
@@ -27,10 +38,10 @@ interface Kept extends Admission {
 }
 
 export class AdmittingNodes {
-  private readonly existing: ExistingNodes;
+  private readonly existing: NodeRows;
   private readonly lists = new Map<string, Kept>();
 
-  constructor(existing: ExistingNodes) {
+  constructor(existing: NodeRows) {
     this.existing = existing;
   }
 
