@@ -6,13 +6,13 @@ import { Labels, nodeClassLabelKey, PlacementScopes, WELL_KNOWN_LABELS } from '.
 import type { InstanceType, Offering } from '../../cloud/instanceType.ts';
 import { hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
 import { podRequests } from '../../pods/podRequests.ts';
+import { requirementTerms } from '../../constraints/podRequirements.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { addResources, noResources, parseResources, quantityOf, type Resources } from '../../units/resources.ts';
 import type { PoolOffer } from '../problem.ts';
 import { floatAt, itemAt } from '../rows.ts';
-import { requirementTerms } from './podShape.ts';
 import type { ResourceTable } from './resourceTable.ts';
 
 export interface CompiledOffering {

@@ -71,7 +71,9 @@ describe('a model that is carried forward', () => {
           const [first] = problems;
           let snapshot: Snapshot = {
             ...(first as Problem),
-            volumes: new Map(problems.flatMap(({ volumes }) => [...(volumes ?? [])])),
+            volumes: {
+              get: (key) => problems.map(({ volumes }) => volumes?.get(key)).find((each) => each !== undefined),
+            },
           };
           const carried = new Model(snapshot);
           for (const change of steps) {

@@ -165,8 +165,8 @@ export class ExistingRooms {
   private portsOf(node: number): HostPort[] {
     const known = this.ports.get(node);
     if (known !== undefined) return known;
-    const { pods } = itemAt(this.compiled.model.existing.nodes, node);
-    const ports = pods.flatMap((pod) => hostPortsOf(pod));
+    const { pods, reservedPorts = [] } = itemAt(this.compiled.model.existing.nodes, node);
+    const ports = [...reservedPorts, ...pods.flatMap((pod) => hostPortsOf(pod))];
     this.ports.set(node, ports);
     return ports;
   }
