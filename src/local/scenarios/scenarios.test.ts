@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { renderCrds } from '../../api/crds.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
-import { isActive, isReady } from '../workloads/podState.ts';
+import { isActive } from '../../pods/podPredicates.ts';
+import { isReady } from '../workloads/podState.ts';
 import { parseFault } from '../faults/faultKinds.ts';
 import { installScenario, SCENARIOS, scenarios, troubleWorld } from './scenarios.ts';
 

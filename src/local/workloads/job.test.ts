@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Job } from '../../api/kinds.ts';
 import type { Draft } from '../../kube/kube.ts';
+import { isActive } from '../../pods/podPredicates.ts';
 import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { finishedAs } from './job.ts';
 import { EXIT_CODE, RUN_SECONDS } from './podCompletion.ts';
-import { isActive } from './podState.ts';
 
 const ref = { name: 'work', namespace: 'default' };
 
