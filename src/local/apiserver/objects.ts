@@ -473,9 +473,11 @@ function keepAllButStatus(draft: ApiObject, live: ApiObject, resource: Resource)
     if (name !== 'status' && name !== 'metadata') copyField(name, live, draft);
   }
   if (resource.custom || resource.group === 'apps') {
-    const { managedFields, resourceVersion } = draft.metadata;
+    const { managedFields, resourceVersion, annotations } = draft.metadata;
     draft.metadata = { ...copyJson(live.metadata), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
     if (managedFields !== undefined) draft.metadata.managedFields = managedFields;
+    // The controller writes a Deployment's revision together with its status.
+    if (resource.kind === 'Deployment' && annotations !== undefined) draft.metadata.annotations = annotations;
   }
 }
 

@@ -1,5 +1,6 @@
 /** The doors beside the object itself. In: requests on `scale`, `eviction`, `binding`. Out: their effects on objects. */
 import type { DeleteOptions } from '../../kube/kube.ts';
+import { topologyLabels } from './admission/topologyLabels.ts';
 import { deleteObject } from './deletion.ts';
 import { judgeEviction } from './disruptionBudget.ts';
 import { at, copyJson, fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
@@ -171,10 +172,14 @@ export function bindPod(
   }
   if (request.dryRun) return;
   const conditions = listAt(stored, 'status', 'conditions').filter((entry) => textAt(entry, 'type') !== 'PodScheduled');
+  const labels = topologyLabels(objects.context, node);
+  // The nomination has come true.
+  const { nominatedNodeName: _nominated, ...status } = fieldsAt(stored, 'status') ?? {};
   table.put(keyOf(namespace, name), {
     ...stored,
     metadata: {
       ...stored.metadata,
+      ...(Object.keys(labels).length > 0 && { labels: { ...stored.metadata.labels, ...labels } }),
       ...(isFields(at(binding, 'metadata', 'annotations'))
         ? {
             annotations: {
@@ -186,7 +191,7 @@ export function bindPod(
     },
     spec: { ...fieldsAt(stored, 'spec'), nodeName: node },
     status: {
-      ...fieldsAt(stored, 'status'),
+      ...status,
       conditions: [
         ...conditions,
         { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: objects.now() },

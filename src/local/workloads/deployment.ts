@@ -6,12 +6,12 @@ import { controlLoop, watchOwned, type ControlPlaneContext, type NextLook } from
 import { createIfAbsent, inNamespaceOf, merge, ownerReference, remove, writeStatus } from '../writes.ts';
 import { byRevision, copiedAnnotations, REVISION, revisionOf, sizeAnnotations } from './deploymentAnnotations.ts';
 import { deploymentStatus, untilDeadline } from './deploymentStatus.ts';
-import { nextSizes, pausedSizes, rolloutBounds } from './rollout.ts';
+import { hasPods, nextSizes, pausedSizes, rolloutBounds } from './rollout.ts';
 import { templateHash } from './templateHash.ts';
 
 const HASH_LABEL = 'pod-template-hash';
 const sizeOf = ({ spec }: ReplicaSet): number => spec?.replicas ?? 1;
-const isIdle = ({ spec, status }: ReplicaSet): boolean => (spec?.replicas ?? 0) === 0 && (status?.replicas ?? 0) === 0;
+const isIdle = (replicaSet: ReplicaSet): boolean => sizeOf(replicaSet) === 0 && !hasPods(replicaSet);
 
 /** Rolls each Deployment's ReplicaSets towards its template, within its surge and unavailability. */
 export function deploymentController(context: ControlPlaneContext): Controller {

@@ -26,6 +26,13 @@ export function rolloutBounds(deployment: Deployment): RolloutBounds {
 
 const size = (replicaSet: ReplicaSet): number => replicaSet.spec?.replicas ?? 1;
 const available = (replicaSet: ReplicaSet): number => replicaSet.status?.availableReplicas ?? 0;
+/** Whether pods of the ReplicaSet are there, those that are being deleted included. */
+export function hasPods({ status }: ReplicaSet): boolean {
+  // The typings that we use are older than this field.
+  const { terminatingReplicas = 0 } = (status ?? {}) as { terminatingReplicas?: number };
+  return (status?.replicas ?? 0) + terminatingReplicas > 0;
+}
+
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
@@ -67,8 +74,7 @@ export function nextSizes(
 
   if (deployment.spec?.strategy?.type === 'Recreate') {
     for (const replicaSet of old) set(replicaSet, 0);
-    const gone = old.every((replicaSet) => (replicaSet.status?.replicas ?? 0) === 0);
-    if (gone && current) set(current, replicas);
+    if (current && !old.some(hasPods)) set(current, replicas);
     return sizes;
   }
   if (!current) return sizes;

@@ -1,6 +1,7 @@
 /** Rules for pods: defaults, priority and toleration admission, quality of service, what may change, and the grace of deletion. */
 import { admitPodLimits } from '../admission/limitRanges.ts';
 import { admitServiceAccount } from '../admission/serviceAccount.ts';
+import { admitTopologyLabels } from '../admission/topologyLabels.ts';
 import {
   at,
   ensureFields,
@@ -40,6 +41,7 @@ export const podStrategy: Strategy = {
     admitServiceAccount(draft, spec, context);
     admitPriority(draft, spec, context);
     admitTolerations(spec);
+    admitTopologyLabels(draft, context);
     draft['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
     if (listAt(spec, 'schedulingGates').length > 0) {
       (draft['status'] as Fields)['conditions'] = [
