@@ -2,6 +2,7 @@
 import { Kinds, type Pod, type VolumeAttachment } from '../api/kinds.ts';
 import type { KubeObject, OwnerReference } from '../api/object.ts';
 import type { Informers } from '../kube/informer.ts';
+import { keepAll } from '../kube/trim.ts';
 
 /** Names of indexes. */
 export const BY_NODE = 'spec.nodeName';
@@ -37,7 +38,7 @@ const POD_OPTIONS = {
     [BY_ADDRESS]: ({ status }: Pod) => present(status?.podIP),
   },
   // Kubelets and controllers need whole pods, not the trimmed ones of the engine.
-  transform: (pod: Pod): Pod => pod,
+  transform: keepAll,
 };
 
 export type ClusterInformers = ReturnType<typeof clusterInformers>;

@@ -224,10 +224,12 @@ export class Objects {
         : live;
     const owners =
       appliers ?? ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
-    if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
+    const own = resource.strategy.subresources?.[request.subresource ?? ''];
+    const rules = own ?? resource.strategy;
+    if (request.subresource === undefined || own) rules.prepareUpdate?.(draft, live, this.context);
     request.guard?.(draft, live);
     const errors = checkMeta(resource, draft, live);
-    if (!onStatus || resource.custom) errors.push(...(resource.strategy.validate?.(draft, live) ?? []));
+    if (!onStatus || resource.custom) errors.push(...(rules.validate?.(draft, live) ?? []));
     if (changesDeletion) {
       const error = invalidValue('metadata.deletionTimestamp', deletion, 'field is immutable');
       errors.unshift(...(resource.custom ? [error] : [error, error]));

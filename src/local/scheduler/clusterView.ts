@@ -66,6 +66,10 @@ export class ClusterView {
     return this.placed.get(key)?.node;
   }
 
+  infoOf(key: string): PodInfo | undefined {
+    return this.placed.get(key)?.info;
+  }
+
   place(info: PodInfo, node: string): void {
     const before = this.placed.get(info.key);
     if (before && before.node === node && before.info.shape === info.shape && before.info.group === info.group) return;

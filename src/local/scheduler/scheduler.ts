@@ -319,9 +319,11 @@ class Scheduler {
       if (this.view.remove(key)) this.pending.wakeAll();
     } else if (node) {
       this.drop(key);
-      const wasHere = this.view.placeOf(key) === node;
-      this.view.place(podInfo(pod), node);
-      if (!wasHere) this.pending.wakeSociable();
+      const before = this.view.placeOf(key) === node ? this.view.infoOf(key) : undefined;
+      const info = podInfo(pod);
+      this.view.place(info, node);
+      if (!before) this.pending.wakeSociable();
+      else if (info.requested.some(([name, amount]) => amount < (before.requests[name] ?? 0))) this.pending.wakeAll();
     } else if (isPending(pod)) {
       // Bound by us, and the news is older than that.
       if (this.view.placeOf(key) === undefined) this.follow(pod);

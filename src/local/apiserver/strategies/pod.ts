@@ -18,6 +18,7 @@ import {
 import type { Strategy, StrategyContext } from '../resource.ts';
 import { forbidden, forbiddenChange, invalidValue, type FieldError } from '../status.ts';
 import { qosClass } from './podQuality.ts';
+import { podResize } from './podResize.ts';
 import { checkGates, checkPodSpec } from './podSpecValidation.ts';
 import { defaultPodSpec, requestLimits, warnAboutPodSpec } from './podTemplate.ts';
 
@@ -28,6 +29,7 @@ const GRACE_WHEN_UNSET = 30;
 
 export const podStrategy: Strategy = {
   tracksGeneration: true,
+  subresources: { resize: podResize },
   applyDefaults(draft) {
     const spec = ensureFields(draft, 'spec');
     defaultPodSpec(spec);
