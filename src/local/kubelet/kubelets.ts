@@ -1,36 +1,21 @@
-import { Kinds, type Lease, type Pod } from '../../api/kinds.ts';
+import { Kinds, type Lease } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import { ignoreNotFound, isAlreadyExists, isNotFound } from '../../kube/errors.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { microTimestamp } from '../../units/timestamp.ts';
 import { createIfAbsent, unlessReplaced } from '../writes.ts';
 import { nodeBecame, nodeStarted, type EventText } from './kubeletEvents.ts';
-import type { Machine, MachinePace } from './machine.ts';
+import type { Machine } from './machine.ts';
 import { machineAddress, nodeObject, problemConditions, readyConditions } from './nodeObject.ts';
-import { PodRunner } from './podRunner.ts';
+import { PodRunner, type KubeletOptions } from './podRunner.ts';
 
-export interface KubeletsOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly pods: Informer<Pod>;
-  readonly pace: MachinePace;
+export interface KubeletsOptions extends KubeletOptions {
   /** Milliseconds between renewals of a machine's lease; 10 s when absent. */
   readonly leasePeriod?: number | undefined;
   /** Where kubelets record events; nowhere when absent. */
   readonly events?: EventRecorder | undefined;
-  /** Pods that have an address already. */
-  readonly podsAt?: (address: string) => readonly Pod[];
-  /** Whether all disks of a pod are on its machine; absent where there is no storage. */
-  readonly volumesReady?: (pod: Pod) => boolean;
 }
 
 const LEASE_NAMESPACE = 'kube-node-lease';

@@ -1,5 +1,10 @@
 /** What kubelets do with the pods that are bound to their nodes: start, ready, resize, end. */
 import { Kinds, type Pod } from '../../api/kinds.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import type { Informer } from '../../kube/informer.ts';
+import type { Kube } from '../../kube/kube.ts';
+import type { Log } from '../../kube/log.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { keyOf, type Watch } from '../../kube/runtime/watch.ts';
 import { isActive, isTerminal } from '../../pods/podPredicates.ts';
@@ -10,7 +15,7 @@ import { BY_NODE } from '../clusterInformers.ts';
 import { controlLoop, type NextLook } from '../controlLoop.ts';
 import { deletePod, patchPodStatus, unlessReplaced } from '../writes.ts';
 import { killing, started, type EventText } from './kubeletEvents.ts';
-import type { KubeletsOptions } from './kubelets.ts';
+import type { MachinePace } from './machine.ts';
 import {
   actuated,
   allocated,
@@ -31,7 +36,21 @@ import {
   stopDelay,
 } from './podStatus.ts';
 
-export interface PodRunnerOptions extends KubeletsOptions {
+export interface KubeletOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Whole pods, indexed by node. */
+  readonly pods: Informer<Pod>;
+  readonly pace: MachinePace;
+  /** Pods that have an address already. */
+  readonly podsAt?: (address: string) => readonly Pod[];
+  /** Whether all disks of a pod are on its machine; absent where there is no storage. */
+  readonly volumesReady?: (pod: Pod) => boolean;
+}
+
+interface PodRunnerOptions extends KubeletOptions {
   /** The address of a node whose kubelet runs pods; undefined when there is none, or not yet. */
   readonly hostAddress: (node: string) => string | undefined;
   readonly record: (pod: Pod, events: readonly EventText[], type?: 'Warning') => void;

@@ -10,7 +10,8 @@ import { listAt, textAt } from '../apiserver/fields.ts';
 import type { AggregatedResource } from '../apiserver/http/aggregatedApi.ts';
 import type { Column } from '../apiserver/resource.ts';
 import { BY_NODE, type ClusterInformers } from '../clusterInformers.ts';
-import { addUsage, PodUsage, type Usage } from './podUsage.ts';
+import { PodUsage } from './podUsage.ts';
+import { addUsage, type Usage } from './usage.ts';
 
 export interface MetricsApiOptions {
   readonly informers: ClusterInformers;

@@ -10,18 +10,7 @@ import { parseResources, quantityOf } from '../../units/resources.ts';
 import { BY_CONTROLLER, controllerOf, type ClusterInformers } from '../clusterInformers.ts';
 import { LOAD, loadAt, loadUsage } from '../workloads/loadModel.ts';
 import { isReady } from '../workloads/podState.ts';
-
-/** Millicores and bytes. */
-export interface Usage {
-  readonly cpu: number;
-  readonly memory: number;
-}
-
-export const NO_USAGE: Usage = { cpu: 0, memory: 0 };
-export const addUsage = (left: Usage, right: Usage): Usage => ({
-  cpu: left.cpu + right.cpu,
-  memory: left.memory + right.memory,
-});
+import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
 interface Workload {
   readonly kind: string;

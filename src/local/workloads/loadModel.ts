@@ -4,7 +4,7 @@
  * (`daily(low=4, high=60, peak=20:00)`), a wave with its top at that time of day, UTC.
  */
 import { Duration } from '../../units/duration.ts';
-import type { Usage } from '../metrics/podUsage.ts';
+import type { Usage } from '../metrics/usage.ts';
 
 export const LOAD = 'local.nodewright.dev/load';
 
