@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- solver [--peer] [--quick]`: what plans cost against proven bounds, the price-blind way and
- * Karpenter, and how long they take. In: flags. Out: four tables; a missed target is marked with `!`.
+ * `npm run bench -- solver [--peer] [--quick]`: what plans cost against proven bounds, price-blind packing and
+ * Karpenter, and how long they take. A missed target is marked with `!`.
  */
 import type { SolveOptions } from '../src/solver/problem.ts';
 import { solve } from '../src/solver/solve.ts';
@@ -58,7 +58,7 @@ async function costTable({ quick, peer, notes }: Run): Promise<BenchTable> {
         first.millis.toFixed(0),
         `${ratio(price)}${price > bound.pricePerHour * target ? ' !' : ''}`,
         searched.millis.toFixed(0),
-        searched.answer.newNodes.length,
+        searched.answer.plannedNodes.length,
         searched.answer.unplaced.length,
         `${((1 - price / blind.pricePerHour) * 100).toFixed(0)} %`,
         first.memoryMiB.toFixed(0),

@@ -1,16 +1,18 @@
 /**
- * Writes the pages of docs/ that follow from code. In: the options table. Out: docs/options.md; with --check, nothing is
- * written and the exit code is 1 when a page is out of date.
+ * Writes the pages of docs/ that follow from code. With --check nothing is written, and the exit code is 1 when a page
+ * is out of date.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import { renderErrorsMarkdown } from '../src/errors/errorsMarkdown.ts';
 import { renderOptionsMarkdown } from '../src/options/optionText.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const pages: readonly { readonly path: string; readonly render: () => string }[] = [
   { path: 'docs/options.md', render: renderOptionsMarkdown },
+  { path: 'docs/errors.md', render: renderErrorsMarkdown },
 ];
 
 async function currentText(path: string): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /**
- * From pending pods to bound ones on a real control plane, with machines that are there at once. In: how many pods.
- * Out: when each stage was over for the last of them, in seconds since the batch closed.
+ * From pending pods to bound ones on a real control plane with instant nodes: when each stage was over for the last
+ * pod, in seconds since the batch closed.
  */
 import { Kinds, type Pod } from '../../src/api/kinds.ts';
 import { SystemClock } from '../../src/clock/systemClock.ts';
@@ -55,7 +55,7 @@ export async function pendingToBound(pending: number): Promise<BenchTable> {
     await cluster.eventually('all pods run', async () =>
       (await cluster.pods()).filter(isRunning).length === pending ? true : undefined,
     );
-    const rounds = program.logged('computed a plan').filter(({ newNodes }) => Number(newNodes) > 0);
+    const rounds = program.logged('computed a plan').filter(({ plannedNodes }) => Number(plannedNodes) > 0);
     const solved = Date.parse(String(rounds[0]?.['time']));
     const closed = solved - Number(rounds[0]?.['milliseconds']);
     const last = STAGES.map(([, message]) => seconds(Math.max(...timesOf(program, message)) - closed));

@@ -1,6 +1,5 @@
 /**
- * One question in a process that has answered none before. In: arguments that name a case of the speed table. Out: one
- * line of JSON on stdout with the time that the first answer took.
+ * Solves one case of the speed table in a fresh process and prints the time of that first answer as one line of JSON.
  */
 import { solve } from '../../src/solver/solve.ts';
 import { preferencePods, upstreamPods } from '../workloads.ts';
@@ -11,7 +10,10 @@ const pods = kind === 'diverse' ? upstreamPods(Number(count)) : preferencePods(N
 const problem = problemOf(pods, upstreamOffer());
 const computed = process.cpuUsage();
 const started = performance.now();
-const { newNodes } = solve(problem, { searchRounds: 0, preferencePolicy: policy === 'Ignore' ? 'Ignore' : 'Respect' });
+const { plannedNodes } = solve(problem, {
+  searchRounds: 0,
+  preferencePolicy: policy === 'Ignore' ? 'Ignore' : 'Respect',
+});
 const millis = performance.now() - started;
 const { user, system } = process.cpuUsage(computed);
-process.stdout.write(`${JSON.stringify({ millis, cpuMillis: (user + system) / 1000, nodes: newNodes.length })}\n`);
+process.stdout.write(`${JSON.stringify({ millis, cpuMillis: (user + system) / 1000, nodes: plannedNodes.length })}\n`);

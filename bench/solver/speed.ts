@@ -1,6 +1,6 @@
 /**
- * How fast plans are made. In: flags and the peer. Out: Karpenter's own benchmark side by side with it, growth with the
- * number of pods, and questions to a large cluster. Every figure is of several runs, since machines are noisy.
+ * How fast plans are made: Karpenter's own benchmark side by side with it, growth with the number of pods, and
+ * questions to a large cluster. Every figure is of several runs, since computers are noisy.
  */
 import type { Pod } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
@@ -63,7 +63,7 @@ export async function speedTable({ quick, peer }: Run): Promise<BenchTable> {
     // Processor time where both were measured: what else runs on the machine does not count there.
     const ratio =
       theirs === undefined ? ((pods.length / peerRate) * 1000) / ours.leastMillis : theirs.cpuMillis / ours.cpuMillis;
-    const tooMany = theirs !== undefined && ours.answer.newNodes.length > theirs.nodes;
+    const tooMany = theirs !== undefined && ours.answer.plannedNodes.length > theirs.nodes;
     rows.push([
       `${kind} ${pods.length}, ${policy}`,
       `${ratio.toFixed(0)}×${ratio < targetRatio ? ' !' : ''}`,
@@ -72,7 +72,7 @@ export async function speedTable({ quick, peer }: Run): Promise<BenchTable> {
       first.cpuMillis.toFixed(0),
       first.millis.toFixed(0),
       ((pods.length / ours.leastMillis) * 1000).toFixed(0),
-      `${ours.answer.newNodes.length}${tooMany ? ' !' : ''}`,
+      `${ours.answer.plannedNodes.length}${tooMany ? ' !' : ''}`,
       ours.answer.unplaced.length,
       ours.answer.pricePerHour.toFixed(2),
       ours.memoryMiB.toFixed(0),

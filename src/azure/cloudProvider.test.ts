@@ -1,19 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { READY } from '../api/conditionTypes.ts';
 import { renderCrds } from '../api/crds.ts';
-import { Kinds } from '../api/kinds.ts';
+import { Kinds, type Node } from '../api/kinds.ts';
 import type { AksNodeClass, AksNodeClassSpec } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels, ManagedTags } from '../api/labels.ts';
 import { SeededRandom } from '../clock/seededRandom.ts';
 import { VirtualClock } from '../clock/virtualClock.ts';
+import type { DriftSubject, Instance } from '../cloud/cloudProvider.ts';
 import {
   InstanceNotFoundError,
   InsufficientCapacityError,
   LaunchError,
   NodeClassNotReadyError,
 } from '../cloud/errors.ts';
+import type { InstanceType } from '../cloud/instanceType.ts';
 import type { Kube } from '../kube/kube.ts';
 import { ArmError } from '../local/arm/armError.ts';
 import type { Fault } from '../local/arm/faultPlan.ts';
@@ -135,22 +137,31 @@ describe('AzureCloudProvider on the local Azure', () => {
     faults.set(operation, { fault, times });
   }
 
-  const poolOf = (nodeClass: string): NodePool => ({
-    metadata: { name: 'default' },
-    spec: {
-      template: {
-        spec: {
-          nodeClassRef: { group: 'karpenter.azure.com', kind: 'AKSNodeClass', name: nodeClass },
-          requirements: [],
-          expireAfter: 'Never',
+  const nodeClassNamed = (name: string): Promise<AksNodeClass> => kube.get(Kinds.AKSNodeClass, { name });
+
+  async function launch(claim: NodeClaim, signal?: AbortSignal): Promise<Instance> {
+    return cloud.create({ claim, nodeClass: await nodeClassNamed(claim.spec.nodeClassRef.name) }, signal);
+  }
+
+  async function instanceTypes(): Promise<readonly InstanceType[]> {
+    const pool: NodePool = {
+      metadata: { name: 'default' },
+      spec: {
+        template: {
+          spec: {
+            nodeClassRef: { group: 'karpenter.azure.com', kind: 'AKSNodeClass', name: 'default' },
+            requirements: [],
+            expireAfter: 'Never',
+          },
         },
+        disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [] },
       },
-      disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [] },
-    },
-  });
+    };
+    return cloud.instanceTypes(pool, await nodeClassNamed('default'));
+  }
 
   it('launches the cheapest machine that fits, with interface, tags, labels, taints and provider id', async () => {
-    const instance = await finish(cloud.create(claimNamed('one')));
+    const instance = await finish(launch(claimNamed('one')));
     const [vm] = arm.virtualMachines();
     expect(vm).toMatchObject({ name: 'aks-one', size: 'Standard_D2as_v5', zone: '1', provisioningState: 'Succeeded' });
     expect(instance).toMatchObject({
@@ -187,7 +198,7 @@ describe('AzureCloudProvider on the local Azure', () => {
   });
 
   it('boots a node that is what the claim was promised', async () => {
-    const instance = await finish(cloud.create(claimNamed('one')));
+    const instance = await finish(launch(claimNamed('one')));
     const [vm] = arm.virtualMachines();
     const machine = vm === undefined ? undefined : bootedMachine(vm);
     expect(machine).toMatchObject({
@@ -211,15 +222,15 @@ describe('AzureCloudProvider on the local Azure', () => {
 
   it('puts the extension on machines where Azure counts them, also when it crashed before', async () => {
     cloud = await newProvider({ billingExtension: true });
-    await finish(cloud.create(claimNamed('one')));
+    await finish(launch(claimNamed('one')));
     expect(calls.filter((name) => name === 'virtualMachineExtensions.createOrUpdate')).toHaveLength(1);
-    await finish(cloud.create(claimNamed('one')));
+    await finish(launch(claimNamed('one')));
     expect(calls.filter((name) => name === 'virtualMachineExtensions.createOrUpdate')).toHaveLength(2);
     expect(calls.filter((name) => name === 'virtualMachines.createOrUpdate')).toHaveLength(1);
   });
 
   it('offers every size with prices, zones and the regional offering', async () => {
-    const types = await cloud.instanceTypes(poolOf('default'));
+    const types = await instanceTypes();
     const type = types.find(({ name }) => name === 'Standard_D2s_v5');
     expect(type?.offerings.map(({ zone, capacityType, price }) => `${zone} ${capacityType} ${price}`)).toEqual([
       'eastus-1 on-demand 0.096',
@@ -234,7 +245,6 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(type?.requirements.get(Labels.zone).toString()).toContain('[0 eastus-1 eastus-2 eastus-3]');
     const burstable = types.find(({ name }) => name === 'Standard_B2ms');
     expect(burstable?.offerings.filter((one) => one.capacityType === 'spot' && one.available)).toEqual([]);
-    await expect(cloud.instanceTypes(poolOf('nowhere'))).rejects.toBeInstanceOf(NodeClassNotReadyError);
   });
 
   it('buys spot when allowed, and a machine in no zone when asked', async () => {
@@ -243,7 +253,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     ];
     const claim = claimNamed('cheap', requirements);
     const [, ...others] = claim.spec.requirements;
-    const instance = await finish(cloud.create({ ...claim, spec: { ...claim.spec, requirements: others } }));
+    const instance = await finish(launch({ ...claim, spec: { ...claim.spec, requirements: others } }));
     expect(instance.labels).toMatchObject({
       [Labels.zone]: '0',
       [Labels.capacityType]: 'spot',
@@ -254,12 +264,12 @@ describe('AzureCloudProvider on the local Azure', () => {
 
   it('has no capacity for what nobody sells', async () => {
     const claim = claimNamed('none', [{ key: Labels.skuCpu, operator: 'Gt', values: ['100000'] }]);
-    await expect(finish(cloud.create(claim))).rejects.toBeInstanceOf(InsufficientCapacityError);
+    await expect(finish(launch(claim))).rejects.toBeInstanceOf(InsufficientCapacityError);
     const huge = claimNamed('huge');
     const requests = { memory: '99Ti' };
-    await expect(
-      finish(cloud.create({ ...huge, spec: { ...huge.spec, resources: { requests } } })),
-    ).rejects.toBeInstanceOf(InsufficientCapacityError);
+    await expect(finish(launch({ ...huge, spec: { ...huge.spec, resources: { requests } } }))).rejects.toBeInstanceOf(
+      InsufficientCapacityError,
+    );
   });
 
   it.each([
@@ -269,22 +279,22 @@ describe('AzureCloudProvider on the local Azure', () => {
     'virtualMachines.get',
   ])('finds its machine again after a crash at %s', async (operation) => {
     const crash = new AbortController();
-    const first = cloud.create(claimNamed('one'), crash.signal);
+    const first = launch(claimNamed('one'), crash.signal);
     first.catch(() => undefined);
     const seen = calls.length;
     await clock.runUntil(() => calls.slice(seen).includes(operation));
     crash.abort(new Error('crash'));
     await expect(finish(first)).rejects.toThrow(/crash|abort/i);
     cloud = await newProvider();
-    const instance = await finish(cloud.create(claimNamed('one')));
-    const again = await finish(cloud.create(claimNamed('one')));
+    const instance = await finish(launch(claimNamed('one')));
+    const again = await finish(launch(claimNamed('one')));
     expect(again).toEqual(instance);
     expect(arm.virtualMachines()).toHaveLength(1);
     expect((await cloud.list()).map(({ claimName }) => claimName)).toEqual(['one']);
   });
 
   it('deletes until nothing is left', async () => {
-    const instance = await finish(cloud.create(claimNamed('one')));
+    const instance = await finish(launch(claimNamed('one')));
     const claim = { ...claimNamed('one'), status: { providerID: instance.providerID } };
     await finish(cloud.delete(claim));
     expect(await cloud.get(instance.providerID)).toMatchObject({ deleting: true });
@@ -298,7 +308,7 @@ describe('AzureCloudProvider on the local Azure', () => {
 
   it('removes an interface that was left without a machine', async () => {
     const crash = new AbortController();
-    const first = cloud.create(claimNamed('one'), crash.signal);
+    const first = launch(claimNamed('one'), crash.signal);
     first.catch(() => undefined);
     await clock.runUntil(() => calls.includes('networkInterfaces.get'));
     crash.abort(new Error('crash'));
@@ -309,16 +319,16 @@ describe('AzureCloudProvider on the local Azure', () => {
   });
 
   it('removes interfaces that refused launches have left, once Azure lets go of them, and no others', async () => {
-    const { labels } = await finish(cloud.create(claimNamed('kept')));
+    const { labels } = await finish(launch(claimNamed('kept')));
     const crash = new AbortController();
-    const begun = cloud.create(claimNamed('begun'), crash.signal);
+    const begun = launch(claimNamed('begun'), crash.signal);
     begun.catch(() => undefined);
     const seen = calls.length;
     await clock.runUntil(() => calls.slice(seen).includes('networkInterfaces.get'));
     crash.abort(new Error('crash'));
     await expect(finish(begun)).rejects.toThrow(/crash|abort/i);
     arm.restrict({ size: labels[Labels.instanceType] ?? '' });
-    await expect(finish(cloud.create(claimNamed('refused')))).rejects.toBeInstanceOf(LaunchError);
+    await expect(finish(launch(claimNamed('refused')))).rejects.toBeInstanceOf(LaunchError);
     expect(await interfaces()).toEqual(['aks-begun', 'aks-kept', 'aks-refused']);
     const tidy = (): Promise<readonly string[]> => finish(cloud.leftovers.remove(() => ['begun']));
     expect(await tidy()).toEqual([]);
@@ -330,18 +340,18 @@ describe('AzureCloudProvider on the local Azure', () => {
 
   it('learns from a zone that is full, cleans up, and goes elsewhere', async () => {
     const error = new ArmError(409, 'ZonalAllocationFailed', 'No room in the zone.');
-    const before = await cloud.instanceTypes(poolOf('default'));
+    const before = await instanceTypes();
     failNext('virtualMachines.createOrUpdate', { kind: 'failLate', error });
-    await expect(finish(cloud.create(claimNamed('one')))).rejects.toMatchObject({
+    await expect(finish(launch(claimNamed('one')))).rejects.toMatchObject({
       name: 'LaunchError',
       reason: 'ZonalAllocationFailure',
       message: 'No room in the zone.',
     });
     expect(arm.virtualMachines()).toEqual([]);
     await expect(finish(cloud.delete(claimNamed('one')))).rejects.toBeInstanceOf(InstanceNotFoundError);
-    const instance = await finish(cloud.create(claimNamed('one')));
+    const instance = await finish(launch(claimNamed('one')));
     expect(instance.labels[Labels.zone]).toBe('eastus-2');
-    const after = await cloud.instanceTypes(poolOf('default'));
+    const after = await instanceTypes();
     const changed = after.filter((type, index) => type !== before[index]).map(({ name }) => name);
     expect(changed).toContain('Standard_D96as_v5');
     expect(changed.every((name) => /^Standard_D\d+as_v5$/.test(name))).toBe(true);
@@ -350,7 +360,7 @@ describe('AzureCloudProvider on the local Azure', () => {
   it('keeps off a family whose quota is used up, and believes the figures for a while', async () => {
     const family = 'standardDASv5Family';
     const available = async (): Promise<string[]> => {
-      const types = await cloud.instanceTypes(poolOf('default'));
+      const types = await instanceTypes();
       await clock.idle();
       const wanted = types.filter(({ name }) => ['Standard_D2as_v5', 'Standard_D4as_v5'].includes(name));
       return wanted.flatMap(({ name, offerings }) => {
@@ -362,7 +372,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     arm = new LocalArm({ clock, random: new SeededRandom(1), quota: { [family]: 4 } });
     await arm.listen();
     cloud = await newProvider();
-    await finish(cloud.create(claimNamed('one')));
+    await finish(launch(claimNamed('one')));
     expect(await available()).toEqual([
       'Standard_D2as_v5 on-demand',
       'Standard_D2as_v5 spot',
@@ -372,13 +382,13 @@ describe('AzureCloudProvider on the local Azure', () => {
     await clock.advance(10 * 60_000);
     await available();
     expect(await available()).toEqual(['Standard_D2as_v5 on-demand', 'Standard_D2as_v5 spot', 'Standard_D4as_v5 spot']);
-    const second = await finish(cloud.create(claimNamed('two')));
+    const second = await finish(launch(claimNamed('two')));
     expect(second.labels[Labels.instanceType]).toBe('Standard_D2as_v5');
     // The figures are old now, so Azure says it.
-    await expect(finish(cloud.create(claimNamed('three')))).rejects.toMatchObject({
+    await expect(finish(launch(claimNamed('three')))).rejects.toMatchObject({
       reason: 'SubscriptionQuotaReached',
     });
-    const third = await finish(cloud.create(claimNamed('three')));
+    const third = await finish(launch(claimNamed('three')));
     expect(third.labels[Labels.instanceType]).not.toBe('Standard_D2as_v5');
   });
 
@@ -397,7 +407,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     failNext('networkInterfaces.createOrUpdate', { kind: 'refuse', error }, 6);
     failNext('virtualMachines.createOrUpdate', { kind: 'refuse', error }, 6);
     const began = clock.now();
-    await finish(cloud.create(claimNamed('one')));
+    await finish(launch(claimNamed('one')));
     expect(arm.virtualMachines()).toMatchObject([{ name: 'aks-one', provisioningState: 'Succeeded' }]);
     expect(calls.filter((name) => name === 'networkInterfaces.createOrUpdate')).toHaveLength(7);
     expect(clock.now() - began).toBeGreaterThan(60_000);
@@ -418,12 +428,11 @@ describe('AzureCloudProvider on the local Azure', () => {
       ...claim,
       spec: { ...claim.spec, nodeClassRef: { ...claim.spec.nodeClassRef, name } },
     });
-    await expect(finish(cloud.create(from('missing')))).rejects.toBeInstanceOf(NodeClassNotReadyError);
     await makeNodeClass('fips', { fipsMode: 'FIPS', imageFamily: 'AzureLinux' });
-    await expect(finish(cloud.create(from('fips')))).rejects.toBeInstanceOf(NodeClassNotReadyError);
+    await expect(finish(launch(from('fips')))).rejects.toBeInstanceOf(NodeClassNotReadyError);
     const edited = await makeNodeClass('edited');
     await kube.replace(Kinds.AKSNodeClass, { ...edited, spec: { imageFamily: 'Ubuntu', osDiskSizeGB: 256 } });
-    await expect(finish(cloud.create(from('edited')))).rejects.toBeInstanceOf(LaunchError);
+    await expect(finish(launch(from('edited')))).rejects.toBeInstanceOf(LaunchError);
   });
 
   it('resolves the status of a class, and says what is wrong with it', async () => {
@@ -444,19 +453,26 @@ describe('AzureCloudProvider on the local Azure', () => {
   });
 
   it('names the ways in which a machine differs from its class', async () => {
-    const instance = await finish(cloud.create(claimNamed('one')));
+    const instance = await finish(launch(claimNamed('one')));
     const bare = claimNamed('one');
     const claim: NodeClaim = {
       ...bare,
       metadata: { ...bare.metadata, annotations: { ...instance.annotations } },
       status: { providerID: instance.providerID, imageID: instance.imageID ?? '' },
     };
-    expect(await cloud.driftReason(claim)).toBeUndefined();
-    expect(await cloud.driftReason({ ...claim, status: { ...claim.status, imageID: 'old' } })).toBe('ImageDrift');
-    const stored = await kube.get(Kinds.AKSNodeClass, { name: 'default' });
+    const nodeClass = await nodeClassNamed('default');
+    const drift = (subject: Partial<DriftSubject<AksNodeClass>>): Promise<string | undefined> =>
+      cloud.driftReason({ claim, nodeClass, node: undefined, ...subject });
+    expect(await drift({})).toBeUndefined();
+    expect(await drift({ claim: { ...claim, status: { ...claim.status, imageID: 'old' } } })).toBe('ImageDrift');
     const annotations = { ...instance.annotations, [Annotations.aksNodeClassHash]: '1' };
-    await kube.replace(Kinds.AKSNodeClass, { ...stored, metadata: { ...stored.metadata, annotations } });
-    expect(await cloud.driftReason(claim)).toBe('NodeClassDrift');
+    const edited = { ...nodeClass, metadata: { ...nodeClass.metadata, annotations } };
+    expect(await drift({ nodeClass: edited })).toBe('NodeClassDrift');
+    const node: Node = {
+      metadata: { name: 'aks-one' },
+      status: { nodeInfo: { kubeletVersion: 'v1.35.0' } as NonNullable<NonNullable<Node['status']>['nodeInfo']> },
+    };
+    expect(await drift({ node })).toBe('K8sVersionDrift');
   });
 });
 

@@ -6,22 +6,15 @@ import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_HASH_VERSION, aksNodeClassHash } from '../api/aksNodeClassHash.ts';
 import { findCondition } from '../api/conditions.ts';
 import { AksNodeClassConditions, READY, Reasons } from '../api/conditionTypes.ts';
-import { Kinds, type Node } from '../api/kinds.ts';
+import { Kinds } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels, ManagedTags } from '../api/labels.ts';
-import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { CloudProvider, Instance, RepairPolicy, TypeView } from '../cloud/cloudProvider.ts';
-import {
-  InstanceNotFoundError,
-  InsufficientCapacityError,
-  LaunchError,
-  NodeClassNotReadyError,
-} from '../cloud/errors.ts';
+import type { CloudProvider, DriftSubject, Instance, LaunchRequest, RepairPolicy } from '../cloud/cloudProvider.ts';
+import { InstanceNotFoundError, LaunchError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
-import { isNotFound as isMissingObject } from '../kube/errors.ts';
-import type { Kube } from '../kube/kube.ts';
+import { purchaseFor } from '../cloud/offeringChoice.ts';
 import type { Log } from '../kube/log.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
 import type { AzureSettings } from './azureSettings.ts';
@@ -36,7 +29,6 @@ import type { MachineRecord, Machines, MachineWish } from './machines.ts';
 import { isManagedNetwork, parseSubnetId, type ClusterNetwork } from './network.ts';
 import { claimLabels, kubeletLabels, wantsUltraSsd, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
-import { chooseOffering } from './offeringChoice.ts';
 import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
 import type { Prices } from './prices.ts';
 import { claimNameOf, machineNameFor, machineNameOf, providerIdOf } from './providerId.ts';
@@ -47,7 +39,6 @@ import { billingExtensionOf, tagsOf, virtualMachineOf } from './virtualMachine.t
 
 export interface AzureCloudProviderParts {
   readonly settings: AzureSettings;
-  readonly kube: Kube;
   readonly clock: Clock;
   readonly log: Log;
   readonly skus: Skus;
@@ -99,22 +90,17 @@ export class AzureCloudProvider implements CloudProvider {
     if (priced.status === 'fulfilled') this.refreshDue = clock.now() + REFRESH_INTERVAL;
   }
 
-  async instanceTypes(pool: NodePool, signal?: AbortSignal): Promise<readonly InstanceType[]> {
-    const { name } = pool.spec.template.spec.nodeClassRef;
-    const nodeClass = await this.requireNodeClass(name, signal);
+  async instanceTypes(_pool: NodePool, nodeClass: AksNodeClass): Promise<readonly InstanceType[]> {
     this.refreshWhenDue();
     return this.parts.types.list(nodeClass);
   }
 
-  async create(claim: NodeClaim, signal?: AbortSignal, view?: TypeView): Promise<Instance> {
-    const nodeClass = await this.requireNodeClass(claim.spec.nodeClassRef.name, signal);
+  async create(request: LaunchRequest<AksNodeClass>, signal?: AbortSignal): Promise<Instance> {
+    const { claim, nodeClass } = request;
     const { images, kubernetesVersion } = readyStatus(nodeClass);
     const existing = await this.adopt(claim, nodeClass, kubernetesVersion, signal);
     if (existing !== undefined) return existing;
-    const purchase = chooseOffering(claim, this.parts.types.list(nodeClass), view);
-    if (purchase === undefined) {
-      throw new InsufficientCapacityError(`No instance type that ${claim.metadata.name} allows can be bought now.`);
-    }
+    const purchase = purchaseFor(request, this.parts.types.list(nodeClass));
     const choice: Choice = { claim, nodeClass, ...purchase, kubernetesVersion };
     return this.launch(choice, images, signal);
   }
@@ -123,15 +109,15 @@ export class AzureCloudProvider implements CloudProvider {
     const recorded = machineNameOf(claim.status?.providerID ?? '');
     const name = recorded ?? machineName(claim);
     if ((await this.parts.machines.remove(name, signal)) === 'gone') {
-      throw new InstanceNotFoundError(`Machine ${name} does not exist.`);
+      throw new InstanceNotFoundError(name);
     }
   }
 
   async get(providerID: string, signal?: AbortSignal): Promise<Instance> {
     const name = machineNameOf(providerID);
-    if (name === undefined) throw new InstanceNotFoundError(`${providerID} is not the id of an Azure machine.`);
+    if (name === undefined) throw new InstanceNotFoundError(providerID);
     const machine = await this.parts.machines.find(name, signal);
-    if (machine === undefined) throw new InstanceNotFoundError(`Machine ${name} does not exist.`);
+    if (machine === undefined) throw new InstanceNotFoundError(name);
     return this.describe(machine);
   }
 
@@ -139,11 +125,8 @@ export class AzureCloudProvider implements CloudProvider {
     return (await this.parts.machines.list(signal)).map((machine) => this.describe(machine));
   }
 
-  async driftReason(claim: NodeClaim, signal?: AbortSignal): Promise<string | undefined> {
+  async driftReason({ claim, nodeClass, node }: DriftSubject<AksNodeClass>): Promise<string | undefined> {
     if (claim.metadata.labels?.[Labels.nodePool] === undefined) return undefined;
-    const nodeClass = await this.findNodeClass(claim.spec.nodeClassRef.name, signal);
-    if (nodeClass === undefined) return undefined;
-    const node = await this.findNode(claim.status?.nodeName, signal);
     return driftOf(claim, nodeClass, node, this.parts.settings);
   }
 
@@ -300,34 +283,6 @@ export class AzureCloudProvider implements CloudProvider {
       log.error('Could not refresh quota', { error });
     }
   }
-
-  private async requireNodeClass(name: string, signal: AbortSignal | undefined): Promise<AksNodeClass> {
-    const found = await this.findNodeClass(name, signal);
-    if (found !== undefined) return found;
-    throw new NodeClassNotReadyError(`AKSNodeClass ${name} does not exist or is being deleted.`);
-  }
-
-  private async findNodeClass(name: string, signal: AbortSignal | undefined): Promise<AksNodeClass | undefined> {
-    const found = await this.find(Kinds.AKSNodeClass, name, signal);
-    return found?.metadata.deletionTimestamp === undefined ? found : undefined;
-  }
-
-  private async findNode(name: string | undefined, signal: AbortSignal | undefined): Promise<Node | undefined> {
-    return name === undefined || name === '' ? undefined : this.find(Kinds.Node, name, signal);
-  }
-
-  private async find<T extends KubeObject>(
-    kind: ResourceKind<T>,
-    name: string,
-    signal: AbortSignal | undefined,
-  ): Promise<T | undefined> {
-    try {
-      return await this.parts.kube.get(kind, { name }, signal === undefined ? {} : { signal });
-    } catch (error) {
-      if (isMissingObject(error)) return undefined;
-      throw error;
-    }
-  }
 }
 
 function machineName(claim: NodeClaim): string {
@@ -342,7 +297,7 @@ function readyStatus(nodeClass: AksNodeClass): {
   const { name } = nodeClass.metadata;
   const ready = findCondition(nodeClass, READY);
   if (ready?.status === 'False') {
-    throw new NodeClassNotReadyError(`AKSNodeClass ${name} is not ready: ${ready.message ?? ready.reason ?? ''}`);
+    throw new NodeClassNotReadyError(`AKSNodeClass ${name}`, `is not ready: ${ready.message ?? ready.reason ?? ''}`);
   }
   const { images, kubernetesVersion } = nodeClass.status ?? {};
   const current =

@@ -92,7 +92,6 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
   const cloud = new AzureCloudProvider({
     nodeClass: new AzureNodeClass({ clients, images, settings, kube, clock }),
     settings,
-    kube,
     clock,
     log,
     skus,

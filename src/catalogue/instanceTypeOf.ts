@@ -70,7 +70,7 @@ function requirementsOf(
 
 /** A label with one value, or one that nodes of this type never have. */
 function oneOf(key: string, value: string | undefined): Requirement {
-  return value === undefined ? Requirement.of(key, 'DoesNotExist') : Requirement.of(key, 'In', [value]);
+  return value === undefined ? Requirement.of(key, 'DoesNotExist') : Requirement.single(key, value);
 }
 
 /** Labels that follow from where and how a machine is bought. */

@@ -75,7 +75,7 @@ export class Offerings {
     const known = this.shared.get(key);
     if (known !== undefined) return known;
     const priority = capacityType === 'spot' ? 'spot' : 'regular';
-    const single = (label: string, value: string): Requirement => Requirement.of(label, 'In', [value]);
+    const single = (label: string, value: string): Requirement => Requirement.single(label, value);
     const made = Requirements.of(
       single(Labels.capacityType, capacityType),
       single(Labels.aksScaleSetPriority, priority),

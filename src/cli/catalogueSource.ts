@@ -1,12 +1,13 @@
-/** Which machines may be bought. In: `--catalog` and `--region`. Out: instance types, or a usage error that says why not. */
+/** The instance types that a plan may use: `--catalog` and `--region`. */
 import { readFile } from 'node:fs/promises';
 import { Option } from 'commander';
 import { BUNDLED_REGIONS } from '../catalogue/bundledCatalogue.ts';
 import { readCatalogue } from '../catalogue/catalogueFile.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
-import { UsageError } from './exitCode.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { messageOf, systemProblem } from '../errors/thrown.ts';
 
-const SHOWN_PROBLEMS = 5;
+const PURPOSE = 'catalogue';
 
 export function regionOption(): Option {
   return new Option('--region <region>', 'whose sizes and list prices to use')
@@ -16,19 +17,22 @@ export function regionOption(): Option {
 
 export async function readCatalogueFile(file: string): Promise<readonly InstanceType[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new UsageError(`the catalogue ${file} cannot be read: ${String(cause)}`, cause);
+    throw new NodewrightError('FileUnreadable', { file, purpose: PURPOSE, problem: systemProblem(cause) }, { cause });
   });
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new UsageError(`the catalogue ${file} is not JSON: ${String(cause)}`, cause);
+    throw new NodewrightError(
+      'FileInvalid',
+      { file, purpose: PURPOSE, problems: [`not JSON: ${messageOf(cause)}`] },
+      { cause },
+    );
   }
   const { instanceTypes, problems } = readCatalogue(json);
-  if (problems.length > 0) {
-    const more = problems.length > SHOWN_PROBLEMS ? `; and ${problems.length - SHOWN_PROBLEMS} more` : '';
-    throw new UsageError(`the catalogue ${file} is wrong: ${problems.slice(0, SHOWN_PROBLEMS).join('; ')}${more}`);
+  if (problems.length > 0) throw new NodewrightError('FileInvalid', { file, purpose: PURPOSE, problems });
+  if (instanceTypes.length === 0) {
+    throw new NodewrightError('FileInvalid', { file, purpose: PURPOSE, problems: ['it has no instance types'] });
   }
-  if (instanceTypes.length === 0) throw new UsageError(`the catalogue ${file} is empty`);
   return instanceTypes;
 }

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { renderCrds } from '../api/crds.ts';
 import type { CustomResourceDefinition } from '../api/kinds.ts';
-import { UsageError } from './exitCode.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
 
 export function crdsCommand(): Command {
   return new Command('crds')
@@ -21,8 +21,8 @@ export function crdsCommand(): Command {
 function chooseCrds(crds: readonly CustomResourceDefinition[], kinds: readonly string[]): CustomResourceDefinition[] {
   const unknown = kinds.filter((kind) => !crds.some((crd) => isNamed(crd, kind)));
   if (unknown.length > 0) {
-    const known = crds.map((crd) => crd.spec.names.plural).join(', ');
-    throw new UsageError(`there is no kind ${unknown.map((kind) => `"${kind}"`).join(', ')}; the kinds are ${known}`);
+    const known = crds.map((crd) => crd.spec.names.plural);
+    throw new NodewrightError('UnknownKinds', { kinds: unknown, known });
   }
   return crds.filter((crd) => kinds.length === 0 || kinds.some((kind) => isNamed(crd, kind)));
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { FAULT_KINDS, FaultSyntaxError, parseFault } from '../local/faults/faultKinds.ts';
 import type { ControlAddress, ShownFault } from '../local/faults/controlServer.ts';
-import { UsageError } from './exitCode.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
 
 interface FaultFlags {
   readonly stateDir: string;
@@ -46,7 +46,8 @@ function check(order: string): void {
   try {
     parseFault(order);
   } catch (error) {
-    if (error instanceof FaultSyntaxError) throw new UsageError(error.message);
+    if (error instanceof FaultSyntaxError)
+      throw new NodewrightError('InvalidFault', { problem: error.message }, { cause: error });
     throw error;
   }
 }
@@ -55,10 +56,7 @@ async function findWorld(stateDirectory: string): Promise<ControlAddress> {
   try {
     return JSON.parse(await readFile(join(stateDirectory, 'control'), 'utf8')) as ControlAddress;
   } catch (error) {
-    throw new Error(
-      `no local world runs in ${stateDirectory}; start one with \`nodewright up\`, or give its --state-dir`,
-      { cause: error },
-    );
+    throw new NodewrightError('NoLocalWorld', { stateDirectory }, { cause: error });
   }
 }
 
@@ -71,10 +69,12 @@ async function ask({ url, token }: ControlAddress, method: string, path: string,
       ...(body !== undefined && { body }),
     });
   } catch (error) {
-    throw new Error(`the local world at ${url} does not answer; was it stopped?`, { cause: error });
+    throw new NodewrightError('LocalWorldSilent', { url }, { cause: error });
   }
   const answer = (await response.json()) as { readonly error?: string };
-  if (!response.ok) throw new Error(answer.error ?? `the local world answered ${response.status}`);
+  if (!response.ok) {
+    throw new NodewrightError('LocalWorldRefused', { url, problem: answer.error ?? `HTTP ${response.status}` });
+  }
   return answer;
 }
 

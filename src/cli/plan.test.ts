@@ -149,7 +149,7 @@ describe('nodewright plan', () => {
     expect(stderr).toBe(
       `${join(folder, 'bad.yaml')}:23: Deployment shop/bad: spec.template.spec.containers[0].resources.requests.cpu: -1 must not be negative
 No NodePool is given: planned with AKS's default one (family D, amd64).
-nodewright: 1 mistake in the input
+nodewright: 1 mistake in the input; see the plan and the messages above
 `,
     );
     expect((JSON.parse(stdout) as PlanReport).nodes.flatMap(({ pods }) => pods)).toEqual(['shop/ok-0']);
@@ -163,7 +163,9 @@ nodewright: 1 mistake in the input
     expect(lenient.stdout).toContain('2 pods cannot be placed:\n  shop/huge (2 pods)\n    NodePool default: ');
     const strict = await nodewright([...files, '--fail-on', 'unschedulable,cost-above=0.01']);
     expect(strict.code).toBe(1);
-    expect(strict.stderr).toMatch(/\nnodewright: 2 pods cannot be placed; \$0\.\d+ per hour is above \$0.01\n$/);
+    expect(strict.stderr).toMatch(
+      /\nnodewright: 2 pods cannot be placed; \$0\.\d+ per hour is above \$0.01; see the plan and the messages above\n$/,
+    );
     const rich = await nodewright([...files, '--fail-on', 'cost-above=100']);
     expect(rich.code).toBe(0);
   });
@@ -176,7 +178,14 @@ nodewright: 1 mistake in the input
 
   it.each([
     [['plan'], 'nodewright: nothing to plan; name manifests with -f, or - for standard input\n'],
-    [['plan', '-f', '/nowhere'], 'nodewright: /nowhere cannot be read: there is no such file\n'],
+    [
+      ['plan', '-f', '/nowhere'],
+      'nodewright: /nowhere: cannot read this manifest: there is no such file; give the path of a manifest that this process may read\n',
+    ],
+    [
+      ['plan', '-f', '-', '--catalog', '/nope'],
+      'nodewright: /nope: cannot read this catalogue: there is no such file; give the path of a catalogue that this process may read\n',
+    ],
     [
       ['plan', '-f', '-', '--fail-on', 'bad-weather'],
       "nodewright: option '--fail-on <condition>' argument 'bad-weather' is invalid. It is unschedulable or cost-above=N, N dollars per hour.\n",
@@ -195,7 +204,7 @@ nodewright: 1 mistake in the input
     const { code, stderr } = await nodewright(['plan', '-f', '-', '--catalog', file]);
     expect([code, stderr]).toEqual([
       2,
-      `nodewright: the catalogue ${file} is wrong: [0].allocatable.cpu: is not a quantity such as 1900m or 7Gi\n`,
+      `nodewright: ${file}: this is not a usable catalogue: [0].allocatable.cpu: is not a quantity such as 1900m or 7Gi; correct the catalogue and run again\n`,
     ]);
   });
 });

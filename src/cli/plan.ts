@@ -11,7 +11,7 @@ import { planTable } from '../plan/planTable.ts';
 import { readManifests } from '../plan/readManifests.ts';
 import { solve } from '../solver/solve.ts';
 import { readCatalogueFile, regionOption } from './catalogueSource.ts';
-import { UsageError } from './exitCode.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import { optionReader } from './optionReader.ts';
 import { readSources } from './readSources.ts';
 
@@ -22,6 +22,7 @@ interface PlanOptions {
   readonly region: string;
   readonly output: 'table' | 'json' | 'yaml';
   readonly explain: boolean;
+  readonly strict: boolean;
   readonly failOn: readonly FailCondition[];
   readonly preferencePolicy: 'Respect' | 'Ignore';
   readonly nodeOverheadCost: number;
@@ -52,6 +53,7 @@ export function planCommand(): Command {
     .option('--catalog <file>', 'sizes and prices, as `nodewright catalog export` writes them')
     .addOption(regionOption())
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json', 'yaml']).default('table'))
+    .option('--strict', 'take kinds that a plan does not know for mistakes', false)
     .option('--explain', 'say why each machine was chosen and what the lower bound is made of', false)
     .addOption(
       new Option('--fail-on <condition>', 'end with 1 on `unschedulable` pods or a `cost-above=N` dollars per hour')
@@ -75,10 +77,11 @@ function solverOption(name: 'preferencePolicy' | 'nodeOverheadCost' | 'maxPodsSh
 
 async function plan(options: PlanOptions): Promise<void> {
   const { filename = [], nodepools = [], catalog, region, output, explain } = options;
-  if (filename.length === 0) throw new UsageError('nothing to plan; name manifests with -f, or - for standard input');
+  if (filename.length === 0) throw new NodewrightError('NothingToPlan', {});
   const instanceTypes = catalog === undefined ? undefined : await readCatalogueFile(catalog);
   const input = readManifests(await readSources([...filename, ...nodepools]));
   for (const { source, line, message } of input.mistakes) console.error(`${source}:${line}: ${message}`);
+  for (const { source, line, message } of input.warnings) console.error(`${source}:${line}: warning: ${message}`);
   const { problem, notes } = planProblem(input, { region, ...(instanceTypes === undefined ? {} : { instanceTypes }) });
   for (const note of notes) console.error(note);
   const started = performance.now();
@@ -93,8 +96,9 @@ async function plan(options: PlanOptions): Promise<void> {
   const report = planReport(solution, performance.now() - started, explain);
   process.stdout.write(print(report, output, explain));
   const failures = options.failOn.flatMap((condition) => failureOf(condition, report));
-  if (input.mistakes.length > 0) failures.push(`${count(input.mistakes.length, 'mistake')} in the input`);
-  if (failures.length > 0) throw new Error(failures.join('; '));
+  const mistakes = input.mistakes.length + (options.strict ? input.warnings.length : 0);
+  if (mistakes > 0) failures.push(`${count(mistakes, 'mistake')} in the input`);
+  if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures });
 }
 
 function print(report: PlanReport, output: PlanOptions['output'], explain: boolean): string {

@@ -68,14 +68,17 @@ describe('nodewright', () => {
       ['up', '--fault', 'throttle for=soon'],
       "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is no duration such as 30s or 10m.\n",
     ],
-    [['fault', 'throttle', 'share=2'], 'nodewright: throttle share: "2" is not a share from 0 to 1\n'],
+    [
+      ['fault', 'throttle', 'share=2'],
+      'nodewright: throttle share: "2" is not a share from 0 to 1; see `nodewright fault --help` for the faults and their parameters\n',
+    ],
     [
       ['version', '-o', 'xml'],
       "nodewright: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
     ],
     [
       ['crds', 'pods'],
-      'nodewright: there is no kind "pods"; the kinds are aksnodeclasses, capacitybuffers, kwoknodeclasses, nodeclaims, nodeoverlays, nodepools\n',
+      'nodewright: there is no kind "pods"; choose from aksnodeclasses, capacitybuffers, kwoknodeclasses, nodeclaims, nodeoverlays, nodepools\n',
     ],
   ])('refuses %j in one line', async (args, stderr) => {
     expect(await nodewright(args)).toEqual({ code: 2, stdout: '', stderr });
@@ -149,6 +152,7 @@ describe('nodewright run', () => {
   BATCH_MAX_DURATION: "soon" cannot be read; allowed is a duration such as 300ms, 10s or 1m30s, at least 0s
   --metrics-port: "-1" is too small; allowed is a port from 1 to 65535, or 0 for any free one
   --health-probe-port: "x" is not a whole number; allowed is a port from 1 to 65535, or 0 for any free one
+see \`nodewright run --help\` for every option
 `,
     });
   });

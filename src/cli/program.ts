@@ -4,7 +4,9 @@
  */
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from './buildInfo.ts';
-import { ExitCode, UsageError } from './exitCode.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { describeThrown } from '../errors/thrown.ts';
+import { ExitCode } from './exitCode.ts';
 
 interface Verb {
   readonly name: string;
@@ -118,8 +120,7 @@ function oneLine(text: string): string {
 
 function reportFailure(error: unknown): number {
   if (error instanceof CommanderError) return NOT_ERRORS.includes(error.code) ? ExitCode.ok : ExitCode.usage;
-  const message = error instanceof Error ? error.message : String(error);
-  console.error(`nodewright: ${message}`);
+  console.error(`nodewright: ${describeThrown(error)}`);
   if (process.env['LOG_LEVEL'] === 'debug' && error instanceof Error) console.error(error.stack);
-  return error instanceof UsageError ? ExitCode.usage : ExitCode.failure;
+  return error instanceof NodewrightError ? ExitCode[error.exit] : ExitCode.failure;
 }

@@ -1,12 +1,13 @@
 /**
- * Files, folders and standard input as texts. In: paths as given on the command line; `-` is standard input. Out: texts
- * with the names that mistakes are reported under, folders in order of name.
+ * Reads manifests from the paths of the command line: files, folders (in order of name) and `-` for standard input. Each
+ * text carries the name under which mistakes in it are reported.
  */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { ManifestText } from '../plan/readManifests.ts';
-import { UsageError } from './exitCode.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { systemProblem } from '../errors/thrown.ts';
 
 const MANIFEST = /\.(ya?ml|json)$/i;
 /** A folder with more is not a folder of manifests. */
@@ -24,7 +25,7 @@ export async function readSources(paths: readonly string[]): Promise<ManifestTex
 
 async function filesAt(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch((cause: unknown) => {
-    throw new UsageError(`${path} cannot be read: ${reasonOf(cause)}`, cause);
+    throw unreadable(path, cause);
   });
   if (!found.isDirectory()) return [path];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
@@ -32,18 +33,21 @@ async function filesAt(path: string): Promise<readonly string[]> {
     .filter((entry) => entry.isFile() && MANIFEST.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => !/(^|\/)(\.|node_modules\/)/.test(file.slice(path.length)));
-  if (files.length === 0) throw new UsageError(`${path} holds no .yaml, .yml or .json file`);
-  if (files.length > MAX_FILES) throw new UsageError(`${path} holds more than ${MAX_FILES} manifests`);
+  if (files.length === 0) throw new NodewrightError('NoManifests', { folder: path });
+  if (files.length > MAX_FILES) throw new NodewrightError('InputTooLarge', { path, limit: `${MAX_FILES} files` });
   return files.sort();
 }
 
 async function readText(file: string): Promise<string> {
   const { size } = await stat(file);
-  if (size > MAX_BYTES) throw new UsageError(`${file} is larger than ${MAX_BYTES / 2 ** 20} MiB`);
-  return readFile(file, 'utf8');
+  if (size > MAX_BYTES) {
+    throw new NodewrightError('InputTooLarge', { path: file, limit: `${MAX_BYTES / 2 ** 20} MiB` });
+  }
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw unreadable(file, cause);
+  });
 }
 
-function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return { ENOENT: 'there is no such file', EACCES: 'permission denied' }[code] ?? String(cause);
+function unreadable(file: string, cause: unknown): NodewrightError {
+  return new NodewrightError('FileUnreadable', { file, purpose: 'manifest', problem: systemProblem(cause) }, { cause });
 }

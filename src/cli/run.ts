@@ -2,11 +2,8 @@
 import { Command, Help, Option } from 'commander';
 import type { OptionHelpRow } from '../options/optionText.ts';
 import { optionHelpRows } from '../options/optionText.ts';
-import { OptionsError } from '../options/optionsError.ts';
-import type { ParsedOptions } from '../options/parseOptions.ts';
 import { parseOptions } from '../options/parseOptions.ts';
 import type { RunController } from './compose/contract.ts';
-import { UsageError } from './exitCode.ts';
 import { runUntilStopped } from './stopSignals.ts';
 
 const DEFAULT_WIDTH = 80;
@@ -27,21 +24,12 @@ export function runCommand(): Command {
   return command
     .addHelpText('after', () => environmentHelp(rows))
     .action(async () => {
-      const { options, warnings } = readOptions(givenFlags(command));
+      const { options, warnings } = parseOptions({ flags: givenFlags(command), environment: process.env });
       for (const warning of warnings) console.error(`nodewright: warning: ${warning}`);
       const controller = await import('./compose/runController.ts');
       const runController: RunController = controller.runController;
       await runUntilStopped((signal) => runController(options, signal));
     });
-}
-
-function readOptions(flags: Readonly<Record<string, string>>): ParsedOptions {
-  try {
-    return parseOptions({ flags, environment: process.env });
-  } catch (error) {
-    if (error instanceof OptionsError) throw new UsageError(error.message, error);
-    throw error;
-  }
 }
 
 /** Commander gives `true` for a switch that stands alone. */

@@ -1,14 +1,16 @@
+import type { Node } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { InstanceType } from './instanceType.ts';
 
 /**
- * The cloud port. Contract, for every implementation:
+ * The cloud port. Callers hand over objects, which they have from their watches: no call reads a pool, a node class,
+ * a node or a claim from the API server. The node class is of one of `nodeClasses`, exists and is not being deleted.
+ * Contract, for every implementation:
  * - `create` launches exactly one instance for the claim, and is idempotent by the claim's UID or name: called again
  *   after a crash it finds the instance that it started before. The instance boots with the taint
- *   `karpenter.sh/unregistered:NoExecute` and a Node whose `spec.providerID` equals the returned one. What to buy is
- *   chosen among the types as `view` shows them: by the prices and with the resources that whoever asks believes in.
+ *   `karpenter.sh/unregistered:NoExecute` and a Node whose `spec.providerID` equals the returned one.
  * - `delete` starts or continues the removal and returns; it throws `InstanceNotFoundError` once nothing is left.
  *   Callers repeat it until then.
  * - `list` returns the instances of this cluster only, also those whose claim is gone.
@@ -20,14 +22,28 @@ export interface CloudProvider {
   readonly name: string;
   /** The node classes that this provider understands; the first is the default. */
   readonly nodeClasses: readonly ResourceKind<KubeObject>[];
-  create(claim: NodeClaim, signal?: AbortSignal, view?: TypeView): Promise<Instance>;
+  create(request: LaunchRequest, signal?: AbortSignal): Promise<Instance>;
   delete(claim: NodeClaim, signal?: AbortSignal): Promise<void>;
   get(providerID: string, signal?: AbortSignal): Promise<Instance>;
   list(signal?: AbortSignal): Promise<readonly Instance[]>;
-  instanceTypes(pool: NodePool, signal?: AbortSignal): Promise<readonly InstanceType[]>;
-  /** Why the instance no longer matches what the claim's class asks for; undefined when it does. */
-  driftReason(claim: NodeClaim, signal?: AbortSignal): Promise<string | undefined>;
+  instanceTypes(pool: NodePool, nodeClass: KubeObject, signal?: AbortSignal): Promise<readonly InstanceType[]>;
+  /** Why the instance no longer matches what its node class asks for; undefined when it does. */
+  driftReason(subject: DriftSubject, signal?: AbortSignal): Promise<string | undefined>;
   readonly repairPolicies: readonly RepairPolicy[];
+}
+
+export interface LaunchRequest<C extends KubeObject = KubeObject> {
+  readonly claim: NodeClaim;
+  readonly nodeClass: C;
+  /** How the caller sees the instance types: the choice goes by its prices and resources. As they are when absent. */
+  readonly view?: TypeView;
+}
+
+export interface DriftSubject<C extends KubeObject = KubeObject> {
+  readonly claim: NodeClaim;
+  readonly nodeClass: C;
+  /** The claim's node, once there is one. */
+  readonly node: Node | undefined;
 }
 
 /** The same types in the same order, with other prices or more resources. */

@@ -1,25 +1,45 @@
-/** The instance does not exist (any more). Ends a termination. */
-export class InstanceNotFoundError extends Error {
-  override readonly name = 'InstanceNotFoundError';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+
+interface Cause {
+  readonly cause?: unknown;
 }
 
-/** Nothing that the claim allows can be bought now. The claim is deleted and its pods are solved for again. */
-export class InsufficientCapacityError extends Error {
+/** The instance does not exist, or no longer. Ends a termination. */
+export class InstanceNotFoundError extends NodewrightError<'InstanceNotFound'> {
+  override readonly name = 'InstanceNotFoundError';
+
+  constructor(instance: string, options?: Cause) {
+    super('InstanceNotFound', { instance }, options);
+  }
+}
+
+/** Nothing that the claim allows can be bought now. The claim is deleted and its pods are planned again. */
+export class InsufficientCapacityError extends NodewrightError<'InsufficientCapacity'> {
   override readonly name = 'InsufficientCapacityError';
+
+  constructor(detail: string, options?: Cause) {
+    super('InsufficientCapacity', { detail }, options);
+  }
 }
 
 /** The claim's node class is missing, being deleted or not ready. The claim is deleted. */
-export class NodeClassNotReadyError extends Error {
+export class NodeClassNotReadyError extends NodewrightError<'NodeClassNotReady'> {
   override readonly name = 'NodeClassNotReadyError';
+
+  constructor(nodeClass: string, problem: string, options?: Cause) {
+    super('NodeClassNotReady', { nodeClass, problem }, options);
+  }
 }
 
 /** A launch that failed with a reason worth showing in the `Launched` condition; it is tried again. */
-export class LaunchError extends Error {
+export class LaunchError extends NodewrightError<'LaunchFailed'> {
   override readonly name = 'LaunchError';
-  readonly reason: string;
 
-  constructor(reason: string, message: string, options?: { readonly cause?: unknown }) {
-    super(message, options);
-    this.reason = reason;
+  constructor(reason: string, detail: string, options?: Cause) {
+    super('LaunchFailed', { reason, detail }, options);
+  }
+
+  get reason(): string {
+    return this.data.reason;
   }
 }

@@ -1,18 +1,27 @@
 import type { DaemonSet, Node, Pod } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels } from '../api/labels.ts';
+import type { KubeObject } from '../api/object.ts';
+import { podKey } from '../pods/podKey.ts';
 import type { Resources } from '../units/resources.ts';
-import { MachinePromises } from './machinePromises.ts';
 import { NameIndex } from './nameIndex.ts';
+import { NodePromises } from './nodePromises.ts';
 import { nodeView, type NodeView } from './nodeView.ts';
+import { NodeViews } from './nodeViews.ts';
 import { PodBindings } from './podBindings.ts';
-import { PoolUsage } from './poolUsage.ts';
+import { SortedValues } from './sortedValues.ts';
 
 const MAX_DEPARTED = 2_000;
 
-/** The cluster at one moment. Immutable; two snapshots share everything that did not change between them. */
+/**
+ * The cluster at one moment. Immutable. Two snapshots share what did not change between them, by identity: a view, each
+ * of the three lists, and the snapshot itself are `===` to those before unless something about them changed. Taking one
+ * costs in proportion to the changes since the last.
+ */
 export interface ClusterSnapshot {
-  /** Machines, ready or on their way, in order of name. */
+  /** Grows with every snapshot that differs from the one before. */
+  readonly version: number;
+  /** Nodes, ready or on their way, in order of name. */
   readonly nodes: readonly NodeView[];
   /** Pods that the scheduler could not place, in order of namespace and name. */
   readonly pendingPods: readonly Pod[];
@@ -20,108 +29,114 @@ export interface ClusterSnapshot {
 }
 
 /**
- * The in-memory picture, kept from watch events in time proportional to each change. In: objects as they come and go,
- * and what loops have decided but nobody can see yet (promises, nominations, deletion marks). Out: snapshots, lookups
- * and pool totals. A claim and a Node are one machine when their provider IDs are equal, whatever their names.
+ * The in-memory picture, and the only place that loops read NodeClaims, Nodes and Pods from. It is kept from watch
+ * events (`set…`, `remove…`) and from the answers to our own writes (`add…`, `update…`), in time proportional to each change,
+ * and holds what loops have decided but the API server does not show yet (promises, nominations, deletion marks).
+ * A claim and a Node are one when their provider IDs are equal, whatever their names.
  */
 export class Cluster {
-  private readonly nodes = new Map<string, Node>();
-  private readonly claims = new Map<string, NodeClaim>();
-  private readonly nodesByProviderID = new NameIndex();
-  private readonly claimsByProviderID = new NameIndex();
-  private readonly daemonSets = new Map<string, DaemonSet>();
+  private readonly nodesByName = new Map<string, Node>();
+  private readonly claimsByName = new Map<string, NodeClaim>();
+  private readonly nodeNames = new NameIndex();
+  private readonly claimNames = new NameIndex();
+  private readonly daemonSets = new SortedValues<DaemonSet>();
   private readonly pods = new PodBindings((nodeName) => this.touchNode(nodeName));
-  private readonly promises = new MachinePromises();
-  /** UIDs of claims that went lately: an answer that comes late must not bring one back. */
+  private readonly promises = new NodePromises();
+  /** Objects that came as the answer to a write, which the watch has yet to show. */
+  private readonly written = new WeakSet<KubeObject>();
+  /** UIDs of claims that went lately: a late answer to their creation must not bring one back. */
   private readonly departed = new Set<string>();
-  /** Claims that a loop has decided to end, by name. */
+  /** Claims that a loop has decided to delete, by name. */
   private readonly marked = new Set<string>();
-  /** Until when pods are expected on a machine, by the name of its view. */
+  /** Until when pods are expected on a node, by the name of its view. */
   private readonly nominations = new Map<string, number>();
-  private readonly views = new Map<string, NodeView>();
-  private readonly usage = new PoolUsage();
-  /** Views whose share of their pool is not up to date. */
-  private readonly uncounted = new Set<string>();
-  private latest: ClusterSnapshot | undefined;
+  private readonly views = new NodeViews((key) => this.makeView(key));
+  private latest: ClusterSnapshot = { version: 0, nodes: [], pendingPods: [], daemonSets: [] };
 
   setNode(node: Node): void {
-    const { name } = node.metadata;
-    this.detachNode(name);
-    this.nodes.set(name, node);
-    this.nodesByProviderID.add(node.spec?.providerID, name);
-    this.touchNode(name);
+    if (!this.isOutdated(node, this.node(node.metadata.name))) this.putNode(node);
   }
 
-  removeNode(name: string): void {
+  removeNode(name: string, uid?: string): void {
+    if (!isIncarnation(this.nodesByName.get(name), uid)) return;
     this.detachNode(name);
-    this.nodes.delete(name);
+    this.nodesByName.delete(name);
     this.nominations.delete(name);
-    this.discount(nodeKey(name));
   }
 
   setClaim(claim: NodeClaim): void {
-    const { name, uid } = claim.metadata;
-    const known = this.claims.get(name);
-    if ((known && isOlder(claim, known)) || this.departed.has(uid ?? '')) return;
-    this.detachClaim(name);
-    this.claims.set(name, claim);
-    this.claimsByProviderID.add(claim.status?.providerID, name);
-    this.touchClaim(name);
+    if (!this.isOutdated(claim, this.claim(claim.metadata.name))) this.putClaim(claim);
   }
 
-  removeClaim(name: string, uid = this.claims.get(name)?.metadata.uid): void {
+  removeClaim(name: string, uid = this.claimsByName.get(name)?.metadata.uid): void {
     if (uid !== undefined) this.departed.add(uid);
     if (this.departed.size > MAX_DEPARTED)
       for (const oldest of [...this.departed].slice(0, MAX_DEPARTED / 2)) this.departed.delete(oldest);
+    if (!isIncarnation(this.claimsByName.get(name), uid)) return;
     this.detachClaim(name);
-    this.claims.delete(name);
+    this.claimsByName.delete(name);
     this.promises.removeClaim(name);
     this.marked.delete(name);
     this.nominations.delete(name);
-    this.discount(claimKey(name));
   }
 
   setPod(pod: Pod): void {
-    // A promise to a pod that is on a node already is for the time when that node goes: it stays.
-    if (this.pods.set(pod)) this.promises.removePod(pod.metadata.uid ?? '');
-    this.latest = undefined;
+    if (!this.isOutdated(pod, this.pod(pod.metadata))) this.putPod(pod);
   }
 
   removePod(pod: Pod): void {
-    this.pods.remove(pod);
     this.promises.removePod(pod.metadata.uid ?? '');
-    this.latest = undefined;
+    if (isIncarnation(this.pod(pod.metadata), pod.metadata.uid)) this.pods.remove(podKey(pod));
   }
 
   setDaemonSet(daemonSet: DaemonSet): void {
     this.daemonSets.set(daemonSetKey(daemonSet), daemonSet);
-    this.latest = undefined;
   }
 
   removeDaemonSet(daemonSet: DaemonSet): void {
     this.daemonSets.delete(daemonSetKey(daemonSet));
-    this.latest = undefined;
   }
 
-  /** Records that `pods` wait for the machine of `claim`, so that no second one is bought for them. */
+  /** The answer to the creation of a claim, unless its end is known already. */
+  addClaim(claim: NodeClaim): void {
+    const { name, uid } = claim.metadata;
+    if (this.claim(name) !== undefined) this.updateClaim(claim);
+    else if (!this.departed.has(uid ?? '')) this.putClaim(this.ahead(claim));
+  }
+
+  /**
+   * The answer to a write of ours, which is ahead of the watch. Only what is here is updated: an object that the watch
+   * has removed, or has not shown yet, is for the watch to tell.
+   */
+  updateClaim(claim: NodeClaim): void {
+    if (isLater(claim, this.claim(claim.metadata.name))) this.putClaim(this.ahead(claim));
+  }
+
+  updateNode(node: Node): void {
+    if (isLater(node, this.node(node.metadata.name))) this.putNode(this.ahead(node));
+  }
+
+  updatePod(pod: Pod): void {
+    if (isLater(pod, this.pod(pod.metadata))) this.putPod(this.ahead(pod));
+  }
+
+  /** Records that `pods` wait for the node of `claim`, so that no second one is bought for them. */
   promise(pods: readonly Pod[], claim: string, until: number): void {
     for (const { metadata } of pods) if (metadata.uid) this.promises.set(metadata.uid, claim, until);
   }
 
   /**
-   * The claim whose machine the pod waits for: one that is still on its way, or that came up so lately that the
-   * scheduler may not have used it yet.
+   * The claim whose node the pod waits for: one that is still on its way, or that came up so lately that the scheduler
+   * may not have used it yet.
    */
   promisedClaim(pod: Pod, now: number): string | undefined {
     const promise = this.promises.get(pod.metadata.uid ?? '');
-    const claim = promise && this.claims.get(promise.claim);
-    if (promise === undefined || claim === undefined) return undefined;
-    const view = this.viewOfClaim(claim);
-    if (view.deleting) return undefined;
+    const view = promise && this.viewOf(promise.claim);
+    if (promise === undefined || view === undefined || view.deleting) return undefined;
     return view.initialized && now >= promise.until ? undefined : promise.claim;
   }
 
-  /** Pods are about to be bound to the machine of this name: it is no time to take it away. */
+  /** Pods are about to be bound to the node of this name: it must not be removed meanwhile. */
   nominate(viewName: string, until: number): void {
     this.nominations.set(viewName, Math.max(until, this.nominations.get(viewName) ?? 0));
   }
@@ -130,39 +145,55 @@ export class Cluster {
     return now < (this.nominations.get(viewName) ?? 0);
   }
 
-  /** The claim will be deleted; its machine takes no more pods from now on. `unmark` takes it back. */
+  /** A loop has decided to delete the claim; its node takes no more pods from now on. */
   markForDeletion(claim: string): void {
-    if (!this.claims.has(claim)) return;
+    if (!this.claimsByName.has(claim)) return;
     this.marked.add(claim);
     this.touchClaim(claim);
   }
 
+  /** Takes `markForDeletion` back. */
   unmarkForDeletion(claim: string): void {
-    this.marked.delete(claim);
-    this.touchClaim(claim);
+    if (this.marked.delete(claim)) this.touchClaim(claim);
   }
 
-  /** The claim as it was last written, which a watch may not have told yet. */
   claim(name: string): NodeClaim | undefined {
-    return this.claims.get(name);
+    return this.claimsByName.get(name);
   }
 
-  nodeByProviderID(providerID: string): Node | undefined {
-    return this.nodes.get(this.nodesByProviderID.last(providerID) ?? '');
+  claims(): Iterable<NodeClaim> {
+    return this.claimsByName.values();
   }
 
-  claimByProviderID(providerID: string): NodeClaim | undefined {
-    return this.claims.get(this.claimsByProviderID.last(providerID) ?? '');
+  node(name: string): Node | undefined {
+    return this.nodesByName.get(name);
+  }
+
+  nodes(): Iterable<Node> {
+    return this.nodesByName.values();
+  }
+
+  pod({ namespace = 'default', name }: { readonly namespace?: string; readonly name: string }): Pod | undefined {
+    return this.pods.get(`${namespace}/${name}`);
   }
 
   podsOn(nodeName: string): readonly Pod[] {
     return this.pods.on(nodeName);
   }
 
-  /** The machine of a claim; undefined for a claim that is not in the picture. */
-  machineOf(claimName: string): NodeView | undefined {
-    const claim = this.claims.get(claimName);
-    return claim && this.viewOfClaim(claim);
+  /** The claim of an instance. Of several, which cannot last, the one that came last. */
+  claimByProviderID(providerID: string | undefined): NodeClaim | undefined {
+    return this.claimsByName.get(this.claimNames.last(providerID) ?? '');
+  }
+
+  /** The Nodes that name this instance: one, once it has joined. Of several, the last stands for the instance. */
+  nodesByProviderID(providerID: string | undefined): readonly Node[] {
+    return this.nodeNames.all(providerID).flatMap((name) => this.nodesByName.get(name) ?? []);
+  }
+
+  /** The view of a claim's node; undefined for a claim that is not here. */
+  viewOf(claimName: string): NodeView | undefined {
+    return this.views.get(claimKey(claimName));
   }
 
   /** The newest pod that the DaemonSet has, as admission left it. */
@@ -170,113 +201,118 @@ export class Cluster {
     return this.pods.newestOf(daemonSet);
   }
 
-  /** What the machines of a pool that are here to stay add up to, `nodes` included. */
+  /** What the nodes of a pool add up to, `nodes` included, without those that are being deleted. */
   poolUsage(pool: string): Resources {
-    for (const key of this.uncounted) this.count(key);
-    this.uncounted.clear();
-    return this.usage.of(pool);
+    return this.views.usageOf(pool);
   }
 
   snapshot(): ClusterSnapshot {
-    this.latest ??= {
-      nodes: this.allViews().sort((left, right) => (left.name < right.name ? -1 : 1)),
-      pendingPods: this.pods.pending(),
-      daemonSets: [...this.daemonSets].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, set]) => set),
-    };
+    const nodes = this.views.inOrder();
+    const pendingPods = this.pods.pending();
+    const daemonSets = this.daemonSets.values();
+    const { version, ...before } = this.latest;
+    if (before.nodes !== nodes || before.pendingPods !== pendingPods || before.daemonSets !== daemonSets) {
+      this.latest = { version: version + 1, nodes, pendingPods, daemonSets };
+    }
     return this.latest;
   }
 
-  private allViews(): NodeView[] {
-    const views = [...this.claims.values()].map((claim) => this.viewOfClaim(claim));
-    for (const node of this.nodes.values()) if (this.standsAlone(node)) views.push(this.viewOfNode(node));
-    return views;
+  private putNode(node: Node): void {
+    const { name } = node.metadata;
+    this.detachNode(name);
+    this.nodesByName.set(name, node);
+    this.nodeNames.add(node.spec?.providerID, name);
+    this.touchNode(name);
+  }
+
+  private putClaim(claim: NodeClaim): void {
+    const { name } = claim.metadata;
+    this.detachClaim(name);
+    this.claimsByName.set(name, claim);
+    this.claimNames.add(claim.status?.providerID, name);
+    this.touchClaim(name);
+  }
+
+  private putPod(pod: Pod): void {
+    // A promise to a pod that is on a node already is for the time when that node goes: it stays.
+    if (this.pods.set(pod)) this.promises.removePod(pod.metadata.uid ?? '');
+  }
+
+  private ahead<T extends KubeObject>(object: T): T {
+    this.written.add(object);
+    return object;
   }
 
   /**
-   * Not the Node of a known claim. One of ours that has not registered is about to become that: counted now, it would
-   * be counted twice, for its claim promises the same machine.
+   * Whether a watch event says nothing new: the version that is here, or one from before a write of ours. Any other
+   * older version is news: the API server was restored from a backup.
    */
-  private standsAlone(node: Node): boolean {
-    if (this.claimByProviderID(node.spec?.providerID ?? '')) return false;
+  private isOutdated(object: KubeObject, known: KubeObject | undefined): boolean {
+    if (known === undefined || known.metadata.uid !== object.metadata.uid) return false;
+    const [next, current] = [versionOf(object), versionOf(known)];
+    return next === current || (next < current && this.written.has(known));
+  }
+
+  private makeView(key: string): NodeView | undefined {
+    const name = key.slice(key.indexOf('/') + 1);
+    return key.startsWith(CLAIM) ? this.viewOfClaim(name) : this.viewOfNode(name);
+  }
+
+  private viewOfClaim(name: string): NodeView | undefined {
+    const claim = this.claimsByName.get(name);
+    if (claim === undefined) return undefined;
+    const node = this.nodesByProviderID(claim.status?.providerID).at(-1);
+    const view = nodeView(node ? { node, claim } : { claim }, node ? this.podsOn(node.metadata.name) : []);
+    return this.marked.has(name) && !view.deleting ? { ...view, deleting: true } : view;
+  }
+
+  /**
+   * Only of a Node without a claim. One of ours that has not registered is about to get its claim: shown now, it would
+   * be counted twice, because its claim promises the same node.
+   */
+  private viewOfNode(name: string): NodeView | undefined {
+    const node = this.nodesByName.get(name);
+    if (node === undefined || this.claimByProviderID(node.spec?.providerID)) return undefined;
     const { labels } = node.metadata;
-    return labels?.[Labels.nodePool] === undefined || labels[Labels.registered] === 'true';
-  }
-
-  private viewOfClaim(claim: NodeClaim): NodeView {
-    const { name } = claim.metadata;
-    return this.cached(claimKey(name), () => {
-      const node = claim.status?.providerID ? this.nodeByProviderID(claim.status.providerID) : undefined;
-      const view = nodeView(node ? { node, claim } : { claim }, node ? this.podsOn(node.metadata.name) : []);
-      return this.marked.has(name) && !view.deleting ? { ...view, deleting: true } : view;
-    });
-  }
-
-  private viewOfNode(node: Node): NodeView {
-    return this.cached(nodeKey(node.metadata.name), () => nodeView({ node }, this.podsOn(node.metadata.name)));
-  }
-
-  private cached(key: string, make: () => NodeView): NodeView {
-    const known = this.views.get(key);
-    if (known) return known;
-    const view = make();
-    this.views.set(key, view);
-    return view;
-  }
-
-  private count(key: string): void {
-    const view = this.viewAt(key);
-    if (view?.nodePool === undefined || view.deleting) this.usage.remove(key);
-    else this.usage.set(key, view.nodePool, view.capacity);
-  }
-
-  private discount(key: string): void {
-    this.usage.remove(key);
-    this.uncounted.delete(key);
-  }
-
-  private viewAt(key: string): NodeView | undefined {
-    const [kind, name] = [key.slice(0, key.indexOf('/')), key.slice(key.indexOf('/') + 1)];
-    if (kind === 'claim') return this.machineOf(name);
-    const node = this.nodes.get(name);
-    return node && this.standsAlone(node) ? this.viewOfNode(node) : undefined;
+    const isOwn = labels?.[Labels.nodePool] === undefined || labels[Labels.registered] === 'true';
+    return isOwn ? nodeView({ node }, this.podsOn(name)) : undefined;
   }
 
   private detachNode(name: string): void {
     this.touchNode(name);
-    this.nodesByProviderID.remove(this.nodes.get(name)?.spec?.providerID, name);
+    this.nodeNames.remove(this.nodesByName.get(name)?.spec?.providerID, name);
   }
 
   private detachClaim(name: string): void {
     this.touchClaim(name);
-    this.claimsByProviderID.remove(this.claims.get(name)?.status?.providerID, name);
+    this.claimNames.remove(this.claimsByName.get(name)?.status?.providerID, name);
   }
 
-  /** Forgets what was derived from the node and from the claim of the same machine. */
+  /** The views of a node and of the claim of the same instance are out of date. */
   private touchNode(name: string): void {
-    this.forget(nodeKey(name));
-    const { providerID } = this.nodes.get(name)?.spec ?? {};
-    for (const claim of this.claimsByProviderID.all(providerID)) this.forget(claimKey(claim));
+    this.views.touch(nodeKey(name));
+    const { providerID } = this.nodesByName.get(name)?.spec ?? {};
+    for (const claim of this.claimNames.all(providerID)) this.views.touch(claimKey(claim));
   }
 
   private touchClaim(name: string): void {
-    this.forget(claimKey(name));
-    const { providerID } = this.claims.get(name)?.status ?? {};
-    for (const node of this.nodesByProviderID.all(providerID)) this.forget(nodeKey(node));
-  }
-
-  private forget(key: string): void {
-    this.latest = undefined;
-    this.views.delete(key);
-    this.uncounted.add(key);
+    this.views.touch(claimKey(name));
+    const { providerID } = this.claimsByName.get(name)?.status ?? {};
+    for (const node of this.nodeNames.all(providerID)) this.views.touch(nodeKey(node));
   }
 }
 
+const CLAIM = 'claim/';
 const nodeKey = (name: string): string => `node/${name}`;
-const claimKey = (name: string): string => `claim/${name}`;
+const claimKey = (name: string): string => `${CLAIM}${name}`;
 const daemonSetKey = ({ metadata }: DaemonSet): string => `${metadata.namespace ?? ''}/${metadata.name}`;
 
-/** A claim written into the picture right after its creation must not be undone by an event from before. */
-function isOlder(left: NodeClaim, right: NodeClaim): boolean {
-  if (left.metadata.uid !== right.metadata.uid) return false;
-  return Number(left.metadata.resourceVersion ?? 0) < Number(right.metadata.resourceVersion ?? 0);
-}
+/** Objects that do not say their version are never equal to another, and neither before nor after it. */
+const versionOf = ({ metadata }: KubeObject): number => Number(metadata.resourceVersion ?? Number.NaN);
+
+const isLater = (object: KubeObject, known: KubeObject | undefined): boolean =>
+  known !== undefined && known.metadata.uid === object.metadata.uid && !(versionOf(object) <= versionOf(known));
+
+/** Whether the end of the object with this UID concerns what is known under its name, not a successor. */
+const isIncarnation = (known: KubeObject | undefined, uid: string | undefined): boolean =>
+  known === undefined || uid === undefined || known.metadata.uid === undefined || known.metadata.uid === uid;

@@ -1,4 +1,4 @@
-/** Names by a key that should be unique but need not be at every moment; whoever came last stands for all. */
+/** Names by a key that should be unique but need not be at every moment; the name added last stands for the key. */
 export class NameIndex {
   private readonly names = new Map<string, Set<string>>();
 
@@ -20,6 +20,7 @@ export class NameIndex {
     return this.all(key).at(-1);
   }
 
+  /** In order of arrival. */
   all(key: string | undefined): readonly string[] {
     return key ? [...(this.names.get(key) ?? [])] : [];
   }

@@ -9,8 +9,8 @@ import { addResources, noResources, parseResources, quantityOf, type Resources }
 import { isDaemonPod, isTerminal } from '../pods/podPredicates.ts';
 
 /**
- * One machine as the rest of the product sees it: its NodeClaim and its Node joined, with what is promised standing
- * in for what has not arrived yet. An immutable value, made anew when either half or a pod on it changes.
+ * One node as the rest of the product sees it: NodeClaim and Node joined, with what the claim promises in place of what
+ * has not arrived yet. An immutable value, made again when either half or a pod on it changes.
  */
 export interface NodeView {
   /** The Node's name once it has registered, the claim's before. */
@@ -20,7 +20,7 @@ export interface NodeView {
   readonly claim: NodeClaim | undefined;
   readonly nodePool: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
-  /** What a pod must tolerate; taints that go away while the machine starts up are left out until it has. */
+  /** What a pod must tolerate; taints that go away by themselves are left out until the node is initialized. */
   readonly taints: readonly Taint[];
   readonly capacity: Resources;
   readonly allocatable: Resources;
@@ -34,9 +34,9 @@ export interface NodeView {
   readonly deleting: boolean;
 }
 
-type Half = { node: Node; claim?: NodeClaim } | { node?: Node; claim: NodeClaim };
+type Halves = { node: Node; claim?: NodeClaim } | { node?: Node; claim: NodeClaim };
 
-export function nodeView({ node, claim }: Half, pods: readonly Pod[]): NodeView {
+export function nodeView({ node, claim }: Halves, pods: readonly Pod[]): NodeView {
   const managed = claim !== undefined || node?.metadata.labels?.[Labels.nodePool] !== undefined;
   const registered = node !== undefined && (!managed || node.metadata.labels?.[Labels.registered] === 'true');
   const initialized = registered && (!managed || node?.metadata.labels?.[Labels.initialized] === 'true');
@@ -63,18 +63,35 @@ export function nodeView({ node, claim }: Half, pods: readonly Pod[]): NodeView 
 }
 
 const sumRequests = (pods: readonly Pod[]): Resources =>
-  pods.reduce<Resources>((sum, pod) => addResources(sum, podRequests(pod)), noResources);
+  pods.reduce<Resources>((sum, pod) => addResources(sum, requestsOf(pod)), noResources);
 
-/** Until a machine has launched its claim promises at least what it was asked to offer. */
+/** Pods and resource lists never change: a view that is made again reads only those that are new. */
+const requests = new WeakMap<Pod, Resources>();
+const amounts = new WeakMap<object, Resources>();
+
+function requestsOf(pod: Pod): Resources {
+  let known = requests.get(pod);
+  if (known === undefined) requests.set(pod, (known = podRequests(pod)));
+  return known;
+}
+
+function amountsOf(list: Readonly<Record<string, string | number>> | undefined): Resources {
+  if (list === undefined) return noResources;
+  let known = amounts.get(list);
+  if (known === undefined) amounts.set(list, (known = parseResources(list)));
+  return known;
+}
+
+/** Until a claim has launched, it promises at least what it was asked to offer. */
 function promised(
   field: 'capacity' | 'allocatable',
   node: Node | undefined,
   claim: NodeClaim | undefined,
   initialized: boolean,
 ): Resources {
-  const actual = parseResources(node?.status?.[field]);
+  const actual = amountsOf(node?.status?.[field]);
   if (initialized || claim === undefined) return actual;
-  const expected = parseResources(claim.status?.[field] ?? claim.spec.resources?.requests);
+  const expected = amountsOf(claim.status?.[field] ?? claim.spec.resources?.requests);
   const missing = Object.entries(expected).filter(([name]) => quantityOf(actual, name).isZero());
   return { ...actual, ...Object.fromEntries(missing) };
 }

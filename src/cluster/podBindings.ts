@@ -1,63 +1,69 @@
 import { podKey } from '../pods/podKey.ts';
 import type { DaemonSet, Pod } from '../api/kinds.ts';
 import { isDaemonPod, isProvisionable } from '../pods/podPredicates.ts';
+import { SortedValues } from './sortedValues.ts';
 
 const NO_PODS: ReadonlyMap<string, Pod> = new Map();
 
 /**
- * Where pods are. In: pods as they come, change and go. Out: the pods of a node, those without one that nobody could
- * place, and the newest pod of each DaemonSet. `onChange` hears of every node whose pods changed.
+ * All pods, and where they are: by node, those that the scheduler found no node for, and by DaemonSet. `onChange` is
+ * called with every node whose pods changed.
  */
 export class PodBindings {
+  private readonly pods = new Map<string, Pod>();
   private readonly byNode = new Map<string, Map<string, Pod>>();
-  private readonly nodeByPod = new Map<string, string>();
-  private readonly waiting = new Map<string, Pod>();
+  private readonly waiting = new SortedValues<Pod>();
   /** By the UID of the DaemonSet. */
   private readonly byDaemonSet = new Map<string, Map<string, Pod>>();
-  private readonly daemonSetByPod = new Map<string, string>();
   private readonly onChange: (nodeName: string) => void;
 
   constructor(onChange: (nodeName: string) => void) {
     this.onChange = onChange;
   }
 
-  /** True when the pod has just found its node. */
+  /** By `podKey`. */
+  get(key: string): Pod | undefined {
+    return this.pods.get(key);
+  }
+
+  /** True when the pod has just been bound to its node. */
   set(pod: Pod): boolean {
     const key = podKey(pod);
-    const wasPending = this.waiting.has(key);
+    const old = this.pods.get(key);
+    // A pod of the same name may have been created elsewhere before the end of this one is known.
+    if (old !== undefined) this.unfile(key, old, pod);
+    this.pods.set(key, pod);
     const nodeName = pod.spec?.nodeName;
-    // A pod of the same name may have come up elsewhere before we heard of the end of this one.
-    if (this.nodeByPod.get(key) !== nodeName) this.unbind(key);
     if (nodeName) {
       file(this.byNode, nodeName, key, pod);
-      this.nodeByPod.set(key, nodeName);
       this.onChange(nodeName);
     }
-    if (isProvisionable(pod)) this.waiting.set(key, pod);
-    else this.waiting.delete(key);
-    const daemonSet = isDaemonPod(pod) ? pod.metadata.ownerReferences?.[0]?.uid : undefined;
-    if (this.daemonSetByPod.get(key) !== daemonSet) this.forgetDaemon(key);
-    if (daemonSet !== undefined) {
-      file(this.byDaemonSet, daemonSet, key, pod);
-      this.daemonSetByPod.set(key, daemonSet);
-    }
-    return wasPending && nodeName !== undefined;
+    const daemonSet = daemonSetOf(pod);
+    if (daemonSet !== undefined) file(this.byDaemonSet, daemonSet, key, pod);
+    const wasWaiting = old !== undefined && isProvisionable(old);
+    const waits = isProvisionable(pod);
+    if (waits) this.waiting.set(key, pod);
+    else if (wasWaiting) this.waiting.delete(key);
+    return wasWaiting && Boolean(nodeName);
   }
 
-  remove(pod: Pod): void {
-    const key = podKey(pod);
-    this.unbind(key);
-    this.waiting.delete(key);
-    this.forgetDaemon(key);
+  remove(key: string): void {
+    const old = this.pods.get(key);
+    if (old === undefined) return;
+    this.unfile(key, old);
+    if (isProvisionable(old)) this.waiting.delete(key);
+    this.pods.delete(key);
   }
 
-  /** In order of namespace and name, as all lists here: what is decided must not depend on who came first. */
+  /** In order of namespace and name, as all lists here: decisions must not depend on the order of arrival. */
   on(nodeName: string): readonly Pod[] {
-    return inOrder(this.byNode.get(nodeName) ?? NO_PODS);
+    const pods = this.byNode.get(nodeName);
+    if (pods === undefined) return [];
+    return [...pods].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, pod]) => pod);
   }
 
   pending(): readonly Pod[] {
-    return inOrder(this.waiting);
+    return this.waiting.values();
   }
 
   /** What a DaemonSet really runs, which admission may have made different from its template. */
@@ -69,25 +75,20 @@ export class PodBindings {
     return newest;
   }
 
-  private unbind(key: string): void {
-    const nodeName = this.nodeByPod.get(key);
-    if (nodeName === undefined) return;
-    this.nodeByPod.delete(key);
-    unfile(this.byNode, nodeName, key);
-    this.onChange(nodeName);
-  }
-
-  private forgetDaemon(key: string): void {
-    const daemonSet = this.daemonSetByPod.get(key);
-    if (daemonSet === undefined) return;
-    this.daemonSetByPod.delete(key);
-    unfile(this.byDaemonSet, daemonSet, key);
+  /** Takes `old` off the shelves that its successor `next`, if there is one, will not be on. */
+  private unfile(key: string, old: Pod, next?: Pod): void {
+    const nodeName = old.spec?.nodeName;
+    if (nodeName && nodeName !== next?.spec?.nodeName) {
+      unfile(this.byNode, nodeName, key);
+      this.onChange(nodeName);
+    }
+    const daemonSet = daemonSetOf(old);
+    if (daemonSet !== undefined && daemonSet !== (next && daemonSetOf(next))) unfile(this.byDaemonSet, daemonSet, key);
   }
 }
 
-function inOrder(pods: ReadonlyMap<string, Pod>): readonly Pod[] {
-  return [...pods].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, pod]) => pod);
-}
+const daemonSetOf = (pod: Pod): string | undefined =>
+  isDaemonPod(pod) ? pod.metadata.ownerReferences?.[0]?.uid : undefined;
 
 function isNewer(left: Pod, right: Pod): boolean {
   const age = (left.metadata.creationTimestamp ?? '').localeCompare(right.metadata.creationTimestamp ?? '');

@@ -3,28 +3,31 @@ import { addResources, isZeroResources, noResources, subtractResources, type Res
 
 interface Share {
   readonly pool: string;
+  readonly capacity: Resources;
   readonly resources: Resources;
 }
 
 const ONE_NODE: Resources = { nodes: Quantity.fromValue(1) };
 
-/** What the machines of each NodePool add up to, `nodes` included; kept as machines change, not counted anew. */
+/** What the nodes of each NodePool add up to, `nodes` included; kept up to date node by node, never summed again. */
 export class PoolUsage {
   private readonly shares = new Map<string, Share>();
   private readonly totals = new Map<string, Resources>();
 
-  /** The machine counts for the pool from now on, instead of what it counted for before. */
-  set(machine: string, pool: string, capacity: Resources): void {
-    this.remove(machine);
+  /** The node counts for the pool from now on, instead of what it counted for before. */
+  set(node: string, pool: string, capacity: Resources): void {
+    const known = this.shares.get(node);
+    if (known?.pool === pool && known.capacity === capacity) return;
+    this.remove(node);
     const resources = addResources(capacity, ONE_NODE);
-    this.shares.set(machine, { pool, resources });
+    this.shares.set(node, { pool, capacity, resources });
     this.totals.set(pool, addResources(this.of(pool), resources));
   }
 
-  remove(machine: string): void {
-    const share = this.shares.get(machine);
+  remove(node: string): void {
+    const share = this.shares.get(node);
     if (share === undefined) return;
-    this.shares.delete(machine);
+    this.shares.delete(node);
     const rest = subtractResources(this.of(share.pool), share.resources);
     if (isZeroResources(rest)) this.totals.delete(share.pool);
     else this.totals.set(share.pool, rest);

@@ -1,6 +1,6 @@
 /**
- * What one label of a node may be. In: requirement items as pods, pools and claims write them; out: an immutable set
- * of allowed values (listed, or all but those listed, within integer bounds) that can be intersected and asked.
+ * What one label of a node may be: an immutable set of allowed values (listed, or all but those listed, within integer
+ * bounds) that can be intersected and asked.
  */
 import { NORMALIZED_LABEL_VALUES, normalizeLabelKey } from '../api/labels.ts';
 
@@ -28,6 +28,10 @@ interface Allowed {
 const MAX_INT64 = 2n ** 63n - 1n;
 const NO_VALUES: ReadonlySet<string> = new Set();
 const SHOWN_VALUES = 5;
+
+const singles = new Map<string, Map<string, Requirement>>();
+/** Values remembered for each label that the cloud describes its instance types by. */
+const MAX_SINGLES = 4096;
 
 export class Requirement {
   readonly key: string;
@@ -64,6 +68,18 @@ export class Requirement {
   ): Requirement {
     const normalized = normalizeLabelKey(key);
     return new Requirement(normalized, { ...allowedBy(operator, normalized, values), minValues });
+  }
+
+  /** Exactly this value. Thousands of instance types share few of these, so each is made once. */
+  static single(key: string, value: string): Requirement {
+    let ofKey = singles.get(key);
+    if (ofKey === undefined) singles.set(key, (ofKey = new Map()));
+    let single = ofKey.get(value);
+    if (single === undefined) {
+      if (ofKey.size >= MAX_SINGLES) ofKey.clear();
+      ofKey.set(value, (single = Requirement.of(key, 'In', [value])));
+    }
+    return single;
   }
 
   static fromItem(item: RequirementItem): Requirement {

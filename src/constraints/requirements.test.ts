@@ -102,7 +102,7 @@ describe('Requirements', () => {
     expect(narrowed.without('other')).toBe(narrowed);
   });
 
-  it('answers for keys that nobody mentions', () => {
+  it('answers for keys that are not mentioned', () => {
     expect(Requirements.empty.get('k').operator).toBe('Exists');
     expect(Requirements.empty.has('k')).toBe(false);
   });

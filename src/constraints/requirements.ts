@@ -1,6 +1,6 @@
 /**
- * Requirements by label key: what a node, a pool, an instance type or a pod says about labels. In: items or labels;
- * out: an immutable map that narrows, and answers whether an incoming set can be met, with reasons when not.
+ * Requirements by label key: what a node, a pool, an instance type or a pod says about labels. An immutable map that
+ * can be narrowed, and that answers whether another set can be met, with reasons when it cannot.
  */
 import { Labels } from '../api/labels.ts';
 import { Requirement, type RequirementItem } from './requirement.ts';

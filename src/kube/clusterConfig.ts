@@ -1,3 +1,5 @@
+import { NodewrightError } from '../errors/nodewrightError.ts';
+
 /**
  * What it takes to talk to one cluster. `kubeconfig.ts` and `inCluster.ts` make it from what a user has; `HttpKube`
  * and the credential sources read it.
@@ -48,15 +50,7 @@ export interface Impersonation {
   readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The configuration cannot be used as it is written. The message names the file and the field. */
-export class ClusterConfigError extends Error {
-  override readonly name = 'ClusterConfigError';
-  readonly file: string;
-  readonly field: string;
-
-  constructor(file: string, field: string, problem: string, options?: { readonly cause?: unknown }) {
-    super(`${file}: ${field === '' ? '' : `${field}: `}${problem}`, options);
-    this.file = file;
-    this.field = field;
-  }
+/** The configuration cannot be used as it is written. */
+export function clusterConfigError(file: string, field: string, problem: string, cause?: unknown): NodewrightError {
+  return new NodewrightError('InvalidClusterConfig', { file, field, problem }, cause === undefined ? {} : { cause });
 }

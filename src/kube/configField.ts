@@ -1,10 +1,12 @@
 /**
  * A value in a configuration file that remembers where it stands, so that every complaint names file and field.
- * In: parsed YAML. Out: typed values, or `ClusterConfigError`.
+ * Wrong values give an `InvalidClusterConfig` error.
  */
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
-import { ClusterConfigError } from './clusterConfig.ts';
+import type { NodewrightError } from '../errors/nodewrightError.ts';
+import { systemProblem } from '../errors/thrown.ts';
+import { clusterConfigError } from './clusterConfig.ts';
 
 export class Field {
   readonly file: string;
@@ -25,8 +27,8 @@ export class Field {
     return this.value;
   }
 
-  error(problem: string, cause?: unknown): ClusterConfigError {
-    return new ClusterConfigError(this.file, this.path, problem, { cause });
+  error(problem: string, cause?: unknown): NodewrightError {
+    return clusterConfigError(this.file, this.path, problem, cause);
   }
 
   at(key: string): Field {
@@ -89,7 +91,7 @@ export class Field {
     try {
       return await readFile(path, 'utf8');
     } catch (error) {
-      throw this.error(`cannot read ${path} (${(error as Error).message})`, error);
+      throw this.error(`cannot read ${path}: ${systemProblem(error)}`, error);
     }
   }
 

@@ -4,6 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../clock/clock.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { systemProblem } from '../errors/thrown.ts';
 import type { CredentialConfig, Secret } from './clusterConfig.ts';
 import type { Credentials, CredentialSource } from './credentialSource.ts';
 import { ExecCredentialSource } from './execPlugin.ts';
@@ -74,8 +76,13 @@ class FileCredentialSource implements CredentialSource {
   }
 }
 
-const reveal = async (secret: Secret): Promise<string> =>
-  'value' in secret ? secret.value : readFile(secret.file, 'utf8');
+async function reveal(secret: Secret): Promise<string> {
+  if ('value' in secret) return secret.value;
+  const { file } = secret;
+  return readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new NodewrightError('CredentialFileUnreadable', { file, problem: systemProblem(cause) }, { cause });
+  });
+}
 
 function sameCredentials(left: Credentials, right: Credentials): boolean {
   return (

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { VirtualClock } from '../clock/virtualClock.ts';
+import { describeThrown } from '../errors/thrown.ts';
 import type { ExecConfig } from './clusterConfig.ts';
 import { credentialSource } from './credentials.ts';
 import type { CredentialSource } from './credentialSource.ts';
@@ -111,7 +112,7 @@ describe('exec plug-ins', () => {
     const problemOf = async (answer: string, config: Partial<ExecConfig> = {}): Promise<string> => {
       const source = await plugin(answer, config);
       const error = await source.current().catch((caught: unknown) => caught);
-      return (error as Error).message.replaceAll(directory, '<dir>');
+      return describeThrown(error).replaceAll(directory, '<dir>');
     };
     expect([
       await problemOf(`console.log('hello');`),
@@ -125,16 +126,15 @@ describe('exec plug-ins', () => {
       await problemOf(`credential({ token: 'a' });`, { interactiveMode: 'Always' }),
     ]).toMatchInlineSnapshot(`
       [
-        "exec plug-in <dir>/login did not print JSON",
-        "exec plug-in <dir>/login printed kind "Secret", not ExecCredential",
-        "exec plug-in <dir>/login printed apiVersion "client.authentication.k8s.io/v1", but the kubeconfig says client.authentication.k8s.io/v1beta1",
-        "exec plug-in <dir>/login gave neither status.token nor a client certificate",
-        "exec plug-in <dir>/login gave only one of clientCertificateData and clientKeyData",
-        "exec plug-in <dir>/login gave an unreadable expirationTimestamp "soon"",
-        "exec plug-in <dir>/login exited with 1: bad password",
-        "exec plug-in no-such-plugin is not installed or not on PATH
-      Install it from example.com.",
-        "exec plug-in <dir>/login needs a terminal (interactiveMode: Always), and there is none",
+        "exec plug-in <dir>/login did not print JSON; run <dir>/login by hand and correct what it reports",
+        "exec plug-in <dir>/login printed kind "Secret", not ExecCredential; run <dir>/login by hand and correct what it reports",
+        "exec plug-in <dir>/login printed apiVersion "client.authentication.k8s.io/v1", but the kubeconfig says client.authentication.k8s.io/v1beta1; run <dir>/login by hand and correct what it reports",
+        "exec plug-in <dir>/login gave neither status.token nor a client certificate; run <dir>/login by hand and correct what it reports",
+        "exec plug-in <dir>/login gave only one of clientCertificateData and clientKeyData; run <dir>/login by hand and correct what it reports",
+        "exec plug-in <dir>/login gave an unreadable expirationTimestamp "soon"; run <dir>/login by hand and correct what it reports",
+        "exec plug-in <dir>/login exited with 1: bad password; run <dir>/login by hand and correct what it reports",
+        "exec plug-in no-such-plugin is not installed or not on PATH; Install it from example.com.",
+        "exec plug-in <dir>/login needs a terminal (interactiveMode: Always), and there is none; run <dir>/login by hand and correct what it reports",
       ]
     `);
   });

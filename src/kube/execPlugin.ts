@@ -4,6 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../clock/clock.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { systemCode } from '../errors/thrown.ts';
 import type { ExecConfig } from './clusterConfig.ts';
 import type { ClientCertificate, Credentials, CredentialSource } from './credentialSource.ts';
 
@@ -80,7 +82,7 @@ async function runPlugin(config: ExecConfig): Promise<string> {
   const terminal = process.stdin.isTTY === true;
   const interactive = terminal && config.interactiveMode !== 'Never';
   if (config.interactiveMode === 'Always' && !terminal) {
-    throw new Error(`exec plug-in ${config.command} needs a terminal (interactiveMode: Always), and there is none`);
+    throw pluginError(config, 'needs a terminal (interactiveMode: Always), and there is none');
   }
   const info = {
     apiVersion: config.apiVersion,
@@ -106,19 +108,23 @@ async function runPlugin(config: ExecConfig): Promise<string> {
       if (interactive) process.stderr.write(text);
     });
     child.on('error', (error) => {
-      const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-      const hint = missing && config.installHint !== undefined ? `\n${config.installHint}` : '';
-      const problem = missing ? 'is not installed or not on PATH' : error.message;
-      reject(new Error(`exec plug-in ${config.command} ${problem}${hint}`, { cause: error }));
+      const missing = systemCode(error) === 'ENOENT';
+      reject(pluginError(config, missing ? 'is not installed or not on PATH' : error.message, error));
     });
     child.on('close', (code, signal) => {
       if (code === 0) resolve(output);
       else {
         const end = signal === null ? `exited with ${code}` : `was ended by ${signal}`;
-        reject(new Error(`exec plug-in ${config.command} ${end}${complaint === '' ? '' : `: ${complaint.trim()}`}`));
+        reject(pluginError(config, `${end}${complaint === '' ? '' : `: ${complaint.trim()}`}`));
       }
     });
   });
+}
+
+function pluginError({ command, installHint }: ExecConfig, problem: string, cause?: unknown): NodewrightError {
+  const hint = systemCode(cause) === 'ENOENT' ? installHint : undefined;
+  const data = { command, problem, ...(hint !== undefined && { hint }) };
+  return new NodewrightError('CredentialPluginFailed', data, cause === undefined ? {} : { cause });
 }
 
 interface PluginAnswer {
@@ -139,8 +145,7 @@ interface ExecCredential {
 }
 
 function readExecCredential(config: ExecConfig, output: string): PluginAnswer {
-  const fault = (problem: string, cause?: unknown): Error =>
-    new Error(`exec plug-in ${config.command} ${problem}`, { cause });
+  const fault = (problem: string, cause?: unknown): Error => pluginError(config, problem, cause);
   let answer: ExecCredential;
   try {
     answer = JSON.parse(output) as ExecCredential;

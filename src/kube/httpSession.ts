@@ -3,6 +3,7 @@
  * decoded answer, or a `KubeError`. Order of things: rate limit, credentials, send (within the time limit), once more
  * with newer credentials after a 401, again after a wait when `retry.ts` allows it.
  */
+import { messageOf } from '../errors/thrown.ts';
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
@@ -230,7 +231,7 @@ export class HttpSession {
 
   private kubeError(error: unknown): KubeError {
     if (error instanceof KubeError) return error;
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = messageOf(error);
     const message = `${this.options.config.server}: ${problem}`;
     return new KubeError({ code: 0, reason: 'Unreachable', message }, { cause: error });
   }

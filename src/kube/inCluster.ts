@@ -5,7 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import { ClusterConfigError, type ClusterConfig } from './clusterConfig.ts';
+import { systemProblem } from '../errors/thrown.ts';
+import { clusterConfigError, type ClusterConfig } from './clusterConfig.ts';
 import { loadKubeconfig, type KubeconfigOptions } from './kubeconfig.ts';
 import { proxyFromEnvironment } from './proxyFromEnvironment.ts';
 
@@ -23,19 +24,13 @@ export async function inClusterConfig(options: InClusterOptions = {}): Promise<C
   const host = environment['KUBERNETES_SERVICE_HOST'];
   const port = environment['KUBERNETES_SERVICE_PORT'];
   if (!host || !port) {
-    throw new ClusterConfigError(
-      'environment',
-      'KUBERNETES_SERVICE_HOST',
-      'not set: this process does not run in a pod',
-    );
+    throw clusterConfigError('environment', 'KUBERNETES_SERVICE_HOST', 'not set: this process does not run in a pod');
   }
   const read = async (name: string): Promise<string> => {
     try {
       return await readFile(join(directory, name), 'utf8');
     } catch (error) {
-      throw new ClusterConfigError(join(directory, name), '', `cannot be read (${(error as Error).message})`, {
-        cause: error,
-      });
+      throw clusterConfigError(join(directory, name), '', `cannot be read: ${systemProblem(error)}`, error);
     }
   };
   await read('token');

@@ -1,12 +1,13 @@
 /**
- * Reads kubeconfig files. In: an explicit path, or `KUBECONFIG` and the home directory. Out: the `ClusterConfig` of one
- * context, or a `ClusterConfigError` that names the file and the field.
+ * Reads kubeconfig files. In: an explicit path, or `KUBECONFIG` and the home directory. Gives the `ClusterConfig` of one
+ * context, or an `InvalidClusterConfig` error that names the file and the field.
  */
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { parse } from 'yaml';
-import { ClusterConfigError, type ClusterConfig, type TlsConfig } from './clusterConfig.ts';
+import { systemCode, systemProblem } from '../errors/thrown.ts';
+import { clusterConfigError, type ClusterConfig, type TlsConfig } from './clusterConfig.ts';
 import { Field } from './configField.ts';
 import { proxyFromEnvironment } from './proxyFromEnvironment.ts';
 import { credentialsOf, impersonationOf } from './kubeconfigUser.ts';
@@ -27,12 +28,12 @@ export async function loadKubeconfig(options: KubeconfigOptions = {}): Promise<C
   const paths = kubeconfigPaths(options, environment);
   const files = await readAll(paths, options.path !== undefined);
   if (files.length === 0) {
-    throw new ClusterConfigError(paths.join(delimiter), '', 'no kubeconfig file there; set KUBECONFIG or pass a path');
+    throw clusterConfigError(paths.join(delimiter), '', 'no kubeconfig file there; set KUBECONFIG or pass a path');
   }
   const currentField = files.map((file) => file.at('current-context')).find((field) => field.present);
   const contextName = options.context ?? currentField?.optionalString();
   if (contextName === undefined) {
-    throw new ClusterConfigError(describe(files), 'current-context', 'not set, and no context was asked for');
+    throw clusterConfigError(describe(files), 'current-context', 'not set, and no context was asked for');
   }
   const mentionedAt = options.context === undefined ? currentField : undefined;
   const context = named(files, 'contexts', contextName, 'context', mentionedAt);
@@ -58,8 +59,8 @@ async function readAll(paths: readonly string[], required: boolean): Promise<Fie
     try {
       text = await readFile(path, 'utf8');
     } catch (error) {
-      if (!required && (error as NodeJS.ErrnoException).code === 'ENOENT') continue;
-      throw new ClusterConfigError(path, '', `cannot be read (${(error as Error).message})`, { cause: error });
+      if (!required && systemCode(error) === 'ENOENT') continue;
+      throw clusterConfigError(path, '', `cannot be read: ${systemProblem(error)}`, error);
     }
     files.push(new Field(path, '', parseYaml(path, text)).object());
   }
@@ -71,7 +72,7 @@ function parseYaml(path: string, text: string): unknown {
     return parse(text) ?? {};
   } catch (error) {
     const reason = (error as Error).message.split('\n', 1)[0] ?? '';
-    throw new ClusterConfigError(path, '', `not valid YAML: ${reason}`, { cause: error });
+    throw clusterConfigError(path, '', `not valid YAML: ${reason}`, error);
   }
 }
 
@@ -97,7 +98,7 @@ function named(
   );
   const choice = known.length === 0 ? 'none' : `only ${known.join(', ')}`;
   if (mentionedAt !== undefined) throw mentionedAt.error(`names "${name}", but ${list} has ${choice}`);
-  throw new ClusterConfigError(describe(files), list, `has no "${name}", ${choice}`);
+  throw clusterConfigError(describe(files), list, `has no "${name}", ${choice}`);
 }
 
 async function toConfig(

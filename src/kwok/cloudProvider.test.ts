@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LocalCluster } from '../../test/fixtures/engine/localCluster.ts';
 import { Kinds } from '../api/kinds.ts';
+import type { KwokNodeClass } from '../api/kinds/kwokNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Labels, Taints } from '../api/labels.ts';
@@ -20,12 +21,13 @@ const CLASS_REF = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'de
 let clock: VirtualClock;
 let local: LocalCluster;
 let cloud: KwokCloudProvider;
+let nodeClass: KwokNodeClass;
 
 beforeEach(async () => {
   clock = new VirtualClock(Date.UTC(2026, 0, 1));
   local = new LocalCluster({ clock, random: new SeededRandom(3), log: silentLog });
   await local.installCrds();
-  await local.kube.create(Kinds.KWOKNodeClass, { metadata: { name: 'default' } });
+  nodeClass = { metadata: { name: 'default' } };
   cloud = new KwokCloudProvider({ kube: local.kube, clock, log: silentLog, instanceTypes: defaultCatalogue() });
 });
 afterEach(() => local.close());
@@ -45,11 +47,13 @@ const POOL: NodePool = {
   metadata: { name: 'default' },
   spec: { template: { spec: { nodeClassRef: CLASS_REF, requirements: [], expireAfter: 'Never' } } } as never,
 };
+const launch = (wanted: NodeClaim, view?: TypeView): Promise<Instance> =>
+  cloud.create({ claim: wanted, nodeClass, ...(view && { view }) });
 const nodes = async () => (await local.kube.list(Kinds.Node)).items;
 
 describe('create', () => {
   it('makes a Node of the cheapest machine that is allowed and large enough', async () => {
-    const instance = await cloud.create(claim(['c-1x-amd64-linux', 'c-4x-amd64-linux', 'c-2x-amd64-linux']));
+    const instance = await launch(claim(['c-1x-amd64-linux', 'c-4x-amd64-linux', 'c-2x-amd64-linux']));
     const [node] = await nodes();
     expect(node?.spec).toMatchObject({ providerID: instance.providerID, taints: [Taints.unregistered] });
     expect(node?.metadata.name).toMatch(/^kwok-a-[0-9a-f]{8}$/);
@@ -71,7 +75,7 @@ describe('create', () => {
   });
 
   it('keeps to the zone and the capacity type that are asked for', async () => {
-    const instance = await cloud.create(
+    const instance = await launch(
       claim(
         ['c-2x-amd64-linux'],
         [
@@ -103,9 +107,9 @@ describe('create', () => {
     cloud = new KwokCloudProvider({ kube: local.kube, clock, log: silentLog, instanceTypes });
     const buy = (name: string): Promise<Instance> => {
       const { metadata, spec } = claim(['prepaid']);
-      return cloud.create({ metadata: { ...metadata, name, uid: `uid-${name}` }, spec });
+      return launch({ metadata: { ...metadata, name, uid: `uid-${name}` }, spec });
     };
-    const left = async (): Promise<unknown> => (await cloud.instanceTypes(POOL))[0]?.offerings[0];
+    const left = async (): Promise<unknown> => (await cloud.instanceTypes(POOL, nodeClass))[0]?.offerings[0];
     expect(await left()).toMatchObject({ reservationCapacity: 2, available: true });
     const outcomes = await Promise.allSettled([buy('a'), buy('b'), buy('c')]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
@@ -118,34 +122,33 @@ describe('create', () => {
   it('chooses among the types as overlays show them, and makes the machine as it is', async () => {
     const wanted = claim(['c-1x-amd64-linux', 'c-2x-amd64-linux']);
     wanted.spec.resources = { requests: { cpu: '500m', 'example.com/widget': '1' } };
-    await expect(cloud.create(wanted)).rejects.toThrow('nothing that');
+    await expect(launch(wanted)).rejects.toThrow(/resources excluded 16$/);
     const widget = parseResources({ 'example.com/widget': 1 });
     const view: TypeView = (types) =>
       types.map((type) =>
         type.name === 'c-2x-amd64-linux' ? { ...type, allocatable: { ...type.allocatable, ...widget } } : type,
       );
-    const instance = await cloud.create(wanted, undefined, view);
+    const instance = await launch(wanted, view);
     expect(instance.labels[Labels.instanceType]).toBe('c-2x-amd64-linux');
     expect(instance.allocatable).not.toHaveProperty('example.com/widget');
   });
 
   it('finds what an earlier attempt has made', async () => {
-    const first = await cloud.create(claim(['c-2x-amd64-linux']));
-    const second = await cloud.create(claim(['c-2x-amd64-linux']));
+    const first = await launch(claim(['c-2x-amd64-linux']));
+    const second = await launch(claim(['c-2x-amd64-linux']));
     expect(second.providerID).toBe(first.providerID);
     expect(await nodes()).toHaveLength(1);
   });
 
   it('lets the Node come late when its class says so, unless it is given up before', async () => {
-    const body = { spec: { nodeRegistrationDelay: '1m' } };
-    await local.kube.patch(Kinds.KWOKNodeClass, { name: 'default' }, { type: 'merge', body });
-    await cloud.create(claim(['c-2x-amd64-linux']));
+    nodeClass = { ...nodeClass, spec: { nodeRegistrationDelay: '1m' } };
+    await launch(claim(['c-2x-amd64-linux']));
     await clock.advance(59_000);
     expect(await nodes()).toEqual([]);
     await clock.advance(1_000);
     expect(await nodes()).toHaveLength(1);
     const other = { ...claim(['c-2x-amd64-linux']), metadata: { name: 'b', uid: 'uid-b' } };
-    await cloud.create(other);
+    await launch(other);
     await expect(cloud.delete(other)).rejects.toThrow(InstanceNotFoundError);
     await clock.advance(120_000);
     expect(await nodes()).toHaveLength(1);
@@ -161,7 +164,7 @@ describe('create', () => {
           : (Reflect.get(target, name) as unknown),
     });
     cloud = new KwokCloudProvider({ kube, clock, log: silentLog, instanceTypes: defaultCatalogue() });
-    const { providerID } = await cloud.create(refused);
+    const { providerID } = await launch(refused);
     expect(providerID).toMatch(/^kwok:/);
     await clock.advance(1_000);
     expect(await nodes()).toEqual([]);
@@ -171,32 +174,23 @@ describe('create', () => {
   });
 
   it('says what is wrong', async () => {
-    await expect(cloud.create(claim([]))).rejects.toThrow(InsufficientCapacityError);
-    await expect(cloud.create(claim(['no-such-type']))).rejects.toThrow(InsufficientCapacityError);
-    const missing = claim(['c-2x-amd64-linux']);
-    missing.spec.nodeClassRef = { ...CLASS_REF, name: 'missing' };
-    await expect(cloud.create(missing)).rejects.toThrow(InsufficientCapacityError);
+    await expect(launch(claim([]))).rejects.toThrow(InsufficientCapacityError);
+    await expect(launch(claim(['no-such-type']))).rejects.toThrow(InsufficientCapacityError);
     const condition = {
       type: 'Ready',
-      status: 'False',
+      status: 'False' as const,
       reason: 'No',
       message: 'not today',
       lastTransitionTime: '2026-01-01T00:00:00Z',
     };
-    const body = { status: { conditions: [condition] } };
-    await local.kube.patch(
-      Kinds.KWOKNodeClass,
-      { name: 'default' },
-      { type: 'merge', body },
-      { subresource: 'status' },
-    );
-    await expect(cloud.create(claim(['c-2x-amd64-linux']))).rejects.toThrow(NodeClassNotReadyError);
+    nodeClass = { ...nodeClass, status: { conditions: [condition] } };
+    await expect(launch(claim(['c-2x-amd64-linux']))).rejects.toThrow(NodeClassNotReadyError);
   });
 });
 
 it('gets, lists and deletes until nothing is left', async () => {
   await local.kube.create(Kinds.Node, { metadata: { name: 'foreign' }, spec: { providerID: 'azure://x' } });
-  const { providerID } = await cloud.create(claim(['c-2x-amd64-linux']));
+  const { providerID } = await launch(claim(['c-2x-amd64-linux']));
   expect((await cloud.get(providerID)).claimName).toBe('a');
   expect((await cloud.list()).map((instance) => instance.providerID)).toEqual([providerID]);
   await cloud.delete(claim(['c-2x-amd64-linux']));

@@ -9,17 +9,17 @@ import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Labels } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { CloudProvider, Instance, RepairPolicy, TypeView } from '../cloud/cloudProvider.ts';
+import type { CloudProvider, Instance, LaunchRequest, RepairPolicy } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
-import { Requirements } from '../constraints/requirements.ts';
+import { purchaseFor, type Purchase } from '../cloud/offeringChoice.ts';
 import { isAlreadyExists, isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import { Duration } from '../units/duration.ts';
-import { fits, formatResources, parseResources } from '../units/resources.ts';
+import { formatResources } from '../units/resources.ts';
 import { PROVIDER_PREFIX } from './kwokLabels.ts';
-import { instanceLabels, nodeName, nodeOf, type Purchase } from './nodeObject.ts';
+import { instanceLabels, nodeName, nodeOf } from './nodeObject.ts';
 import { Reservations } from './reservations.ts';
 
 export interface KwokCloudProviderOptions {
@@ -43,7 +43,6 @@ export class KwokCloudProvider implements CloudProvider {
   ];
   private readonly options: KwokCloudProviderOptions;
   private readonly reservations: Reservations;
-  private readonly classReads = new Map<string, Promise<KwokNodeClass>>();
   private lastPurchase: Promise<void> = Promise.resolve();
   /** Machines that are bought but have not joined, by the name of their Node. */
   private readonly booting = new Map<string, { readonly purchase: Purchase; readonly cancel: () => void }>();
@@ -53,12 +52,18 @@ export class KwokCloudProvider implements CloudProvider {
     this.reservations = new Reservations(options.instanceTypes);
   }
 
-  async create(claim: NodeClaim, signal?: AbortSignal, view: TypeView = (same) => same): Promise<Instance> {
-    const nodeClass = await this.nodeClassOf(claim);
+  async create(request: LaunchRequest<KwokNodeClass>, signal?: AbortSignal): Promise<Instance> {
+    const { claim, nodeClass } = request;
+    const ready = nodeClass.status?.conditions?.find(({ type }) => type === READY);
+    if (ready?.status === 'False') {
+      throw new NodeClassNotReadyError(`KWOKNodeClass ${nodeClass.metadata.name}`, ready.message ?? 'is not ready');
+    }
+    if (!namesInstanceTypes(claim))
+      throw new InsufficientCapacityError(`${claim.metadata.name} names no instance type`);
     const existing = await this.find(nodeName(claim), signal);
     if (existing) return instanceOf(existing);
     const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
-    const buy = (): Promise<Instance> => this.buy(claim, delay, view, signal);
+    const buy = (): Promise<Instance> => this.buy(request, delay, signal);
     // One after the other where there are reservations, so that two do not get the last of one.
     if (!this.reservations.any) return buy();
     const bought = this.lastPurchase.then(buy);
@@ -74,14 +79,13 @@ export class KwokCloudProvider implements CloudProvider {
     const name = claim.status?.providerID?.slice(PROVIDER_PREFIX.length) || nodeName(claim);
     this.booting.get(name)?.cancel();
     const node = await this.find(name, signal);
-    if (!node) throw new InstanceNotFoundError(`Node ${name} does not exist, or is going`);
+    if (!node) throw new InstanceNotFoundError(`Node ${name}`);
     await this.options.kube.delete(Kinds.Node, { name }, signal && { signal }).catch(rethrowUnlessMissing);
   }
 
   async get(providerID: string, signal?: AbortSignal): Promise<Instance> {
     const node = await this.find(providerID.slice(PROVIDER_PREFIX.length), signal);
-    if (!node || !providerID.startsWith(PROVIDER_PREFIX))
-      throw new InstanceNotFoundError(`${providerID} does not exist`);
+    if (!node || !providerID.startsWith(PROVIDER_PREFIX)) throw new InstanceNotFoundError(providerID);
     return instanceOf(node);
   }
 
@@ -101,7 +105,11 @@ export class KwokCloudProvider implements CloudProvider {
     return instances;
   }
 
-  async instanceTypes(_pool: NodePool, signal?: AbortSignal): Promise<readonly InstanceType[]> {
+  async instanceTypes(
+    _pool: NodePool,
+    _nodeClass: KwokNodeClass,
+    signal?: AbortSignal,
+  ): Promise<readonly InstanceType[]> {
     return this.forSale(signal);
   }
 
@@ -110,12 +118,12 @@ export class KwokCloudProvider implements CloudProvider {
   }
 
   private async buy(
-    claim: NodeClaim,
+    request: LaunchRequest<KwokNodeClass>,
     delay: number,
-    view: TypeView,
     signal: AbortSignal | undefined,
   ): Promise<Instance> {
-    const purchase = this.choose(claim, await this.forSale(signal), view);
+    const { claim } = request;
+    const purchase = purchaseFor(request, await this.forSale(signal));
     if (delay > 0 || !(await this.joinNow(claim, purchase))) this.joinLater(claim, purchase, delay || CREATE_RETRY);
     const { type } = purchase;
     return {
@@ -129,60 +137,12 @@ export class KwokCloudProvider implements CloudProvider {
     };
   }
 
-  private async nodeClassOf({ spec }: NodeClaim): Promise<KwokNodeClass> {
-    const { name } = spec.nodeClassRef;
-    let nodeClass: KwokNodeClass;
-    try {
-      nodeClass = await this.readClass(name);
-    } catch (error) {
-      if (isNotFound(error))
-        throw new InsufficientCapacityError(`KWOKNodeClass ${name} does not exist`, { cause: error });
-      throw error;
-    }
-    const ready = nodeClass.status?.conditions?.find(({ type }) => type === READY);
-    if (ready?.status === 'False') throw new NodeClassNotReadyError(ready.message);
-    return nodeClass;
-  }
-
-  /** Launches that begin together ask together. */
-  private readClass(name: string): Promise<KwokNodeClass> {
-    const asked = this.classReads.get(name);
-    if (asked) return asked;
-    const read = this.options.kube.get(Kinds.KWOKNodeClass, { name }).finally(() => this.classReads.delete(name));
-    this.classReads.set(name, read);
-    return read;
-  }
-
   /** The catalogue without what others have of its reservations; machines are counted only where there are any. */
   private async forSale(signal: AbortSignal | undefined): Promise<readonly InstanceType[]> {
     if (!this.reservations.any) return this.options.instanceTypes;
     const joined = (await this.list(signal)).map(({ labels }) => labels);
     const booting = [...this.booting.values()].map(({ purchase }) => instanceLabels(purchase));
     return this.reservations.left([...joined, ...booting]);
-  }
-
-  /** The cheapest of what the claim names; a claim must name instance types. */
-  private choose({ metadata, spec }: NodeClaim, types: readonly InstanceType[], view: TypeView): Purchase {
-    const wanted = Requirements.fromItems(spec.requirements);
-    const named = new Set(
-      spec.requirements.flatMap(({ key, operator, values = [] }) =>
-        key === Labels.instanceType && operator === 'In' ? values : [],
-      ),
-    );
-    if (named.size === 0) throw new InsufficientCapacityError(`${metadata.name} names no instance type`);
-    const requests = parseResources(spec.resources?.requests);
-    let best: Purchase | undefined;
-    for (const type of view(types)) {
-      if (!named.has(type.name) || !type.requirements.intersects(wanted) || !fits(requests, type.allocatable)) continue;
-      for (const offering of type.offerings) {
-        if (!offering.available || !offering.requirements.intersects(wanted)) continue;
-        if (best === undefined || offering.price < best.offering.price) best = { type, offering };
-      }
-    }
-    if (!best) throw new InsufficientCapacityError(`nothing that ${metadata.name} allows is for sale`);
-    // The machine is what it is: what an overlay promised a device plugin will bring.
-    const { name } = best.type;
-    return { type: types.find((each) => each.name === name) ?? best.type, offering: best.offering };
   }
 
   /** False when the API server does not want the Node: a machine that runs and cannot join, as happens in life. */
@@ -225,6 +185,13 @@ export class KwokCloudProvider implements CloudProvider {
       throw error;
     }
   }
+}
+
+/** As upstream: claims for kwok must list instance types. */
+function namesInstanceTypes({ spec }: NodeClaim): boolean {
+  return spec.requirements.some(
+    ({ key, operator, values = [] }) => key === Labels.instanceType && operator === 'In' && values.length > 0,
+  );
 }
 
 function instanceOf({ metadata, spec, status }: Node): Instance {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isNodewrightError } from '../errors/nodewrightError.ts';
 import { parseOptions, printableOptions, secretValues } from './parseOptions.ts';
 import { optionEntries } from './optionTable.ts';
-import { OptionsError } from './optionsError.ts';
 
 const SUBNET = '/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/network/subnets/nodes';
 
@@ -25,7 +25,8 @@ function problems(environment: Record<string, string | undefined>, flags: Record
   try {
     parse(environment, flags);
   } catch (error) {
-    if (error instanceof OptionsError) return error.problems.map(({ option, sentence }) => `${option}: ${sentence}`);
+    if (isNodewrightError(error, 'InvalidOptions'))
+      return error.data.problems.map(({ option, sentence }) => `${option}: ${sentence}`);
     throw error;
   }
   return [];

@@ -3,14 +3,14 @@
  * error that lists every mistake. A flag beats its variable; a malformed variable is refused, never replaced by the
  * default behind the user's back.
  */
+import type { OptionProblem } from '../errors/commandErrors.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import { azureOptions } from './azureOptions.ts';
 import { crossProblems } from './crossChecks.ts';
 import type { OptionDefinition, OptionSource } from './optionDefinition.ts';
 import { optionName } from './optionDefinition.ts';
 import type { OptionKey, Options } from './optionTable.ts';
 import { optionEntries, optionTable } from './optionTable.ts';
-import type { OptionProblem } from './optionsError.ts';
-import { OptionsError } from './optionsError.ts';
 
 export interface OptionInputs {
   /** By flag name without dashes; only flags that were given. */
@@ -60,7 +60,7 @@ export function parseOptions(inputs: OptionInputs): ParsedOptions {
   for (const { option, sentence } of crossProblems(values as Partial<Options>)) {
     problems.push({ option: optionName(optionTable[option]), sentence });
   }
-  if (problems.length > 0) throw new OptionsError(problems);
+  if (problems.length > 0) throw new NodewrightError('InvalidOptions', { problems });
   return { options: values as Options, warnings };
 }
 

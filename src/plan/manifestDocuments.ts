@@ -1,9 +1,6 @@
-/**
- * Text to objects that know where they were written. In: YAML or JSON with any number of documents and Lists. Out: one
- * entry for each object, and one line for each document that cannot be read; neither keeps the others from being read.
- */
-import { LineCounter, isNode, parseAllDocuments, type Document } from 'yaml';
+/** Manifests as text, turned into objects that know the line of each of their fields. */
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
+import { locator, parseYaml, YamlSyntaxError, type Locate } from './yamlDocument.ts';
 
 /** Where a mistake is and what it is: `web.yaml:12: …`. */
 export interface Mistake {
@@ -12,26 +9,60 @@ export interface Mistake {
   readonly message: string;
 }
 
-export class Manifest {
+/** One document of a file. Lines are counted from the start of the file. */
+class SourceDocument {
   readonly source: string;
+  private readonly text: string;
+  private readonly firstLine: number;
+  private located: Locate | undefined;
+  private lineStarts: readonly number[] | undefined;
+
+  constructor(source: string, text: string, firstLine: number) {
+    this.source = source;
+    this.text = text;
+    this.firstLine = firstLine;
+  }
+
+  lineAtOffset(offset: number): number {
+    this.lineStarts ??= lineStarts(this.text);
+    let low = 0;
+    let high = this.lineStarts.length;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((this.lineStarts[middle] ?? 0) <= offset) low = middle;
+      else high = middle;
+    }
+    return this.firstLine + low;
+  }
+
+  /** The line of a field, or undefined where there is none. */
+  lineOf(path: readonly (string | number)[]): number | undefined {
+    this.located ??= locator(this.text);
+    const offset = this.located(path);
+    return offset === undefined ? undefined : this.lineAtOffset(offset);
+  }
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+export class Manifest {
   readonly object: JsonObject;
-  private readonly document: Document;
-  private readonly lines: LineCounter;
-  /** Of the object inside its document: empty, or where it stands in a List. */
+  private readonly document: SourceDocument;
+  /** Of the object inside its document: empty, or its place in a List. */
   private readonly path: readonly (string | number)[];
 
-  constructor(
-    source: string,
-    object: JsonObject,
-    document: Document,
-    lines: LineCounter,
-    path: readonly (string | number)[],
-  ) {
-    this.source = source;
+  constructor(object: JsonObject, document: SourceDocument, path: readonly (string | number)[]) {
     this.object = object;
     this.document = document;
-    this.lines = lines;
     this.path = path;
+  }
+
+  get source(): string {
+    return this.document.source;
   }
 
   get apiVersion(): string {
@@ -69,20 +100,15 @@ export class Manifest {
   /** `field` as validation writes it: `spec.containers[0].resources.requests[cpu]`. */
   private lineOf(field: string): number {
     const steps = [...field.matchAll(/\[([^\]]*)\]|([^.[\]]+)/g)].map(([, key, name]) => key ?? name ?? '');
-    let path: (string | number)[] = [...this.path];
-    let line = this.lineAt(path);
+    let path: readonly (string | number)[] = this.path;
+    let line = this.document.lineOf(path) ?? 1;
     for (const step of steps) {
-      const known = [step, Number(step)].find((key) => this.document.hasIn([...path, key]));
-      if (known === undefined) break;
-      path = [...path, known];
-      line = this.lineAt(path) ?? line;
+      path = [...path, step];
+      const found = this.document.lineOf(path);
+      if (found === undefined) break;
+      line = found;
     }
-    return line ?? 1;
-  }
-
-  private lineAt(path: readonly (string | number)[]): number | undefined {
-    const node = path.length === 0 ? this.document.contents : this.document.getIn(path, true);
-    return isNode(node) && node.range ? this.lines.linePos(node.range[0]).line : undefined;
+    return line;
   }
 }
 
@@ -92,39 +118,60 @@ export interface ParsedManifests {
 }
 
 export function parseManifests(source: string, text: string): ParsedManifests {
-  const lines = new LineCounter();
   const manifests: Manifest[] = [];
   const mistakes: Mistake[] = [];
-  for (const document of parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })) {
-    if (!('contents' in document)) continue;
-    const [error] = document.errors;
+  for (const { document, value, error } of documentsOf(source, text)) {
     const add = (line: number, message: string): number => mistakes.push({ source, line, message });
     if (error !== undefined) {
-      add(lines.linePos(error.pos[0]).line, `this is not YAML: ${firstLine(error.message)}`);
-      continue;
-    }
-    if (document.contents === null) continue;
-    const line = lines.linePos(document.contents.range?.[0] ?? 0).line;
-    const object = toJson(document);
-    if (object instanceof Error) add(line, `this cannot be read: ${firstLine(object.message)}`);
-    else if (object === null) continue;
-    else if (!isJsonObject(object)) add(line, 'this is no Kubernetes object');
-    else {
-      for (const { path, item } of itemsOf(object)) {
-        if (isJsonObject(item)) manifests.push(new Manifest(source, item, document, lines, path));
-        else add(line, `${path.join('.')} is no Kubernetes object`);
+      add(document.lineAtOffset(error.offset), `not valid YAML: ${error.message}`);
+    } else if (isJsonObject(value)) {
+      for (const { path, item } of itemsOf(value)) {
+        if (isJsonObject(item)) manifests.push(new Manifest(item, document, path));
+        else add(document.lineOf(path) ?? 1, `${path.join('.')} is not a Kubernetes object`);
       }
+    } else if (value !== undefined && value !== null) {
+      add(document.lineOf([]) ?? 1, 'this is not a Kubernetes object');
     }
   }
   return { manifests, mistakes };
 }
 
-/** Aliases that multiply without end are refused by the parser. */
-function toJson(document: Document): unknown {
+interface ParsedDocument {
+  readonly document: SourceDocument;
+  readonly value?: unknown;
+  readonly error?: YamlSyntaxError;
+}
+
+const SEPARATOR = /^---(?=\s|$)/gm;
+
+/** A mistake in one document does not keep the others from being read, so each is parsed by itself. */
+function documentsOf(source: string, text: string): ParsedDocument[] {
+  const whole = text.startsWith('\uFEFF') ? text.slice(1) : text;
+  const json = parseJson(whole);
+  if (json !== undefined) return [{ document: new SourceDocument(source, whole, 1), value: json }];
+  const starts = [0, ...Array.from(whole.matchAll(SEPARATOR), ({ index }) => index).filter((index) => index > 0)];
+  let line = 1;
+  return starts.map((start, index) => {
+    const part = whole.slice(start, starts[index + 1]);
+    const document = new SourceDocument(source, part, line);
+    for (let at = part.indexOf('\n'); at >= 0; at = part.indexOf('\n', at + 1)) line += 1;
+    try {
+      return { document, value: parseYaml(part) };
+    } catch (error) {
+      if (error instanceof YamlSyntaxError) return { document, error };
+      throw error;
+    }
+  });
+}
+
+/** JSON is YAML, but reading it as JSON is many times faster. */
+function parseJson(text: string): unknown {
+  if (!/^\s*[{[]/.test(text)) return undefined;
   try {
-    return document.toJS();
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error));
+    return JSON.parse(text);
+  } catch {
+    // It may still be YAML in flow style, or several documents; that parser names what is wrong.
+    return undefined;
   }
 }
 
@@ -146,8 +193,4 @@ function itemsOf(
 
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
-}
-
-function firstLine(text: string): string {
-  return text.split('\n')[0] ?? '';
 }

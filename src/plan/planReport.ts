@@ -1,9 +1,8 @@
 /**
- * A solution as people and programs read it. In: the solver's answer. Out: the documented JSON: nodes with their pods
- * and what else would do, pods without a place with reasons, the price, and what no plan can beat.
+ * A solution as the documented JSON of `plan`: nodes with their pods and alternatives, unplaced pods with reasons, the
+ * price and the lower bound.
  */
-import type { Pod } from '../api/kinds.ts';
-import type { Alternative, GapPart, NewNode, Solution, UnplacedReason } from '../solver/problem.ts';
+import type { Alternative, GapPart, PlannedNode, Solution, UnplacedReason } from '../solver/problem.ts';
 
 export interface PlanReport {
   readonly nodes: readonly PlannedNodeReport[];
@@ -50,9 +49,9 @@ const SHOWN_OTHERS = 3;
 
 export function planReport(solution: Solution, solveMillis: number, explain: boolean): PlanReport {
   return {
-    nodes: solution.newNodes.map((node) => nodeReport(node, explain)),
+    nodes: solution.plannedNodes.map((node) => nodeReport(node, explain)),
     unschedulable: solution.unplaced.map(({ pod, reason }) => ({
-      pod: podName(pod),
+      pod,
       reasons: reasonLines(reason),
       smallestFix: (reason.kind === 'refused' ? reason.smallestChange?.description : undefined) ?? null,
     })),
@@ -64,23 +63,19 @@ export function planReport(solution: Solution, solveMillis: number, explain: boo
   };
 }
 
-function podName({ metadata }: Pod): string {
-  return `${metadata.namespace ?? 'default'}/${metadata.name}`;
-}
-
-function nodeReport(node: NewNode, explain: boolean): PlannedNodeReport {
+function nodeReport(node: PlannedNode, explain: boolean): PlannedNodeReport {
   const [chosen] = node.alternatives;
   if (chosen === undefined) throw new Error('A planned node has no machine.');
   const { boundBy, boundByResource, others } = node.choice;
   return {
-    nodePool: node.pool.metadata.name,
+    nodePool: node.pool,
     ...machine(chosen),
-    pods: node.pods.map(podName),
+    pods: node.pods,
     alternatives: otherMachines(node.alternatives),
     ...(explain
       ? {
           why: {
-            boundBy: boundBy === undefined ? null : podName(boundBy),
+            boundBy: boundBy ?? null,
             boundByResource: boundByResource ?? null,
             others: others
               .slice(0, SHOWN_OTHERS)
@@ -94,17 +89,19 @@ function nodeReport(node: NewNode, explain: boolean): PlannedNodeReport {
 /** One for each type and way to pay, in the solver's order, without the chosen one. */
 function otherMachines(alternatives: readonly Alternative[]): MachineReport[] {
   const seen = new Set<string>();
-  const distinct = alternatives.filter(({ instanceType, capacityType }) => {
-    const key = `${instanceType.name} ${capacityType}`;
-    const isNew = !seen.has(key);
+  const others: MachineReport[] = [];
+  for (const alternative of alternatives) {
+    const key = `${alternative.instanceType} ${alternative.capacityType}`;
+    if (seen.has(key)) continue;
     seen.add(key);
-    return isNew;
-  });
-  return distinct.slice(1, SHOWN_ALTERNATIVES + 1).map(machine);
+    if (seen.size > 1) others.push(machine(alternative));
+    if (others.length === SHOWN_ALTERNATIVES) break;
+  }
+  return others;
 }
 
 function machine({ instanceType, zone, capacityType, pricePerHour }: Alternative): MachineReport {
-  return { instanceType: instanceType.name, zone, capacityType, pricePerHour: dollars(pricePerHour) };
+  return { instanceType, zone, capacityType, pricePerHour: dollars(pricePerHour) };
 }
 
 function reasonLines(reason: UnplacedReason): string[] {

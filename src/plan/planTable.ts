@@ -1,4 +1,4 @@
-/** A plan for people, ready for a pull request. In: the report. Out: lines of text. */
+/** A plan as text for people, ready for a pull request. */
 import type { PlanReport, PlannedNodeReport, UnschedulableReport } from './planReport.ts';
 
 const HOURS_PER_MONTH = 730;
@@ -21,7 +21,7 @@ export function planTable(report: PlanReport, explain: boolean): string {
 function headline({ nodes, unschedulable, costPerHour, lowerBoundPerHour }: PlanReport): string {
   const pods = nodes.reduce((sum, node) => sum + node.pods.length, 0);
   if (nodes.length === 0) return unschedulable.length === 0 ? 'Nothing to place.' : 'No pod can be placed.';
-  const month = Math.round(costPerHour * HOURS_PER_MONTH).toLocaleString('en-US');
+  const month = grouped(Math.round(costPerHour * HOURS_PER_MONTH));
   const above = lowerBoundPerHour > 0 ? (costPerHour / lowerBoundPerHour - 1) * 100 : 0;
   const bound =
     lowerBoundPerHour > 0
@@ -127,5 +127,10 @@ function columns(head: readonly string[], rows: readonly (readonly string[])[], 
 }
 
 function count(amount: number, noun: string): string {
-  return `${amount.toLocaleString('en-US')} ${noun}${amount === 1 ? '' : 's'}`;
+  return `${grouped(amount)} ${noun}${amount === 1 ? '' : 's'}`;
+}
+
+/** 138,057. The locale functions of the runtime load their tables first, which takes longer than all the rest here. */
+function grouped(amount: number): string {
+  return String(amount).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -1,7 +1,4 @@
-/**
- * Everything that a plan is made of. In: texts with the names of their files. Out: pods, daemons, pools, classes and
- * namespaces; and one line for each thing that is wrong, which never keeps the rest from being read.
- */
+/** Reads manifests into what a plan is made of. What is wrong in one object never keeps the others from being read. */
 import type { Pod } from '../api/kinds.ts';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -16,6 +13,7 @@ import { validate } from '../api/schema/validate.ts';
 import { AUTOSCALER, Autoscalers } from './autoscalers.ts';
 import { isBuiltIn } from './builtInKinds.ts';
 import { parseManifests, type Manifest, type Mistake } from './manifestDocuments.ts';
+import { Owners } from './owners.ts';
 import { DAEMON_SET, isWorkload, readWorkload } from './workloads.ts';
 
 /** More pods than any cluster has; a slip of the finger in `replicas` must not fill the memory. */
@@ -29,6 +27,8 @@ export interface PlanInput {
   /** Labels by name. */
   readonly namespaces: ReadonlyMap<string, Readonly<Record<string, string>>>;
   readonly mistakes: readonly Mistake[];
+  /** What was left out, though nothing is wrong with it: kinds that a plan does not know. */
+  readonly warnings: readonly Mistake[];
   /** What was assumed that a reader should know. */
   readonly notes: readonly string[];
 }
@@ -42,8 +42,8 @@ export interface ManifestText {
 export function readManifests(texts: readonly ManifestText[]): PlanInput {
   const reader = new ManifestReader();
   const parsed = texts.map(({ source, text }) => parseManifests(source, text));
-  // How many pods a workload has may be said in another place than where it is.
-  for (const { manifests } of parsed) for (const manifest of manifests) reader.readAutoscaler(manifest);
+  // Autoscalers and owners may stand in any file, before or after what they concern.
+  for (const { manifests } of parsed) for (const manifest of manifests) reader.prepare(manifest);
   for (const { manifests, mistakes } of parsed) {
     reader.mistakes.push(...mistakes);
     for (const manifest of manifests) reader.read(manifest);
@@ -67,6 +67,8 @@ const BUILT_IN_PRIORITIES: readonly (readonly [string, number])[] = [
 
 class ManifestReader {
   readonly mistakes: Mistake[] = [];
+  private readonly warnings: Mistake[] = [];
+  private readonly owners = new Owners();
   private readonly pods: Pod[] = [];
   private readonly daemons: Pod[] = [];
   private readonly pools: NodePool[] = [];
@@ -81,7 +83,8 @@ class ManifestReader {
   /** By apiVersion and kind; filled when the first is asked for. */
   private readonly schemas = new Map<string, StructuralSchema>();
 
-  readAutoscaler(manifest: Manifest): void {
+  prepare(manifest: Manifest): void {
+    this.owners.add(manifest);
     if (groupKindOf(manifest) !== AUTOSCALER) return;
     this.autoscalerMistakes.set(manifest, this.autoscalers.read(manifest));
   }
@@ -89,7 +92,9 @@ class ManifestReader {
   read(manifest: Manifest): void {
     const groupKind = groupKindOf(manifest);
     const { kind, apiVersion, metadata } = manifest;
-    if (kind === '' || apiVersion === '') {
+    if (isKustomization(manifest)) {
+      this.warnings.push(manifest.mistake('', 'a kustomization is not built here; plan what `kustomize build` prints'));
+    } else if (kind === '' || apiVersion === '') {
       this.mistakes.push(manifest.mistake('', 'an object needs apiVersion and kind'));
     } else if (this.isRepeated(groupKind, manifest)) {
       const first = this.seen.get(this.keyOf(groupKind, manifest))?.mistake('', '');
@@ -104,12 +109,14 @@ class ManifestReader {
       this.namespaces.set(manifest.name ?? '', textMap(metadata['labels']));
     } else if (groupKind === 'scheduling.k8s.io/PriorityClass') this.readPriority(manifest);
     else if (!isBuiltIn(groupKind)) {
-      this.mistakes.push(manifest.mistake('kind', `${kind} (${apiVersion}) is not a kind that a plan can use`));
+      this.warnings.push(
+        manifest.mistake('kind', `${kind} (${apiVersion}) is not a kind that a plan knows; left out with its pods`),
+      );
     }
   }
 
   input(): PlanInput {
-    const { mistakes, pools, classes, namespaces } = this;
+    const { mistakes, warnings, pools, classes, namespaces } = this;
     const withPriority = (pod: Pod): Pod => {
       const name = pod.spec?.priorityClassName;
       const priority = pod.spec?.priority ?? (name === undefined ? this.defaultPriority : this.priorities.get(name));
@@ -127,7 +134,8 @@ class ManifestReader {
       classes,
       namespaces,
       mistakes,
-      notes: this.autoscalers.notes(),
+      warnings,
+      notes: [...this.owners.notes(), ...this.autoscalers.notes()],
     };
   }
 
@@ -138,7 +146,9 @@ class ManifestReader {
       return;
     }
     const { name, namespace, pod } = workload;
-    if (groupKind === DAEMON_SET) {
+    const place = this.owners.placeOf(manifest);
+    if (place === 'owner') return;
+    if (groupKind === DAEMON_SET || place === 'daemon') {
       this.daemons.push(pod(name));
       return;
     }
@@ -234,6 +244,12 @@ class ManifestReader {
   private keyOf(groupKind: string, { namespace = 'default', name = '' }: Manifest): string {
     return `${groupKind} ${namespace}/${name}`;
   }
+}
+
+/** A kustomization.yaml may leave out its own apiVersion and kind. */
+function isKustomization({ source, kind, apiVersion }: Manifest): boolean {
+  if (kind === 'Kustomization' && apiVersion.startsWith('kustomize.config.k8s.io/')) return true;
+  return kind === '' && /(^|\/)kustomization(\.ya?ml)?$/i.test(source);
 }
 
 function textMap(value: unknown): Readonly<Record<string, string>> {

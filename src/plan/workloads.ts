@@ -1,6 +1,6 @@
 /**
- * What a manifest would run. In: one object that brings pods. Out: its pods, named `<workload>-0`, `-1`, …, as the API
- * server would complete them, or what is wrong with it.
+ * The pods that a workload would run, named `<workload>-0`, `-1`, …, as the API server would complete them, or what is
+ * wrong with it.
  */
 import type { Pod } from '../api/kinds.ts';
 import { fieldErrorText } from '../api/schema/fieldError.ts';
@@ -64,7 +64,7 @@ export function readWorkload(groupKind: string, manifest: Manifest): Workload | 
   const wrong = (field: string, message: string): Mistake => manifest.mistake(field, `${manifest.title}: ${message}`);
   const { generateName } = metadata;
   const name = manifest.name ?? (typeof generateName === 'string' ? `${generateName}0` : '');
-  if (name === '') return [wrong('metadata', 'metadata.name: Required value')];
+  if (name === '' && metadata['name'] === undefined) return [wrong('metadata', 'metadata.name: Required value')];
   const errors = validate(workload.schema, object).filter(({ field }) => field !== '<nil>');
   if (errors.length > 0) return errors.map((error) => wrong(error.field, fieldErrorText(error)));
   const path = workload.template.join('.');

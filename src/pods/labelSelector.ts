@@ -1,3 +1,4 @@
+/** Matches label selectors against an object's labels. */
 import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
 
 export type Labels = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
- * How much of a node a pod takes, by the rules of kube-scheduler: init containers, sidecars, resizes under way,
- * pod-level resources, overhead, and one of `pods`.
+ * How much of a node a pod takes (or may take at most), by the rules of kube-scheduler: init containers, sidecars,
+ * resizes under way, pod-level resources, overhead, and one of `pods`.
  */
 import type { Container, ContainerStatus, Pod } from 'kubernetes-types/core/v1.js';
 import { Quantity } from '../units/quantity.ts';

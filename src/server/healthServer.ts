@@ -3,6 +3,7 @@
  * /readyz in the form that Kubernetes components use: "ok", or the checks that fail; `?verbose` lists all, `?exclude`
  * leaves some out, and each check has an address of its own below.
  */
+import { messageOf } from '../errors/thrown.ts';
 import type { HttpEndpoint } from './httpEndpoint.ts';
 import { answerText, refuseWrites, requestUrl, startHttpEndpoint } from './httpEndpoint.ts';
 
@@ -81,7 +82,7 @@ async function runCheck(check: HealthCheck, timeoutMilliseconds: number): Promis
     await Promise.race([Promise.resolve().then(() => check.check()), timeout]);
     return { name: check.name, failure: undefined };
   } catch (error) {
-    return { name: check.name, failure: error instanceof Error ? error.message : String(error) };
+    return { name: check.name, failure: messageOf(error) };
   } finally {
     clearTimeout(timer);
   }

@@ -5,6 +5,8 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { messageOf, systemCode } from '../errors/thrown.ts';
 
 export interface HttpEndpointOptions {
   /** What is served, for messages: "metrics". */
@@ -21,17 +23,6 @@ export interface HttpEndpoint {
   readonly port: number;
   /** Lets requests in flight finish for a moment, then closes. */
   stop(): Promise<void>;
-}
-
-export class ListenError extends Error {
-  readonly code = 'CannotListen';
-  readonly port: number;
-
-  constructor(message: string, port: number, cause: unknown) {
-    super(message, { cause });
-    this.name = 'ListenError';
-    this.port = port;
-  }
 }
 
 const CONNECTION_LIMIT = 256;
@@ -81,15 +72,15 @@ export function refuseWrites(request: IncomingMessage, response: ServerResponse)
 
 function answerFailure(response: ServerResponse, error: unknown): void {
   if (response.headersSent) response.destroy();
-  else answerText(response, 500, `${error instanceof Error ? error.message : String(error)}\n`);
+  else answerText(response, 500, `${messageOf(error)}\n`);
 }
 
-function listenError(options: HttpEndpointOptions, error: Error): ListenError {
-  const { purpose, port, setting } = options;
-  const reason = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  const sentences: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port ${port} for ${purpose} is already taken by another process; choose another with ${setting}`,
-    EACCES: `port ${port} for ${purpose} needs more rights than this process has; choose one above 1023 with ${setting}`,
-  };
-  return new ListenError(sentences[reason] ?? `cannot serve ${purpose} on port ${port}: ${error.message}`, port, error);
+const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there',
+  EACCES: 'this process may only use ports above 1023',
+};
+
+function listenError({ purpose, port, setting }: HttpEndpointOptions, cause: Error): NodewrightError {
+  const problem = LISTEN_PROBLEMS[systemCode(cause) ?? ''] ?? cause.message;
+  return new NodewrightError('PortUnavailable', { purpose, port, problem, setting }, { cause });
 }

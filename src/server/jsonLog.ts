@@ -2,6 +2,7 @@
  * The log of production: one JSON object per line, in the shape that Karpenter's users parse. In: messages and fields
  * through the `Log` port. Out: lines on the sink; failures of the sink itself go to a second one.
  */
+import { messageOf } from '../errors/thrown.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Log, LogFields } from '../kube/log.ts';
 import { plainFields } from './logFields.ts';
@@ -74,7 +75,7 @@ class JsonLog implements Log {
       sink.write(this.line(level, message, now, { ...this.fields, ...fields }));
     } catch (error) {
       // A log that throws would take the work down with it.
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       failureSink.write(`${new Date(now).toISOString()} a log line was lost: ${reason}`);
     }
   }

@@ -3,24 +3,13 @@
  * whole lines to all of them, synchronously, so that nothing queues up and nothing is lost when the process dies.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { systemProblem } from '../errors/thrown.ts';
 
 export interface LogSink {
   /** `line` has no newline at its end. */
   write(line: string): void;
   close(): void;
-}
-
-export class LogPathError extends Error {
-  readonly code = 'LogPathUnusable';
-  readonly path: string;
-
-  constructor(path: string, cause: unknown) {
-    super(`the log cannot be written to "${path}": ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
-    this.name = 'LogPathError';
-    this.path = path;
-  }
 }
 
 export function openLogSink(paths: readonly string[]): LogSink {
@@ -46,7 +35,7 @@ function openOne(path: string): LogSink {
   try {
     descriptor = openSync(path, 'a');
   } catch (error) {
-    throw new LogPathError(path, error);
+    throw new NodewrightError('LogPathUnusable', { path, problem: systemProblem(error) }, { cause: error });
   }
   return { write: (line) => void writeSync(descriptor, `${line}\n`), close: () => closeSync(descriptor) };
 }

@@ -2,7 +2,6 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { startHealthServer } from './healthServer.ts';
 import type { HealthServerOptions } from './healthServer.ts';
 import type { HttpEndpoint } from './httpEndpoint.ts';
-import { ListenError } from './httpEndpoint.ts';
 import { PrometheusMetrics } from './metrics.ts';
 import { startMetricsServer } from './metricsServer.ts';
 
@@ -89,10 +88,11 @@ describe('metrics server', () => {
       metrics: new PrometheusMetrics({ build: { version: '0' } }),
       enableProfiling: false,
     });
-    await expect(second).rejects.toThrow(ListenError);
-    await expect(second).rejects.toThrow(
-      `port ${port} for metrics is already taken by another process; choose another with --metrics-port or METRICS_PORT`,
-    );
+    await expect(second).rejects.toMatchObject({
+      code: 'PortUnavailable',
+      message: `port ${port} for metrics: another process listens there`,
+      remedy: 'choose another with --metrics-port or METRICS_PORT',
+    });
   });
 
   it('gives its port back when it stops', async () => {

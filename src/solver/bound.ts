@@ -1,16 +1,18 @@
 /**
- * What nobody can beat. In: the pods on new machines; out: a price that every plan for them pays at least, and where
- * the rest of the money goes. Weak duality of the covering LP, per set of pods that share no type with the others.
+ * A lower bound on the price of every plan for the pods on new nodes, and what the gap to it is made of. Weak duality of
+ * the covering LP, per set of pods that share no instance type with the others.
  */
-import type { PlannedNode } from './placement/plannedNode.ts';
+import type { OpenNode } from './placement/openNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
-import type { Question, Variant } from './model/question.ts';
-import type { Atom } from './packing/atom.ts';
-import { covering, Demand, type PackingOptions } from './packing/demand.ts';
-import { HostRules } from './packing/hostRules.ts';
-import { shadowPrices } from './packing/coveringDuals.ts';
-import { MAX_PATTERN_ATOMS, patternPlan } from './packing/patterns.ts';
+import type { CompiledDemand, Variant } from './model/compiledDemand.ts';
+import { coveringDuals } from './packing/coveringDuals.ts';
+import { coveringOf, demandOf } from './packing/demand.ts';
+import { hostRules } from './packing/hostRules.ts';
+import type { Item } from './packing/item.ts';
+import { MAX_PATTERN_ITEMS, patternPlan } from './packing/patterns.ts';
+import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
 import type { GapPart, LowerBound } from './problem.ts';
+import { floatAt, intAt, itemAt, Rows } from './rows.ts';
 
 const RELAXATION =
   'Fractional covering of cpu, memory, pod slots and other resources per pool and per set of pods that share instance ' +
@@ -26,34 +28,31 @@ const FREE: PackingOptions = {
 /** So near that a better bound would tell nothing new. */
 const GOOD_ENOUGH = 1.002;
 
-export function lowerBound(question: Question, fit: PoolFit, planned: readonly PlannedNode[]): LowerBound {
+export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: readonly OpenNode[]): LowerBound {
   let bound = 0;
   let unused = 0;
   let dearer = 0;
   let price = 0;
-  for (const pool of question.model.pools) {
+  for (const pool of compiled.model.pools) {
     const nodes = planned.filter((node) => node.pool === pool);
     let spent = 0;
     for (const node of nodes) spent += node.price;
     price += spent;
-    // Reserved machines are almost free; where there are some nothing is claimed.
+    // Reserved capacity is almost free; where there is some nothing is claimed.
     if (nodes.length === 0 || pool.reservations.length > 0) continue;
-    const atoms = atomsOf(nodes, fit, pool.index);
-    const parts = components(atoms, question, pool.types.length);
-    const fractional = parts.map((part) => fractionalBound(question, pool.index, part));
+    const items = itemsOf(nodes, fit, pool.index);
+    const parts = components(items, compiled, pool.types.length);
+    const fractional = parts.map((part) => fractionalBound(compiled, pool.index, part));
     const near = spent <= GOOD_ENOUGH * fractional.reduce((sum, each) => sum + each.bound, 0);
     parts.forEach((part, at) => {
-      const whole = near ? 0 : patternBound(question, pool.index, part);
-      bound += Math.max(fractional[at]!.bound, whole);
+      const whole = near ? 0 : patternBound(compiled, pool.index, part);
+      bound += Math.max(itemAt(fractional, at).bound, whole);
     });
-    const { duals } = parts.length === 1 ? fractional[0]! : fractionalBound(question, pool.index, atoms);
+    const { duals } = parts.length === 1 ? itemAt(fractional, 0) : fractionalBound(compiled, pool.index, items);
+    const room = new Rows(compiled.model.table.size, pool.room);
     for (const node of nodes) {
-      let capacity = 0;
-      let used = 0;
-      for (let column = 0; column < node.used.length; column++) {
-        capacity += duals[column]! * pool.room[node.type * node.used.length + column]!;
-        used += duals[column]! * node.used[column]!;
-      }
+      const capacity = room.valueOf(node.type, duals);
+      const used = node.used.reduce((sum, amount, column) => sum + floatAt(duals, column) * amount, 0);
       unused += capacity - used;
       dearer += node.price - capacity;
     }
@@ -61,7 +60,7 @@ export function lowerBound(question: Question, fit: PoolFit, planned: readonly P
   return { pricePerHour: bound, relaxation: RELAXATION, gap: gapOf(price - bound, { unused, dearer }) };
 }
 
-/** Shadow prices tell parts of the way from the fractional bound; a stronger bound has gone some of that way itself. */
+/** Dual prices explain the gap to the fractional bound; a stronger bound has closed part of that gap itself. */
 function gapOf(gap: number, { unused, dearer }: { unused: number; dearer: number }): GapPart[] {
   const constraints = Math.max(0, gap - unused - dearer);
   const dearerTypes = Math.min(dearer, Math.max(0, gap - constraints));
@@ -73,74 +72,74 @@ function gapOf(gap: number, { unused, dearer }: { unused: number; dearer: number
   return parts.filter(({ pricePerHour }) => pricePerHour > 1e-9);
 }
 
-/** Atoms in the state that they would start in: where our plan put them is not what everyone must do. */
-function atomsOf(nodes: readonly PlannedNode[], fit: PoolFit, pool: number): Atom[] {
-  const atoms = new Map<Variant, Atom>();
+/** Items in the widest state of their pods: another plan need not choose the domains that this one chose. */
+function itemsOf(nodes: readonly OpenNode[], fit: PoolFit, pool: number): Item[] {
+  const items = new Map<Variant, Item>();
   for (const { entries } of nodes) {
     for (const { podClass, variant, pods } of entries) {
-      const known = atoms.get(variant);
+      const known = items.get(variant);
       if (known !== undefined) {
         known.count += pods.length;
         continue;
       }
       const state = fit.widest(podClass, variant, pool);
-      atoms.set(variant, { podClass, variant, state, count: pods.length });
+      items.set(variant, { podClass, variant, state, count: pods.length });
     }
   }
-  return [...atoms.values()];
+  return [...items.values()];
 }
 
-/** Sets of atoms such that no two sets have a type in common. */
-function components(atoms: readonly Atom[], question: Question, types: number): Atom[][] {
-  const { states } = question.model;
-  const byState = new Map<number, Atom[]>();
-  for (const atom of atoms) {
-    const known = byState.get(atom.state);
-    if (known === undefined) byState.set(atom.state, [atom]);
-    else known.push(atom);
+/** Sets of items such that no two sets have an instance type in common. */
+function components(items: readonly Item[], compiled: CompiledDemand, types: number): Item[][] {
+  const { states } = compiled.model;
+  const byState = new Map<number, Item[]>();
+  for (const item of items) {
+    const known = byState.get(item.state);
+    if (known === undefined) byState.set(item.state, [item]);
+    else known.push(item);
   }
-  if (byState.size === 1) return [[...atoms]];
+  if (byState.size === 1) return [[...items]];
   const owner = new Int32Array(types).fill(-1);
   const parent: number[] = [];
-  const root = (at: number): number => (parent[at] === at ? at : (parent[at] = root(parent[at]!)));
+  const root = (at: number): number => (parent[at] === at ? at : (parent[at] = root(itemAt(parent, at))));
   for (const state of byState.keys()) {
     const group = parent.push(parent.length) - 1;
     for (const { type } of states.at(state).offerings) {
-      const other = owner[type]!;
+      const other = intAt(owner, type);
       if (other < 0) owner[type] = group;
       else parent[root(other)] = root(group);
     }
   }
-  const parts = new Map<number, Atom[]>();
+  const parts = new Map<number, Item[]>();
   [...byState.values()].forEach((members, group) => {
     const known = parts.get(root(group));
     if (known === undefined) parts.set(root(group), members);
-    else for (const atom of members) known.push(atom);
+    else for (const item of members) known.push(item);
   });
   return [...parts.values()];
 }
 
 function fractionalBound(
-  question: Question,
+  compiled: CompiledDemand,
   pool: number,
-  atoms: readonly Atom[],
+  items: readonly Item[],
 ): { bound: number; duals: Float64Array } {
-  const { states, table, pools } = question.model;
-  const nodes = Math.ceil(new HostRules(atoms).nodesForced - 1e-9);
-  const { bound, duals } = shadowPrices(covering(pools[pool]!, states, atoms, table.size, nodes, 0));
-  const holder = new Demand(pools[pool]!, states, [], table.size, FREE);
+  const { states, table, pools } = compiled.model;
+  const nodes = Math.ceil(hostRules(items).nodesForced - 1e-9);
+  const choice = new TypeChoice(itemAt(pools, pool), states, table.size, FREE);
+  const { bound, duals } = coveringDuals(coveringOf(choice.room, states, items, nodes, 0));
   let dearest = 0;
-  for (const { podClass, state } of atoms) {
-    const type = holder.cheapestHolding(state, podClass.row, [], undefined);
-    if (type >= 0) dearest = Math.max(dearest, states.at(state).price[type]!);
+  for (const { podClass, state } of items) {
+    const type = choice.cheapestHolding(state, podClass.row, [], undefined);
+    if (type >= 0) dearest = Math.max(dearest, floatAt(states.at(state).price, type));
   }
-  // At least the machine for the most demanding pod must be bought.
+  // At least the node for the most demanding pod must be bought.
   return { bound: Math.max(bound, dearest), duals };
 }
 
 /** Few kinds of pods allow a better bound. */
-function patternBound(question: Question, pool: number, atoms: readonly Atom[]): number {
-  if (atoms.length > MAX_PATTERN_ATOMS) return 0;
-  const { states, table, pools } = question.model;
-  return patternPlan(new Demand(pools[pool]!, states, atoms, table.size, FREE))?.bound ?? 0;
+function patternBound(compiled: CompiledDemand, pool: number, items: readonly Item[]): number {
+  if (items.length > MAX_PATTERN_ITEMS) return 0;
+  const { states, table, pools } = compiled.model;
+  return patternPlan(demandOf(itemAt(pools, pool), states, items, table.size, FREE))?.bound ?? 0;
 }

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Labels } from '../api/labels.ts';
-import { shadowPrices } from './packing/coveringDuals.ts';
+import { coveringDuals } from './packing/coveringDuals.ts';
 import type { Pod } from '../api/kinds.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { parseResources } from '../units/resources.ts';
 import type { Problem } from './problem.ts';
+import { Rows } from './rows.ts';
 import {
   firstFitReference,
   type PlainLimits,
@@ -29,7 +30,7 @@ const workload = fc.record({
   isSpread: fc.boolean(),
   isApart: fc.constantFrom(false, false, true),
 });
-const standing = fc.record({
+const running = fc.record({
   zone: fc.constantFrom(...ZONES),
   millicores: fc.integer({ min: 0, max: 8000 }),
   mebibytes: fc.integer({ min: 0, max: 16 * 1024 }),
@@ -81,7 +82,7 @@ describe('cost', () => {
       fc.property(
         fc.array(workload, { minLength: 1, maxLength: 12 }),
         fc.array(machine, { minLength: 1, maxLength: 8 }),
-        fc.array(standing, { maxLength: 4 }),
+        fc.array(running, { maxLength: 4 }),
         limits,
         fc.constantFrom(0, 30),
         (workloads, machines, nodes, limit, searchRounds) => {
@@ -126,7 +127,7 @@ describe('cost', () => {
   });
 });
 
-describe('shadowPrices', () => {
+describe('coveringDuals', () => {
   it('never values a type above its price, and buys enough of everything', () => {
     const amounts = fc.integer({ min: 0, max: 1000 });
     fc.assert(
@@ -136,7 +137,11 @@ describe('shadowPrices', () => {
         (types, need) => {
           const supply = Float64Array.from(types.flatMap(([first, second]) => [first, second]));
           const price = Float64Array.from(types, ([, , each]) => each);
-          const { duals, bound, purchase } = shadowPrices({ demand: Float64Array.from(need), supply, price });
+          const { duals, bound, purchase } = coveringDuals({
+            demand: Float64Array.from(need),
+            supply: new Rows(2, supply),
+            price,
+          });
           types.forEach(([first, second, each]) => {
             expect(first * duals[0]! + second * duals[1]!).toBeLessThanOrEqual(each * (1 + 1e-12));
           });

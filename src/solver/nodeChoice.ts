@@ -1,14 +1,15 @@
 /** Why a planned machine is of its type. In: the node; out: the pod that bound its size, and the next types. */
+import { podKey } from '../pods/podKey.ts';
 import { readableAmount } from './amount.ts';
-import type { Question } from './model/question.ts';
-import type { Demand } from './packing/demand.ts';
-import type { PlannedNode } from './placement/plannedNode.ts';
+import type { CompiledDemand } from './model/compiledDemand.ts';
+import type { TypeChoice } from './packing/typeChoice.ts';
+import type { OpenNode } from './placement/openNode.ts';
 import type { NodeChoice, RejectedType } from './problem.ts';
 
 const NEXT_TYPES = 3;
 
-export function explainChoice(node: PlannedNode, question: Question, demand: Demand): NodeChoice {
-  const { states, table } = question.model;
+export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: TypeChoice): NodeChoice {
+  const { states, table } = compiled.model;
   const { price, types } = states.at(node.state);
   const lacking = (type: number): { column: number; missing: number } | undefined => {
     const room = node.pool.room.subarray(type * table.size, (type + 1) * table.size);
@@ -64,8 +65,9 @@ export function explainChoice(node: PlannedNode, question: Question, demand: Dem
   };
 }
 
-function largestIn(node: PlannedNode, column: number): NodeChoice['boundBy'] {
+function largestIn(node: OpenNode, column: number): NodeChoice['boundBy'] {
   let best = node.entries[0];
   for (const entry of node.entries) if (entry.podClass.row[column]! > best!.podClass.row[column]!) best = entry;
-  return best?.pods[0];
+  const pod = best?.pods[0];
+  return pod && podKey(pod);
 }

@@ -34,9 +34,11 @@ describe('pods that look for their own kind', () => {
       const options: SolveOptions = { maxPodsSharePerNode: 0.5 };
       const solution = solve(problem(keys), options);
       expect(complaints(problem(keys), solution)).toEqual([]);
-      const homes = solution.newNodes.filter(({ pods }) => pods.some((pod) => pod.metadata.name.startsWith('w0')));
+      const homes = solution.plannedNodes.filter(({ pods }) => pods.some((pod) => pod.startsWith('default/w0')));
       expect(homes.flatMap(({ pods }) => pods)).toHaveLength(4);
-      expect(new Set(homes.map(({ requirements }) => requirements.get(Labels.zone).toString()))).toHaveLength(1);
+      expect(
+        new Set(homes.map(({ requirements }) => JSON.stringify(requirements.filter(({ key }) => key === Labels.zone)))),
+      ).toHaveLength(1);
     },
   );
 
@@ -103,7 +105,7 @@ describe('pods that are counted', () => {
     const asked = problem({ nodeSelector: { [Labels.capacityType]: 'reserved' } });
     const solution = solve(asked);
     expect(complaints(asked, solution)).toEqual([]);
-    expect(solution.newNodes).toHaveLength(1);
+    expect(solution.plannedNodes).toHaveLength(1);
     expect(new Set(solution.unplaced.map(({ reason }) => reason.kind))).toEqual(new Set(['reservation']));
   });
 });

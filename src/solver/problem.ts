@@ -1,11 +1,14 @@
-/** What the solver is asked and what it answers. Plain values; order of pods, nodes and types does not matter. */
+/**
+ * What the solver is asked and what it answers. The order of pods, nodes and types in the question does not matter. The
+ * answer is plain data: it holds no model and no object of the cluster, can be written as JSON, kept and read back.
+ */
 import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
 import type { TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import type { Taint } from '../api/kinds/nodeTemplate.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
-import type { Requirements } from '../constraints/requirements.ts';
+import type { RequirementItem } from '../constraints/requirement.ts';
 import type { NamespaceLabels } from '../constraints/topology.ts';
 import type { PodVolumes } from '../constraints/volumes.ts';
 import type { Resources } from '../units/resources.ts';
@@ -80,12 +83,15 @@ export interface SolveOptions {
   readonly suggestChanges?: boolean;
 }
 
-/** What the solver answers: every pod of the problem is in exactly one of the three lists. */
+/**
+ * What the solver answers: every pod of the problem is in exactly one of the three lists. Pods go by their `podKey`,
+ * pools, nodes and instance types by their names.
+ */
 export interface Solution {
-  readonly onExisting: readonly { readonly node: string; readonly pods: readonly Pod[] }[];
-  readonly newNodes: readonly NewNode[];
-  readonly unplaced: readonly { readonly pod: Pod; readonly reason: UnplacedReason }[];
-  /** Of the new nodes, at the first choice of each. */
+  readonly onExisting: readonly { readonly node: string; readonly pods: readonly string[] }[];
+  readonly plannedNodes: readonly PlannedNode[];
+  readonly unplaced: readonly { readonly pod: string; readonly reason: UnplacedReason }[];
+  /** Of the planned nodes, at the first alternative of each. */
   readonly pricePerHour: number;
   readonly lowerBound: LowerBound;
   /** Rounds of improvement that were made. */
@@ -106,14 +112,18 @@ export interface GapPart {
   readonly pricePerHour: number;
 }
 
-export interface NewNode {
-  readonly pool: NodePool;
-  /** The pool's requirements narrowed by those of the pods. */
-  readonly requirements: Requirements;
-  readonly pods: readonly Pod[];
-  /** Of the pods and of the daemons that come with any of the alternatives. */
-  readonly requests: Resources;
-  /** Machines that hold the pods, cheapest first; never empty. */
+/** A node to be created for pods that fit on no existing one. */
+export interface PlannedNode {
+  readonly pool: string;
+  /** The pool's requirements narrowed by those of the pods, in order of their keys. */
+  readonly requirements: readonly RequirementItem[];
+  readonly pods: readonly string[];
+  /** Quantity text by resource: the sum of the pods and of the daemons that come with every alternative. */
+  readonly requests: Readonly<Record<string, string>>;
+  /**
+   * What holds the pods, cheapest first; never empty, and of at most 600 instance types. Planned nodes that the same
+   * types hold share one list.
+   */
   readonly alternatives: readonly Alternative[];
   /** Fewer different values than the pool's `minValues` asks for were left, and the policy allows that. */
   readonly minValuesRelaxed: boolean;
@@ -122,15 +132,15 @@ export interface NewNode {
 }
 
 export interface Alternative {
-  readonly instanceType: InstanceType;
+  readonly instanceType: string;
   readonly zone: string;
   readonly capacityType: string;
   readonly pricePerHour: number;
 }
 
 export interface NodeChoice {
-  /** The pod without which a cheaper machine would do; undefined when there is no cheaper one. */
-  readonly boundBy: Pod | undefined;
+  /** The pod (`podKey`) without which a cheaper machine would do; undefined when there is no cheaper one. */
+  readonly boundBy: string | undefined;
   /** The resource that keeps the next cheaper machine from holding the pods. */
   readonly boundByResource: string | undefined;
   readonly others: readonly RejectedType[];

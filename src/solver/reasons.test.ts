@@ -88,11 +88,11 @@ describe('reasons', () => {
   });
 
   it('says why a node has its type: what bound it, what came close, what costs more', () => {
-    const { newNodes } = solve(problem({ pods: [testPod('big', '1', '10Gi'), testPod('tiny', '100m', '100Mi')] }));
-    expect(newNodes).toHaveLength(1);
-    expect(newNodes[0]?.choice.boundBy?.metadata.name).toBe('big');
-    expect(newNodes[0]?.choice.boundByResource).toBe('memory');
-    expect(newNodes[0]?.choice.others[0]).toMatchObject({ instanceType: 'small', because: 'fit' });
+    const { plannedNodes } = solve(problem({ pods: [testPod('big', '1', '10Gi'), testPod('tiny', '100m', '100Mi')] }));
+    expect(plannedNodes).toHaveLength(1);
+    expect(plannedNodes[0]?.choice.boundBy).toBe('default/big');
+    expect(plannedNodes[0]?.choice.boundByResource).toBe('memory');
+    expect(plannedNodes[0]?.choice.others[0]).toMatchObject({ instanceType: 'small', because: 'fit' });
   });
 
   it('gives all of a group a place, or none of it', () => {
@@ -105,7 +105,7 @@ describe('reasons', () => {
         pools: [{ pool: limited, instanceTypes: types, used: {} }],
       }),
     );
-    expect(solution.newNodes.flatMap(({ pods }) => pods.map(({ metadata }) => metadata.name))).toEqual(['single']);
+    expect(solution.plannedNodes.flatMap(({ pods }) => pods)).toEqual(['default/single']);
     expect(solution.unplaced.map(({ reason }) => reason.kind)).toEqual(['group', 'group']);
   });
 
@@ -117,6 +117,6 @@ describe('reasons', () => {
         pools: [{ pool: limited, instanceTypes: types, used: {} }],
       }),
     );
-    expect(solution.unplaced.map(({ pod }) => pod.metadata.name)).toEqual(['a']);
+    expect(solution.unplaced.map(({ pod }) => pod)).toEqual(['default/a']);
   });
 });

@@ -5,10 +5,10 @@
 import { describeIncompatibility, type Requirements } from '../constraints/requirements.ts';
 import { formatTaint, untoleratedTaints } from '../pods/taints.ts';
 import { readableAmount } from './amount.ts';
-import type { Attempt } from './attempt.ts';
+import { holderOf, type PodPlan } from './planOnce.ts';
 import { isPreferred } from './model/existingNodes.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
-import type { PodClass } from './model/question.ts';
+import type { PodClass } from './model/compiledDemand.ts';
 import type { PoolRefusal, RefusalStage, UnplacedReason } from './problem.ts';
 
 const known = new WeakMap<PodClass, UnplacedReason>();
@@ -21,9 +21,9 @@ interface Ground {
   readonly state: number;
   readonly sold: ReadonlySet<number>;
 }
-const grounds = new WeakMap<Attempt, Map<string, Ground>>();
+const grounds = new WeakMap<PodPlan, Map<string, Ground>>();
 
-function groundOf(attempt: Attempt, pool: CompiledPool, strict: Requirements): Ground {
+function groundOf(attempt: PodPlan, pool: CompiledPool, strict: Requirements): Ground {
   const { states } = attempt.model;
   const id = states.requirementId(strict);
   const byName = grounds.get(attempt) ?? new Map<string, Ground>();
@@ -37,7 +37,7 @@ function groundOf(attempt: Attempt, pool: CompiledPool, strict: Requirements): G
     conflicts.length > 0
       ? []
       : [...pool.types.keys()].filter((type) => pool.types[type]!.requirements.intersects(requirements));
-  const state = states.narrow(attempt.question.bases[pool.index]!, id);
+  const state = states.narrow(attempt.compiled.bases[pool.index]!, id);
   const sold = new Set(state < 0 ? [] : states.at(state).offerings.map(({ type }) => type));
   const ground = {
     conflicts: conflicts.map(describeIncompatibility).join('; '),
@@ -50,7 +50,7 @@ function groundOf(attempt: Attempt, pool: CompiledPool, strict: Requirements): G
   return ground;
 }
 
-export function refusalReason(attempt: Attempt, podClass: PodClass): UnplacedReason {
+export function refusalReason(attempt: PodPlan, podClass: PodClass): UnplacedReason {
   const remembered = known.get(podClass);
   if (remembered !== undefined) return remembered;
   const { unsupported } = podClass.shape;
@@ -66,7 +66,7 @@ export function refusalReason(attempt: Attempt, podClass: PodClass): UnplacedRea
 }
 
 /** The stages in order, each with what it leaves; told for the least demanding way to ask. */
-function poolRefusal(attempt: Attempt, podClass: PodClass, pool: CompiledPool): PoolRefusal {
+function poolRefusal(attempt: PodPlan, podClass: PodClass, pool: CompiledPool): PoolRefusal {
   const { states } = attempt.model;
   const variant = podClass.variants.at(-1)!;
   const { shape } = podClass;
@@ -101,7 +101,7 @@ function poolRefusal(attempt: Attempt, podClass: PodClass, pool: CompiledPool): 
     const reachable = alternatives.some((each) => states.narrow(state, states.requirementId(each)) >= 0);
     if (!reachable) return refuse('volumes', `its volumes need ${alternatives.map(String).join(' or ')}`);
   }
-  const demand = attempt.holder(pool.index);
+  const demand = holderOf(attempt, pool);
   const left = attempt.limitLeft[pool.index];
   const affordable = buyable.filter((type) => demand.withinLimits(type, left));
   if (affordable.length === 0) {
@@ -133,7 +133,7 @@ function exceededLimits(pool: CompiledPool, types: readonly number[], left: Floa
 }
 
 /** The machine that lacks least: "Standard_D8s_v5 lacks 300m cpu". */
-function nearestMiss(attempt: Attempt, podClass: PodClass, pool: CompiledPool, types: readonly number[]): string {
+function nearestMiss(attempt: PodPlan, podClass: PodClass, pool: CompiledPool, types: readonly number[]): string {
   const { names } = attempt.model.table;
   if (podClass.unknownResource !== undefined) return `every instance type lacks ${podClass.unknownResource}`;
   let best: { name: string; text: string; worst: number } | undefined;
@@ -152,8 +152,8 @@ function nearestMiss(attempt: Attempt, podClass: PodClass, pool: CompiledPool, t
   return `${best?.name ?? 'every instance type'} lacks ${best?.text ?? 'room'}`;
 }
 
-function describeTopology(attempt: Attempt, podClass: PodClass): string {
-  const { counters } = attempt.question;
+function describeTopology(attempt: PodPlan, podClass: PodClass): string {
+  const { counters } = attempt.compiled;
   const variant = podClass.variants.at(-1)!;
   const parts = variant.domain.map(({ kind, counter, maxSkew }) => {
     const { spec, domains, counts } = counters.at(counter);

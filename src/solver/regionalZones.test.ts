@@ -41,7 +41,7 @@ const zonesOf = (problem: Problem): string[] => {
   const solution = solve(problem);
   expect(solution.unplaced).toEqual([]);
   expect(complaints(problem, solution)).toEqual([]);
-  return solution.newNodes.map(({ alternatives }) => alternatives[0]!.zone).sort();
+  return solution.plannedNodes.map(({ alternatives }) => alternatives[0]!.zone).sort();
 };
 
 describe('machines in no zone', () => {
@@ -67,7 +67,7 @@ describe('machines in no zone', () => {
   });
 
   it('come after those in a zone at the same price', () => {
-    const [node] = solve(problemOf([testPod('one', '1', '1Gi')])).newNodes;
+    const [node] = solve(problemOf([testPod('one', '1', '1Gi')])).plannedNodes;
     const zones = node!.alternatives.filter(({ capacityType }) => capacityType === 'spot').map(({ zone }) => zone);
     expect(zones.at(-1)).toBe('0');
   });

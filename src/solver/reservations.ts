@@ -7,7 +7,7 @@ import { hostPortsClash } from '../pods/hostPorts.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import type { Waiting } from './placement/assignment.ts';
-import type { PlannedNode } from './placement/plannedNode.ts';
+import type { OpenNode } from './placement/openNode.ts';
 import type { UnplacedReason } from './problem.ts';
 
 export interface Taken {
@@ -28,7 +28,7 @@ export function reservedUnits({ pools }: Model): Map<string, number> {
   return left;
 }
 
-export function takeReservations(planned: PlannedNode[], model: Model, isStrict: boolean): Taken {
+export function takeReservations(planned: OpenNode[], model: Model, isStrict: boolean): Taken {
   if (model.pools.every(({ reservations }) => reservations.length === 0))
     return { stranded: [], missed: [], deferred: [] };
   const left = reservedUnits(model);
@@ -80,7 +80,7 @@ export function takeReservations(planned: PlannedNode[], model: Model, isStrict:
   };
 }
 
-function waitingFor(node: PlannedNode, reservations: readonly number[]): Taken['deferred'] {
+function waitingFor(node: OpenNode, reservations: readonly number[]): Taken['deferred'] {
   const ids = [...new Set(reservations.map((each) => node.pool.reservations[each]!.id))].sort();
   return waitingOf(node).map((waiting) => ({
     waiting,
@@ -89,16 +89,16 @@ function waitingFor(node: PlannedNode, reservations: readonly number[]): Taken['
 }
 
 /** Others' places were chosen with his in mind. */
-function isCounted({ entries }: PlannedNode): boolean {
+function isCounted({ entries }: OpenNode): boolean {
   return entries.some(({ podClass, variant }) => podClass.hostAdds.length > 0 || variant.domainAdds.length > 0);
 }
 
-function waitingOf({ entries }: PlannedNode): Waiting[] {
+function waitingOf({ entries }: OpenNode): Waiting[] {
   return entries.map(({ podClass, pods }) => ({ podClass, pods: [...pods] }));
 }
 
 /** Reservations with something left before this plan that would have been cheaper for the node. */
-function usedUpFor(node: PlannedNode, model: Model): number[] {
+function usedUpFor(node: OpenNode, model: Model): number[] {
   if (node.reservation >= 0 || isCounted(node)) return [];
   return model.states
     .at(node.state)
@@ -108,7 +108,7 @@ function usedUpFor(node: PlannedNode, model: Model): number[] {
 }
 
 /** Cheaper, and with as much choice of types as the pool asks for. */
-function isBetter(node: PlannedNode, { offering, reservation }: CompiledOffering, model: Model): boolean {
+function isBetter(node: OpenNode, { offering, reservation }: CompiledOffering, model: Model): boolean {
   if (offering.price >= node.price) return false;
   const { minValues, reserved } = model.states.at(node.state);
   return minValues.every(({ key, atLeast }) => {
@@ -121,7 +121,7 @@ function isBetter(node: PlannedNode, { offering, reservation }: CompiledOffering
 }
 
 /** A machine that counts more against the limits than the one planned may not take its place. */
-function holds(node: PlannedNode, { type }: CompiledOffering): boolean {
+function holds(node: OpenNode, { type }: CompiledOffering): boolean {
   const { pool, used, ports, limitNeed } = node;
   const width = limitNeed.length;
   return (

@@ -36,13 +36,16 @@ export function suggestChanges(
 ): Solution {
   const { snapshot } = model;
   const known = new Map<string, SmallestChange | undefined>();
-  const unplaced = solution.unplaced.map(({ pod, reason }) => {
-    if (reason.kind !== 'refused') return { pod, reason };
+  const byKey = new Map(overlay.pods.map((pod) => [podKey(pod), pod]));
+  const unplaced = solution.unplaced.map((entry) => {
+    const { reason } = entry;
+    const pod = byKey.get(entry.pod);
+    if (reason.kind !== 'refused' || pod === undefined) return entry;
     const key = `${pod.spec?.priority ?? 0}\n${loadKey(pod)}\n${rulesKey(pod, snapshot)}`;
     if (!known.has(key) && known.size < MAX_KINDS)
       known.set(key, findChange(model, overlay, options, solution, pod, reason, ask));
     const smallestChange = known.get(key);
-    return { pod, reason: smallestChange === undefined ? reason : { ...reason, smallestChange } };
+    return smallestChange === undefined ? entry : { ...entry, reason: { ...reason, smallestChange } };
   });
   return { ...solution, unplaced };
 }
@@ -68,7 +71,7 @@ function findChange(
   for (const { change, pod: changed = pod, pools } of candidates.slice(0, MAX_TRIES)) {
     const world = pools === undefined ? model : new Model({ ...model.snapshot, pools });
     const again = ask(world, { ...overlay, pods: [...others, changed] }, quiet);
-    if (!again.unplaced.some((each) => podKey(each.pod) === podKey(pod))) return change;
+    if (!again.unplaced.some((each) => each.pod === podKey(pod))) return change;
   }
   return undefined;
 }
@@ -210,12 +213,13 @@ function higherLimits(
     const offer = pools.find(({ pool }) => pool.metadata.name === name);
     const limits = offer?.pool.spec.limits as Record<string, string | number> | undefined;
     if (stage !== 'limits' || offer === undefined || limits === undefined) return [];
-    const planned = solution.newNodes.filter((node) => node.pool === offer.pool);
+    const planned = solution.plannedNodes.filter((node) => node.pool === name);
+    const capacities = new Map(offer.instanceTypes.map((type) => [type.name, type.capacity]));
     return Object.keys(limits).flatMap((resource) => {
       const capacityOf = (node: (typeof planned)[number]): Quantity =>
         resource === 'nodes'
           ? Quantity.fromValue(1)
-          : quantityOf(node.alternatives[0]?.instanceType.capacity ?? {}, resource);
+          : quantityOf(capacities.get(node.alternatives[0]?.instanceType ?? '') ?? {}, resource);
       const taken = planned.reduce((sum, node) => sum.add(capacityOf(node)), quantityOf(offer.used, resource));
       const sizes = resource === 'nodes' ? [Quantity.fromValue(1)] : sizesOf(offer, resource);
       return sizes.map((size): Candidate => {

@@ -51,20 +51,16 @@ describe('every plan', () => {
   });
 });
 
-function summary({ newNodes, onExisting, unplaced }: Solution): unknown {
-  const names = (pods: readonly { metadata: { name: string } }[]): string =>
-    pods
-      .map(({ metadata }) => metadata.name)
-      .sort()
-      .join();
+function summary({ plannedNodes, onExisting, unplaced }: Solution): unknown {
+  const names = (pods: readonly string[]): string => pods.toSorted().join();
   return {
-    newNodes: newNodes
-      .map(
-        ({ pods, alternatives, pool }) =>
-          `${pool.metadata.name} ${alternatives[0]?.instanceType.name} ${alternatives[0]?.zone} ${names(pods)}`,
-      )
+    plannedNodes: plannedNodes
+      .map(({ pods, alternatives, pool }) => {
+        const [first] = alternatives;
+        return `${pool} ${first?.instanceType} ${first?.zone} ${names(pods)}`;
+      })
       .sort(),
     onExisting: onExisting.map(({ node, pods }) => `${node} ${names(pods)}`),
-    unplaced: unplaced.map(({ pod, reason }) => `${pod.metadata.name} ${reason.kind}`),
+    unplaced: unplaced.map(({ pod, reason }) => `${pod} ${reason.kind}`),
   };
 }

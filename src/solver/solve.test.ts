@@ -8,6 +8,7 @@ import { podRequests } from '../pods/podRequests.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import { addResources, fits, noResources, parseResources, quantityOf, type Resources } from '../units/resources.ts';
+import { resolveSolution } from '../../test/fixtures/solver/resolvedSolution.ts';
 import type { ExistingNode, PoolOffer, Problem, Solution } from './problem.ts';
 import { solve } from './solve.ts';
 
@@ -91,10 +92,10 @@ const problem = (parts: Partial<Problem>): Problem => ({
 
 function summary(solution: Solution): unknown {
   return {
-    nodes: solution.newNodes.map(
-      ({ pods: placed, alternatives }) => `${alternatives[0]?.instanceType.name} × ${placed.length}`,
+    nodes: solution.plannedNodes.map(
+      ({ pods: placed, alternatives }) => `${alternatives[0]?.instanceType} × ${placed.length}`,
     ),
-    unplaced: solution.unplaced.map(({ pod: waiting, reason }) => [waiting.metadata.name, reason]),
+    unplaced: solution.unplaced.map(({ pod: waiting, reason }) => [waiting, reason]),
   };
 }
 
@@ -130,11 +131,11 @@ describe('solve', () => {
   it('falls to the next pool where the first does not fit, and says what each lacks', () => {
     const pools = [offer(pool('tainted', { taints: [{ key: 'gpu', effect: 'NoSchedule' }] })), offer(pool('plain'))];
     const solution = solve(problem({ pods: [pod('a', '1', '1Gi'), pod('b', '17', '1Gi')], pools }));
-    expect(solution.newNodes.map((node) => node.pool.metadata.name)).toEqual(['plain']);
+    expect(solution.plannedNodes.map((node) => node.pool)).toEqual(['plain']);
     expect(summary(solution)).toMatchObject({
       unplaced: [
         [
-          'b',
+          'default/b',
           {
             kind: 'refused',
             pools: [
@@ -149,7 +150,7 @@ describe('solve', () => {
 
   it('narrows the zone to what a pod asks for', () => {
     const solution = solve(problem({ pods: [pod('a', '1', '1Gi', { nodeSelector: { [Labels.zone]: 'z2' } })] }));
-    expect(solution.newNodes[0]?.alternatives.map(({ zone }) => zone)).toEqual(['z2', 'z2', 'z2', 'z2']);
+    expect(solution.plannedNodes[0]?.alternatives.map(({ zone }) => zone)).toEqual(['z2', 'z2', 'z2', 'z2']);
     const nowhere = solve(problem({ pods: [pod('a', '1', '1Gi', { nodeSelector: { [Labels.zone]: 'z9' } })] }));
     expect(nowhere.unplaced[0]?.reason).toMatchObject({ kind: 'refused', pools: [{ stage: 'instance-types' }] });
   });
@@ -183,14 +184,15 @@ describe('solve', () => {
   it('places each pod exactly once, on machines that all hold it', () => {
     fc.assert(
       fc.property(anyPods, (waiting) => {
-        const solution = solve(problem({ pods: waiting, daemons: [pod('daemon', '100m', '200Mi')] }));
+        const asked = problem({ pods: waiting, daemons: [pod('daemon', '100m', '200Mi')] });
+        const solution = resolveSolution(asked, solve(asked));
         const seen = [
-          ...solution.newNodes.flatMap((node) => node.pods),
+          ...solution.plannedNodes.flatMap((node) => node.pods),
           ...solution.onExisting.flatMap((node) => node.pods),
           ...solution.unplaced.map((entry) => entry.pod),
         ].map(({ metadata }) => metadata.name);
         expect(seen.sort()).toEqual(waiting.map(({ metadata }) => metadata.name).sort());
-        for (const node of solution.newNodes) {
+        for (const node of solution.plannedNodes) {
           const needed = addResources(podRequests(pod('daemon', '100m', '200Mi')), ...node.pods.map(podRequests));
           expect(node.alternatives.length).toBeGreaterThan(0);
           for (const { instanceType: type, zone } of node.alternatives) {
@@ -214,14 +216,8 @@ describe('solve', () => {
           problem({ pods: shuffled, pools: [{ ...offer(pool('default')), instanceTypes: [...types].reverse() }] }),
         );
         const names = (solution: Solution): string[] =>
-          solution.newNodes
-            .map(
-              (node) =>
-                `${node.alternatives[0]?.instanceType.name} ${node.pods
-                  .map((placed) => placed.metadata.name)
-                  .sort()
-                  .join()}`,
-            )
+          solution.plannedNodes
+            .map((node) => `${node.alternatives[0]?.instanceType} ${node.pods.toSorted().join()}`)
             .sort();
         expect(names(second)).toEqual(names(first));
       }),
@@ -233,15 +229,16 @@ describe('solve', () => {
     fc.assert(
       fc.property(anyPods, fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 4 }), (waiting, cpu, nodes) => {
         const limited = offer(pool('default', { limits: { cpu: String(cpu), nodes: String(nodes) } }));
-        const solution = solve(problem({ pods: waiting, pools: [limited] }));
-        const worst = solution.newNodes.reduce(
+        const asked = problem({ pods: waiting, pools: [limited] });
+        const solution = resolveSolution(asked, solve(asked));
+        const worst = solution.plannedNodes.reduce(
           (sum, node) =>
             sum +
             Math.max(...node.alternatives.map(({ instanceType: type }) => quantityOf(type.capacity, 'cpu').value())),
           0,
         );
         expect(worst).toBeLessThanOrEqual(cpu);
-        expect(solution.newNodes.length).toBeLessThanOrEqual(nodes);
+        expect(solution.plannedNodes.length).toBeLessThanOrEqual(nodes);
       }),
       { numRuns: 60 },
     );

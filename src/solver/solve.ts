@@ -1,18 +1,27 @@
 /**
- * Places pods at least cost: on machines that are there, then on new ones. Pure: the same question has the same
- * answer, whatever the order of its lists.
+ * Places pods at least cost: on existing nodes, then on planned ones. Pure: the same question has the same answer,
+ * whatever the order of its lists.
  */
 import { podKey } from '../pods/podKey.ts';
 import type { Pod } from '../api/kinds.ts';
 import { lowerBound } from './bound.ts';
-import { Attempt, type Way } from './attempt.ts';
 import { refusalReason } from './refusal.ts';
 import { Model } from './model/model.ts';
 import { GROUP_MIN_ANNOTATION, podGroup } from './model/podShape.ts';
+import {
+  comparePriority,
+  hasUnplacedPods,
+  planCost,
+  planOnce,
+  unplacedPods,
+  type PodPlan,
+  type SearchMode,
+} from './planOnce.ts';
+import { plannedNodes } from './plannedNodes.ts';
 import type { Overlay, Problem, Solution, SolveOptions, UnplacedReason } from './problem.ts';
 import { suggestChanges } from './smallestChange.ts';
 
-/** Compiles the problem and answers it. Who has many questions about one snapshot makes a `Model` and uses `ask`. */
+/** Compiles the problem and answers it. For many questions about one snapshot, make a `Model` and use `ask`. */
 export function solve(problem: Problem, options: SolveOptions = {}): Solution {
   return ask(new Model(problem), { pods: problem.pods }, options);
 }
@@ -25,23 +34,23 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
   let avoidsReserved = false;
   // Every turn gives up reservations, a pod or a group, so this ends.
   for (;;) {
-    const attempt = bestAttempt(model, { ...overlay, pods }, options, avoidsReserved);
-    if (attempt.missed.length > 0) {
+    const plan = bestPlan(model, { ...overlay, pods }, options, avoidsReserved);
+    if (plan.missed.length > 0) {
       if (avoidsReserved) {
-        unplaced.push(...attempt.missed);
-        const missed = new Set(attempt.missed.map(({ pod }) => pod));
+        unplaced.push(...plan.missed);
+        const missed = new Set(plan.missed.map(({ pod }) => pod));
         pods = pods.filter((pod) => !missed.has(pod));
       }
       avoidsReserved = true;
       continue;
     }
-    const failed = attempt.unplacedPods();
+    const failed = unplacedPods(plan);
     const broken = brokenGroups(groups, running, pods, failed);
     if (broken.size === 0) {
       for (const { pod, podClass, reason } of failed) {
-        unplaced.push({ pod, reason: reason ?? refusalReason(attempt, podClass) });
+        unplaced.push({ pod, reason: reason ?? refusalReason(plan, podClass) });
       }
-      const solution = toSolution(attempt, unplaced);
+      const solution = toSolution(plan, unplaced);
       return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution, ask) : solution;
     }
     for (const pod of pods) {
@@ -52,43 +61,49 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
   }
 }
 
-/** Up to here plain first-fit is tried, too, where pods have relations that the packing only approximates. */
+/** Up to here plain first-fit is tried as well where pods have relations that the packing only approximates. */
 const MAX_PODS_TWICE = 400;
 
-/** Machines in no zone may be left out at first; when pods wait because of that, they are not. */
-function bestAttempt(model: Model, overlay: Overlay, options: SolveOptions, avoidsReserved: boolean): Attempt {
-  const attempt = cheapestAttempt(model, overlay, options, { staysZonal: true, avoidsReserved });
-  if (!attempt.question.isKeptZonal || attempt.unplacedPods().length === 0) return attempt;
-  const wider = cheapestAttempt(model, overlay, options, { staysZonal: false, avoidsReserved });
-  return wider.unplacedPods().length < attempt.unplacedPods().length ? wider : attempt;
+/** Offerings without a zone may be left out at first; when pods wait because of that, they are not. */
+function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, avoidsReserved: boolean): PodPlan {
+  const plan = cheapestPlan(model, overlay, options, { staysZonal: true, avoidsReserved });
+  if (!plan.compiled.isKeptZonal || !hasUnplacedPods(plan)) return plan;
+  const wider = cheapestPlan(model, overlay, options, { staysZonal: false, avoidsReserved });
+  return unplacedPods(wider).length < unplacedPods(plan).length ? wider : plan;
 }
 
-function cheapestAttempt(model: Model, overlay: Overlay, options: SolveOptions, way: Omit<Way, 'isExact'>): Attempt {
-  const packed = new Attempt(model, overlay, options, { ...way, isExact: false });
+function cheapestPlan(
+  model: Model,
+  overlay: Overlay,
+  options: SolveOptions,
+  mode: Omit<SearchMode, 'isExact'>,
+): PodPlan {
+  const packed = planOnce(model, overlay, options, { ...mode, isExact: false });
   if (!packed.isPacked || packed.planned.length === 0 || overlay.pods.length > MAX_PODS_TWICE) return packed;
-  const { classes } = packed.question;
+  const { classes } = packed.compiled;
   // With wishes a cheaper plan may only be one that grants fewer.
   const hasWishes = classes.some(({ variants }) => variants.length > 1);
   const isRelated = classes.some(({ variants }) => variants.some(({ pinKeys }) => pinKeys.length > 0));
   if (hasWishes || (!isRelated && model.pools.length === 1)) return packed;
-  const exact = new Attempt(model, overlay, options, { ...way, isExact: true });
-  return packed.comparePriority(exact) > 0 || (packed.comparePriority(exact) === 0 && exact.cost < packed.cost - 1e-9)
-    ? exact
-    : packed;
+  const exact = planOnce(model, overlay, options, { ...mode, isExact: true });
+  const priority = comparePriority(packed, exact);
+  return priority > 0 || (priority === 0 && planCost(exact) < planCost(packed) - 1e-9) ? exact : packed;
 }
 
-function toSolution(attempt: Attempt, unplaced: { pod: Pod; reason: UnplacedReason }[]): Solution {
-  const { question, rooms, fit, planned } = attempt;
-  const { nodes } = question.model.existing;
+function toSolution(plan: PodPlan, unplaced: readonly { pod: Pod; reason: UnplacedReason }[]): Solution {
+  const { compiled, rooms, fit, planned, searchRounds } = plan;
+  const { nodes } = compiled.model.existing;
   return {
     onExisting: [...rooms.placed]
       .sort(([left], [right]) => left - right)
-      .map(([node, pods]) => ({ node: nodes[node]!.name, pods })),
-    newNodes: attempt.machines(),
-    unplaced: unplaced.sort((left, right) => (podKey(left.pod) < podKey(right.pod) ? -1 : 1)),
+      .map(([node, pods]) => ({ node: nodes[node]?.name ?? '', pods: pods.map(podKey) })),
+    plannedNodes: plannedNodes(plan),
+    unplaced: unplaced
+      .map(({ pod, reason }) => ({ pod: podKey(pod), reason }))
+      .sort((left, right) => (left.pod < right.pod ? -1 : 1)),
     pricePerHour: planned.reduce((sum, { price }) => sum + price, 0),
-    lowerBound: lowerBound(question, fit, planned),
-    searchRounds: attempt.searchRounds,
+    lowerBound: lowerBound(compiled, fit, planned),
+    searchRounds,
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The CEL dialect of Kubernetes on top of the CEL library. In: the text of a rule. Out: a function that evaluates it.
+ * The CEL dialect of Kubernetes on top of the CEL library: compiles the text of a rule to a function that evaluates it.
  * Some built-ins of the library differ from Go's; rules are rewritten to call ours instead.
  */
 import { Environment, parse, serialize } from '@marcbachmann/cel-js';
@@ -26,9 +26,9 @@ const REPLACED: Readonly<Record<string, string>> = {
 export function compileCel(rule: string): CelProgram {
   const tree = parse(rule).ast;
   const rewritten = serialize(rewrite(tree) as typeof tree);
-  const checked = ENVIRONMENT.check(rewritten);
+  const checked = celRuntime().environment.check(rewritten);
   if (!checked.valid) throw checked.error ?? new Error(`invalid rule: ${rule}`);
-  const program = ENVIRONMENT.parse(rewritten);
+  const program = celRuntime().environment.parse(rewritten);
   return {
     usesOldSelf: mentions(tree, 'oldSelf'),
     evaluate: (context) => program(context) as unknown,
@@ -153,10 +153,27 @@ function buildEnvironment(): Environment {
   return environment;
 }
 
-const ENVIRONMENT = buildEnvironment();
-const TO_TIMESTAMP = ENVIRONMENT.parse('timestamp(self)');
-const TO_DURATION = ENVIRONMENT.parse('duration(self)');
+interface CelRuntime {
+  readonly environment: Environment;
+  toTimestamp(context: { readonly self: string }): unknown;
+  toDuration(context: { readonly self: string }): unknown;
+}
+
+let runtime: CelRuntime | undefined;
+
+/** Made when the first rule is compiled: most commands never need it, and it takes tens of milliseconds. */
+function celRuntime(): CelRuntime {
+  if (runtime === undefined) {
+    const environment = buildEnvironment();
+    runtime = {
+      environment,
+      toTimestamp: environment.parse('timestamp(self)'),
+      toDuration: environment.parse('duration(self)'),
+    };
+  }
+  return runtime;
+}
 
 /** The CEL values of strings whose format makes them more than text. */
-export const celTimestamp = (text: string): unknown => TO_TIMESTAMP({ self: text }) as unknown;
-export const celDuration = (text: string): unknown => TO_DURATION({ self: text }) as unknown;
+export const celTimestamp = (text: string): unknown => celRuntime().toTimestamp({ self: text });
+export const celDuration = (text: string): unknown => celRuntime().toDuration({ self: text });

@@ -1,4 +1,4 @@
-/** Lists that must not repeat themselves: sets, and maps by key. In: schema and value. Out: the repetitions. */
+/** Finds repetitions in lists that must have none: sets, and maps by key. */
 import { propertySchema } from './defaulting.ts';
 import { childPath, indexPath, keyPath } from './fieldError.ts';
 import type { FieldError } from './fieldError.ts';
@@ -6,6 +6,7 @@ import { encodeJson, isJsonObject } from './json.ts';
 import type { StructuralSchema } from './structuralSchema.ts';
 
 export function validateListTypes(schema: StructuralSchema, path: string, value: unknown): FieldError[] {
+  if (!hasListTypes(schema)) return [];
   if (Array.isArray(value)) {
     const items = value as readonly unknown[];
     const inner = schema.items;
@@ -54,4 +55,21 @@ function duplicates(path: string, identities: readonly unknown[]): FieldError[] 
       ? [{ type: 'FieldValueDuplicate' as const, field: indexPath(path, at), value: identity, detail: '' }]
       : [];
   });
+}
+
+const WITH_LIST_TYPES = new WeakMap<StructuralSchema, boolean>();
+
+/** Most schemas have no such list anywhere below them: there is nothing to look for. */
+function hasListTypes(schema: StructuralSchema): boolean {
+  const known = WITH_LIST_TYPES.get(schema);
+  if (known !== undefined) return known;
+  const { 'x-kubernetes-list-type': listType, properties, additionalProperties, items } = schema;
+  const found =
+    listType === 'set' ||
+    listType === 'map' ||
+    (items !== undefined && hasListTypes(items)) ||
+    (typeof additionalProperties === 'object' && hasListTypes(additionalProperties)) ||
+    Object.values(properties ?? {}).some(hasListTypes);
+  WITH_LIST_TYPES.set(schema, found);
+  return found;
 }

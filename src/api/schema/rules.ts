@@ -1,7 +1,8 @@
 /**
- * Evaluates the `x-kubernetes-validations` of a schema. In: schema, value, and the value it replaces on an update.
- * Out: one error per rule that does not hold. Rules that mention `oldSelf` run only on updates.
+ * Evaluates the `x-kubernetes-validations` of a schema; one error for each rule that does not hold. Rules that mention
+ * `oldSelf` run only on updates.
  */
+import { messageOf, toError } from '../../errors/thrown.ts';
 import { compileCel } from './celLibrary.ts';
 import type { CelProgram } from './celLibrary.ts';
 import { celValue } from './celValue.ts';
@@ -159,7 +160,7 @@ function saidByExpression(
 
 /** The library prints a picture of the rule below the first line. */
 function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return text.split('\n', 1)[0] ?? text;
 }
 
@@ -173,7 +174,7 @@ function compiled(rule: string): CelProgram | Error {
   try {
     program = compileCel(rule);
   } catch (error) {
-    program = error instanceof Error ? error : new Error(String(error));
+    program = toError(error);
   }
   if (PROGRAMS.size >= MAX_PROGRAMS) PROGRAMS.clear();
   PROGRAMS.set(rule, program);

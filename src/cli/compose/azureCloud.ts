@@ -6,7 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { DefaultAzureCredential } from '@azure/identity';
 import type { TokenCredential } from '@azure/core-auth';
 import type { Options } from '../../options/optionTable.ts';
-import { UsageError } from '../exitCode.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { systemProblem } from '../../errors/thrown.ts';
 
 export interface AzureCloud {
   readonly endpoint: string;
@@ -17,6 +18,8 @@ interface CloudEndpoints {
   readonly resourceManager: string;
   readonly directory: string;
 }
+
+const ENVIRONMENT_FILE = 'JSON file for AZURE_ENVIRONMENT_FILEPATH';
 
 /** By lower-case name, as ARM_CLOUD spells them. */
 const CLOUDS: Readonly<Record<string, CloudEndpoints>> = {
@@ -35,7 +38,9 @@ export async function azureCloud({ armCloud, azureEnvironmentFilepath, tenantId 
   const endpoints = azureEnvironmentFilepath
     ? await readEnvironmentFile(azureEnvironmentFilepath)
     : CLOUDS[(armCloud ?? 'AzurePublicCloud').toLowerCase()];
-  if (!endpoints) throw new UsageError(`ARM_CLOUD: "${armCloud}" is not an Azure that is known here`);
+  if (!endpoints) {
+    throw new NodewrightError('UnknownAzureCloud', { name: armCloud ?? '', known: Object.keys(CLOUDS) });
+  }
   const credential = new DefaultAzureCredential({
     authorityHost: endpoints.directory,
     ...(tenantId && { tenantId }),
@@ -50,12 +55,17 @@ async function readEnvironmentFile(path: string): Promise<CloudEndpoints> {
   try {
     parsed = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
   } catch (error) {
-    throw new UsageError(`AZURE_ENVIRONMENT_FILEPATH: ${path} cannot be read as JSON: ${(error as Error).message}`);
+    throw new NodewrightError(
+      'FileUnreadable',
+      { file: path, purpose: ENVIRONMENT_FILE, problem: systemProblem(error) },
+      { cause: error },
+    );
   }
   const field = (name: string): string => {
     const value = parsed[name];
     if (typeof value === 'string' && value !== '') return value.replace(/\/$/, '');
-    throw new UsageError(`AZURE_ENVIRONMENT_FILEPATH: ${path}: ${name} is missing; it must be an https address`);
+    const problems = [`${name} is missing; it must be an https address`];
+    throw new NodewrightError('FileInvalid', { file: path, purpose: ENVIRONMENT_FILE, problems });
   };
   return { resourceManager: field('resourceManagerEndpoint'), directory: field('activeDirectoryEndpoint') };
 }

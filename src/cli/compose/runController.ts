@@ -18,12 +18,13 @@ import { createJsonLog } from '../../server/jsonLog.ts';
 import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
 import { startMetricsServer } from '../../server/metricsServer.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { buildInfo } from '../buildInfo.ts';
-import { UsageError } from '../exitCode.ts';
 import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
+import { azureOptionsOf, engineSettings, refuseUnsupported } from './engineSettings.ts';
 
 const NODE_CLASS: Readonly<Record<Options['cloudProvider'], ResourceKind<KubeObject>>> = {
   azure: Kinds.AKSNodeClass,
@@ -77,22 +78,7 @@ export const runController: RunController = async (options, signal) => {
     random,
     log,
     metrics,
-    batchIdle: options.batchIdleDuration.milliseconds,
-    batchMax: options.batchMaxDuration.milliseconds,
-    timeouts: {
-      launch: options.launchTimeout.milliseconds,
-      registration: options.registrationTimeout.milliseconds,
-    },
-    warmUp: !options.disableControllerWarmup,
-    gates: options.featureGates,
-    observeState: !options.disableClusterStateObservability,
-    defaultSpread: options.schedulerConfig.defaultConstraints,
-    policies: {
-      preferencePolicy: options.preferencePolicy,
-      minValuesPolicy: options.minValuesPolicy,
-      nodeOverheadCost: options.nodeOverheadCost,
-      maxPodsSharePerNode: options.maxPodsSharePerNode,
-    },
+    ...engineSettings(options),
     ...(leaderElection && { leaderElection }),
   });
   const metricsServer = await startMetricsServer({
@@ -140,43 +126,13 @@ async function azureProvider(
 ): Promise<Provider> {
   const { endpoint, credential } = await azureCloud(options);
   const cloud = await createAzureCloudProvider({
+    ...azureOptionsOf(options),
     ...ports,
     endpoint,
     credential,
-    subscriptionId: options.subscriptionId,
-    location: options.location,
-    nodeResourceGroup: options.nodeResourceGroup,
-    clusterName: options.clusterName,
-    clusterEndpoint: options.clusterEndpoint,
     ...(clusterCaPem && { clusterCaPem }),
-    kubeletBootstrapToken: options.kubeletBootstrapToken,
-    vnetSubnetId: options.vnetSubnetId,
-    networkPlugin: options.networkPlugin,
-    networkPluginMode: options.networkPluginMode,
-    networkDataplane: options.networkDataplane,
-    networkPolicy: options.networkPolicy,
-    linuxAdminUsername: options.linuxAdminUsername,
-    sshPublicKey: options.sshPublicKey,
-    nodeIdentities: options.nodeIdentities,
-    additionalTags: options.additionalTags,
-    memoryOverheadPercent: options.vmMemoryOverheadPercent,
-    ...(options.tenantId && { tenantId: options.tenantId }),
-    ...(options.vnetGuid && { vnetGuid: options.vnetGuid }),
-    ...(options.dnsServiceIp && { dnsServiceIp: options.dnsServiceIp }),
-    ...(options.kubeletIdentityClientId && { kubeletIdentityClientId: options.kubeletIdentityClientId }),
-    ...(options.nodeOsDiskEncryptionSetId && { diskEncryptionSetId: options.nodeOsDiskEncryptionSetId }),
   });
   return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers };
-}
-
-/** Better a clear word at the start than an option that quietly does nothing. */
-function refuseUnsupported({ provisionMode, useSig, manageExistingAksMachines }: Options): void {
-  const unsupported = [
-    provisionMode === 'aksscriptless' ? [] : [`--provision-mode=${provisionMode}: only aksscriptless is supported yet`],
-    useSig ? ['--use-sig=true: shared image galleries are not supported yet'] : [],
-    manageExistingAksMachines ? ['--manage-existing-aks-machines=true: AKS machines are not supported yet'] : [],
-  ].flat();
-  if (unsupported.length > 0) throw new UsageError(unsupported.join('\n'));
 }
 
 function demand(holds: boolean, complaint: string): void {
@@ -211,10 +167,7 @@ async function waitForCrds(
     const missing = await missingKinds(kube, needed);
     if (missing.length === 0) return;
     if (clock.now() >= end) {
-      const names = missing.map(({ plural, group }) => `${plural}.${group}`).join(', ');
-      throw new Error(
-        `the API server does not serve ${names}; install the CRDs with: nodewright crds | kubectl apply --server-side -f -`,
-      );
+      throw new NodewrightError('MissingCrds', { crds: missing.map(({ plural, group }) => `${plural}.${group}`) });
     }
     await clock.sleep(CRD_POLL, signal);
   }

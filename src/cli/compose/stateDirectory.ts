@@ -1,40 +1,47 @@
-/**
- * The folder where a local world keeps what it must. In: a path. Out: a claim on it that a second instance respects,
- * and that a dead one does not hold.
- */
+/** The directory where a local world keeps its files; one running process at a time has it. */
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { systemCode } from '../../errors/thrown.ts';
 
 const OWNER_ONLY = 0o700;
 
+/** Absolute paths. */
 export interface StateDirectory {
   readonly kubeconfig: string;
+  /** Variables and certificate for clients of the local Azure. */
+  readonly azureEnvironment: string;
+  readonly azureCertificate: string;
   readonly log: string;
   /** Where `nodewright fault` finds the running world. */
   readonly control: string;
   /** A folder for each scenario's world. */
   readonly worlds: string;
-  /** Removes what would mislead once the world is gone: the kubeconfig and the claim. */
+  /** Removes what is true only while the process runs: addresses, secrets and the lock. */
   release(): Promise<void>;
 }
 
 export async function claimStateDirectory(path: string): Promise<StateDirectory> {
   await makeDirectory(path);
-  const lock = join(path, 'pid');
-  const kubeconfig = join(path, 'kubeconfig');
-  const control = join(path, 'control');
+  const at = (name: string): string => resolve(join(path, name));
+  const lock = at('pid');
+  const [kubeconfig, control] = [at('kubeconfig'), at('control')];
+  const [azureEnvironment, azureCertificate] = [at('azure.env'), at('azure-ca.pem')];
+  const removeAddresses = async (): Promise<void> => {
+    for (const file of [kubeconfig, control, azureEnvironment, azureCertificate]) await rm(file, { force: true });
+  };
   await writeLock(lock, path);
-  // Left by an instance that was killed: nobody answers there any more.
-  await rm(kubeconfig, { force: true });
-  await rm(control, { force: true });
+  // A process that was killed leaves addresses at which nothing answers.
+  await removeAddresses();
   return {
     kubeconfig,
     control,
-    log: join(path, 'nodewright.log'),
-    worlds: join(path, 'worlds'),
+    azureEnvironment,
+    azureCertificate,
+    log: at('nodewright.log'),
+    worlds: at('worlds'),
     release: async () => {
-      await rm(kubeconfig, { force: true });
-      await rm(control, { force: true });
+      await removeAddresses();
       await rm(lock, { force: true });
     },
   };
@@ -44,8 +51,9 @@ async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { recursive: true, mode: OWNER_ONLY });
   } catch (error) {
-    if (!hasCode(error, 'EEXIST') && !hasCode(error, 'ENOTDIR')) throw error;
-    throw new Error(`${path} is a file; give a directory as --state-dir`, { cause: error });
+    if (!['EEXIST', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw error;
+    const data = { path, problem: 'this is a file', advice: 'give a directory as --state-dir' };
+    throw new NodewrightError('StateDirectoryUnusable', data, { cause: error });
   }
 }
 
@@ -57,17 +65,20 @@ async function writeLock(lock: string, path: string): Promise<void> {
       await file.close();
       return;
     } catch (error) {
-      if (!hasCode(error, 'EEXIST')) throw error;
+      if (systemCode(error) !== 'EEXIST') throw error;
     }
     const owner = Number(await readFile(lock, 'utf8').catch(() => '0'));
     if (owner > 0 && owner !== process.pid && isAlive(owner)) {
-      throw new Error(
-        `a local world is running in ${path} already (process ${owner}); stop it, or give this one another --state-dir`,
-      );
+      throw new NodewrightError('StateDirectoryUnusable', {
+        path,
+        problem: `a local world is already running here (process ${owner})`,
+        advice: 'stop it, or give this one another --state-dir',
+      });
     }
     await rm(lock, { force: true });
   }
-  throw new Error(`${lock} cannot be claimed; remove it and try again`);
+  const data = { path: lock, problem: 'cannot take this lock', advice: 'remove the file and try again' };
+  throw new NodewrightError('StateDirectoryUnusable', data);
 }
 
 function isAlive(pid: number): boolean {
@@ -75,10 +86,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return hasCode(error, 'EPERM');
+    return systemCode(error) === 'EPERM';
   }
-}
-
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors/thrown.ts';
 import { CapacityBufferConditions, Reasons } from '../../api/conditionTypes.ts';
 import { Kinds, type PodTemplate } from '../../api/kinds.ts';
 import type { CapacityBuffer } from '../../api/kinds/capacityBuffer.ts';
@@ -55,7 +56,7 @@ export function capacityBufferController(world: World, options: CapacityBufferOp
       try {
         resolution = await resolveBuffer(buffer, kube, signal);
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         await write(buffer, { kind: 'missing', reason: Reasons.resolutionFailed, message });
         throw error;
       }

@@ -2,42 +2,45 @@ import { describe, expect, it } from 'vitest';
 import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts';
 import { CLASS_REF, poolSpec } from '../../../test/fixtures/engine/workbench.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
-import { Labels } from '../../api/labels.ts';
+import { Annotations, Labels } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
-import type { NewNode } from '../../solver/problem.ts';
-import { parseResources } from '../../units/resources.ts';
+import type { PlannedNode } from '../../solver/problem.ts';
 import { nodeClaimDraft, staticClaimDraft } from './nodeClaimDraft.ts';
 
 const pool: NodePool = { metadata: { name: 'default', uid: 'pool-uid' }, spec: poolSpec() };
 
-function planned(types: number, requirements = Requirements.empty): NewNode {
+const typesOf = (count: number) =>
+  Array.from({ length: count }, (_, at) => memoryInstanceType(`type-${at}`, 4, 1 + at));
+
+function planned(types: number, requirements = Requirements.empty): PlannedNode {
   return {
-    pool,
-    requirements,
+    pool: 'default',
+    requirements: requirements.toItems(),
     pods: [],
-    requests: parseResources({ cpu: '1500m', pods: 2 }),
-    alternatives: Array.from({ length: types }, (_, at) => memoryInstanceType(`type-${at}`, 4, 1 + at)).flatMap(
-      (type) =>
-        ['zone-1', 'zone-2'].map((zone) => ({
-          instanceType: type,
-          zone,
-          capacityType: zone === 'zone-1' ? 'on-demand' : 'spot',
-          pricePerHour: 1,
-        })),
+    requests: { cpu: '1500m', pods: '2' },
+    alternatives: typesOf(types).flatMap(({ name }) =>
+      ['zone-1', 'zone-2'].map((zone) => ({
+        instanceType: name,
+        zone,
+        capacityType: zone === 'zone-1' ? 'on-demand' : 'spot',
+        pricePerHour: 1,
+      })),
     ),
     minValuesRelaxed: false,
     choice: { boundBy: undefined, boundByResource: undefined, others: [] },
   };
 }
 
+const draftOf = (types: number, requirements?: Requirements) =>
+  nodeClaimDraft(planned(types, requirements), { pool, instanceTypes: typesOf(types) }, random);
 const random = (): number => 0.5;
 const requirement = (draft: ReturnType<typeof nodeClaimDraft>, key: string) =>
   draft.spec.requirements.find((item) => item.key === key);
 
-describe('the claim for a planned machine', () => {
+describe('the claim for a planned node', () => {
   it('names at most six hundred instance types, the cheapest', () => {
-    const values = requirement(nodeClaimDraft(planned(700), random), Labels.instanceType)?.values;
+    const values = requirement(draftOf(700), Labels.instanceType)?.values;
     expect(values).toHaveLength(600);
     expect(values).toContain('type-599');
     expect(values).not.toContain('type-600');
@@ -50,7 +53,7 @@ describe('the claim for a planned machine', () => {
       Requirement.of(Labels.zone, 'In', ['zone-1']),
       Requirement.of('example.com/absent', 'DoesNotExist', []),
     );
-    const draft = nodeClaimDraft(planned(1, wanted), random);
+    const draft = draftOf(1, wanted);
     expect(draft.spec.requirements).toEqual([
       { key: 'example.com/absent', operator: 'DoesNotExist' },
       { key: 'karpenter.kwok.sh/kwoknodeclass', operator: 'In', values: ['default'] },
@@ -70,10 +73,26 @@ describe('the claim for a planned machine', () => {
     const wanted = Requirements.of(
       Requirement.of('example.com/one', 'In', ['only']),
       Requirement.of('example.com/any', 'Exists', []),
+      Requirement.of('example.com/other', 'NotIn', ['x']).intersection(Requirement.of('example.com/other', 'Exists')),
     );
-    const { labels } = nodeClaimDraft(planned(1, wanted), random).metadata;
+    const { labels } = draftOf(1, wanted).metadata;
     expect(labels?.['example.com/one']).toBe('only');
     expect(labels?.['example.com/any']).toMatch(/^\d+$/);
+    expect(labels?.['example.com/other']).toMatch(/^\d+$/);
+  });
+
+  it('invents no label for a key that may be missing, because the plan was made without it', () => {
+    const wanted = Requirements.of(Requirement.of('example.com/team', 'NotIn', ['blue']));
+    const draft = draftOf(1, wanted);
+    expect(draft.metadata.labels).not.toHaveProperty(['example.com/team']);
+    expect(requirement(draft, 'example.com/team')).toMatchObject({ operator: 'NotIn', values: ['blue'] });
+  });
+
+  it('carries the offerings of the plan in their order, and not all of them', () => {
+    const planOf = (types: number): readonly string[] =>
+      draftOf(types).metadata.annotations?.[Annotations.plannedOfferings]?.split(',') ?? [];
+    expect(planOf(1)).toEqual(['type-0/zone-1/on-demand', 'type-0/zone-2/spot']);
+    expect(planOf(700)).toHaveLength(12);
   });
 });
 

@@ -4,11 +4,11 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Annotations, Finalizers, Labels, nodeClassLabelKey, WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../../api/nodePoolHash.ts';
+import { formatPlannedOfferings } from '../../cloud/plannedOfferings.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { Draft } from '../../kube/kube.ts';
-import type { NewNode } from '../../solver/problem.ts';
-import { formatResources, type Resources } from '../../units/resources.ts';
+import type { PlannedNode, PoolOffer } from '../../solver/problem.ts';
 
 /** Instance types that one NodeClaim may name. */
 const MAX_INSTANCE_TYPES = 600;
@@ -22,22 +22,28 @@ interface Overlaid {
   readonly capacity: boolean;
 }
 
-/** The NodeClaim that asks for a machine the solver has planned. */
-export function nodeClaimDraft(node: NewNode, random: () => number, overlaid?: Overlaid): Draft<NodeClaim> {
-  const names = distinct(node.alternatives.map(({ instanceType }) => instanceType.name)).slice(0, MAX_INSTANCE_TYPES);
+/** The NodeClaim that asks for a planned node of the pool. */
+export function nodeClaimDraft(
+  node: PlannedNode,
+  { pool, instanceTypes }: Pick<PoolOffer, 'pool' | 'instanceTypes'>,
+  random: () => number,
+  overlaid?: Overlaid,
+): Draft<NodeClaim> {
+  const names = distinct(node.alternatives.map(({ instanceType }) => instanceType)).slice(0, MAX_INSTANCE_TYPES);
   const kept = new Set(names);
   const capacityTypes = node.alternatives
-    .filter(({ instanceType }) => kept.has(instanceType.name))
+    .filter(({ instanceType }) => kept.has(instanceType))
     .map(({ capacityType }) => capacityType);
-  const requirements = node.requirements.add(
+  const requirements = Requirements.fromItems(node.requirements).add(
     Requirement.of(Labels.instanceType, 'In', names),
     Requirement.of(Labels.capacityType, 'In', distinct(capacityTypes)),
   );
-  const described = new Set(node.alternatives[0]?.instanceType.requirements.keys());
-  const claim = claimOfPool(node.pool, requirements, (key) => described.has(key), random, node.requests);
+  const described = new Set(instanceTypes.find(({ name }) => name === names[0])?.requirements.keys());
+  const claim = claimOfPool(pool, requirements, (key) => described.has(key), random, node.requests);
   const annotations = {
     ...claim.metadata.annotations,
     [Annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
+    [Annotations.plannedOfferings]: formatPlannedOfferings(node.alternatives),
     ...(overlaid?.price && { [Annotations.priceOverlayApplied]: 'true' }),
     ...(overlaid?.capacity && { [Annotations.capacityOverlayApplied]: 'true' }),
   };
@@ -59,7 +65,7 @@ function claimOfPool(
   requirements: Requirements,
   isDescribed: (key: string) => boolean,
   random: () => number,
-  requests?: Resources,
+  requests?: PlannedNode['requests'],
 ): Draft<NodeClaim> {
   const { metadata, spec: template } = pool.spec.template;
   const { nodeClassRef, taints, startupTaints, expireAfter, terminationGracePeriod } = template;
@@ -93,7 +99,7 @@ function claimOfPool(
     spec: {
       nodeClassRef,
       requirements: asked.toItems() as NodeClaim['spec']['requirements'],
-      ...(requests && { resources: { requests: formatResources(requests) } }),
+      ...(requests && { resources: { requests } }),
       expireAfter,
       ...(taints && { taints }),
       ...(startupTaints && { startupTaints }),
@@ -105,8 +111,9 @@ function claimOfPool(
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
 /**
- * Labels of the user's own that requirements leave open get a value now, so that the node has one. Those that the
- * cloud describes its machines by are for the cloud to say.
+ * Labels of the user's own that the node must have, and whose value requirements leave open, get a value now. A label
+ * that may be missing stays missing, because the plan was made without it: Karpenter invents a number for `NotIn`. The
+ * labels by which the cloud describes its instance types are for the cloud to set.
  */
 function customLabels(
   requirements: Requirements,
@@ -116,6 +123,7 @@ function customLabels(
   const labels: Record<string, string> = {};
   for (const requirement of requirements) {
     if (WELL_KNOWN_LABELS.has(requirement.key) || isDescribed(requirement.key)) continue;
+    if (requirement.allowsAbsence) continue;
     const value = requirement.anyValue(random);
     if (value !== undefined) labels[requirement.key] = value;
   }

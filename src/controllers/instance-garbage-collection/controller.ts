@@ -31,7 +31,7 @@ export function instanceGarbageCollectionController(world: World): Controller {
     } catch (error) {
       if (!(error instanceof InstanceNotFoundError)) throw error;
     }
-    const node = cluster.nodeByProviderID(instance.providerID);
+    const node = cluster.nodesByProviderID(instance.providerID).at(-1);
     if (node) await ignoreNotFound(kube.delete(Kinds.Node, { name: node.metadata.name }, { signal }));
     log.info('garbage collected cloudprovider instance', {
       controller: 'instance.garbagecollection',

@@ -4,6 +4,7 @@ import { singleton } from '../../kube/runtime/singleton.ts';
 import { parseResources, type Resources } from '../../units/resources.ts';
 import type { Gauge } from '../../kube/metrics.ts';
 import { isManaged } from '../world/managed.ts';
+import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import { resourceType, resourceValue } from '../metrics/resourceValue.ts';
 import { SeriesKeeper, type Sample } from '../metrics/seriesKeeper.ts';
 import type { World } from '../world/world.ts';
@@ -33,7 +34,7 @@ export function nodePoolMetricsController(world: World): Controller {
   });
   const series = new SeriesKeeper();
   const costSeries = new SeriesKeeper();
-  const costs = new PoolCosts(cloud, clock);
+  const costs = new PoolCosts((pool, signal) => poolInstanceTypes(pool, cloud, informers, signal), clock);
   const sampled = (gauge: Gauge, nodepool: string, resources: Resources): readonly Sample[] =>
     Object.entries(resources).map(([name, amount]) => ({
       gauge,

@@ -2,8 +2,10 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Labels } from '../../api/labels.ts';
 import type { Clock } from '../../clock/clock.ts';
-import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import type { InstanceType } from '../../cloud/instanceType.ts';
 import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
+
+type InstanceTypeSource = (pool: NodePool, signal: AbortSignal) => Promise<readonly InstanceType[]>;
 
 interface PriceList {
   readonly since: number;
@@ -15,12 +17,12 @@ const HOUR = 3_600_000;
 
 /** What the machines of each NodePool cost per hour, at prices that are at most an hour old. */
 export class PoolCosts {
-  private readonly cloud: CloudProvider;
+  private readonly instanceTypes: InstanceTypeSource;
   private readonly clock: Clock;
   private readonly lists = new Map<string, PriceList>();
 
-  constructor(cloud: CloudProvider, clock: Clock) {
-    this.cloud = cloud;
+  constructor(instanceTypes: InstanceTypeSource, clock: Clock) {
+    this.instanceTypes = instanceTypes;
     this.clock = clock;
   }
 
@@ -40,7 +42,7 @@ export class PoolCosts {
     const now = this.clock.now();
     if (known && now - known.since < HOUR) return known.prices;
     try {
-      const types = await this.cloud.instanceTypes(pool, signal);
+      const types = await this.instanceTypes(pool, signal);
       const prices = new Map(
         types.flatMap((type) =>
           type.offerings.map(({ zone, capacityType, price }) => [keyOf(type.name, zone, capacityType), price] as const),

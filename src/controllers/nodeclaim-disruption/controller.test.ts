@@ -3,6 +3,7 @@ import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts
 import { poolSpec, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Annotations, Labels } from '../../api/labels.ts';
+import type { DriftSubject } from '../../cloud/cloudProvider.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
 import { nodeClaimPodEventsController } from '../nodeclaim-podevents/controller.ts';
 import { nodePoolHashController } from '../nodepool-hash/controller.ts';
@@ -101,6 +102,22 @@ describe('drift', () => {
     await launch();
     expect(await drift()).toBeUndefined();
   });
+});
+
+it('hands the cloud the node class and the node from the watches, and asks nothing without a node class', async () => {
+  const subjects: (readonly [string, string | undefined])[] = [];
+  bench.cloud.driftReason = async ({ nodeClass, node }: DriftSubject) => {
+    subjects.push([nodeClass.metadata.name, node?.metadata.name]);
+    return undefined;
+  };
+  await launch();
+  expect(subjects.at(-1)).toEqual(['default', 'node-a']);
+  await bench.kube.delete(Kinds.KWOKNodeClass, { name: 'default' });
+  await bench.clock.idle();
+  const asked = subjects.length;
+  await bench.advance(10 * MINUTE);
+  expect(subjects).toHaveLength(asked);
+  expect(await drift()).toBeUndefined();
 });
 
 describe('consolidatable', () => {

@@ -1,7 +1,4 @@
-/**
- * Whether a machine still is what its pool asks for. In: claim and pool, and the cloud's opinion. Out: the first reason
- * why it is not, or undefined.
- */
+/** Finds out whether an instance still is what its pool and its node class ask for. */
 import { Reasons } from '../../api/conditionTypes.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
@@ -11,6 +8,9 @@ import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
+import type { ClusterInformers } from '../world/clusterInformers.ts';
+import { poolInstanceTypes, usableNodeClass } from '../world/nodeClassOfPool.ts';
+import type { World } from '../world/world.ts';
 
 /** A young machine was bought from the catalogue as it is. */
 const CATALOGUE_GRACE = 60 * 60_000;
@@ -19,12 +19,14 @@ const CATALOGUE_INTERVAL = 30 * 60_000;
 
 export class DriftDetector {
   private readonly cloud: CloudProvider;
+  private readonly informers: ClusterInformers;
   private readonly clock: Clock;
   /** When each claim was last found in the catalogue, by its UID. */
   private readonly foundAt = new Map<string, number>();
 
-  constructor({ cloud, clock }: { readonly cloud: CloudProvider; readonly clock: Clock }) {
+  constructor({ cloud, informers, clock }: Pick<World, 'cloud' | 'informers' | 'clock'>) {
     this.cloud = cloud;
+    this.informers = informers;
     this.clock = clock;
   }
 
@@ -32,12 +34,15 @@ export class DriftDetector {
     this.foundAt.delete(uid);
   }
 
-  /** What costs nothing is asked first. */
+  /** The first reason, cheap checks first; undefined when there is none. Without its class the cloud cannot judge. */
   async reasonOf(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<string | undefined> {
     if (hasOtherHash(claim, pool)) return Reasons.nodePoolDrifted;
     if (!meets(claim.metadata.labels ?? {}, pool)) return Reasons.requirementsDrifted;
+    const nodeClass = usableNodeClass(claim.spec.nodeClassRef, this.informers);
+    if (nodeClass === undefined) return undefined;
     if (await this.isDelisted(claim, pool, signal)) return Reasons.instanceTypeNotFound;
-    return this.cloud.driftReason(claim, signal);
+    const node = this.informers.nodes.store.get({ name: claim.status?.nodeName ?? '' });
+    return this.cloud.driftReason({ claim, nodeClass, node }, signal);
   }
 
   private async isDelisted(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<boolean> {
@@ -45,7 +50,7 @@ export class DriftDetector {
     const { uid = claim.metadata.name, creationTimestamp = '' } = claim.metadata;
     if (now - Date.parse(creationTimestamp) <= CATALOGUE_GRACE) return false;
     if (now - (this.foundAt.get(uid) ?? Number.NEGATIVE_INFINITY) < CATALOGUE_INTERVAL) return false;
-    if (!isOnSale(claim, await this.cloud.instanceTypes(pool, signal))) return true;
+    if (!isOnSale(claim, await poolInstanceTypes(pool, this.cloud, this.informers, signal))) return true;
     this.foundAt.set(uid, now);
     return false;
   }

@@ -27,7 +27,7 @@ export function nodeClaimExpirationController(world: World): Controller {
       if (!expireAfter || expireAfter === 'Never') return undefined;
       const end = Date.parse(claim.metadata.creationTimestamp ?? '') + Duration.parse(expireAfter).milliseconds;
       if (clock.now() < end) return { requeueAfter: end - clock.now() };
-      const pods = cluster.machineOf(name)?.pods.filter(isReschedulable).length ?? 0;
+      const pods = cluster.viewOf(name)?.pods.filter(isReschedulable).length ?? 0;
       if (!(await deleteClaim(kube, claim, signal))) return undefined;
       disrupted.count(claim, 'expired', pods);
       log.info('deleting expired nodeclaim', { NodeClaim: name, expireAfter });

@@ -3,6 +3,7 @@ import { interceptedKube } from '../../../test/fixtures/engine/interceptedKube.t
 import {
   Workbench,
   CLASS_LABEL,
+  CLASS_REF,
   conditionOf,
   START,
   type WorkbenchOptions,
@@ -34,9 +35,9 @@ describe('launch', () => {
     await start();
     const finalizersAtLaunch: (readonly string[])[] = [];
     const create = bench.cloud.create.bind(bench.cloud);
-    bench.cloud.create = async (claim) => {
-      finalizersAtLaunch.push((await bench.claim(claim.metadata.name)).metadata.finalizers ?? []);
-      return create(claim);
+    bench.cloud.create = async (request) => {
+      finalizersAtLaunch.push((await bench.claim(request.claim.metadata.name)).metadata.finalizers ?? []);
+      return create(request);
     };
     await bench.createClaim('a');
     await bench.clock.idle();
@@ -74,11 +75,41 @@ describe('launch', () => {
 
   it('gives the claim up when its class is not ready', async () => {
     await start();
-    bench.cloud.launchFailures.push(new NodeClassNotReadyError('class is being deleted'));
+    bench.cloud.launchFailures.push(new NodeClassNotReadyError('AKSNodeClass default', 'is being deleted'));
     await bench.createClaim('a');
     await bench.advance(1_000);
     expect(await bench.claims()).toEqual([]);
     expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'nodeclass_not_ready' })).toBe(1);
+  });
+
+  it('waits a moment for a node class that is not seen yet, and gives the claim up when there is none', async () => {
+    await start();
+    const launched = (): number => bench.cloud.calls.create;
+    await bench.createClaim('early', { nodeClassRef: { ...CLASS_REF, name: 'late' } });
+    await bench.advance(1_000);
+    await bench.kube.create(Kinds.KWOKNodeClass, { metadata: { name: 'late' } });
+    await bench.advance(3_000);
+    expect(await bench.condition('early', 'Launched')).toBe('True Launched');
+    await bench.createClaim('lost', { nodeClassRef: { ...CLASS_REF, name: 'missing' } });
+    const before = launched();
+    await bench.advance(5_000);
+    expect(await bench.find(Kinds.NodeClaim, 'lost')).toBeUndefined();
+    expect(launched()).toBe(before);
+    expect(await bench.events('NodeClassResolutionError')).toMatchObject([
+      { message: 'KWOKNodeClass missing does not exist or is being deleted' },
+    ]);
+    expect(await bench.events('InsufficientCapacityError')).toHaveLength(1);
+  });
+
+  it('counts a node class that is being deleted as missing', async () => {
+    await start();
+    const metadata = { name: 'leaving', finalizers: ['example.com/kept'] };
+    await bench.kube.create(Kinds.KWOKNodeClass, { metadata });
+    await bench.kube.delete(Kinds.KWOKNodeClass, { name: 'leaving' });
+    await bench.createClaim('a', { nodeClassRef: { ...CLASS_REF, name: 'leaving' } });
+    await bench.advance(5_000);
+    expect(await bench.find(Kinds.NodeClaim, 'a')).toBeUndefined();
+    expect(bench.cloud.calls.create).toBe(0);
   });
 
   it('shows why a launch failed and tries again', async () => {

@@ -6,6 +6,10 @@ export function insufficientCapacity(events: EventRecorder, claim: NodeClaim, me
   warn(events, claim, 'InsufficientCapacityError', `NodeClaim ${claim.metadata.name} event: ${message.slice(0, 300)}`);
 }
 
+export function nodeClassResolutionError(events: EventRecorder, claim: NodeClaim, message: string): void {
+  warn(events, claim, 'NodeClassResolutionError', message);
+}
+
 export function unregisteredTaintMissing(events: EventRecorder, claim: NodeClaim, node: string): void {
   const message = `Node ${node} joined without the taint karpenter.sh/unregistered:NoExecute, so pods may run on it before it is set up`;
   warn(events, claim, 'UnregisteredTaintMissing', message);

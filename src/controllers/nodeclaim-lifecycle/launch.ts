@@ -1,10 +1,16 @@
+import { messageOf } from '../../errors/thrown.ts';
 import { NodeClaimConditions, Reasons } from '../../api/conditionTypes.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { Instance } from '../../cloud/cloudProvider.ts';
 import { InsufficientCapacityError, LaunchError, NodeClassNotReadyError } from '../../cloud/errors.ts';
+import { missingNodeClassMessage, usableNodeClass } from '../world/nodeClassOfPool.ts';
 import * as publish from './events.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
 
 const MESSAGE_LIMIT = 300;
+/** How long a claim waits for its node class to be seen. */
+const NODE_CLASS_GRACE = 3_000;
+
 /** Asks the cloud for the machine, once; an answer that could not be stored is remembered. */
 export async function launch(draft: Draft, context: StepContext): Promise<StepResult> {
   const { conditions } = draft;
@@ -17,9 +23,12 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
   }
   const wait = launches.waitFor(uid, world.clock.now());
   if (wait > 0) return { requeueAfter: wait };
+  const { claim } = draft;
+  const nodeClass = usableNodeClass(claim.spec.nodeClassRef, world.informers);
+  if (nodeClass === undefined) return withoutNodeClass(claim, context);
   let instance: Instance;
   try {
-    instance = launches.instanceOf(uid) ?? (await world.cloud.create(draft.claim, signal));
+    instance = launches.instanceOf(uid) ?? (await world.cloud.create({ claim, nodeClass }, signal));
   } catch (error) {
     if (error instanceof InsufficientCapacityError) {
       publish.insufficientCapacity(world.events, draft.claim, error.message);
@@ -31,7 +40,7 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
       return { giveUp: 'nodeclass_not_ready' };
     }
     const reason = error instanceof LaunchError ? error.reason : Reasons.launchFailed;
-    const message = (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE_LIMIT);
+    const message = messageOf(error).slice(0, MESSAGE_LIMIT);
     conditions.setUnknown(NodeClaimConditions.launched, world.clock.now(), reason, message);
     launches.failed(uid, world.clock.now());
     throw error;
@@ -48,6 +57,17 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
         'instance-type': instance.labels['node.kubernetes.io/instance-type'],
       }),
   };
+}
+
+/** The watches of two kinds are not ordered: a class that was made just before its claim may be seen just after it. */
+function withoutNodeClass(claim: NodeClaim, { world, log }: StepContext): StepResult {
+  const age = world.clock.now() - Date.parse(claim.metadata.creationTimestamp ?? '');
+  if (age < NODE_CLASS_GRACE) return { requeueAfter: NODE_CLASS_GRACE - age };
+  const message = missingNodeClassMessage(claim.spec.nodeClassRef);
+  publish.nodeClassResolutionError(world.events, claim, message);
+  publish.insufficientCapacity(world.events, claim, message);
+  log.error('the nodeclass is missing; deleting the nodeclaim', { NodeClaim: claim.metadata.name, message });
+  return { giveUp: 'insufficient_capacity' };
 }
 
 function withInstance({ claim }: Draft, instance: Instance): Draft['claim'] {

@@ -111,7 +111,7 @@ describe('the loop', () => {
   afterEach(() => bench.close());
 
   const price = async (of: NodePool) => {
-    const [first] = await overlaidCloud(bench.cloud, store).instanceTypes(of);
+    const [first] = await overlaidCloud(bench.cloud, store).instanceTypes(of, { metadata: { name: 'default' } });
     return first?.offerings[0]?.price;
   };
 

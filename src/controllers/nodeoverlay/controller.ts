@@ -9,6 +9,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
 import { isManaged } from '../world/managed.ts';
+import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
 import { evaluateOverlays, type OverlayVerdict, type PoolTypes } from './evaluation.ts';
 import type { OverlayStore } from './overlayCloud.ts';
@@ -34,7 +35,7 @@ export function nodeOverlayController(world: World, { overlays, store, cloud }: 
     const listed = await Promise.all(
       pools.map(async (pool): Promise<PoolTypes[]> => {
         try {
-          return [{ pool, instanceTypes: await cloud.instanceTypes(pool, signal) }];
+          return [{ pool, instanceTypes: await poolInstanceTypes(pool, cloud, informers, signal) }];
         } catch (error) {
           errors.push(error);
           return [];

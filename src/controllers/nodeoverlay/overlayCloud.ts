@@ -47,12 +47,15 @@ export function overlaidCloud(cloud: CloudProvider, overlays: OverlayStore): Clo
     name: cloud.name,
     nodeClasses: cloud.nodeClasses,
     repairPolicies: cloud.repairPolicies,
-    create: (claim, signal) =>
-      cloud.create(claim, signal, overlays.viewOf(claim.metadata.labels?.[Labels.nodePool] ?? '')),
+    create: (request, signal) => {
+      const pool = request.claim.metadata.labels?.[Labels.nodePool] ?? '';
+      return cloud.create({ ...request, view: overlays.viewOf(pool) }, signal);
+    },
     delete: (...request) => cloud.delete(...request),
     get: (...request) => cloud.get(...request),
     list: (...request) => cloud.list(...request),
     driftReason: (...request) => cloud.driftReason(...request),
-    instanceTypes: async (pool, signal) => overlays.apply(pool, await cloud.instanceTypes(pool, signal)),
+    instanceTypes: async (pool, nodeClass, signal) =>
+      overlays.apply(pool, await cloud.instanceTypes(pool, nodeClass, signal)),
   };
 }

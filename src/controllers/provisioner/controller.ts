@@ -1,5 +1,7 @@
+import type { Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Taints } from '../../api/labels.ts';
+import { podKey } from '../../pods/podKey.ts';
 import { isProvisionable, isTerminal } from '../../pods/podPredicates.ts';
 import { hasTaint } from '../../pods/taints.ts';
 import type { InformerEvent } from '../../kube/informer.ts';
@@ -7,11 +9,12 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import type { NewNode, Problem, Solution, SolveOptions } from '../../solver/problem.ts';
+import type { PlannedNode, Problem, Solution, SolveOptions } from '../../solver/problem.ts';
 import { solve } from '../../solver/solve.ts';
 import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
 import { isManaged } from '../world/managed.ts';
+import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
 import type { World } from '../world/world.ts';
 import type { Batcher } from './batcher.ts';
@@ -166,20 +169,28 @@ class Provisioner {
     for (const since of [solving, start]) {
       this.metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
     }
-    this.metrics.unschedulablePods.set(CONTROLLER, realCount(solution));
+    const podOf = podsByKey(waiting);
+    this.metrics.unschedulablePods.set(
+      CONTROLLER,
+      solution.unplaced.filter(({ pod }) => !isVirtual(podOf(pod))).length,
+    );
     for (const { metadata } of waiting) this.observeDecision(metadata.uid ?? '');
-    this.observePlan(demand, solution);
+    this.observePlan(demand, solution, podOf);
     log.info('computed a plan for pending pods', {
       pods: waiting.length,
-      newNodes: solution.newNodes.length,
+      plannedNodes: solution.plannedNodes.length,
       onExistingNodes: solution.onExisting.reduce((sum, { pods }) => sum + pods.length, 0),
       unplaced: solution.unplaced.length,
       pricePerHour: solution.pricePerHour,
       milliseconds: Math.round(clock.monotonic() - closed),
     });
-    this.announce(solution);
-    await this.reportBuffers(solution);
-    await this.claims.writeAll(solution.newNodes, (node) => this.create(node, signal));
+    this.announce(solution, podOf);
+    await this.reportBuffers(solution, podOf);
+    const offers = new Map(catalogues.map((offer) => [offer.pool.metadata.name, offer]));
+    await this.claims.writeAll(solution.plannedNodes, async (node) => {
+      const offer = offers.get(node.pool);
+      if (offer) await this.create(node, offer, node.pods.map(podOf), signal);
+    });
   }
 
   /** Disks that may be attached, by node and driver. */
@@ -206,7 +217,7 @@ class Provisioner {
     const types = await Promise.all(
       pools.map(async (pool) => {
         try {
-          return await cloud.instanceTypes(pool, signal);
+          return await poolInstanceTypes(pool, cloud, informers, signal);
         } catch (error) {
           signal.throwIfAborted();
           if (error instanceof UnevaluatedNodePoolError) {
@@ -237,12 +248,12 @@ class Provisioner {
     }
   }
 
-  private announce({ onExisting, unplaced }: Solution): void {
+  private announce({ onExisting, unplaced }: Solution, podOf: PodOf): void {
     const { events, cluster, clock } = this.world;
     const until = clock.now() + this.options.nominationPeriod;
     const views = new Map(cluster.snapshot().nodes.map((view) => [view.name, view]));
     for (const { node, pods } of onExisting) {
-      const real = pods.filter((pod) => !isVirtual(pod));
+      const real = pods.map(podOf).filter((pod) => !isVirtual(pod));
       if (real.length === 0) continue;
       const claim = views.get(node)?.claim?.metadata.name;
       if (claim) cluster.promise(real, claim, until);
@@ -251,46 +262,54 @@ class Provisioner {
         publish.nominated(events, pod, [...(claim ? [`nodeclaim/${claim}`] : []), `node/${node}`]);
       }
     }
-    for (const { pod, reason } of unplaced) {
+    for (const { pod: key, reason } of unplaced) {
+      const pod = podOf(key);
       // Without any pool there is nothing to say about the pod; the log says it.
       if (!isVirtual(pod) && reason.kind !== 'no-pools') publish.failedScheduling(events, pod, reason);
     }
   }
 
-  private async reportBuffers({ onExisting, newNodes, unplaced }: Solution): Promise<void> {
+  private async reportBuffers({ onExisting, plannedNodes, unplaced }: Solution, podOf: PodOf): Promise<void> {
+    const others = [...plannedNodes.flatMap(({ pods }) => pods), ...unplaced.map(({ pod }) => pod)];
     await this.options.buffers?.report({
-      fitted: onExisting.flatMap(({ pods }) => pods),
-      others: [...newNodes.flatMap(({ pods }) => pods), ...unplaced.map(({ pod }) => pod)],
+      fitted: onExisting.flatMap(({ pods }) => pods.map(podOf)),
+      others: others.map(podOf),
     });
   }
 
-  private async create(node: NewNode, signal: AbortSignal): Promise<void> {
+  private async create(
+    node: PlannedNode,
+    { pool, instanceTypes }: PoolCatalogue,
+    pods: readonly Pod[],
+    signal: AbortSignal,
+  ): Promise<void> {
     const { cluster, clock, random, log, events, overlays } = this.world;
-    const names = node.alternatives.map(({ instanceType }) => instanceType.name);
-    const draft = nodeClaimDraft(node, () => random.next(), overlays?.touched(node.pool.metadata.name, names));
-    const claim = await this.claims.write(node.pool, draft, 'provisioned', signal);
+    const names = node.alternatives.map(({ instanceType }) => instanceType);
+    const overlaid = overlays?.touched(node.pool, names);
+    const draft = nodeClaimDraft(node, { pool, instanceTypes }, () => random.next(), overlaid);
+    const claim = await this.claims.write(pool, draft, 'provisioned', signal);
     const { name } = claim.metadata;
     const until = clock.now() + this.options.nominationPeriod;
-    const real = node.pods.filter((pod) => !isVirtual(pod));
+    const real = pods.filter((pod) => !isVirtual(pod));
     cluster.promise(real, name, until);
     if (real.length > 0) cluster.nominate(name, until);
     log.info('created nodeclaim', {
       NodeClaim: name,
-      NodePool: node.pool.metadata.name,
+      NodePool: node.pool,
       requests: draft.spec.resources?.requests,
       'instance-types': firstFive([...new Set(names)]),
       pricePerHour: node.alternatives[0]?.pricePerHour,
-      pods: node.pods.length,
+      pods: pods.length,
     });
     for (const pod of real) publish.nominated(events, pod, [`nodeclaim/${name}`]);
   }
 
-  private observePlan({ waiting, volumes }: Demand, { newNodes, onExisting, unplaced }: Solution): void {
+  private observePlan({ waiting, volumes }: Demand, solution: Solution, podOf: PodOf): void {
     const { clock, podTimes } = this.world;
-    for (const { pods } of [...newNodes, ...onExisting]) {
-      for (const { metadata } of pods) podTimes.place(metadata.uid ?? '', clock.now());
+    for (const { pods } of [...solution.plannedNodes, ...solution.onExisting]) {
+      for (const pod of pods) podTimes.place(podOf(pod).metadata.uid ?? '', clock.now());
     }
-    this.backlog.show(unplaced.length, effectiveZones(waiting, volumes));
+    this.backlog.show(solution.unplaced.length, effectiveZones(waiting, volumes));
   }
 
   private observeDecision(uid: string): void {
@@ -299,7 +318,17 @@ class Provisioner {
   }
 }
 
-const realCount = ({ unplaced }: Solution): number => unplaced.filter(({ pod }) => !isVirtual(pod)).length;
+/** The waiting pod that a solution names. */
+type PodOf = (key: string) => Pod;
+
+function podsByKey(waiting: readonly Pod[]): PodOf {
+  const byKey = new Map(waiting.map((pod) => [podKey(pod), pod]));
+  return (key) => {
+    const pod = byKey.get(key);
+    if (pod === undefined) throw new Error(`the solution names pod ${key}, which does not wait`);
+    return pod;
+  };
+}
 
 const firstFive = (names: readonly string[]): string =>
   names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} other(s)` : '');

@@ -56,7 +56,7 @@ export function currentDemand(world: World, snapshot: ClusterSnapshot, virtual: 
   for (const { pods } of snapshot.nodes) for (const pod of pods) diskObjection(pod);
   for (const pod of homelessPods(world, snapshot, now)) admit(pod);
   for (const [claim, pods] of promised) {
-    const { held, outrun } = stillPromised(world.cluster.machineOf(claim), pods);
+    const { held, outrun } = stillPromised(world.cluster.viewOf(claim), pods);
     promised.set(claim, held);
     waiting.push(...outrun);
   }

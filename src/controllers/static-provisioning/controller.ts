@@ -6,6 +6,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
 import { isManaged } from '../world/managed.ts';
+import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import { ClaimWriter } from '../claims/claimWriter.ts';
 import { staticClaimDraft } from '../claims/nodeClaimDraft.ts';
 import type { World } from '../world/world.ts';
@@ -47,7 +48,7 @@ export function staticProvisioningController(world: World): Controller {
         log.info('static NodePool is at its limit of nodes', { NodePool: name, replicas, limit });
         return { requeueAfter: LIMITED_INTERVAL };
       }
-      const types = await cloud.instanceTypes(pool, signal);
+      const types = await poolInstanceTypes(pool, cloud, informers, signal);
       const described = new Set(types.flatMap(({ requirements }) => [...requirements.keys()]));
       const drafts = Array.from({ length: count }, () => staticClaimDraft(pool, described, () => random.next()));
       await claims.writeAll(drafts, async (draft) => {

@@ -1,12 +1,47 @@
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { KubeObject } from '../../api/object.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { NodeClassNotReadyError } from '../../cloud/errors.ts';
+import type { InstanceType } from '../../cloud/instanceType.ts';
 import { watch, type Watch } from '../../kube/runtime/watch.ts';
 import type { ClusterInformers } from './clusterInformers.ts';
 
-/** The node class that a pool names, whichever of the provider's kinds it is of. */
-export function classOf({ spec }: NodePool, informers: ClusterInformers): KubeObject | undefined {
-  const { group, kind, name } = spec.template.spec.nodeClassRef;
-  const found = informers.nodeClasses.find((entry) => entry.kind.group === group && entry.kind.kind === kind);
+const MISSING = 'does not exist or is being deleted';
+
+type NodeClassRef = NodeClaim['spec']['nodeClassRef'];
+type NodeClassInformers = Pick<ClusterInformers, 'nodeClasses'>;
+
+/** The node class that a pool names, whichever of the provider's kinds it is of; also one that is being deleted. */
+export function classOf({ spec }: NodePool, informers: NodeClassInformers): KubeObject | undefined {
+  return find(spec.template.spec.nodeClassRef, informers);
+}
+
+/** The node class of a pool or claim; a class that is being deleted counts as missing. */
+export function usableNodeClass(ref: NodeClassRef, informers: NodeClassInformers): KubeObject | undefined {
+  const found = find(ref, informers);
+  return found?.metadata.deletionTimestamp === undefined ? found : undefined;
+}
+
+export function missingNodeClassMessage({ kind, name }: NodeClassRef): string {
+  return `${kind} ${name} ${MISSING}`;
+}
+
+/** The instance types of a pool; throws `NodeClassNotReadyError` when its node class is missing. */
+export async function poolInstanceTypes(
+  pool: NodePool,
+  cloud: CloudProvider,
+  informers: NodeClassInformers,
+  signal?: AbortSignal,
+): Promise<readonly InstanceType[]> {
+  const ref = pool.spec.template.spec.nodeClassRef;
+  const nodeClass = usableNodeClass(ref, informers);
+  if (nodeClass === undefined) throw new NodeClassNotReadyError(`${ref.kind} ${ref.name}`, MISSING);
+  return cloud.instanceTypes(pool, nodeClass, signal);
+}
+
+function find({ group, kind, name }: NodeClassRef, { nodeClasses }: NodeClassInformers): KubeObject | undefined {
+  const found = nodeClasses.find((entry) => entry.kind.group === group && entry.kind.kind === kind);
   return found?.informer.store.get({ name });
 }
 

@@ -1,3 +1,5 @@
+import { messageOf } from '../../errors/thrown.ts';
+
 /** Does `work` for every item, a bounded number at a time, and reports all failures together. */
 export async function settleAll<T>(
   items: readonly T[],
@@ -18,7 +20,7 @@ export async function settleAll<T>(
   await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, worker));
   if (errors.length > 0) {
     const [first] = errors;
-    const why = first instanceof Error ? first.message : String(first);
+    const why = messageOf(first);
     throw new AggregateError(errors, `${errors.length} of ${items.length} failed; the first: ${why}`);
   }
 }

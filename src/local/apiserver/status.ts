@@ -2,6 +2,7 @@
  * The refusals of an API server. In: what was asked for and what is wrong. Out: `KubeError`s whose Status has the code,
  * reason, details and wording that clients match on.
  */
+import { messageOf } from '../../errors/thrown.ts';
 import { KubeError, type KubeStatus } from '../../kube/errors.ts';
 
 /** What messages call a resource: `pods`, `deployments.apps`. */
@@ -207,6 +208,10 @@ export function tooLarge(limit: number): KubeError {
   return failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
 }
 
+export function serviceUnavailable(message: string): KubeError {
+  return failure(503, 'ServiceUnavailable', message);
+}
+
 export function expired(message: string): KubeError {
   return failure(410, 'Expired', message);
 }
@@ -238,7 +243,7 @@ export function tooManyRequests(message: string, causes: Details['causes'], retr
 }
 
 export function internalError(cause: unknown): KubeError {
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = messageOf(cause);
   return failure(500, 'InternalError', `Internal error occurred: ${text}`, { causes: [{ message: text }] });
 }
 

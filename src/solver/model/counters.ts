@@ -6,7 +6,7 @@ import { untoleratedTaints } from '../../pods/taints.ts';
 import { isPreferred } from './existingNodes.ts';
 import type { Interner } from './interner.ts';
 import type { Model } from './model.ts';
-import type { KeepAway } from './standing.ts';
+import type { KeepAway } from './runningPods.ts';
 import { isHostname, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
 export const UNLIMITED = 0x3fffffff;
@@ -72,13 +72,13 @@ export class Counters {
 
   /** Counts what runs. Called once, when all counters are known. */
   seed(keepAway: readonly KeepAway[]): void {
-    const { standing } = this.model;
+    const { running } = this.model;
     for (const counter of this.all) {
-      const { byNode, byDomain, total } = standing.tally(counter.spec);
+      const { byNode, byDomain, total } = running.tally(counter.spec);
       byDomain.forEach((count, domain) => (counter.counts[domain] = count));
       counter.total = total;
       if (counter.hostname) counter.onNode.set(byNode);
-      const domainOf = standing.domainOfNodes(counter.spec.topologyKey);
+      const domainOf = running.domainOfNodes(counter.spec.topologyKey);
       for (const node of this.removed) {
         const domain = domainOf[node]!;
         if (domain >= 0) this.count(counter, domain, -byNode[node]!);
@@ -105,16 +105,16 @@ export class Counters {
   }
 
   domains(key: string): Interner<string> {
-    return this.model.standing.domains(key);
+    return this.model.running.domains(key);
   }
 
   /** By existing node: its domain, or -1 where it lacks the label. */
   domainOfNodes(key: string): Int32Array {
-    return this.model.standing.domainOfNodes(key);
+    return this.model.running.domainOfNodes(key);
   }
 
   nodePasses(filter: NodeFilter | undefined, node: number): boolean {
-    return this.model.standing.nodePasses(filter, node);
+    return this.model.running.nodePasses(filter, node);
   }
 
   /** Whether a new machine in this state takes part. */
@@ -146,9 +146,9 @@ export class Counters {
     const known = this.eligibleDomains.get(counterId);
     if (known !== undefined) return known;
     const { spec, domains } = this.at(counterId);
-    const { states, pools, standing } = this.model;
-    const nodesOf = [...standing.tally(spec).nodesOf];
-    const domainOf = standing.domainOfNodes(spec.topologyKey);
+    const { states, pools, running } = this.model;
+    const nodesOf = [...running.tally(spec).nodesOf];
+    const domainOf = running.domainOfNodes(spec.topologyKey);
     for (const node of this.removed) {
       const domain = domainOf[node]!;
       if (domain >= 0 && this.nodePasses(spec.filter, node)) nodesOf[domain]! -= 1;

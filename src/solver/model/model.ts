@@ -7,7 +7,7 @@ import type { Snapshot } from '../problem.ts';
 import { compilePool, type CompiledPool } from './compiledPool.ts';
 import { ExistingNodes, isPreferred } from './existingNodes.ts';
 import { ResourceTable } from './resourceTable.ts';
-import { Standing } from './standing.ts';
+import { RunningPods } from './runningPods.ts';
 import { StateTable } from './stateTable.ts';
 
 export class Model {
@@ -17,7 +17,7 @@ export class Model {
   readonly states: StateTable;
   readonly existing: ExistingNodes;
   readonly hasPreferTaints: boolean;
-  readonly standing: Standing;
+  readonly running: RunningPods;
 
   constructor(snapshot: Snapshot) {
     this.snapshot = snapshot;
@@ -31,6 +31,6 @@ export class Model {
     this.states = new StateTable(this.pools);
     this.existing = new ExistingNodes(snapshot.nodes, this.table);
     this.hasPreferTaints = this.existing.hasPreferTaints || this.pools.some(({ taints }) => taints.some(isPreferred));
-    this.standing = new Standing(this.existing, this.states, this.pools.length, snapshot.namespaces ?? new Map());
+    this.running = new RunningPods(this.existing, this.states, this.pools.length, snapshot.namespaces ?? new Map());
   }
 }

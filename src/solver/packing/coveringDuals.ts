@@ -1,131 +1,144 @@
 /**
- * Shadow prices. In: what is needed of each resource in total, what each type offers and costs; out: a price per unit
- * of each resource such that no type offers more than its own price in value. Total need at these prices is then a
- * lower bound on what any purchase costs that covers the need (weak duality of the covering LP).
+ * Dual prices of a covering LP: buy, at least cost, fractions of types that together supply what is needed of each
+ * resource. Its dual asks for a price per unit of each resource, as high as possible, such that no type is worth more
+ * than it costs. Total need at such prices is a lower bound on every purchase that covers it (weak duality).
+ *
+ * Solved by the simplex method on the dual with a condensed tableau: there are few resources and many types.
  */
+import { floatAt, intAt, Rows } from '../rows.ts';
 
-/** Far more than such small programs ever take. */
+/** Far more than such small programs take. */
 const MAX_PIVOTS = 500;
 const EPSILON = 1e-12;
-/** Takes back what rounding may have added, so that the bound is one in truth and not only nearly. */
+/** Makes up for rounding, so that the bound is never too high. */
 const SAFETY = 1 - 1e-9;
 
 export interface Covering {
-  /** Per resource. */
+  /** Needed, by resource. */
   readonly demand: Float64Array;
   /** Row per type, column per resource. */
-  readonly supply: Float64Array;
-  /** Per type. */
+  readonly supply: Rows;
+  /** By type. */
   readonly price: Float64Array;
 }
 
-export interface ShadowPrices {
+export interface DualPrices {
+  /** By resource. */
   readonly duals: Float64Array;
   readonly bound: number;
-  /** Per type: how many the fractional purchase buys. */
+  /** By type: how many the fractional purchase buys. */
   readonly purchase: Float64Array;
 }
 
-export function shadowPrices({ demand, supply, price }: Covering): ShadowPrices {
-  const columns = demand.length;
-  const rows = price.length;
-  const active = [...demand.keys()].filter((column) => demand[column]! > 0);
-  const duals = new Float64Array(columns);
-  const purchase = new Float64Array(rows);
-  if (rows === 0 || active.length === 0) return { duals, bound: 0, purchase };
-  const width = active.length;
-  // Condensed tableau of: maximise Σ y, subject to Σ supply/demand · y ≤ price, y ≥ 0.
-  const tableau = new Float64Array(rows * width);
-  for (let row = 0; row < rows; row++) {
-    for (let at = 0; at < width; at++) {
-      const column = active[at]!;
-      tableau[row * width + at] = Math.max(0, supply[row * columns + column]!) / demand[column]!;
+export function coveringDuals(problem: Covering): DualPrices {
+  const { demand, supply, price } = problem;
+  const types = price.length;
+  const active = Int32Array.from(demand.keys()).filter((resource) => floatAt(demand, resource) > 0);
+  const duals = new Float64Array(demand.length);
+  const purchase = new Float64Array(types);
+  if (types === 0 || active.length === 0) return { duals, bound: 0, purchase };
+  // Maximise Σ y, subject to Σ supply/demand · y ≤ price, y ≥ 0: one y per needed resource, scaled by its need.
+  const tableau = Rows.empty(types, active.length);
+  let cell = 0;
+  for (let type = 0; type < types; type++) {
+    for (const resource of active) {
+      tableau.cells[cell] = Math.max(0, supply.get(type, resource)) / floatAt(demand, resource);
+      cell += 1;
     }
   }
   const right = price.slice();
-  const objective = new Float64Array(width).fill(1);
-  // Non-negative: a dual; -1 - n: the slack of type n.
+  const objective = new Float64Array(active.length).fill(1);
+  // A variable that is not negative is a dual; -1 - n is the slack of type n.
   const entering = Int32Array.from(active.keys());
-  const basic = new Int32Array(rows);
-  for (let row = 0; row < rows; row++) basic[row] = -1 - row;
+  const basic = new Int32Array(types).map((_, type) => -1 - type);
   for (let pivot = 0; pivot < MAX_PIVOTS; pivot++) {
-    let at = -1;
-    for (let each = 0; each < width; each++) {
-      if (objective[each]! > EPSILON && (at < 0 || objective[each]! > objective[at]!)) at = each;
-    }
-    if (at < 0) break;
-    let row = -1;
-    let best = Number.POSITIVE_INFINITY;
-    for (let each = 0; each < rows; each++) {
-      const factor = tableau[each * width + at]!;
-      if (factor <= EPSILON) continue;
-      const ratio = right[each]! / factor;
-      if (ratio >= best - EPSILON) continue;
-      row = each;
-      best = ratio;
-    }
-    // Nobody offers this resource: what needs it cannot be bought at any price.
+    const column = steepest(objective);
+    if (column < 0) break;
+    const row = blockingRow(tableau, right, column);
+    // No type supplies this resource: the need cannot be covered at any price.
     if (row < 0) return { duals, bound: 0, purchase };
-    pivotOn(tableau, right, objective, width, row, at);
-    [basic[row], entering[at]] = [entering[at]!, basic[row]!];
+    pivotOn(tableau, right, objective, row, column);
+    const leaving = intAt(basic, row);
+    basic[row] = intAt(entering, column);
+    entering[column] = leaving;
   }
-  for (let row = 0; row < rows; row++) {
-    const dual = basic[row]!;
-    if (dual >= 0) duals[active[dual]!] = Math.max(0, right[row]!) / demand[active[dual]!]!;
-  }
-  entering.forEach((variable, at) => {
-    if (variable < 0) purchase[-1 - variable] = Math.max(0, -objective[at]!);
+  basic.forEach((variable, row) => {
+    if (variable < 0) return;
+    const resource = intAt(active, variable);
+    duals[resource] = Math.max(0, floatAt(right, row)) / floatAt(demand, resource);
   });
-  return { duals, bound: scaleToFeasible(duals, { demand, supply, price }), purchase };
+  entering.forEach((variable, column) => {
+    if (variable < 0) purchase[-1 - variable] = Math.max(0, -floatAt(objective, column));
+  });
+  return { duals, bound: scaleToFeasible(duals, problem), purchase };
 }
 
-function pivotOn(
-  tableau: Float64Array,
-  right: Float64Array,
-  objective: Float64Array,
-  width: number,
-  row: number,
-  at: number,
-): void {
-  const base = row * width;
-  const pivot = tableau[base + at]!;
-  for (let column = 0; column < width; column++)
-    if (column !== at) tableau[base + column] = tableau[base + column]! / pivot;
-  right[row] = right[row]! / pivot;
+/** The column that raises the objective most per unit, or -1 at the optimum. */
+function steepest(objective: Float64Array): number {
+  let best = -1;
+  let gain = EPSILON;
+  for (let column = 0; column < objective.length; column++) {
+    if (floatAt(objective, column) <= gain) continue;
+    best = column;
+    gain = floatAt(objective, column);
+  }
+  return best;
+}
+
+/** The row that stops the column from growing first, or -1 when none does. */
+function blockingRow(tableau: Rows, right: Float64Array, column: number): number {
+  let blocking = -1;
+  let least = Number.POSITIVE_INFINITY;
+  for (let row = 0; row < right.length; row++) {
+    const factor = tableau.get(row, column);
+    if (factor <= EPSILON) continue;
+    const ratio = floatAt(right, row) / factor;
+    if (ratio >= least - EPSILON) continue;
+    blocking = row;
+    least = ratio;
+  }
+  return blocking;
+}
+
+function pivotOn(tableau: Rows, right: Float64Array, objective: Float64Array, row: number, column: number): void {
+  const pivot = tableau.get(row, column);
+  const pivotRow = tableau.row(row);
+  for (let at = 0; at < pivotRow.length; at++) pivotRow[at] = floatAt(pivotRow, at) / pivot;
+  pivotRow[column] = 0;
+  right[row] = floatAt(right, row) / pivot;
+  const { cells, width } = tableau;
   for (let other = 0; other < right.length; other++) {
-    if (other === row) continue;
-    const start = other * width;
-    const factor = tableau[start + at]!;
-    if (factor === 0) continue;
-    for (let column = 0; column < width; column++) {
-      if (column !== at) tableau[start + column] = tableau[start + column]! - factor * tableau[base + column]!;
-    }
-    tableau[start + at] = -factor / pivot;
-    right[other] = Math.max(0, right[other]! - factor * right[row]!);
+    const factor = tableau.get(other, column);
+    if (other === row || factor === 0) continue;
+    subtractRow(cells, other * width, pivotRow, factor);
+    cells[other * width + column] = -factor / pivot;
+    right[other] = Math.max(0, floatAt(right, other) - factor * floatAt(right, row));
   }
-  const gain = objective[at]!;
-  for (let column = 0; column < width; column++) {
-    if (column !== at) objective[column] = objective[column]! - gain * tableau[base + column]!;
-  }
-  objective[at] = -gain / pivot;
-  tableau[base + at] = 1 / pivot;
+  const gain = floatAt(objective, column);
+  subtractRow(objective, 0, pivotRow, gain);
+  objective[column] = -gain / pivot;
+  pivotRow[column] = 1 / pivot;
 }
 
-/** Whatever the arithmetic did: after this no type is worth more than it costs. Out: the bound that is left. */
+function subtractRow(cells: Float64Array, start: number, row: Float64Array, times: number): void {
+  for (let at = 0; at < row.length; at++) cells[start + at] = floatAt(cells, start + at) - times * floatAt(row, at);
+}
+
+/** Scales the duals until no type is worth more than it costs, whatever rounding did, and returns their bound. */
 function scaleToFeasible(duals: Float64Array, { demand, supply, price }: Covering): number {
-  const columns = demand.length;
   let worst = 1;
-  for (let row = 0; row < price.length; row++) {
+  for (let type = 0; type < price.length; type++) {
     let value = 0;
-    for (let column = 0; column < columns; column++) {
-      value += Math.max(0, supply[row * columns + column]!) * duals[column]!;
+    for (let resource = 0; resource < duals.length; resource++) {
+      value += Math.max(0, supply.get(type, resource)) * floatAt(duals, resource);
     }
-    if (value > price[row]! * worst) worst = price[row]! > 0 ? value / price[row]! : Number.POSITIVE_INFINITY;
+    const cost = floatAt(price, type);
+    if (value > cost * worst) worst = cost > 0 ? value / cost : Number.POSITIVE_INFINITY;
   }
   let bound = 0;
-  for (let column = 0; column < columns; column++) {
-    duals[column] = (duals[column]! / worst) * SAFETY;
-    bound += duals[column]! * demand[column]!;
+  for (let resource = 0; resource < duals.length; resource++) {
+    duals[resource] = (floatAt(duals, resource) / worst) * SAFETY;
+    bound += floatAt(duals, resource) * floatAt(demand, resource);
   }
   return bound;
 }

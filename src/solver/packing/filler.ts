@@ -1,11 +1,13 @@
 /**
- * Fills one machine so that its resources run out together. In: what is left to place, a type, and the pod it is
- * opened for; out: what it takes, and the cheapest type that holds just that.
+ * Fills one node so that its resources run out together: from the pods that want more processor than its shape, or from
+ * the others, whichever brings what is left of it back into shape. The cheapest type that holds the result is bought.
  */
 import { NO_STATE } from '../model/stateTable.ts';
 import * as columnsOf from '../model/resourceTable.ts';
-import { HostLedger, type Bin } from './bin.ts';
+import { floatAt, intAt, type Rows } from '../rows.ts';
+import type { Bin } from './bin.ts';
 import type { Demand } from './demand.ts';
+import { HostTally } from './hostTally.ts';
 import type { Queue } from './queue.ts';
 
 /** Read once: an imported binding is looked up each time, and these stand in the innermost loop. */
@@ -13,32 +15,33 @@ const { CPU, MEMORY, PODS } = columnsOf;
 
 export class Filler {
   private readonly demand: Demand;
-  private readonly ledger: HostLedger;
+  private readonly tally: HostTally;
   private readonly free: Float64Array;
   private readonly taken: Int32Array;
   private readonly picks: number[] = [];
-  /** By state: whether it was met with the node's state since that last changed, and whether the type is in both. */
-  private readonly asked: number[] = [];
-  private readonly met: boolean[] = [];
-  private question = 0;
+  /** By state: at which narrowing of the node it was last compared with the node's, and whether they share the type. */
+  private readonly comparedAt: number[] = [];
+  private readonly isCompatible: boolean[] = [];
+  private narrowing = 0;
   private state = NO_STATE;
   private type = -1;
-  /** Of the last filling: at shadow prices, as bought, and what it takes. */
+  /** Of the last filling: its worth at dual prices, its price as bought, and its load. */
   value = 0;
   price = 0;
   readonly used: Float64Array;
 
   constructor(demand: Demand) {
     this.demand = demand;
-    this.ledger = new HostLedger(demand);
-    this.free = new Float64Array(demand.columns);
-    this.taken = new Int32Array(demand.atoms.length);
-    this.used = new Float64Array(demand.columns);
+    this.tally = new HostTally(demand.items, demand.host);
+    this.free = new Float64Array(demand.rows.width);
+    this.taken = new Int32Array(demand.items.length);
+    this.used = new Float64Array(demand.rows.width);
   }
 
   /**
-   * `left` is how many of each atom wait, `start` the state that the machine begins in. Out: whether the seed goes onto the
-   * type; `value`, `price` and `used` then tell what the filling is like, and `bin` makes it last.
+   * Fills a node of the type, `seed` first. `left` is how many pods of each item wait, `start` the state that the node
+   * begins in. Returns whether the seed goes onto the type; `value`, `price` and `used` then describe the filling, and
+   * `bin` keeps it.
    */
   fill(
     type: number,
@@ -47,110 +50,105 @@ export class Filler {
     left: Int32Array,
     value: Float64Array,
     limitLeft: Float64Array | undefined,
-    start = this.demand.states0[seed]!,
+    start = intAt(this.demand.stateOf, seed),
   ): boolean {
-    const { demand, free } = this;
-    const { columns, pool, states } = demand;
+    const { demand, free, taken, picks } = this;
+    const { states, choice } = demand;
+    const { room } = choice;
     this.reset();
-    const base = type * columns;
-    for (let column = 0; column < columns; column++) free[column] = pool.room[base + column]!;
-    free[PODS] = Math.min(free[PODS]!, demand.options.maxPodsPerNode);
+    room.copyTo(free, type);
+    free[PODS] = Math.min(floatAt(free, PODS), demand.options.maxPodsPerNode);
     this.state = start;
-    if (states.at(this.state).price[type]! === Number.POSITIVE_INFINITY) return false;
-    if (!this.hasRoom(seed, 0) || this.ledger.allowed(seed) < 1) return false;
-    this.question += 1;
+    if (states.at(start).price[type] === Number.POSITIVE_INFINITY) return false;
+    if (!this.hasRoom(seed, 0) || this.tally.allowed(seed) < 1) return false;
+    this.narrowing += 1;
     this.take(seed, value);
-    const cpuRoom = pool.room[base + CPU]!;
-    const memoryRoom = pool.room[base + MEMORY]!;
-    // Two walks over one list: pods that want more processor than this machine's shape, and the others.
+    const cpuRoom = room.get(type, CPU);
+    const memoryRoom = room.get(type, MEMORY);
     const { rows } = demand;
-    const { taken } = this;
-    const { atoms, leastCpu, leastMemory } = queue;
-    const end = atoms.length;
+    const { items, leastCpu, leastMemory } = queue;
+    const end = items.length;
+    // Two walks over one list: pods that want more processor than the node's shape, and the others.
     let nextCpu = queue.start;
     let nextMemory = queue.start;
-    while (free[PODS]! >= 1 && (nextCpu < end || nextMemory < end)) {
-      const freeCpu = free[CPU]!;
-      const freeMemory = free[MEMORY]!;
+    while (floatAt(free, PODS) >= 1 && (nextCpu < end || nextMemory < end)) {
+      const freeCpu = floatAt(free, CPU);
+      const freeMemory = floatAt(free, MEMORY);
       const wantsCpu = freeCpu * memoryRoom >= freeMemory * cpuRoom;
       const forCpu = (wantsCpu && nextCpu < end) || nextMemory >= end;
       let at = forCpu ? nextCpu : nextMemory;
       for (; at < end; at++) {
-        if (leastCpu[at]! > freeCpu || leastMemory[at]! > freeMemory) {
+        if (floatAt(leastCpu, at) > freeCpu || floatAt(leastMemory, at) > freeMemory) {
           at = end;
           break;
         }
-        const atom = atoms[at]!;
-        const row = atom * columns;
-        const cpu = rows[row + CPU]!;
-        const memory = rows[row + MEMORY]!;
+        const item = intAt(items, at);
+        const cpu = rows.get(item, CPU);
+        const memory = rows.get(item, MEMORY);
         if (cpu > freeCpu || memory > freeMemory || cpu * memoryRoom >= memory * cpuRoom !== forCpu) continue;
-        if (left[atom]! - taken[atom]! < 1 || !this.admits(atom, type)) continue;
-        this.take(atom, value);
+        if (intAt(left, item) <= intAt(taken, item) || !this.admits(item, type)) continue;
+        this.take(item, value);
         break;
       }
       if (forCpu) nextCpu = at;
       else nextMemory = at;
     }
     this.used.fill(0);
-    for (let at = 0; at < this.picks.length; at++) {
-      const atom = this.picks[at]!;
-      const pods = taken[atom]!;
-      for (let column = 0; column < columns; column++) this.used[column]! += pods * rows[atom * columns + column]!;
-    }
-    this.type = demand.cheapestHolding(this.state, this.used, this.ledger.ports, limitLeft);
+    for (const item of picks) rows.addTo(this.used, item, intAt(taken, item));
+    this.type = choice.cheapestHolding(this.state, this.used, this.tally.ports, limitLeft);
     if (this.type < 0) return false;
-    this.price = states.at(this.state).price[this.type]!;
+    this.price = floatAt(states.at(this.state).price, this.type);
     return true;
   }
 
   private reset(): void {
-    for (let at = 0; at < this.picks.length; at++) this.taken[this.picks[at]!] = 0;
+    for (const item of this.picks) this.taken[item] = 0;
     this.picks.length = 0;
     this.value = 0;
-    this.ledger.clear();
+    this.tally.clear();
   }
 
-  private hasRoom(atom: number, from: number): boolean {
-    const { rows, columns } = this.demand;
-    for (let column = from; column < columns; column++) {
-      const asked = rows[atom * columns + column]!;
-      if (asked > 0 && asked > this.free[column]!) return false;
+  private hasRoom(item: number, from: number): boolean {
+    const rows: Rows = this.demand.rows;
+    for (let column = from; column < rows.width; column++) {
+      const asked = rows.get(item, column);
+      if (asked > 0 && asked > floatAt(this.free, column)) return false;
     }
     return true;
   }
 
-  /** Processor, memory and the number of pods were looked at before. Narrows nothing yet: only asks. */
-  private admits(atom: number, type: number): boolean {
-    const { states, states0, host, columns } = this.demand;
-    const own = states0[atom]!;
+  /** Whether the item may join, when processor, memory and the number of pods suffice. Narrows nothing yet. */
+  private admits(item: number, type: number): boolean {
+    const { states, stateOf, host, rows } = this.demand;
+    const own = intAt(stateOf, item);
     if (own !== this.state) {
-      if (this.asked[own] !== this.question) {
+      if (this.comparedAt[own] !== this.narrowing) {
         const met = states.meet(this.state, own);
-        this.met[own] = met >= 0 && states.at(met).price[type]! !== Number.POSITIVE_INFINITY;
-        this.asked[own] = this.question;
+        this.isCompatible[own] = met >= 0 && states.at(met).price[type] !== Number.POSITIVE_INFINITY;
+        this.comparedAt[own] = this.narrowing;
       }
-      if (!this.met[own]!) return false;
+      if (this.isCompatible[own] !== true) return false;
     }
-    if (columns > PODS + 1 && !this.hasRoom(atom, PODS + 1)) return false;
-    return host.plain[atom] === 1 || this.ledger.allowed(atom) >= 1;
+    if (rows.width > PODS + 1 && !this.hasRoom(item, PODS + 1)) return false;
+    return host.plain[item] === 1 || this.tally.allowed(item) >= 1;
   }
 
-  private take(atom: number, value: Float64Array): void {
-    const { rows, columns, states, states0 } = this.demand;
-    if (this.taken[atom] === 0) this.picks.push(atom);
-    this.taken[atom]! += 1;
-    const own = states0[atom]!;
+  private take(item: number, value: Float64Array): void {
+    const { rows, states, stateOf } = this.demand;
+    const before = intAt(this.taken, item);
+    if (before === 0) this.picks.push(item);
+    this.taken[item] = before + 1;
+    const own = intAt(stateOf, item);
     if (own !== this.state) {
       const met = states.meet(this.state, own);
       if (met !== this.state) {
         this.state = met;
-        this.question += 1;
+        this.narrowing += 1;
       }
     }
-    this.ledger.add(atom, 1);
-    this.value += value[atom]!;
-    for (let column = 0; column < columns; column++) this.free[column]! -= rows[atom * columns + column]!;
+    this.tally.add(item, 1);
+    this.value += floatAt(value, item);
+    rows.addTo(this.free, item, -1);
   }
 
   /** The last filling, to keep. */
@@ -161,10 +159,10 @@ export class Filler {
       state,
       type,
       price,
-      atoms: [...picks],
-      counts: picks.map((atom) => taken[atom]!),
+      items: [...picks],
+      counts: picks.map((item) => intAt(taken, item)),
       used,
-      limitNeed: demand.limitNeed(state, type, used, this.ledger.ports, limitLeft),
+      limitNeed: demand.choice.limitNeed(state, type, used, this.tally.ports, limitLeft),
       reservation: -1,
     };
   }

@@ -1,105 +1,127 @@
 /**
- * Plain first-fit-decreasing, blind to prices until the end: one of the starts, so that no plan is ever dearer. In:
- * what to place, and what is left of the limits; out: a plan. A node stays open for every type that could still hold it.
+ * Plain first-fit-decreasing, blind to prices until the end: one of the starts, so that no plan is ever dearer. A node
+ * stays open for every type that could still hold it.
  */
 import type { HostPort } from '../../pods/hostPorts.ts';
-import { HostLedger, type Bin, type Plan } from './bin.ts';
+import { addRow, floatAt, intAt, itemAt } from '../rows.ts';
+import type { Bin, Plan } from './bin.ts';
 import type { Demand } from './demand.ts';
+import { HostTally } from './hostTally.ts';
+import type { TypeChoice } from './typeChoice.ts';
 
 interface OpenNode {
   state: number;
-  readonly atoms: number[];
+  readonly items: number[];
   readonly counts: number[];
   readonly used: Float64Array;
-  readonly ports: HostPort[];
-  readonly ledger: HostLedger;
+  readonly tally: HostTally;
   /** What it counts against the limits as it stands. */
   limitNeed: Float64Array | undefined;
 }
 
-/** `order` has the largest first, within what matters more; limits are used up. */
+/** Takes from `left` what finds a place, in `order`, and from the limits what it counts. */
 export function firstFit(
   demand: Demand,
   order: Iterable<number>,
   left: Int32Array,
   limitLeft: Float64Array | undefined,
 ): Plan {
-  const { columns, rows, states, atoms } = demand;
-  const { plain } = demand.host;
+  const { rows, states, stateOf, items, host, choice } = demand;
   const open: OpenNode[] = [];
-  const load = new Float64Array(columns);
-  for (const atom of order) {
-    const row = rows.subarray(atom * columns, (atom + 1) * columns);
-    const own = demand.states0[atom]!;
-    const { hostPorts } = atoms[atom]!.podClass.shape;
-    for (let at = 0; at <= open.length && left[atom]! > 0; at++) {
+  const load = new Float64Array(rows.width);
+  for (const item of order) {
+    const row = rows.row(item);
+    const own = intAt(stateOf, item);
+    const { hostPorts } = itemAt(items, item).podClass.shape;
+    for (let at = 0; at <= open.length && intAt(left, item) > 0; at++) {
       const isNew = at === open.length;
-      const node: OpenNode = isNew
-        ? {
-            state: own,
-            atoms: [],
-            counts: [],
-            used: new Float64Array(columns),
-            ports: [],
-            ledger: new HostLedger(demand),
-            limitNeed: limitLeft && new Float64Array(limitLeft.length),
-          }
-        : open[at]!;
-      const isPlain = plain[atom] === 1;
-      const most = isPlain ? left[atom]! : Math.min(left[atom]!, node.ledger.allowed(atom));
+      const node = isNew ? emptyNode(demand, own, limitLeft) : itemAt(open, at);
+      const waiting = intAt(left, item);
+      const most = host.plain[item] === 1 ? waiting : Math.min(waiting, node.tally.allowed(item));
       if (most < 1) continue;
       const state = node.state === own ? own : states.meet(node.state, own);
       if (state < 0) continue;
-      const ports = hostPorts.length === 0 ? node.ports : [...node.ports, ...hostPorts];
-      const budget = limitLeft?.map((amount, column) => amount + node.limitNeed![column]!);
-      if (!holds(demand, state, node.used, row, 1, ports, load, budget)) {
+      const ports = hostPorts.length === 0 ? node.tally.ports : [...node.tally.ports, ...hostPorts];
+      const budget = limitLeft && sum(limitLeft, node.limitNeed);
+      sumInto(load, node.used, row, 1);
+      if (!holds(choice, state, load, ports, budget)) {
         if (isNew) break;
         continue;
       }
-      const pods =
-        most === 1 ? 1 : mostHeld(most, (count) => holds(demand, state, node.used, row, count, ports, load, budget));
+      const pods = most === 1 ? 1 : mostHeld(choice, state, node.used, row, most, ports, budget, load);
       node.state = state;
-      node.atoms.push(atom);
+      node.items.push(item);
       node.counts.push(pods);
-      node.ledger.add(atom, pods);
-      for (const port of hostPorts) node.ports.push(port);
-      for (let column = 0; column < columns; column++) node.used[column]! += row[column]! * pods;
-      left[atom]! -= pods;
+      node.tally.add(item, pods);
+      addRow(node.used, row, pods);
+      left[item] = waiting - pods;
       if (isNew) open.push(node);
-      if (limitLeft === undefined) continue;
-      const type = demand.cheapestHolding(state, node.used, ports, budget);
-      node.limitNeed = demand.limitNeed(state, type, node.used, ports, budget);
-      for (let column = 0; column < limitLeft.length; column++)
-        limitLeft[column] = budget![column]! - node.limitNeed[column]!;
+      if (limitLeft === undefined || budget === undefined) continue;
+      const type = choice.cheapestHolding(state, node.used, ports, budget);
+      node.limitNeed = choice.limitNeed(state, type, node.used, ports, budget);
+      limitLeft.set(budget);
+      addRow(limitLeft, node.limitNeed, -1);
     }
   }
   const bins: Bin[] = [];
   for (const node of open) {
     const bin = buy(demand, node);
     if (bin !== undefined) bins.push(bin);
-    else node.atoms.forEach((atom, at) => (left[atom]! += node.counts[at]!));
+    else node.items.forEach((item, at) => (left[item] = intAt(left, item) + itemAt(node.counts, at)));
   }
   return { bins, left };
 }
 
+function emptyNode({ items, host, rows }: Demand, state: number, limitLeft: Float64Array | undefined): OpenNode {
+  return {
+    state,
+    items: [],
+    counts: [],
+    used: new Float64Array(rows.width),
+    tally: new HostTally(items, host),
+    limitNeed: limitLeft && new Float64Array(limitLeft.length),
+  };
+}
+
+function sumInto(load: Float64Array, used: Float64Array, row: Float64Array, pods: number): void {
+  for (let column = 0; column < load.length; column++) {
+    load[column] = floatAt(used, column) + floatAt(row, column) * pods;
+  }
+}
+
+function sum(left: Float64Array, right: Float64Array | undefined): Float64Array {
+  const total = left.slice();
+  if (right !== undefined) addRow(total, right, 1);
+  return total;
+}
+
 function holds(
-  demand: Demand,
+  choice: TypeChoice,
+  state: number,
+  load: Float64Array,
+  ports: readonly HostPort[],
+  budget: Float64Array | undefined,
+): boolean {
+  return budget === undefined
+    ? choice.holdsSomehow(state, load, ports)
+    : choice.cheapestHolding(state, load, ports, budget) >= 0;
+}
+
+/** The largest number of pods up to `most` that is held, when one is: doubling, then bisection. */
+function mostHeld(
+  choice: TypeChoice,
   state: number,
   used: Float64Array,
   row: Float64Array,
-  pods: number,
+  most: number,
   ports: readonly HostPort[],
-  load: Float64Array,
   budget: Float64Array | undefined,
-): boolean {
-  for (let column = 0; column < load.length; column++) load[column] = used[column]! + row[column]! * pods;
-  return budget === undefined
-    ? demand.holdsSomehow(state, load, ports)
-    : demand.cheapestHolding(state, load, ports, budget) >= 0;
-}
-
-/** The largest count up to `most` that is held; one is, and beyond some count none is. */
-function mostHeld(most: number, isHeld: (count: number) => boolean): number {
+  load: Float64Array,
+): number {
+  const isHeld = (pods: number): boolean => {
+    sumInto(load, used, row, pods);
+    return holds(choice, state, load, ports, budget);
+  };
   let low = 1;
   let high = 2;
   while (high <= most && isHeld(high)) {
@@ -115,21 +137,18 @@ function mostHeld(most: number, isHeld: (count: number) => boolean): number {
   return low;
 }
 
-function buy(demand: Demand, node: OpenNode): Bin | undefined {
-  const { ports } = node;
+function buy({ choice, states }: Demand, { state, items, counts, used, tally, limitNeed }: OpenNode): Bin | undefined {
   // Within limits the type that was last found to be within them.
-  const type = demand.cheapestHolding(node.state, node.used, ports, node.limitNeed);
+  const type = choice.cheapestHolding(state, used, tally.ports, limitNeed);
   if (type < 0) return undefined;
-  const limitNeed = node.limitNeed ?? demand.limitNeed(node.state, type, node.used, ports, undefined);
-  const { state, atoms, counts, used } = node;
   return {
     state,
-    atoms,
+    items,
     counts,
     used,
     type,
-    price: demand.states.at(node.state).price[type]!,
-    limitNeed,
+    price: floatAt(states.at(state).price, type),
+    limitNeed: limitNeed ?? choice.limitNeed(state, type, used, tally.ports, undefined),
     reservation: -1,
   };
 }

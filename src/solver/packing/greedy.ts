@@ -1,12 +1,13 @@
 /**
- * Opens machines one kind after the other, each for the most valuable pod that waits, each of the type that carries
- * most value per dollar. In: how many of each atom; out: a plan.
+ * Greedy packing by value: opens one node after the other, each for the most valuable pod that waits, each of the
+ * instance type that carries most value per dollar.
  */
 import * as columnsOf from '../model/resourceTable.ts';
+import { addRow, floatAt, intAt, isWithin, itemAt } from '../rows.ts';
 import type { Bin, Plan } from './bin.ts';
 import type { Demand } from './demand.ts';
 import { Filler } from './filler.ts';
-import { Queue } from './queue.ts';
+import { queueOf, type Queue } from './queue.ts';
 
 /** Read once, as in the filler. */
 const { CPU, MEMORY } = columnsOf;
@@ -32,47 +33,43 @@ export class Greedy {
     this.filler = new Filler(demand);
   }
 
-  /** `left` is used up: what stays in it found no place. Limits are used up, too. */
+  /** Takes from `left` what finds a place, and from the limits what it counts. */
   pack(order: Int32Array, left: Int32Array, value: Float64Array, limitLeft: Float64Array | undefined): Plan {
     const bins: Bin[] = [];
     const refused = new Set<number>();
     this.countDemand(order, left);
-    let queue = new Queue(order, this.demand);
+    let queue = queueOf(order, this.demand);
     let gone = 0;
     for (;;) {
-      const { atoms } = queue;
+      const { items } = queue;
       let at = queue.start;
-      while (at < atoms.length && (left[atoms[at]!]! < 1 || refused.has(atoms[at]!))) at += 1;
-      if (at >= atoms.length) break;
+      while (at < items.length && (intAt(left, intAt(items, at)) < 1 || refused.has(intAt(items, at)))) at += 1;
+      if (at >= items.length) break;
       queue.start = at;
-      const seed = atoms[at]!;
+      const seed = intAt(items, at);
       const best = this.bestBin(seed, queue, left, value, limitLeft);
       if (best === undefined) {
         refused.add(seed);
         continue;
       }
-      let times = Number.MAX_SAFE_INTEGER;
-      for (let each = 0; each < best.atoms.length; each++) {
-        times = Math.min(times, Math.floor(left[best.atoms[each]!]! / best.counts[each]!));
-      }
-      if (!isWithin(best.limitNeed, limitLeft)) refused.add(seed);
-      for (; times > 0 && isWithin(best.limitNeed, limitLeft); times--) {
+      if (limitLeft && !isWithin(best.limitNeed, limitLeft)) refused.add(seed);
+      for (let times = repeats(best, left); times > 0; times--) {
+        if (limitLeft && !isWithin(best.limitNeed, limitLeft)) break;
         bins.push(best);
-        for (let each = 0; each < best.atoms.length; each++) {
-          const atom = best.atoms[each]!;
-          left[atom]! -= best.counts[each]!;
-          if (left[atom]! === 0) gone += 1;
+        for (let each = 0; each < best.items.length; each++) {
+          const item = itemAt(best.items, each);
+          const waiting = intAt(left, item) - itemAt(best.counts, each);
+          left[item] = waiting;
+          if (waiting === 0) gone += 1;
         }
-        this.cpuLeft -= best.used[CPU]!;
-        this.memoryLeft -= best.used[MEMORY]!;
-        if (limitLeft) for (let at = 0; at < limitLeft.length; at++) limitLeft[at]! -= best.limitNeed[at]!;
+        this.cpuLeft -= floatAt(best.used, CPU);
+        this.memoryLeft -= floatAt(best.used, MEMORY);
+        if (limitLeft) addRow(limitLeft, best.limitNeed, -1);
       }
-      // Every filling walks over the list: those who have a place need not be in it.
-      if (gone * 2 > atoms.length) {
-        queue = new Queue(
-          atoms.filter((atom) => left[atom]! > 0),
-          this.demand,
-        );
+      // Every filling walks over the list: items that are used up need not be in it.
+      if (gone * 2 > items.length) {
+        const rest = items.filter((item) => intAt(left, item) > 0);
+        queue = queueOf(rest, this.demand);
         gone = 0;
       }
     }
@@ -87,29 +84,30 @@ export class Greedy {
     limitLeft: Float64Array | undefined,
   ): Bin | undefined {
     const { demand, filler } = this;
-    const state = demand.states0[seed]!;
+    const { choice } = demand;
+    const state = intAt(demand.stateOf, seed);
     // Where limits are used up most seeds end here.
-    const alone = limitLeft && this.alone(seed, limitLeft);
-    if (limitLeft !== undefined && alone === undefined) return undefined;
+    if (limitLeft !== undefined && this.alone(seed, limitLeft) === undefined) return undefined;
     const all = demand.candidates(state);
     const favourites = this.favourites[state];
     // Every few nodes all types are tried again: what suits changes with what waits.
     this.opened += 1;
     const few = favourites !== undefined && this.opened % FULL_LOOK !== 0;
+    const tried = few ? favourites : all;
     const scores = few ? undefined : new Float64Array(all.length);
     let best: Bin | undefined;
     let bestScore = 0;
-    for (let at = 0; at < (few ? favourites.length : all.length); at++) {
-      const type = few ? favourites[at]! : all[at]!;
-      if (!demand.withinLimits(type, limitLeft) || !filler.fill(type, seed, queue, left, value, limitLeft)) continue;
+    for (let at = 0; at < tried.length; at++) {
+      const type = intAt(tried, at);
+      if (!choice.withinLimits(type, limitLeft) || !filler.fill(type, seed, queue, left, value, limitLeft)) continue;
       const worth = filler.value / (filler.price + demand.options.nodeOverheadCost + 1e-12);
       const score = worth * (1 - IMBALANCE * this.imbalance(filler.used));
       if (scores !== undefined) scores[at] = score;
-      const near = best !== undefined && Math.abs(score - bestScore) <= 1e-9 * bestScore;
-      if (near ? filler.price >= best!.price : score <= bestScore) continue;
+      const isNear = best !== undefined && Math.abs(score - bestScore) <= 1e-9 * bestScore;
+      if (best !== undefined && isNear ? filler.price >= best.price : score <= bestScore) continue;
       best = filler.bin(limitLeft);
       bestScore = score;
-      // No filling is worth more than it costs: who comes so near cannot be beaten by much.
+      // No filling is worth more than it costs: one that comes so near cannot be beaten by much.
       if (score >= HARDLY_BEATEN) break;
     }
     if (scores !== undefined) this.favourites[state] = favouritesOf(all, scores);
@@ -121,50 +119,47 @@ export class Greedy {
   }
 
   private countDemand(order: Int32Array, left: Int32Array): void {
-    const { rows, columns } = this.demand;
+    const { rows } = this.demand;
     this.cpuLeft = 0;
     this.memoryLeft = 0;
-    for (let at = 0; at < order.length; at++) {
-      const atom = order[at]!;
-      this.cpuLeft += left[atom]! * rows[atom * columns + CPU]!;
-      this.memoryLeft += left[atom]! * rows[atom * columns + MEMORY]!;
+    for (const item of order) {
+      this.cpuLeft += intAt(left, item) * rows.get(item, CPU);
+      this.memoryLeft += intAt(left, item) * rows.get(item, MEMORY);
     }
   }
 
   /** How far the node's mix is from the mix of what waits: taking one side first leaves a lopsided rest. */
   private imbalance(used: Float64Array): number {
-    const own = (used[MEMORY]! + 1) / (used[CPU]! + 1);
+    const own = (floatAt(used, MEMORY) + 1) / (floatAt(used, CPU) + 1);
     const waiting = (this.memoryLeft + 1) / (this.cpuLeft + 1);
     return Math.abs(Math.log(own / waiting));
   }
 
-  /** The promising types do not hold the pod, or not within the limits: any type will do. */
+  /** A node for one pod, of any type: the promising types do not hold it, or not within the limits. */
   private alone(seed: number, limitLeft: Float64Array | undefined): Bin | undefined {
-    const { demand } = this;
-    const { podClass, state } = demand.atoms[seed]!;
-    const used = podClass.row;
-    const type = demand.cheapestHolding(state, used, podClass.shape.hostPorts, limitLeft);
+    const { choice, items, states } = this.demand;
+    const { podClass, state } = itemAt(items, seed);
+    const { row: used, shape } = podClass;
+    const type = choice.cheapestHolding(state, used, shape.hostPorts, limitLeft);
     if (type < 0) return undefined;
-    const price = demand.states.at(state).price[type]!;
-    const limitNeed = demand.limitNeed(state, type, used, podClass.shape.hostPorts, limitLeft);
-    return { state, type, price, atoms: [seed], counts: [1], used, limitNeed, reservation: -1 };
+    const price = floatAt(states.at(state).price, type);
+    const limitNeed = choice.limitNeed(state, type, used, shape.hostPorts, limitLeft);
+    return { state, type, price, items: [seed], counts: [1], used, limitNeed, reservation: -1 };
   }
+}
+
+/** How often the bin can be bought before one of its items runs out. */
+function repeats({ items, counts }: Bin, left: Int32Array): number {
+  let times = Number.MAX_SAFE_INTEGER;
+  for (let at = 0; at < items.length; at++) {
+    times = Math.min(times, Math.floor(intAt(left, itemAt(items, at)) / itemAt(counts, at)));
+  }
+  return times;
 }
 
 function favouritesOf(types: Int32Array, scores: Float64Array): Int32Array {
   const ranked = [...types.keys()]
-    .filter((at) => scores[at]! > 0)
-    .sort((left, right) => scores[right]! - scores[left]!);
-  return Int32Array.from(ranked.slice(0, FAVOURITES), (at) => types[at]!);
-}
-
-function isWithin(need: Float64Array, left: Float64Array | undefined): boolean {
-  if (left === undefined) return true;
-  for (let at = 0; at < left.length; at++) if (need[at]! > left[at]!) return false;
-  return true;
-}
-
-/** Atoms by value, most valuable first; ties in their own order. */
-export function orderByValue(atoms: Iterable<number>, value: Float64Array): Int32Array {
-  return Int32Array.from(atoms).sort((left, right) => value[right]! - value[left]! || left - right);
+    .filter((at) => floatAt(scores, at) > 0)
+    .sort((left, right) => floatAt(scores, right) - floatAt(scores, left));
+  return Int32Array.from(ranked.slice(0, FAVOURITES), (at) => intAt(types, at));
 }

@@ -1,96 +1,124 @@
 /**
- * Limits per node of the atoms, as flat arrays. In: atoms; out: by atom the counters that count it and those that limit
- * it, and how many nodes such limits force at least. Counters that limit none of the atoms are left out.
+ * Limits per node ("at most n pods that this counter counts") of all items, as flat lists. Counters that limit none of
+ * the items are left out.
  */
 import { UNLIMITED } from '../model/counters.ts';
-import type { Atom } from './atom.ts';
+import { floatAt, intAt } from '../rows.ts';
+import type { Item } from './item.ts';
 
-export class HostRules {
+export interface HostRules {
   /** One more than the largest counter. */
   readonly counters: number;
-  /** No limits per node, no ports: nothing to look up. */
+  /** By item: 1 when it has no limits per node and no ports, so that nothing has to be looked up. */
   readonly plain: Uint8Array;
-  /** The atom's part of `adds` and `ownMax` begins here and ends where the next one's begins. */
+  /** The item's part of `adds` and `ownMax` begins here and ends where the next item's begins. */
   readonly addStart: Int32Array;
-  readonly adds: readonly number[];
-  /** What the atom itself allows of the counter, itself included. */
-  readonly ownMax: readonly number[];
-  /** In the same way: its limits. */
+  /** Counters that count the item, and the most that it allows of each itself, itself included. */
+  readonly adds: Int32Array;
+  readonly ownMax: Int32Array;
+  /** In the same way: the item's limits. */
   readonly limitStart: Int32Array;
-  readonly limitCounter: readonly number[];
-  readonly limitMax: readonly number[];
+  readonly limitCounter: Int32Array;
+  readonly limitMax: Int32Array;
   /** Least number of nodes that the limits force: by the counter that needs most. */
   readonly nodesForced: number;
-  /** By atom: the share of such a node that one pod of it needs. */
+  /** By item: the share of such a node that one pod of it needs. */
   readonly share: Float64Array;
+}
 
-  constructor(atoms: readonly Atom[]) {
-    const count = atoms.length;
-    this.plain = new Uint8Array(count);
-    this.addStart = new Int32Array(count + 1);
-    this.limitStart = new Int32Array(count + 1);
-    this.share = new Float64Array(count);
-    const limitCounter: number[] = [];
-    const limitMax: number[] = [];
-    const isLimited: boolean[] = [];
-    for (let atom = 0; atom < count; atom++) {
-      const { hostLimits } = atoms[atom]!.variant;
-      for (let at = 0; at < hostLimits.length; at++) {
-        const { counter, max } = hostLimits[at]!;
-        limitCounter.push(counter);
-        limitMax.push(max);
-        while (isLimited.length <= counter) isLimited.push(false);
-        isLimited[counter] = true;
-      }
-      this.limitStart[atom + 1] = limitCounter.length;
+export function hostRules(items: readonly Item[]): HostRules {
+  const limits = limitsOf(items);
+  const adds = addsOf(items, limits);
+  return { ...limits, ...adds, ...forcedNodes(items, limits.counters, adds) };
+}
+
+type Limits = Pick<HostRules, 'counters' | 'limitStart' | 'limitCounter' | 'limitMax'>;
+type Adds = Pick<HostRules, 'plain' | 'addStart' | 'adds' | 'ownMax'>;
+
+function limitsOf(items: readonly Item[]): Limits {
+  const limitStart = new Int32Array(items.length + 1);
+  const limitCounter: number[] = [];
+  const limitMax: number[] = [];
+  let counters = 0;
+  let item = 0;
+  for (const { variant } of items) {
+    for (const { counter, max } of variant.hostLimits) {
+      limitCounter.push(counter);
+      limitMax.push(max);
+      if (counter >= counters) counters = counter + 1;
     }
-    this.counters = isLimited.length;
-    this.limitCounter = limitCounter;
-    this.limitMax = limitMax;
-    const adds: number[] = [];
-    const ownMax: number[] = [];
-    // By counter: the pods that limit themselves by it, and the most that one of them allows.
-    const bound = new Float64Array(this.counters);
-    const most = new Float64Array(this.counters);
-    for (let atom = 0; atom < count; atom++) {
-      const { podClass, count: pods } = atoms[atom]!;
-      const { hostAdds } = podClass;
-      for (let at = 0; at < hostAdds.length; at++) {
-        const counter = hostAdds[at]!;
-        if (isLimited[counter] !== true) continue;
-        const max = this.limitOf(atom, counter);
-        adds.push(counter);
-        ownMax.push(max);
-        if (max < 1 || max === UNLIMITED) continue;
-        bound[counter]! += pods;
-        if (max > most[counter]!) most[counter] = max;
-      }
-      this.addStart[atom + 1] = adds.length;
-      const isBound = this.addStart[atom]! < adds.length || this.limitStart[atom]! < this.limitStart[atom + 1]!;
-      this.plain[atom] = isBound || podClass.shape.hostPorts.length > 0 ? 0 : 1;
-    }
-    this.adds = adds;
-    this.ownMax = ownMax;
-    let worst = -1;
-    let nodes = 0;
-    for (let counter = 0; counter < this.counters; counter++) {
-      if (bound[counter]! === 0 || bound[counter]! / most[counter]! <= nodes) continue;
-      worst = counter;
-      nodes = bound[counter]! / most[counter]!;
-    }
-    this.nodesForced = nodes;
-    if (worst < 0) return;
-    for (let atom = 0; atom < count; atom++) {
-      for (let at = this.addStart[atom]!; at < this.addStart[atom + 1]!; at++) {
-        if (adds[at] === worst && ownMax[at] !== UNLIMITED) this.share[atom] = 1 / most[worst]!;
-      }
-    }
+    item += 1;
+    limitStart[item] = limitCounter.length;
   }
+  return {
+    counters,
+    limitStart,
+    limitCounter: Int32Array.from(limitCounter),
+    limitMax: Int32Array.from(limitMax),
+  };
+}
 
-  private limitOf(atom: number, counter: number): number {
-    for (let at = this.limitStart[atom]!; at < this.limitStart[atom + 1]!; at++) {
-      if (this.limitCounter[at] === counter) return this.limitMax[at]!;
+function addsOf(items: readonly Item[], { counters, limitStart, limitCounter, limitMax }: Limits): Adds {
+  const isLimited = new Uint8Array(counters);
+  for (const counter of limitCounter) isLimited[counter] = 1;
+  const limitOf = (item: number, counter: number): number => {
+    for (let at = intAt(limitStart, item); at < intAt(limitStart, item + 1); at++) {
+      if (limitCounter[at] === counter) return intAt(limitMax, at);
     }
     return UNLIMITED;
+  };
+  const plain = new Uint8Array(items.length);
+  const addStart = new Int32Array(items.length + 1);
+  const adds: number[] = [];
+  const ownMax: number[] = [];
+  let item = 0;
+  for (const { podClass } of items) {
+    const before = adds.length;
+    for (const counter of podClass.hostAdds) {
+      if (isLimited[counter] !== 1) continue;
+      adds.push(counter);
+      ownMax.push(limitOf(item, counter));
+    }
+    addStart[item + 1] = adds.length;
+    const isBound = adds.length > before || intAt(limitStart, item) < intAt(limitStart, item + 1);
+    plain[item] = isBound || podClass.shape.hostPorts.length > 0 ? 0 : 1;
+    item += 1;
   }
+  return { plain, addStart, adds: Int32Array.from(adds), ownMax: Int32Array.from(ownMax) };
+}
+
+/** Pods that a counter counts and that limit themselves by it need at least their number over the loosest limit. */
+function forcedNodes(
+  items: readonly Item[],
+  counters: number,
+  { addStart, adds, ownMax }: Adds,
+): Pick<HostRules, 'nodesForced' | 'share'> {
+  const share = new Float64Array(items.length);
+  const pods = new Float64Array(counters);
+  const loosest = new Float64Array(counters);
+  const isBound = (at: number): boolean => intAt(ownMax, at) >= 1 && intAt(ownMax, at) !== UNLIMITED;
+  let item = 0;
+  for (const { count } of items) {
+    for (let at = intAt(addStart, item); at < intAt(addStart, item + 1); at++) {
+      if (!isBound(at)) continue;
+      const counter = intAt(adds, at);
+      pods[counter] = floatAt(pods, counter) + count;
+      loosest[counter] = Math.max(floatAt(loosest, counter), intAt(ownMax, at));
+    }
+    item += 1;
+  }
+  let worst = -1;
+  let nodesForced = 0;
+  for (let counter = 0; counter < counters; counter++) {
+    if (pods[counter] === 0 || floatAt(pods, counter) / floatAt(loosest, counter) <= nodesForced) continue;
+    worst = counter;
+    nodesForced = floatAt(pods, counter) / floatAt(loosest, counter);
+  }
+  if (worst < 0) return { nodesForced, share };
+  for (item = 0; item < items.length; item++) {
+    for (let at = intAt(addStart, item); at < intAt(addStart, item + 1); at++) {
+      if (adds[at] === worst && ownMax[at] !== UNLIMITED) share[item] = 1 / floatAt(loosest, worst);
+    }
+  }
+  return { nodesForced, share };
 }

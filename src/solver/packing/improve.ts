@@ -1,11 +1,12 @@
 /**
- * Ruin and recreate. In: a plan; out: one that is never dearer. Takes a few machines out, the least efficient first,
- * packs their pods again with slightly different ideas of value, and keeps the result when it is cheaper. Random, but
- * from a seed: the same input has the same answer. Bounded by rounds, and by time where a clock is given.
+ * Ruin and recreate: takes a few bins out of a plan, the least efficient first, packs their pods again with slightly
+ * different values, and keeps the result when it is no dearer. Random, but from a seed: the same input has the same
+ * answer. Bounded by rounds, and by time where a clock is given.
  */
+import { addRow, floatAt, intAt, itemAt } from '../rows.ts';
 import { planCost, type Bin, type Plan } from './bin.ts';
-import type { Demand } from './demand.ts';
-import { Greedy, orderByValue } from './greedy.ts';
+import { orderByValue, type Demand } from './demand.ts';
+import { Greedy } from './greedy.ts';
 
 export interface SearchBudget {
   readonly rounds: number;
@@ -36,7 +37,7 @@ export class Improver {
     const random = randomFrom(0x9e3779b9 ^ bins.length);
     const greedy = new Greedy(demand);
     const value = demand.value.slice();
-    const left = new Int32Array(demand.atoms.length);
+    const left = new Int32Array(demand.items.length);
     const overhead = demand.options.nodeOverheadCost;
     const waste = (bin: Bin): number => bin.price + overhead - worth(demand, bin);
     const patience = PATIENCE + PATIENCE_PER_BIN * bins.length;
@@ -44,33 +45,33 @@ export class Improver {
       if (round % CLOCK_STRIDE === 0 && this.isLate()) break;
       this.rounds += 1;
       const ruined = pickRuined(bins, waste, random);
-      const atoms = new Set<number>();
+      const items = new Set<number>();
       let cost = 0;
       const budget = limitLeft && limitLeft.slice();
       for (const at of ruined) {
-        const bin = bins[at]!;
+        const bin = itemAt(bins, at);
         cost += bin.price + overhead;
-        if (budget) for (let limit = 0; limit < budget.length; limit++) budget[limit]! += bin.limitNeed[limit]!;
-        bin.atoms.forEach((atom, index) => {
-          left[atom]! += bin.counts[index]!;
-          atoms.add(atom);
+        if (budget) addRow(budget, bin.limitNeed, 1);
+        bin.items.forEach((item, index) => {
+          left[item] = intAt(left, item) + itemAt(bin.counts, index);
+          items.add(item);
         });
       }
       const spread = random() * 0.3;
-      for (const atom of atoms) value[atom] = demand.value[atom]! * (1 + spread * (random() - 0.5));
-      const attempt = greedy.pack(orderByValue(atoms, value), left, value, budget);
-      const complete = [...atoms].every((atom) => left[atom] === 0);
-      for (const atom of atoms) left[atom] = 0;
-      const now = planCost(attempt, overhead);
-      if (!complete || now > cost + 1e-12) continue;
+      for (const item of items) value[item] = floatAt(demand.value, item) * (1 + spread * (random() - 0.5));
+      const again = greedy.pack(orderByValue(items, value), left, value, budget);
+      const isComplete = [...items].every((item) => left[item] === 0);
+      for (const item of items) left[item] = 0;
+      const now = planCost(again, overhead);
+      if (!isComplete || now > cost + 1e-12) continue;
       if (now < cost - 1e-9) stale = 0;
       if (budget) limitLeft?.set(budget);
       // From the back, so that places stay valid.
       for (const at of [...ruined].sort((one, other) => other - one)) {
-        bins[at] = bins[bins.length - 1]!;
+        bins[at] = itemAt(bins, bins.length - 1);
         bins.pop();
       }
-      for (const bin of attempt.bins) bins.push(bin);
+      for (const bin of again.bins) bins.push(bin);
     }
     return { bins, left: plan.left };
   }
@@ -83,7 +84,7 @@ export class Improver {
 
 function worth(demand: Demand, bin: Bin): number {
   let sum = 0;
-  bin.atoms.forEach((atom, at) => (sum += demand.value[atom]! * bin.counts[at]!));
+  bin.items.forEach((item, at) => (sum += floatAt(demand.value, item) * itemAt(bin.counts, at)));
   return sum;
 }
 
@@ -96,7 +97,7 @@ function pickRuined(bins: readonly Bin[], waste: (bin: Bin) => number, random: (
     let worst = any();
     for (let contest = 0; contest < 3; contest++) {
       const other = any();
-      if (waste(bins[other]!) > waste(bins[worst]!)) worst = other;
+      if (waste(itemAt(bins, other)) > waste(itemAt(bins, worst))) worst = other;
     }
     chosen.add(tries % 3 === 2 ? any() : worst);
   }

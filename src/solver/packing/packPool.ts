@@ -1,15 +1,13 @@
-/**
- * One pool's plan: several starts, the cheapest is improved and kept. In: atoms and limits; out: machines, and what
- * found no place within the limits.
- */
+/** One pool's plan: several starts, of which the cheapest is improved and kept. */
+import { intAt, itemAt } from '../rows.ts';
 import { planCost, type Plan } from './bin.ts';
-import type { Demand } from './demand.ts';
+import { countsOf, orderByValue, type Demand } from './demand.ts';
 import { firstFit } from './firstFit.ts';
-import { Greedy, orderByValue } from './greedy.ts';
+import { Greedy } from './greedy.ts';
 import type { Improver } from './improve.ts';
 import { patternPlan } from './patterns.ts';
 
-/** So near the bound that looking for whole fillings does not pay. */
+/** So near the bound that looking for patterns does not pay. */
 const GOOD_ENOUGH = 1.002;
 
 export function packPool(demand: Demand, limitLeft: Float64Array | undefined, improver: Improver): Plan {
@@ -35,66 +33,64 @@ interface Start {
 
 function startGreedy(demand: Demand, limits: Float64Array | undefined): Start {
   const limitLeft = limits && limits.slice();
-  const order = orderByValue(demand.atoms.keys(), demand.value);
+  const order = orderByValue(demand.items.keys(), demand.value);
   const plan = new Greedy(demand).pack(order, countsOf(demand), demand.value, limitLeft);
-  const tiers = new Set(demand.atoms.map(({ podClass }) => podClass.shape.priority));
+  const tiers = new Set(demand.items.map(({ podClass }) => podClass.shape.priority));
   if (limits === undefined || tiers.size === 1 || plan.left.every((count) => count === 0)) return { plan, limitLeft };
   return byPriority(demand, [...tiers], limits);
 }
 
 function startBlind(demand: Demand, limits: Float64Array | undefined): Start {
   const limitLeft = limits && limits.slice();
-  const priority = (atom: number): number => demand.atoms[atom]!.podClass.shape.priority;
-  const order = [...demand.atoms.keys()];
-  // Atoms come largest first already.
+  const priority = (item: number): number => itemAt(demand.items, item).podClass.shape.priority;
+  const order = [...demand.items.keys()];
+  // Items come largest first already.
   if (limits !== undefined) order.sort((left, right) => priority(right) - priority(left) || left - right);
   return { plan: firstFit(demand, order, countsOf(demand), limitLeft), limitLeft };
 }
 
-function countsOf({ atoms }: Demand): Int32Array {
-  const counts = new Int32Array(atoms.length);
-  for (let atom = 0; atom < counts.length; atom++) counts[atom] = atoms[atom]!.count;
-  return counts;
-}
-
-/** Negative when `one` leaves less waiting: fewer of those who matter most, then of the next. */
-function compareLeft({ atoms }: Demand, one: Int32Array, other: Int32Array): number {
+/** Negative when `one` leaves less: fewer pods of the highest priority, then of the next. */
+function compareLeft({ items }: Demand, one: Int32Array, other: Int32Array): number {
   const byTier = new Map<number, number>();
-  atoms.forEach(({ podClass: { shape } }, atom) => {
-    const difference = one[atom]! - other[atom]!;
+  items.forEach(({ podClass: { shape } }, item) => {
+    const difference = intAt(one, item) - intAt(other, item);
     if (difference !== 0) byTier.set(shape.priority, (byTier.get(shape.priority) ?? 0) + difference);
   });
   const tiers = [...byTier].sort(([left], [right]) => right - left);
   return tiers.find(([, difference]) => difference !== 0)?.[1] ?? 0;
 }
 
-/** The mix of whole fillings with its rest packed as usual, where that is cheaper. */
+/** The mix of patterns with its rest packed greedily, where that is cheaper. */
 function fromPatterns(demand: Demand, other: Plan): Plan | undefined {
   if (planCost(other, demand.options.nodeOverheadCost) <= demand.fractionalBound * GOOD_ENOUGH) return undefined;
   const patterns = patternPlan(demand);
   if (patterns === undefined || patterns.bins.length === 0) return undefined;
-  const left = Int32Array.from(demand.atoms, ({ count }) => count);
-  for (const { atoms, counts } of patterns.bins) atoms.forEach((atom, at) => (left[atom]! -= counts[at]!));
-  const rest = new Greedy(demand).pack(orderByValue(demand.atoms.keys(), demand.value), left, demand.value, undefined);
+  const left = countsOf(demand);
+  for (const { items, counts } of patterns.bins) {
+    items.forEach((item, at) => (left[item] = intAt(left, item) - itemAt(counts, at)));
+  }
+  const rest = new Greedy(demand).pack(orderByValue(demand.items.keys(), demand.value), left, demand.value, undefined);
   const plan = { bins: [...patterns.bins, ...rest.bins], left };
   const { nodeOverheadCost } = demand.options;
   const cheaper = planCost(plan, nodeOverheadCost) < planCost(other, nodeOverheadCost);
   return cheaper && left.every((count) => count === 0) ? plan : undefined;
 }
 
-/** When not everything fits into the limits, those who matter more go first. */
+/** When not everything fits into the limits, pods of higher priority go first. */
 function byPriority(demand: Demand, tiers: readonly number[], limits: Float64Array): Start {
   const limitLeft = limits.slice();
   const greedy = new Greedy(demand);
-  const left = Int32Array.from(demand.atoms, ({ count }) => count);
+  const left = countsOf(demand);
   const bins: Plan['bins'] = [];
   for (const tier of [...tiers].sort((one, other) => other - one)) {
-    const members = [...demand.atoms.keys()].filter((atom) => demand.atoms[atom]!.podClass.shape.priority === tier);
+    const members = [...demand.items.keys()].filter(
+      (item) => itemAt(demand.items, item).podClass.shape.priority === tier,
+    );
     const counts = new Int32Array(left.length);
-    for (const atom of members) counts[atom] = left[atom]!;
+    for (const item of members) counts[item] = intAt(left, item);
     const plan = greedy.pack(orderByValue(members, demand.value), counts, demand.value, limitLeft);
     for (const bin of plan.bins) bins.push(bin);
-    for (const atom of members) left[atom] = counts[atom]!;
+    for (const item of members) left[item] = intAt(counts, item);
   }
   return { plan: { bins, left }, limitLeft };
 }

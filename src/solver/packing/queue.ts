@@ -1,32 +1,31 @@
 /**
- * What waits to be packed, most valuable first. In: atoms in order; out: a list to walk over that knows from every
- * place on how little the smallest of the rest asks for, so that a full machine is not offered to all of them.
+ * Items in packing order, most valuable first. From every place on it knows how little the smallest of the rest asks
+ * for, so that a full node is not offered to all of them.
  */
-import * as columnsOf from '../model/resourceTable.ts';
+import { CPU, MEMORY } from '../model/resourceTable.ts';
+import { intAt } from '../rows.ts';
 import type { Demand } from './demand.ts';
 
-/** Read once, as in the filler. */
-const { CPU, MEMORY } = columnsOf;
-
-export class Queue {
-  readonly atoms: Int32Array;
+export interface Queue {
+  readonly items: Int32Array;
+  /** By place: the least that any item from there on asks for. */
   readonly leastCpu: Float64Array;
   readonly leastMemory: Float64Array;
-  /** Who stands before this place has gone. */
-  start = 0;
+  /** Items before this place are used up. */
+  start: number;
+}
 
-  constructor(atoms: Int32Array, { rows, columns }: Demand) {
-    this.atoms = atoms;
-    this.leastCpu = new Float64Array(atoms.length);
-    this.leastMemory = new Float64Array(atoms.length);
-    let cpu = Number.POSITIVE_INFINITY;
-    let memory = Number.POSITIVE_INFINITY;
-    for (let at = atoms.length - 1; at >= 0; at--) {
-      const row = atoms[at]! * columns;
-      if (rows[row + CPU]! < cpu) cpu = rows[row + CPU]!;
-      if (rows[row + MEMORY]! < memory) memory = rows[row + MEMORY]!;
-      this.leastCpu[at] = cpu;
-      this.leastMemory[at] = memory;
-    }
+export function queueOf(items: Int32Array, { rows }: Demand): Queue {
+  const leastCpu = new Float64Array(items.length);
+  const leastMemory = new Float64Array(items.length);
+  let cpu = Number.POSITIVE_INFINITY;
+  let memory = Number.POSITIVE_INFINITY;
+  for (let at = items.length - 1; at >= 0; at--) {
+    const item = intAt(items, at);
+    cpu = Math.min(cpu, rows.get(item, CPU));
+    memory = Math.min(memory, rows.get(item, MEMORY));
+    leastCpu[at] = cpu;
+    leastMemory[at] = memory;
   }
+  return { items, leastCpu, leastMemory, start: 0 };
 }

@@ -1,20 +1,17 @@
-/**
- * Reserved machines are paid for already: they are filled before anything is bought. In: a demand, and how many machines
- * are left of each reservation; out: filled reserved machines. What they do not take stays in `left`.
- */
+/** Reserved capacity is paid for already: it is filled before anything is bought, as long as a filling saves money. */
 import { Labels } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { CompiledOffering } from '../model/compiledPool.ts';
 import type { Bin } from './bin.ts';
-import type { Demand } from './demand.ts';
+import { addRow, intAt, itemAt } from '../rows.ts';
+import { orderByValue, type Demand } from './demand.ts';
 import { Filler } from './filler.ts';
-import { orderByValue } from './greedy.ts';
-import { Queue } from './queue.ts';
+import { queueOf, type Queue } from './queue.ts';
 
 const RESERVED = Requirements.of(Requirement.of(Labels.capacityType, 'In', ['reserved']));
 
-/** `units` by name of reservation, `left` and `limitLeft` are used up. */
+/** Takes what it fills from `units` (instances left by name of reservation), `left` (pods by item) and `limitLeft`. */
 export function fillReserved(
   demand: Demand,
   units: Map<string, number>,
@@ -24,20 +21,20 @@ export function fillReserved(
   const { pool, states } = demand;
   let offerings = pool.offerings.filter(({ reservation }) => reservation >= 0);
   const reserved = states.requirementId(RESERVED);
-  // Who can have nothing else has the first claim, and gets it when the plan is made.
-  const isNeeded = demand.states0.some((state) => states.narrow(state, reserved) === state);
+  // Pods that need reserved capacity have the first claim; they get it when the whole plan is made.
+  const isNeeded = demand.stateOf.some((state) => states.narrow(state, reserved) === state);
   if (offerings.length === 0 || isNeeded) return [];
   const filler = new Filler(demand);
-  const queue = new Queue(orderByValue(demand.atoms.keys(), demand.value), demand);
+  const queue = queueOf(orderByValue(demand.items.keys(), demand.value), demand);
   const bins: Bin[] = [];
   for (;;) {
     let best: Bin | undefined;
     let mostSaved = 0;
-    // Pods, machines and limits only become fewer: who takes nobody now never will.
+    // Pods, units and limits only shrink: an offering that takes no pod now never will.
     const open: CompiledOffering[] = [];
     for (const each of offerings) {
-      if ((units.get(pool.reservations[each.reservation]!.id) ?? 0) < 1) continue;
-      if (!demand.withinLimits(each.type, limitLeft)) continue;
+      if ((units.get(itemAt(pool.reservations, each.reservation).id) ?? 0) < 1) continue;
+      if (!demand.choice.withinLimits(each.type, limitLeft)) continue;
       const found = fillOne(demand, filler, queue, each, left, limitLeft);
       if (found === undefined) continue;
       open.push(each);
@@ -48,14 +45,15 @@ export function fillReserved(
     if (best === undefined) return bins;
     offerings = open;
     bins.push(best);
-    const { id } = pool.reservations[best.reservation]!;
+    const { id } = itemAt(pool.reservations, best.reservation);
     units.set(id, (units.get(id) ?? 0) - 1);
-    for (let at = 0; at < best.atoms.length; at++) left[best.atoms[at]!]! -= best.counts[at]!;
-    if (limitLeft) for (let at = 0; at < limitLeft.length; at++) limitLeft[at]! -= best.limitNeed[at]!;
+    const { counts } = best;
+    best.items.forEach((item, at) => (left[item] = intAt(left, item) - itemAt(counts, at)));
+    if (limitLeft) addRow(limitLeft, best.limitNeed, -1);
   }
 }
 
-/** With the most valuable pod that may go there as the first. */
+/** Fills one node of the offering, the most valuable pod that may go there first. */
 function fillOne(
   demand: Demand,
   filler: Filler,
@@ -66,12 +64,12 @@ function fillOne(
 ): Bin | undefined {
   const { states } = demand;
   const reserved = states.requirementId(RESERVED);
-  for (const seed of queue.atoms) {
-    if (left[seed]! < 1) continue;
-    const start = states.pin(states.narrow(demand.states0[seed]!, reserved), Labels.zone, offering.zone);
+  for (const seed of queue.items) {
+    if (intAt(left, seed) < 1) continue;
+    const start = states.pin(states.narrow(intAt(demand.stateOf, seed), reserved), Labels.zone, offering.zone);
     if (start < 0 || !filler.fill(type, seed, queue, left, demand.value, limitLeft, start)) continue;
     const bin = filler.bin(limitLeft);
-    // The filling may have narrowed what the machine can be to other reservations.
+    // The filling may have narrowed the node to other reservations.
     const isOffered = states
       .at(bin.state)
       .reserved.some((each) => each.type === type && each.reservation === reservation && each.offering === offering);

@@ -1,11 +1,12 @@
 /**
  * The quick path: pods go onto nodes that are there, or are promised to a pool and to domains, class by class; how
- * new machines are filled is decided afterwards. In: a question; out: atoms per pool, and the pods that this path
+ * new machines are filled is decided afterwards. In: a compiled; out: items per pool, and the pods that this path
  * cannot decide.
  */
 import type { Pod } from '../../api/kinds.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
-import type { Atom } from '../packing/atom.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type { Item } from '../packing/item.ts';
+import { itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
 import type { ExistingRooms } from './existingRooms.ts';
 import type { PoolFit } from './poolFit.ts';
@@ -18,21 +19,21 @@ export interface Waiting {
 
 export class Assignment {
   /** By pool. */
-  readonly atoms: Atom[][];
-  /** The pods of each atom, in order. */
-  readonly podsOf = new Map<Atom, Pod[]>();
-  private readonly question: Question;
+  readonly items: Item[][];
+  /** The pods of each item, in order. */
+  readonly podsOf = new Map<Item, Pod[]>();
+  private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
   private readonly rooms: ExistingRooms;
   private readonly fit: PoolFit;
-  private readonly known = new Map<Variant, Atom[]>();
+  private readonly known = new Map<Variant, Item[]>();
 
-  constructor(question: Question, domains: Domains, rooms: ExistingRooms, fit: PoolFit) {
-    this.question = question;
+  constructor(compiled: CompiledDemand, domains: Domains, rooms: ExistingRooms, fit: PoolFit) {
+    this.compiled = compiled;
     this.domains = domains;
     this.rooms = rooms;
     this.fit = fit;
-    this.atoms = question.model.pools.map(() => []);
+    this.items = compiled.model.pools.map(() => []);
   }
 
   /** Goes around until nothing more finds a place: affinity may wait for pods that come later. */
@@ -67,19 +68,19 @@ export class Assignment {
 
   private placeEach({ podClass, pods }: Waiting, fromPool: number): void {
     let done = 0;
-    while (done < pods.length && this.placeOne(podClass, pods[done]!, fromPool)) done += 1;
+    while (done < pods.length && this.placeOne(podClass, itemAt(pods, done), fromPool)) done += 1;
     pods.splice(0, done);
   }
 
   private placeOne(podClass: PodClass, pod: Pod, fromPool: number): boolean {
     const { variants } = podClass;
     for (let at = 0; at < variants.length; at++) {
-      const variant = variants[at]!;
+      const variant = itemAt(variants, at);
       if (this.rooms.placeOne(podClass, variant, pod)) return true;
       const state = this.newState(podClass, variant, fromPool);
       if (state < 0) continue;
-      const atom = this.promise(podClass, variant, state, 1);
-      this.podsOf.get(atom)!.push(pod);
+      const item = this.promise(podClass, variant, state, 1);
+      this.podsOf.get(item)!.push(pod);
       return true;
     }
     return false;
@@ -87,18 +88,18 @@ export class Assignment {
 
   /** In the first pool that has one. */
   private newState(podClass: PodClass, variant: Variant, fromPool: number): number {
-    for (let pool = fromPool; pool < this.atoms.length; pool++) {
+    for (let pool = fromPool; pool < this.items.length; pool++) {
       const starts = this.fit.startsOf(podClass, variant, pool);
       for (let at = 0; at < starts.length; at++) {
-        const state = this.domains.pin(variant, starts[at]!, (each) => this.fit.accepts(podClass, each));
+        const state = this.domains.pin(variant, itemAt(starts, at), (each) => this.fit.accepts(podClass, each));
         if (state >= 0) return state;
       }
     }
     return -1;
   }
 
-  /** Counts pods into the atom of that state. Out: the atom; whose pods they are is for the caller to say. */
-  private promise(podClass: PodClass, variant: Variant, state: number, pods: number): Atom {
+  /** Counts pods into the item of that state. Out: the item; whose pods they are is for the caller to say. */
+  private promise(podClass: PodClass, variant: Variant, state: number, pods: number): Item {
     this.domains.recordInState(podClass, variant, state, pods);
     let siblings = this.known.get(variant);
     if (siblings === undefined) {
@@ -106,16 +107,16 @@ export class Assignment {
       this.known.set(variant, siblings);
     }
     for (let at = 0; at < siblings.length; at++) {
-      const sibling = siblings[at]!;
+      const sibling = itemAt(siblings, at);
       if (sibling.state !== state) continue;
       sibling.count += pods;
       return sibling;
     }
-    const atom: Atom = { podClass, variant, state, count: pods };
-    siblings.push(atom);
-    this.podsOf.set(atom, []);
-    this.atoms[this.question.model.states.at(state).pool.index]!.push(atom);
-    return atom;
+    const item: Item = { podClass, variant, state, count: pods };
+    siblings.push(item);
+    this.podsOf.set(item, []);
+    itemAt(this.items, this.compiled.model.states.at(state).pool.index).push(item);
+    return item;
   }
 }
 

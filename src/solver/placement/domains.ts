@@ -5,11 +5,11 @@
 import type { Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
 import { isHostname } from '../model/topologyCounter.ts';
-import type { DomainConstraint, HostAffinity, PodClass, Question, Variant } from '../model/question.ts';
-import type { PlannedNode } from './plannedNode.ts';
+import type { DomainConstraint, HostAffinity, PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type { OpenNode } from './openNode.ts';
 
 /** A domain or an existing node by its number, or a node that is only planned. */
-type Place = number | PlannedNode;
+type Place = number | OpenNode;
 
 export class Domains {
   private readonly counters: Counters;
@@ -19,9 +19,9 @@ export class Domains {
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, readonly { readonly domain: number; readonly state: number }[]>[] = [];
 
-  constructor(question: Question, avoidsReserved: boolean) {
-    this.counters = question.counters;
-    this.model = question.model;
+  constructor(compiled: CompiledDemand, avoidsReserved: boolean) {
+    this.counters = compiled.counters;
+    this.model = compiled.model;
     this.avoidsReserved = avoidsReserved;
   }
 
@@ -166,7 +166,7 @@ export class Domains {
     }
   }
 
-  recordInState(podClass: PodClass, variant: Variant, state: number, pods: number, node?: PlannedNode): void {
+  recordInState(podClass: PodClass, variant: Variant, state: number, pods: number, node?: OpenNode): void {
     this.settle(variant, (key) => this.domainOfState(state, key), node);
     const { domainAdds } = variant;
     for (let at = 0; at < domainAdds.length; at++) {

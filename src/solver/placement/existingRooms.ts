@@ -7,14 +7,16 @@ import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash, hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
 import { UNLIMITED } from '../model/counters.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
+import { addRow, intAt, itemAt, Rows } from '../rows.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import type { Domains } from './domains.ts';
 
 export class ExistingRooms {
   readonly placed = new Map<number, Pod[]>();
-  private readonly question: Question;
+  private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
-  private readonly free: Float64Array;
+  /** Row per node. */
+  private readonly free: Rows;
   /** No node is there at all. */
   private readonly isEmpty: boolean;
   private readonly ports = new Map<number, HostPort[]>();
@@ -22,11 +24,12 @@ export class ExistingRooms {
   /** By wish: nodes that may still take the pod as far as labels, taints, volumes and room go, in order. */
   private readonly open = new Map<Variant, number[]>();
 
-  constructor(question: Question, domains: Domains) {
-    this.question = question;
+  constructor(compiled: CompiledDemand, domains: Domains) {
+    this.compiled = compiled;
     this.domains = domains;
-    this.free = question.model.existing.free.slice();
-    this.isEmpty = this.free.length === 0;
+    const { existing, table } = compiled.model;
+    this.free = new Rows(table.size, existing.free.slice());
+    this.isEmpty = existing.nodes.length === 0;
   }
 
   placeOne(podClass: PodClass, variant: Variant, pod: Pod): boolean {
@@ -53,7 +56,7 @@ export class ExistingRooms {
   private nodesFor(podClass: PodClass, variant: Variant): number[] {
     let open = this.open.get(variant);
     if (open === undefined) {
-      const { existing } = this.question.model;
+      const { existing } = this.compiled.model;
       const { shape, tolerationsKey } = podClass;
       const { requirements, toleratesPreferNoSchedule } = variant.rung;
       const admitting = existing.admitting(
@@ -68,25 +71,20 @@ export class ExistingRooms {
       this.open.set(variant, open);
       return open;
     }
-    // Room only shrinks during one question: who is full is dropped as soon as he is first in line.
+    // Room only shrinks during one compiled: who is full is dropped as soon as he is first in line.
     let full = 0;
-    while (full < open.length && this.fitting(podClass, open[full]!) < 1) full += 1;
+    while (full < open.length && this.fitting(podClass, itemAt(open, full)) < 1) full += 1;
     if (full > 0) open.splice(0, full);
     return open;
   }
 
   /** Room, and what does not change while pods are placed. */
   private mayTake(podClass: PodClass, node: number): boolean {
-    return this.fitting(podClass, node) > 0 && !this.question.removed.has(node) && this.meetsVolumes(podClass, node);
+    return this.fitting(podClass, node) > 0 && !this.compiled.removed.has(node) && this.meetsVolumes(podClass, node);
   }
 
   private fitting({ row }: PodClass, node: number): number {
-    let most = UNLIMITED;
-    for (let column = 0; column < row.length; column++) {
-      const asked = row[column]!;
-      if (asked > 0) most = Math.min(most, Math.floor(this.free[node * row.length + column]! / asked));
-    }
-    return most;
+    return this.free.timesHeld(node, row, UNLIMITED);
   }
 
   /** How many pods of the class may come to the node now, one after the other. */
@@ -104,16 +102,18 @@ export class ExistingRooms {
   }
 
   private hostRoom(podClass: PodClass, variant: Variant, node: number): number {
-    const { counters } = this.question;
+    const { counters } = this.compiled;
     let most = UNLIMITED;
-    for (const { counter, max } of variant.hostLimits) if (counters.at(counter).onNode[node]! > max) return 0;
+    for (const { counter, max } of variant.hostLimits) {
+      if (intAt(counters.at(counter).onNode, node) > max) return 0;
+    }
     for (const id of podClass.hostAdds) {
       const { onNode, nodeLimit } = counters.at(id);
       const own = variant.hostLimits.find(({ counter }) => counter === id)?.max ?? UNLIMITED;
-      most = Math.min(most, Math.min(own, nodeLimit[node]!) - onNode[node]!);
+      most = Math.min(most, Math.min(own, intAt(nodeLimit, node)) - intAt(onNode, node));
     }
     for (const affinity of variant.hostAffinity) {
-      if (!this.domains.allowsCompany(affinity, node, counters.at(affinity.counter).onNode[node]!)) return 0;
+      if (!this.domains.allowsCompany(affinity, node, intAt(counters.at(affinity.counter).onNode, node))) return 0;
     }
     return most;
   }
@@ -121,7 +121,7 @@ export class ExistingRooms {
   private meetsVolumes({ shape }: PodClass, node: number): boolean {
     const alternatives = shape.volumes?.alternatives ?? [];
     if (alternatives.length === 0) return true;
-    const { existing, states } = this.question.model;
+    const { existing, states } = this.compiled.model;
     return alternatives.some((each: Requirements) => existing.meets(node, each, states.requirementId(each)));
   }
 
@@ -133,7 +133,7 @@ export class ExistingRooms {
   private portsOf(node: number): HostPort[] {
     const known = this.ports.get(node);
     if (known !== undefined) return known;
-    const { pods } = this.question.model.existing.nodes[node]!;
+    const { pods } = itemAt(this.compiled.model.existing.nodes, node);
     const ports = pods.flatMap((pod) => hostPortsOf(pod));
     this.ports.set(node, ports);
     return ports;
@@ -141,7 +141,7 @@ export class ExistingRooms {
 
   private fitsClaims({ shape }: PodClass, node: number): boolean {
     const attachments = shape.volumes?.attachments ?? [];
-    const limits = this.question.model.existing.nodes[node]!.volumeLimits;
+    const limits = itemAt(this.compiled.model.existing.nodes, node).volumeLimits;
     if (attachments.length === 0 || limits === undefined) return true;
     const attached = this.claimsOf(node);
     const drivers = new Map<string, Set<string>>();
@@ -156,8 +156,8 @@ export class ExistingRooms {
     const known = this.claims.get(node);
     if (known !== undefined) return known;
     const claims = new Map<string, Set<string>>();
-    const { volumes } = this.question.model.snapshot;
-    for (const pod of this.question.model.existing.nodes[node]!.pods) {
+    const { volumes } = this.compiled.model.snapshot;
+    for (const pod of itemAt(this.compiled.model.existing.nodes, node).pods) {
       for (const attachment of volumes?.get(podKey(pod))?.attachments ?? []) attach(claims, attachment);
     }
     this.claims.set(node, claims);
@@ -166,8 +166,7 @@ export class ExistingRooms {
 
   private take(podClass: PodClass, variant: Variant, node: number, pods: readonly Pod[]): void {
     const { row, shape } = podClass;
-    for (let column = 0; column < row.length; column++)
-      this.free[node * row.length + column]! -= row[column]! * pods.length;
+    addRow(this.free.row(node), row, -pods.length);
     if (shape.hostPorts.length > 0) this.portsOf(node).push(...shape.hostPorts);
     for (const attachment of shape.volumes?.attachments ?? []) attach(this.claimsOf(node), attachment);
     this.domains.recordOnNode(podClass, variant, node, pods.length);

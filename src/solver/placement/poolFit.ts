@@ -3,15 +3,16 @@ import { untoleratedTaints } from '../../pods/taints.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { isPreferred } from '../model/existingNodes.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import { intAt, itemAt, Rows } from '../rows.ts';
 
 export class PoolFit {
-  private readonly question: Question;
+  private readonly compiled: CompiledDemand;
   private readonly known = new Map<Variant, (readonly number[])[]>();
   private readonly accepted: (boolean | undefined)[][] = [];
 
-  constructor(question: Question) {
-    this.question = question;
+  constructor(compiled: CompiledDemand) {
+    this.compiled = compiled;
   }
 
   /** States that the pool's machines would start in for the pod: one per volume alternative that is possible. */
@@ -26,7 +27,7 @@ export class PoolFit {
 
   /** A state that nobody who places the pod can do without: what this question narrowed by choice is left open. */
   widest({ shape }: PodClass, variant: Variant, pool: number): number {
-    const { states } = this.question.model;
+    const { states } = this.compiled.model;
     // Several volume alternatives: the pool's own state is the relaxation of them all.
     const [volumes, ...others] = shape.volumes?.alternatives ?? [];
     const base = states.narrow(states.base(pool), variant.requirementId);
@@ -38,11 +39,11 @@ export class PoolFit {
     const row = (this.accepted[podClass.id] ??= []);
     const known = row[state];
     if (known !== undefined) return known;
-    const { states } = this.question.model;
+    const { states } = this.compiled.model;
     const { pool, types, reserved } = states.at(state);
     let answer = false;
     for (let at = states.firstLargeEnough(state, podClass.row); at < types.length && !answer; at++) {
-      answer = holds(pool, types[at]!, podClass);
+      answer = holds(pool, intAt(types, at), podClass);
     }
     answer ||= reserved.some(({ type }) => holds(pool, type, podClass));
     row[state] = answer;
@@ -50,16 +51,16 @@ export class PoolFit {
   }
 
   tolerates({ shape }: PodClass, variant: Variant, pool: number): boolean {
-    const { taints } = this.question.model.pools[pool]!;
+    const { taints } = itemAt(this.compiled.model.pools, pool);
     if (taints.length === 0) return true;
     const missing = untoleratedTaints(taints, shape.tolerations);
     return missing.every((taint) => variant.rung.toleratesPreferNoSchedule && isPreferred(taint));
   }
 
   private find(podClass: PodClass, variant: Variant, pool: number): number[] {
-    const { states } = this.question.model;
+    const { states } = this.compiled.model;
     if (podClass.unknownResource !== undefined || !this.tolerates(podClass, variant, pool)) return [];
-    const narrowed = states.narrow(this.question.bases[pool]!, variant.requirementId);
+    const narrowed = states.narrow(itemAt(this.compiled.bases, pool), variant.requirementId);
     if (narrowed < 0) return [];
     const alternatives = podClass.shape.volumes?.alternatives ?? [];
     const found =
@@ -71,10 +72,8 @@ export class PoolFit {
 }
 
 function holds(pool: CompiledPool, type: number, { row, shape }: PodClass): boolean {
-  for (let column = 0; column < row.length; column++) {
-    if (row[column]! > pool.room[type * row.length + column]!) return false;
-  }
+  if (!new Rows(row.length, pool.room).holds(type, row)) return false;
   const { hostPorts } = shape;
   if (hostPorts.length === 0) return true;
-  return !pool.daemonPorts[type]!.some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
+  return !itemAt(pool.daemonPorts, type).some((taken) => hostPorts.some((port) => hostPortsClash(port, taken)));
 }

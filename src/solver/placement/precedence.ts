@@ -3,9 +3,9 @@
  * that asks for exactly the same and matters less has a place. Such pods can change places without anyone noticing.
  */
 import type { Pod } from '../../api/kinds.ts';
-import type { PodClass } from '../model/question.ts';
+import type { PodClass } from '../model/compiledDemand.ts';
 import type { Waiting } from './assignment.ts';
-import type { PlannedNode } from './plannedNode.ts';
+import type { OpenNode } from './openNode.ts';
 
 interface Seat {
   readonly priority: number;
@@ -15,18 +15,18 @@ interface Seat {
 
 export function giveWay(
   waiting: readonly Waiting[],
-  planned: readonly PlannedNode[],
+  planned: readonly OpenNode[],
   onExisting: ReadonlyMap<number, Pod[]>,
   classes: readonly PodClass[],
 ): void {
   const open = waiting.filter(({ pods }) => pods.length > 0);
   if (open.length === 0 || classes.every(({ shape }) => shape.priority === classes[0]!.shape.priority)) return;
-  const wanted = new Set(open.map(({ podClass }) => podClass.kin));
+  const wanted = new Set(open.map(({ podClass }) => podClass.equivalenceKey));
   const seats = findSeats(wanted, planned, onExisting, classes);
   for (const { podClass, pods } of open.toSorted(
     (left, right) => right.podClass.shape.priority - left.podClass.shape.priority,
   )) {
-    const lesser = seats.get(podClass.kin) ?? [];
+    const lesser = seats.get(podClass.equivalenceKey) ?? [];
     for (let at = 0; at < pods.length; at++) {
       const seat = lesser.at(-1);
       if (seat === undefined || seat.priority >= podClass.shape.priority) break;
@@ -40,21 +40,21 @@ export function giveWay(
 /** By kin: those who have a place, who matters least last. */
 function findSeats(
   wanted: ReadonlySet<string>,
-  planned: readonly PlannedNode[],
+  planned: readonly OpenNode[],
   onExisting: ReadonlyMap<number, Pod[]>,
   classes: readonly PodClass[],
 ): Map<string, Seat[]> {
   const seats = new Map<string, Seat[]>();
-  const add = (kin: string, seat: Seat): void => {
-    const known = seats.get(kin);
-    if (known === undefined) seats.set(kin, [seat]);
+  const add = (equivalenceKey: string, seat: Seat): void => {
+    const known = seats.get(equivalenceKey);
+    if (known === undefined) seats.set(equivalenceKey, [seat]);
     else known.push(seat);
   };
   for (const { entries } of planned) {
     entries.forEach(({ podClass }, index) => {
-      if (!wanted.has(podClass.kin)) return;
+      if (!wanted.has(podClass.equivalenceKey)) return;
       entries[index]!.pods.forEach((pod, at) =>
-        add(podClass.kin, {
+        add(podClass.equivalenceKey, {
           pod,
           priority: podClass.shape.priority,
           take: (other) => {
@@ -67,12 +67,12 @@ function findSeats(
   }
   const classOf = new Map<Pod, PodClass>();
   for (const podClass of classes)
-    if (wanted.has(podClass.kin)) for (const pod of podClass.pods) classOf.set(pod, podClass);
+    if (wanted.has(podClass.equivalenceKey)) for (const pod of podClass.pods) classOf.set(pod, podClass);
   for (const pods of onExisting.values()) {
     pods.forEach((pod, at) => {
       const podClass = classOf.get(pod);
       if (podClass === undefined) return;
-      add(podClass.kin, { pod, priority: podClass.shape.priority, take: (other) => (pods[at] = other) });
+      add(podClass.equivalenceKey, { pod, priority: podClass.shape.priority, take: (other) => (pods[at] = other) });
     });
   }
   for (const list of seats.values()) list.sort((left, right) => right.priority - left.priority);

@@ -6,44 +6,45 @@
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/counters.ts';
-import type { PodClass, Question, Variant } from '../model/question.ts';
-import { Demand, type PackingOptions } from '../packing/demand.ts';
+import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import { TypeChoice, type PackingOptions } from '../packing/typeChoice.ts';
+import { addRow, floatAt, itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
 import type { ExistingRooms } from './existingRooms.ts';
-import type { PlannedNode } from './plannedNode.ts';
+import type { OpenNode } from './openNode.ts';
 import type { PoolFit } from './poolFit.ts';
 
 export class Sequential {
-  private readonly question: Question;
+  private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
   private readonly rooms: ExistingRooms;
   private readonly fit: PoolFit;
-  private readonly planned: PlannedNode[];
+  private readonly planned: OpenNode[];
   /** By pool: what is left of its limits; changed as nodes open and grow. */
   private readonly limitLeft: readonly (Float64Array | undefined)[];
-  private readonly holders: readonly Demand[];
+  private readonly choices: readonly TypeChoice[];
   private readonly load: Float64Array;
   /** By class without relations to others: planned nodes before this one have refused it for good. */
   private readonly refusedUpTo = new Map<Variant, number>();
 
   constructor(
-    question: Question,
+    compiled: CompiledDemand,
     domains: Domains,
     rooms: ExistingRooms,
     fit: PoolFit,
-    planned: PlannedNode[],
+    planned: OpenNode[],
     limitLeft: readonly (Float64Array | undefined)[],
     options: PackingOptions,
   ) {
-    this.question = question;
+    this.compiled = compiled;
     this.domains = domains;
     this.rooms = rooms;
     this.fit = fit;
     this.planned = planned;
     this.limitLeft = limitLeft;
-    const { states, table, pools } = question.model;
+    const { states, table, pools } = compiled.model;
     this.load = new Float64Array(table.size);
-    this.holders = pools.map((pool) => new Demand(pool, states, [], table.size, options));
+    this.choices = pools.map((pool) => new TypeChoice(pool, states, table.size, options));
   }
 
   /** With as many of its wishes as possible. */
@@ -55,15 +56,15 @@ export class Sequential {
     if (this.rooms.placeOne(podClass, variant, pod)) return true;
     const settles = variant.domain.length === 0 && variant.pinKeys.length === 0 && variant.hostAffinity.length === 0;
     for (let at = settles ? (this.refusedUpTo.get(variant) ?? 0) : 0; at < this.planned.length; at++) {
-      if (!this.add(podClass, variant, pod, this.planned[at]!)) continue;
+      if (!this.add(podClass, variant, pod, itemAt(this.planned, at))) continue;
       if (settles) this.refusedUpTo.set(variant, at);
       return true;
     }
     if (settles) this.refusedUpTo.set(variant, this.planned.length);
-    for (const pool of this.question.model.pools) {
-      const base = this.question.bases[pool.index]!;
+    for (const pool of this.compiled.model.pools) {
+      const base = itemAt(this.compiled.bases, pool.index);
       if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) continue;
-      const node: PlannedNode = {
+      const node: OpenNode = {
         pool,
         state: base,
         type: -1,
@@ -82,26 +83,30 @@ export class Sequential {
     return false;
   }
 
-  private add(podClass: PodClass, variant: Variant, pod: Pod, node: PlannedNode): boolean {
-    const holder = this.holders[node.pool.index]!;
-    if (node.reservation >= 0 || !holder.mayHold(node.state, node.used, podClass.row)) return false;
-    if (!this.hostAllows(podClass, variant, node)) return false;
-    const { states } = this.question.model;
+  private add(podClass: PodClass, variant: Variant, pod: Pod, node: OpenNode): boolean {
+    const choice = itemAt(this.choices, node.pool.index);
     const { load } = this;
-    for (let column = 0; column < load.length; column++) load[column] = node.used[column]! + podClass.row[column]!;
+    load.set(node.used);
+    addRow(load, podClass.row, 1);
+    if (node.reservation >= 0 || !choice.mayHold(node.state, load)) return false;
+    if (!this.hostAllows(podClass, variant, node)) return false;
+    const { states } = this.compiled.model;
     for (const start of this.fit.startsOf(podClass, variant, node.pool.index)) {
       const met = states.meet(node.state, start);
       if (met < 0) continue;
       const ports = [...node.ports, ...podClass.shape.hostPorts];
       const budget = this.budgetFor(node);
       // What the widest state cannot hold no narrower one can.
-      if (holder.cheapestHolding(met, load, ports, budget) < 0) continue;
-      const state = this.domains.pin(variant, met, (each) => holder.cheapestHolding(each, load, ports, budget) >= 0);
+      if (choice.cheapestHolding(met, load, ports, budget) < 0) continue;
+      const state = this.domains.pin(variant, met, (each) => choice.cheapestHolding(each, load, ports, budget) >= 0);
       if (state < 0) continue;
-      const type = holder.cheapestHolding(state, load, ports, budget);
-      const need = holder.limitNeed(state, type, load, ports, budget);
+      const type = choice.cheapestHolding(state, load, ports, budget);
+      const need = choice.limitNeed(state, type, load, ports, budget);
       const left = this.limitLeft[node.pool.index];
-      if (left) for (let at = 0; at < left.length; at++) left[at]! += node.limitNeed[at]! - need[at]!;
+      if (left) {
+        addRow(left, node.limitNeed, 1);
+        addRow(left, need, -1);
+      }
       node.limitNeed = need;
       this.commit(podClass, variant, pod, node, state, type);
       return true;
@@ -109,7 +114,7 @@ export class Sequential {
     return false;
   }
 
-  private hostAllows(podClass: PodClass, variant: Variant, node: PlannedNode): boolean {
+  private hostAllows(podClass: PodClass, variant: Variant, node: OpenNode): boolean {
     const host = hostOf(node);
     const of = (counter: number) => host.get(counter) ?? { count: 0, limit: UNLIMITED };
     for (const { counter, max } of variant.hostLimits) if (of(counter).count > max) return false;
@@ -125,16 +130,16 @@ export class Sequential {
   }
 
   /** What the pool's limits leave for this node: the rest, and what the node has already. */
-  private budgetFor(node: PlannedNode): Float64Array | undefined {
+  private budgetFor(node: OpenNode): Float64Array | undefined {
     const left = this.limitLeft[node.pool.index];
-    return left?.map((amount, at) => amount + node.limitNeed[at]!);
+    return left?.map((amount, at) => amount + floatAt(node.limitNeed, at));
   }
 
-  private commit(podClass: PodClass, variant: Variant, pod: Pod, node: PlannedNode, state: number, type: number): void {
+  private commit(podClass: PodClass, variant: Variant, pod: Pod, node: OpenNode, state: number, type: number): void {
     node.state = state;
     node.type = type;
-    node.price = this.question.model.states.at(state).price[type]!;
-    for (let column = 0; column < node.used.length; column++) node.used[column]! += podClass.row[column]!;
+    node.price = floatAt(this.compiled.model.states.at(state).price, type);
+    addRow(node.used, podClass.row, 1);
     node.ports.push(...podClass.shape.hostPorts);
     node.entries.push({ podClass, variant, pods: [pod] });
     if (node.host !== undefined) recordHost(node.host, podClass, variant, 1);
@@ -142,9 +147,9 @@ export class Sequential {
   }
 }
 
-type HostCounts = NonNullable<PlannedNode['host']>;
+type HostCounts = NonNullable<OpenNode['host']>;
 
-function hostOf(node: PlannedNode): HostCounts {
+function hostOf(node: OpenNode): HostCounts {
   if (node.host === undefined) {
     node.host = new Map();
     for (const { podClass, variant, pods } of node.entries) recordHost(node.host, podClass, variant, pods.length);

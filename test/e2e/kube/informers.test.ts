@@ -216,7 +216,7 @@ describe.each(['paged', 'streaming'] as const)('informers on a real API server, 
     expect(versions(replayed.values())).toEqual(versions(following.informer.store.list()));
   });
 
-  it('notice that nobody speaks any more, and connect anew', async () => {
+  it('notice a silent connection and connect again', async () => {
     await write('changing', '1');
     const following = await follow(proxied, 2);
     const hears = (value: string): Promise<boolean> =>

@@ -29,11 +29,11 @@ describe(`nodewright run --cloud-provider kwok, from 0 to ${REPLICAS} pods and b
     await cluster.eventually('all pods run', async () =>
       (await cluster.pods()).filter(isRunning).length === REPLICAS ? true : undefined,
     );
-    const purchases = program.logged('computed a plan').filter(({ newNodes }) => Number(newNodes) > 0);
+    const purchases = program.logged('computed a plan').filter(({ plannedNodes }) => Number(plannedNodes) > 0);
     expect(purchases).toMatchObject([{ pods: REPLICAS, unplaced: 0 }]);
     const claims = await cluster.claims();
     const nodes = await cluster.nodes();
-    expect(claims).toHaveLength(Number(purchases[0]?.['newNodes']));
+    expect(claims).toHaveLength(Number(purchases[0]?.['plannedNodes']));
     expect(await program.metric('karpenter_nodeclaims_created_total')).toBe(claims.length);
     expect(await program.metric('karpenter_nodes_created_total')).toBe(claims.length);
     expect(nodes).toHaveLength(claims.length);

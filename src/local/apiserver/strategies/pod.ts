@@ -53,7 +53,7 @@ export const podStrategy: Strategy = {
           reason: 'SchedulingGated',
           message: 'Scheduling is blocked due to non-empty scheduling gates',
           lastProbeTime: null,
-          lastTransitionTime: context.now,
+          lastTransitionTime: context.now(),
         },
       ];
     }

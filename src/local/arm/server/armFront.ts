@@ -2,6 +2,7 @@
  * What answers a request of the local Azure, whichever way it came. In: routes, a gate, a fault plan and a request as it
  * is on the wire. Out: the response as it is on the wire, with ARM's headers and error bodies.
  */
+import { messageOf } from '../../../errors/thrown.ts';
 import type { Clock } from '../../../clock/clock.ts';
 import type { Random } from '../../../clock/random.ts';
 import { ArmError } from '../armError.ts';
@@ -93,7 +94,7 @@ export class ArmFront {
   }
 
   private async answer(request: WireRequest): Promise<ArmResponse> {
-    const url = new URL(`https://127.0.0.1${request.target}`);
+    const url = parseTarget(request.target);
     // Clients that join an endpoint and an id send two slashes.
     const path = url.pathname.replace(/\/{2,}/g, '/');
     const { method } = request;
@@ -164,6 +165,18 @@ function header(request: WireRequest, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
+function parseTarget(target: string): URL {
+  try {
+    const url = new URL(`https://127.0.0.1${target}`);
+    // Names are decoded later; an escape that cannot be is refused here.
+    decodeURIComponent(url.pathname);
+    return url;
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof URIError)) throw error;
+    throw new ArmError(400, 'BadRequest', `The request URI is invalid: '${target}'.`);
+  }
+}
+
 /** JSON where the client says so, otherwise text. */
 function parseBody(request: WireRequest): unknown {
   const { text } = request;
@@ -175,7 +188,7 @@ function parseBody(request: WireRequest): unknown {
     throw new ArmError(
       400,
       'InvalidRequestContent',
-      `The request content was invalid and could not be deserialized: '${error instanceof Error ? error.message : String(error)}'.`,
+      `The request content was invalid and could not be deserialized: '${messageOf(error)}'.`,
     );
   }
 }

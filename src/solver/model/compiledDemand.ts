@@ -15,7 +15,7 @@ import type { Rung } from './ladder.ts';
 import { Matcher } from './matcher.ts';
 import type { Model } from './model.ts';
 import { type PodLoad, type PodRules, type PodShape } from './podShape.ts';
-import type { KeepAway } from './standing.ts';
+import type { KeepAway } from './runningPods.ts';
 import { counterSpec, isHostname, keepAwaySpec, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
 const MAX_PODS_LOOKED_AT = 100;
@@ -63,7 +63,7 @@ export interface PodClass {
   readonly id: number;
   readonly shape: PodShape;
   /** The same for classes that differ only in how much they matter. */
-  readonly kin: string;
+  readonly equivalenceKey: string;
   readonly row: Float64Array;
   readonly tolerationsKey: string;
   /** In order of name. */
@@ -74,7 +74,7 @@ export interface PodClass {
   readonly unknownResource: string | undefined;
 }
 
-export class Question {
+export class CompiledDemand {
   readonly model: Model;
   /** Nodes that are not there. */
   readonly removed: ReadonlySet<number>;
@@ -119,7 +119,7 @@ export class Question {
     const regional = new Set(pools.flatMap(({ regionalZones }) => [...regionalZones]));
     const isSpread = this.counters.all.some(({ spec }) => spec.kind === 'spread' && spec.topologyKey === Labels.zone);
     if (regional.size === 0 || !isSpread) return;
-    for (const zone of regional) if (this.isStanding(zone)) regional.delete(zone);
+    for (const zone of regional) if (this.hasNodeIn(zone)) regional.delete(zone);
     for (const { rules, rungs } of groups) {
       for (const { strict } of rungs) {
         for (const volumes of rules.volumes?.alternatives ?? [Requirements.empty]) {
@@ -140,10 +140,10 @@ export class Question {
   }
 
   /** Whether a node is in the zone. */
-  private isStanding(zone: string): boolean {
-    const { standing } = this.model;
-    const domain = standing.domains(Labels.zone).values.indexOf(zone);
-    const domainOf = standing.domainOfNodes(Labels.zone);
+  private hasNodeIn(zone: string): boolean {
+    const { running } = this.model;
+    const domain = running.domains(Labels.zone).values.indexOf(zone);
+    const domainOf = running.domainOfNodes(Labels.zone);
     return domainOf.some((other, node) => other === domain && !this.removed.has(node));
   }
 
@@ -244,7 +244,7 @@ export class Question {
       classes.push({
         id: classes.length,
         shape: shapeOf(load, its),
-        kin: `${key}\n${text}\n${signatures[signature]!.text}`,
+        equivalenceKey: `${key}\n${text}\n${signatures[signature]!.text}`,
         row,
         tolerationsKey,
         pods: own.length === 1 ? own : sortByName(own),
@@ -332,9 +332,9 @@ function copyOf(variant: Variant): Variant {
 }
 
 /** Terms of running pods that may keep one of these away. Beyond a few pods looking costs more than counting all. */
-function keepersOf({ standing }: Model, pods: readonly Pod[]): readonly KeepAway[] {
-  if (pods.length > MAX_PODS_LOOKED_AT) return standing.keepAway;
-  return standing.keepAway.filter(({ spec }) =>
+function keepersOf({ running }: Model, pods: readonly Pod[]): readonly KeepAway[] {
+  if (pods.length > MAX_PODS_LOOKED_AT) return running.keepAway;
+  return running.keepAway.filter(({ spec }) =>
     pods.some(({ metadata }) =>
       spec.selections.every((selection) => isSelected(selection, metadata.namespace ?? 'default', metadata.labels)),
     ),

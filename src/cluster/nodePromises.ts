@@ -1,12 +1,12 @@
-interface MachinePromise {
+interface NodePromise {
   readonly claim: string;
-  /** Until when the pod is left to its machine, once that machine is up. */
+  /** Until when the pod is left to its node, once that node is up. */
   readonly until: number;
 }
 
-/** Which pods wait for the machine of which claim, by the UID of the pod. Ends with the pod or with the claim. */
-export class MachinePromises {
-  private readonly byPod = new Map<string, MachinePromise>();
+/** Which pods wait for the node of which claim, by the UID of the pod. Ends with the pod or with the claim. */
+export class NodePromises {
+  private readonly byPod = new Map<string, NodePromise>();
   private readonly byClaim = new Map<string, Set<string>>();
 
   set(podUid: string, claim: string, until: number): void {
@@ -17,7 +17,7 @@ export class MachinePromises {
     else pods.add(podUid);
   }
 
-  get(podUid: string): MachinePromise | undefined {
+  get(podUid: string): NodePromise | undefined {
     return this.byPod.get(podUid);
   }
 

@@ -2,7 +2,7 @@
 import type { Pod } from '../../api/kinds.ts';
 import type { HostPort } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
-import type { PodClass, Variant } from '../model/question.ts';
+import type { PodClass, Variant } from '../model/compiledDemand.ts';
 
 interface PlannedEntry {
   readonly podClass: PodClass;
@@ -10,7 +10,7 @@ interface PlannedEntry {
   readonly pods: readonly Pod[];
 }
 
-export interface PlannedNode {
+export interface OpenNode {
   readonly pool: CompiledPool;
   state: number;
   /** Cheapest that holds the pods; -1 while it is empty. */

@@ -28,7 +28,7 @@ export interface KeepAway {
 /** Counters remembered, for those who keep a model for long and ask about ever new pods. */
 const MAX_REMEMBERED = 4096;
 
-export class Standing {
+export class RunningPods {
   /** Required anti-affinity of pods that run: whom they keep away, and from which nodes. */
   readonly keepAway: readonly KeepAway[];
   private readonly existing: ExistingNodes;

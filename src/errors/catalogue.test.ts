@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { entryOf, errorGroups, type ErrorCode } from './catalogue.ts';
+import type { ErrorEntry } from './errorEntry.ts';
+import { isNodewrightError, NodewrightError } from './nodewrightError.ts';
+import { describeThrown, messageOf, systemCode, systemProblem, toError } from './thrown.ts';
+
+const entries = Object.values(errorGroups).flatMap(
+  (group) => Object.entries(group) as unknown as [ErrorCode, ErrorEntry<unknown>][],
+);
+
+it('has each code once', () => {
+  const codes = entries.map(([code]) => code);
+  expect(new Set(codes).size).toBe(codes.length);
+});
+
+it.each(entries)('%s says what happened and what to do', (code, { example }) => {
+  const error = new NodewrightError(code, example as never);
+  expect(error.message).not.toMatch(/undefined|\[object|\.$/);
+  expect(error.remedy).not.toMatch(/undefined|\[object|\.$/);
+  expect(error.remedy).not.toBe('');
+  expect(describeThrown(error)).toContain(error.remedy);
+  expect(JSON.parse(JSON.stringify(error.data))).toEqual(example);
+  expect(entryOf(code).about).toMatch(/\.$/);
+});
+
+it('carries code, data and cause', () => {
+  const cause = new Error('inner');
+  const error: unknown = new NodewrightError('InstanceNotFound', { instance: 'vm-1' }, { cause });
+  expect(error).toMatchObject({ code: 'InstanceNotFound', data: { instance: 'vm-1' }, cause, exit: 'failure' });
+  expect(isNodewrightError(error, 'InstanceNotFound')).toBe(true);
+  expect(isNodewrightError(error, 'MissingCrds')).toBe(false);
+  expect(isNodewrightError(cause, 'MissingCrds')).toBe(false);
+});
+
+it('turns anything that was thrown into an error', () => {
+  const error = new Error('a');
+  expect(toError(error)).toBe(error);
+  expect(toError('text').message).toBe('text');
+  expect(messageOf(7)).toBe('7');
+  expect(describeThrown(error)).toBe('a');
+});
+
+it('says problems of the operating system in plain words', () => {
+  const missing = Object.assign(new Error('ENOENT: no such file, open x'), { code: 'ENOENT' });
+  expect([systemCode(missing), systemProblem(missing)]).toEqual(['ENOENT', 'there is no such file']);
+  expect([systemCode('x'), systemProblem(new Error('odd'))]).toEqual([undefined, 'odd']);
+});

@@ -1,0 +1,54 @@
+import { entry } from './errorEntry.ts';
+
+/** Errors of a cloud provider. They become conditions and events of NodeClaims, or end the start. */
+export const cloudErrors = {
+  InstanceNotFound: entry<{ readonly instance: string }>({
+    exit: 'failure',
+    about: 'The instance of a NodeClaim does not exist, or no longer. The NodeClaim can be removed.',
+    where: ({ instance }) => instance,
+    what: () => 'this instance does not exist',
+    remedy: () => 'nothing; the NodeClaim is removed and its pods are placed again',
+    example: { instance: 'aks-default-abc12' },
+  }),
+  InsufficientCapacity: entry<{ readonly detail: string }>({
+    exit: 'failure',
+    about:
+      'Nothing that the NodeClaim allows can be bought now. The NodeClaim is deleted and its pods are planned again.',
+    what: ({ detail }) => detail,
+    remedy: () => 'allow more instance types, zones or capacity types in the NodePool, or raise the quota',
+    example: { detail: 'no instance type that default-abc12 allows can be bought now' },
+  }),
+  NodeClassNotReady: entry<{ readonly nodeClass: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'The node class of a NodeClaim is missing, being deleted or not ready. The NodeClaim is deleted.',
+    where: ({ nodeClass }) => nodeClass,
+    what: ({ problem }) => problem,
+    remedy: () => 'see the conditions of the node class',
+    example: { nodeClass: 'AKSNodeClass default', problem: 'does not exist or is being deleted' },
+  }),
+  LaunchFailed: entry<{ readonly reason: string; readonly detail: string }>({
+    exit: 'failure',
+    about:
+      'The cloud refused to create an instance. The launch is tried again; the reason is in the Launched condition.',
+    what: ({ detail }) => detail,
+    remedy: ({ reason }) => `see reason ${reason} in the Launched condition of the NodeClaim`,
+    example: { reason: 'SubscriptionQuotaReached', detail: 'Family Cores quota exceeded' },
+  }),
+  UnknownAzureCloud: entry<{ readonly name: string; readonly known: readonly string[] }>({
+    exit: 'usage',
+    about: 'ARM_CLOUD names no Azure cloud that is known.',
+    where: () => 'ARM_CLOUD',
+    what: ({ name }) => `"${name}" is not a known Azure cloud`,
+    remedy: ({ known }) => `use one of ${known.join(', ')}, or describe the cloud in AZURE_ENVIRONMENT_FILEPATH`,
+    example: { name: 'AzureGermanCloud', known: ['AzurePublicCloud'] },
+  }),
+  AzureRefusesCredentials: entry<{ readonly problem: string }>({
+    exit: 'failure',
+    about: 'No credential in the environment gives a token for Azure, or Azure refuses the token.',
+    where: () => 'Azure',
+    what: ({ problem }) => `no usable credential: ${problem}`,
+    remedy: () =>
+      'sign in with `az login`, or set AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_FEDERATED_TOKEN_FILE or AZURE_CLIENT_SECRET',
+    example: { problem: 'AADSTS7000215: Invalid client secret provided' },
+  }),
+};

@@ -1,0 +1,51 @@
+import { entry } from './errorEntry.ts';
+
+/** Errors between this process and the Kubernetes API server: configuration, credentials, CRDs. */
+export const clusterErrors = {
+  InvalidClusterConfig: entry<{ readonly file: string; readonly field: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'The kubeconfig, or the service account that Kubernetes mounts into a pod, cannot be used as it is.',
+    where: ({ file, field }) => (field === '' ? file : `${file}: ${field}`),
+    what: ({ problem }) => problem,
+    remedy: () => 'correct it, or choose another with KUBECONFIG or --kubeconfig',
+    example: { file: 'config', field: 'clusters["a"].cluster.server', problem: 'required, but missing' },
+  }),
+  CredentialPluginFailed: entry<{ readonly command: string; readonly problem: string; readonly hint?: string }>({
+    exit: 'failure',
+    about: 'The exec plug-in that the kubeconfig names gave no credentials.',
+    what: ({ command, problem }) => `exec plug-in ${command} ${problem}`,
+    remedy: ({ command, hint }) => hint ?? `run ${command} by hand and correct what it reports`,
+    example: { command: 'kubelogin', problem: 'is not installed or not on PATH' },
+  }),
+  CredentialFileUnreadable: entry<{ readonly file: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'A token or certificate file that the cluster configuration names cannot be read.',
+    where: ({ file }) => file,
+    what: ({ problem }) => `cannot read these credentials: ${problem}`,
+    remedy: () => 'check that the file exists and that this process may read it',
+    example: { file: '/var/run/secrets/kubernetes.io/serviceaccount/token', problem: 'permission denied' },
+  }),
+  ClusterRefusesCredentials: entry<{ readonly server: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'The API server answered 401: it does not accept the token or certificate.',
+    where: ({ server }) => server,
+    what: ({ problem }) => `the API server refuses these credentials: ${problem}`,
+    remedy: () => 'renew the token or certificate, or choose another context',
+    example: { server: 'https://10.0.0.1:443', problem: 'Unauthorized' },
+  }),
+  ClusterUnreachable: entry<{ readonly server: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'The API server could not be reached when the controller started.',
+    where: ({ server }) => server,
+    what: ({ problem }) => `cannot reach the API server: ${problem}`,
+    remedy: () => 'check the address, the network and the proxy settings',
+    example: { server: 'https://10.0.0.1:443', problem: 'connect ECONNREFUSED 10.0.0.1:443' },
+  }),
+  MissingCrds: entry<{ readonly crds: readonly string[] }>({
+    exit: 'failure',
+    about: 'The API server does not serve the custom resources that the controller needs.',
+    what: ({ crds }) => `the API server does not serve ${crds.join(', ')}`,
+    remedy: () => 'install the CRDs with: nodewright crds | kubectl apply --server-side -f -',
+    example: { crds: ['nodepools.karpenter.sh'] },
+  }),
+};

@@ -1,0 +1,138 @@
+import { entry } from './errorEntry.ts';
+
+export interface OptionProblem {
+  /** The option as its user knows it: `--metrics-port (METRICS_PORT)`. */
+  readonly option: string;
+  /** The value, what is wrong with it, and what is allowed. */
+  readonly sentence: string;
+}
+
+const listed = (problems: readonly OptionProblem[]): string =>
+  problems.map(({ option, sentence }) => `\n  ${option}: ${sentence}`).join('');
+
+const SHOWN_PROBLEMS = 5;
+
+/** The first few problems, and how many more there are. */
+function shortList(problems: readonly string[]): string {
+  const more = problems.length - SHOWN_PROBLEMS;
+  return `${problems.slice(0, SHOWN_PROBLEMS).join('; ')}${more > 0 ? `; and ${more} more` : ''}`;
+}
+
+/** Errors of the command line: options, files and the local world. */
+export const commandErrors = {
+  InvalidOptions: entry<{ readonly problems: readonly OptionProblem[] }>({
+    exit: 'usage',
+    about: 'Options of `nodewright run` are missing or cannot be read. All problems are listed at once.',
+    what: ({ problems }) =>
+      `${problems.length === 1 ? 'one option is' : `${problems.length} options are`} wrong:${listed(problems)}`,
+    remedy: () => 'see `nodewright run --help` for every option',
+    example: { problems: [{ option: '--metrics-port', sentence: '"x" is not a whole number; allowed is a port' }] },
+  }),
+  UnsupportedOptions: entry<{ readonly problems: readonly OptionProblem[] }>({
+    exit: 'usage',
+    about: 'Options of Karpenter were given that this version cannot honour.',
+    what: ({ problems }) =>
+      `${problems.length === 1 ? 'one option is' : `${problems.length} options are`} not supported:${listed(problems)}`,
+    remedy: () => 'remove them or set them to their defaults',
+    example: { problems: [{ option: '--use-sig', sentence: 'shared image galleries are not supported' }] },
+  }),
+  FileUnreadable: entry<{ readonly file: string; readonly purpose: string; readonly problem: string }>({
+    exit: 'usage',
+    about: 'A file that the command line or an option names cannot be read.',
+    where: ({ file }) => file,
+    what: ({ purpose, problem }) => `cannot read this ${purpose}: ${problem}`,
+    remedy: ({ purpose }) => `give the path of a ${purpose} that this process may read`,
+    example: { file: 'prices.json', purpose: 'catalogue', problem: 'there is no such file' },
+  }),
+  FileInvalid: entry<{ readonly file: string; readonly purpose: string; readonly problems: readonly string[] }>({
+    exit: 'usage',
+    about: 'A file was read, but its content is not what the option needs.',
+    where: ({ file }) => file,
+    what: ({ purpose, problems }) => `this is not a usable ${purpose}: ${shortList(problems)}`,
+    remedy: ({ purpose }) => `correct the ${purpose} and run again`,
+    example: { file: 'prices.json', purpose: 'catalogue', problems: ['instanceTypes[0].name: is required'] },
+  }),
+  NoManifests: entry<{ readonly folder: string }>({
+    exit: 'usage',
+    about: 'A folder that was given with -f holds no manifests.',
+    where: ({ folder }) => folder,
+    what: () => 'this folder holds no .yaml, .yml or .json file',
+    remedy: () => 'give another folder, or the files themselves',
+    example: { folder: 'manifests' },
+  }),
+  InputTooLarge: entry<{ readonly path: string; readonly limit: string }>({
+    exit: 'usage',
+    about: 'A manifest or a folder of manifests exceeds what is read in one run.',
+    where: ({ path }) => path,
+    what: ({ limit }) => `this is more than ${limit}`,
+    remedy: () => 'give fewer or smaller manifests',
+    example: { path: 'manifests', limit: '20000 files' },
+  }),
+  NothingToPlan: entry<Record<never, never>>({
+    exit: 'usage',
+    about: '`nodewright plan` was called without manifests.',
+    what: () => 'nothing to plan',
+    remedy: () => 'name manifests with -f, or - for standard input',
+    example: {},
+  }),
+  PlanChecksFailed: entry<{ readonly failures: readonly string[] }>({
+    exit: 'failure',
+    about: 'The plan was made, but a --fail-on condition holds or the input has mistakes.',
+    what: ({ failures }) => failures.join('; '),
+    remedy: () => 'see the plan and the messages above',
+    example: { failures: ['2 pods cannot be placed'] },
+  }),
+  UnknownKinds: entry<{ readonly kinds: readonly string[]; readonly known: readonly string[] }>({
+    exit: 'usage',
+    about: '`nodewright crds` was asked for a kind that it does not have.',
+    what: ({ kinds }) => `there is no kind ${kinds.map((kind) => `"${kind}"`).join(', ')}`,
+    remedy: ({ known }) => `choose from ${known.join(', ')}`,
+    example: { kinds: ['pods'], known: ['nodepools', 'nodeclaims'] },
+  }),
+  InvalidFault: entry<{ readonly problem: string }>({
+    exit: 'usage',
+    about: '`nodewright fault` was given a fault that it cannot read.',
+    what: ({ problem }) => problem,
+    remedy: () => 'see `nodewright fault --help` for the faults and their parameters',
+    example: { problem: 'throttle share: "2" is not a share from 0 to 1' },
+  }),
+  NoLocalWorld: entry<{ readonly stateDirectory: string }>({
+    exit: 'failure',
+    about: 'No local world runs in the given state directory.',
+    where: ({ stateDirectory }) => stateDirectory,
+    what: () => 'no local world runs there',
+    remedy: () => 'start one with `nodewright up`, or give its --state-dir',
+    example: { stateDirectory: '.nodewright' },
+  }),
+  LocalWorldSilent: entry<{ readonly url: string }>({
+    exit: 'failure',
+    about: 'The local world that the state directory names does not answer.',
+    where: ({ url }) => url,
+    what: () => 'the local world does not answer',
+    remedy: () => 'start it again with `nodewright up`',
+    example: { url: 'http://127.0.0.1:4000' },
+  }),
+  LocalWorldRefused: entry<{ readonly url: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'The local world refused a request of `nodewright fault`.',
+    where: ({ url }) => url,
+    what: ({ problem }) => problem,
+    remedy: () => 'list the faults that are on with `nodewright fault --list`',
+    example: { url: 'http://127.0.0.1:4000', problem: 'there is no fault 7' },
+  }),
+  WorldUnusable: entry<{ readonly problem: string }>({
+    exit: 'failure',
+    about: 'The world that an earlier `nodewright up` left in the state directory cannot be continued.',
+    what: ({ problem }) => problem,
+    remedy: () => 'begin another with --fresh, or give another --state-dir',
+    example: { problem: '.nodewright/worlds/quiet/world.json is damaged' },
+  }),
+  StateDirectoryUnusable: entry<{ readonly path: string; readonly problem: string; readonly advice: string }>({
+    exit: 'failure',
+    about: '`nodewright up` cannot keep its state in the given directory.',
+    where: ({ path }) => path,
+    what: ({ problem }) => problem,
+    remedy: ({ advice }) => advice,
+    example: { path: '.nodewright', problem: 'this is a file', advice: 'give a directory as --state-dir' },
+  }),
+};

@@ -1,0 +1,27 @@
+import { entry } from './errorEntry.ts';
+
+/** Errors of the process itself: ports and logs. */
+export const processErrors = {
+  PortUnavailable: entry<{
+    readonly purpose: string;
+    readonly port: number;
+    readonly problem: string;
+    /** How the user chooses another port: `--metrics-port or METRICS_PORT`. */
+    readonly setting: string;
+  }>({
+    exit: 'failure',
+    about: 'A port that the process must listen on cannot be used.',
+    where: ({ purpose, port }) => `port ${port} for ${purpose}`,
+    what: ({ problem }) => problem,
+    remedy: ({ setting }) => `choose another with ${setting}`,
+    example: { purpose: 'metrics', port: 8080, problem: 'another process listens there', setting: '--metrics-port' },
+  }),
+  LogPathUnusable: entry<{ readonly path: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'A log file that --log-output-paths or --log-error-output-paths names cannot be written.',
+    where: ({ path }) => path,
+    what: ({ problem }) => `cannot write the log here: ${problem}`,
+    remedy: () => 'give a path that this process may write, or stdout or stderr',
+    example: { path: '/var/log/nodewright.log', problem: 'permission denied' },
+  }),
+};

@@ -1,0 +1,37 @@
+/** The only place where a caught `unknown` becomes an error or a text. */
+import { NodewrightError } from './nodewrightError.ts';
+
+/** The thrown value itself when it is an error, else an error that quotes it. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** What happened and what to do about it, for a person at a terminal. */
+export function describeThrown(thrown: unknown): string {
+  if (!(thrown instanceof NodewrightError)) return messageOf(thrown);
+  const { message, remedy } = thrown;
+  return message.includes('\n') ? `${message}\n${remedy}` : `${message}; ${remedy}`;
+}
+
+/** `ENOENT`, `EACCES`, …: the code of an error of the operating system. */
+export function systemCode(thrown: unknown): string | undefined {
+  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+const SYSTEM_PROBLEMS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EACCES: 'permission denied',
+  EISDIR: 'this is a directory',
+  ENOTDIR: 'a part of the path is not a directory',
+  ENOSPC: 'no space is left on the device',
+  EROFS: 'the file system is read-only',
+};
+
+/** The problem in plain words, without the path, which the caller names. */
+export function systemProblem(thrown: unknown): string {
+  return SYSTEM_PROBLEMS[systemCode(thrown) ?? ''] ?? messageOf(thrown);
+}

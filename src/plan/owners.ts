@@ -1,0 +1,59 @@
+/**
+ * Which objects of the input are owned by others. A dump of a live cluster has a Deployment, its ReplicaSets and their pods: only
+ * the first says how many pods there shall be, so what is owned by another object of the input is not counted again.
+ */
+import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
+import type { Manifest } from './manifestDocuments.ts';
+
+/** Counted by its owner, counted itself, or one of many copies that a DaemonSet has. */
+export type OwnedPlace = 'owner' | 'own' | 'daemon';
+
+export class Owners {
+  private readonly given = new Set<string>();
+  private readonly daemonSets = new Set<string>();
+  private skipped = 0;
+  private mirrors = 0;
+
+  add(manifest: Manifest): void {
+    this.given.add(keyOf(manifest.kind, manifest.namespace, manifest.name ?? ''));
+  }
+
+  placeOf(manifest: Manifest): OwnedPlace {
+    const owner = controllerOf(manifest.metadata);
+    if (owner === undefined) return 'own';
+    const { kind, name } = owner;
+    if (kind === 'Node') {
+      this.mirrors += 1;
+      return 'owner';
+    }
+    const key = keyOf(kind, manifest.namespace, name);
+    if (this.given.has(key)) {
+      this.skipped += 1;
+      return 'owner';
+    }
+    if (kind !== 'DaemonSet' || manifest.kind !== 'Pod') return 'own';
+    // Without its DaemonSet, one of its pods stands for all of them.
+    if (this.daemonSets.has(key)) return 'owner';
+    this.daemonSets.add(key);
+    return 'daemon';
+  }
+
+  notes(): string[] {
+    return [
+      ...(this.skipped > 0 ? [`${objects(this.skipped)} not counted: planned through the owner in the input.`] : []),
+      ...(this.mirrors > 0 ? [`${objects(this.mirrors)} left out: static pods of nodes.`] : []),
+    ];
+  }
+}
+
+const objects = (count: number): string => (count === 1 ? '1 object is' : `${count} objects are`);
+
+const keyOf = (kind: string, namespace: string | undefined, name: string): string =>
+  `${kind} ${namespace ?? 'default'}/${name}`;
+
+function controllerOf(metadata: JsonObject): { readonly kind: string; readonly name: string } | undefined {
+  const owners = Array.isArray(metadata['ownerReferences']) ? metadata['ownerReferences'].filter(isJsonObject) : [];
+  const controller = owners.find((owner) => owner['controller'] === true);
+  const { kind, name } = controller ?? {};
+  return typeof kind === 'string' && typeof name === 'string' ? { kind, name } : undefined;
+}

@@ -1,0 +1,294 @@
+/**
+ * One search for a plan: the quick path decides class by class and packs, the exact path places the rest pod by pod.
+ * When limits break what the quick path assumed, all pods take the exact path.
+ */
+import type { Pod } from '../api/kinds.ts';
+import type { HostPort } from '../pods/hostPorts.ts';
+import type { CompiledPool } from './model/compiledPool.ts';
+import { CompiledDemand, type PodClass } from './model/compiledDemand.ts';
+import type { Model } from './model/model.ts';
+import type { Bin } from './packing/bin.ts';
+import { demandOf, type Demand } from './packing/demand.ts';
+import { Improver } from './packing/improve.ts';
+import type { Item } from './packing/item.ts';
+import { packPool } from './packing/packPool.ts';
+import { fillReserved } from './packing/reservedFirst.ts';
+import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
+import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
+import { Domains } from './placement/domains.ts';
+import { ExistingRooms } from './placement/existingRooms.ts';
+import type { OpenNode } from './placement/openNode.ts';
+import { giveWay } from './placement/precedence.ts';
+import { PoolFit } from './placement/poolFit.ts';
+import { Sequential } from './placement/sequential.ts';
+import { reservedUnits, takeReservations } from './reservations.ts';
+import type { Overlay, SolveOptions, UnplacedReason } from './problem.ts';
+
+const DEFAULT_ROUNDS = 400;
+
+export interface SearchMode {
+  /** Leaves out offerings without a zone while pods spread over zones. */
+  readonly staysZonal: boolean;
+  /** All pods take the exact path: plain first-fit-decreasing with every rule. */
+  readonly isExact: boolean;
+  /** Uses reserved-only capacity only for pods with no alternative. */
+  readonly avoidsReserved: boolean;
+}
+
+/** Where every pod of the demand stands after one search. */
+export interface PodPlan {
+  readonly model: Model;
+  readonly compiled: CompiledDemand;
+  readonly rooms: ExistingRooms;
+  readonly fit: PoolFit;
+  readonly planned: readonly OpenNode[];
+  readonly waiting: readonly Waiting[];
+  /** By pool: what the planned nodes leave of its limits. */
+  readonly limitLeft: readonly (Float64Array | undefined)[];
+  readonly packing: PackingOptions;
+  /** The plan was made class by class. */
+  readonly isPacked: boolean;
+  readonly searchRounds: number;
+  readonly deferrals: ReadonlyMap<Waiting, UnplacedReason>;
+  /** Pods that were promised reserved capacity which is used up, after others had been placed around them. */
+  readonly missed: readonly { readonly pod: Pod; readonly reason: UnplacedReason }[];
+}
+
+/** What one search works on; the lists change as pods find places. */
+interface Draft {
+  readonly compiled: CompiledDemand;
+  readonly domains: Domains;
+  readonly rooms: ExistingRooms;
+  readonly fit: PoolFit;
+  readonly waiting: Waiting[];
+  readonly planned: OpenNode[];
+  readonly limitLeft: readonly (Float64Array | undefined)[];
+  readonly packing: PackingOptions;
+}
+
+export function planOnce(model: Model, overlay: Overlay, options: SolveOptions, mode: SearchMode): PodPlan {
+  const packing = packingOptions(overlay, options);
+  let draft = emptyDraft(model, overlay, options, mode, packing);
+  const rounds = mode.isExact ? undefined : packAll(draft, options);
+  if (rounds !== undefined) placeExactly(draft, isSequential);
+  else if (!mode.isExact) draft = emptyDraft(model, overlay, options, mode, packing);
+  placeExactly(draft, () => true);
+  const { compiled, rooms, fit, waiting, planned, limitLeft } = draft;
+  const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
+  waiting.push(...stranded, ...deferred.map((each) => each.waiting));
+  giveWay(waiting, planned, rooms.placed, compiled.classes);
+  return {
+    model,
+    compiled,
+    rooms,
+    fit,
+    planned,
+    waiting,
+    limitLeft,
+    packing,
+    isPacked: rounds !== undefined,
+    searchRounds: rounds ?? 0,
+    deferrals: new Map(deferred.map((each) => [each.waiting, each.reason])),
+    missed: missed.flatMap((each) => each.waiting.pods.map((pod) => ({ pod, reason: each.reason }))),
+  };
+}
+
+/** Dollars per hour, with the overhead that the options put on every node. */
+export function planCost({ planned, packing }: PodPlan): number {
+  return planned.reduce((sum, { price }) => sum + price + packing.nodeOverheadCost, 0);
+}
+
+/** Positive when more pods of the highest priority at which the plans differ wait on the left. */
+export function comparePriority(left: PodPlan, right: PodPlan): number {
+  const waiting = new Map<number, number>();
+  const count = (plan: PodPlan, sign: number): void => {
+    for (const { podClass, pods } of plan.waiting) {
+      const { priority } = podClass.shape;
+      waiting.set(priority, (waiting.get(priority) ?? 0) + sign * pods.length);
+    }
+  };
+  count(left, 1);
+  count(right, -1);
+  const tiers = [...waiting].sort(([one], [other]) => other - one);
+  return tiers.find(([, difference]) => difference !== 0)?.[1] ?? 0;
+}
+
+/** With the reason where the plan itself is the reason. */
+export function unplacedPods({
+  waiting,
+  deferrals,
+}: PodPlan): { pod: Pod; podClass: PodClass; reason: UnplacedReason | undefined }[] {
+  return waiting.flatMap((entry) => {
+    const reason = deferrals.get(entry);
+    return entry.pods.map((pod) => ({ pod, podClass: entry.podClass, reason }));
+  });
+}
+
+export function hasUnplacedPods({ waiting }: PodPlan): boolean {
+  return waiting.some(({ pods }) => pods.length > 0);
+}
+
+/** Answers which types of the pool hold a given load. */
+export function holderOf({ model, packing }: PodPlan, pool: CompiledPool): TypeChoice {
+  return new TypeChoice(pool, model.states, model.table.size, packing);
+}
+
+function packingOptions({ pods }: Overlay, options: SolveOptions): PackingOptions {
+  const share = options.maxPodsSharePerNode ?? 1;
+  return {
+    nodeOverheadCost: options.nodeOverheadCost ?? 0,
+    maxPodsPerNode: share < 1 ? Math.max(1, Math.ceil(share * pods.length)) : Number.POSITIVE_INFINITY,
+    strictMinValues: options.minValuesPolicy !== 'BestEffort',
+  };
+}
+
+function emptyDraft(
+  model: Model,
+  overlay: Overlay,
+  options: SolveOptions,
+  mode: SearchMode,
+  packing: PackingOptions,
+): Draft {
+  const compiled = new CompiledDemand(model, overlay, options.preferencePolicy ?? 'Respect', mode.staysZonal);
+  const domains = new Domains(compiled, mode.avoidsReserved);
+  return {
+    compiled,
+    domains,
+    rooms: new ExistingRooms(compiled, domains),
+    fit: new PoolFit(compiled),
+    // Higher priority first; among equals the larger.
+    waiting: [...compiled.classes]
+      .sort((left, right) => right.shape.priority - left.shape.priority || left.id - right.id)
+      .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) })),
+    planned: [],
+    limitLeft: model.pools.map(({ limitLeft }) => (limitLeft.length === 0 ? undefined : limitLeft.slice())),
+    packing,
+  };
+}
+
+/** Packs what can be decided class by class. The rounds of improvement; undefined when the result cannot stand. */
+function packAll(draft: Draft, options: SolveOptions): number | undefined {
+  const { compiled, domains, rooms, fit, packing, planned, limitLeft } = draft;
+  const { model } = compiled;
+  const able = draft.waiting.filter(({ podClass }) => podClass.shape.unsupported === undefined);
+  const assignment = new Assignment(compiled, domains, rooms, fit);
+  assignment.run(able, 0);
+  const { timeBudgetMs, now, searchRounds = DEFAULT_ROUNDS } = options;
+  const improver = new Improver({
+    rounds: searchRounds,
+    now,
+    deadline: now === undefined || timeBudgetMs === undefined ? Number.POSITIVE_INFINITY : now() + timeBudgetMs,
+  });
+  // Pods with affinity over hostnames may want to join later, and a reserved node does not grow.
+  const reserved = compiled.classes.some(isSequential) ? undefined : reservedUnits(model);
+  for (const pool of model.pools) {
+    const items = assignment.items[pool.index] ?? [];
+    if (items.length === 0) continue;
+    items.sort((left, right) => left.podClass.id - right.podClass.id || left.state - right.state);
+    const lists = items.map((item) => assignment.podsOf.get(item) ?? []);
+    const { rest, pods } =
+      reserved === undefined ? { rest: items, pods: lists } : openReserved(draft, pool, items, lists, reserved);
+    const demand = demandOf(pool, model.states, rest, model.table.size, packing);
+    const { bins, left } = packPool(demand, limitLeft[pool.index], improver);
+    const next = new Int32Array(rest.length);
+    for (const bin of bins) planned.push(openNode(bin, demand, pods, next, limitLeft[pool.index]));
+    if (left.every((count) => count === 0)) continue;
+    // Domains were counted for pods that found no node there: what was built on those counts may be wrong.
+    if (rest.some(({ variant }, item) => (left[item] ?? 0) > 0 && variant.domainAdds.length > 0)) return undefined;
+    for (const entry of able) {
+      rest.forEach((item, index) => {
+        if (item.podClass !== entry.podClass || (left[index] ?? 0) === 0) return;
+        entry.pods.push(...(pods[index] ?? []).slice(next[index]));
+      });
+    }
+    assignment.run(able, pool.index + 1);
+  }
+  return improver.rounds;
+}
+
+/** Plans reserved nodes; the items that they leave, with the pods of each. */
+function openReserved(
+  { compiled, planned, limitLeft, packing }: Draft,
+  pool: CompiledPool,
+  items: readonly Item[],
+  lists: readonly (readonly Pod[])[],
+  units: Map<string, number>,
+): { rest: readonly Item[]; pods: readonly (readonly Pod[])[] } {
+  if (pool.reservations.length === 0) return { rest: items, pods: lists };
+  const { states, table } = compiled.model;
+  const demand = demandOf(pool, states, items, table.size, packing);
+  const next = new Int32Array(items.length);
+  const left = Int32Array.from(items, ({ count }) => count);
+  const limits = limitLeft[pool.index];
+  const bins = fillReserved(demand, units, left, limits?.slice());
+  for (const bin of bins) planned.push(openNode(bin, demand, lists, next, limits));
+  const rest: Item[] = [];
+  const pods: (readonly Pod[])[] = [];
+  items.forEach((item, at) => {
+    const count = left[at] ?? 0;
+    if (count === 0) return;
+    rest.push({ ...item, count });
+    pods.push((lists[at] ?? []).slice(next[at]));
+  });
+  return { rest, pods };
+}
+
+/** Takes the bin's pods from the lists, each from its `next` on, and what the node needs from the limits. */
+function openNode(
+  bin: Bin,
+  { items, pool }: Demand,
+  pods: readonly (readonly Pod[])[],
+  next: Int32Array,
+  limitLeft: Float64Array | undefined,
+): OpenNode {
+  const entries: OpenNode['entries'] = [];
+  const ports: HostPort[] = [];
+  for (let at = 0; at < bin.items.length; at++) {
+    const index = bin.items[at] ?? 0;
+    const item = items[index];
+    const list = pods[index];
+    if (item === undefined || list === undefined) throw new RangeError(`bin names item ${index} of ${items.length}`);
+    const from = next[index] ?? 0;
+    const to = from + (bin.counts[at] ?? 0);
+    next[index] = to;
+    entries.push({ podClass: item.podClass, variant: item.variant, pods: list.slice(from, to) });
+    for (const port of item.podClass.shape.hostPorts) ports.push(port);
+  }
+  limitLeft?.forEach((amount, at) => (limitLeft[at] = amount - (bin.limitNeed[at] ?? 0)));
+  return {
+    pool,
+    state: bin.state,
+    type: bin.type,
+    price: bin.price,
+    reservation: bin.reservation,
+    limitNeed: bin.limitNeed,
+    used: bin.used.slice(),
+    entries,
+    ports,
+    host: undefined,
+  };
+}
+
+function placeExactly(draft: Draft, includes: (podClass: PodClass) => boolean): void {
+  const { compiled, domains, rooms, fit, planned, limitLeft, packing } = draft;
+  const open = draft.waiting.filter(
+    ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
+  );
+  if (open.length === 0) return;
+  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing);
+  let hopeful = open;
+  for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
+    progress = false;
+    for (const { podClass, pods } of hopeful) {
+      const refused = pods.findIndex((pod) => !sequential.place(podClass, pod));
+      const done = refused < 0 ? pods.length : refused;
+      pods.splice(0, done);
+      progress ||= done > 0;
+    }
+  }
+}
+
+/** Room only shrinks; but pods placed later may satisfy an affinity, or even out a spread. */
+function mayFindCompany({ variants }: PodClass): boolean {
+  return variants.some(({ domain, hostAffinity }) => domain.length > 0 || hostAffinity.length > 0);
+}
