@@ -8,7 +8,8 @@ import type { NodeView } from '../../cluster/nodeView.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import { fits, subtractResources } from '../../units/resources.ts';
-import { podObjection, type PodObjection } from './podValidation.ts';
+import type { PodObjection } from '../../ledger/objection.ts';
+import { podObjection } from './podValidation.ts';
 import type { KnownVolumes } from './podVolumes.ts';
 
 /** The pods that need room. */
@@ -35,7 +36,7 @@ export function currentDemand(
   const ignored: { pod: Pod; objection: PodObjection }[] = [];
   const diskObjection = (pod: Pod): PodObjection | undefined => {
     const resolved = disks.of(pod);
-    return resolved && 'objection' in resolved ? { message: resolved.objection, silent: false } : undefined;
+    return resolved && 'objection' in resolved ? resolved.objection : undefined;
   };
   const admit = (pod: Pod): void => {
     const claim = world.cluster.promisedClaim(pod, now);

@@ -22,6 +22,10 @@ export class DomainNames {
     return this.opened.length === 0 ? this.table.values : [...this.table.values, ...this.opened];
   }
 
+  at(domain: number): string {
+    return itemAt(this.values, domain);
+  }
+
   numberOf(value: string): number {
     const known = this.table.idOf.get(value);
     if (known !== undefined) return known;
