@@ -18,7 +18,7 @@ export interface NodeRoomSources {
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly daemons: readonly Pod[];
   /** By the name of the node. */
-  csiNode(name: string): CSINode | undefined;
+  readonly csiNode: (name: string) => CSINode | undefined;
 }
 
 interface Known {

@@ -9,7 +9,7 @@ import type { Pod } from '../../api/kinds.ts';
 import { hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import { requirementsOfTerm, requirementTerms } from '../../constraints/podRequirements.ts';
-import { Requirements } from '../../constraints/requirements.ts';
+import type { Requirements } from '../../constraints/requirements.ts';
 import { topologyTerms, type TopologyTerms } from '../../constraints/topology.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import type { Resources } from '../../units/resources.ts';
