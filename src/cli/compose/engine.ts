@@ -9,6 +9,7 @@ import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { withoutReservations } from '../../cloud/withoutReservations.ts';
 import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
 import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
 import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
@@ -85,8 +86,8 @@ export interface EngineOptions {
   readonly policies?: ProvisionerOptions['policies'];
   /** Whether nodes, pools and conditions are shown in metrics and events; true when absent. */
   readonly observeState?: boolean;
-  /** Features that are off unless asked for. */
-  readonly gates?: Partial<Pick<FeatureGates, 'nodeRepair' | 'nodeOverlay' | 'staticCapacity' | 'capacityBuffer'>>;
+  /** Features that are off unless asked for; reserved capacity is on unless turned off. */
+  readonly gates?: Partial<Omit<FeatureGates, 'spotToSpotConsolidation'>>;
 }
 
 /** Milliseconds; pods are left to a new machine at least this long. */
@@ -95,7 +96,8 @@ const MIN_NOMINATION = 10_000;
 export function createEngine(options: EngineOptions): Manager {
   const { kube, clock, random, log, metrics, leaderElection, warmUp, ledger, gates = {} } = options;
   const overlays = gates.nodeOverlay ? new OverlayStore() : undefined;
-  const cloud = overlays ? overlaidCloud(options.cloud, overlays) : options.cloud;
+  const sold = gates.reservedCapacity === false ? withoutReservations(options.cloud) : options.cloud;
+  const cloud = overlays ? overlaidCloud(sold, overlays) : sold;
   const { world, informers } = createWorld({
     kube,
     cloud,
@@ -154,7 +156,7 @@ export function createEngine(options: EngineOptions): Manager {
           nodeOverlayController(world, {
             overlays: informers.of(Kinds.NodeOverlay),
             store: overlays,
-            cloud: meteredCloud(options.cloud, { metrics, clock, controller: 'nodeoverlay' }),
+            cloud: meteredCloud(sold, { metrics, clock, controller: 'nodeoverlay' }),
           }),
         ]
       : []),
