@@ -62,7 +62,7 @@ const RETRIGGER = 10_000;
 
 /** Turns pods that nobody can place into NodeClaims, one solve per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
-  const { clock, informers, podTimes } = world;
+  const { clock, cluster, informers, podTimes } = world;
   const { batcher } = options;
   const provisioner = new Provisioner(world, options);
   return [
@@ -77,7 +77,7 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
         }),
       ],
       reconcile: async (key) => {
-        const pod = informers.pods.store.get(refOf(key));
+        const pod = cluster.pod(refOf(key));
         if (!pod || !isProvisionable(pod)) return undefined;
         const { uid = key } = pod.metadata;
         if (podTimes.acknowledge(uid, clock.now())) batcher.trigger(uid);
@@ -91,7 +91,7 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       concurrency: 10,
       watches: [watch(informers.nodes)],
       reconcile: async (name) => {
-        const node = informers.nodes.store.get({ name });
+        const node = cluster.node(name);
         if (!node || !hasTaint(node.spec?.taints ?? [], Taints.disrupted)) return undefined;
         batcher.trigger(node.metadata.uid ?? name);
         return { requeueAfter: RETRIGGER };

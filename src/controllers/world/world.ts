@@ -12,8 +12,9 @@ import type { OverlayStore } from '../nodeoverlay/overlayCloud.ts';
 import type { PodTimes } from './podTimes.ts';
 import type { RegistrationHealth } from '../nodepool-registration-health/registrationHealth.ts';
 
-/** What every loop of the engine is given: the ports, the picture of the cluster and the watches that keep it. */
+/** What every loop of the engine is given: the ports, the cluster, and the watches that wake loops. */
 export interface World {
+  /** Writes through to `cluster` (see writeThroughKube.ts). */
   readonly kube: Kube;
   readonly cloud: CloudProvider;
   readonly clock: Clock;

@@ -107,9 +107,14 @@ export class LocalKube implements Kube {
     return typed<T>(object);
   }
 
-  async delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+  async delete(
+    kind: ResourceKind<KubeObject>,
+    ref: ObjectRef,
+    options: DeleteOptions = {},
+  ): Promise<KubeObject | undefined> {
     options.signal?.throwIfAborted();
-    deleteObject(this.objects, this.target(kind, ref), options);
+    const { object, gone } = deleteObject(this.objects, this.target(kind, ref), options);
+    return gone ? undefined : typed<KubeObject>(object);
   }
 
   async deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void> {
