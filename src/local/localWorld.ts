@@ -80,7 +80,7 @@ export class LocalWorld {
     this.faults = new Faults({ clock, random: options.faultRandom ?? random });
     const trouble = serverFaults(this.faults);
     // The control plane needs the API, and the API serves what the control plane measures.
-    const aggregated = metricsApi(() => ({ ...controlPlane.measured, clock, canReport }));
+    const aggregated = metricsApi(() => ({ informers: controlPlane.informers, clock, canReport }));
     this.apiServer = new LocalApiServer({
       clock,
       random,
