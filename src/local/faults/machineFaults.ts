@@ -119,6 +119,8 @@ export class MachineFaults {
   }
 
   private inBackground(work: Promise<unknown>): void {
-    ignoreNotFound(work).catch((error: unknown) => this.options.log.error('could not write a fault to its node', { error }));
+    ignoreNotFound(work).catch((error: unknown) =>
+      this.options.log.error('could not write a fault to its node', { error }),
+    );
   }
 }

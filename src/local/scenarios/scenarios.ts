@@ -156,7 +156,7 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     ],
   },
   'quota-wall': {
-    summary: 'more pods than the subscription has vCPUs for, until somebody raises the quota',
+    summary: 'more pods than the subscription has vCPUs for, until the quota is raised',
     manifests: [
       ...service('analytics', { replicas: 60, cpu: '1900m', memory: '4Gi' }),
       ...service('web', { replicas: 12, cpu: '500m', memory: '1Gi', maxUnavailable: 1 }),
