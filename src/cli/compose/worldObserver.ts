@@ -9,7 +9,7 @@ import { Informers, type Informer } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import { describeFault, type Faults } from '../../local/faults/faults.ts';
-import { podRequests } from '../../local/scheduler/podRequests.ts';
+import { podRequests } from '../../pods/podRequests.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { quantityOf } from '../../units/resources.ts';
 import type { NodeRow, WaitingRow, WorldFacts } from './worldPicture.ts';

@@ -8,7 +8,7 @@ import type { StructuralSchema } from '../../api/schema/structuralSchema.ts';
 import { validate } from '../../api/schema/validate.ts';
 import { selectableFields } from './builtinResources.ts';
 import { apiVersionText, byPreference } from './apiVersion.ts';
-import { ageColumn, nameColumn } from './columns/column.ts';
+import { AGE, NAME } from './columns/column.ts';
 import { at, fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields.ts';
 import { age } from './humanTime.ts';
 import { compileJsonPath } from './jsonPath.ts';
@@ -21,7 +21,7 @@ import { Shape, type OpenApiSchema } from './shape.ts';
 const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const COLUMN_TYPES = new Set(['string', 'integer', 'boolean', 'number', 'date']);
 
-const customAgeColumn: Column = { ...ageColumn, type: 'date' };
+const customAgeColumn: Column = { ...AGE, type: 'date' };
 
 function printerColumn(definition: unknown): Column {
   const read = compileJsonPath(textAt(definition, 'jsonPath') ?? '.');
@@ -170,7 +170,7 @@ export function customResources(definition: ApiObject): Resource[] {
         schema,
         shape: new Shape(schema, schemaNamed, false),
         strategy: strategyFor(declared as StructuralSchema, scalePaths(version)),
-        columns: columns.length === 0 ? [nameColumn, customAgeColumn] : [nameColumn, ...columns],
+        columns: columns.length === 0 ? [NAME, customAgeColumn] : [NAME, ...columns],
         selectable: selectableFields(paths, namespaced),
         namesSelectable: false,
         unconditionalUpdate: false,

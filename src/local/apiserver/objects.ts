@@ -194,10 +194,12 @@ export class Objects {
     if (!onStatus || resource.custom) strategy.applyDefaults?.(draft, this.context);
     if (onStatus) strategy.defaultStatus?.(draft);
     const owners = appliers ?? this.ownersAfter(resource, live, draft, ownersGiven, request);
-    if (request.subresource === undefined) strategy.prepareUpdate?.(draft, live, this.context);
+    const own = strategy.subresources?.[request.subresource ?? ''];
+    const rules = own ?? strategy;
+    if (request.subresource === undefined || own) rules.prepareUpdate?.(draft, live, this.context);
     request.guard?.(draft, live);
     const errors = checkMeta(resource, draft, live);
-    if (!onStatus || resource.custom) errors.push(...(strategy.validate?.(draft, live) ?? []));
+    if (!onStatus || resource.custom) errors.push(...(rules.validate?.(draft, live) ?? []));
     if (changesDeletion) {
       const error = invalidValue('metadata.deletionTimestamp', deletion, 'field is immutable');
       errors.unshift(...(resource.custom ? [error] : [error, error]));

@@ -98,6 +98,8 @@ export interface Strategy {
   /** The first step of a deletion. */
   prepareDelete?(draft: ApiObject, context: StrategyContext): void;
   prepareUpdate?(draft: ApiObject, old: ApiObject, context: StrategyContext): void;
+  /** The rules of updates through a subresource, in place of those of the object itself. */
+  readonly subresources?: Readonly<Record<string, Pick<Strategy, 'prepareUpdate' | 'validate'>>>;
   validate?(draft: ApiObject, old: ApiObject | undefined): readonly FieldError[];
   /** What is accepted but probably a mistake. */
   warnings?(draft: ApiObject): readonly string[];

@@ -1,5 +1,6 @@
 /** `scale`, `eviction` and `binding`: writes of an object through a view of it. */
 import type { DeleteOptions } from '../../kube/kube.ts';
+import { topologyLabels } from './admission/topologyLabels.ts';
 import { selectorText } from './columns/column.ts';
 import { deleteObject } from './deletion.ts';
 import { judgeEviction } from './disruptionBudget.ts';
@@ -135,8 +136,14 @@ export function bindPod(objects: Objects, target: Target, binding: Fields, dryRu
   if (listAt(pod, 'spec', 'schedulingGates').length > 0) throw refuse('has non-empty .spec.schedulingGates');
   if (dryRun) return;
   const annotations = fieldsAt(binding, 'metadata', 'annotations') as Record<string, string> | undefined;
-  const merged = annotations === undefined ? {} : { annotations: { ...pod.metadata.annotations, ...annotations } };
-  const spec = { ...fieldsAt(pod, 'spec'), nodeName: node };
-  const bound = { ...pod, metadata: { ...pod.metadata, ...merged }, spec };
+  const labels = topologyLabels(objects.context, node);
+  const metadata = {
+    ...pod.metadata,
+    ...(annotations && { annotations: { ...pod.metadata.annotations, ...annotations } }),
+    ...(Object.keys(labels).length > 0 && { labels: { ...pod.metadata.labels, ...labels } }),
+  };
+  // The nomination has come true.
+  const { nominatedNodeName: _nominated, ...status } = fieldsAt(pod, 'status') ?? {};
+  const bound = { ...pod, metadata, spec: { ...fieldsAt(pod, 'spec'), nodeName: node }, status };
   setCondition(objects, resource, bound, { type: 'PodScheduled' });
 }
