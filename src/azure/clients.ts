@@ -19,6 +19,7 @@ import {
 } from '@azure/core-rest-pipeline';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
+import { notePace } from './operations.ts';
 
 export interface AzureClientsOptions {
   /** `https://management.azure.com`, or another cloud's resource manager. */
@@ -40,9 +41,6 @@ export interface AzureClients {
 }
 
 const USER_AGENT = 'karpenter-aks/nodewright';
-const POLL_INTERVAL = 3000;
-/** An operation that is not over by then is given up; the next reconcile finds what it left. */
-const OPERATION_TIMEOUT = 30 * 60 * 1000;
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 /** How Node and the SDK name a connection that failed or broke. */
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
@@ -99,6 +97,7 @@ function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'ran
           response === undefined ? isConnectionFailure(failure) : RETRYABLE_STATUSES.has(response.status);
         const retries = response?.status === 429 ? MAX_THROTTLED_RETRIES : MAX_RETRIES;
         if (!retryable || attempt >= retries) {
+          notePace(retryAfter(response));
           // Errors keep their request and may end in a log; the token must not.
           request.headers.delete('authorization');
           if (response === undefined || failure !== undefined) throw failure;
@@ -122,24 +121,6 @@ function isConnectionFailure(error: unknown): boolean {
 function retryAfter(response: PipelineResponse | undefined): number | undefined {
   const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_BACKOFF) : undefined;
-}
-
-/** The two generations of pollers that the SDKs return, as far as they agree. */
-interface Poller {
-  poll(options?: { abortSignal?: AbortSignal }): Promise<unknown>;
-  readonly isDone: boolean | (() => boolean);
-}
-
-/** Polls by the clock until the operation is over; an operation that failed throws. */
-export async function finishOperation(clock: Clock, poller: Poller, signal?: AbortSignal): Promise<void> {
-  const done = (): boolean => (typeof poller.isDone === 'function' ? poller.isDone() : poller.isDone);
-  const deadline = clock.now() + OPERATION_TIMEOUT;
-  while (!done()) {
-    await poller.poll(signal === undefined ? {} : { abortSignal: signal });
-    if (done()) return;
-    if (clock.now() >= deadline) throw new Error('The Azure operation did not end in 30 minutes.');
-    await clock.sleep(POLL_INTERVAL, signal);
-  }
 }
 
 export interface GraphRow {

@@ -76,7 +76,16 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
   });
   const unavailable = new UnavailableOfferings(clock);
   const clusterNetwork = new ClusterNetwork(clients.network, nodeResourceGroup, clock);
-  const machines = new Machines({ clients, clusterNetwork, nodeResourceGroup, clusterName, clock, log });
+  const { subscriptionId } = settings;
+  const machines = new Machines({
+    clients,
+    clusterNetwork,
+    subscriptionId,
+    nodeResourceGroup,
+    clusterName,
+    clock,
+    log,
+  });
   const quota = new Quota(clients.compute, location, clock);
   const types = new InstanceTypes({
     quota,
