@@ -19,11 +19,11 @@ import {
 } from '@azure/core-rest-pipeline';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
+import type { AzureEnvironment } from './azureEnvironment.ts';
 import { notePace } from './operations.ts';
 
 export interface AzureClientsOptions {
-  /** `https://management.azure.com`, or another cloud's resource manager. */
-  readonly endpoint: string;
+  readonly environment: Pick<AzureEnvironment, 'resourceManager' | 'audience'>;
   /** A certificate authority to trust besides the system's. */
   readonly caPem?: string | undefined;
   /** What carries requests; the SDK's own client over the network when absent. */
@@ -61,9 +61,12 @@ const FIRST_BACKOFF = 800;
 const MAX_BACKOFF = 60_000;
 
 export function createAzureClients(options: AzureClientsOptions): AzureClients {
-  const { endpoint, credential, subscriptionId, caPem, httpClient } = options;
+  const { environment, credential, subscriptionId, caPem, httpClient } = options;
   const shared = {
-    endpoint,
+    endpoint: environment.resourceManager,
+    // The network client reads the first, the compute client the second and would ask for public Azure's otherwise.
+    credentialScopes: scopesOf(options),
+    credentials: { scopes: scopesOf(options) },
     ...(httpClient === undefined ? {} : { httpClient }),
     ...(caPem === undefined ? {} : { tlsOptions: { ca: caPem } }),
     userAgentOptions: { userAgentPrefix: USER_AGENT },
@@ -76,6 +79,10 @@ export function createAzureClients(options: AzureClientsOptions): AzureClients {
     network: new NetworkManagementClient(credential, subscriptionId, { ...shared, additionalPolicies }),
     graph: new ResourceGraphClient(options, shared),
   };
+}
+
+function scopesOf({ environment }: Pick<AzureClientsOptions, 'environment'>): string[] {
+  return [`${environment.audience}/.default`];
 }
 
 /** Retries what is worth it, waits as long as Azure asks, and shows each attempt to the clock. */
@@ -146,8 +153,8 @@ class ResourceGraphClient {
     this.httpClient = options.httpClient ?? createDefaultHttpClient();
     this.pipeline = createPipelineFromOptions(pipelineOptions);
     this.pipeline.addPolicy(clockPolicy(options), { beforePolicies: ['defaultRetryPolicy'] });
-    const scopes = [`${new URL(options.endpoint).origin}/.default`];
-    this.pipeline.addPolicy(bearerTokenAuthenticationPolicy({ credential: options.credential, scopes }), {
+    const { credential } = options;
+    this.pipeline.addPolicy(bearerTokenAuthenticationPolicy({ credential, scopes: scopesOf(options) }), {
       phase: 'Sign',
     });
   }
@@ -170,11 +177,11 @@ class ResourceGraphClient {
     skipToken: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly data?: readonly GraphRow[]; readonly $skipToken?: string }> {
-    const { endpoint, subscriptionId } = this.options;
+    const { environment, subscriptionId } = this.options;
     const response = await this.pipeline.sendRequest(
       this.httpClient,
       createPipelineRequest({
-        url: `${endpoint}/providers/Microsoft.ResourceGraph/resources?api-version=${GRAPH_API_VERSION}`,
+        url: `${environment.resourceManager}/providers/Microsoft.ResourceGraph/resources?api-version=${GRAPH_API_VERSION}`,
         method: 'POST',
         headers: createHttpHeaders({ 'content-type': 'application/json' }),
         body: JSON.stringify({

@@ -31,9 +31,8 @@ import { isManagedNetwork, parseSubnetId, type ClusterNetwork } from './network.
 import { claimLabels, kubeletLabels, wantsUltraSsd, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
 import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
-import type { Prices } from './prices.ts';
 import { claimNameOf, machineNameFor, machineNameOf, providerIdOf } from './providerId.ts';
-import { QUOTA_INTERVAL, type Quota } from './quota.ts';
+import type { Refreshes } from './refreshes.ts';
 import type { Skus } from './skus.ts';
 import type { UnavailableOfferings } from './unavailableOfferings.ts';
 import { billingExtensionOf, tagsOf, virtualMachineOf } from './virtualMachine.ts';
@@ -43,17 +42,14 @@ export interface AzureCloudProviderParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly skus: Skus;
-  readonly prices: Prices;
   readonly unavailable: UnavailableOfferings;
-  readonly quota: Quota;
   readonly types: InstanceTypes;
   readonly machines: Machines;
   readonly clusterNetwork: ClusterNetwork;
   readonly nodeClass: AzureNodeClass;
+  readonly refreshes: Refreshes;
 }
 
-const REFRESH_INTERVAL = 12 * 60 * 60 * 1000;
-const REFRESH_RETRY = 5 * 60 * 1000;
 const MINUTE = 60_000;
 const RESUMED_AGE = 60 * MINUTE;
 
@@ -68,35 +64,23 @@ export class AzureCloudProvider implements CloudProvider {
   ];
   /** For the loop that keeps the status of node classes. */
   readonly nodeClass: AzureNodeClass;
+  /** The loops that keep sizes, prices and quota up to date. */
+  readonly refreshes: Refreshes;
   /** For the loop that tidies up after launches. */
   readonly leftovers: LeftoverInterfaces;
   private readonly tracker: LaunchTracker;
   private isResumed = false;
   private readonly parts: AzureCloudProviderParts;
-  private refreshDue = 0;
-  private quotaDue = 0;
-  private refreshing: Promise<void> | undefined;
 
   constructor(parts: AzureCloudProviderParts) {
     this.parts = parts;
     this.nodeClass = parts.nodeClass;
+    this.refreshes = parts.refreshes;
     this.leftovers = new LeftoverInterfaces(parts);
     this.tracker = new LaunchTracker(parts);
   }
 
-  /** Fetches sizes and prices. Without sizes nothing can run, so that is an error; without prices it is a pity. */
-  async refresh(signal?: AbortSignal): Promise<void> {
-    const { skus, prices, clock, log } = this.parts;
-    this.refreshDue = clock.now() + REFRESH_RETRY;
-    const work = [skus.refresh(signal), prices.refresh(signal), this.refreshQuota(signal)] as const;
-    const [listed, priced] = await Promise.allSettled(work);
-    if (priced.status === 'rejected') log.error('Could not refresh prices', { error: priced.reason as unknown });
-    if (listed.status === 'rejected') throw listed.reason;
-    if (priced.status === 'fulfilled') this.refreshDue = clock.now() + REFRESH_INTERVAL;
-  }
-
   async instanceTypes(_pool: NodePool, nodeClass: AksNodeClass): Promise<readonly InstanceType[]> {
-    this.refreshWhenDue();
     return this.parts.types.list(nodeClass);
   }
 
@@ -282,30 +266,6 @@ export class AzureCloudProvider implements CloudProvider {
       ...(machine.createdAt === undefined ? {} : { createdAt: machine.createdAt }),
       ...(machine.state === 'Deleting' ? { deleting: true } : {}),
     };
-  }
-
-  /** In the background, one at a time; whoever asked meanwhile gets what is known. */
-  private refreshWhenDue(): void {
-    const { clock, log } = this.parts;
-    const now = clock.now();
-    if (this.refreshing !== undefined || now < Math.min(this.refreshDue, this.quotaDue)) return;
-    this.refreshing = clock
-      .track(now < this.refreshDue ? this.refreshQuota() : this.refresh())
-      .catch((error: unknown) => log.error('Could not refresh machine sizes', { error }))
-      .finally(() => {
-        this.refreshing = undefined;
-      });
-  }
-
-  /** Never fails: without figures every size is allowed, and Azure says no itself. */
-  private async refreshQuota(signal?: AbortSignal): Promise<void> {
-    const { clock, log, quota } = this.parts;
-    this.quotaDue = clock.now() + QUOTA_INTERVAL;
-    try {
-      await quota.refresh(signal);
-    } catch (error) {
-      log.error('Could not refresh quota', { error });
-    }
   }
 }
 

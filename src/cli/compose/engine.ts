@@ -65,6 +65,8 @@ export interface EngineOptions {
   readonly nodeClass?: AzureNodeClass;
   /** What launches leave beside machines; absent for clouds that leave nothing. */
   readonly leftovers?: Leftovers;
+  /** Keeps what is known of the cloud's offer up to date. */
+  readonly refreshes?: Controller;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -124,6 +126,7 @@ export function createEngine(options: EngineOptions): Manager {
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
+    ...(options.refreshes ? [options.refreshes] : []),
     ...(options.leftovers ? [networkInterfaceGarbageCollectionController(world, options.leftovers)] : []),
     nodeClaimConsistencyController(world),
     nodeClaimHydrationController(world),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { renderCrds } from '../../api/crds.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
+import { environmentAt } from '../../azure/azureEnvironment.ts';
 import { createAzureCloudProvider } from '../../azure/createAzureCloudProvider.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
@@ -90,7 +91,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       const kube = faultyKube(httpKube, faults, isDead);
       const engineClock = new SkewedClock(clock, faults);
       const cloud = await createAzureCloudProvider({
-        endpoint: arm.endpoint,
+        environment: environmentAt(arm.endpoint),
         caPem: arm.caPem,
         credential: arm.credential,
         subscriptionId: arm.subscriptionId,
@@ -106,8 +107,11 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         log,
       });
       const common = { kube, cloud, clock: engineClock, random: systemRandom, log };
-      const { nodeClass, leftovers } = cloud;
-      return { engine: createEngine({ ...common, nodeClass, leftovers, metrics: noMetrics, ...BATCH }), cloud };
+      const { nodeClass, leftovers, refreshes } = cloud;
+      return {
+        engine: createEngine({ ...common, nodeClass, leftovers, refreshes, metrics: noMetrics, ...BATCH }),
+        cloud,
+      };
     };
     const { cloud } = await start(() => false);
     applyProfile(options.profile, faults);

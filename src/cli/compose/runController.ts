@@ -126,7 +126,7 @@ export const runController: RunController = async (options, signal) => {
   }
 };
 
-type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers'>;
+type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers' | 'refreshes'>;
 type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log'>;
 
 async function kwokProvider(options: Options, ports: Omit<Ports, 'random'>): Promise<Provider> {
@@ -138,10 +138,10 @@ async function azureProvider(
   options: Options,
   { clusterCaPem, ...ports }: Ports & { readonly clusterCaPem: string | undefined },
 ): Promise<Provider> {
-  const { endpoint, credential } = await azureCloud(options);
+  const { environment, credential } = await azureCloud(options);
   const cloud = await createAzureCloudProvider({
     ...ports,
-    endpoint,
+    environment,
     credential,
     subscriptionId: options.subscriptionId,
     location: options.location,
@@ -166,7 +166,7 @@ async function azureProvider(
     ...(options.kubeletIdentityClientId && { kubeletIdentityClientId: options.kubeletIdentityClientId }),
     ...(options.nodeOsDiskEncryptionSetId && { diskEncryptionSetId: options.nodeOsDiskEncryptionSetId }),
   });
-  return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers };
+  return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers, refreshes: cloud.refreshes };
 }
 
 /** Better a clear word at the start than an option that quietly does nothing. */
