@@ -110,9 +110,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
   });
   // Nothing can run without sizes. Prices come when they come, and without quota Azure refuses by itself.
   for (const source of [sources.prices, sources.quota]) {
-    clock
-      .track(refreshes.refresh(source))
-      .catch((error: unknown) => log.error(`cannot fetch ${source.name} yet`, { error }));
+    refreshes.refresh(source).catch((error: unknown) => log.error(`cannot fetch ${source.name} yet`, { error }));
   }
   await refreshes.refresh(sources.skus);
   return cloud;

@@ -172,15 +172,6 @@ export class Requirements implements Iterable<Requirement> {
   }
 }
 
-export function describeIncompatibility(incompatibility: Incompatibility): string {
-  const { key, incoming } = incompatibility;
-  if (incompatibility.kind === 'conflict') {
-    return `key ${key}, ${incoming.toString()} not in ${incompatibility.existing.toString()}`;
-  }
-  const hint = incompatibility.typoOf === undefined ? '' : ` (typo of "${incompatibility.typoOf}"?)`;
-  return `label "${key}" does not have known values${hint}`;
-}
-
 function compareText(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;

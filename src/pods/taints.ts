@@ -15,7 +15,11 @@ export function untoleratedTaints(
   taints: readonly Taint[] | undefined,
   tolerations: readonly Toleration[] | undefined,
 ): Taint[] {
-  return (taints ?? []).filter((taint) => !(tolerations ?? []).some((toleration) => tolerates(toleration, taint)));
+  return (taints ?? []).filter((taint) => !isTolerated(taint, tolerations));
+}
+
+export function isTolerated(taint: Taint, tolerations: readonly Toleration[] | undefined): boolean {
+  return (tolerations ?? []).some((toleration) => tolerates(toleration, taint));
 }
 
 export function tolerates(toleration: Toleration, taint: Taint): boolean {

@@ -1,7 +1,4 @@
-/**
- * Puts the loops together. In: the ports and a cloud. Out: a manager that runs all of them, for `run` against a cluster
- * and for `up` against the local world alike.
- */
+/** Builds a manager that runs all loops on the given ports: for `run` against a cluster and for `up` alike. */
 import { Kinds } from '../../api/kinds.ts';
 import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
@@ -50,6 +47,7 @@ import { staticDeprovisioningController } from '../../controllers/static-deprovi
 import { statusConditionsController } from '../../controllers/status-conditions/controller.ts';
 import { staticProvisioningController } from '../../controllers/static-provisioning/controller.ts';
 import type { World } from '../../controllers/world/world.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { Informer, Informers } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
@@ -63,7 +61,7 @@ export interface EngineOptions {
   readonly cloud: CloudProvider;
   /** Resolves AKSNodeClasses; absent for clouds that have none. */
   readonly nodeClass?: AzureNodeClass;
-  /** What launches leave beside machines; absent for clouds that leave nothing. */
+  /** Resources that failed launches leave behind; absent for clouds where none are left. */
   readonly leftovers?: Leftovers;
   /** Keeps what is known of the cloud's offer up to date. */
   readonly refreshes?: Controller;
@@ -78,24 +76,35 @@ export interface EngineOptions {
   readonly timeouts?: LifecycleTimeouts;
   readonly leaderElection?: ManagerOptions['leaderElection'];
   readonly warmUp?: boolean;
+  /** Where decisions are recorded, for those that show them; an own one when absent. */
+  readonly ledger?: Ledger;
   /** Spread of pods that bring none, as the cluster's scheduler is configured. */
   readonly defaultSpread?: readonly SpreadConstraint[];
-  /** How preferences and minValues are taken. */
+  /** How preferences and minValues are honoured. */
   readonly policies?: ProvisionerOptions['policies'];
-  /** Whether nodes, pools and conditions are shown in metrics and events; true when absent. */
+  /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
   /** Features that are off unless asked for. */
   readonly gates?: Partial<Pick<FeatureGates, 'nodeRepair' | 'nodeOverlay' | 'staticCapacity' | 'capacityBuffer'>>;
 }
 
-/** Milliseconds; pods are left to a new machine at least this long. */
+/** Milliseconds; a new node is kept for the pods it was bought for at least this long. */
 const MIN_NOMINATION = 10_000;
 
 export function createEngine(options: EngineOptions): Manager {
-  const { kube, clock, random, log, metrics, leaderElection, warmUp, gates = {} } = options;
+  const { kube, clock, random, log, metrics, leaderElection, warmUp, ledger, gates = {} } = options;
   const overlays = gates.nodeOverlay ? new OverlayStore() : undefined;
   const cloud = overlays ? overlaidCloud(options.cloud, overlays) : options.cloud;
-  const { world, informers } = createWorld({ kube, cloud, clock, random, log, metrics, ...(overlays && { overlays }) });
+  const { world, informers } = createWorld({
+    kube,
+    cloud,
+    clock,
+    random,
+    log,
+    metrics,
+    ...(overlays && { overlays }),
+    ...(ledger && { ledger }),
+  });
   /** The world of a loop that calls the cloud: its calls are counted under its name. */
   const as = (controller: string): World => ({ ...world, cloud: meteredCloud(cloud, { metrics, clock, controller }) });
   const manager = new Manager({
@@ -157,7 +166,7 @@ export function createEngine(options: EngineOptions): Manager {
   return manager;
 }
 
-/** Numbers and events about things as they are, which very large clusters may do without. */
+/** Metrics and events of the cluster's state, which very large clusters may do without. */
 function stateObservers(world: World, informers: Informers, withBuffers: boolean): readonly Controller[] {
   const { nodeClaims, nodePools, nodes, nodeClasses } = world.informers;
   const classes = world.cloud.nodeClasses.map(({ group, kind }) => nodeClassLabelKey(group, kind));

@@ -28,7 +28,7 @@ function planned(types: number, requirements = Requirements.empty): PlannedNode 
       })),
     ),
     minValuesRelaxed: false,
-    choice: { boundBy: undefined, boundByResource: undefined, others: [] },
+    choice: { others: [] },
   };
 }
 

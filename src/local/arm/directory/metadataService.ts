@@ -1,6 +1,6 @@
 /**
- * The instance metadata service. In: a request from inside a machine, which the address names (`/imds/<machine>`), or
- * from nowhere in particular for tokens. Out: the machine's description, its scheduled events, and tokens.
+ * The instance metadata service: a machine's description, its scheduled events, and tokens of its identity. On Azure
+ * only the machine itself reaches it; here the address has the machine's name and a key that cannot be guessed.
  */
 import type { ArmContext } from '../armContext.ts';
 import { interfaceIds } from '../compute/localVirtualMachine.ts';
@@ -8,7 +8,7 @@ import { listAt, objectAt, textAt } from '../jsonPath.ts';
 import { prefixOf } from '../network/subnetAddresses.ts';
 import type { ScheduledEvents } from '../compute/scheduledEvents.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import type { ArmRequest, Route } from '../server/router.ts';
+import { openRoute, type ArmRequest, type Route } from '../server/router.ts';
 import type { LocalVirtualMachine } from '../virtualMachines.ts';
 import { DirectoryError } from './directoryError.ts';
 import type { Tokens } from './tokens.ts';
@@ -19,36 +19,26 @@ export interface MetadataOptions {
   readonly events: ScheduledEvents;
   readonly find: (name: string) => ArmResource | undefined;
   readonly describe: (machine: ArmResource) => LocalVirtualMachine;
-  /** The identity of whoever names none. */
+  /** The identity when a request names none. */
   readonly defaultClientId: string;
 }
 
-const INSTANCE_VERSIONS: readonly string[] = [
-  '2017-04-02',
-  '2017-12-01',
-  '2018-02-01',
-  '2018-10-01',
-  '2019-06-01',
-  '2020-06-01',
-  '2020-09-01',
-  '2021-02-01',
-  '2021-12-13',
-  '2023-07-01',
-  '2025-04-07',
-];
-const EVENT_VERSIONS: readonly string[] = [
-  '2017-08-01',
-  '2017-11-01',
-  '2019-01-01',
-  '2019-04-01',
-  '2019-08-01',
-  '2020-07-01',
-];
+const INSTANCE_VERSIONS =
+  '2017-04-02 2017-12-01 2018-10-01 2019-06-01 2020-09-01 2021-02-01 2023-07-01 2025-04-07'.split(' ');
+const EVENT_VERSIONS = '2017-08-01 2017-11-01 2019-01-01 2019-04-01 2019-08-01 2020-07-01'.split(' ');
 
 export function metadataRoutes(options: MetadataOptions): readonly Route[] {
   const { tokens, events, defaultClientId } = options;
-  const token: Route['handle'] = (request) => {
+  /** The machine whose key the address has; a wrong key and a missing machine look the same. */
+  const machineOf = (request: ArmRequest): ArmResource => {
     checkHeader(request);
+    const { machine: name = '', key = '' } = request.parameters;
+    const machine = options.find(name);
+    if (machine !== undefined && tokens.isMetadataKey(machine.name, key)) return machine;
+    throw new DirectoryError(404, 'Not found', undefined, 'There is no such machine.');
+  };
+  const token: Route['handle'] = (request) => {
+    machineOf(request);
     const { query } = request;
     const clientId = query.get('client_id') ?? clientOf(options, query.get('msi_res_id') ?? query.get('mi_res_id'));
     return { status: 200, body: tokens.managedIdentity(query.get('resource') ?? '', clientId ?? defaultClientId) };
@@ -59,7 +49,7 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
       handle: (machine: ArmResource, request: ArmRequest) => object | undefined,
     ): Route['handle'] =>
     (request) => {
-      checkHeader(request);
+      const machine = machineOf(request);
       const version = request.query.get('api-version');
       if (version === null || !versions.includes(version)) {
         throw new DirectoryError(
@@ -69,40 +59,29 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
           versions.join(', '),
         );
       }
-      const machine = options.find(request.parameters['machine'] ?? '');
-      if (machine === undefined) throw new DirectoryError(404, 'Not found', undefined, 'There is no such machine.');
       const body = handle(machine, request);
       return body === undefined ? { status: 200 } : { status: 200, body };
     };
-  const open = (name: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
-    name,
-    method,
-    path,
-    open: true,
-    handle,
-  });
   return [
-    open('metadata.token', 'GET', '/metadata/identity/oauth2/token', token),
-    open('metadata.token', 'GET', '/imds/{machine}/metadata/identity/oauth2/token', token),
-    open(
+    openRoute('metadata.token', 'GET', '/imds/{machine}/{key}/metadata/identity/oauth2/token', token),
+    openRoute(
       'metadata.instance',
       'GET',
-      '/imds/{machine}/metadata/instance',
+      '/imds/{machine}/{key}/metadata/instance',
       ofMachine(INSTANCE_VERSIONS, (machine) => instanceOf(options, machine)),
     ),
-    open(
+    openRoute(
       'metadata.scheduledEvents',
       'GET',
-      '/imds/{machine}/metadata/scheduledevents',
+      '/imds/{machine}/{key}/metadata/scheduledevents',
       ofMachine(EVENT_VERSIONS, ({ name }) => events.document(name)),
     ),
-    open(
+    openRoute(
       'metadata.startEvents',
       'POST',
-      '/imds/{machine}/metadata/scheduledevents',
+      '/imds/{machine}/{key}/metadata/scheduledevents',
       ofMachine(EVENT_VERSIONS, ({ name }, { body }) => {
-        const requests = typeof body === 'string' ? (JSON.parse(body) as unknown) : body;
-        for (const each of listAt(requests, 'StartRequests')) {
+        for (const each of listAt(typeof body === 'string' ? parseEvents(body) : body, 'StartRequests')) {
           if (events.approve(name, textAt(each, 'EventId') ?? '')) continue;
           throw new DirectoryError(400, 'Bad request', undefined, 'There is no such event.');
         }
@@ -110,6 +89,16 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
       }),
     ),
   ];
+}
+
+/** Clients post events without a content type. */
+function parseEvents(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new DirectoryError(400, 'Bad request', undefined, 'The body is not JSON.');
+  }
 }
 
 /** The header keeps requests out that a browser or a proxy was tricked into. */

@@ -39,6 +39,16 @@ export interface Route {
   handle(request: ArmRequest): ArmResponse;
 }
 
+/** A row of a route table. */
+export function route(name: string, method: Method, path: string, handle: Route['handle']): Route {
+  return { name, method, path, handle };
+}
+
+/** A route that needs neither token nor api-version. */
+export function openRoute(name: string, method: Method, path: string, handle: Route['handle']): Route {
+  return { ...route(name, method, path, handle), open: true };
+}
+
 interface Step {
   readonly words: Map<string, Step>;
   hole: Step | undefined;
@@ -112,14 +122,5 @@ function* walk(
   }
   const word = step.words.get(segment.toLowerCase());
   if (word !== undefined) yield* walk(word, segments, index + 1, values);
-  if (step.hole !== undefined) yield* walk(step.hole, segments, index + 1, [...values, decode(segment)]);
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    // Not an escape after all: the name is what was sent.
-    return segment;
-  }
+  if (step.hole !== undefined) yield* walk(step.hole, segments, index + 1, [...values, decodeURIComponent(segment)]);
 }
