@@ -64,13 +64,13 @@ export function writeStatus<T extends KubeObject & { status?: object }>(
   options?: ObjectPatchOptions,
 ): Promise<T> {
   const known = object.status as Readonly<Record<string, unknown>> | undefined;
-  const told = Object.entries(status).filter(
+  const counted = Object.entries(status).filter(
     ([field, value]) => value !== 0 || known?.[field] !== undefined || SHOWN_ZEROS.has(field),
   );
-  return patchStatus(kube, kind, object, { ...object, status: Object.fromEntries(told) }, options);
+  return patchStatus(kube, kind, object, { ...object, status: Object.fromEntries(counted) }, options);
 }
 
-/** Replaces the finalizers, unless somebody else has written to the object. */
+/** Replaces the finalizers, unless the object has changed. */
 export async function setFinalizers(
   kube: Kube,
   kind: ResourceKind<KubeObject>,
