@@ -41,6 +41,7 @@ function checkTypes(schema: Fields, path: string, isRoot: boolean): FieldError[]
 
 function checkFields(schema: Fields, path: string): FieldError[] {
   const errors: FieldError[] = [];
+  if (schema['$ref'] !== undefined) errors.push(forbiddenChange(`${path}.$ref`, '$ref is not supported'));
   if (schema['uniqueItems'] === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     errors.push(forbiddenChange(`${path}.uniqueItems`, why));
