@@ -20,6 +20,10 @@ export function launchFailed(events: EventRecorder, claim: NodeClaim, reason: st
   warn(events, claim, reason, text, message);
 }
 
+export function asyncProvisioningError(events: EventRecorder, claim: NodeClaim, message: string): void {
+  warn(events, claim, 'AsyncProvisioningError', `Failed to register: ${message}`.slice(0, 500));
+}
+
 export function unregisteredTaintMissing(events: EventRecorder, claim: NodeClaim, node: string): void {
   const message = `Node ${node} joined without the taint karpenter.sh/unregistered:NoExecute, so pods may run on it before it is set up`;
   warn(events, claim, 'UnregisteredTaintMissing', message);
