@@ -6,6 +6,7 @@ import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { withoutReservations } from '../../cloud/withoutReservations.ts';
 import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
 import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
 import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
@@ -63,6 +64,8 @@ export interface EngineOptions {
   readonly nodeClass?: AzureNodeClass;
   /** Resources that failed launches leave behind; absent for clouds where none are left. */
   readonly leftovers?: Leftovers;
+  /** Keeps what is known of the cloud's offer up to date. */
+  readonly refreshes?: Controller;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -82,8 +85,8 @@ export interface EngineOptions {
   readonly policies?: ProvisionerOptions['policies'];
   /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
-  /** Features that are off unless asked for. */
-  readonly gates?: Partial<Pick<FeatureGates, 'nodeRepair' | 'nodeOverlay' | 'staticCapacity' | 'capacityBuffer'>>;
+  /** Features that are off unless asked for; reserved capacity is on unless turned off. */
+  readonly gates?: Partial<Omit<FeatureGates, 'spotToSpotConsolidation'>>;
 }
 
 /** Milliseconds; a new node is kept for the pods it was bought for at least this long. */
@@ -92,7 +95,8 @@ const MIN_NOMINATION = 10_000;
 export function createEngine(options: EngineOptions): Manager {
   const { kube, clock, random, log, metrics, leaderElection, warmUp, ledger, gates = {} } = options;
   const overlays = gates.nodeOverlay ? new OverlayStore() : undefined;
-  const cloud = overlays ? overlaidCloud(options.cloud, overlays) : options.cloud;
+  const sold = gates.reservedCapacity === false ? withoutReservations(options.cloud) : options.cloud;
+  const cloud = overlays ? overlaidCloud(sold, overlays) : sold;
   const { world, informers } = createWorld({
     kube,
     cloud,
@@ -133,6 +137,7 @@ export function createEngine(options: EngineOptions): Manager {
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
+    ...(options.refreshes ? [options.refreshes] : []),
     ...(options.leftovers ? [networkInterfaceGarbageCollectionController(world, options.leftovers)] : []),
     nodeClaimConsistencyController(world),
     nodeClaimHydrationController(world),
@@ -151,7 +156,7 @@ export function createEngine(options: EngineOptions): Manager {
           nodeOverlayController(world, {
             overlays: informers.of(Kinds.NodeOverlay),
             store: overlays,
-            cloud: meteredCloud(options.cloud, { metrics, clock, controller: 'nodeoverlay' }),
+            cloud: meteredCloud(sold, { metrics, clock, controller: 'nodeoverlay' }),
           }),
         ]
       : []),
