@@ -1,6 +1,6 @@
 /**
- * The resource SKUs of one location, in the shape of `Microsoft.Compute/skus`. In: the series table, the price table
- * (a size is sold where it has a price) and a location. Out: SKU records, and questions about a size.
+ * The SKUs of one location in the shape of `Microsoft.Compute/skus`, from the series table and the price table: a size
+ * is sold where it has a price.
  */
 import { PRICE_REGIONS, PRICE_TABLE } from './priceTable.ts';
 import { SKU_SERIES } from './skuSeries.ts';
@@ -79,6 +79,16 @@ export class SkuCatalogue {
 }
 
 export const CATALOGUE_LOCATIONS: readonly string[] = PRICE_REGIONS;
+
+const DEFAULT_PRICE_REGION = 'eastus';
+
+/** On-demand list prices by name, `Standard_D2s_v5`; those of `eastus` for a region that the table does not have. */
+export function listPrices(location: string): ReadonlyMap<string, number> {
+  const known = CATALOGUE_LOCATIONS.includes(location);
+  return new Map(
+    [...pricesOf(known ? location : DEFAULT_PRICE_REGION)].map(([size, price]) => [`Standard_${size}`, price]),
+  );
+}
 
 function pricesOf(location: string): ReadonlyMap<string, number> {
   const column = (PRICE_REGIONS as readonly string[]).indexOf(location);

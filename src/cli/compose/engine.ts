@@ -64,6 +64,8 @@ export interface EngineOptions {
   readonly nodeClass?: AzureNodeClass;
   /** Resources that failed launches leave behind; absent for clouds where none are left. */
   readonly leftovers?: Leftovers;
+  /** Keeps what is known of the cloud's offer up to date. */
+  readonly refreshes?: Controller;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -120,7 +122,6 @@ export function createEngine(options: EngineOptions): Manager {
   const batcher = new Batcher({ clock, idle: options.batchIdle, max: options.batchMax });
   const buffers = gates.capacityBuffer ? capacityBuffers(world, informers, batcher) : undefined;
   const evictions = new EvictionQueue(world);
-  const volumeAttachments = informers.of(Kinds.VolumeAttachment);
   const controllers: readonly Controller[] = [
     ...provisionerControllers(as('provisioner'), {
       batcher,
@@ -135,11 +136,12 @@ export function createEngine(options: EngineOptions): Manager {
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
+    ...(options.refreshes ? [options.refreshes] : []),
     ...(options.leftovers ? [networkInterfaceGarbageCollectionController(world, options.leftovers)] : []),
     nodeClaimConsistencyController(world),
     nodeClaimHydrationController(world),
     nodeClaimPodEventsController(world),
-    nodeTerminationController(as('node.termination'), { evictions, volumeAttachments }),
+    nodeTerminationController(as('node.termination'), evictions),
     evictions.controller(),
     nodePoolReadinessController(world),
     nodePoolValidationController(world),

@@ -79,7 +79,24 @@ describe('launch', () => {
     await bench.createClaim('a');
     await bench.advance(1_000);
     expect(await bench.claims()).toEqual([]);
+    expect(await bench.events('NodeClassNotReady')).toMatchObject([
+      { type: 'Warning', message: expect.stringContaining('is being deleted') as string },
+    ]);
     expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'nodeclass_not_ready' })).toBe(1);
+  });
+
+  it('gives the claim up when its launch fails after the cloud has accepted it', async () => {
+    await start();
+    bench.cloud.lateFailure = { delay: 20_000, error: new LaunchError('AllocationFailure', 'no room in the zone') };
+    await bench.createClaim('a');
+    await bench.advance(10_000);
+    expect(await bench.condition('a', 'Launched')).toBe('True Launched');
+    await bench.advance(20_000);
+    expect(await bench.find(Kinds.NodeClaim, 'a')).toBeUndefined();
+    expect(await bench.events('AsyncProvisioningError')).toMatchObject([
+      { message: expect.stringMatching(/^Failed to register: .*no room in the zone/) as string },
+    ]);
+    expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'async_provisioning' })).toBe(1);
   });
 
   it('waits a moment for a node class that is not seen yet, and gives the claim up when there is none', async () => {
@@ -129,6 +146,10 @@ describe('launch', () => {
     expect(second?.message).toHaveLength(300);
     await bench.advance(2_000);
     expect(await bench.condition('a', 'Launched')).toBe('True Launched');
+    expect(await bench.events('QuotaExceeded')).toMatchObject([
+      { type: 'Warning', involvedObject: { name: 'a' }, message: 'NodeClaim a event: no cores left' },
+    ]);
+    expect(await bench.events('LaunchFailed')).toHaveLength(1);
   });
 
   it('gives up after five minutes without a machine', async () => {
