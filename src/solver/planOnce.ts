@@ -33,6 +33,8 @@ export interface SearchMode {
   readonly isExact: boolean;
   /** Uses reserved-only capacity only for pods with no alternative. */
   readonly avoidsReserved: boolean;
+  /** Classes that come before all others, by id. */
+  readonly first: ReadonlySet<number>;
 }
 
 /** Where every pod of the demand stands after one search. */
@@ -158,7 +160,12 @@ function emptyDraft(
     fit: new PoolFit(compiled),
     // Higher priority first; among equals the larger.
     waiting: [...compiled.classes]
-      .sort((left, right) => right.shape.priority - left.shape.priority || left.id - right.id)
+      .sort(
+        (left, right) =>
+          Number(mode.first.has(right.id)) - Number(mode.first.has(left.id)) ||
+          right.shape.priority - left.shape.priority ||
+          left.id - right.id,
+      )
       .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) })),
     planned: [],
     limitLeft: model.pools.map(({ limitLeft }) => (limitLeft.length === 0 ? undefined : limitLeft.slice())),
@@ -286,6 +293,26 @@ function placeExactly(draft: Draft, includes: (podClass: PodClass) => boolean): 
       progress ||= done > 0;
     }
   }
+}
+
+/** Whether a pod of the class would have a place if it came first, as far as can be told without its relations. */
+export function mightBePlaced({ compiled, fit }: PodPlan, podClass: PodClass): boolean {
+  if (podClass.shape.unsupported !== undefined || podClass.unknownResource !== undefined) return false;
+  const { existing, pools } = compiled.model;
+  return podClass.variants.some((variant) => {
+    const { requirements, toleratesPreferNoSchedule } = variant.rung;
+    const { tolerations } = podClass.shape;
+    return (
+      pools.some(({ index }) => fit.startsOf(podClass, variant, index).length > 0) ||
+      existing.admitting(
+        requirements,
+        variant.requirementId,
+        tolerations,
+        podClass.tolerationsKey,
+        toleratesPreferNoSchedule,
+      ).length > 0
+    );
+  });
 }
 
 /** Room only shrinks; but pods placed later may satisfy an affinity, or even out a spread. */

@@ -11,6 +11,7 @@ import { GROUP_MIN_ANNOTATION, podGroup } from './model/podShape.ts';
 import {
   comparePriority,
   hasUnplacedPods,
+  mightBePlaced,
   planCost,
   planOnce,
   unplacedPods,
@@ -63,29 +64,60 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
 
 /** Up to here plain first-fit is tried as well where pods have relations that the packing only approximates. */
 const MAX_PODS_TWICE = 400;
+/** How often pods that wait are tried again in front of the others. */
+const MAX_RETRIES = 4;
+const NONE: ReadonlySet<number> = new Set();
 
 /** Offerings without a zone may be left out at first; when pods wait because of that, they are not. */
 function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, avoidsReserved: boolean): PodPlan {
-  const plan = cheapestPlan(model, overlay, options, { staysZonal: true, avoidsReserved });
+  const plan = fullestPlan(model, overlay, options, { staysZonal: true, avoidsReserved });
   if (!plan.compiled.isKeptZonal || !hasUnplacedPods(plan)) return plan;
-  const wider = cheapestPlan(model, overlay, options, { staysZonal: false, avoidsReserved });
+  const wider = fullestPlan(model, overlay, options, { staysZonal: false, avoidsReserved });
   return unplacedPods(wider).length < unplacedPods(plan).length ? wider : plan;
 }
 
-function cheapestPlan(
-  model: Model,
-  overlay: Overlay,
-  options: SolveOptions,
-  mode: Omit<SearchMode, 'isExact'>,
-): PodPlan {
-  const packed = planOnce(model, overlay, options, { ...mode, isExact: false });
+/**
+ * Pods that wait may have a place when they come before others: they are tried again in front, first those that waited,
+ * then also those that waited because of them, then also all that are bound to nodes or other pods.
+ */
+function fullestPlan(model: Model, overlay: Overlay, options: SolveOptions, mode: ZonalMode): PodPlan {
+  let best = cheapestPlan(model, overlay, options, mode);
+  if (overlay.pods.length > MAX_PODS_TWICE) return best;
+  const first = new Set<number>();
+  let last = best;
+  for (let retry = 0; retry < MAX_RETRIES && best.deferrals.size === 0; retry++) {
+    const open = last.waiting.filter(({ podClass, pods }) => pods.length > 0 && mightBePlaced(last, podClass));
+    if (open.length === 0 || !hasUnplacedPods(best)) break;
+    const before = first.size;
+    for (const { podClass } of open) first.add(podClass.id);
+    if (first.size === before)
+      for (const { id, variants } of best.compiled.classes) if (isBound(variants)) first.add(id);
+    if (first.size === before) break;
+    last = planOnce(model, overlay, options, { ...mode, isExact: true, first: new Set(first) });
+    if (comparePriority(best, last) > 0) best = last;
+  }
+  return best;
+}
+
+/** By its own rules, not only by those of others. */
+function isBound(variants: PodPlan['compiled']['classes'][number]['variants']): boolean {
+  return variants.some(
+    ({ domain, hostAffinity, hostLimits, requirementId }) =>
+      requirementId !== 0 || domain.length + hostAffinity.length + hostLimits.length > 0,
+  );
+}
+
+type ZonalMode = Pick<SearchMode, 'staysZonal' | 'avoidsReserved'>;
+
+function cheapestPlan(model: Model, overlay: Overlay, options: SolveOptions, mode: ZonalMode): PodPlan {
+  const packed = planOnce(model, overlay, options, { ...mode, isExact: false, first: NONE });
   if (!packed.isPacked || packed.planned.length === 0 || overlay.pods.length > MAX_PODS_TWICE) return packed;
   const { classes } = packed.compiled;
   // With wishes a cheaper plan may only be one that grants fewer.
   const hasWishes = classes.some(({ variants }) => variants.length > 1);
   const isRelated = classes.some(({ variants }) => variants.some(({ pinKeys }) => pinKeys.length > 0));
   if (hasWishes || (!isRelated && model.pools.length === 1)) return packed;
-  const exact = planOnce(model, overlay, options, { ...mode, isExact: true });
+  const exact = planOnce(model, overlay, options, { ...mode, isExact: true, first: NONE });
   const priority = comparePriority(packed, exact);
   return priority > 0 || (priority === 0 && planCost(exact) < planCost(packed) - 1e-9) ? exact : packed;
 }

@@ -120,7 +120,8 @@ function customLabels(
   const labels: Record<string, string> = {};
   for (const requirement of requirements) {
     if (WELL_KNOWN_LABELS.has(requirement.key) || isDescribed(requirement.key)) continue;
-    const value = requirement.anyValue(random);
+    // A node without the label meets `NotIn` as well, and pods were placed as if it had none.
+    const value = requirement.allowsAbsence ? undefined : requirement.anyValue(random);
     if (value !== undefined) labels[requirement.key] = value;
   }
   return labels;

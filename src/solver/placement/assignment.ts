@@ -91,7 +91,7 @@ export class Assignment {
     for (let pool = fromPool; pool < this.items.length; pool++) {
       const starts = this.fit.startsOf(podClass, variant, pool);
       for (let at = 0; at < starts.length; at++) {
-        const state = this.domains.pin(variant, itemAt(starts, at), (each) => this.fit.accepts(podClass, each));
+        const state = this.domains.pin(variant, itemAt(starts, at), this.fit.costOf(podClass));
         if (state >= 0) return state;
       }
     }

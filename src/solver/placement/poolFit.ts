@@ -4,12 +4,15 @@ import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { isPreferred } from '../model/existingNodes.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
-import { intAt, itemAt, Rows } from '../rows.ts';
+import { floatAt, intAt, itemAt, Rows } from '../rows.ts';
+import type { StateCost } from './domains.ts';
 
 export class PoolFit {
   private readonly compiled: CompiledDemand;
   private readonly known = new Map<Variant, (readonly number[])[]>();
   private readonly accepted: (boolean | undefined)[][] = [];
+  private readonly prices: (number | undefined)[][] = [];
+  private readonly costs: (StateCost | undefined)[] = [];
 
   constructor(compiled: CompiledDemand) {
     this.compiled = compiled;
@@ -48,6 +51,34 @@ export class PoolFit {
     answer ||= reserved.some(({ type }) => holds(pool, type, podClass));
     row[state] = answer;
     return answer;
+  }
+
+  /** What a pod of the class costs in a state: the cheapest share of an instance type that holds it. */
+  costOf(podClass: PodClass): StateCost {
+    return (this.costs[podClass.id] ??= {
+      accepts: (state) => this.accepts(podClass, state),
+      price: (state) => this.sharePrice(podClass, state),
+    });
+  }
+
+  /** The price of an instance type times the share of it that the pod takes of its scarcest resource; the least. */
+  private sharePrice(podClass: PodClass, state: number): number {
+    const row = (this.prices[podClass.id] ??= []);
+    const known = row[state];
+    if (known !== undefined) return known;
+    const { states, table } = this.compiled.model;
+    const { pool, types, price } = states.at(state);
+    const room = new Rows(table.size, pool.room);
+    let least = Number.POSITIVE_INFINITY;
+    for (const type of types) {
+      if (!holds(pool, type, podClass)) continue;
+      const share = podClass.row.reduce((most, asked, column) => {
+        return asked > 0 ? Math.max(most, asked / room.get(type, column)) : most;
+      }, 0);
+      least = Math.min(least, share * floatAt(price, type));
+    }
+    row[state] = least;
+    return least;
   }
 
   tolerates({ shape }: PodClass, variant: Variant, pool: number): boolean {

@@ -98,7 +98,10 @@ export class Sequential {
       const budget = this.budgetFor(node);
       // What the widest state cannot hold no narrower one can.
       if (choice.cheapestHolding(met, load, ports, budget) < 0) continue;
-      const state = this.domains.pin(variant, met, (each) => choice.cheapestHolding(each, load, ports, budget) >= 0);
+      const state = this.domains.pin(variant, met, {
+        accepts: (each) => choice.cheapestHolding(each, load, ports, budget) >= 0,
+        price: (each) => floatAt(states.at(each).price, choice.cheapestHolding(each, load, ports, budget)),
+      });
       if (state < 0) continue;
       const type = choice.cheapestHolding(state, load, ports, budget);
       const need = choice.limitNeed(state, type, load, ports, budget);
@@ -164,5 +167,7 @@ function recordHost(host: HostCounts, podClass: PodClass, variant: Variant, pods
     return known;
   };
   for (const counter of podClass.hostAdds) entry(counter).count += pods;
-  for (const { counter, max } of variant.hostLimits) entry(counter).limit = Math.min(entry(counter).limit, max);
+  for (const { counter, othersMax } of variant.hostLimits) {
+    entry(counter).limit = Math.min(entry(counter).limit, othersMax);
+  }
 }
