@@ -33,8 +33,10 @@ export interface SearchMode {
   readonly isExact: boolean;
   /** Uses reserved-only capacity only for pods with no alternative. */
   readonly avoidsReserved: boolean;
-  /** Classes that come before all others, by id. */
-  readonly first: ReadonlySet<number>;
+  /** The exact path lets a planned node grow only as long as that is no dearer than a new one. */
+  readonly isThrifty: boolean;
+  /** Lower ranks come first; among equals higher priority, then the larger. */
+  readonly rank: (podClass: PodClass) => number;
 }
 
 /** Where every pod of the demand stands after one search. */
@@ -72,9 +74,9 @@ export function planOnce(model: Model, overlay: Overlay, options: SolveOptions, 
   const packing = packingOptions(overlay, options);
   let draft = emptyDraft(model, overlay, options, mode, packing);
   const rounds = mode.isExact ? undefined : packAll(draft, options);
-  if (rounds !== undefined) placeExactly(draft, isSequential);
+  if (rounds !== undefined) placeExactly(draft, mode, isSequential);
   else if (!mode.isExact) draft = emptyDraft(model, overlay, options, mode, packing);
-  placeExactly(draft, () => true);
+  placeExactly(draft, mode, () => true);
   const { compiled, rooms, fit, waiting, planned, limitLeft } = draft;
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
   waiting.push(...stranded, ...deferred.map((each) => each.waiting));
@@ -162,9 +164,7 @@ function emptyDraft(
     waiting: [...compiled.classes]
       .sort(
         (left, right) =>
-          Number(mode.first.has(right.id)) - Number(mode.first.has(left.id)) ||
-          right.shape.priority - left.shape.priority ||
-          left.id - right.id,
+          mode.rank(left) - mode.rank(right) || right.shape.priority - left.shape.priority || left.id - right.id,
       )
       .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) })),
     planned: [],
@@ -276,13 +276,13 @@ function openNode(
   };
 }
 
-function placeExactly(draft: Draft, includes: (podClass: PodClass) => boolean): void {
+function placeExactly(draft: Draft, { isThrifty }: SearchMode, includes: (podClass: PodClass) => boolean): void {
   const { compiled, domains, rooms, fit, planned, limitLeft, packing } = draft;
   const open = draft.waiting.filter(
     ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
   );
   if (open.length === 0) return;
-  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing);
+  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing, isThrifty);
   let hopeful = open;
   for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
     progress = false;

@@ -32,6 +32,10 @@ export class Domains {
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, Options>[] = [];
+  /** What the search for values found so far. */
+  private best = -1;
+  private bestPrice = Number.POSITIVE_INFINITY;
+  private bestScore = Number.POSITIVE_INFINITY;
 
   constructor(compiled: CompiledDemand, avoidsReserved: boolean) {
     this.counters = compiled.counters;
@@ -80,42 +84,48 @@ export class Domains {
     });
   }
 
-  /** Pins every key that the variant's counters need to the best value that is allowed; -1 when a key has none. */
+  /** Pins every key that the variant's counters need to an allowed value, as cheaply as possible; -1: not possible. */
   pin(variant: Variant, start: number, cost: StateCost): number {
-    let state = start;
-    for (const key of variant.pinKeys) {
-      const options = this.optionsOf(state, key);
-      const best = this.bestOption(variant, key, options, cost);
-      if (best >= 0) {
-        state = best;
-        continue;
-      }
-      // A key that no node has a value for: only constraints that need none can hold.
-      const isNeeded = variant.domain.some(
-        ({ counter, kind }) => this.keyOf(counter) === key && kind !== 'anti-affinity',
-      );
-      if (isNeeded || this.model.states.valuesOf(state, key).length > 0) return -1;
-    }
-    return state;
+    this.best = -1;
+    this.bestPrice = Number.POSITIVE_INFINITY;
+    this.bestScore = Number.POSITIVE_INFINITY;
+    this.descend(variant, 0, start, 0, false, cost);
+    return this.best;
   }
 
-  /** The cheapest state among the allowed domains; at equal prices the domain with most company, then fewest pods. */
-  private bestOption(variant: Variant, key: string, { all, arePriced }: Options, cost: StateCost): number {
-    let best = -1;
-    let bestPrice = Number.POSITIVE_INFINITY;
-    let bestScore = Number.POSITIVE_INFINITY;
-    for (let at = 0; at < all.length; at++) {
-      const { domain, state } = itemAt(all, at);
-      if (state < 0) continue;
-      const score = this.score(variant, key, domain);
-      if (score === Number.POSITIVE_INFINITY || (!arePriced && score >= bestScore) || !cost.accepts(state)) continue;
-      const price = arePriced ? cost.price(state) : 0;
-      if (price > bestPrice || (price === bestPrice && score >= bestScore)) continue;
-      best = state;
-      bestPrice = price;
-      bestScore = score;
+  /** Tries every allowed value of the keys from `at` on; the cheapest state stays in `best`, of equals the best score. */
+  private descend(
+    variant: Variant,
+    at: number,
+    state: number,
+    score: number,
+    isPriced: boolean,
+    cost: StateCost,
+  ): void {
+    const key = variant.pinKeys[at];
+    if (key === undefined) {
+      if ((!isPriced && score >= this.bestScore) || !cost.accepts(state)) return;
+      const price = isPriced ? cost.price(state) : 0;
+      if (price > this.bestPrice || (price === this.bestPrice && score >= this.bestScore)) return;
+      this.best = state;
+      this.bestPrice = price;
+      this.bestScore = score;
+      return;
     }
-    return best;
+    const { all, arePriced } = this.optionsOf(state, key);
+    for (let each = 0; each < all.length; each++) {
+      const { domain, state: pinned } = itemAt(all, each);
+      if (pinned < 0) continue;
+      const own = this.score(variant, key, domain);
+      if (own === Number.POSITIVE_INFINITY) continue;
+      this.descend(variant, at + 1, pinned, score + own, isPriced || arePriced, cost);
+    }
+    // A key that no node has a value for: only constraints that need none can hold.
+    if (all.length === 0 && !this.needs(variant, key)) this.descend(variant, at + 1, state, score, isPriced, cost);
+  }
+
+  private needs({ domain }: Variant, key: string): boolean {
+    return domain.some(({ counter, kind }) => this.keyOf(counter) === key && kind !== 'anti-affinity');
   }
 
   /** Lower is better: fewer pods that its own spread counts, then more that an affinity looks for; Infinity: not allowed. */

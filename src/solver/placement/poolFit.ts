@@ -7,12 +7,21 @@ import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.
 import { floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { StateCost } from './domains.ts';
 
+/** The first pool that has an instance type for the pod, and the least price there. */
+interface Cost {
+  readonly pool: number;
+  readonly price: number;
+}
+
+const NOWHERE: Cost = { pool: Number.MAX_SAFE_INTEGER, price: 0 };
+
 export class PoolFit {
   private readonly compiled: CompiledDemand;
   private readonly known = new Map<Variant, (readonly number[])[]>();
   private readonly accepted: (boolean | undefined)[][] = [];
   private readonly prices: (number | undefined)[][] = [];
   private readonly costs: (StateCost | undefined)[] = [];
+  private readonly ordered: ((readonly Variant[])[] | undefined)[] = [];
 
   constructor(compiled: CompiledDemand) {
     this.compiled = compiled;
@@ -51,6 +60,34 @@ export class PoolFit {
     answer ||= reserved.some(({ type }) => holds(pool, type, podClass));
     row[state] = answer;
     return answer;
+  }
+
+  /**
+   * The class's variants in the order to try them. Those of the first group differ only in which alternative of the
+   * required node affinity they meet: any of them may join a node that there is, and the cheapest opens a new one.
+   */
+  variantsOf(podClass: PodClass): readonly (readonly Variant[])[] {
+    return (this.ordered[podClass.id] ??= this.order(podClass));
+  }
+
+  private order(podClass: PodClass): (readonly Variant[])[] {
+    const { variants, shape } = podClass;
+    const alternatives = Math.max(1, shape.terms.length);
+    const first = variants.slice(0, alternatives);
+    if (first.length > 1) {
+      const cost = new Map(first.map((variant) => [variant, this.firstCost(podClass, variant)]));
+      const costOf = (variant: Variant): Cost => cost.get(variant) ?? NOWHERE;
+      first.sort((left, right) => costOf(left).pool - costOf(right).pool || costOf(left).price - costOf(right).price);
+    }
+    return [first, ...variants.slice(alternatives).map((variant) => [variant])];
+  }
+
+  private firstCost(podClass: PodClass, variant: Variant): Cost {
+    for (const { index } of this.compiled.model.pools) {
+      const prices = this.startsOf(podClass, variant, index).map((state) => this.sharePrice(podClass, state));
+      if (prices.length > 0) return { pool: index, price: Math.min(...prices) };
+    }
+    return NOWHERE;
   }
 
   /** What a pod of the class costs in a state: the cheapest share of an instance type that holds it. */
