@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- solver [--peer] [--quick]`: what plans cost against proven bounds, the price-blind way and
- * Karpenter, and how long they take. In: flags. Out: four tables; a missed target is marked with `!`.
+ * `npm run bench -- solver [--peer] [--quick]`: what plans cost against proven bounds, price-blind packing and
+ * Karpenter, and how long they take. A missed target is marked with `!`.
  */
 import type { SolveOptions } from '../src/solver/problem.ts';
 import { solve } from '../src/solver/solve.ts';

@@ -1,7 +1,7 @@
 /**
- * Pods as an API server lists them on a busy AKS cluster. In: how many. Out: `Pod` JSON with everything that a real one
- * carries (managedFields, probes, environment, projected token volume, container statuses), most of it owned by
- * ReplicaSets of 25 and DaemonSets, some by Jobs and StatefulSets.
+ * Pods as an API server lists them on a busy AKS cluster: JSON with everything that a real pod carries (managedFields,
+ * probes, environment, projected token volume, container statuses), most owned by ReplicaSets of 25 and DaemonSets,
+ * some by Jobs and StatefulSets.
  */
 import { createHash } from 'node:crypto';
 

@@ -1,7 +1,6 @@
 /**
- * What the solver is measured with. In: a name and a seed. Out: pods as a cluster would have them, always the same for
- * the same seed. `workloads` are ours, over Azure's catalogue; `upstreamPods` and `preferencePods` follow the
- * description of Karpenter's own benchmark.
+ * The pods that the solver is measured with, always the same for the same seed. `workloads` are ours, over Azure's
+ * catalogue; `upstreamPods` and `preferencePods` follow the description of Karpenter's own benchmark.
  */
 import type { Pod } from '../src/api/kinds.ts';
 import { Labels } from '../src/api/labels.ts';

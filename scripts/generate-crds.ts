@@ -1,6 +1,6 @@
 /**
- * Writes the CRD chart from the definitions in `src/api`. In: nothing, or `--check`. Out: the files of
- * charts/nodewright-crd; with `--check` nothing is written and the exit code says whether they are up to date.
+ * Writes charts/nodewright-crd from the definitions in `src/api`. With `--check` nothing is written, and the exit code
+ * says whether the files are up to date.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

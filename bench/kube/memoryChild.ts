@@ -1,6 +1,6 @@
 /**
- * The measured process of the memory bench. In: the address of a server of pods. Out: one line of JSON on stdout with
- * its memory once an informer holds all of them.
+ * The measured process of the memory bench: prints its memory as one line of JSON once an informer holds all pods of
+ * the server whose address it was given.
  */
 import { Kinds } from '../../src/api/kinds.ts';
 import { SystemClock } from '../../src/clock/systemClock.ts';

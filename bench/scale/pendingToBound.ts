@@ -1,6 +1,6 @@
 /**
- * From pending pods to bound ones on a real control plane, with machines that are there at once. In: how many pods.
- * Out: when each stage was over for the last of them, in seconds since the batch closed.
+ * From pending pods to bound ones on a real control plane with instant nodes: when each stage was over for the last
+ * pod, in seconds since the batch closed.
  */
 import { Kinds, type Pod } from '../../src/api/kinds.ts';
 import { SystemClock } from '../../src/clock/systemClock.ts';

@@ -1,6 +1,6 @@
 /**
- * How long the first answer of a fresh process takes. In: a case of the speed table. Out: the least of several
- * processes, as the peer is measured. Bundled like the program, so that loading is not what is measured.
+ * How long the first answer of a fresh process takes: the least of several processes, as the peer is measured. Bundled
+ * like the program, so that loading is not what is measured.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

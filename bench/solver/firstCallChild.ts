@@ -1,6 +1,5 @@
 /**
- * One question in a process that has answered none before. In: arguments that name a case of the speed table. Out: one
- * line of JSON on stdout with the time that the first answer took.
+ * Solves one case of the speed table in a fresh process and prints the time of that first answer as one line of JSON.
  */
 import { solve } from '../../src/solver/solve.ts';
 import { preferencePods, upstreamPods } from '../workloads.ts';

@@ -1,7 +1,7 @@
 /**
- * The plain way, without prices, as Karpenter does it: largest pods first, each into the emptiest open node whose pods
- * would still fit some machine; at the end each node becomes the cheapest machine that holds it. In: pods and machines. Out: price and
- * nodes. It keeps what the bench's workloads ask for: spread over zones, and replicas that avoid each other's node.
+ * Price-blind packing, as Karpenter does it: largest pods first, each into the emptiest open node whose pods would
+ * still fit some instance type; at the end each node becomes the cheapest instance type that holds it. It keeps what
+ * the bench's workloads ask for: spread over zones, and replicas that avoid each other's node.
  */
 import type { Pod } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';

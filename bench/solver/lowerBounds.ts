@@ -1,7 +1,7 @@
 /**
- * What no plan can cost less than, computed apart from the product with a linear-programming solver. In: pods and
- * machines. Out: the fractional covering bound, and the pattern bound (Gilmore–Gomory) where the kinds of pods are few
- * enough to price patterns exactly. Both leave topology out of account, so they hold with it, too.
+ * Lower bounds on the cost of any plan, computed with a linear-programming solver that shares no code with the product:
+ * the fractional covering bound, and the pattern bound (Gilmore–Gomory) where there are few enough kinds of pods to
+ * price patterns exactly. Both ignore topology, so they also hold with it.
  */
 import loadHighs, { type LegacyHighs } from 'highs';
 import type { Pod } from '../../src/api/kinds.ts';

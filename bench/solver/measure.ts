@@ -1,4 +1,4 @@
-/** Times and weighs one way to call the solver. In: a function. Out: its answer, milliseconds and memory. */
+/** Measures time and memory of one way to call the solver. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -1,6 +1,6 @@
 /**
- * What may be bought in a bench. In: which part of the catalogue. Out: the pool with its instance types, and the same
- * as rows of numbers for the bounds and the price-blind packing, which know nothing of labels.
+ * The pool and instance types of a bench, and the same as rows of numbers for the bounds and the price-blind packing,
+ * which do not know labels.
  */
 import type { Pod } from '../../src/api/kinds.ts';
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';

@@ -1,6 +1,6 @@
 /**
- * Karpenter's own scheduler, asked the same question. In: pods and an offer. Out: its nodes, price and time; or one
- * line that says why it cannot be asked here. Built once with Go into a cache outside the repository.
+ * Asks Karpenter's own scheduler the same question: nodes, price and time, or one line that says why it cannot be asked
+ * here. Built once with Go into a cache outside the repository.
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * How fast plans are made. In: flags and the peer. Out: Karpenter's own benchmark side by side with it, growth with the
- * number of pods, and questions to a large cluster. Every figure is of several runs, since machines are noisy.
+ * How fast plans are made: Karpenter's own benchmark side by side with it, growth with the number of pods, and
+ * questions to a large cluster. Every figure is of several runs, since computers are noisy.
  */
 import type { Pod } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';

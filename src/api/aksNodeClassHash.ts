@@ -1,4 +1,4 @@
-/** The hash by which nodes notice that their node class changed. In: an AKSNodeClass. Out: a decimal number. */
+/** The hash by which nodes notice that their node class changed, as a decimal number. */
 import type { AksNodeClass } from './kinds/aksNodeClass.ts';
 import { structureHash } from './structureHash.ts';
 import type { GoField, GoStruct, GoType } from './structureHash.ts';

@@ -1,4 +1,4 @@
-/** Names of status conditions and of the reasons written with them. In: nothing. Out: constants. */
+/** Names of status conditions and of the reasons written with them. */
 
 export const READY = 'Ready';
 

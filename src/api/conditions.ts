@@ -1,6 +1,5 @@
 /**
- * Status conditions as a set with one root. In: an object, its condition types and the time. Out: the object's
- * conditions, kept in order, with the root condition recomputed at every change.
+ * Status conditions as a set with one root, kept in order; the root is recomputed at every change.
  *
  * A root is True when all its dependents are True at the object's current generation, False when one of them is False
  * at it, and Unknown otherwise.
@@ -148,7 +147,7 @@ export class ConditionSet {
     };
     if (previous !== undefined && sameCondition(previous, next)) return false;
     const others = this.current.filter((condition) => condition.type !== type);
-    // Nobody reconciles the other conditions of an object that goes away, so they are not called outdated.
+    // The other conditions of an object that goes away are no longer reconciled, so they are not called outdated.
     const bumped = this.deleting ? others.map((each) => ({ ...each, observedGeneration: this.generation })) : others;
     this.current = this.sorted([...bumped, next]);
     if (type !== this.types.root) this.recomputeRoot(now);

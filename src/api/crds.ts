@@ -1,4 +1,4 @@
-/** The CRDs of all our kinds. In: nothing. Out: objects ready to be sent to an API server or written as YAML. */
+/** The CRDs of all our kinds, ready to be sent to an API server or written as YAML. */
 import type { Schema } from './schema/builder.ts';
 import type { KindDefinition, KindVersion } from './schema/kindDefinition.ts';
 import type { StructuralSchema } from './schema/structuralSchema.ts';

@@ -1,6 +1,6 @@
 /**
- * Every name that nodewright reads or writes on other people's objects: labels, annotations, finalizers, taints, and
- * the rules on which label keys users may set. In: nothing. Out: constants and three small questions about keys.
+ * Every name that nodewright reads or writes on other objects (labels, annotations, finalizers, taints), and the rules
+ * on which label keys users may set.
  */
 
 export const Groups = {
@@ -95,6 +95,8 @@ export const Annotations = {
   aksNodeClassHashVersion: 'karpenter.azure.com/aksnodeclass-hash-version',
   inPlaceUpdateHash: 'karpenter.azure.com/in-place-update-hash',
   aksMachineResourceId: 'karpenter.azure.com/aks-machine-resource-id',
+  /** Ours, on NodeClaims: what the plan wants to buy, best first. */
+  plannedOfferings: 'nodewright.dev/planned-offerings',
 } as const;
 
 export const Finalizers = {

@@ -1,4 +1,4 @@
-/** The hash by which nodes notice that their pool's template changed. In: a NodePool. Out: a decimal number. */
+/** The hash by which nodes notice that their pool's template changed, as a decimal number. */
 import type { NodePool } from './kinds/nodePool.ts';
 import { structureHash } from './structureHash.ts';
 import type { GoStruct } from './structureHash.ts';

@@ -1,4 +1,4 @@
-/** What the schema cannot check about a NodePool. In: the pool. Out: all errors, each with the path of its field. */
+/** What the schema cannot check about a NodePool. Each error has the path of its field. */
 import { Schedule } from '../units/schedule.ts';
 import { UnitError } from '../units/unitError.ts';
 import { isRestrictedLabel, Labels } from './labels.ts';

@@ -1,6 +1,6 @@
 /**
- * The shapes that every Kubernetes object shares. In: nothing. Out: the types that `Kube` and all kinds build on.
- * Objects are raw API JSON, so timestamps are strings and quantities are text.
+ * The types that every Kubernetes object shares. Objects are raw API JSON, so timestamps are strings and quantities are
+ * text.
  */
 /** @public */
 export interface OwnerReference {

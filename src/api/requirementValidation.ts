@@ -1,6 +1,6 @@
 /**
- * What the schema cannot check about a requirement. In: the requirement and the path of the field it stands in.
- * Out: everything that is wrong with it. Pools, claims, overlays and the selectors of pods share these rules.
+ * What the schema cannot check about a requirement. Pools, claims, overlays and the selectors of pods share these
+ * rules.
  */
 import { isRestrictedLabel, KNOWN_LABEL_VALUES, normalizeLabelKey } from './labels.ts';
 import { REQUIREMENT_OPERATORS } from './kinds/requirement.ts';

@@ -1,7 +1,7 @@
 /**
- * The hash that Karpenter stamps on its objects to notice changes of a template. In: a description of Go structures
- * and a JSON value. Out: the same 64-bit number, in decimal, that Go's hashstructure (format 2, lists as sets, zero
- * values ignored) computes over the decoded structure; so a cluster changes hands without its nodes drifting.
+ * The hash that Karpenter stamps on its objects to notice changes of a template: the same 64-bit number, in decimal,
+ * that Go's hashstructure (format 2, lists as sets, zero values ignored) computes over the decoded structure. So a
+ * cluster can be taken over without its nodes drifting.
  */
 import { Duration } from '../units/duration.ts';
 

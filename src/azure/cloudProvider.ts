@@ -12,13 +12,9 @@ import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels, ManagedTags } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { CloudProvider, DriftSubject, Instance, LaunchRequest, RepairPolicy } from '../cloud/cloudProvider.ts';
-import {
-  InstanceNotFoundError,
-  InsufficientCapacityError,
-  LaunchError,
-  NodeClassNotReadyError,
-} from '../cloud/errors.ts';
+import { InstanceNotFoundError, LaunchError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
+import { purchaseFor } from '../cloud/offeringChoice.ts';
 import type { Log } from '../kube/log.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
 import type { AzureSettings } from './azureSettings.ts';
@@ -33,7 +29,6 @@ import type { MachineRecord, Machines, MachineWish } from './machines.ts';
 import { isManagedNetwork, parseSubnetId, type ClusterNetwork } from './network.ts';
 import { claimLabels, kubeletLabels, wantsUltraSsd, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
-import { chooseOffering } from './offeringChoice.ts';
 import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
 import type { Prices } from './prices.ts';
 import { claimNameOf, machineNameFor, machineNameOf, providerIdOf } from './providerId.ts';
@@ -100,14 +95,12 @@ export class AzureCloudProvider implements CloudProvider {
     return this.parts.types.list(nodeClass);
   }
 
-  async create({ claim, nodeClass, view }: LaunchRequest<AksNodeClass>, signal?: AbortSignal): Promise<Instance> {
+  async create(request: LaunchRequest<AksNodeClass>, signal?: AbortSignal): Promise<Instance> {
+    const { claim, nodeClass } = request;
     const { images, kubernetesVersion } = readyStatus(nodeClass);
     const existing = await this.adopt(claim, nodeClass, kubernetesVersion, signal);
     if (existing !== undefined) return existing;
-    const purchase = chooseOffering(claim, this.parts.types.list(nodeClass), view);
-    if (purchase === undefined) {
-      throw new InsufficientCapacityError(`No instance type that ${claim.metadata.name} allows can be bought now.`);
-    }
+    const purchase = purchaseFor(request, this.parts.types.list(nodeClass));
     const choice: Choice = { claim, nodeClass, ...purchase, kubernetesVersion };
     return this.launch(choice, images, signal);
   }

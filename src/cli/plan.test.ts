@@ -160,7 +160,7 @@ nodewright: 1 mistake in the input; see the plan and the messages above
     const lenient = await nodewright(files);
     expect(lenient.code).toBe(0);
     expect(lenient.stdout).toMatch(/^6 pods on \d nodes?: \$0\.\d{4} per hour/);
-    expect(lenient.stdout).toContain('2 pods cannot be placed:\n  shop/huge (2 pods)\n    NodePool default: ');
+    expect(lenient.stdout).toContain('2 pods cannot be placed:\n  shop/huge (2 pods)\n    NodePool "default": ');
     const strict = await nodewright([...files, '--fail-on', 'unschedulable,cost-above=0.01']);
     expect(strict.code).toBe(1);
     expect(strict.stderr).toMatch(

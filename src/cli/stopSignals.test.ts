@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 
-/** Runs `work` under runUntilStopped in a process of its own; `signals` are sent one by one, each after "ready". */
+/** Runs `work` under runUntilStopped in a process of its own; each "ready" that it prints gets it the next signal. */
 function runWork(work: string, signals: readonly NodeJS.Signals[]): Promise<{ code: number | null; stdout: string }> {
   const script = `
     import { runUntilStopped } from './src/cli/stopSignals.ts';
@@ -31,7 +31,7 @@ describe('stopping', () => {
     expect(await runWork(work, [signal])).toEqual({ code: 0, stdout: `ready\nstopped by ${signal}\ndone\n` });
   });
 
-  it('takes the abort itself for a good end', async () => {
+  it('does not report the abort itself as a failure', async () => {
     const work = `async (signal) => { console.log('ready'); await aborted(signal); signal.throwIfAborted(); }`;
     expect(await runWork(work, ['SIGINT'])).toEqual({ code: 0, stdout: 'ready\ndone\n' });
   });
@@ -41,7 +41,7 @@ describe('stopping', () => {
     expect(await runWork(work, ['SIGINT'])).toEqual({ code: 0, stdout: 'ready\nfailed: lease not released\n' });
   });
 
-  it('gives work up that does not stop in its time', async () => {
+  it('ends without work that does not stop in its time', async () => {
     const work = `async () => { console.log('ready'); await new Promise(() => {}); }, { stopWithin: 100 }`;
     expect(await runWork(work, ['SIGINT'])).toEqual({ code: 130, stdout: 'ready\n' });
   });
@@ -50,7 +50,23 @@ describe('stopping', () => {
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('ends at once on a second %s', async (signal, code) => {
-    const work = `async (signal) => { console.log('ready'); await aborted(signal); console.log('ready'); await new Promise(() => {}); }`;
+    const work = `async (signal) => {
+      console.log('ready');
+      await aborted(signal);
+      setTimeout(() => console.log('ready'), 600);
+      await new Promise(() => {});
+    }`;
     expect(await runWork(work, [signal, signal])).toEqual({ code, stdout: 'ready\nready\n' });
+  });
+
+  it('takes a repeat within half a second for the same Ctrl-C, as npm passes it on', async () => {
+    const work = `async (signal) => {
+      console.log('ready');
+      await aborted(signal);
+      console.log('ready');
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      console.log('cleaned up');
+    }`;
+    expect(await runWork(work, ['SIGINT', 'SIGINT'])).toEqual({ code: 0, stdout: 'ready\nready\ncleaned up\ndone\n' });
   });
 });

@@ -1,22 +1,30 @@
 /**
- * Work that lasts until somebody stops it. In: work that heeds an abort signal. Out: a promise that ends with the work.
- * The first SIGINT or SIGTERM asks the work to stop; the second ends the process at once.
+ * Runs work until SIGINT or SIGTERM asks it to stop; a second signal ends the process at once. The same signal within
+ * half a second is not a second one: Ctrl-C under npm arrives from the terminal and again from npm.
  */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+/** Milliseconds. */
+const SAME_SIGNAL = 500;
 type StopSignal = keyof typeof EXIT_CODES;
 
 export interface StopOptions {
-  /** Milliseconds after which work that does not stop is given up; absent: it has all the time that its caller gives. */
+  /** Milliseconds after which the process ends without work that has not stopped; absent: no limit. */
   readonly stopWithin?: number;
 }
 
+/** Resolves when `work` has heeded its signal, or rejects with its error. */
 export async function runUntilStopped(
   work: (signal: AbortSignal) => Promise<void>,
   { stopWithin }: StopOptions = {},
 ): Promise<void> {
   const controller = new AbortController();
+  let firstAt = 0;
   const stop = (name: StopSignal): void => {
-    if (controller.signal.aborted) process.exit(EXIT_CODES[name]);
+    if (controller.signal.aborted) {
+      if (performance.now() - firstAt > SAME_SIGNAL) process.exit(EXIT_CODES[name]);
+      return;
+    }
+    firstAt = performance.now();
     console.error(`nodewright: ${name} received, stopping; once more ends at once`);
     controller.abort(new Error(`stopped by ${name}`));
     if (stopWithin !== undefined) {
@@ -41,7 +49,7 @@ function stopSignals(): StopSignal[] {
   return Object.keys(EXIT_CODES) as StopSignal[];
 }
 
-/** Being stopped is not a failure; anything else that goes wrong while stopping is. */
+/** Being stopped is not a failure; any other error while stopping is. */
 function isAbort(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
 }

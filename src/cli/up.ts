@@ -65,8 +65,9 @@ export function upCommand(): Command {
         .argParser(optionReader(speed)),
     )
     .addHelpText('after', explanation())
-    .allowExcessArguments(false)
-    .action(async (flags: UpFlags) => {
+    .argument('[controller-options...]', 'after --: options of the controller, as `nodewright run` takes them')
+    .action(async (controllerOptions: readonly string[], flags: UpFlags) => {
+      const { worldOptions } = await import('./compose/worldOptions.ts');
       const options: UpOptions = {
         headless: flags.headless === true,
         port: flags.port,
@@ -76,6 +77,7 @@ export function upCommand(): Command {
         scenario: flags.scenario,
         profile: flags.profile,
         faults: flags.fault,
+        controller: worldOptions(controllerOptions),
         ...(flags.seed !== undefined && { seed: flags.seed }),
       };
       const world = await import('./compose/localWorld.ts');

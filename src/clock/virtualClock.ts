@@ -20,12 +20,12 @@ const DEFAULT_MAX_STEPS = 1_000_000;
 const MAX_TURNS_WHILE_BUSY = 1_000_000;
 
 /**
- * Time that passes only when nobody has anything left to do. In: a start time, and whoever drives it by `advance` or
- * `runUntil`. Out: timers, fired in order of due time and then of insertion, each moment after the work of the one
- * before has come to rest; so a run depends on its inputs and not on the machine.
+ * A clock whose time passes only when all work is done, driven by `advance` or `runUntil`. Timers fire in order of due
+ * time and then of insertion, each moment after the work of the one before has come to rest; so a run depends on its
+ * inputs and not on the computer.
  *
- * Idle means: no tracked work is pending and the event loop has turned a few times without a new timer, a
- * cancellation or a change in tracked work.
+ * Idle means: no tracked work is pending and the event loop has turned a few times without a new timer, a cancellation
+ * or a change in tracked work.
  */
 export class VirtualClock implements Clock {
   private readonly timers = new TimerHeap();

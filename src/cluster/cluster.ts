@@ -11,6 +11,9 @@ import { NodeViews } from './nodeViews.ts';
 import { PodBindings } from './podBindings.ts';
 import { SortedValues } from './sortedValues.ts';
 
+/** Names a pod. */
+type PodRef = { readonly namespace?: string | undefined; readonly name: string };
+
 const MAX_DEPARTED = 2_000;
 
 /**
@@ -44,7 +47,7 @@ export class Cluster {
   private readonly promises = new NodePromises();
   /** Objects that came as the answer to a write, which the watch has yet to show. */
   private readonly written = new WeakSet<KubeObject>();
-  /** UIDs of claims that went lately: a late answer to their creation must not bring one back. */
+  /** UIDs of claims and Nodes that went lately: neither a late answer nor an event from before may bring one back. */
   private readonly departed = new Set<string>();
   /** Claims that a loop has decided to delete, by name. */
   private readonly marked = new Set<string>();
@@ -57,7 +60,8 @@ export class Cluster {
     if (!this.isOutdated(node, this.node(node.metadata.name))) this.putNode(node);
   }
 
-  removeNode(name: string, uid?: string): void {
+  removeNode(name: string, uid = this.nodesByName.get(name)?.metadata.uid): void {
+    this.noteDeparture(uid);
     if (!isIncarnation(this.nodesByName.get(name), uid)) return;
     this.detachNode(name);
     this.nodesByName.delete(name);
@@ -69,9 +73,7 @@ export class Cluster {
   }
 
   removeClaim(name: string, uid = this.claimsByName.get(name)?.metadata.uid): void {
-    if (uid !== undefined) this.departed.add(uid);
-    if (this.departed.size > MAX_DEPARTED)
-      for (const oldest of [...this.departed].slice(0, MAX_DEPARTED / 2)) this.departed.delete(oldest);
+    this.noteDeparture(uid);
     if (!isIncarnation(this.claimsByName.get(name), uid)) return;
     this.detachClaim(name);
     this.claimsByName.delete(name);
@@ -100,7 +102,7 @@ export class Cluster {
   /** The answer to the creation of a claim, unless its end is known already. */
   addClaim(claim: NodeClaim): void {
     const { name, uid } = claim.metadata;
-    if (this.claim(name) !== undefined) this.updateClaim(claim);
+    if (this.claim(name)?.metadata.uid === uid) this.updateClaim(claim);
     else if (!this.departed.has(uid ?? '')) this.putClaim(this.ahead(claim));
   }
 
@@ -173,7 +175,7 @@ export class Cluster {
     return this.nodesByName.values();
   }
 
-  pod({ namespace = 'default', name }: { readonly namespace?: string; readonly name: string }): Pod | undefined {
+  pod({ namespace = 'default', name }: PodRef): Pod | undefined {
     return this.pods.get(`${namespace}/${name}`);
   }
 
@@ -238,6 +240,13 @@ export class Cluster {
     if (this.pods.set(pod)) this.promises.removePod(pod.metadata.uid ?? '');
   }
 
+  private noteDeparture(uid: string | undefined): void {
+    if (uid === undefined) return;
+    this.departed.add(uid);
+    if (this.departed.size <= MAX_DEPARTED) return;
+    for (const oldest of [...this.departed].slice(0, MAX_DEPARTED / 2)) this.departed.delete(oldest);
+  }
+
   private ahead<T extends KubeObject>(object: T): T {
     this.written.add(object);
     return object;
@@ -248,6 +257,7 @@ export class Cluster {
    * older version is news: the API server was restored from a backup.
    */
   private isOutdated(object: KubeObject, known: KubeObject | undefined): boolean {
+    if (this.departed.has(object.metadata.uid ?? '')) return true;
     if (known === undefined || known.metadata.uid !== object.metadata.uid) return false;
     const [next, current] = [versionOf(object), versionOf(known)];
     return next === current || (next < current && this.written.has(known));

@@ -1,6 +1,6 @@
 /**
- * What a pod asks of its node's labels. In: a pod; out: requirements, with or without its heaviest preference. Only
- * the first required term counts: the others are alternatives that relaxation brings forward one by one.
+ * What a pod asks of its node's labels, with or without its heaviest preference. Only the first required term counts:
+ * the others are alternatives that relaxation tries one by one.
  */
 import type {
   NodeSelectorRequirement,

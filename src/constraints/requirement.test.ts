@@ -95,7 +95,7 @@ describe('Requirement', () => {
   it('reads back from its own items', () => {
     fc.assert(
       fc.property(requirement, (original) => {
-        // What nobody can meet has no items of its own.
+        // What no node can meet has no items of its own.
         fc.pre(original.allowsAbsence || original.hasIntersection(Requirement.of('k', 'Exists')));
         expect(join(original.toItems()).equals(original)).toBe(true);
       }),

@@ -1,6 +1,6 @@
 /**
- * Requirements by label key: what a node, a pool, an instance type or a pod says about labels. In: items or labels;
- * out: an immutable map that narrows, and answers whether an incoming set can be met, with reasons when not.
+ * Requirements by label key: what a node, a pool, an instance type or a pod says about labels. An immutable map that
+ * can be narrowed, and that answers whether another set can be met, with reasons when it cannot.
  */
 import { Labels } from '../api/labels.ts';
 import { Requirement, type RequirementItem } from './requirement.ts';
@@ -170,15 +170,6 @@ export class Requirements implements Iterable<Requirement> {
     const known = [...[...allowUndefined].sort(), ...[...this.byKey.keys()].sort()];
     return known.find((candidate) => candidate.includes(key) || candidate.endsWith(name));
   }
-}
-
-export function describeIncompatibility(incompatibility: Incompatibility): string {
-  const { key, incoming } = incompatibility;
-  if (incompatibility.kind === 'conflict') {
-    return `key ${key}, ${incoming.toString()} not in ${incompatibility.existing.toString()}`;
-  }
-  const hint = incompatibility.typoOf === undefined ? '' : ` (typo of "${incompatibility.typoOf}"?)`;
-  return `label "${key}" does not have known values${hint}`;
 }
 
 function compareText(left: string, right: string): number {

@@ -1,6 +1,6 @@
 /**
- * Where pods may stand relative to each other. In: a pod, the labels of namespaces; out: its spread, affinity and
- * anti-affinity terms with namespaces and selectors worked out, ready to be counted per domain.
+ * A pod's spread, affinity and anti-affinity terms with namespaces and selectors worked out, ready to be counted per
+ * domain.
  */
 import type { Pod, PodAffinityTerm, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.js';

@@ -1,6 +1,6 @@
 /**
- * What a pod's volumes ask of its node. In: the alternatives of each volume, looked up elsewhere; out: the
- * alternatives of the pod. They narrow the node, but are no part of the pod's own affinity when spread is counted.
+ * What a pod's volumes ask of its node: the combined alternatives of all its volumes. They narrow the node, but are no
+ * part of the pod's own affinity when spread is counted.
  */
 import { Requirements } from './requirements.ts';
 

@@ -3,6 +3,7 @@
  * limits and careful retries; every failure is a `KubeError`, except an abort, which is the signal's own reason.
  */
 import { apiVersionOf, type KubeList, type KubeObject, type ResourceKind } from '../api/object.ts';
+import { isGone } from './deletion.ts';
 import { Kinds } from '../api/kinds.ts';
 import type {
   DeleteOptions,
@@ -107,8 +108,15 @@ export class HttpKube implements ItemwiseKube {
     );
   }
 
-  async delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
-    await this.json({ method: 'DELETE', path: objectPath(kind, ref), body: deleteBody(options) }, options.signal);
+  async delete(
+    kind: ResourceKind<KubeObject>,
+    ref: ObjectRef,
+    options: DeleteOptions = {},
+  ): Promise<KubeObject | undefined> {
+    const request: ApiRequest = { method: 'DELETE', path: objectPath(kind, ref), body: deleteBody(options) };
+    const answer = await this.json<KubeObject>(request, options.signal);
+    // What is gone at once is answered with a Status; a few kinds answer with the object as it was last.
+    return answer.kind === kind.kind && !isGone(answer) ? answer : undefined;
   }
 
   async deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void> {

@@ -15,7 +15,8 @@ export interface Kube {
   /** PUT: fails with Conflict unless `metadata.resourceVersion` is current or absent. */
   replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options?: SubresourceOptions): Promise<T>;
   patch<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, patch: Patch, options?: PatchOptions): Promise<T>;
-  delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options?: DeleteOptions): Promise<void>;
+  /** Returns the object while finalizers or a grace period keep it, undefined when it is gone. */
+  delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options?: DeleteOptions): Promise<KubeObject | undefined>;
   deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void>;
   /** POST pods/eviction. A PodDisruptionBudget that does not allow it is a TooManyRequests error. */
   evict(pod: ObjectRef, options?: DeleteOptions): Promise<void>;

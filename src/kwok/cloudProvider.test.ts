@@ -122,7 +122,7 @@ describe('create', () => {
   it('chooses among the types as overlays show them, and makes the machine as it is', async () => {
     const wanted = claim(['c-1x-amd64-linux', 'c-2x-amd64-linux']);
     wanted.spec.resources = { requests: { cpu: '500m', 'example.com/widget': '1' } };
-    await expect(launch(wanted)).rejects.toThrow('nothing that');
+    await expect(launch(wanted)).rejects.toThrow(/resources excluded 16$/);
     const widget = parseResources({ 'example.com/widget': 1 });
     const view: TypeView = (types) =>
       types.map((type) =>

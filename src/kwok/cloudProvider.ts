@@ -9,17 +9,17 @@ import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Labels } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { CloudProvider, Instance, LaunchRequest, RepairPolicy, TypeView } from '../cloud/cloudProvider.ts';
+import type { CloudProvider, Instance, LaunchRequest, RepairPolicy } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, InsufficientCapacityError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
-import { Requirements } from '../constraints/requirements.ts';
+import { purchaseFor, type Purchase } from '../cloud/offeringChoice.ts';
 import { isAlreadyExists, isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import { Duration } from '../units/duration.ts';
-import { fits, formatResources, parseResources } from '../units/resources.ts';
+import { formatResources } from '../units/resources.ts';
 import { PROVIDER_PREFIX } from './kwokLabels.ts';
-import { instanceLabels, nodeName, nodeOf, type Purchase } from './nodeObject.ts';
+import { instanceLabels, nodeName, nodeOf } from './nodeObject.ts';
 import { Reservations } from './reservations.ts';
 
 export interface KwokCloudProviderOptions {
@@ -53,15 +53,17 @@ export class KwokCloudProvider implements CloudProvider {
   }
 
   async create(request: LaunchRequest<KwokNodeClass>, signal?: AbortSignal): Promise<Instance> {
-    const { claim, nodeClass, view = (same) => same } = request;
+    const { claim, nodeClass } = request;
     const ready = nodeClass.status?.conditions?.find(({ type }) => type === READY);
     if (ready?.status === 'False') {
       throw new NodeClassNotReadyError(`KWOKNodeClass ${nodeClass.metadata.name}`, ready.message ?? 'is not ready');
     }
+    if (!namesInstanceTypes(claim))
+      throw new InsufficientCapacityError(`${claim.metadata.name} names no instance type`);
     const existing = await this.find(nodeName(claim), signal);
     if (existing) return instanceOf(existing);
     const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
-    const buy = (): Promise<Instance> => this.buy(claim, delay, view, signal);
+    const buy = (): Promise<Instance> => this.buy(request, delay, signal);
     // One after the other where there are reservations, so that two do not get the last of one.
     if (!this.reservations.any) return buy();
     const bought = this.lastPurchase.then(buy);
@@ -116,12 +118,12 @@ export class KwokCloudProvider implements CloudProvider {
   }
 
   private async buy(
-    claim: NodeClaim,
+    request: LaunchRequest<KwokNodeClass>,
     delay: number,
-    view: TypeView,
     signal: AbortSignal | undefined,
   ): Promise<Instance> {
-    const purchase = this.choose(claim, await this.forSale(signal), view);
+    const { claim } = request;
+    const purchase = purchaseFor(request, await this.forSale(signal));
     if (delay > 0 || !(await this.joinNow(claim, purchase))) this.joinLater(claim, purchase, delay || CREATE_RETRY);
     const { type } = purchase;
     return {
@@ -141,30 +143,6 @@ export class KwokCloudProvider implements CloudProvider {
     const joined = (await this.list(signal)).map(({ labels }) => labels);
     const booting = [...this.booting.values()].map(({ purchase }) => instanceLabels(purchase));
     return this.reservations.left([...joined, ...booting]);
-  }
-
-  /** The cheapest of what the claim names; a claim must name instance types. */
-  private choose({ metadata, spec }: NodeClaim, types: readonly InstanceType[], view: TypeView): Purchase {
-    const wanted = Requirements.fromItems(spec.requirements);
-    const named = new Set(
-      spec.requirements.flatMap(({ key, operator, values = [] }) =>
-        key === Labels.instanceType && operator === 'In' ? values : [],
-      ),
-    );
-    if (named.size === 0) throw new InsufficientCapacityError(`${metadata.name} names no instance type`);
-    const requests = parseResources(spec.resources?.requests);
-    let best: Purchase | undefined;
-    for (const type of view(types)) {
-      if (!named.has(type.name) || !type.requirements.intersects(wanted) || !fits(requests, type.allocatable)) continue;
-      for (const offering of type.offerings) {
-        if (!offering.available || !offering.requirements.intersects(wanted)) continue;
-        if (best === undefined || offering.price < best.offering.price) best = { type, offering };
-      }
-    }
-    if (!best) throw new InsufficientCapacityError(`nothing that ${metadata.name} allows is for sale`);
-    // The machine is what it is: what an overlay promised a device plugin will bring.
-    const { name } = best.type;
-    return { type: types.find((each) => each.name === name) ?? best.type, offering: best.offering };
   }
 
   /** False when the API server does not want the Node: a machine that runs and cannot join, as happens in life. */
@@ -207,6 +185,13 @@ export class KwokCloudProvider implements CloudProvider {
       throw error;
     }
   }
+}
+
+/** As upstream: claims for kwok must list instance types. */
+function namesInstanceTypes({ spec }: NodeClaim): boolean {
+  return spec.requirements.some(
+    ({ key, operator, values = [] }) => key === Labels.instanceType && operator === 'In' && values.length > 0,
+  );
 }
 
 function instanceOf({ metadata, spec, status }: Node): Instance {

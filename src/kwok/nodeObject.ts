@@ -1,17 +1,11 @@
 import type { Node } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels, Taints } from '../api/labels.ts';
-import type { InstanceType, Offering } from '../cloud/instanceType.ts';
+import type { Purchase } from '../cloud/offeringChoice.ts';
 import type { Requirements } from '../constraints/requirements.ts';
 import type { Draft } from '../kube/kube.ts';
 import { formatResources } from '../units/resources.ts';
 import { FAKE, KwokLabels, PROVIDER_PREFIX } from './kwokLabels.ts';
-
-/** What was chosen for a claim. */
-export interface Purchase {
-  readonly type: InstanceType;
-  readonly offering: Offering;
-}
 
 /** Always the same for a claim, so that a launch that is repeated finds what it did before. */
 export function nodeName({ metadata }: NodeClaim): string {

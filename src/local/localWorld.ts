@@ -11,6 +11,7 @@ import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
 import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
+import { ciliumTaintController } from './aks/ciliumTaint.ts';
 import type { ArmDurations } from './arm/armContext.ts';
 import { LocalArm } from './arm/localArm.ts';
 import { ArmFaults } from './faults/armFaults.ts';
@@ -79,7 +80,7 @@ export class LocalWorld {
     this.faults = new Faults({ clock, random: options.faultRandom ?? random });
     const trouble = serverFaults(this.faults);
     // The control plane needs the API, and the API serves what the control plane measures.
-    const aggregated = metricsApi(() => ({ ...controlPlane.measured, clock, canReport }));
+    const aggregated = metricsApi(() => ({ informers: controlPlane.informers, clock, canReport }));
     this.apiServer = new LocalApiServer({
       clock,
       random,
@@ -92,7 +93,7 @@ export class LocalWorld {
       }),
       ...(state && { stateFile: state.cluster }),
     });
-    const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => this.arm.size(size)?.family);
+    const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => this.arm.familyOf(size));
     this.arm = new LocalArm({
       clock,
       random,
@@ -146,7 +147,8 @@ export class LocalWorld {
       volumesReady: controlPlane.volumesReady,
     });
     this.manager = new Manager({ ...common, informers });
-    for (const controller of [...controlPlane.controllers, ...this.kubelets.controllers()]) {
+    const cilium = ciliumTaintController({ ...common, pods, nodes: informers.of(Kinds.Node) });
+    for (const controller of [...controlPlane.controllers, ...this.kubelets.controllers(), cilium]) {
       this.manager.add(controller);
     }
     this.arm.onVirtualMachine(({ type, vm }) => {

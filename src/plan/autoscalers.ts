@@ -1,7 +1,4 @@
-/**
- * How many replicas autoscalers keep at least. In: HorizontalPodAutoscalers. Out: for a workload the number of pods that
- * run when nothing is going on, and a line for each autoscaler that says what was planned.
- */
+/** How many replicas HorizontalPodAutoscalers keep at least, and one line for each that says what was planned. */
 import { isJsonObject } from '../api/schema/json.ts';
 import type { Manifest, Mistake } from './manifestDocuments.ts';
 
@@ -18,7 +15,7 @@ interface Autoscaler {
 export class Autoscalers {
   private readonly byTarget = new Map<string, Autoscaler>();
 
-  /** Out: what is wrong with it; such a one is left out. */
+  /** Returns what is wrong with it; an autoscaler with a mistake is left out. */
   read(manifest: Manifest): readonly Mistake[] {
     const { object, title, namespace = 'default' } = manifest;
     const spec = isJsonObject(object['spec']) ? object['spec'] : {};
@@ -43,7 +40,7 @@ export class Autoscalers {
     return [];
   }
 
-  /** What the autoscaler makes of the workload's own number. Nobody scales what was set to none. */
+  /** The replicas that the autoscaler makes of the workload's own number. A workload at zero is not scaled. */
   replicasOf(kind: string, namespace: string, name: string, own: number): number {
     const autoscaler = this.byTarget.get(keyOf(kind, namespace, name));
     if (autoscaler === undefined) return own;

@@ -1,4 +1,4 @@
-/** Kinds that ordinary folders hold beside workloads. In: `group/Kind`. Out: whether it is one of Kubernetes' own. */
+/** Kubernetes' own kinds that ordinary folders hold beside workloads, by `group/Kind`. */
 const SUFFIX = '.k8s.io';
 /** Groups of Kubernetes itself that do not end so, and those of ours that a plan does not need. */
 const GROUPS: ReadonlySet<string> = new Set(['apps', 'batch', 'autoscaling', 'policy', 'extensions']);

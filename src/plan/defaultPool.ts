@@ -1,4 +1,4 @@
-/** What AKS creates when nobody says otherwise. In: nothing. Out: the NodePool `default`, and the class it names. */
+/** The NodePool `default` and its class, as AKS creates them unless told otherwise. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Groups, Labels } from '../api/labels.ts';

@@ -1,5 +1,5 @@
 /**
- * Who owns which object of the input. A dump of a live cluster has a Deployment, its ReplicaSets and their pods: only
+ * Which objects of the input are owned by others. A dump of a live cluster has a Deployment, its ReplicaSets and their pods: only
  * the first says how many pods there shall be, so what is owned by another object of the input is not counted again.
  */
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';

@@ -1,6 +1,5 @@
 /**
- * The solver's question. In: what the manifests say, and a catalogue. Out: a problem with an empty cluster, and notes on
- * what had to be assumed.
+ * Turns manifests and a catalogue into the solver's problem with an empty cluster, and notes what had to be assumed.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -58,7 +57,7 @@ function classOf(pool: NodePool, { classes, pools }: PlanInput, notes: string[])
     }
     return DEFAULT_NODE_CLASS;
   }
-  // Preferred depends on the cluster's version, which nobody told; Required does not.
+  // Preferred depends on the cluster's version, which is not known here; Required does not.
   if (found.spec?.localDNS?.mode !== 'Required' || found.status?.localDNSState !== undefined) return found;
   return { ...found, status: { ...found.status, localDNSState: 'Enabled' } };
 }

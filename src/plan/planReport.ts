@@ -1,8 +1,11 @@
 /**
- * A solution as people and programs read it. In: the solver's answer. Out: the documented JSON: nodes with their pods
- * and what else would do, pods without a place with reasons, the price, and what no plan can beat.
+ * A solution as the documented JSON of `plan`: nodes with their pods and alternatives, unplaced pods with reasons, the
+ * price and the lower bound.
  */
-import type { Alternative, GapPart, PlannedNode, Solution, UnplacedReason } from '../solver/problem.ts';
+import type { Alternative, GapPart, PlannedNode, Solution } from '../solver/problem.ts';
+import { changeText } from '../ledger/changeText.ts';
+import { rejectedTypeText } from '../ledger/choiceText.ts';
+import { reasonLines } from '../ledger/reasonText.ts';
 
 export interface PlanReport {
   readonly nodes: readonly PlannedNodeReport[];
@@ -53,7 +56,8 @@ export function planReport(solution: Solution, solveMillis: number, explain: boo
     unschedulable: solution.unplaced.map(({ pod, reason }) => ({
       pod,
       reasons: reasonLines(reason),
-      smallestFix: (reason.kind === 'refused' ? reason.smallestChange?.description : undefined) ?? null,
+      smallestFix:
+        reason.kind === 'refused' && reason.smallestChange !== undefined ? changeText(reason.smallestChange) : null,
     })),
     costPerHour: dollars(solution.pricePerHour),
     lowerBoundPerHour: dollars(solution.lowerBound.pricePerHour),
@@ -77,9 +81,11 @@ function nodeReport(node: PlannedNode, explain: boolean): PlannedNodeReport {
           why: {
             boundBy: boundBy ?? null,
             boundByResource: boundByResource ?? null,
-            others: others
-              .slice(0, SHOWN_OTHERS)
-              .map(({ instanceType, because, detail }) => ({ instanceType, because, detail })),
+            others: others.slice(0, SHOWN_OTHERS).map((other) => ({
+              instanceType: other.instanceType,
+              because: other.because,
+              detail: rejectedTypeText(other),
+            })),
           },
         }
       : {}),
@@ -102,25 +108,6 @@ function otherMachines(alternatives: readonly Alternative[]): MachineReport[] {
 
 function machine({ instanceType, zone, capacityType, pricePerHour }: Alternative): MachineReport {
   return { instanceType, zone, capacityType, pricePerHour: dollars(pricePerHour) };
-}
-
-function reasonLines(reason: UnplacedReason): string[] {
-  switch (reason.kind) {
-    case 'unsupported':
-      return [`it needs ${reason.feature}, which is not planned for`];
-    case 'no-pools':
-      return ['there is no NodePool that could buy a machine'];
-    case 'group':
-      return [`only ${reason.placeable} pods of its group ${reason.group} find a place, and ${reason.needed} must`];
-    case 'reservation':
-      return [`it waits until it is known what is left of reservation ${reason.reservations.join(', ')}`];
-    case 'refused':
-      return reason.pools.map(({ pool, detail, nearestMiss }) => {
-        const [type = ''] = nearestMiss?.split(' ') ?? [];
-        const near = nearestMiss === undefined || detail.includes(type) ? '' : `; nearest: ${nearestMiss}`;
-        return `NodePool ${pool}: ${detail}${near}`;
-      });
-  }
 }
 
 /** Six digits are what Azure prints; binary fractions would print more. */

@@ -1,14 +1,9 @@
 /** A plan as text for people, ready for a pull request. */
+import { choiceText, gapText } from '../ledger/choiceText.ts';
 import type { PlanReport, PlannedNodeReport, UnschedulableReport } from './planReport.ts';
 
 const HOURS_PER_MONTH = 730;
 const SHOWN_WORKLOADS = 6;
-const GAP_CAUSES = {
-  'unused-capacity': 'capacity that no pod uses',
-  'dearer-types': 'machines that cost more than their capacity is worth here',
-  daemons: 'daemons on every node',
-  constraints: 'spread, affinity and whole machines',
-} as const;
 
 export function planTable(report: PlanReport, explain: boolean): string {
   const lines = [headline(report), ''];
@@ -82,19 +77,15 @@ function unschedulableLines(unschedulable: readonly UnschedulableReport[]): stri
 function explanation({ nodes, gap, relaxation }: PlanReport): string[] {
   const lines = nodes.flatMap((node, index) => {
     const { why } = node;
-    const size =
-      why === undefined || why.boundBy === null
-        ? 'nothing cheaper is sold that fits any of its pods'
-        : `${why.boundBy} keeps it from being smaller${why.boundByResource === null ? '' : ` (${why.boundByResource})`}`;
     return [
       `Node ${index + 1}: ${node.instanceType}, ${workloadsOf(node.pods)}`,
-      `  ${size}`,
+      `  ${choiceText({ boundBy: why?.boundBy ?? undefined, boundByResource: why?.boundByResource ?? undefined })}`,
       ...(why?.others ?? []).map(
         ({ instanceType, because, detail }) => `  not ${instanceType} (${because}): ${detail}`,
       ),
     ];
   });
-  const parts = gap.map(({ cause, pricePerHour }) => `  $${pricePerHour.toFixed(4)} per hour: ${GAP_CAUSES[cause]}`);
+  const parts = gap.map(({ cause, pricePerHour }) => `  $${pricePerHour.toFixed(4)} per hour: ${gapText(cause)}`);
   return [
     ...lines,
     ...(parts.length === 0 ? [] : ['', 'Above the lower bound:', ...parts]),

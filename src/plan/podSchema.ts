@@ -1,7 +1,4 @@
-/**
- * The part of a pod that decides where it can run, as a schema. In: nothing. Out: schemas of the kinds that bring pods;
- * fields that do not matter for placement are not looked at.
- */
+/** Schemas of the kinds that bring pods, with only the fields that decide where a pod can run. */
 import type { StructuralSchema } from '../api/schema/structuralSchema.ts';
 
 const text: StructuralSchema = { type: 'string' };

@@ -1,6 +1,6 @@
 /**
- * What a manifest would run. In: one object that brings pods. Out: its pods, named `<workload>-0`, `-1`, …, as the API
- * server would complete them, or what is wrong with it.
+ * The pods that a workload would run, named `<workload>-0`, `-1`, …, as the API server would complete them, or what is
+ * wrong with it.
  */
 import type { Pod } from '../api/kinds.ts';
 import { fieldErrorText } from '../api/schema/fieldError.ts';

@@ -1,6 +1,4 @@
-/**
- * Ports that pods take on their node. In: pods; out: their ports, and which pod on a node already holds one of them.
- */
+/** Ports that pods take on their node, and which pod on a node already holds one of them. */
 import type { Container, Pod } from 'kubernetes-types/core/v1.js';
 
 export interface HostPort {

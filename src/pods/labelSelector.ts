@@ -1,32 +1,33 @@
-/** Label selectors over an object's labels. In: a selector and labels; out: whether they match. */
+/** Matches label selectors against an object's labels. */
 import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
 
-type Labels = Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string>>;
 
 /** No selector matches nothing, an empty one everything; an operator that does not exist matches nothing. */
 export function matchesLabelSelector(selector: LabelSelector | undefined, labels: Labels | undefined): boolean {
   if (selector === undefined) return false;
-  for (const [key, value] of Object.entries(selector.matchLabels ?? {})) {
-    if (labelOf(labels, key) !== value) return false;
-  }
-  return (selector.matchExpressions ?? []).every((expression) => {
-    const value = labelOf(labels, expression.key);
-    switch (expression.operator) {
-      case 'In':
-        return value !== undefined && (expression.values ?? []).includes(value);
-      case 'NotIn':
-        return value === undefined || !(expression.values ?? []).includes(value);
-      case 'Exists':
-        return value !== undefined;
-      case 'DoesNotExist':
-        return value === undefined;
-      default:
-        return false;
-    }
-  });
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  for (const [key, value] of Object.entries(matchLabels)) if (labelOf(labels, key) !== value) return false;
+  return matchExpressions.every(({ key, operator, values }) => matchesValue(operator, values, labelOf(labels, key)));
 }
 
 /** Own keys only: a label may be called "constructor". */
-function labelOf(labels: Labels | undefined, key: string): string | undefined {
+export function labelOf(labels: Labels | undefined, key: string): string | undefined {
   return labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined;
+}
+
+/** The operators that selectors of labels and of nodes share; `value` is undefined when the label is missing. */
+export function matchesValue(operator: string, values: readonly string[] = [], value: string | undefined): boolean {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    default:
+      return false;
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * How much of a node a pod takes. In: a pod; out: its effective requests (or limits), by the rules that kube-scheduler
- * uses: init containers, sidecars, resizes under way, pod-level resources, overhead, and one of `pods`.
+ * How much of a node a pod takes (or may take at most), by the rules of kube-scheduler: init containers, sidecars,
+ * resizes under way, pod-level resources, overhead, and one of `pods`.
  */
 import type { Container, ContainerStatus, Pod } from 'kubernetes-types/core/v1.js';
 import { Quantity } from '../units/quantity.ts';
@@ -22,9 +22,19 @@ interface PodLevelResources {
 
 const ONE_POD: Resources = { pods: Quantity.fromValue(1) };
 
+/** By spec while no kubelet has reported what the pod holds, then by pod: a spec outlives changes of the status. */
+const known = new WeakMap<object, Resources>();
+
 export function podRequests(pod: Pod): Resources {
+  const key = (hasReported(pod) ? undefined : pod.spec) ?? pod;
+  let requests = known.get(key);
+  if (requests === undefined) known.set(key, (requests = computeRequests(pod)));
+  return requests;
+}
+
+function computeRequests(pod: Pod): Resources {
   const spec: (Pod['spec'] & PodLevelResources) | undefined = pod.spec;
-  const statuses = statusesWithResources(pod);
+  const statuses = hasReported(pod) ? reportedStatuses(pod) : undefined;
   const containers = aggregate(pod, (container) => {
     const own = container.resources?.requests;
     const status = statuses?.get(container.name);
@@ -75,15 +85,24 @@ function podLevel(list: ResourceList | undefined): Resources {
   return parseResources(Object.fromEntries(Object.entries(list).filter(([name]) => supported(name))));
 }
 
-/** Containers that run report what they really hold; sidecars count, plain init containers do not. */
-function statusesWithResources(pod: Pod): ReadonlyMap<string, ContainerStatus> | undefined {
-  const statuses = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? [])];
-  const reporting = statuses.filter((status) => status.resources !== undefined);
-  if (reporting.length === 0) return undefined;
+const statusesOf = ({ status }: Pod): readonly ContainerStatus[] => [
+  ...(status?.containerStatuses ?? []),
+  ...(status?.initContainerStatuses ?? []),
+];
+
+/** Whether a kubelet has said what the containers really hold. */
+function hasReported({ status }: Pod): boolean {
+  const reports = ({ resources }: ContainerStatus): boolean => resources !== undefined;
+  return (status?.containerStatuses?.some(reports) || status?.initContainerStatuses?.some(reports)) ?? false;
+}
+
+/** Sidecars count, plain init containers do not. */
+function reportedStatuses(pod: Pod): ReadonlyMap<string, ContainerStatus> {
   const plain = new Set(
     (pod.spec?.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy !== 'Always').map(({ name }) => name),
   );
-  return new Map(reporting.filter(({ name }) => !plain.has(name)).map((status) => [status.name, status]));
+  const reporting = statusesOf(pod).filter(({ name, resources }) => resources !== undefined && !plain.has(name));
+  return new Map(reporting.map((status) => [status.name, status]));
 }
 
 /** While a resize is under way the larger counts; one that can never happen does not count at all. */

@@ -1,6 +1,6 @@
 /**
- * Which taints keep a pod away. In: the taints of a node or a pool and the tolerations of a pod; out: the taints that
- * the pod does not tolerate, and the rules about taints that come and go while a node starts.
+ * Which taints of a node or a pool a pod does not tolerate, and the rules about taints that come and go while a node
+ * starts.
  */
 import type { Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { EPHEMERAL_TAINT_PREFIX, KNOWN_EPHEMERAL_TAINTS } from '../api/labels.ts';
@@ -15,7 +15,11 @@ export function untoleratedTaints(
   taints: readonly Taint[] | undefined,
   tolerations: readonly Toleration[] | undefined,
 ): Taint[] {
-  return (taints ?? []).filter((taint) => !(tolerations ?? []).some((toleration) => tolerates(toleration, taint)));
+  return (taints ?? []).filter((taint) => !isTolerated(taint, tolerations));
+}
+
+export function isTolerated(taint: Taint, tolerations: readonly Toleration[] | undefined): boolean {
+  return (tolerations ?? []).some((toleration) => tolerates(toleration, taint));
 }
 
 export function tolerates(toleration: Toleration, taint: Taint): boolean {

@@ -22,7 +22,8 @@ import { giveWay } from './placement/precedence.ts';
 import { PoolFit } from './placement/poolFit.ts';
 import { Sequential } from './placement/sequential.ts';
 import { reservedUnits, takeReservations } from './reservations.ts';
-import type { Overlay, SolveOptions, UnplacedReason } from './problem.ts';
+import type { Overlay, SolveOptions } from './problem.ts';
+import type { UnplacedReason } from './reasons.ts';
 
 const DEFAULT_ROUNDS = 400;
 
@@ -43,6 +44,7 @@ export interface SearchMode {
 export interface PodPlan {
   readonly model: Model;
   readonly compiled: CompiledDemand;
+  readonly domains: Domains;
   readonly rooms: ExistingRooms;
   readonly fit: PoolFit;
   readonly planned: readonly OpenNode[];
@@ -77,13 +79,14 @@ export function planOnce(model: Model, overlay: Overlay, options: SolveOptions, 
   if (rounds !== undefined) placeExactly(draft, mode, isSequential);
   else if (!mode.isExact) draft = emptyDraft(model, overlay, options, mode, packing);
   placeExactly(draft, mode, () => true);
-  const { compiled, rooms, fit, waiting, planned, limitLeft } = draft;
+  const { compiled, domains, rooms, fit, waiting, planned, limitLeft } = draft;
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
   waiting.push(...stranded, ...deferred.map((each) => each.waiting));
   giveWay(waiting, planned, rooms.placed, compiled.classes);
   return {
     model,
     compiled,
+    domains,
     rooms,
     fit,
     planned,

@@ -12,6 +12,7 @@ import type { RequirementItem } from '../constraints/requirement.ts';
 import type { NamespaceLabels } from '../constraints/topology.ts';
 import type { PodVolumes } from '../constraints/volumes.ts';
 import type { Resources } from '../units/resources.ts';
+import type { NodeChoice, UnplacedReason } from './reasons.ts';
 
 /** The world as it stands: compiled once, asked many times. */
 export interface Snapshot {
@@ -136,58 +137,4 @@ export interface Alternative {
   readonly zone: string;
   readonly capacityType: string;
   readonly pricePerHour: number;
-}
-
-export interface NodeChoice {
-  /** The pod (`podKey`) without which a cheaper machine would do; undefined when there is no cheaper one. */
-  readonly boundBy: string | undefined;
-  /** The resource that keeps the next cheaper machine from holding the pods. */
-  readonly boundByResource: string | undefined;
-  readonly others: readonly RejectedType[];
-}
-
-/** A type that was not chosen: dearer, or cheaper but too small or not to be had. */
-export interface RejectedType {
-  readonly instanceType: string;
-  readonly pricePerHour: number | undefined;
-  readonly because: 'price' | 'fit' | 'availability';
-  readonly detail: string;
-}
-
-/** Why a pod has no place: what it asks for that the solver does not do, or what each pool lacks. */
-export type UnplacedReason =
-  | { readonly kind: 'unsupported'; readonly feature: string }
-  | { readonly kind: 'no-pools' }
-  /** Fewer members of its group than it needs found a place, so none gets one. */
-  | { readonly kind: 'group'; readonly group: string; readonly placeable: number; readonly needed: number }
-  /** Reservations that would suit it are used up by this plan; what is left of them is known after it. */
-  | { readonly kind: 'reservation'; readonly pool: string; readonly reservations: readonly string[] }
-  | { readonly kind: 'refused'; readonly pools: readonly PoolRefusal[]; readonly smallestChange?: SmallestChange };
-
-export type RefusalStage =
-  | 'taints'
-  | 'requirements'
-  | 'volumes'
-  | 'instance-types'
-  | 'resources'
-  | 'offerings'
-  | 'min-values'
-  | 'topology'
-  | 'limits';
-
-/** The stage that removed a pool's last candidate. */
-export interface PoolRefusal {
-  readonly pool: string;
-  readonly stage: RefusalStage;
-  readonly detail: string;
-  /** Instance types that each stage removed, in the order of the stages. */
-  readonly removed: readonly { readonly stage: RefusalStage; readonly count: number }[];
-  /** "Standard_D8s_v5 lacks 300m cpu". */
-  readonly nearestMiss?: string;
-}
-
-/** One change that places the pod, verified by solving with it. */
-export interface SmallestChange {
-  readonly kind: 'toleration' | 'node-selector' | 'affinity-term' | 'spread' | 'pod-affinity' | 'requests' | 'limit';
-  readonly description: string;
 }

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { Labels } from '../api/labels.ts';
-import type { Problem, UnplacedReason } from './problem.ts';
+import { Requirements } from '../constraints/requirements.ts';
+import { changeText } from '../ledger/changeText.ts';
+import { reasonLines } from '../ledger/reasonText.ts';
+import { parseResources } from '../units/resources.ts';
+import type { ExistingNode, Problem } from './problem.ts';
+import type { UnplacedReason } from './reasons.ts';
 import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
 import { solve } from './solve.ts';
 
@@ -14,88 +19,201 @@ const problem = (parts: Partial<Problem>): Problem => ({
 });
 const reasonOf = (parts: Partial<Problem>): UnplacedReason | undefined =>
   solve(problem(parts), { suggestChanges: true }).unplaced[0]?.reason;
+/** The reason in words, and the suggested change. */
+const wordsFor = (parts: Partial<Problem>): string[] => {
+  const reason = reasonOf(parts);
+  if (reason === undefined) return [];
+  const change = reason.kind === 'refused' ? reason.smallestChange : undefined;
+  return [...reasonLines(reason), ...(change === undefined ? [] : [changeText(change)])];
+};
+const spreadOver = (topologyKey: string, more: object = {}) => ({
+  topologySpreadConstraints: [
+    {
+      maxSkew: 1,
+      topologyKey,
+      whenUnsatisfiable: 'DoNotSchedule',
+      labelSelector: { matchLabels: { app: 'a' } },
+      ...more,
+    },
+  ],
+});
+const node = (name: string, parts: Partial<ExistingNode> = {}): ExistingNode => ({
+  name,
+  labels: { [Labels.zone]: 'zone-1', [Labels.hostname]: name },
+  taints: [],
+  free: parseResources({ cpu: '1', memory: '1Gi', pods: '10' }),
+  pods: [],
+  initialized: true,
+  ...parts,
+});
 
 describe('reasons', () => {
-  it('tells how near the nearest machine came, and what to ask for instead', () => {
-    const reason = reasonOf({ pods: [testPod('a', '8200m', '1Gi')] });
+  it('are plain data', () => {
+    const reason = reasonOf({ pods: [testPod('a', '8200m', '1Gi')], nodes: [node('n1')] });
+    expect(JSON.parse(JSON.stringify(reason))).toEqual(reason);
     expect(reason).toEqual({
       kind: 'refused',
       pools: [
         {
           pool: 'default',
           stage: 'resources',
-          detail: 'large comes nearest and lacks 300m cpu',
+          nearest: { instanceType: 'large', lacks: [{ resource: 'cpu', amount: '300m' }] },
           removed: [{ stage: 'resources', count: 2 }],
-          nearestMiss: 'large lacks 300m cpu',
         },
       ],
-      smallestChange: { kind: 'requests', description: 'ask for 300m cpu less, to fit on large' },
+      nodes: [{ stage: 'resources', nodes: 1, example: 'n1' }],
+      smallestChange: { kind: 'requests', less: [{ resource: 'cpu', amount: '300m' }], instanceType: 'large' },
     });
   });
 
-  it('suggests the toleration that opens a pool', () => {
+  it('name the nearest instance type with quantities as people write them', () => {
+    expect(wordsFor({ pods: [testPod('a', '8200m', '1Gi')] })).toEqual([
+      'NodePool "default": no instance type is large enough; the nearest, large, lacks 300m cpu',
+      'ask for 300m cpu less, to fit on large',
+    ]);
+    expect(wordsFor({ pods: [testPod('a', '2004040m', '1Gi')] })[0]).toContain('lacks 1996.14 cpu');
+  });
+
+  it('suggest the toleration that opens a pool', () => {
     const tainted = testPool('gpu', { taints: [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }] });
-    const reason = reasonOf({
-      pods: [testPod('a', '1', '1Gi')],
-      pools: [{ pool: tainted, instanceTypes: types, used: {} }],
-    });
-    expect(reason).toMatchObject({
-      pools: [{ stage: 'taints', detail: 'does not tolerate gpu=yes:NoSchedule' }],
-      smallestChange: { kind: 'toleration', description: 'tolerate gpu=yes:NoSchedule, as NodePool "gpu" asks' },
-    });
+    expect(
+      wordsFor({ pods: [testPod('a', '1', '1Gi')], pools: [{ pool: tainted, instanceTypes: types, used: {} }] }),
+    ).toEqual(['NodePool "gpu": did not tolerate gpu=yes:NoSchedule', 'tolerate gpu=yes:NoSchedule of NodePool "gpu"']);
   });
 
-  it('suggests to drop the one selector that nobody meets', () => {
+  it('suggest to drop the one selector that no node meets', () => {
     const spec = { nodeSelector: { [Labels.arch]: 'amd64', disk: 'fast' } };
-    expect(reasonOf({ pods: [testPod('a', '1', '1Gi', spec)] })).toMatchObject({
-      pools: [{ stage: 'requirements' }],
-      smallestChange: { kind: 'node-selector', description: 'drop disk=fast from nodeSelector' },
-    });
+    expect(wordsFor({ pods: [testPod('a', '1', '1Gi', spec)] })).toEqual([
+      'NodePool "default": incompatible requirements, label "disk" does not have known values',
+      'drop disk=fast from nodeSelector',
+    ]);
   });
 
-  it('suggests how far a limit must be raised', () => {
+  it('name the requirement that no instance type meets, not all of them', () => {
+    const spec = { nodeSelector: { [Labels.arch]: 'amd64', [Labels.instanceType]: 'huge', [Labels.os]: 'linux' } };
+    const [line] = wordsFor({ pods: [testPod('a', '1', '1Gi', spec)] });
+    expect(line).toBe('NodePool "default": no instance type meets node.kubernetes.io/instance-type In [huge]');
+  });
+
+  it('name requirements that only fail together', () => {
+    const zones = [testType('west', 2, 8, 0.1, ['w']), testType('east', 2, 8, 0.1, ['e'])];
+    const spec = { nodeSelector: { [Labels.arch]: 'amd64', [Labels.instanceType]: 'west', [Labels.zone]: 'e' } };
+    const [line] = wordsFor({
+      pods: [testPod('a', '1', '1Gi', spec)],
+      pools: [{ pool: testPool('default'), instanceTypes: zones, used: {} }],
+    });
+    expect(line).toBe(
+      'NodePool "default": no instance type meets node.kubernetes.io/instance-type In [west] and topology.kubernetes.io/zone In [e]',
+    );
+  });
+
+  it('name the requirements of the NodePool when they alone leave no instance type', () => {
+    const pool = testPool('default', {
+      requirements: [{ key: Labels.instanceType, operator: 'In', values: ['other'] }],
+    });
+    const [line] = wordsFor({
+      pods: [testPod('a', '1', '1Gi')],
+      pools: [{ pool, instanceTypes: types, used: {} }],
+    });
+    expect(line).toBe(
+      `NodePool "default": no instance type meets the NodePool's own node.kubernetes.io/instance-type In [other]`,
+    );
+  });
+
+  it('say when a resource is unknown', () => {
+    const pod = testPod('a', '1', '1Gi', {
+      containers: [{ name: 'c', resources: { requests: { 'example.com/fpga': '1' } } }],
+    });
+    expect(wordsFor({ pods: [pod] })[0]).toBe('NodePool "default": no instance type has the resource example.com/fpga');
+  });
+
+  it('say that volumes in two zones cannot be attached together', () => {
+    const pod = testPod('a', '1', '1Gi');
+    const zones = ['zone-1', 'zone-2'].map((zone) => Requirements.fromLabels({ [Labels.zone]: zone }));
+    const both = zones.reduce((left, right) => left.merge(right));
+    const volumes = new Map([['default/a', { alternatives: [both], attachments: [] }]]);
+    expect(wordsFor({ pods: [pod], volumes })[0]).toBe(
+      'NodePool "default": its volumes need different values of topology.kubernetes.io/zone, so no node can attach them all',
+    );
+  });
+
+  it('name the daemon that holds a host port', () => {
+    const ports = (name: string) => ({
+      containers: [{ name, resources: { requests: { cpu: '100m' } }, ports: [{ containerPort: 80, hostPort: 8080 }] }],
+    });
+    expect(
+      wordsFor({
+        pods: [testPod('a', '1', '1Gi', ports('a'))],
+        daemons: [testPod('agent', '1', '1Gi', ports('d'))],
+      })[0],
+    ).toBe('NodePool "default": host port 8080/TCP is taken by daemon default/agent on every node');
+  });
+
+  it('suggest how far a limit must be raised', () => {
     const limited = testPool('default', {}, { limits: { cpu: '3' } });
-    const reason = reasonOf({
-      pods: [testPod('a', '1500m', '1Gi'), testPod('b', '1500m', '1Gi')],
-      pools: [{ pool: limited, instanceTypes: types, used: {} }],
-    });
-    expect(reason).toMatchObject({
-      pools: [{ stage: 'limits', detail: 'spec.limits of cpu would be exceeded' }],
-      smallestChange: { kind: 'limit', description: 'raise spec.limits.cpu of NodePool "default" from 3 to 4' },
-    });
+    expect(
+      wordsFor({
+        pods: [testPod('a', '1500m', '1Gi'), testPod('b', '1500m', '1Gi')],
+        pools: [{ pool: limited, instanceTypes: types, used: {} }],
+      }),
+    ).toEqual([
+      'NodePool "default": spec.limits of cpu would be exceeded',
+      'raise spec.limits.cpu of NodePool "default" from 3 to 4',
+    ]);
   });
 
-  it('suggests to soften a spread that cannot be met', () => {
-    const spec = {
-      topologySpreadConstraints: [
-        {
-          maxSkew: 1,
-          minDomains: 4,
-          topologyKey: Labels.zone,
-          whenUnsatisfiable: 'DoNotSchedule',
-          labelSelector: { matchLabels: { app: 'a' } },
-        },
-      ],
-    };
+  it('suggest to soften a spread that cannot be met', () => {
+    const spec = spreadOver(Labels.zone, { minDomains: 4 });
     const pods = [0, 1, 2, 3].map((index) => testPod(`p${index}`, '1', '1Gi', spec, { labels: { app: 'a' } }));
-    expect(reasonOf({ pods })).toMatchObject({
-      pools: [{ stage: 'topology' }],
-      smallestChange: {
-        kind: 'spread',
-        description: 'let the spread over topology.kubernetes.io/zone be ScheduleAnyway',
-      },
-    });
+    const words = wordsFor({ pods });
+    expect(words[0]).toMatch(
+      /^NodePool "default": no domain satisfies spread with maxSkew 1 and minDomains 4 over topology.kubernetes.io\/zone \(pods by domain: /,
+    );
+    expect(words[1]).toBe('let the spread over topology.kubernetes.io/zone be ScheduleAnyway');
   });
 
-  it('says why a node has its type: what bound it, what came close, what costs more', () => {
+  it('say that no node has the label that a pod spreads over', () => {
+    const pod = testPod('a', '1', '1Gi', spreadOver('rack'), { labels: { app: 'a' } });
+    expect(wordsFor({ pods: [pod] })[0]).toBe(
+      'NodePool "default": no domain satisfies spread with maxSkew 1 over rack, a label that no node has',
+    );
+  });
+
+  it('name the topology constraint that fails and not the others', () => {
+    const zone = spreadOver(Labels.zone).topologySpreadConstraints;
+    const rack = spreadOver('rack').topologySpreadConstraints;
+    const pod = testPod('a', '1', '1Gi', { topologySpreadConstraints: [...zone, ...rack] }, { labels: { app: 'a' } });
+    const [line] = wordsFor({ pods: [pod] });
+    expect(line).toContain('rack');
+    expect(line).not.toContain(Labels.zone);
+  });
+
+  it('say why existing nodes refused, counted by reason', () => {
+    const nodes = [
+      node('full'),
+      node('full-too'),
+      node('tainted', { taints: [{ key: 'x', effect: 'NoSchedule' }] }),
+      node('elsewhere', { labels: { [Labels.zone]: 'zone-2' }, free: parseResources({ cpu: '9', memory: '9Gi' }) }),
+    ];
+    const pod = testPod('a', '9', '1Gi', { nodeSelector: { [Labels.zone]: 'zone-1' } });
+    const words = wordsFor({ pods: [pod], nodes, pools: [] });
+    expect(words).toEqual([
+      'no NodePool is ready',
+      '0 of 4 existing nodes: 1 untolerated taints (such as tainted), 1 other labels than required (such as elsewhere), 2 not enough room (such as full)',
+    ]);
+  });
+
+  it('say what bound a node to its type, what came close, what costs more', () => {
     const { plannedNodes } = solve(problem({ pods: [testPod('big', '1', '10Gi'), testPod('tiny', '100m', '100Mi')] }));
     expect(plannedNodes).toHaveLength(1);
-    expect(plannedNodes[0]?.choice.boundBy).toBe('default/big');
-    expect(plannedNodes[0]?.choice.boundByResource).toBe('memory');
-    expect(plannedNodes[0]?.choice.others[0]).toMatchObject({ instanceType: 'small', because: 'fit' });
+    expect(plannedNodes[0]?.choice).toMatchObject({
+      boundBy: 'default/big',
+      boundByResource: 'memory',
+      others: [{ instanceType: 'small', because: 'fit', lacks: { resource: 'memory' } }],
+    });
   });
 
-  it('gives all of a group a place, or none of it', () => {
+  it('place all of a group, or none of it', () => {
     const limited = testPool('default', {}, { limits: { nodes: '1' } });
     const member = (name: string, group: string) =>
       testPod(name, '7', '1Gi', {}, { annotations: { 'nodewright.dev/pod-group': group } });
@@ -109,7 +227,7 @@ describe('reasons', () => {
     expect(solution.unplaced.map(({ reason }) => reason.kind)).toEqual(['group', 'group']);
   });
 
-  it('lets the important go first where a limit does not suffice for all', () => {
+  it('let higher priority go first where a limit does not suffice for all', () => {
     const limited = testPool('default', {}, { limits: { nodes: '1' } });
     const solution = solve(
       problem({

@@ -1,123 +1,199 @@
 /**
- * Why no pool takes a pod. In: a finished attempt and a class that found no place; out: per pool the stage that
- * removed its last instance type, how many each stage removed, and how near the nearest came.
+ * Why no pool takes a pod: per pool the stage that removed its last instance type, how many types each stage removed, and
+ * how near the nearest came. Told for the least demanding way to ask for the pod.
  */
-import { describeIncompatibility, type Requirements } from '../constraints/requirements.ts';
-import { formatTaint, untoleratedTaints } from '../pods/taints.ts';
-import { readableAmount } from './amount.ts';
-import { holderOf, type PodPlan } from './planOnce.ts';
-import { isPreferred } from './model/existingNodes.ts';
+import type { Requirements } from '../constraints/requirements.ts';
+import { hostPortsClash, hostPortsOf } from '../pods/hostPorts.ts';
+import { podKey } from '../pods/podKey.ts';
+import { untoleratedTaints } from '../pods/taints.ts';
+import { amountOf } from './amount.ts';
+import { conflictOf, unmetTogether } from './labelConflicts.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
 import type { PodClass } from './model/compiledDemand.ts';
-import type { PoolRefusal, RefusalStage, UnplacedReason } from './problem.ts';
+import { isPreferred } from './model/existingNodes.ts';
+import { nodeRefusals } from './nodeRefusals.ts';
+import { holderOf, type PodPlan } from './planOnce.ts';
+import type {
+  LabelConflict,
+  NearestType,
+  PoolRefusal,
+  PortConflict,
+  RefusalStage,
+  StageRefusal,
+  UnplacedReason,
+} from './reasons.ts';
+import { topologyConflicts } from './topologyConflicts.ts';
 
 const known = new WeakMap<PodClass, UnplacedReason>();
 
 /** What a pool has for pods of the same requirements, whatever their size. */
-interface Ground {
-  readonly conflicts: string;
+interface Candidates {
+  readonly conflicts: readonly LabelConflict[];
   readonly requirements: Requirements;
+  /** Types that meet the requirements. */
   readonly matching: readonly number[];
   readonly state: number;
+  /** Types with an available offering that meets them. */
   readonly sold: ReadonlySet<number>;
 }
-const grounds = new WeakMap<PodPlan, Map<string, Ground>>();
+const candidates = new WeakMap<PodPlan, Map<string, Candidates>>();
 
-function groundOf(attempt: PodPlan, pool: CompiledPool, strict: Requirements): Ground {
-  const { states } = attempt.model;
+/** Looking at every node costs time in proportion to the cluster; beyond this many classes nobody reads it. */
+const MAX_CLASSES_WITH_NODES = 25;
+const explained = new WeakMap<PodPlan, number>();
+
+export function refusalReason(plan: PodPlan, podClass: PodClass): UnplacedReason {
+  const remembered = known.get(podClass);
+  if (remembered !== undefined) return remembered;
+  const reason = findReason(plan, podClass);
+  known.set(podClass, reason);
+  return reason;
+}
+
+function findReason(plan: PodPlan, podClass: PodClass): UnplacedReason {
+  if (podClass.shape.unsupported !== undefined) return { kind: 'unsupported', feature: 'dynamic-resource-claims' };
+  const { pools } = plan.model;
+  const classes = explained.get(plan) ?? 0;
+  explained.set(plan, classes + 1);
+  const nodes = classes < MAX_CLASSES_WITH_NODES ? nodeRefusals(plan, podClass) : [];
+  if (pools.length === 0) return { kind: 'no-pools', nodes };
+  return { kind: 'refused', pools: pools.map((pool) => poolRefusal(plan, podClass, pool)), nodes };
+}
+
+function poolRefusal(plan: PodPlan, podClass: PodClass, pool: CompiledPool): PoolRefusal {
+  const removed: { stage: RefusalStage; count: number }[] = [];
+  let alive = pool.types.length;
+  const survive = (stage: RefusalStage, count: number): void => {
+    if (count < alive) removed.push({ stage, count: alive - count });
+    alive = count;
+  };
+  const refusal = firstRefusal(plan, podClass, pool, survive);
+  removed.push({ stage: refusal.stage, count: alive });
+  return { pool: pool.name, ...refusal, removed };
+}
+
+/** Walks the stages in order; `survive` is told how many types each stage leaves. */
+function firstRefusal(
+  plan: PodPlan,
+  podClass: PodClass,
+  pool: CompiledPool,
+  survive: (stage: RefusalStage, count: number) => void,
+): StageRefusal {
+  const { shape } = podClass;
+  const taints = untoleratedTaints(pool.taints, shape.tolerations).filter((taint) => !isPreferred(taint));
+  if (taints.length > 0) return { stage: 'taints', taints };
+  const strict = podClass.variants.at(-1)!.rung.strict;
+  const { conflicts, requirements, matching, state, sold } = candidatesOf(plan, pool, strict);
+  if (conflicts.length > 0) return { stage: 'requirements', conflicts };
+  if (matching.length === 0) return instanceTypeRefusal(plan, pool, requirements);
+  survive('instance-types', matching.length);
+  if (podClass.unknownResource !== undefined) {
+    return { stage: 'resources', unknownResource: podClass.unknownResource };
+  }
+  const large = matching.filter((type) => holds(pool, type, podClass.row));
+  if (large.length === 0) return { stage: 'resources', nearest: nearestType(plan, podClass, pool, matching) };
+  survive('resources', large.length);
+  const buyable = large.filter((type) => sold.has(type));
+  if (buyable.length === 0) return offeringRefusal(pool, large, requirements);
+  survive('offerings', buyable.length);
+  const volumes = volumeRefusal(plan, podClass, state);
+  if (volumes !== undefined) return volumes;
+  const demand = holderOf(plan, pool);
+  const portable = buyable.filter((type) => !demand.clashesWithDaemons(type, shape.hostPorts));
+  if (portable.length === 0) return { stage: 'host-ports', ports: takenPorts(plan, podClass, pool, buyable) };
+  survive('host-ports', portable.length);
+  const left = plan.limitLeft[pool.index];
+  const affordable = portable.filter((type) => demand.withinLimits(type, left));
+  if (affordable.length === 0) return { stage: 'limits', limits: exceededLimits(pool, portable, left) };
+  survive('limits', affordable.length);
+  const short = demand
+    .minValuesOffered(state, podClass.row, shape.hostPorts)
+    .find((each) => each.offered < each.atLeast);
+  if (short !== undefined) return { stage: 'min-values', ...short };
+  return { stage: 'topology', conflicts: topologyConflicts(plan, podClass, state) };
+}
+
+function candidatesOf(plan: PodPlan, pool: CompiledPool, strict: Requirements): Candidates {
+  const { states } = plan.model;
   const id = states.requirementId(strict);
-  const byName = grounds.get(attempt) ?? new Map<string, Ground>();
-  grounds.set(attempt, byName);
+  const byName = candidates.get(plan) ?? new Map<string, Candidates>();
+  candidates.set(plan, byName);
   const name = `${pool.index}/${id}`;
   const remembered = byName.get(name);
   if (remembered !== undefined) return remembered;
-  const conflicts = pool.requirements.incompatibilities(strict, pool.knownKeys);
+  const conflicts = pool.requirements.incompatibilities(strict, pool.knownKeys).map(conflictOf);
   const requirements = pool.requirements.merge(strict);
   const matching =
     conflicts.length > 0
       ? []
       : [...pool.types.keys()].filter((type) => pool.types[type]!.requirements.intersects(requirements));
-  const state = states.narrow(attempt.compiled.bases[pool.index]!, id);
+  const state = states.narrow(plan.compiled.bases[pool.index]!, id);
   const sold = new Set(state < 0 ? [] : states.at(state).offerings.map(({ type }) => type));
-  const ground = {
-    conflicts: conflicts.map(describeIncompatibility).join('; '),
-    requirements,
-    matching,
-    state,
-    sold,
-  };
-  byName.set(name, ground);
-  return ground;
+  const found = { conflicts, requirements, matching, state, sold };
+  byName.set(name, found);
+  return found;
 }
 
-export function refusalReason(attempt: PodPlan, podClass: PodClass): UnplacedReason {
-  const remembered = known.get(podClass);
-  if (remembered !== undefined) return remembered;
-  const { unsupported } = podClass.shape;
-  const { pools } = attempt.model;
-  const reason: UnplacedReason =
-    unsupported !== undefined
-      ? { kind: 'unsupported', feature: unsupported }
-      : pools.length === 0
-        ? { kind: 'no-pools' }
-        : { kind: 'refused', pools: pools.map((pool) => poolRefusal(attempt, podClass, pool)) };
-  known.set(podClass, reason);
-  return reason;
-}
-
-/** The stages in order, each with what it leaves; told for the least demanding way to ask. */
-function poolRefusal(attempt: PodPlan, podClass: PodClass, pool: CompiledPool): PoolRefusal {
-  const { states } = attempt.model;
-  const variant = podClass.variants.at(-1)!;
-  const { shape } = podClass;
-  const { rung } = variant;
-  const removed: { stage: RefusalStage; count: number }[] = [];
-  let alive = pool.types.length;
-  const refuse = (stage: RefusalStage, detail: string, nearestMiss?: string): PoolRefusal => {
-    removed.push({ stage, count: alive });
-    return { pool: pool.name, stage, detail, removed, ...(nearestMiss === undefined ? {} : { nearestMiss }) };
-  };
-  const survive = (stage: RefusalStage, count: number): void => {
-    if (count < alive) removed.push({ stage, count: alive - count });
-    alive = count;
-  };
-  const hard = untoleratedTaints(pool.taints, shape.tolerations).filter((taint) => !isPreferred(taint));
-  if (hard.length > 0) return refuse('taints', `does not tolerate ${hard.map(formatTaint).join(', ')}`);
-  const { conflicts, requirements, matching, state, sold } = groundOf(attempt, pool, rung.strict);
-  if (conflicts !== '') return refuse('requirements', conflicts);
-  if (matching.length === 0) return refuse('instance-types', `no instance type meets ${requirements.toString()}`);
-  survive('instance-types', matching.length);
-  const large = matching.filter((type) => holds(pool, type, podClass.row) && podClass.unknownResource === undefined);
-  if (large.length === 0) {
-    const miss = nearestMiss(attempt, podClass, pool, matching);
-    return refuse('resources', miss.replace(' lacks', ' comes nearest and lacks'), miss);
-  }
-  survive('resources', large.length);
-  const buyable = large.filter((type) => sold.has(type));
-  if (buyable.length === 0) return refuse('offerings', 'every offering that would fit is unavailable');
-  survive('offerings', buyable.length);
-  const alternatives = shape.volumes?.alternatives ?? [];
-  if (alternatives.length > 0) {
-    const reachable = alternatives.some((each) => states.narrow(state, states.requirementId(each)) >= 0);
-    if (!reachable) return refuse('volumes', `its volumes need ${alternatives.map(String).join(' or ')}`);
-  }
-  const demand = holderOf(attempt, pool);
-  const left = attempt.limitLeft[pool.index];
-  const affordable = buyable.filter((type) => demand.withinLimits(type, left));
-  if (affordable.length === 0) {
-    return refuse('limits', `spec.limits of ${exceededLimits(pool, buyable, left).join(', ')} would be exceeded`);
-  }
-  survive('limits', affordable.length);
-  const short = demand
-    .minValuesOffered(state, podClass.row, shape.hostPorts)
-    .find((each) => each.offered < each.atLeast);
-  if (short !== undefined) {
-    return refuse(
-      'min-values',
-      `minValues of ${short.key} asks for ${short.atLeast} values and ${short.offered} are left`,
+/** The requirements that fail: of the pod and the pool together, or of the pool alone. */
+function instanceTypeRefusal(plan: PodPlan, pool: CompiledPool, requirements: Requirements): StageRefusal {
+  if (pool.types.length > 0) {
+    const unmet = unmetTogether(
+      requirements,
+      pool.types.map((type) => type.requirements),
     );
+    return { stage: 'instance-types', unmet, byPoolAlone: false };
   }
-  return refuse('topology', describeTopology(attempt, podClass));
+  const offered = plan.model.snapshot.pools[pool.index]?.instanceTypes ?? [];
+  const unmet = unmetTogether(
+    pool.requirements,
+    offered.map((type) => type.requirements),
+  );
+  return { stage: 'instance-types', unmet, byPoolAlone: true };
+}
+
+function offeringRefusal(pool: CompiledPool, types: readonly number[], requirements: Requirements): StageRefusal {
+  const large = types.map((type) => pool.types[type]!);
+  const offerings = large.flatMap((type) => type.offerings);
+  const isSomeOffered = offerings.some((offering) => offering.requirements.intersects(requirements));
+  const unmet = isSomeOffered
+    ? []
+    : unmetTogether(
+        requirements,
+        offerings.map((offering) => offering.requirements),
+      );
+  return { stage: 'offerings', instanceTypes: large.map(({ name }) => name), unmet };
+}
+
+function volumeRefusal({ model }: PodPlan, { shape }: PodClass, state: number): StageRefusal | undefined {
+  const { states } = model;
+  const alternatives = shape.volumes?.alternatives ?? [];
+  if (alternatives.length === 0) return undefined;
+  if (alternatives.some((each) => states.narrow(state, states.requirementId(each)) >= 0)) return undefined;
+  // A key without any allowed value: two volumes ask for different ones.
+  const impossible = alternatives.map((each) =>
+    [...each].filter((one) => one.operator === 'DoesNotExist' && !one.allowsAbsence),
+  );
+  if (impossible.every((keys) => keys.length > 0)) {
+    return { stage: 'volumes', keys: [...new Set(impossible.flat().map(({ key }) => key))].sort() };
+  }
+  return { stage: 'volumes', alternatives: alternatives.map((each) => each.toItems()) };
+}
+
+/** Ports of the pod that daemons hold on every type, each with a daemon that holds it. */
+function takenPorts(
+  { model }: PodPlan,
+  { shape }: PodClass,
+  pool: CompiledPool,
+  types: readonly number[],
+): PortConflict[] {
+  const isTaken = (port: (typeof shape.hostPorts)[number]): boolean =>
+    types.some((type) => pool.daemonPorts[type]!.some((taken) => hostPortsClash(port, taken)));
+  return shape.hostPorts.filter(isTaken).map((wanted) => {
+    const daemon = model.snapshot.daemons.find((pod) =>
+      hostPortsOf(pod).some((taken) => hostPortsClash(wanted, taken)),
+    );
+    return { ...wanted, ...(daemon === undefined ? {} : { daemon: podKey(daemon) }) };
+  });
 }
 
 function holds(pool: CompiledPool, type: number, row: Float64Array): boolean {
@@ -132,38 +208,18 @@ function exceededLimits(pool: CompiledPool, types: readonly number[], left: Floa
   return pool.limitNames.filter((_, at) => types.some((type) => pool.limitUse[type * width + at]! > left![at]!));
 }
 
-/** The machine that lacks least: "Standard_D8s_v5 lacks 300m cpu". */
-function nearestMiss(attempt: PodPlan, podClass: PodClass, pool: CompiledPool, types: readonly number[]): string {
-  const { names } = attempt.model.table;
-  if (podClass.unknownResource !== undefined) return `every instance type lacks ${podClass.unknownResource}`;
-  let best: { name: string; text: string; worst: number } | undefined;
+/** The type that lacks the smallest share of what is asked. */
+function nearestType({ model }: PodPlan, { row }: PodClass, pool: CompiledPool, types: readonly number[]): NearestType {
+  const { names } = model.table;
+  let best: NearestType = { instanceType: '', lacks: [] };
+  let least = Number.POSITIVE_INFINITY;
   for (const type of types) {
-    const lacking: string[] = [];
-    let worst = 0;
-    podClass.row.forEach((asked, column) => {
-      const missing = asked - Math.max(0, pool.room[type * podClass.row.length + column]!);
-      if (missing <= 0) return;
-      worst = Math.max(worst, missing / asked);
-      lacking.push(`${readableAmount(names[column]!, missing)} ${names[column]!}`);
-    });
-    if (best === undefined || worst < best.worst)
-      best = { name: pool.types[type]!.name, text: lacking.join(' and '), worst };
+    const missing = Array.from(row, (asked, column) => asked - Math.max(0, pool.room[type * row.length + column]!));
+    const worst = Math.max(...missing.map((amount, column) => (amount <= 0 ? 0 : amount / row[column]!)));
+    if (worst >= least) continue;
+    least = worst;
+    const lacks = missing.flatMap((amount, column) => (amount <= 0 ? [] : [amountOf(names[column]!, amount)]));
+    best = { instanceType: pool.types[type]!.name, lacks };
   }
-  return `${best?.name ?? 'every instance type'} lacks ${best?.text ?? 'room'}`;
-}
-
-function describeTopology(attempt: PodPlan, podClass: PodClass): string {
-  const { counters } = attempt.compiled;
-  const variant = podClass.variants.at(-1)!;
-  const parts = variant.domain.map(({ kind, counter, maxSkew }) => {
-    const { spec, domains, counts } = counters.at(counter);
-    const shown = domains.values.slice(0, 25).map((value, domain) => `${value}: ${counts[domain] ?? 0}`);
-    const name =
-      kind === 'spread'
-        ? `spread over ${spec.topologyKey} with maxSkew ${maxSkew}`
-        : `${kind} over ${spec.topologyKey}`;
-    return `${name} (${shown.join(', ')})`;
-  });
-  const hosts = variant.hostAffinity.length > 0 ? ['affinity over kubernetes.io/hostname'] : [];
-  return `no domain satisfies ${[...parts, ...hosts].join(' and ') || 'its constraints'}`;
+  return best;
 }

@@ -8,7 +8,7 @@ import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
 import type { Waiting } from './placement/assignment.ts';
 import type { OpenNode } from './placement/openNode.ts';
-import type { UnplacedReason } from './problem.ts';
+import type { UnplacedReason } from './reasons.ts';
 
 export interface Taken {
   /** No place at all. */

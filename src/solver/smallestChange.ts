@@ -1,16 +1,18 @@
 /**
- * The smallest change that would place a pod. In: a solution with unplaced pods; out: the same with a change for each
- * kind of them, if one is enough. Every suggestion has been solved for: the pod does get a place with it.
+ * The smallest change that would place a pod, for each kind of unplaced pod where one change is enough. Every suggestion
+ * has been solved for: the pod does get a place with it.
  */
 import { podKey } from '../pods/podKey.ts';
 import type { Pod } from '../api/kinds.ts';
-import { formatTaint, untoleratedTaints } from '../pods/taints.ts';
+import type { RequirementItem } from '../constraints/requirement.ts';
+import { untoleratedTaints } from '../pods/taints.ts';
 import { Quantity } from '../units/quantity.ts';
 import { quantityOf } from '../units/resources.ts';
 import { isPreferred } from './model/existingNodes.ts';
 import { Model } from './model/model.ts';
 import { loadKey, rulesKey } from './model/podShape.ts';
-import type { Overlay, PoolOffer, SmallestChange, Solution, SolveOptions, UnplacedReason } from './problem.ts';
+import type { Overlay, PoolOffer, Solution, SolveOptions } from './problem.ts';
+import type { SmallestChange, UnplacedReason } from './reasons.ts';
 
 type Ask = (model: Model, overlay: Overlay, options: SolveOptions) => Solution;
 type Spec = NonNullable<Pod['spec']>;
@@ -65,7 +67,7 @@ function findChange(
     ...tolerations(model, pod),
     ...looserSelectors(pod),
     ...looserTopology(pod),
-    ...smallerRequests(model, pod, reason),
+    ...smallerRequests(pod, reason),
     ...higherLimits(model, pod, reason, solution),
   ];
   for (const { change, pod: changed = pod, pools } of candidates.slice(0, MAX_TRIES)) {
@@ -86,10 +88,7 @@ function tolerations(model: Model, pod: Pod): Candidate[] {
     const added = missing.map(({ key, value, effect }) => ({ key, operator: 'Equal', value: value ?? '', effect }));
     return [
       {
-        change: {
-          kind: 'toleration',
-          description: `tolerate ${missing.map(formatTaint).join(' and ')}, as NodePool "${name}" asks`,
-        },
+        change: { kind: 'toleration', pool: name, taints: missing },
         pod: withSpec(pod, { tolerations: [...own, ...added] }),
       },
     ];
@@ -101,7 +100,7 @@ function looserSelectors(pod: Pod): Candidate[] {
   const selectors = Object.entries(nodeSelector).map(([key, value]): Candidate => {
     const { [key]: _, ...rest } = nodeSelector;
     return {
-      change: { kind: 'node-selector', description: `drop ${key}=${value} from nodeSelector` },
+      change: { kind: 'node-selector', key, value },
       pod: withSpec(pod, { nodeSelector: rest }),
     };
   });
@@ -118,10 +117,7 @@ function looserSelectors(pod: Pod): Candidate[] {
       };
       const { requiredDuringSchedulingIgnoredDuringExecution: __, ...free } = nodeAffinity;
       return {
-        change: {
-          kind: 'affinity-term',
-          description: `drop ${expression.key} ${expression.operator} [${(expression.values ?? []).join(' ')}] from required node affinity`,
-        },
+        change: { kind: 'affinity-term', term: expression as RequirementItem },
         pod: withSpec(pod, { affinity: { ...affinity, nodeAffinity: left.length > 0 ? nodeAffinity : free } }),
       };
     }),
@@ -139,10 +135,7 @@ function looserTopology(pod: Pod): Candidate[] {
     );
     return [
       {
-        change: {
-          kind: 'spread',
-          description: `let the spread over ${constraint.topologyKey} be ScheduleAnyway`,
-        },
+        change: { kind: 'spread', topologyKey: constraint.topologyKey },
         pod: withSpec(pod, { topologySpreadConstraints: changed }),
       },
     ];
@@ -155,7 +148,8 @@ function looserTopology(pod: Pod): Candidate[] {
       return {
         change: {
           kind: 'pod-affinity',
-          description: `drop the required ${kind === 'podAffinity' ? 'affinity' : 'anti-affinity'} over ${term.topologyKey}`,
+          relation: kind === 'podAffinity' ? 'affinity' : 'anti-affinity',
+          topologyKey: term.topologyKey,
         },
         pod: withSpec(pod, { affinity: { ...affinity, [kind]: changed } }),
       };
@@ -164,16 +158,13 @@ function looserTopology(pod: Pod): Candidate[] {
   return [...spreads, ...relations];
 }
 
-/** Down to what the machine has that comes nearest. */
-function smallerRequests(model: Model, pod: Pod, reason: UnplacedReason & { kind: 'refused' }): Candidate[] {
-  return reason.pools.flatMap(({ pool: name, stage, nearestMiss }): Candidate[] => {
-    const miss = /^(\S+) lacks (.+)$/.exec(nearestMiss ?? '');
-    const pool = model.pools.find((each) => each.name === name);
-    const type = pool?.types.findIndex((each) => each.name === miss?.[1]) ?? -1;
-    if (stage !== 'resources' || pool === undefined || type < 0) return [];
-    const lacking = (miss?.[2] ?? '').split(' and ').map((part) => part.split(' ') as [string, string]);
+/** Down to what the nearest instance type has. */
+function smallerRequests(pod: Pod, reason: UnplacedReason & { kind: 'refused' }): Candidate[] {
+  return reason.pools.flatMap((refusal): Candidate[] => {
+    if (refusal.stage !== 'resources' || !('nearest' in refusal)) return [];
+    const { instanceType, lacks } = refusal.nearest;
     const containers = (pod.spec?.containers ?? []).map((each) => ({ ...each, resources: { ...each.resources } }));
-    for (const [amount, resource] of lacking) {
+    for (const { resource, amount } of lacks) {
       const missing = Quantity.parse(amount);
       const most = containers
         .filter(({ resources }) => resources.requests?.[resource] !== undefined)
@@ -189,19 +180,11 @@ function smallerRequests(model: Model, pod: Pod, reason: UnplacedReason & { kind
         requests: { ...most.resources.requests, [resource]: asked.subtract(missing).toString() },
       };
     }
-    return [
-      {
-        change: {
-          kind: 'requests',
-          description: `ask for ${miss?.[2] ?? ''} less, to fit on ${pool.types[type]!.name}`,
-        },
-        pod: withSpec(pod, { containers }),
-      },
-    ];
+    return [{ change: { kind: 'requests', less: lacks, instanceType }, pod: withSpec(pod, { containers }) }];
   });
 }
 
-/** As much more as the smallest machine that is enough takes. */
+/** As much more as the smallest instance type that is enough takes. */
 function higherLimits(
   model: Model,
   pod: Pod,
@@ -226,10 +209,7 @@ function higherLimits(
         const needed = taken.add(size).toString();
         const pool = { ...offer.pool, spec: { ...offer.pool.spec, limits: { ...limits, [resource]: needed } } };
         return {
-          change: {
-            kind: 'limit',
-            description: `raise spec.limits.${resource} of NodePool "${name}" from ${limits[resource]} to ${needed}`,
-          },
+          change: { kind: 'limit', pool: name, resource, from: String(limits[resource]), to: needed },
           pod,
           pools: pools.map((each) => (each === offer ? { ...offer, pool } : each)),
         };

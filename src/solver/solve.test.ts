@@ -139,8 +139,12 @@ describe('solve', () => {
           {
             kind: 'refused',
             pools: [
-              { pool: 'tainted', stage: 'taints', detail: 'does not tolerate gpu:NoSchedule' },
-              { pool: 'plain', stage: 'resources', detail: 'large comes nearest and lacks 1 cpu' },
+              { pool: 'tainted', stage: 'taints', taints: [{ key: 'gpu', effect: 'NoSchedule' }] },
+              {
+                pool: 'plain',
+                stage: 'resources',
+                nearest: { instanceType: 'large', lacks: [{ resource: 'cpu', amount: '1' }] },
+              },
             ],
           },
         ],
@@ -159,7 +163,7 @@ describe('solve', () => {
     const claims = { resourceClaims: [{ name: 'gpu', resourceClaimTemplateName: 'gpu' }] };
     expect(solve(problem({ pods: [pod('a', '1', '1Gi', claims)] })).unplaced[0]?.reason).toEqual({
       kind: 'unsupported',
-      feature: 'dynamic resource claims',
+      feature: 'dynamic-resource-claims',
     });
   });
 

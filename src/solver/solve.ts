@@ -20,7 +20,8 @@ import {
   type SearchMode,
 } from './planOnce.ts';
 import { plannedNodes } from './plannedNodes.ts';
-import type { Overlay, Problem, Solution, SolveOptions, UnplacedReason } from './problem.ts';
+import type { Overlay, Problem, Solution, SolveOptions } from './problem.ts';
+import type { UnplacedReason } from './reasons.ts';
 import { suggestChanges } from './smallestChange.ts';
 
 /** Compiles the problem and answers it. For many questions about one snapshot, make a `Model` and use `ask`. */

@@ -1,6 +1,6 @@
 /**
- * Spans of time as Go writes them. In: "1h30m", "300ms", "-1.5h"; out: the same span in nano- or milliseconds, printed
- * exactly as Go prints it. `NillableDuration` adds "Never" and remembers the text it was read from.
+ * Spans of time as Go writes them ("1h30m", "300ms", "-1.5h"), printed exactly as Go prints them. `NillableDuration`
+ * adds "Never" and remembers the text it was read from.
  */
 import { UnitError } from './unitError.ts';
 

@@ -1,6 +1,6 @@
 /**
- * US dollars per hour, exact to the billionth. In: decimal text or a number from a price list; out: prices that add,
- * multiply and compare without drift, and the adjustments that NodeOverlays make to them.
+ * US dollars per hour, exact to the billionth: prices add, multiply and compare without drift. Also the adjustments
+ * that NodeOverlays make to them.
  */
 import { UnitError } from './unitError.ts';
 

@@ -1,6 +1,6 @@
 /**
- * An exact amount of a resource. In: Kubernetes quantity text ("100m", "1Gi", "2e3") or a number; out: the same
- * amount, compared and added without rounding, printed as Kubernetes prints it.
+ * An exact amount of a resource, from Kubernetes quantity text ("100m", "1Gi", "2e3") or a number. Compared and added
+ * without rounding, printed as Kubernetes prints it.
  */
 import { UnitError } from './unitError.ts';
 

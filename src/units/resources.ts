@@ -54,7 +54,7 @@ export function multiplyResources(resources: Resources, count: number): Resource
   return result;
 }
 
-/** Whether every requested amount is available. Overcommitted resources nobody asks for do not matter here. */
+/** Whether every requested amount is available. Overcommitted resources that are not requested do not matter here. */
 export function fits(request: Resources, available: Resources): boolean {
   for (const name of Object.keys(request)) {
     if (quantityOf(request, name).compare(quantityOf(available, name)) > 0) return false;

@@ -1,6 +1,6 @@
 /**
- * Cron schedules in UTC, and the windows that disruption budgets open with them. In: five fields or a macro
- * ("0 9 * * mon-fri", "@daily"); out: the next or previous hit in epoch milliseconds. Same rules as robfig/cron.
+ * Cron schedules in UTC ("0 9 * * mon-fri", "@daily") with the rules of robfig/cron, and the windows that disruption
+ * budgets open with them.
  */
 import { UnitError } from './unitError.ts';
 

@@ -1,4 +1,4 @@
-/** `2026-01-02T03:04:05Z`: a moment as Kubernetes writes it, to the second. In: milliseconds since the epoch. */
+/** `2026-01-02T03:04:05Z`: milliseconds since the epoch as Kubernetes writes a moment, to the second. */
 export function timestamp(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }

@@ -1,7 +1,7 @@
 /**
  * Test support: renders a chart whose templates keep to a small part of Helm's language (values, `if eq`, `range`,
- * `quote`, `toJson`, `required`). In: the chart's folder, values on top of its own, a release. Out: the objects. An
- * action outside of that part is an error, so that the chart stays as simple as it is.
+ * `quote`, `toJson`, `required`). An action outside of that part is an error, so that the chart stays as simple as it
+ * is.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

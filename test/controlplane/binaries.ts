@@ -1,6 +1,6 @@
 /**
- * Where the control plane's programs come from. In: the environment (`KUBEBUILDER_ASSETS`, or Go on PATH). Out: paths of
- * executable files, built once per version into a cache outside the repository.
+ * Finds the control plane's programs: from `KUBEBUILDER_ASSETS`, or built with Go once per version into a cache outside
+ * the repository.
  */
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -121,7 +121,7 @@ async function build(target: string, report: Report): Promise<void> {
   report(`built Kubernetes ${version}`);
 }
 
-/** What interrupted builds left. Young ones stay: somebody who cannot see our lock may be at work in them. */
+/** What interrupted builds left. Young ones stay: a process that cannot see our lock may be at work in them. */
 async function removeAbandonedBuilds(target: string): Promise<void> {
   const parent = dirname(target);
   for (const name of await readdir(parent)) {

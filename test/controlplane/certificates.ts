@@ -1,6 +1,6 @@
 /**
- * A certificate authority for one control plane. In: names and groups. Out: PEM certificates and keys that the API
- * server accepts as itself (server) or as its users (client).
+ * A certificate authority for one control plane: PEM certificates and keys that the API server accepts as itself
+ * (server) or as its users (client).
  */
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';

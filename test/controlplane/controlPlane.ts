@@ -1,6 +1,6 @@
 /**
- * A real Kubernetes control plane on loopback for tests. In: which parts to run. Out: an address, kubeconfigs for any
- * user, kubectl, and switches for the mishaps that clients must survive.
+ * A real Kubernetes control plane on loopback for tests, with kubeconfigs for any user, kubectl, and switches for the
+ * mishaps that clients must survive.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -59,7 +59,7 @@ export interface ControlPlane {
 const readyWithinMilliseconds = 90_000;
 const startAttempts = 3;
 
-/** Starts a plane, and starts over with other ports when somebody took one of ours in the meantime. */
+/** Starts a plane, and starts over with other ports when one of ours was taken in the meantime. */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binaries = await ensureBinaries((line) => console.error(line));
   for (let attempt = 1; ; attempt += 1) {
@@ -140,7 +140,7 @@ async function assemble(
       'permit-address-sharing': 'true',
       'allow-privileged': 'true',
       profiling: 'false',
-      // Without its controller nobody makes the default accounts, and this plug-in would refuse every pod.
+      // Without its controller there are no default accounts, and this plug-in would refuse every pod.
       'disable-admission-plugins': runsServiceAccounts(options) ? undefined : 'ServiceAccount',
     },
     options.apiServerFlags,

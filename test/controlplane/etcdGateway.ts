@@ -1,4 +1,4 @@
-/** The two things tests ask of etcd directly, over its JSON gateway. In: its address. Out: revisions, or forgotten ones. */
+/** The two things that tests ask of etcd directly, over its JSON gateway: revisions, and compaction. */
 import { request } from 'undici';
 
 async function call(endpoint: string, path: string, body: unknown): Promise<Record<string, unknown>> {

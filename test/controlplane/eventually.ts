@@ -1,4 +1,4 @@
-/** Waiting for a cluster to get somewhere. In: a question. Out: its first answer that is not `undefined`. */
+/** Waits for a cluster: asks until the answer is not `undefined`. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Asks until there is an answer; generous, because a busy machine is slow but not wrong. */

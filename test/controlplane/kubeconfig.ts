@@ -1,4 +1,4 @@
-/** Kubeconfig files. In: a server, its CA and a client certificate. Out: a file that kubectl and nodewright can read. */
+/** Writes kubeconfig files that kubectl and nodewright can read. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';

@@ -1,4 +1,4 @@
-/** The real kubectl. In: its arguments and input. Out: what it printed and its exit code. */
+/** Runs the real kubectl. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Free TCP ports on 127.0.0.1. In: nothing. Out: a port that nobody listens on and that no outgoing connection takes. */
+/** A free TCP port on 127.0.0.1, outside the range that outgoing connections use. */
 import { createServer } from 'node:net';
 
 // Below the range from which kernels pick source ports: a server that restarts must find its port free again.

@@ -1,6 +1,6 @@
 /**
- * The child processes of one control plane. In: programs and arguments. Out: running children with their logs in files,
- * all of which die, and whose folder goes, when this process ends in whatever way.
+ * The child processes of one control plane, with logs in files. All of them end, and their folder goes, when this
+ * process ends in whatever way.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -66,7 +66,7 @@ export function createProcessGroup(workDirectory: string): ProcessGroup {
     },
     async stopAll() {
       await Promise.all([...living.values()].map((child) => end(child, 'SIGKILL', 5000)));
-      // Wait for the guard: it removes the folder too, and must not do so behind the back of whoever called us.
+      // Wait for the guard: it removes the folder too, and must not do so while the caller still uses it.
       const gone = hasExited(guard) ? Promise.resolve() : once(guard, 'exit');
       guard.stdin.end();
       await gone;

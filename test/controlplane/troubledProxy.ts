@@ -1,7 +1,4 @@
-/**
- * A TCP proxy that has bad days. In: the address of a server and what should go wrong. Out: an address that passes
- * bytes on until told to delay them, to cut connections, or to swallow everything without a word.
- */
+/** A TCP proxy that passes bytes on until told to delay them, to cut connections, or to swallow everything silently. */
 import { createServer, connect } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 

@@ -78,7 +78,7 @@ describe('the image', () => {
     expect(container?.ports.map((port) => (port as { containerPort: number }).containerPort)).toEqual(ports);
   });
 
-  it('belongs to the user for whom the chart opens its volumes, and has the version that the chart wants', async () => {
+  it('belongs to the user that the chart opens its volumes for, and has the version that the chart wants', async () => {
     const chart = await readFile(join(ROOT, 'charts/nodewright/templates/deployment.yaml'), 'utf8');
     expect(of(stages.at(-1), 'USER')).toEqual(['65532:65532']);
     expect(chart).toContain('fsGroup: 65532');

@@ -111,7 +111,7 @@ const BUFFER: Story = {
 };
 
 const GARBAGE: Story = {
-  title: 'a machine that vanishes, and one that nobody asked for',
+  title: 'an instance that vanishes, and one without a claim',
   launches: 3,
   tell: async (stage) => {
     const { bench, pass, running } = stage;
@@ -136,7 +136,7 @@ const GARBAGE: Story = {
   },
 };
 
-/** Nobody ends the pods of a machine that is gone; a cluster's pod garbage collector forgets them. */
+/** The pods of an instance that is gone never end; a cluster's pod garbage collector removes them. */
 async function collectStranded({ bench }: Stage): Promise<void> {
   const nodes = new Set((await bench.nodes()).map(({ metadata }) => metadata.name));
   for (const { metadata, spec } of await bench.pods()) {

@@ -43,7 +43,7 @@ it('spreads the pods of a workload that says nothing about it', async () => {
   expect(new Set(await zonesAsked())).toEqual(new Set(['zone-1', 'zone-2']));
 });
 
-it('leaves alone who has a spread of its own, and pods that nothing selects', async () => {
+it('leaves alone pods that have a spread of their own, and pods that nothing selects', async () => {
   await start(ZONAL);
   const topologySpreadConstraints = [
     {

@@ -1,6 +1,6 @@
 /**
- * Outcomes between runs. In: a folder and the build they are true for. Out: what is known already, and a way to add to
- * it after every spec, so that a run that was interrupted can go on.
+ * Outcomes between runs: what is known already for a build, extended after every spec, so that an interrupted run can
+ * go on.
  */
 import { createHash } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';

@@ -1,7 +1,4 @@
-/**
- * Everything that Karpenter's suite expects to find: a control plane, our CRDs, the controller and played kubelets. In:
- * our program and a folder for logs. Out: a kubeconfig, and a way to end it all.
- */
+/** Everything that Karpenter's suite expects to find: a control plane, our CRDs, the controller and played kubelets. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
@@ -12,7 +9,7 @@ import { freeLoopbackPort } from '../controlplane/loopbackPort.ts';
 
 export interface Rig {
   readonly plane: ControlPlane;
-  /** Says which of our programs has ended although nobody asked it to. */
+  /** Says which of our programs has ended without being asked to. */
   casualty(): string | undefined;
   stop(): Promise<void>;
 }
@@ -31,7 +28,7 @@ export async function startRig({ nodewright, logDirectory }: RigOptions): Promis
   const plane = await startControlPlane({
     scheduler: true,
     controllerManager: true,
-    // Kubelets here are only played; nobody else should judge them.
+    // Kubelets here are only played; no other controller should judge them.
     controllerManagerControllers: ['*', '-node-lifecycle-controller'],
   });
   const programs = new Map<string, ChildProcess>();

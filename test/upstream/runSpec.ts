@@ -1,6 +1,6 @@
 /**
- * One spec of Karpenter's suite against a rig. In: its name and how long to wait. Out: whether it passed and, if not,
- * what it said; its whole output and Ginkgo's JSON report lie in the folder.
+ * Runs one spec of Karpenter's suite against a rig: whether it passed and, if not, what it said. Its whole output and
+ * Ginkgo's JSON report lie in the folder.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,4 @@
-/**
- * The specs of Karpenter's regression suite. In: the suite's program. Out: each spec's full name and the area it belongs
- * to, in the order of the suite.
- */
+/** The specs of Karpenter's regression suite: full name and area of each, in the order of the suite. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

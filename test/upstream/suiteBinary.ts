@@ -1,6 +1,6 @@
 /**
- * Karpenter's regression suite as a program. In: this folder's `go.mod`, which pins the version. Out: the path of its
- * test binary, built once per version into the cache that also holds the control plane.
+ * Karpenter's regression suite as a program, of the version that this folder's `go.mod` pins, built once into the cache
+ * that also holds the control plane.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

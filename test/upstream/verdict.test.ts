@@ -15,7 +15,7 @@ it('is content with what passes and with what is known not to', () => {
   expect(problemsOf([outcome('chaos a', true), outcome('drift waits', false)], NOT_YET)).toEqual([]);
 });
 
-it('complains of a failure that nobody announced', () => {
+it('reports a failure that is not on the list', () => {
   const problems = problemsOf([outcome('chaos a', false, 'failed: 3 nodes')], NOT_YET);
   expect(problems).toEqual([expect.stringMatching(/does not pass: chaos a\n.*failed: 3 nodes/)]);
 });

@@ -1,6 +1,6 @@
 /**
- * What a run means. In: outcomes, and the specs that are known not to pass yet. Out: every reason to call the run a
- * failure, so that the list of known ones can only shrink.
+ * Every reason to call a run a failure, given its outcomes and the specs that are known not to pass yet; so that the
+ * list of known ones can only shrink.
  */
 import type { Outcome } from './runSpec.ts';
 

@@ -1,4 +1,4 @@
-/** `spec.kubelet` of an AKSNodeClass. In: nothing. Out: its schema. */
+/** Schema of `spec.kubelet` of an AKSNodeClass. */
 import { boolean, defaulted, integer, list, object, oneOf, string } from '../schema/builder.ts';
 
 /** A size with a unit and no sign, the way the kubelet and AKS read it. */

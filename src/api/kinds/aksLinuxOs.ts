@@ -1,4 +1,4 @@
-/** `spec.linuxOSConfig` of an AKSNodeClass. In: nothing. Out: its schema. */
+/** Schema of `spec.linuxOSConfig` of an AKSNodeClass. */
 import { boolean, integer, object, oneOf, string } from '../schema/builder.ts';
 import type { ValidationRule } from '../schema/structuralSchema.ts';
 import { SIZE_PATTERN } from './aksKubelet.ts';

@@ -1,4 +1,4 @@
-/** `spec.localDNS` of an AKSNodeClass: a DNS cache on every node. In: nothing. Out: its schema. */
+/** Schema of `spec.localDNS` of an AKSNodeClass: a DNS cache on every node. */
 import { integer, list, object, oneOf, required, string } from '../schema/builder.ts';
 import type { ValidationRule } from '../schema/structuralSchema.ts';
 import { DURATION_PATTERN } from './nodeTemplate.ts';

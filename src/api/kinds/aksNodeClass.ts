@@ -1,4 +1,4 @@
-/** AKSNodeClass: how machines of AKS are built. In: nothing. Out: kind and type. */
+/** AKSNodeClass: how AKS nodes are built. */
 import type { KubeObject } from '../object.ts';
 import { Groups } from '../labels.ts';
 import { boolean, defaulted, integer, list, map, object, oneOf, required, string } from '../schema/builder.ts';

@@ -1,4 +1,4 @@
-/** The schema of `status.conditions`. In: how strict it is. Out: the list schema. */
+/** Schema of `status.conditions`. */
 import { integer, list, object, oneOf, required, string } from '../schema/builder.ts';
 
 interface ConditionListOptions {

@@ -1,4 +1,4 @@
-/** KWOKNodeClass: machines that exist only on paper, for tests at scale. In: nothing. Out: kind and type. */
+/** KWOKNodeClass: simulated nodes, for tests at scale. */
 import type { KubeObject } from '../object.ts';
 import { Groups } from '../labels.ts';
 import { defaulted, object, string } from '../schema/builder.ts';

@@ -1,6 +1,6 @@
 /**
- * Which label keys users may name in pools, claims and overlays, as CEL rules. In: what the rule is attached to.
- * Out: rules for one key (`self` is the key) or for a whole label map.
+ * CEL rules on the label keys that users may name in pools, claims and overlays: for one key (`self` is the key) or for
+ * a whole label map.
  */
 import { Groups, Labels, LEGACY_AKS_LABELS } from '../labels.ts';
 import type { ValidationRule } from '../schema/structuralSchema.ts';

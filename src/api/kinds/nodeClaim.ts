@@ -1,4 +1,4 @@
-/** NodeClaim: one machine, from the wish for it to its removal. In: nothing. Out: kind and type. */
+/** NodeClaim: one instance, from the request for it to its removal. */
 import type { KubeObject } from '../object.ts';
 import { Groups } from '../labels.ts';
 import { object, quantities, required, string } from '../schema/builder.ts';

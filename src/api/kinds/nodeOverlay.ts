@@ -1,4 +1,4 @@
-/** NodeOverlay: corrects prices or adds capacity to instance types. In: nothing. Out: kind and type. */
+/** NodeOverlay: corrects prices or adds capacity to instance types. */
 import type { KubeObject } from '../object.ts';
 import { Groups } from '../labels.ts';
 import { integer, object, quantities, required, string } from '../schema/builder.ts';

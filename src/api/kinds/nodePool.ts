@@ -1,4 +1,4 @@
-/** NodePool: which nodes may be created, how many, and when they may be removed. In: nothing. Out: kind and type. */
+/** NodePool: which nodes may be created, how many, and when they may be removed. */
 import type { KubeObject } from '../object.ts';
 import { Groups } from '../labels.ts';
 import { defaulted, integer, list, map, object, oneOf, quantities, required, string } from '../schema/builder.ts';

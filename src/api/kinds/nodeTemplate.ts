@@ -1,4 +1,4 @@
-/** The fields that a NodePool's template and a NodeClaim share. In: nothing. Out: their schemas. */
+/** Schemas of the fields that a NodePool's template and a NodeClaim share. */
 import { defaulted, list, object, oneOf, required, string } from '../schema/builder.ts';
 import type { Infer } from '../schema/builder.ts';
 import type { ValidationRule } from '../schema/structuralSchema.ts';

@@ -1,7 +1,4 @@
-/**
- * The requirement lists of NodePools, NodeClaims and NodeOverlays. In: where the list stands. Out: its schema and
- * the type of one requirement.
- */
+/** Schema of the requirement lists of NodePools, NodeClaims and NodeOverlays, and the type of one requirement. */
 import { integer, list, object, oneOf, required, string } from '../schema/builder.ts';
 import type { Infer } from '../schema/builder.ts';
 import type { ValidationRule } from '../schema/structuralSchema.ts';

@@ -1,5 +1,5 @@
 /**
- * The words in which our kinds are written. In: one definition. Out: its structural schema as JSON, and by inference
+ * The functions that our kinds are defined with. A definition gives its structural schema as JSON and, by inference,
  * the TypeScript type of the object as the API server stores it (fields with a default are always there).
  */
 import type { StructuralSchema, ValidationRule } from './structuralSchema.ts';

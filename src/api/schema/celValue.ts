@@ -1,6 +1,6 @@
 /**
- * JSON as CEL sees it through a schema. In: a schema and a decoded value. Out: the value with CEL's types: whole
- * numbers as ints, formatted strings as times, and property names in the spelling that rules use.
+ * Converts decoded JSON to CEL values by its schema: whole numbers to ints, formatted strings to times, and property
+ * names to the spelling that rules use.
  */
 import { celDuration, celTimestamp } from './celLibrary.ts';
 import { asInteger, isJsonObject, JsonFloat } from './json.ts';

@@ -1,6 +1,6 @@
 /**
- * Pairs a new value with the old one it replaces. In: both values and their schema. Out: the pairs of children, and
- * whether anything changed: what was invalid before and has not changed is not held against an update.
+ * Pairs a new value with the old one that it replaces, child by child, and knows whether anything changed: an update is
+ * not refused for what was invalid before and has not changed.
  */
 import { propertySchema } from './defaulting.ts';
 import { isJsonObject, jsonEqual } from './json.ts';

@@ -1,6 +1,6 @@
 /**
- * Filling in defaults and dropping what a schema does not know, as the API server does on every write. In: a
- * structural schema and a decoded object. Out: a new object; the given one is not touched.
+ * Fills in defaults and drops fields that a schema does not know, as the API server does on every write. The given
+ * object is not changed.
  */
 import { isJsonObject } from './json.ts';
 import type { JsonObject } from './json.ts';

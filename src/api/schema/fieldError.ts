@@ -1,4 +1,4 @@
-/** What is wrong with one field, in Kubernetes' words. In: the findings of validation. Out: errors that print. */
+/** An error in one field, in Kubernetes' words. */
 import { JsonFloat } from './json.ts';
 
 const TITLES = {

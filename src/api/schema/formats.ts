@@ -1,4 +1,4 @@
-/** The string formats that the API server checks. In: a format's name and a text. Out: whether the text has it. */
+/** The string formats that the API server checks. */
 import { Duration } from '../../units/duration.ts';
 
 type Check = (text: string) => boolean;

@@ -1,6 +1,6 @@
 /**
- * JSON as an API server reads it. In: the text of a request. Out: plain values, in which the two things that
- * JavaScript's numbers forget are kept: `10.0` is a float although 10 is not, and 64-bit integers are exact.
+ * JSON as an API server reads it. Two things that JavaScript's numbers forget are kept: `10.0` is a float although 10
+ * is not, and 64-bit integers are exact.
  */
 
 /** A number written with a fraction or an exponent whose value is nevertheless whole, such as `10.0` or `1e3`. */

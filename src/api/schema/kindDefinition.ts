@@ -1,4 +1,4 @@
-/** What a custom kind is, beyond its schema. In: nothing. Out: the type that each file in `kinds/` fills in. */
+/** What a custom kind is beyond its schema; each file in `kinds/` fills in one. */
 import type { Schema } from './builder.ts';
 
 interface PrinterColumn {

@@ -1,4 +1,4 @@
-/** Ranges, multiples and wholeness of numbers. In: schema, path and a number. Out: what is wrong with it. */
+/** Checks ranges, multiples and wholeness of numbers. */
 import type { FieldError } from './fieldError.ts';
 import { asInteger, JsonFloat } from './json.ts';
 import type { StructuralSchema } from './structuralSchema.ts';

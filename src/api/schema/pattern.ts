@@ -1,6 +1,6 @@
 /**
- * Go's regular expressions on JavaScript's engine. In: an RE2 pattern, as CRDs and CEL rules write them. Out: a RegExp
- * that matches the same texts. What RE2 lacks (look-around, back-references) is refused as RE2 refuses it.
+ * Go's regular expressions on JavaScript's engine: compiles an RE2 pattern, as CRDs and CEL rules write them, to a
+ * RegExp that matches the same texts. What RE2 lacks (look-around, back-references) is refused as RE2 refuses it.
  */
 
 const COMPILED = new Map<string, RegExp>();

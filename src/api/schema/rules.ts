@@ -1,6 +1,6 @@
 /**
- * Evaluates the `x-kubernetes-validations` of a schema. In: schema, value, and the value it replaces on an update.
- * Out: one error per rule that does not hold. Rules that mention `oldSelf` run only on updates.
+ * Evaluates the `x-kubernetes-validations` of a schema; one error for each rule that does not hold. Rules that mention
+ * `oldSelf` run only on updates.
  */
 import { messageOf, toError } from '../../errors/thrown.ts';
 import { compileCel } from './celLibrary.ts';

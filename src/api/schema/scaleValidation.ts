@@ -1,4 +1,4 @@
-/** The extra checks that a scale subresource brings. In: its paths and an object. Out: what is wrong. */
+/** The extra checks that a scale subresource brings. */
 import type { FieldError } from './fieldError.ts';
 import { asInteger, isJsonObject } from './json.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The subset of OpenAPI v3 that Kubernetes accepts in a CRD, as plain JSON. In: nothing. Out: the type that the
- * builder produces and that defaulting, pruning and validation read; a CRD's own `openAPIV3Schema` fits it too.
+ * The subset of OpenAPI v3 that Kubernetes accepts in a CRD, as plain JSON. The builder produces it; defaulting,
+ * pruning and validation read it; a CRD's own `openAPIV3Schema` fits it too.
  */
 type JsonType = 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array';
 

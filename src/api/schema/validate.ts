@@ -1,6 +1,6 @@
 /**
- * Judges an object as the API server would. In: a structural schema, the object after defaulting and pruning, and the
- * stored object on an update. Out: everything that is wrong with it; nothing means admitted.
+ * Validates an object, after defaulting and pruning, as the API server would; on an update also against the stored
+ * object. No errors means admitted.
  */
 import { Correlation } from './correlation.ts';
 import type { FieldError, FieldErrorType } from './fieldError.ts';

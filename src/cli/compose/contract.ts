@@ -22,8 +22,10 @@ export interface UpOptions {
   readonly profile: Profile;
   /** Faults that are on from the start. */
   readonly faults: readonly FaultOrder[];
-  /** What chance depends on; absent: chance. */
+  /** Makes faults come at the same moments again; absent: they come at random. */
   readonly seed?: string;
+  /** Options of the controller, as `nodewright run` takes them. */
+  readonly controller: Options;
 }
 
 /** Resolves when the signal has been heeded and everything is stopped; rejects when the world could not be kept up. */

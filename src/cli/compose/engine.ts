@@ -50,6 +50,7 @@ import { staticDeprovisioningController } from '../../controllers/static-deprovi
 import { statusConditionsController } from '../../controllers/status-conditions/controller.ts';
 import { staticProvisioningController } from '../../controllers/static-provisioning/controller.ts';
 import type { World } from '../../controllers/world/world.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { Informer, Informers } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
@@ -76,6 +77,8 @@ export interface EngineOptions {
   readonly timeouts?: LifecycleTimeouts;
   readonly leaderElection?: ManagerOptions['leaderElection'];
   readonly warmUp?: boolean;
+  /** Where decisions are recorded, for those that show them; an own one when absent. */
+  readonly ledger?: Ledger;
   /** Spread of pods that bring none, as the cluster's scheduler is configured. */
   readonly defaultSpread?: readonly SpreadConstraint[];
   /** How preferences and minValues are taken. */
@@ -90,10 +93,19 @@ export interface EngineOptions {
 const MIN_NOMINATION = 10_000;
 
 export function createEngine(options: EngineOptions): Manager {
-  const { kube, clock, random, log, metrics, leaderElection, warmUp, gates = {} } = options;
+  const { kube, clock, random, log, metrics, leaderElection, warmUp, ledger, gates = {} } = options;
   const overlays = gates.nodeOverlay ? new OverlayStore() : undefined;
   const cloud = overlays ? overlaidCloud(options.cloud, overlays) : options.cloud;
-  const { world, informers } = createWorld({ kube, cloud, clock, random, log, metrics, ...(overlays && { overlays }) });
+  const { world, informers } = createWorld({
+    kube,
+    cloud,
+    clock,
+    random,
+    log,
+    metrics,
+    ...(overlays && { overlays }),
+    ...(ledger && { ledger }),
+  });
   /** The world of a loop that calls the cloud: its calls are counted under its name. */
   const as = (controller: string): World => ({ ...world, cloud: meteredCloud(cloud, { metrics, clock, controller }) });
   const manager = new Manager({

@@ -2,50 +2,47 @@
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { renderCrds } from '../../api/crds.ts';
-import { Kinds } from '../../api/kinds.ts';
-import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import { createAzureCloudProvider } from '../../azure/createAzureCloudProvider.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import { ScaledClock } from '../../clock/scaledClock.ts';
 import { SystemClock } from '../../clock/systemClock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';
-import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { HttpKube } from '../../kube/httpKube.ts';
 import { loadKubeconfig } from '../../kube/kubeconfig.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
-import type { Draft, Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
-import { noMetrics } from '../../kube/metrics.ts';
 import type { Manager } from '../../kube/runtime/manager.ts';
 import { ControlServer } from '../../local/faults/controlServer.ts';
-import type { Faults } from '../../local/faults/faults.ts';
 import { faultyKube } from '../../local/faults/faultyKube.ts';
 import { applyProfile } from '../../local/faults/profiles.ts';
 import { SkewedClock } from '../../local/faults/skewedClock.ts';
 import { UnusableStateError } from '../../local/journal.ts';
-import { installScenario, troubleWorld, type ScenarioName } from '../../local/scenarios/scenarios.ts';
+import { troubleWorld } from '../../local/scenarios/scenarios.ts';
 import { LocalWorld } from '../../local/localWorld.ts';
-import { defaultNodeClass, defaultPools } from '../../nap/defaultPools.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
 import { openLogSink } from '../../server/logSink.ts';
+import { PrometheusMetrics } from '../../server/metrics.ts';
+import { startMetricsServer } from '../../server/metricsServer.ts';
 import { buildInfo } from '../buildInfo.ts';
+import { writeAzureEnvironment } from './azureEnvironment.ts';
 import type { RunLocalWorld, UpOptions } from './contract.ts';
 import { createEngine } from './engine.ts';
-import { WorldNarrator } from './narrator.ts';
+import { azureOptionsOf, engineSettings } from './engineSettings.ts';
+import { furnish, furnishSystemPods, installDefinitions } from './furnish.ts';
+import { greetingOf, hintsOf, titleOf } from './greeting.ts';
+import { keepAlive } from './keepAlive.ts';
+import { narrate } from './narrator.ts';
+import { surviveFailures } from './surviveFailures.ts';
 import { WorldMemory } from './worldMemory.ts';
 import { WorldObserver } from './worldObserver.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { systemCode } from '../../errors/thrown.ts';
 import { claimStateDirectory } from './stateDirectory.ts';
 
-const CLUSTER_NAME = 'local';
 const OWNER_ONLY = 0o600;
+const LOOPBACK = '127.0.0.1';
 /** Real milliseconds. */
 const NOTE_EVERY = 1_000;
-/** Batches close sooner than in production: somebody is watching. */
-const BATCH = { batchIdle: 1_000, batchMax: 10_000 };
 
 export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   const state = await claimStateDirectory(options.stateDirectory);
@@ -62,72 +59,86 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   );
   const clock = worldClock(systemClock, options.speed, memory.time);
   const log = createJsonLog({
-    level: 'info',
+    level: options.controller.logLevel,
     sink,
     failureSink: openLogSink(['stderr']),
     clock,
     commit: buildInfo().commit,
   });
+  const metrics = new PrometheusMetrics({ build: buildInfo() });
+  const failure = new AbortController();
+  const endSurvival = surviveFailures({
+    log,
+    failures: metrics.counter({
+      name: 'nodewright_local_unhandled_failures_total',
+      help: 'Failures in the process of the local world that had no handler.',
+      labels: ['event'],
+    }),
+    giveUp: (error) => failure.abort(error),
+    now: () => systemClock.now(),
+  });
   const faultRandom = options.seed === undefined ? systemRandom : new SeededRandom(options.seed);
   const world = orStartAnew(
     () => new LocalWorld({ clock, random: systemRandom, faultRandom, log, state: memory.state }),
   );
-  const { faults } = world;
+  const { faults, arm } = world;
   const control = new ControlServer(faults, systemRandom.uuid());
+  const { metricsPort, enableProfiling } = options.controller;
+  const metricsServer = await startMetricsServer({ port: metricsPort, host: LOOPBACK, metrics, enableProfiling });
   try {
     const endpoint = await listen(world, options);
     const isResumed = memory.isFurnished;
     await installDefinitions(world.kube);
-    if (!isResumed) await furnish(world.kube, options.scenario);
-    memory.furnished();
+    if (!isResumed) await furnish(world, options.scenario);
     await world.writeKubeconfig(state.kubeconfig);
+    const azureFiles = { environment: state.azureEnvironment, certificate: state.azureCertificate };
+    await writeAzureEnvironment(azureFiles, arm);
     await writeFile(state.control, JSON.stringify(await control.listen()), { mode: OWNER_ONLY });
     const config = await loadKubeconfig({ path: state.kubeconfig });
     const httpKube = new HttpKube({ config, clock: systemClock, random: systemRandom });
-    const { arm } = world;
-    /** nodewright as it would run on AKS, with everything that it forgets when it dies. */
-    const start = async (isDead: () => boolean): Promise<{ engine: Manager; cloud: CloudProvider }> => {
+    /** nodewright as it would run on AKS, with nothing kept from an earlier incarnation. */
+    const start = async (isDead: () => boolean): Promise<Manager> => {
       const kube = faultyKube(httpKube, faults, isDead);
-      const engineClock = new SkewedClock(clock, faults);
+      const ports = { kube, clock: new SkewedClock(clock, faults), random: systemRandom, log };
       const cloud = await createAzureCloudProvider({
+        ...azureOptionsOf(options.controller),
+        ...ports,
         endpoint: arm.endpoint,
         caPem: arm.caPem,
         credential: arm.credential,
         subscriptionId: arm.subscriptionId,
         location: arm.location,
         nodeResourceGroup: arm.nodeResourceGroup,
-        clusterName: CLUSTER_NAME,
+        clusterName: arm.cluster.name,
         clusterEndpoint: endpoint.url,
         clusterCaPem: endpoint.caPem,
         vnetSubnetId: arm.network.subnetId,
-        kube,
-        clock: engineClock,
-        random: systemRandom,
-        log,
       });
-      const common = { kube, cloud, clock: engineClock, random: systemRandom, log };
       const { nodeClass, leftovers } = cloud;
-      return { engine: createEngine({ ...common, nodeClass, leftovers, metrics: noMetrics, ...BATCH }), cloud };
+      return createEngine({ ...engineSettings(options.controller), ...ports, cloud, nodeClass, leftovers, metrics });
     };
-    const { cloud } = await start(() => false);
     applyProfile(options.profile, faults);
     troubleWorld(options.scenario, faults, clock.now() - memory.begunAt);
     for (const fault of options.faults) faults.add(fault);
+    const addresses = {
+      kubeconfig: state.kubeconfig,
+      azureEnvironment: state.azureEnvironment,
+      log: state.log,
+      kubernetes: endpoint.url,
+      azure: arm.endpoint,
+      metrics: `http://${LOOPBACK}:${metricsServer.port}/metrics`,
+    };
     const isDrawn = !options.headless && process.stdout.isTTY;
     const since = isResumed ? new Date(memory.begunAt).toISOString().slice(0, 19) : undefined;
-    if (!isDrawn) greet({ kubeconfig: state.kubeconfig, log: state.log, url: endpoint.url, since }, options);
+    if (!isDrawn) console.log(greetingOf(options, addresses, since));
     const observer = new WorldObserver({
       kube: world.kube,
-      cloud,
       clock,
+      log,
       faults,
-      title: titleOf(options, endpoint.url),
-
-      hints: [
-        `export KUBECONFIG=${state.kubeconfig}`,
-        ...COMMANDS,
-        `Ctrl-C stops everything; the next start goes on from there, unless with --fresh; the log is ${state.log}`,
-      ],
+      price: (instanceType, capacityType) => arm.price(instanceType, capacityType === 'spot'),
+      title: titleOf(options, addresses),
+      hints: hintsOf(addresses),
       ...(since !== undefined && { opening: `the world that began at ${since} goes on; --fresh would start anew` }),
       ...(!isDrawn && { onDecision: (line) => console.log(line) }),
     });
@@ -135,57 +146,37 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       write: (text: string) => process.stdout.write(text),
       size: isDrawn ? () => ({ columns: process.stdout.columns, rows: process.stdout.rows }) : undefined,
     };
-    await runTogether(signal, log, {
+    const sleep = (wait: number, until: AbortSignal): Promise<void> => systemClock.sleep(wait, until);
+    await runTogether(AbortSignal.any([signal, failure.signal]), log, {
       world: (stop) => world.run(stop),
-      nodewright: (stop) => keepAlive(stop, faults, log, async (isDead) => (await start(isDead)).engine),
-      picture: (stop) =>
-        new WorldNarrator(observer, terminal, (wait, until) => systemClock.sleep(wait, until)).run(stop),
+      nodewright: (stop) => keepAlive({ faults, log, clock: systemClock, start }, stop),
+      picture: (stop) => narrate({ observer, terminal, log, sleep }, stop),
+      ...(!isResumed && { furnishing: (stop: AbortSignal) => finishFurnishing(stop, world, memory, clock) }),
       ...(clock !== systemClock && { time: (stop: AbortSignal) => noteTime(stop, memory, clock, options.speed) }),
     });
+    if (failure.signal.aborted) throw failure.signal.reason;
   } finally {
     await control.close();
+    await metricsServer.stop();
     await world.close();
     await state.release();
+    endSurvival();
     sink.close();
   }
 };
 
-const COMMANDS = [
-  'kubectl get nodepools,aksnodeclasses',
-  'kubectl create deployment hello --image=nginx --replicas=12',
-  'kubectl get nodeclaims,nodes -o wide --watch',
-];
-
-function titleOf({ scenario, profile, speed }: UpOptions, url: string): string {
-  const words = [`nodewright ${buildInfo().version}`, scenario, profile, ...(speed === 1 ? [] : [`×${speed}`]), url];
-  return words.join(' · ');
-}
-
-/** Runs nodewright until `stop` aborts; a fault may kill it, and then it starts anew, as a pod would. */
-async function keepAlive(
+async function finishFurnishing(
   stop: AbortSignal,
-  faults: Faults,
-  log: Log,
-  start: (isDead: () => boolean) => Promise<Manager>,
+  { kube }: LocalWorld,
+  memory: WorldMemory,
+  clock: Clock,
 ): Promise<void> {
-  while (!stop.aborted) {
-    const death = new AbortController();
-    const unsubscribe = faults.subscribe(({ type, fault }) => {
-      if (type !== 'began' || fault.order.kind !== 'process-death') return;
-      log.info('nodewright dies', { fault: fault.id });
-      death.abort(new Error('killed by a fault'));
-      faults.hit(fault, 'nodewright');
-      faults.remove(fault.id);
-    });
-    try {
-      const engine = await start(() => death.signal.aborted);
-      await engine.run(AbortSignal.any([stop, death.signal]));
-    } catch (error) {
-      // Whatever a dying process still says does not matter.
-      if (!death.signal.aborted) throw error;
-    } finally {
-      unsubscribe();
-    }
+  try {
+    await furnishSystemPods(kube, clock, stop);
+    memory.furnished();
+  } catch (error) {
+    // Stopped before the system pool was ready: the next start does it.
+    if (!stop.aborted) throw error;
   }
 }
 
@@ -201,38 +192,13 @@ async function listen(world: LocalWorld, { port }: UpOptions): ReturnType<LocalW
   }
 }
 
-/** A world that goes on gets the definitions of this version. */
-async function installDefinitions(kube: Kube): Promise<void> {
-  for (const crd of renderCrds()) {
-    const body = { ...crd, apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' };
-    const options = { fieldManager: 'nodewright', force: true };
-    await kube.patch(Kinds.CustomResourceDefinition, { name: crd.metadata.name }, { type: 'apply', body }, options);
-  }
-}
-
-/** What AKS has ready in a new cluster with node auto-provisioning, and what the scenario adds. */
-async function furnish(kube: Kube, scenario: ScenarioName): Promise<void> {
-  await createMissing(kube, Kinds.AKSNodeClass, defaultNodeClass);
-  for (const pool of defaultPools) await createMissing(kube, Kinds.NodePool, pool);
-  await installScenario(scenario, kube);
-}
-
-/** The process may have died while it furnished the world. */
-async function createMissing<T extends KubeObject>(kube: Kube, kind: ResourceKind<T>, object: Draft<T>): Promise<void> {
-  try {
-    await kube.create(kind, object);
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
-}
-
-/** Time never goes back in a world: one that has hurried on stays ahead. */
+/** Time never goes back in a world: one whose clock ran fast stays ahead. */
 function worldClock(clock: Clock, speed: number, earliest: number): Clock {
   const now = clock.now();
   return speed === 1 && earliest <= now ? clock : new ScaledClock(clock, speed, Math.max(now, earliest));
 }
 
-/** Notes from time to time how far a hurried clock has come. */
+/** Notes from time to time how far a fast clock has come. */
 async function noteTime(stop: AbortSignal, memory: WorldMemory, clock: Clock, speed: number): Promise<void> {
   const interval = NOTE_EVERY * speed;
   while (!stop.aborted) {
@@ -248,29 +214,6 @@ function orStartAnew<T>(open: () => T): T {
     if (!(error instanceof UnusableStateError)) throw error;
     throw new NodewrightError('WorldUnusable', { problem: error.message }, { cause: error });
   }
-}
-
-interface Greeting {
-  readonly kubeconfig: string;
-  readonly log: string;
-  readonly url: string;
-  /** When a world that goes on had begun. */
-  readonly since: string | undefined;
-}
-
-function greet({ kubeconfig, log, url, since }: Greeting, { headless, scenario, profile }: UpOptions): void {
-  const lines = [
-    `nodewright ${buildInfo().version}: a local AKS is up at ${url} (scenario ${scenario}, profile ${profile})`,
-    since === undefined ? '' : `The world that began at ${since} goes on; --fresh would start anew.`,
-    `  export KUBECONFIG=${kubeconfig}`,
-    '',
-    ...COMMANDS.map((command) => `  ${command}`),
-    '  nodewright fault --help',
-    '',
-    `Decisions are logged to ${log}. Ctrl-C stops everything.`,
-    '',
-  ];
-  console.log((headless ? lines.slice(0, 3) : lines).join('\n'));
 }
 
 /** Runs all until `signal` aborts or one of them fails; then stops the others and waits for them. */

@@ -1,11 +1,12 @@
 /**
- * Shows the local world to whoever started it. In: an observer and where to write. Out: a picture that is redrawn every
- * second on a terminal; elsewhere a line for each decision and whenever the numbers change.
+ * Shows the local world: a picture that is redrawn every second on a terminal; elsewhere a line for each decision and
+ * whenever the numbers change.
  */
+import type { Log } from '../../kube/log.ts';
 import type { WorldObserver } from './worldObserver.ts';
 import { drawWorld, summaryOf } from './worldPicture.ts';
 
-/** Real time: this is for people. */
+/** Real milliseconds. */
 const INTERVAL = 1_000;
 const HOME = '\u001b[H';
 const CLEAR_LINE = '\u001b[K';
@@ -14,54 +15,49 @@ const CLEAR_ALL = '\u001b[2J';
 const HIDE_CURSOR = '\u001b[?25l';
 const SHOW_CURSOR = '\u001b[?25h';
 
-export interface Terminal {
+interface Terminal {
   write(text: string): void;
-  /** Absent for what is no terminal. */
+  /** Absent for an output that is no terminal. */
   readonly size: (() => { readonly columns: number; readonly rows: number }) | undefined;
 }
 
-export class WorldNarrator {
-  private readonly observer: WorldObserver;
-  private readonly terminal: Terminal;
-  private readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  private last = '';
+export interface NarratorOptions {
+  readonly observer: Pick<WorldObserver, 'run' | 'synced' | 'facts'>;
+  readonly terminal: Terminal;
+  readonly log: Log;
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+}
 
-  constructor(
-    observer: WorldObserver,
-    terminal: Terminal,
-    sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>,
-  ) {
-    this.observer = observer;
-    this.terminal = terminal;
-    this.sleep = sleep;
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    const following = this.observer.run(signal);
-    const { size } = this.terminal;
-    try {
-      await this.observer.synced(signal);
-      if (size) this.terminal.write(CLEAR_ALL + HIDE_CURSOR);
-      while (!signal.aborted) {
-        const facts = await this.observer.facts(signal);
-        if (size) {
-          const { columns, rows } = size();
-          const lines = drawWorld(facts, columns, rows - 1);
-          this.terminal.write(HOME + lines.map((line) => `${line}${CLEAR_LINE}\n`).join('') + CLEAR_BELOW);
-        } else this.say(facts.time, summaryOf(facts));
-        await this.sleep(INTERVAL, signal).catch(() => undefined);
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      if (size) this.terminal.write(SHOW_CURSOR);
+/** Resolves when the signal aborts, and never rejects: a picture that fails is logged and tried again. */
+export async function narrate({ observer, terminal, log, sleep }: NarratorOptions, signal: AbortSignal): Promise<void> {
+  const failed = (error: unknown): void => {
+    if (!signal.aborted) log.error('the picture failed', { error });
+  };
+  const following = observer.run(signal).catch(failed);
+  await observer.synced(signal).catch(failed);
+  const { size } = terminal;
+  let last = '';
+  const show = (): void => {
+    const facts = observer.facts();
+    if (size) {
+      const { columns, rows } = size();
+      const lines = drawWorld(facts, columns, rows - 1);
+      terminal.write(HOME + lines.map((line) => `${line}${CLEAR_LINE}\n`).join('') + CLEAR_BELOW);
+      return;
     }
-    await following;
+    const summary = summaryOf(facts);
+    if (summary !== last) terminal.write(`${facts.time}  ${summary}\n`);
+    last = summary;
+  };
+  if (size) terminal.write(CLEAR_ALL + HIDE_CURSOR);
+  while (!signal.aborted) {
+    try {
+      show();
+    } catch (error) {
+      failed(error);
+    }
+    await sleep(INTERVAL, signal).catch(() => undefined);
   }
-
-  private say(time: string, summary: string): void {
-    if (summary === this.last) return;
-    this.last = summary;
-    this.terminal.write(`${time}  ${summary}\n`);
-  }
+  if (size) terminal.write(SHOW_CURSOR);
+  await following;
 }

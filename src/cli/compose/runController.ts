@@ -18,12 +18,13 @@ import { createJsonLog } from '../../server/jsonLog.ts';
 import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
 import { startMetricsServer } from '../../server/metricsServer.ts';
-import { buildInfo } from '../buildInfo.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { buildInfo } from '../buildInfo.ts';
 import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
+import { azureOptionsOf, engineSettings, refuseUnsupported } from './engineSettings.ts';
 
 const NODE_CLASS: Readonly<Record<Options['cloudProvider'], ResourceKind<KubeObject>>> = {
   azure: Kinds.AKSNodeClass,
@@ -77,22 +78,7 @@ export const runController: RunController = async (options, signal) => {
     random,
     log,
     metrics,
-    batchIdle: options.batchIdleDuration.milliseconds,
-    batchMax: options.batchMaxDuration.milliseconds,
-    timeouts: {
-      launch: options.launchTimeout.milliseconds,
-      registration: options.registrationTimeout.milliseconds,
-    },
-    warmUp: !options.disableControllerWarmup,
-    gates: options.featureGates,
-    observeState: !options.disableClusterStateObservability,
-    defaultSpread: options.schedulerConfig.defaultConstraints,
-    policies: {
-      preferencePolicy: options.preferencePolicy,
-      minValuesPolicy: options.minValuesPolicy,
-      nodeOverheadCost: options.nodeOverheadCost,
-      maxPodsSharePerNode: options.maxPodsSharePerNode,
-    },
+    ...engineSettings(options),
     ...(leaderElection && { leaderElection }),
   });
   const metricsServer = await startMetricsServer({
@@ -140,47 +126,13 @@ async function azureProvider(
 ): Promise<Provider> {
   const { endpoint, credential } = await azureCloud(options);
   const cloud = await createAzureCloudProvider({
+    ...azureOptionsOf(options),
     ...ports,
     endpoint,
     credential,
-    subscriptionId: options.subscriptionId,
-    location: options.location,
-    nodeResourceGroup: options.nodeResourceGroup,
-    clusterName: options.clusterName,
-    clusterEndpoint: options.clusterEndpoint,
     ...(clusterCaPem && { clusterCaPem }),
-    kubeletBootstrapToken: options.kubeletBootstrapToken,
-    vnetSubnetId: options.vnetSubnetId,
-    networkPlugin: options.networkPlugin,
-    networkPluginMode: options.networkPluginMode,
-    networkDataplane: options.networkDataplane,
-    networkPolicy: options.networkPolicy,
-    linuxAdminUsername: options.linuxAdminUsername,
-    sshPublicKey: options.sshPublicKey,
-    nodeIdentities: options.nodeIdentities,
-    additionalTags: options.additionalTags,
-    memoryOverheadPercent: options.vmMemoryOverheadPercent,
-    ...(options.tenantId && { tenantId: options.tenantId }),
-    ...(options.vnetGuid && { vnetGuid: options.vnetGuid }),
-    ...(options.dnsServiceIp && { dnsServiceIp: options.dnsServiceIp }),
-    ...(options.kubeletIdentityClientId && { kubeletIdentityClientId: options.kubeletIdentityClientId }),
-    ...(options.nodeOsDiskEncryptionSetId && { diskEncryptionSetId: options.nodeOsDiskEncryptionSetId }),
   });
   return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers };
-}
-
-/** Better a clear word at the start than an option that quietly does nothing. */
-function refuseUnsupported({ provisionMode, useSig, manageExistingAksMachines }: Options): void {
-  const problems = [
-    provisionMode === 'aksscriptless'
-      ? []
-      : [{ option: `--provision-mode=${provisionMode}`, sentence: 'only aksscriptless is supported' }],
-    useSig ? [{ option: '--use-sig=true', sentence: 'shared image galleries are not supported' }] : [],
-    manageExistingAksMachines
-      ? [{ option: '--manage-existing-aks-machines=true', sentence: 'AKS machines are not supported' }]
-      : [],
-  ].flat();
-  if (problems.length > 0) throw new NodewrightError('UnsupportedOptions', { problems });
 }
 
 function demand(holds: boolean, complaint: string): void {

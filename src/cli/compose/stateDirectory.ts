@@ -1,42 +1,47 @@
-/**
- * The folder where a local world keeps what it must. In: a path. Out: a claim on it that a second instance respects,
- * and that a dead one does not hold.
- */
+/** The directory where a local world keeps its files; one running process at a time has it. */
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { systemCode } from '../../errors/thrown.ts';
 
 const OWNER_ONLY = 0o700;
 
+/** Absolute paths. */
 export interface StateDirectory {
   readonly kubeconfig: string;
+  /** Variables and certificate for clients of the local Azure. */
+  readonly azureEnvironment: string;
+  readonly azureCertificate: string;
   readonly log: string;
   /** Where `nodewright fault` finds the running world. */
   readonly control: string;
   /** A folder for each scenario's world. */
   readonly worlds: string;
-  /** Removes what would mislead once the world is gone: the kubeconfig and the claim. */
+  /** Removes what is true only while the process runs: addresses, secrets and the lock. */
   release(): Promise<void>;
 }
 
 export async function claimStateDirectory(path: string): Promise<StateDirectory> {
   await makeDirectory(path);
-  const lock = join(path, 'pid');
-  const kubeconfig = join(path, 'kubeconfig');
-  const control = join(path, 'control');
+  const at = (name: string): string => resolve(join(path, name));
+  const lock = at('pid');
+  const [kubeconfig, control] = [at('kubeconfig'), at('control')];
+  const [azureEnvironment, azureCertificate] = [at('azure.env'), at('azure-ca.pem')];
+  const removeAddresses = async (): Promise<void> => {
+    for (const file of [kubeconfig, control, azureEnvironment, azureCertificate]) await rm(file, { force: true });
+  };
   await writeLock(lock, path);
-  // Left by an instance that was killed: nobody answers there any more.
-  await rm(kubeconfig, { force: true });
-  await rm(control, { force: true });
+  // A process that was killed leaves addresses at which nothing answers.
+  await removeAddresses();
   return {
     kubeconfig,
     control,
-    log: join(path, 'nodewright.log'),
-    worlds: join(path, 'worlds'),
+    azureEnvironment,
+    azureCertificate,
+    log: at('nodewright.log'),
+    worlds: at('worlds'),
     release: async () => {
-      await rm(kubeconfig, { force: true });
-      await rm(control, { force: true });
+      await removeAddresses();
       await rm(lock, { force: true });
     },
   };

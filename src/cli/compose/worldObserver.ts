@@ -1,38 +1,37 @@
-/**
- * Follows the local world for those who watch it. In: the world's API, its faults and the prices of its cloud. Out: the
- * facts of a moment, and the decisions that nodewright made, in words.
- */
-import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
+/** Follows the local world and describes it as plain facts for the picture, with nodewright's decisions in words. */
+import { Kinds, type Event, type Node, type Pod } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';
-import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { isProvisionable } from '../../pods/podPredicates.ts';
-import type { ClusterInformers } from '../../controllers/world/clusterInformers.ts';
-import { usableNodeClass } from '../../controllers/world/nodeClassOfPool.ts';
 import { Informers, type Informer } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
+import type { Log } from '../../kube/log.ts';
 import { describeFault, type Faults } from '../../local/faults/faults.ts';
-import { podRequests } from '../../local/scheduler/podRequests.ts';
+import { podRequests } from '../../pods/podRequests.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { quantityOf } from '../../units/resources.ts';
 import type { NodeRow, WaitingRow, WorldFacts } from './worldPicture.ts';
 
 const BY_NODE = 'observer.nodeName';
+const BY_POD = 'observer.pod';
 const REMEMBERED = 200;
-const PRICES_EVERY = 30_000;
+/** Claims whose purchase was told; beyond that many, old ones are forgotten. */
+const MOST_CLAIMS = 20_000;
 
 export interface WorldObserverOptions {
   readonly kube: Kube;
-  readonly cloud: CloudProvider;
   readonly clock: Clock;
+  readonly log: Log;
   readonly faults: Faults;
+  /** US dollars per hour of an instance type; undefined for one that is not sold here. */
+  readonly price: (instanceType: string, capacityType: string) => number | undefined;
   readonly title: string;
   readonly hints: readonly string[];
   /** The first line among the decisions. */
   readonly opening?: string;
-  /** Told of every decision as it is made. */
+  /** Called with every decision as it is made. */
   readonly onDecision?: (line: string) => void;
 }
 
@@ -41,27 +40,33 @@ export class WorldObserver {
   private readonly informers: Informers;
   private readonly nodes: Informer<Node>;
   private readonly pods: Informer<Pod>;
-  private readonly claims: Informer<NodeClaim>;
-  readonly nodeClasses: ClusterInformers['nodeClasses'];
+  private readonly refusals: Informer<Event>;
   private readonly decisions: string[] = [];
+  /** Claims that have an instance, and those of them that are being deleted. */
   private readonly bought = new Set<string>();
-  private prices = new Map<string, number>();
-  /** What was there before is no news. */
+  private readonly leaving = new Set<string>();
+  /** Claims of the first list are not news. */
   private isSynced = false;
-  private pricedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: WorldObserverOptions) {
-    const { kube, clock } = options;
+    const { kube, clock, log } = options;
     this.options = options;
     if (options.opening !== undefined) this.decisions.push(`${this.time()}  ${options.opening}`);
-    this.informers = new Informers({ kube, clock, random: systemRandom });
+    this.informers = new Informers({
+      kube,
+      clock,
+      random: systemRandom,
+      onError: (error, kind) => log.error('watch of the picture interrupted; trying again', { kind: kind.kind, error }),
+    });
     this.nodes = this.informers.of(Kinds.Node);
     this.pods = this.informers.of(Kinds.Pod, {
       indexes: { [BY_NODE]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []) },
     });
-    this.claims = this.informers.of(Kinds.NodeClaim);
-    this.nodeClasses = options.cloud.nodeClasses.map((kind) => ({ kind, informer: this.informers.of(kind) }));
-    this.claims.subscribe((event) => this.onClaim(event.type, event.object));
+    this.refusals = this.informers.of(Kinds.Event, {
+      fieldSelector: 'reason=FailedScheduling',
+      indexes: { [BY_POD]: ({ involvedObject: { uid } }) => (uid ? [uid] : []) },
+    });
+    this.informers.of(Kinds.NodeClaim).subscribe((event) => this.onClaim(event.type, event.object));
     options.faults.subscribe(({ type, fault, target }) => {
       if (type === 'began') this.decide(`fault ${describeFault(fault)}`);
       if (type === 'struck' && fault.struck <= 3) this.decide(`fault ${fault.order.kind} strikes ${target ?? ''}`);
@@ -78,8 +83,7 @@ export class WorldObserver {
     this.isSynced = true;
   }
 
-  async facts(signal: AbortSignal): Promise<WorldFacts> {
-    await this.refreshPrices(signal);
+  facts(): WorldFacts {
     const { title, hints, faults } = this.options;
     const nodes = [...this.nodes.store.list()].map((node) => this.row(node));
     let running = 0;
@@ -93,7 +97,7 @@ export class WorldObserver {
       time: this.time(),
       nodes: nodes.sort((left, right) => (left.name < right.name ? -1 : 1)),
       running,
-      waiting: groupWaiting(waiting),
+      waiting: groupWaiting(waiting, (pod) => this.reasonOf(pod)),
       faults: faults.list().map(describeFault),
       decisions: this.decisions,
       hints,
@@ -113,10 +117,11 @@ export class WorldObserver {
     const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status;
     return {
       name,
-      size: labels[Labels.instanceType] ?? '?',
+      instanceType: labels[Labels.instanceType] ?? '?',
       zone: labels[Labels.zone] ?? '?',
-      capacityType: labels[Labels.capacityType] ?? '?',
-      price: this.prices.get(offeringKey(labels)),
+      // Nodes of agent pools have no such label.
+      capacityType: labels[Labels.capacityType] ?? labels[Labels.aksMode] ?? '?',
+      price: this.priceOf(labels),
       state: deletionTimestamp ? 'leaving' : ready === 'True' ? 'ready' : ready === 'Unknown' ? 'lost' : 'joining',
       cpu: filled('cpu'),
       memory: filled('memory'),
@@ -124,27 +129,43 @@ export class WorldObserver {
     };
   }
 
+  private priceOf(labels: Readonly<Record<string, string>>): number | undefined {
+    return this.options.price(labels[Labels.instanceType] ?? '', labels[Labels.capacityType] ?? 'on-demand');
+  }
+
+  /** nodewright's own reason, which says what would help; the scheduler's while there is none. */
+  private reasonOf({ metadata, status }: Pod): string {
+    const own = this.refusals.store
+      .byIndex(BY_POD, metadata.uid ?? '')
+      .filter(({ source }) => source?.component === 'karpenter')
+      .sort((left, right) => (left.lastTimestamp ?? '').localeCompare(right.lastTimestamp ?? ''))
+      .at(-1)?.message;
+    if (own !== undefined) return own.replace(/^Failed to schedule pod, /, '');
+    const message = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
+    return message.replace(/ no new claims to deallocate, .*$/, '');
+  }
+
   private onClaim(type: 'added' | 'updated' | 'deleted', claim: NodeClaim): void {
     const { name, labels = {}, deletionTimestamp } = claim.metadata;
-    const size = labels[Labels.instanceType];
+    const instanceType = labels[Labels.instanceType];
     if (type === 'deleted') {
-      if (this.bought.delete(name)) this.decide(`${name} is gone`);
+      this.leaving.delete(name);
+      if (this.bought.delete(name)) this.decide(`${name}: gone`);
       return;
     }
-    if (claim.status?.providerID && size && !this.bought.has(name)) {
+    if (this.bought.size > MOST_CLAIMS) this.bought.clear();
+    if (this.leaving.size > MOST_CLAIMS) this.leaving.clear();
+    if (claim.status?.providerID && instanceType && !this.bought.has(name)) {
       this.bought.add(name);
-      if (!this.isSynced) return;
-      const price = this.prices.get(offeringKey(labels));
+      const price = this.priceOf(labels);
       const where = `${labels[Labels.zone] ?? ''} ${labels[Labels.capacityType] ?? ''}`;
-      this.decide(
-        `buys ${size} in ${where}${price === undefined ? '' : ` at $${price.toFixed(3)}/h`} for ${labels[Labels.nodePool] ?? 'a pool'}: ${name}`,
-      );
+      const cost = price === undefined ? '' : `, $${price.toFixed(3)}/h`;
+      if (this.isSynced) this.decide(`${name}: bought ${instanceType.replace(/^Standard_/, '')} in ${where}${cost}`);
     }
-    if (deletionTimestamp && this.bought.has(name) && !this.bought.has(`${name} leaves`)) {
-      this.bought.add(`${name} leaves`);
-      this.decide(`gives ${name} back`);
+    if (deletionTimestamp && this.bought.has(name) && !this.leaving.has(name)) {
+      this.leaving.add(name);
+      this.decide(`${name}: leaving`);
     }
-    if (this.bought.size > 20_000) this.bought.clear();
   }
 
   private decide(what: string): void {
@@ -154,45 +175,24 @@ export class WorldObserver {
     this.options.onDecision?.(line);
   }
 
-  private async refreshPrices(signal: AbortSignal): Promise<void> {
-    const { clock, cloud, kube } = this.options;
-    if (clock.now() - this.pricedAt < PRICES_EVERY) return;
-    const prices = new Map<string, number>();
-    for (const pool of (await kube.list(Kinds.NodePool, { signal })).items) {
-      const nodeClass = usableNodeClass(pool.spec.template.spec.nodeClassRef, this);
-      if (nodeClass === undefined) continue;
-      for (const type of await cloud.instanceTypes(pool, nodeClass, signal)) {
-        for (const { zone, capacityType, price } of type.offerings)
-          prices.set(`${type.name} ${zone} ${capacityType}`, price);
-      }
-    }
-    this.prices = prices;
-    this.pricedAt = clock.now();
-  }
-
   private time(): string {
     return new Date(this.options.clock.now()).toISOString().slice(11, 19);
   }
 }
 
-const offeringKey = (labels: Readonly<Record<string, string>>): string =>
-  `${labels[Labels.instanceType]} ${labels[Labels.zone]} ${labels[Labels.capacityType]}`;
-
-/** What a person calls it: the Deployment rather than its ReplicaSet. */
+/** The name that a user knows: the Deployment rather than its ReplicaSet. */
 function ownerOf({ metadata }: Pod): string {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller);
   return owner?.kind === 'ReplicaSet' ? owner.name.replace(/-[a-z0-9]+$/, '') : (owner?.name ?? metadata.name);
 }
 
-function groupWaiting(pods: readonly Pod[]): WaitingRow[] {
+function groupWaiting(pods: readonly Pod[], reasonOf: (pod: Pod) => string): WaitingRow[] {
   const groups = new Map<string, { count: number; reason: string }>();
   for (const pod of pods) {
     const owner = ownerOf(pod);
     const group = groups.get(owner) ?? { count: 0, reason: '' };
     group.count++;
-    const message = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
-    // What the scheduler adds about preemption says nothing more to somebody who watches.
-    group.reason ||= message.replace(/ no new claims to deallocate, .*$/, '');
+    group.reason ||= reasonOf(pod);
     groups.set(owner, group);
   }
   return [...groups].map(([owner, group]) => ({ owner, ...group })).sort((left, right) => right.count - left.count);

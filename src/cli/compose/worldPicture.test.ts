@@ -3,7 +3,7 @@ import { drawWorld, summaryOf, type NodeRow, type WorldFacts } from './worldPict
 
 const node = (index: number): NodeRow => ({
   name: `aks-default-${index}`,
-  size: 'Standard_D4s_v5',
+  instanceType: 'Standard_D4s_v5',
   zone: 'eastus-1',
   capacityType: 'on-demand',
   price: 0.192,
@@ -20,17 +20,17 @@ const facts: WorldFacts = {
   running: 7,
   waiting: [{ owner: 'storefront', count: 3, reason: '0/2 nodes are available: 2 Insufficient cpu.' }],
   faults: ['#1 zonal-allocation zone=1, struck 2×'],
-  decisions: ['09:00:01  buys D4s_v5 in eastus-1 for default'],
+  decisions: ['09:00:01  default-x7k2p: bought D4s_v5 in eastus-1 on-demand, $0.192/h'],
   hints: ['export KUBECONFIG=.nodewright/kubeconfig'],
 };
 
 describe('drawWorld', () => {
-  it('shows nodes with size, price and fill, what waits, what is wrong, and what was decided', () => {
+  it('shows nodes with type, price and fill, waiting pods, faults and decisions', () => {
     expect(drawWorld(facts, 120, 40).join('\n')).toMatchInlineSnapshot(`
       "nodewright 0.1.0 · black-friday · calm   09:00:05
       2 nodes, 7 pods running, 3 waiting, $0.384/h
 
-      NODE           SIZE    ZONE      KIND       STATE    $/H    CPU              MEMORY           PODS
+      NODE           TYPE    ZONE      KIND       STATE    $/H    CPU              MEM              PODS
       aks-default-1  D4s_v5  eastus-1  on-demand  ready    0.192  ████████░░  75%  █████░░░░░  50%  7
       aks-default-2  D4s_v5  eastus-1  on-demand  joining  0.192  ░░░░░░░░░░   0%  ░░░░░░░░░░   0%  0
 
@@ -41,7 +41,42 @@ describe('drawWorld', () => {
         #1 zonal-allocation zone=1, struck 2×
 
       LAST DECISIONS
-        09:00:01  buys D4s_v5 in eastus-1 for default
+        09:00:01  default-x7k2p: bought D4s_v5 in eastus-1 on-demand, $0.192/h
+
+        export KUBECONFIG=.nodewright/kubeconfig"
+    `);
+  });
+
+  it('shows every column, the name of a claim and a whole reason on a terminal of 80 by 24', () => {
+    const world: WorldFacts = {
+      ...facts,
+      nodes: [
+        { ...node(1), name: 'aks-nodepool1-35960998-vms0', capacityType: 'system' },
+        { ...node(2), name: 'aks-default-x7k2p', instanceType: 'Standard_D16als_v6', pods: 31 },
+      ],
+      waiting: [
+        {
+          owner: 'storefront',
+          count: 3,
+          reason: 'incompatible with nodepool "default": no instance type has 200 cpu; the largest, D96s_v5, has 95.3',
+        },
+      ],
+      faults: [],
+    };
+    expect(drawWorld(world, 80, 24).join('\n')).toMatchInlineSnapshot(`
+      "nodewright 0.1.0 · black-friday · calm   09:00:05
+      2 nodes, 7 pods running, 3 waiting, $0.384/h
+
+      NODE               TYPE       ZONE  KIND       STATE  $/H    CPU   MEM   PODS
+      aks-nodepool1-35…  D4s_v5     1     system     ready  0.192   75%   50%  7
+      aks-default-x7k2p  D16als_v6  1     on-demand  ready  0.192   75%   50%  31
+
+      WAITING
+        3 pods of storefront: incompatible with nodepool "default": no instance type
+          has 200 cpu; the largest, D96s_v5, has 95.3
+
+      LAST DECISIONS
+        09:00:01  default-x7k2p: bought D4s_v5 in eastus-1 on-demand, $0.192/h
 
         export KUBECONFIG=.nodewright/kubeconfig"
     `);
@@ -61,7 +96,7 @@ describe('drawWorld', () => {
     expect(drawWorld(many, 80, 24).join('\n')).toMatch(/… and \d+ more/);
   });
 
-  it('is honest about an empty world', () => {
+  it('says so when there are no nodes', () => {
     const empty = { ...facts, nodes: [], waiting: [], running: 0, faults: [], decisions: [] };
     expect(summaryOf(empty)).toBe('0 nodes, 0 pods running, 0 waiting, $0.000/h');
     expect(drawWorld(empty, 80, 24)).toContain('  none: no pod needs one');

@@ -1,16 +1,13 @@
-/**
- * The local world in a terminal. In: what there is, as plain data, and the size of the window. Out: lines of text. Pure,
- * so that what a person sees can be tested.
- */
+/** Draws the local world as lines of text that fit a window of any size. Pure: plain facts in, text out. */
 export interface NodeRow {
   readonly name: string;
-  readonly size: string;
+  readonly instanceType: string;
   readonly zone: string;
   readonly capacityType: string;
-  /** US dollars per hour; undefined when nobody knows. */
+  /** US dollars per hour; undefined when it is not known. */
   readonly price: number | undefined;
   readonly state: 'ready' | 'joining' | 'leaving' | 'lost';
-  /** Shares of what is allocatable that pods have asked for. */
+  /** Requests of the pods as shares of what is allocatable. */
   readonly cpu: number;
   readonly memory: number;
   readonly pods: number;
@@ -34,17 +31,15 @@ export interface WorldFacts {
   readonly hints: readonly string[];
 }
 
-const BAR = 10;
 const SHOWN_WAITING = 4;
 const SHOWN_FAULTS = 3;
+/** Lines that the reason of one group of pods may take. */
+const REASON_LINES = 2;
 
-const bar = (share: number): string => {
-  const full = Math.max(0, Math.min(BAR, Math.round(share * BAR)));
-  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${String(Math.round(share * 100)).padStart(3)}%`;
-};
 const dollars = (price: number | undefined): string => (price === undefined ? '?' : price.toFixed(3));
 const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 const cut = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`);
+const more = (count: number): string[] => (count > 0 ? [`  … and ${count} more`] : []);
 
 export function summaryOf({ nodes, running, waiting }: WorldFacts): string {
   const total = nodes.reduce((sum, { price }) => sum + (price ?? 0), 0);
@@ -54,58 +49,95 @@ export function summaryOf({ nodes, running, waiting }: WorldFacts): string {
 
 export function drawWorld(facts: WorldFacts, width: number, height: number): string[] {
   const head = [`${facts.title}   ${facts.time}`, summaryOf(facts), ''];
-  const waiting =
-    facts.waiting.length === 0
-      ? []
-      : [
-          'WAITING',
-          ...facts.waiting
-            .slice(0, SHOWN_WAITING)
-            .map(({ owner, count, reason }) => `  ${plural(count, 'pod')} of ${owner}: ${reason}`),
-          ...more(facts.waiting.length - SHOWN_WAITING),
-          '',
-        ];
-  const faults =
-    facts.faults.length === 0
-      ? []
-      : [
-          'FAULTS',
-          ...facts.faults.slice(0, SHOWN_FAULTS).map((fault) => `  ${fault}`),
-          ...more(facts.faults.length - SHOWN_FAULTS),
-          '',
-        ];
+  const reason = ({ owner, count, reason: why }: WaitingRow): string[] =>
+    wrap(`${plural(count, 'pod')} of ${owner}: ${why}`, width - 4, REASON_LINES).map((line, index) =>
+      index === 0 ? `  ${line}` : `    ${line}`,
+    );
+  const waiting = section('WAITING', [
+    ...facts.waiting.slice(0, SHOWN_WAITING).flatMap(reason),
+    ...more(facts.waiting.length - SHOWN_WAITING),
+  ]);
+  const faults = section('FAULTS', [
+    ...facts.faults.slice(0, SHOWN_FAULTS).map((fault) => `  ${fault}`),
+    ...more(facts.faults.length - SHOWN_FAULTS),
+  ]);
   const hints = facts.hints.map((hint) => `  ${hint}`);
   const left = Math.max(6, height - head.length - waiting.length - faults.length - hints.length - 4);
-  const nodeRoom = Math.max(3, Math.ceil(left * 0.65));
-  const nodes = drawNodes(facts.nodes, nodeRoom);
+  const nodes = drawNodes(facts.nodes, Math.max(3, Math.ceil(left * 0.65)), width);
   const decisionRoom = Math.max(2, left - nodes.length);
   const decisions = ['LAST DECISIONS', ...facts.decisions.slice(-decisionRoom).map((line) => `  ${line}`), ''];
   const lines = [...head, ...nodes, '', ...waiting, ...faults, ...decisions, ...hints];
   return lines.slice(0, height).map((line) => cut(line, width));
 }
 
-const more = (count: number): string[] => (count > 0 ? [`  … and ${count} more`] : []);
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : [title, ...lines, ''];
 
-function drawNodes(nodes: readonly NodeRow[], room: number): string[] {
+/** Breaks between words; what does not fit into `most` lines is cut. */
+function wrap(text: string, width: number, most: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  while (rest.length > width && lines.length < most - 1) {
+    const space = rest.lastIndexOf(' ', width);
+    const end = space > 0 ? space : width;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, cut(rest, width)];
+}
+
+/** How much room a table takes; tried in order until the window is wide enough. */
+interface Density {
+  /** Characters of a bar; 0 leaves the percentage alone. */
+  readonly bar: number;
+  /** `1` instead of `eastus-1`. */
+  readonly shortZone?: true;
+  readonly longestName?: number;
+}
+
+const DENSITIES: readonly Density[] = [
+  { bar: 10 },
+  { bar: 4 },
+  { bar: 0 },
+  { bar: 0, shortZone: true },
+  { bar: 0, shortZone: true, longestName: 17 },
+];
+const HEADER = ['NODE', 'TYPE', 'ZONE', 'KIND', 'STATE', '$/H', 'CPU', 'MEM', 'PODS'];
+
+function drawNodes(nodes: readonly NodeRow[], room: number, width: number): string[] {
   if (nodes.length === 0) return ['NODES', '  none: no pod needs one'];
   const shown = nodes.slice(0, nodes.length > room ? room - 1 : room);
-  const header = ['NODE', 'SIZE', 'ZONE', 'KIND', 'STATE', '$/H', 'CPU', 'MEMORY', 'PODS'];
-  const cells = shown.map((node) => [
-    node.name,
-    node.size.replace(/^Standard_/, ''),
-    node.zone,
+  const tables = DENSITIES.map((density) => table([HEADER, ...shown.map((node) => cells(node, density))]));
+  const fitting = tables.find((lines) => lines.every((line) => line.length <= width)) ?? tables.at(-1) ?? [];
+  return [...fitting, ...more(nodes.length - shown.length)];
+}
+
+function cells(node: NodeRow, { bar, shortZone, longestName }: Density): string[] {
+  return [
+    longestName === undefined ? node.name : cut(node.name, longestName),
+    node.instanceType.replace(/^Standard_/, ''),
+    shortZone ? node.zone.replace(/^.*-/, '') : node.zone,
     node.capacityType,
     node.state,
     dollars(node.price),
-    bar(node.cpu),
-    bar(node.memory),
+    filled(node.cpu, bar),
+    filled(node.memory, bar),
     String(node.pods),
-  ]);
-  const widths = header.map((title, index) => Math.max(title.length, ...cells.map((row) => row[index]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
+  ];
+}
+
+function filled(share: number, width: number): string {
+  const full = Math.max(0, Math.min(width, Math.round(share * width)));
+  const percent = `${String(Math.round(share * 100)).padStart(3)}%`;
+  return width === 0 ? percent : `${'█'.repeat(full)}${'░'.repeat(width - full)} ${percent}`;
+}
+
+function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = HEADER.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  return rows.map((row) =>
     row
       .map((cell, index) => cell.padEnd(widths[index] ?? 0))
       .join('  ')
-      .trimEnd();
-  return [line(header), ...cells.map(line), ...more(nodes.length - shown.length)];
+      .trimEnd(),
+  );
 }

@@ -12,7 +12,7 @@ import { createdCounter } from '../provisioner/metrics.ts';
 /** NodeClaims written at once. */
 const CONCURRENCY = 50;
 
-/** Writes NodeClaims for NodePools, and into the picture at once, so that the next pass counts them. */
+/** Writes NodeClaims for NodePools, within their limits. */
 export class ClaimWriter {
   private readonly world: World;
   private readonly created: Counter;
@@ -27,11 +27,10 @@ export class ClaimWriter {
   }
 
   async write(pool: NodePool, draft: Draft<NodeClaim>, reason: string, signal: AbortSignal): Promise<NodeClaim> {
-    const { kube, cluster } = this.world;
+    const { kube } = this.world;
     signal.throwIfAborted();
     this.check(pool);
     const claim = await kube.create(Kinds.NodeClaim, draft, { signal });
-    cluster.setClaim(claim);
     this.created.inc({
       reason,
       nodepool: pool.metadata.name,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts';
 import { CLASS_REF, poolSpec } from '../../../test/fixtures/engine/workbench.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
-import { Labels } from '../../api/labels.ts';
+import { Annotations, Labels } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { PlannedNode } from '../../solver/problem.ts';
@@ -28,7 +28,7 @@ function planned(types: number, requirements = Requirements.empty): PlannedNode 
       })),
     ),
     minValuesRelaxed: false,
-    choice: { boundBy: undefined, boundByResource: undefined, others: [] },
+    choice: { others: [] },
   };
 }
 
@@ -73,10 +73,26 @@ describe('the claim for a planned node', () => {
     const wanted = Requirements.of(
       Requirement.of('example.com/one', 'In', ['only']),
       Requirement.of('example.com/any', 'Exists', []),
+      Requirement.of('example.com/other', 'NotIn', ['x']).intersection(Requirement.of('example.com/other', 'Exists')),
     );
     const { labels } = draftOf(1, wanted).metadata;
     expect(labels?.['example.com/one']).toBe('only');
     expect(labels?.['example.com/any']).toMatch(/^\d+$/);
+    expect(labels?.['example.com/other']).toMatch(/^\d+$/);
+  });
+
+  it('invents no label for a key that may be missing, because the plan was made without it', () => {
+    const wanted = Requirements.of(Requirement.of('example.com/team', 'NotIn', ['blue']));
+    const draft = draftOf(1, wanted);
+    expect(draft.metadata.labels).not.toHaveProperty(['example.com/team']);
+    expect(requirement(draft, 'example.com/team')).toMatchObject({ operator: 'NotIn', values: ['blue'] });
+  });
+
+  it('carries the offerings of the plan in their order, and not all of them', () => {
+    const planOf = (types: number): readonly string[] =>
+      draftOf(types).metadata.annotations?.[Annotations.plannedOfferings]?.split(',') ?? [];
+    expect(planOf(1)).toEqual(['type-0/zone-1/on-demand', 'type-0/zone-2/spot']);
+    expect(planOf(700)).toHaveLength(12);
   });
 });
 

@@ -4,6 +4,7 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Annotations, Finalizers, Labels, nodeClassLabelKey, WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../../api/nodePoolHash.ts';
+import { formatPlannedOfferings } from '../../cloud/plannedOfferings.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { Draft } from '../../kube/kube.ts';
@@ -42,6 +43,7 @@ export function nodeClaimDraft(
   const annotations = {
     ...claim.metadata.annotations,
     [Annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
+    [Annotations.plannedOfferings]: formatPlannedOfferings(node.alternatives),
     ...(overlaid?.price && { [Annotations.priceOverlayApplied]: 'true' }),
     ...(overlaid?.capacity && { [Annotations.capacityOverlayApplied]: 'true' }),
   };
@@ -109,8 +111,9 @@ function claimOfPool(
 const distinct = (values: readonly string[]): string[] => [...new Set(values)];
 
 /**
- * Labels of the user's own that requirements leave open get a value now, so that the node has one. Those that the
- * cloud describes its machines by are for the cloud to say.
+ * Labels of the user's own that the node must have, and whose value requirements leave open, get a value now. A label
+ * that may be missing stays missing, because the plan was made without it: Karpenter invents a number for `NotIn`. The
+ * labels by which the cloud describes its instance types are for the cloud to set.
  */
 function customLabels(
   requirements: Requirements,
@@ -120,8 +123,8 @@ function customLabels(
   const labels: Record<string, string> = {};
   for (const requirement of requirements) {
     if (WELL_KNOWN_LABELS.has(requirement.key) || isDescribed(requirement.key)) continue;
-    // A node without the label meets `NotIn` as well, and pods were placed as if it had none.
-    const value = requirement.allowsAbsence ? undefined : requirement.anyValue(random);
+    if (requirement.allowsAbsence) continue;
+    const value = requirement.anyValue(random);
     if (value !== undefined) labels[requirement.key] = value;
   }
   return labels;

@@ -69,9 +69,9 @@ export class EvictionQueue {
   }
 
   private async reconcile(key: string, { signal }: ReconcileContext): Promise<ReconcileResult | undefined> {
-    const { informers, clock } = this.world;
+    const { cluster, clock } = this.world;
     const entry = this.entries.get(key);
-    const pod = informers.pods.store.get(refOf(key));
+    const pod = cluster.pod(refOf(key));
     if (entry && pod?.metadata.uid === entry.uid && !(await this.isSeenOff(pod, entry.deadline, signal))) {
       const refusalWait = entry.wait;
       entry.wait = Math.min(LONGEST_WAIT, 2 * entry.wait);
@@ -100,7 +100,7 @@ export class EvictionQueue {
 
   /** True when there is nothing more to ask for. */
   private async evict(pod: Pod, signal: AbortSignal): Promise<boolean> {
-    const { kube, events, informers } = this.world;
+    const { kube, events, cluster } = this.world;
     const ref = { name: pod.metadata.name, namespace: pod.metadata.namespace };
     const preconditions = pod.metadata.uid === undefined ? {} : { uid: pod.metadata.uid };
     try {
@@ -109,7 +109,7 @@ export class EvictionQueue {
       if (error instanceof KubeError) this.metrics.requests.inc({ code: String(error.code) });
       if (isNotFound(error) || isConflict(error)) return true;
       if (!isTooManyRequests(error) && !isSeveralBudgets(error)) throw error;
-      const node = informers.nodes.store.get({ name: pod.spec?.nodeName ?? '' });
+      const node = cluster.node(pod.spec?.nodeName ?? '');
       publish.failedDraining(events, pod, node, error.message);
       return false;
     }
@@ -136,9 +136,9 @@ export class EvictionQueue {
   }
 
   private reasonFor(pod: Pod): string {
-    const { cluster, informers } = this.world;
-    const node = informers.nodes.store.get({ name: pod.spec?.nodeName ?? '' });
-    const claim = node && cluster.claimByProviderID(node.spec?.providerID ?? '');
+    const { cluster } = this.world;
+    const node = cluster.node(pod.spec?.nodeName ?? '');
+    const claim = node && cluster.claimByProviderID(node.spec?.providerID);
     if (!claim) return '';
     const chosen = claim.status?.conditions?.find(({ type }) => type === NodeClaimConditions.disruptionReason);
     return chosen?.status === 'True' ? (chosen.reason ?? FORCEFUL) : FORCEFUL;

@@ -15,14 +15,12 @@ const CONCURRENCY = 100;
 
 /** Removes machines that no NodeClaim stands for any more, with the Nodes they have become. */
 export function instanceGarbageCollectionController(world: World): Controller {
-  const { informers, cloud, cluster, kube, clock, log } = world;
+  const { cloud, cluster, kube, clock, log } = world;
 
   function isOrphan({ providerID, claimName, createdAt, deleting }: Instance): boolean {
     if (deleting || clock.now() - (createdAt ?? clock.now()) < YOUNG) return false;
     // By name as well: the claim's record of its launch may be the very thing that was lost.
-    return (
-      !cluster.claimByProviderID(providerID) && !(claimName && informers.nodeClaims.store.get({ name: claimName }))
-    );
+    return !cluster.claimByProviderID(providerID) && !(claimName && cluster.claim(claimName));
   }
 
   async function remove(instance: Instance, signal: AbortSignal): Promise<void> {

@@ -69,7 +69,7 @@ export function podMetricsController(world: World): Controller {
   }
 
   function showState(pod: Pod): void {
-    const node = informers.nodes.store.get({ name: pod.spec?.nodeName ?? '' });
+    const node = cluster.node(pod.spec?.nodeName ?? '');
     const labels = stateLabels(pod, node?.metadata.labels ?? {});
     // Most changes of a pod, and of a node, are none to the eye.
     states.set(keyOf(pod), Object.values(labels).join('\n'), () => [{ gauge: metrics.state, labels, value: 1 }]);
@@ -86,7 +86,7 @@ export function podMetricsController(world: World): Controller {
   function refresh(): void {
     const waiting = new Map(
       [...unstarted].flatMap(([uid, ref]) => {
-        const pod = informers.pods.store.get(ref);
+        const pod = cluster.pod(ref);
         return pod?.metadata.uid === uid ? [[keyOf(pod), pod]] : [];
       }),
     );

@@ -12,9 +12,8 @@ export interface Leftovers {
 
 /** Removes network interfaces that were made for machines that never came. */
 export function networkInterfaceGarbageCollectionController(world: World, leftovers: Leftovers): Controller {
-  const { informers, log } = world;
-  const claimNames = (): readonly string[] =>
-    [...informers.nodeClaims.store.list()].map(({ metadata }) => metadata.name);
+  const { cluster, log } = world;
+  const claimNames = (): readonly string[] => [...cluster.claims()].map(({ metadata }) => metadata.name);
   return singleton({
     ...world,
     name: 'networkinterface.garbagecollection',

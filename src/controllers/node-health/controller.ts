@@ -38,9 +38,9 @@ export function nodeHealthController(world: World): Controller {
     concurrency: 10,
     watches: [watch(informers.nodes)],
     reconcile: async (name, { signal, log }) => {
-      const node = informers.nodes.store.get({ name });
+      const node = cluster.node(name);
       if (!node || !isManagedNode(node, cloud)) return undefined;
-      const claim = cluster.claimByProviderID(node.spec?.providerID ?? '');
+      const claim = cluster.claimByProviderID(node.spec?.providerID);
       const ailment = claim && ailmentOf(node, cloud.repairPolicies);
       if (!claim || !ailment) return undefined;
       const now = clock.now();
@@ -76,7 +76,7 @@ export function nodeHealthController(world: World): Controller {
   /** Says so when too many of the claim's pool, or of the cluster for a claim without a pool, are broken. */
   function epidemic({ metadata }: NodeClaim): string | undefined {
     const pool = metadata.labels?.[Labels.nodePool];
-    const peers = [...informers.nodes.store.list()].filter(
+    const peers = [...cluster.nodes()].filter(
       (node) => pool === undefined || node.metadata.labels?.[Labels.nodePool] === pool,
     );
     const broken = peers.filter((node) => ailmentOf(node, cloud.repairPolicies) !== undefined);

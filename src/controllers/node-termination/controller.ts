@@ -15,6 +15,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import type { EvictionQueue } from '../eviction-queue/controller.ts';
+import { deleteClaim } from '../claims/deleteClaim.ts';
 import { isManagedNode } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 import * as publish from './events.ts';
@@ -33,7 +34,7 @@ const INSTANCE_POLL = 5_000;
 
 /** Sees a Node off: taint, drain, detach, end of the instance, finalizer. */
 export function nodeTerminationController(world: World, options: NodeTerminationOptions): Controller {
-  const { metrics, informers } = world;
+  const { metrics, informers, cluster } = world;
   const termination = new NodeTermination(world, options, terminationMetrics(metrics));
   return reconciler({
     ...world,
@@ -42,7 +43,7 @@ export function nodeTerminationController(world: World, options: NodeTermination
     backoff: { base: 100, max: 10_000 },
     watches: [watch(informers.nodes)],
     reconcile: async (name, { signal }) => {
-      const node = informers.nodes.store.get({ name });
+      const node = cluster.node(name);
       const leaving = node?.metadata.deletionTimestamp && node.metadata.finalizers?.includes(Finalizers.termination);
       return node && leaving && isManagedNode(node, world.cloud) ? termination.advance(node, signal) : undefined;
     },
@@ -75,7 +76,7 @@ class NodeTermination {
     const providerID = stored.spec?.providerID ?? '';
     const claim = cluster.claimByProviderID(providerID);
     if (claim && !claim.metadata.deletionTimestamp) {
-      await ignoreNotFound(kube.delete(Kinds.NodeClaim, { name: claim.metadata.name }, { signal }));
+      await deleteClaim(kube, claim, signal);
     }
     if (!isReady(stored) && (await this.isInstanceGone(providerID, signal))) return this.release(stored);
 
@@ -86,8 +87,7 @@ class NodeTermination {
     const result = this.drain(stage) ?? (await this.detachVolumes(stage)) ?? (await this.deleteInstance(stage));
     if (claim && conditions) {
       const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
-      const stored = await ignoreNotFound(patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after));
-      if (stored) cluster.setClaim(stored);
+      await ignoreNotFound(patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after));
       const wasDrained = findCondition(claim, NodeClaimConditions.drained)?.status === 'True';
       if (!wasDrained && conditions.isTrue(NodeClaimConditions.drained)) {
         this.metrics.drained.inc({ nodepool: node.metadata.labels?.[Labels.nodePool] ?? '' });

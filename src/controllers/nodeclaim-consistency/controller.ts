@@ -7,8 +7,6 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
-import { isManaged } from '../world/managed.ts';
-import { nodesOf } from '../nodeclaim-lifecycle/nodesOf.ts';
 import type { World } from '../world/world.ts';
 import { failedConsistencyCheck } from './events.ts';
 
@@ -20,7 +18,7 @@ const TOLERATED_SHARE = 0.9;
 
 /** Says on each NodeClaim whether its machine is what it promised to be. */
 export function nodeClaimConsistencyController(world: World): Controller {
-  const { informers, clock, kube, cloud, events, cluster } = world;
+  const { informers, clock, kube, events, cluster } = world;
   /** When each claim may be looked at again, by its UID. */
   const due = new Map<string, number>();
   return reconciler({
@@ -35,12 +33,12 @@ export function nodeClaimConsistencyController(world: World): Controller {
     ],
     reconcile: async (name) => {
       const claim = cluster.claim(name);
-      if (!claim || !isManaged(claim.spec.nodeClassRef, cloud) || !claim.status?.providerID) return undefined;
+      if (!claim?.status?.providerID) return undefined;
       const { uid = name, deletionTimestamp } = claim.metadata;
       const wait = (due.get(uid) ?? 0) - clock.now();
       if (wait > 0) return { requeueAfter: wait };
       const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
-      const [node] = nodesOf(claim, informers.nodes);
+      const [node] = cluster.nodesByProviderID(claim.status.providerID);
       const settled = node && !deletionTimestamp && conditions.isTrue(NodeClaimConditions.initialized);
       const launchedAt = Date.parse(conditions.get(NodeClaimConditions.launched)?.lastTransitionTime ?? '');
       const patience = launchedAt + PATIENCE - clock.now();
@@ -52,7 +50,7 @@ export function nodeClaimConsistencyController(world: World): Controller {
         conditions.setFalse(NodeClaimConditions.consistentStateFound, clock.now(), reason, issues.join('; '));
       } else conditions.setTrue(NodeClaimConditions.consistentStateFound, clock.now());
       const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
-      cluster.setClaim(await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after));
+      await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after);
       // Before it is settled there is nothing to judge: the next look is the first that counts.
       if (settled) due.set(uid, clock.now() + INTERVAL);
       return { requeueAfter: INTERVAL };

@@ -12,7 +12,6 @@ import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { isManaged } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 import { consolidatableFrom } from './consolidatable.ts';
 import { DriftDetector } from './drift.ts';
@@ -24,7 +23,7 @@ const JUDGED = [drifted, consolidatable];
 
 /** Says on each NodeClaim whether it has drifted from its pool and whether it may be consolidated. */
 export function nodeClaimDisruptionController(world: World): Controller {
-  const { informers, clock, kube, cloud, cluster } = world;
+  const { informers, clock, kube, cluster } = world;
   const detector = new DriftDetector(world);
   return reconciler({
     ...world,
@@ -46,7 +45,6 @@ export function nodeClaimDisruptionController(world: World): Controller {
       const claim = cluster.claim(name);
       const pool = informers.nodePools.store.get({ name: claim?.metadata.labels?.[Labels.nodePool] ?? '' });
       if (!claim || !pool || claim.metadata.deletionTimestamp) return undefined;
-      if (!isManaged(claim.spec.nodeClassRef, cloud)) return undefined;
       const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
       const before = { drifted: conditions.isTrue(drifted), consolidatable: conditions.isTrue(consolidatable) };
       const failures: unknown[] = [];
@@ -59,10 +57,7 @@ export function nodeClaimDisruptionController(world: World): Controller {
       const wait = judgeConsolidation(claim, pool, conditions);
       if (JUDGED.some((type) => isNew(conditions.get(type), findCondition(claim, type)))) {
         const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
-        const stored = await ignoreNotFound(
-          patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after),
-        );
-        if (stored) cluster.setClaim(stored);
+        await ignoreNotFound(patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after));
       }
       if (failures.length > 0) throw failures[0];
       const reason = conditions.get(drifted)?.reason;
@@ -108,7 +103,7 @@ export function nodeClaimDisruptionController(world: World): Controller {
   function claimsWhere(
     concerns: (about: { readonly pool?: string; readonly ref: ClassReference }) => boolean,
   ): string[] {
-    return [...informers.nodeClaims.store.list()].flatMap(({ metadata, spec }) => {
+    return [...cluster.claims()].flatMap(({ metadata, spec }) => {
       const pool = metadata.labels?.[Labels.nodePool];
       return concerns({ ref: spec.nodeClassRef, ...(pool !== undefined && { pool }) }) ? [metadata.name] : [];
     });

@@ -6,6 +6,7 @@ import { Annotations, CapacityTypes, Labels, normalizeLabelKey } from '../../api
 import type { Clock } from '../../clock/clock.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { ClusterInformers } from '../world/clusterInformers.ts';
@@ -19,13 +20,15 @@ const CATALOGUE_INTERVAL = 30 * 60_000;
 
 export class DriftDetector {
   private readonly cloud: CloudProvider;
+  private readonly cluster: Cluster;
   private readonly informers: ClusterInformers;
   private readonly clock: Clock;
   /** When each claim was last found in the catalogue, by its UID. */
   private readonly foundAt = new Map<string, number>();
 
-  constructor({ cloud, informers, clock }: Pick<World, 'cloud' | 'informers' | 'clock'>) {
+  constructor({ cloud, cluster, informers, clock }: Pick<World, 'cloud' | 'cluster' | 'informers' | 'clock'>) {
     this.cloud = cloud;
+    this.cluster = cluster;
     this.informers = informers;
     this.clock = clock;
   }
@@ -41,7 +44,7 @@ export class DriftDetector {
     const nodeClass = usableNodeClass(claim.spec.nodeClassRef, this.informers);
     if (nodeClass === undefined) return undefined;
     if (await this.isDelisted(claim, pool, signal)) return Reasons.instanceTypeNotFound;
-    const node = this.informers.nodes.store.get({ name: claim.status?.nodeName ?? '' });
+    const node = this.cluster.nodesByProviderID(claim.status?.providerID).at(-1);
     return this.cloud.driftReason({ claim, nodeClass, node }, signal);
   }
 

@@ -5,7 +5,6 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { Duration } from '../../units/duration.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
 import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
-import { isManaged } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 
 /**
@@ -13,7 +12,7 @@ import type { World } from '../world/world.ts';
  * machine alive for ever, they only slow its drain.
  */
 export function nodeClaimExpirationController(world: World): Controller {
-  const { informers, clock, kube, cloud, cluster } = world;
+  const { informers, clock, kube, cluster } = world;
   const disrupted = new DisruptedCounter(world.metrics);
   return reconciler({
     ...world,
@@ -21,8 +20,8 @@ export function nodeClaimExpirationController(world: World): Controller {
     concurrency: 10,
     watches: [watch(informers.nodeClaims)],
     reconcile: async (name, { signal, log }) => {
-      const claim = informers.nodeClaims.store.get({ name });
-      if (!claim || claim.metadata.deletionTimestamp || !isManaged(claim.spec.nodeClassRef, cloud)) return undefined;
+      const claim = cluster.claim(name);
+      if (!claim || claim.metadata.deletionTimestamp) return undefined;
       const { expireAfter } = claim.spec;
       if (!expireAfter || expireAfter === 'Never') return undefined;
       const end = Date.parse(claim.metadata.creationTimestamp ?? '') + Duration.parse(expireAfter).milliseconds;

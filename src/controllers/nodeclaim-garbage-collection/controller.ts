@@ -5,8 +5,6 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
 import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
-import { isManaged } from '../world/managed.ts';
-import { nodesOf } from '../nodeclaim-lifecycle/nodesOf.ts';
 import { settleAll } from '../world/settleAll.ts';
 import type { World } from '../world/world.ts';
 
@@ -15,14 +13,16 @@ const CONCURRENCY = 20;
 
 /** Ends NodeClaims whose machine has vanished from the cloud behind our back. */
 export function nodeClaimGarbageCollectionController(world: World): Controller {
-  const { informers, cloud, kube, log } = world;
+  const { cluster, cloud, kube, log } = world;
   const disrupted = new DisruptedCounter(world.metrics);
 
   /** A kubelet that reports is better evidence than a list that may lag behind. */
   function isAlive(claim: NodeClaim): boolean {
-    return nodesOf(claim, informers.nodes).some(({ status }) =>
-      (status?.conditions ?? []).some(({ type, status: value }) => type === READY && value === 'True'),
-    );
+    return cluster
+      .nodesByProviderID(claim.status?.providerID)
+      .some(({ status }) =>
+        (status?.conditions ?? []).some(({ type, status: value }) => type === READY && value === 'True'),
+      );
   }
 
   return singleton({
@@ -31,11 +31,9 @@ export function nodeClaimGarbageCollectionController(world: World): Controller {
     interval: INTERVAL,
     reconcile: async (signal) => {
       // The claims of before the list: a machine that is launched meanwhile is not missing from it.
-      const registered = [...informers.nodeClaims.store.list()].filter(
+      const registered = [...cluster.claims()].filter(
         (claim) =>
-          isManaged(claim.spec.nodeClassRef, cloud) &&
-          !claim.metadata.deletionTimestamp &&
-          findCondition(claim, NodeClaimConditions.registered)?.status === 'True',
+          !claim.metadata.deletionTimestamp && findCondition(claim, NodeClaimConditions.registered)?.status === 'True',
       );
       const instances = await cloud.list(signal);
       const present = new Set(instances.filter(({ deleting }) => !deleting).map(({ providerID }) => providerID));

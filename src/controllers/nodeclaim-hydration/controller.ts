@@ -4,13 +4,11 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
-import { isManaged } from '../world/managed.ts';
-import { nodesOf } from '../nodeclaim-lifecycle/nodesOf.ts';
 import type { World } from '../world/world.ts';
 
 /** Gives NodeClaims and Nodes from before the label of their class, by which Nodes are known to be ours. */
 export function nodeClaimHydrationController(world: World): Controller {
-  const { informers, kube, cloud, cluster } = world;
+  const { informers, kube, cluster } = world;
   return reconciler({
     ...world,
     name: 'nodeclaim.hydration',
@@ -18,18 +16,18 @@ export function nodeClaimHydrationController(world: World): Controller {
     watches: [
       watch(informers.nodeClaims),
       watch(informers.nodes, ({ object }) => {
-        const claim = cluster.claimByProviderID(object.spec?.providerID ?? '');
+        const claim = cluster.claimByProviderID(object.spec?.providerID);
         return claim ? [claim.metadata.name] : [];
       }),
     ],
     reconcile: async (name) => {
-      const claim = informers.nodeClaims.store.get({ name });
-      if (!claim || !isManaged(claim.spec.nodeClassRef, cloud)) return;
+      const claim = cluster.claim(name);
+      if (!claim) return;
       const { group, kind, name: className } = claim.spec.nodeClassRef;
       const label = { [nodeClassLabelKey(group, kind)]: className };
       const labelled = { ...claim, metadata: { ...claim.metadata, labels: { ...claim.metadata.labels, ...label } } };
       await patchObject(kube, Kinds.NodeClaim, claim, labelled);
-      for (const node of nodesOf(claim, informers.nodes)) {
+      for (const node of cluster.nodesByProviderID(claim.status?.providerID)) {
         const metadata = { ...node.metadata, labels: { ...node.metadata.labels, ...label } };
         await patchObject(kube, Kinds.Node, node, { ...node, metadata });
       }

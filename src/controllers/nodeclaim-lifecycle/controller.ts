@@ -2,13 +2,12 @@ import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Finalizers } from '../../api/labels.ts';
-import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchConditions } from '../../kube/conditionPatch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
-import { isManaged } from '../world/managed.ts';
+import { deleteClaim } from '../claims/deleteClaim.ts';
 import type { World } from '../world/world.ts';
 import { finalize } from './finalization.ts';
 import { initialize } from './initialization.ts';
@@ -27,7 +26,7 @@ export interface NodeClaimLifecycleOptions {
 
 const TIMEOUTS: LifecycleTimeouts = { launch: 5 * 60_000, registration: 15 * 60_000 };
 
-/** Walks each NodeClaim from wish to working node, and back when it is deleted. */
+/** Takes each NodeClaim from creation to a working node, and removes node and instance when it is deleted. */
 export function nodeClaimLifecycleController(world: World, options: NodeClaimLifecycleOptions = {}): Controller {
   const { hooks = [], timeouts = TIMEOUTS } = options;
   const { metrics: registry, informers, cluster } = world;
@@ -41,14 +40,13 @@ export function nodeClaimLifecycleController(world: World, options: NodeClaimLif
     watches: [
       watch(informers.nodeClaims),
       watch(informers.nodes, ({ object }) => {
-        const claim = cluster.claimByProviderID(object.spec?.providerID ?? '');
+        const claim = cluster.claimByProviderID(object.spec?.providerID);
         return claim ? [claim.metadata.name] : [];
       }),
     ],
     reconcile: async (name, { signal, log: contextLog }: ReconcileContext) => {
-      // Our own last write may be ahead of the watch; working on what was before would only end in a conflict.
       const claim = cluster.claim(name);
-      if (!claim || !isManaged(claim.spec.nodeClassRef, world.cloud)) return undefined;
+      if (!claim) return undefined;
       const context: StepContext = { world, metrics, launches, hooks, timeouts, signal, log: contextLog };
       return claim.metadata.deletionTimestamp ? finalize(claim, context) : advance(claim, context);
     },
@@ -57,7 +55,7 @@ export function nodeClaimLifecycleController(world: World, options: NodeClaimLif
 
 async function advance(known: NodeClaim, context: StepContext): Promise<ReconcileResult | undefined> {
   const { world } = context;
-  const { kube, clock, cluster } = world;
+  const { kube, clock } = world;
   // The finalizer comes first: no instance may exist whose claim can vanish.
   const claim = await withFinalizer(known, context);
   const draft: Draft = { claim, conditions: new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now()) };
@@ -79,9 +77,8 @@ async function advance(known: NodeClaim, context: StepContext): Promise<Reconcil
 
   // Labels and annotations go on top of what others wrote meanwhile, and so do our conditions.
   const labelled = await patchObject(kube, Kinds.NodeClaim, claim, draft.claim);
-  cluster.setClaim(labelled);
   const after = { ...claim, status: { ...draft.claim.status, conditions: draft.conditions.conditions } };
-  cluster.setClaim(await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after, labelled));
+  await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after, labelled);
   for (const { stored } of results) await stored?.();
   if (errors.length > 0) throw errors[0];
   const waits = results.flatMap(({ requeueAfter }) => requeueAfter ?? []);
@@ -92,9 +89,7 @@ async function withFinalizer(claim: NodeClaim, { world }: StepContext): Promise<
   const finalizers = claim.metadata.finalizers ?? [];
   if (finalizers.includes(Finalizers.termination)) return claim;
   const metadata = { ...claim.metadata, finalizers: [...finalizers, Finalizers.termination] };
-  const stored = await patchObject(world.kube, Kinds.NodeClaim, claim, { ...claim, metadata }, { lock: true });
-  world.cluster.setClaim(stored);
-  return stored;
+  return patchObject(world.kube, Kinds.NodeClaim, claim, { ...claim, metadata }, { lock: true });
 }
 
 async function giveUp(
@@ -102,8 +97,7 @@ async function giveUp(
   reason: string,
   { world, metrics, launches, signal }: StepContext,
 ): Promise<void> {
-  const preconditions = claim.metadata.uid === undefined ? {} : { uid: claim.metadata.uid };
-  await ignoreNotFound(world.kube.delete(Kinds.NodeClaim, { name: claim.metadata.name }, { preconditions, signal }));
+  const deleted = await deleteClaim(world.kube, claim, signal);
   launches.forget(claim.metadata.uid ?? '');
-  metrics.disrupted.count(claim, reason);
+  if (deleted) metrics.disrupted.count(claim, reason);
 }

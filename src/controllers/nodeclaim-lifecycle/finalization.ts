@@ -11,7 +11,6 @@ import { patchObject } from '../../kube/statusPatch.ts';
 import { Duration } from '../../units/duration.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import * as publish from './events.ts';
-import { nodesOf } from './nodesOf.ts';
 import type { StepContext } from './step.ts';
 
 const INSTANCE_POLL = 5_000;
@@ -30,7 +29,7 @@ export async function finalize(stored: NodeClaim, context: StepContext): Promise
 /** Sends the Nodes of a registered claim on their way out; their own events bring us back when they are gone. */
 async function hasNodes(claim: NodeClaim, { world, signal }: StepContext): Promise<boolean> {
   const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, world.clock.now());
-  const nodes = nodesOf(claim, world.informers.nodes);
+  const nodes = world.cluster.nodesByProviderID(claim.status?.providerID);
   // The Node says it before the claim does, and pods may run on it from that moment on.
   const isRegistered = nodes.some(({ metadata }) => metadata.labels?.[Labels.registered] === 'true');
   if (!isRegistered && !conditions.isTrue(NodeClaimConditions.registered)) return false;
@@ -49,7 +48,7 @@ async function endInstance(
   claim: NodeClaim,
   { world, metrics, signal }: StepContext,
 ): Promise<{ readonly gone: boolean; readonly claim: NodeClaim }> {
-  const { kube, cloud, clock, cluster } = world;
+  const { kube, cloud, clock } = world;
   let gone = false;
   try {
     await cloud.delete(claim, signal);
@@ -65,7 +64,6 @@ async function endInstance(
   conditions.setTrue(NodeClaimConditions.instanceTerminating, clock.now());
   const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
   const stored = await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after);
-  cluster.setClaim(stored);
   return { gone, claim: stored };
 }
 
@@ -100,7 +98,6 @@ async function announceDeadline(claim: NodeClaim, { world }: StepContext): Promi
     metadata: { ...claim.metadata, annotations: { ...annotations, [Annotations.terminationTimestamp]: deadline } },
   };
   const stored = await patchObject(world.kube, Kinds.NodeClaim, claim, after, { lock: true });
-  world.cluster.setClaim(stored);
   publish.terminationGracePeriodExpiring(world.events, stored, deadline);
   return stored;
 }

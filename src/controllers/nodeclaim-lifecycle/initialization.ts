@@ -5,7 +5,6 @@ import { Labels } from '../../api/labels.ts';
 import { formatTaint, hasTaint, isEphemeralTaint } from '../../pods/taints.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
-import { nodesOf } from './nodesOf.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
 
 /** Says when the machine is ready for pods: Ready, free of start-up taints, and with every resource it was bought for. */
@@ -17,8 +16,7 @@ export async function initialize(draft: Draft, context: StepContext): Promise<St
     return {};
   }
   if (conditions.get(NodeClaimConditions.registered)?.status !== 'True') return {};
-  const [known] = nodesOf(claim, world.informers.nodes);
-  const node = draft.node ?? known;
+  const node = world.cluster.nodesByProviderID(claim.status?.providerID).at(-1);
   const obstacle =
     node === undefined
       ? { reason: Reasons.nodeNotFound, message: 'Node not registered with cluster' }

@@ -9,7 +9,6 @@ import { patchObject } from '../../kube/statusPatch.ts';
 import { recordOutcome } from '../nodepool-registration-health/recordOutcome.ts';
 import type { World } from '../world/world.ts';
 import * as publish from './events.ts';
-import { nodesOf } from './nodesOf.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
 
 const SYNC_ATTEMPTS = 4;
@@ -23,7 +22,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     return {};
   }
   if (conditions.get(NodeClaimConditions.launched)?.status !== 'True') return {};
-  const [node, ...others] = nodesOf(claim, world.informers.nodes);
+  const [node, ...others] = world.cluster.nodesByProviderID(claim.status?.providerID);
   if (node === undefined) {
     conditions.setUnknown(
       NodeClaimConditions.registered,
@@ -48,7 +47,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     log.error('the node joined without the unregistered taint', { Node: node.metadata.name });
   }
   const pending = await pendingHooks(claim, context);
-  draft.node = await sync(world, node, claim, pending.length === 0);
+  await sync(world, node, claim, pending.length === 0);
   if (pending.length > 0) {
     const names = pending.map(({ name }) => name).join(', ');
     conditions.setUnknown(NodeClaimConditions.registered, world.clock.now(), Reasons.registrationHookPending, names);

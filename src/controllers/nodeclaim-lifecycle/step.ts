@@ -1,5 +1,4 @@
 import type { ConditionSet } from '../../api/conditions.ts';
-import type { Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { Log } from '../../kube/log.ts';
 import type { World } from '../world/world.ts';
@@ -13,8 +12,6 @@ import type { RegistrationHook } from './registrationHook.ts';
  */
 export interface Draft {
   claim: NodeClaim;
-  /** The Node as a step has just written it, ahead of the watch. */
-  node?: Node;
   readonly conditions: ConditionSet;
 }
 

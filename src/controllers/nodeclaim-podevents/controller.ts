@@ -7,7 +7,6 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import { isManaged } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 
 /** How far apart two stamps on one claim are at least. */
@@ -18,7 +17,7 @@ const RESOLUTION = 10_000;
  * Pods that were there when we started do not count: a restart of ours is no event of theirs.
  */
 export function nodeClaimPodEventsController(world: World): Controller {
-  const { informers, clock, kube, cluster, cloud } = world;
+  const { informers, clock, kube, cluster } = world;
   const startedAt = clock.now();
   return reconciler({
     ...world,
@@ -26,19 +25,18 @@ export function nodeClaimPodEventsController(world: World): Controller {
     concurrency: 10,
     watches: [
       watch(informers.pods, (event) => {
-        const node = informers.nodes.store.get({ name: event.object.spec?.nodeName ?? '' });
-        const claim = node && cluster.claimByProviderID(node.spec?.providerID ?? '');
+        const node = cluster.node(event.object.spec?.nodeName ?? '');
+        const claim = node && cluster.claimByProviderID(node.spec?.providerID);
         return claim && isMove(event, startedAt) ? [claim.metadata.name] : [];
       }),
     ],
     reconcile: async (name) => {
       const claim = cluster.claim(name);
-      if (!claim || !isManaged(claim.spec.nodeClassRef, cloud)) return;
+      if (!claim) return;
       const last = Date.parse(claim.status?.lastPodEventTime ?? '');
       if (clock.now() - last < RESOLUTION) return;
       const status = { ...claim.status, lastPodEventTime: timestamp(clock.now()) };
-      const stored = await ignoreNotFound(patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }));
-      if (stored) cluster.setClaim(stored);
+      await ignoreNotFound(patchStatus(kube, Kinds.NodeClaim, claim, { ...claim, status }));
     },
   });
 }

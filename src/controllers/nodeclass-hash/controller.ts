@@ -18,7 +18,7 @@ const STAMP: HashStamp = {
 
 /** Stamps each AKSNodeClass with the hash of its spec, by which drift of its machines is noticed. */
 export function nodeClassHashController(world: World, nodeClasses: Informer<AksNodeClass>): Controller {
-  const { informers, kube } = world;
+  const { cluster, kube } = world;
   return reconciler({
     ...world,
     name: 'nodeclass.hash',
@@ -27,7 +27,7 @@ export function nodeClassHashController(world: World, nodeClasses: Informer<AksN
     reconcile: async (name) => {
       const nodeClass = nodeClasses.store.get({ name });
       if (!nodeClass) return;
-      const claims = claimsOfClass(informers.nodeClaims.store.list(), name);
+      const claims = claimsOfClass(cluster.claims(), name);
       await stampHash(kube, Kinds.AKSNodeClass, nodeClass, aksNodeClassHash(nodeClass), claims, STAMP);
     },
   });

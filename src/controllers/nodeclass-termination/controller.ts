@@ -15,7 +15,7 @@ const RETRY = 10 * 60_000;
 
 /** Lets a deleted AKSNodeClass go once no NodeClaim needs it any more. */
 export function nodeClassTerminationController(world: World, nodeClasses: Informer<AksNodeClass>): Controller {
-  const { informers, kube, events } = world;
+  const { informers, cluster, kube, events } = world;
   return reconciler({
     ...world,
     name: 'nodeclass.termination',
@@ -28,7 +28,7 @@ export function nodeClassTerminationController(world: World, nodeClasses: Inform
       const nodeClass = nodeClasses.store.get({ name });
       const { deletionTimestamp, finalizers = [] } = nodeClass?.metadata ?? {};
       if (!nodeClass || !deletionTimestamp || !finalizers.includes(Finalizers.nodeClassTermination)) return undefined;
-      const claims = claimsOfClass(informers.nodeClaims.store.list(), name);
+      const claims = claimsOfClass(cluster.claims(), name);
       if (claims.length > 0) {
         waitingOnNodeClaims(events, nodeClass, claims);
         return { requeueAfter: RETRY };

@@ -16,7 +16,7 @@ const STAMP: HashStamp = {
 
 /** Stamps each NodePool with the hash of its template, by which drift of its machines is noticed. */
 export function nodePoolHashController(world: World): Controller {
-  const { informers, kube, cloud } = world;
+  const { informers, cluster, kube, cloud } = world;
   return reconciler({
     ...world,
     name: 'nodepool.hash',
@@ -25,9 +25,7 @@ export function nodePoolHashController(world: World): Controller {
     reconcile: async (name) => {
       const pool = informers.nodePools.store.get({ name });
       if (!pool || !isManaged(pool.spec.template.spec.nodeClassRef, cloud)) return;
-      const claims = [...informers.nodeClaims.store.list()].filter(
-        ({ metadata }) => metadata.labels?.[Labels.nodePool] === name,
-      );
+      const claims = [...cluster.claims()].filter(({ metadata }) => metadata.labels?.[Labels.nodePool] === name);
       await stampHash(kube, Kinds.NodePool, pool, nodePoolHash(pool), claims, STAMP);
     },
   });

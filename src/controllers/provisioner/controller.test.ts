@@ -194,7 +194,10 @@ describe('pods that are left out', () => {
 
   it('are those that another node has been nominated for', async () => {
     await bench.createPool();
-    await bench.createPod('p', sized('1'));
+    // The scheduler takes the nomination of a pod back that fits nowhere, unless the pod may not preempt.
+    const patient = { metadata: { name: 'patient' }, value: 1, preemptionPolicy: 'Never' };
+    await bench.kube.create(Kinds.PriorityClass, patient as never);
+    await bench.createPod('p', { ...sized('1'), priorityClassName: 'patient' });
     const body = { status: { nominatedNodeName: 'some-node' } };
     const ref = { name: 'p', namespace: 'default' };
     await bench.kube.patch(Kinds.Pod, ref, { type: 'merge', body }, { subresource: 'status' });

@@ -17,6 +17,7 @@ import { isManaged } from '../world/managed.ts';
 import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
 import type { World } from '../world/world.ts';
+import { Announcer } from './announcer.ts';
 import type { Batcher } from './batcher.ts';
 import { Backlog, effectiveZones } from './backlog.ts';
 import { ClaimWriter } from '../claims/claimWriter.ts';
@@ -53,13 +54,15 @@ export interface ProvisionerOptions {
   >;
 }
 
+/** Instance types that a launch record names. */
+const SHOWN_TYPES = 10;
 const CONTROLLER = { controller: 'provisioner' };
 /** How often a pod that still waits asks again. */
 const RETRIGGER = 10_000;
 
 /** Turns pods that nobody can place into NodeClaims, one solve per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
-  const { clock, informers, podTimes } = world;
+  const { clock, cluster, informers, podTimes } = world;
   const { batcher } = options;
   const provisioner = new Provisioner(world, options);
   return [
@@ -74,7 +77,7 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
         }),
       ],
       reconcile: async (key) => {
-        const pod = informers.pods.store.get(refOf(key));
+        const pod = cluster.pod(refOf(key));
         if (!pod || !isProvisionable(pod)) return undefined;
         const { uid = key } = pod.metadata;
         if (podTimes.acknowledge(uid, clock.now())) batcher.trigger(uid);
@@ -88,7 +91,7 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       concurrency: 10,
       watches: [watch(informers.nodes)],
       reconcile: async (name) => {
-        const node = informers.nodes.store.get({ name });
+        const node = cluster.node(name);
         if (!node || !hasTaint(node.spec?.taints ?? [], Taints.disrupted)) return undefined;
         batcher.trigger(node.metadata.uid ?? name);
         return { requeueAfter: RETRIGGER };
@@ -130,6 +133,7 @@ class Provisioner {
   private readonly backlog: Backlog;
   private readonly claims: ClaimWriter;
   private readonly limitRanges: LimitRanges;
+  private readonly announcer: Announcer;
 
   constructor(world: World, options: ProvisionerOptions) {
     this.world = world;
@@ -138,10 +142,11 @@ class Provisioner {
     this.backlog = new Backlog(world.metrics, world.random);
     this.claims = new ClaimWriter(world);
     this.limitRanges = new LimitRanges(world);
+    this.announcer = new Announcer(world);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, log, informers } = this.world;
+    const { cluster, clock, informers } = this.world;
     const closed = clock.monotonic();
     const [catalogues, defaults] = await Promise.all([
       this.catalogues(signal),
@@ -176,7 +181,7 @@ class Provisioner {
     );
     for (const { metadata } of waiting) this.observeDecision(metadata.uid ?? '');
     this.observePlan(demand, solution, podOf);
-    log.info('computed a plan for pending pods', {
+    this.announcer.plan({
       pods: waiting.length,
       plannedNodes: solution.plannedNodes.length,
       onExistingNodes: solution.onExisting.reduce((sum, { pods }) => sum + pods.length, 0),
@@ -242,14 +247,12 @@ class Provisioner {
 
   private announceIgnored({ ignored }: Demand): void {
     this.metrics.ignoredPods.set({}, ignored.length);
-    for (const { pod, objection } of ignored) {
-      this.observeDecision(pod.metadata.uid ?? '');
-      if (!objection.silent) publish.ignored(this.world.events, pod, objection.message);
-    }
+    for (const { pod } of ignored) this.observeDecision(pod.metadata.uid ?? '');
+    this.announcer.objections(ignored);
   }
 
   private announce({ onExisting, unplaced }: Solution, podOf: PodOf): void {
-    const { events, cluster, clock } = this.world;
+    const { cluster, clock } = this.world;
     const until = clock.now() + this.options.nominationPeriod;
     const views = new Map(cluster.snapshot().nodes.map((view) => [view.name, view]));
     for (const { node, pods } of onExisting) {
@@ -258,15 +261,10 @@ class Provisioner {
       const claim = views.get(node)?.claim?.metadata.name;
       if (claim) cluster.promise(real, claim, until);
       cluster.nominate(node, until);
-      for (const pod of real) {
-        publish.nominated(events, pod, [...(claim ? [`nodeclaim/${claim}`] : []), `node/${node}`]);
-      }
+      this.announcer.nomination(real, { ...(claim && { nodeClaim: claim }), node });
     }
-    for (const { pod: key, reason } of unplaced) {
-      const pod = podOf(key);
-      // Without any pool there is nothing to say about the pod; the log says it.
-      if (!isVirtual(pod) && reason.kind !== 'no-pools') publish.failedScheduling(events, pod, reason);
-    }
+    const refused = unplaced.map(({ pod, reason }) => ({ pod: podOf(pod), reason }));
+    this.announcer.refusals(refused.filter(({ pod }) => !isVirtual(pod)));
   }
 
   private async reportBuffers({ onExisting, plannedNodes, unplaced }: Solution, podOf: PodOf): Promise<void> {
@@ -283,7 +281,7 @@ class Provisioner {
     pods: readonly Pod[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { cluster, clock, random, log, events, overlays } = this.world;
+    const { cluster, clock, random, overlays } = this.world;
     const names = node.alternatives.map(({ instanceType }) => instanceType);
     const overlaid = overlays?.touched(node.pool, names);
     const draft = nodeClaimDraft(node, { pool, instanceTypes }, () => random.next(), overlaid);
@@ -293,15 +291,21 @@ class Provisioner {
     const real = pods.filter((pod) => !isVirtual(pod));
     cluster.promise(real, name, until);
     if (real.length > 0) cluster.nominate(name, until);
-    log.info('created nodeclaim', {
-      NodeClaim: name,
-      NodePool: node.pool,
-      requests: draft.spec.resources?.requests,
-      'instance-types': firstFive([...new Set(names)]),
-      pricePerHour: node.alternatives[0]?.pricePerHour,
-      pods: pods.length,
-    });
-    for (const pod of real) publish.nominated(events, pod, [`nodeclaim/${name}`]);
+    const types = [...new Set(names)];
+    const [chosen] = node.alternatives;
+    if (chosen) {
+      const record = {
+        nodeClaim: name,
+        nodePool: node.pool,
+        requests: node.requests,
+        chosen,
+        instanceTypes: types.slice(0, SHOWN_TYPES),
+        instanceTypeCount: types.length,
+        choice: node.choice,
+      };
+      this.announcer.launch(record, pods);
+    }
+    if (real.length > 0) this.announcer.nomination(real, { nodeClaim: name });
   }
 
   private observePlan({ waiting, volumes }: Demand, solution: Solution, podOf: PodOf): void {
@@ -329,6 +333,3 @@ function podsByKey(waiting: readonly Pod[]): PodOf {
     return pod;
   };
 }
-
-const firstFive = (names: readonly string[]): string =>
-  names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} other(s)` : '');

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
+import { silentLog, type Log, type LogFields } from '../../kube/log.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
 import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts';
 import { nodePoolValidationController } from '../nodepool-validation/controller.ts';
@@ -7,19 +9,31 @@ import { Batcher } from './batcher.ts';
 import { provisionerControllers } from './controller.ts';
 
 let bench: Workbench;
+let ledger: Ledger | undefined;
+let logged: { readonly message: string; readonly fields: LogFields | undefined }[] = [];
+const recordingLog: Log = {
+  ...silentLog,
+  info: (message, fields) => logged.push({ message, fields }),
+  with: () => recordingLog,
+};
 
 beforeEach(async () => {
+  logged = [];
   bench = await Workbench.start({
     pace: { boot: 10_000, ready: 10_000 },
-    controllers: ({ world }) => [
-      ...provisionerControllers(world, {
-        batcher: new Batcher({ clock: world.clock, idle: 1_000, max: 10_000 }),
-        nominationPeriod: 600_000,
-      }),
-      nodeClaimLifecycleController(world),
-      nodePoolReadinessController(world),
-      nodePoolValidationController(world),
-    ],
+    log: recordingLog,
+    controllers: ({ world }) => {
+      ({ ledger } = world);
+      return [
+        ...provisionerControllers(world, {
+          batcher: new Batcher({ clock: world.clock, idle: 1_000, max: 10_000 }),
+          nominationPeriod: 600_000,
+        }),
+        nodeClaimLifecycleController(world),
+        nodePoolReadinessController(world),
+        nodePoolValidationController(world),
+      ];
+    },
   });
 });
 afterEach(() => bench.close());
@@ -59,9 +73,14 @@ describe('a NodePool', () => {
     expect(await bench.claims()).toHaveLength(1);
   });
 
-  it('that is missing is no news for pods', async () => {
+  it('that is missing is said in an event, a record and one log line', async () => {
     await bench.createPod('p', sized('1'));
-    await bench.advance(5_000);
-    expect(await bench.events('FailedScheduling')).toEqual([]);
+    await bench.advance(35_000);
+    const events = await bench.events('FailedScheduling');
+    expect(events.map(({ message }) => message)).toEqual(['Failed to schedule pod, no NodePool is ready']);
+    expect(ledger?.aboutPod('default/p')[0]).toMatchObject({ kind: 'refusal', reason: { kind: 'no-pools' } });
+    expect(logged.filter(({ message }) => message === 'could not schedule pods')).toEqual([
+      { message: 'could not schedule pods', fields: { pods: 1, such: 'default/p', reason: 'no NodePool is ready' } },
+    ]);
   });
 });

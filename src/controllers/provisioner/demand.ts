@@ -9,7 +9,8 @@ import type { NodeView } from '../../cluster/nodeView.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import { fits, subtractResources } from '../../units/resources.ts';
-import { podObjection, type PodObjection } from './podValidation.ts';
+import type { PodObjection } from '../../ledger/objection.ts';
+import { podObjection } from './podValidation.ts';
 import { resolvePodVolumes, type VolumeStores } from './podVolumes.ts';
 
 /** Who needs room. */
@@ -39,7 +40,7 @@ export function currentDemand(world: World, snapshot: ClusterSnapshot, virtual: 
   const diskObjection = (pod: Pod): PodObjection | undefined => {
     const resolved = resolvePodVolumes(pod, stores);
     if (resolved === undefined) return undefined;
-    if ('objection' in resolved) return { message: resolved.objection, silent: false };
+    if ('objection' in resolved) return resolved.objection;
     volumes.set(podKey(pod), resolved.volumes);
     return undefined;
   };

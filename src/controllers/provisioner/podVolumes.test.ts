@@ -85,28 +85,25 @@ describe('resolvePodVolumes', () => {
   });
 
   it.each([
-    ['a claim that does not exist', stores([]), 'PersistentVolumeClaim "data" does not exist'],
-    [
-      'a claim without class',
-      stores([claim('data', {})]),
-      'PersistentVolumeClaim "data" is not bound and names no storage class',
-    ],
+    ['a claim that does not exist', stores([]), { problem: 'missing' }],
+    ['a claim without class', stores([claim('data', {})]), { problem: 'no-storage-class' }],
     [
       'a class that does not exist',
       stores([claim('data', { storageClassName: 'x' })]),
-      'PersistentVolumeClaim "data" names StorageClass "x", which does not exist',
+      { problem: 'storage-class-missing', storageClass: 'x' },
     ],
     [
       'a class that binds at once',
       stores([claim('data', { storageClassName: 'x' })], [], [waiting('x', { volumeBindingMode: 'Immediate' })]),
-      'PersistentVolumeClaim "data" is not bound, and its StorageClass "x" binds at once instead of waiting for a pod',
+      { problem: 'binds-immediately', storageClass: 'x' },
     ],
     [
       'a volume that does not exist',
       stores([claim('data', { volumeName: 'gone' }, bound)]),
-      'PersistentVolumeClaim "data" is bound to PersistentVolume "gone", which does not exist',
+      { problem: 'volume-missing', volume: 'gone' },
     ],
-  ])('refuses %s with a sentence', (_what, world, objection) => {
+  ])('refuses %s', (_what, world, problem) => {
+    const objection = { kind: 'volume-claim', claim: 'data', ...problem };
     expect(resolvePodVolumes(pod('data'), world)).toEqual({ objection });
   });
 });

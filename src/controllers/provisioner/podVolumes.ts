@@ -8,6 +8,7 @@ import { Requirement } from '../../constraints/requirement.ts';
 import type { RequirementItem } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import { combineAlternatives, type PodVolumes } from '../../constraints/volumes.ts';
+import type { ClaimProblem, PodObjection } from '../../ledger/objection.ts';
 import type { ReadonlyStore } from '../../kube/store.ts';
 
 export interface VolumeStores {
@@ -16,7 +17,7 @@ export interface VolumeStores {
   readonly classes: ReadonlyStore<StorageClass>;
 }
 
-export type ResolvedVolumes = { readonly volumes: PodVolumes } | { readonly objection: string };
+export type ResolvedVolumes = { readonly volumes: PodVolumes } | { readonly objection: PodObjection };
 
 interface OneVolume {
   readonly alternatives: readonly Requirements[];
@@ -41,8 +42,8 @@ export function resolvePodVolumes(pod: Pod, stores: VolumeStores): ResolvedVolum
   const found: { readonly claim: string; readonly volume: OneVolume }[] = [];
   for (const name of names) {
     const claim = stores.claims.get({ name, namespace });
-    const volume = claim ? resolveClaim(claim, stores) : `PersistentVolumeClaim "${name}" does not exist`;
-    if (typeof volume === 'string') return { objection: volume };
+    const volume = claim ? resolveClaim(claim, stores) : ({ problem: 'missing' } as const);
+    if ('problem' in volume) return { objection: { kind: 'volume-claim', claim: name, ...volume } };
     found.push({ claim: `${namespace}/${name}`, volume });
   }
   return {
@@ -53,19 +54,18 @@ export function resolvePodVolumes(pod: Pod, stores: VolumeStores): ResolvedVolum
   };
 }
 
-/** A sentence when the claim cannot be used. */
-function resolveClaim(claim: PersistentVolumeClaim, stores: VolumeStores): OneVolume | string {
+/** The problem when the claim cannot be used. */
+function resolveClaim(claim: PersistentVolumeClaim, stores: VolumeStores): OneVolume | ClaimProblem {
   const { metadata, spec, status } = claim;
-  const called = `PersistentVolumeClaim "${metadata.name}"`;
-  if (metadata.deletionTimestamp) return `${called} is being deleted`;
-  if (status?.phase === 'Lost') return `${called} has lost its volume`;
+  if (metadata.deletionTimestamp) return { problem: 'deleting' };
+  if (status?.phase === 'Lost') return { problem: 'lost' };
   if (spec?.volumeName) return resolveBound(claim, spec.volumeName, stores);
   const className = spec?.storageClassName;
-  if (!className) return `${called} is not bound and names no storage class`;
+  if (!className) return { problem: 'no-storage-class' };
   const storageClass = stores.classes.get({ name: className });
-  if (!storageClass) return `${called} names StorageClass "${className}", which does not exist`;
+  if (!storageClass) return { problem: 'storage-class-missing', storageClass: className };
   if (storageClass.volumeBindingMode !== 'WaitForFirstConsumer') {
-    return `${called} is not bound, and its StorageClass "${className}" binds at once instead of waiting for a pod`;
+    return { problem: 'binds-immediately', storageClass: className };
   }
   const alternatives = (storageClass.allowedTopologies ?? []).map(({ matchLabelExpressions = [] }) =>
     Requirements.fromItems(matchLabelExpressions.map(({ key, values }) => ({ key, operator: 'In', values }))),
@@ -73,12 +73,11 @@ function resolveClaim(claim: PersistentVolumeClaim, stores: VolumeStores): OneVo
   return { alternatives, driver: currentDriver(storageClass.provisioner) };
 }
 
-function resolveBound(claim: PersistentVolumeClaim, name: string, { volumes }: VolumeStores): OneVolume | string {
-  const called = `PersistentVolumeClaim "${claim.metadata.name}"`;
+function resolveBound(claim: PersistentVolumeClaim, name: string, { volumes }: VolumeStores): OneVolume | ClaimProblem {
   const volume = volumes.get({ name });
-  if (!volume) return `${called} is bound to PersistentVolume "${name}", which does not exist`;
-  if (volume.metadata.deletionTimestamp) return `PersistentVolume "${name}" of ${called} is being deleted`;
-  if (claim.metadata.annotations?.[BIND_COMPLETED] === undefined) return `${called} is not completely bound yet`;
+  if (!volume) return { problem: 'volume-missing', volume: name };
+  if (volume.metadata.deletionTimestamp) return { problem: 'volume-deleting', volume: name };
+  if (claim.metadata.annotations?.[BIND_COMPLETED] === undefined) return { problem: 'unbound' };
   const { nodeAffinity, local, hostPath, csi, azureDisk } = volume.spec ?? {};
   const pinned = local !== undefined || hostPath !== undefined;
   const alternatives = (nodeAffinity?.required?.nodeSelectorTerms ?? []).map(({ matchExpressions = [] }) =>

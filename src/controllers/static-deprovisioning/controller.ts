@@ -41,8 +41,6 @@ export function staticDeprovisioningController(world: World): Controller {
       await settleAll(surplus, CONCURRENCY, async ({ claim }) => {
         if (!claim) return;
         await deleteClaim(kube, claim, signal);
-        // In the picture at once: the next look must not take another one for it.
-        cluster.markForDeletion(claim.metadata.name);
         log.info('deleting nodeclaim of a static NodePool that shrank', {
           NodeClaim: claim.metadata.name,
           NodePool: name,

@@ -1,10 +1,11 @@
 import type { Condition, KubeObject, ResourceKind } from '../../api/object.ts';
-import type { Informer, InformerEvent } from '../../kube/informer.ts';
+import type { InformerEvent } from '../../kube/informer.ts';
 import type { Gauge } from '../../kube/metrics.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { keyOf } from '../../kube/runtime/watch.ts';
 import { aborted } from '../../kube/runtime/windDown.ts';
 import { SeriesKeeper, type Sample } from '../metrics/seriesKeeper.ts';
+import type { EventSource } from '../world/clusterInformers.ts';
 import type { World } from '../world/world.ts';
 import { conditionChanged, finalized } from './events.ts';
 import { conditionMetrics, type ConditionMetricsOptions } from './metrics.ts';
@@ -16,7 +17,7 @@ import { conditionMetrics, type ConditionMetricsOptions } from './metrics.ts';
 export function statusConditionsController<T extends KubeObject>(
   world: World,
   kind: ResourceKind<T>,
-  informer: Informer<T>,
+  source: EventSource<T>,
   options: ConditionMetricsOptions = {},
 ): Controller {
   const { events, clock } = world;
@@ -81,7 +82,7 @@ export function statusConditionsController<T extends KubeObject>(
   return {
     name: `${kind.kind.toLowerCase()}.status`,
     run: async (signal) => {
-      const stop = informer.subscribe(observe);
+      const stop = source.subscribe(observe);
       await aborted(signal);
       stop();
     },

@@ -18,11 +18,14 @@ import type { Cluster } from '../../cluster/cluster.ts';
 import type { Informer, Informers } from '../../kube/informer.ts';
 import { isManaged } from './managed.ts';
 
+/** What wakes a loop. The objects themselves are read from the cluster, which a write of ours may have put ahead. */
+export type EventSource<T extends KubeObject> = Pick<Informer<T>, 'subscribe'>;
+
 /** The watches that the engine's loops share. */
 export interface ClusterInformers {
-  readonly pods: Informer<Pod>;
-  readonly nodes: Informer<Node>;
-  readonly nodeClaims: Informer<NodeClaim>;
+  readonly pods: EventSource<Pod>;
+  readonly nodes: EventSource<Node>;
+  readonly nodeClaims: EventSource<NodeClaim>;
   readonly nodePools: Informer<NodePool>;
   readonly daemonSets: Informer<DaemonSet>;
   readonly disruptionBudgets: Informer<PodDisruptionBudget>;
@@ -41,7 +44,7 @@ interface NodeClassInformer {
 
 /**
  * Opens the watches and lets them keep `cluster`. Call it before any loop subscribes, so that a loop that is woken by
- * an event finds it in the picture already.
+ * an event finds it in the cluster already. Claims of other providers stay out of the cluster.
  */
 export function clusterInformers(informers: Informers, cluster: Cluster, cloud: CloudProvider): ClusterInformers {
   const opened: ClusterInformers = {
@@ -62,7 +65,7 @@ export function clusterInformers(informers: Informers, cluster: Cluster, cloud: 
     type === 'deleted' ? cluster.removePod(object) : cluster.setPod(object),
   );
   opened.nodes.subscribe(({ type, object }) =>
-    type === 'deleted' ? cluster.removeNode(object.metadata.name) : cluster.setNode(object),
+    type === 'deleted' ? cluster.removeNode(object.metadata.name, object.metadata.uid) : cluster.setNode(object),
   );
   opened.nodeClaims.subscribe(({ type, object }) => {
     if (type === 'deleted') cluster.removeClaim(object.metadata.name, object.metadata.uid);

@@ -1,12 +1,12 @@
-import { Kinds } from '../../api/kinds.ts';
 import { Cluster } from '../../cluster/cluster.ts';
 import { KubeEventRecorder } from '../../kube/eventRecorder.ts';
+import { Ledger } from '../../ledger/ledger.ts';
 import { Informers } from '../../kube/informer.ts';
 import { clusterInformers } from './clusterInformers.ts';
-import { BY_PROVIDER_ID, byProviderIDIndex } from '../nodeclaim-lifecycle/nodesOf.ts';
 import { PodTimes } from './podTimes.ts';
 import { RegistrationHealth } from '../nodepool-registration-health/registrationHealth.ts';
 import type { World } from './world.ts';
+import { writeThroughKube } from './writeThroughKube.ts';
 
 export interface EngineWorld {
   readonly world: World;
@@ -14,20 +14,22 @@ export interface EngineWorld {
   readonly informers: Informers;
 }
 
-/** Opens the watches and starts the picture that all loops share. In: the ports. Out: a world, not running yet. */
+/** Opens the watches and joins them to the cluster that all loops share. Nothing runs yet. */
 export function createWorld(
-  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays'>,
+  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays'> &
+    Partial<Pick<World, 'ledger'>>,
 ): EngineWorld {
   const { log, cloud } = ports;
   const informers = new Informers({
     ...ports,
-    onError: (error, kind) => log.error('watch interrupted; trying again', { kind: kind.kind, error }),
+    onError: (error, kind) => log.error('watch interrupted; retrying', { kind: kind.kind, error }),
   });
-  informers.of(Kinds.Node, { indexes: { [BY_PROVIDER_ID]: byProviderIDIndex } });
   const cluster = new Cluster();
   const world: World = {
     ...ports,
+    kube: writeThroughKube(ports.kube, cluster),
     events: new KubeEventRecorder(ports),
+    ledger: ports.ledger ?? new Ledger({ now: () => ports.clock.now() }),
     cluster,
     informers: clusterInformers(informers, cluster, cloud),
     registrationHealth: new RegistrationHealth(),

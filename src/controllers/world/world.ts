@@ -2,6 +2,7 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
@@ -11,8 +12,9 @@ import type { OverlayStore } from '../nodeoverlay/overlayCloud.ts';
 import type { PodTimes } from './podTimes.ts';
 import type { RegistrationHealth } from '../nodepool-registration-health/registrationHealth.ts';
 
-/** What every loop of the engine is given: the ports, the picture of the cluster and the watches that keep it. */
+/** What every loop of the engine is given: the ports, the cluster, and the watches that wake loops. */
 export interface World {
+  /** Writes through to `cluster` (see writeThroughKube.ts). */
   readonly kube: Kube;
   readonly cloud: CloudProvider;
   readonly clock: Clock;
@@ -20,6 +22,8 @@ export interface World {
   readonly log: Log;
   readonly metrics: MetricsRegistry;
   readonly events: EventRecorder;
+  /** The latest decisions. */
+  readonly ledger: Ledger;
   readonly cluster: Cluster;
   readonly informers: ClusterInformers;
   readonly registrationHealth: RegistrationHealth;

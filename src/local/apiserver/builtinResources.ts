@@ -1,18 +1,27 @@
-/**
- * Kubernetes' own resources that the server offers. In: the tables in builtin/. Out: one `Resource` per row. To serve
- * another kind, add its type in schemas/extract.ts and a row to a table.
- */
-import { coreTable } from './builtin/core.ts';
-import { extensionTable } from './builtin/extensions.ts';
-import type { Row } from './builtin/row.ts';
-import { workloadTable } from './builtin/workloads.ts';
+/** The rows of builtin/kinds.ts as resources. */
+import { builtinKinds } from './builtin/kinds.ts';
+import { clusterColumns } from './columns/cluster.ts';
 import { plainColumns } from './columns/column.ts';
+import { networkingColumns } from './columns/networking.ts';
+import { podColumns } from './columns/pod.ts';
+import { serverColumns } from './columns/server.ts';
+import { storageColumns } from './columns/storage.ts';
+import { workloadColumns } from './columns/workloads.ts';
 import { at, textAt, type ApiObject } from './fields.ts';
 import { shapeNamed } from './kubernetesTypes.ts';
 import type { Resource } from './resource.ts';
 import type { SelectableFields } from './selectors.ts';
-import { plainStrategy } from './strategies/plain.ts';
 
+const columnsOf = new Map(
+  Object.entries({
+    Pod: podColumns,
+    ...clusterColumns,
+    ...networkingColumns,
+    ...serverColumns,
+    ...storageColumns,
+    ...workloadColumns,
+  }),
+);
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
 /** A field selector compares text; false is what an absent flag reads as. */
@@ -34,19 +43,19 @@ export function selectableFields(paths: readonly string[], namespaced: boolean):
   return Object.fromEntries(all.map((path) => [path, readField(path)]));
 }
 
-function resourceOf(apiVersion: string, types: string, row: Row): Resource {
-  const slash = apiVersion.indexOf('/');
-  const group = slash < 0 ? '' : apiVersion.slice(0, slash);
-  const typeName = `${types}.${row.kind}`;
+function resourceOf(apiVersion: string, types: string, row: (typeof builtinKinds)[number]['rows'][number]): Resource {
+  const { kind, plural } = row;
+  const [version = '', group = ''] = apiVersion.split('/').toReversed();
+  const typeName = `${types}.${kind}`;
   return {
     group,
-    version: apiVersion.slice(slash + 1),
-    kind: row.kind,
-    plural: row.plural,
-    singular: row.kind.toLowerCase(),
-    listKind: row.kind === 'Endpoints' ? 'EndpointsList' : `${row.kind}List`,
+    version,
+    kind,
+    plural,
+    singular: kind.toLowerCase(),
+    listKind: `${kind}List`,
     namespaced: row.scope !== 'Cluster',
-    shortNames: row.short ?? [],
+    shortNames: row.shortNames,
     categories: row.categories ?? [],
     custom: false,
     hasStatus: row.status ?? false,
@@ -57,19 +66,17 @@ function resourceOf(apiVersion: string, types: string, row: Row): Resource {
     typeName,
     schema: undefined,
     shape: shapeNamed(typeName),
-    strategy: row.strategy ?? plainStrategy,
-    columns: row.columns ?? plainColumns,
+    strategy: row.strategy ?? {},
+    columns: row.columns ?? columnsOf.get(kind) ?? plainColumns,
     rowConditions: row.rowConditions,
     namesSelectable: row.selectable === undefined,
     unconditionalUpdate: row.conditionalUpdate !== true,
     storageKind: row.storageKind,
     selectable: selectableFields(row.selectable ?? [], row.scope !== 'Cluster'),
-    storage: row.storage ?? { group, plural: row.plural },
+    storage: row.storage ?? { group, plural },
   };
 }
 
 export function builtinResources(): Resource[] {
-  return [...coreTable, ...workloadTable, ...extensionTable].flatMap(({ apiVersion, types, rows }) =>
-    rows.map((row) => resourceOf(apiVersion, types, row)),
-  );
+  return builtinKinds.flatMap(({ apiVersion, types, rows }) => rows.map((row) => resourceOf(apiVersion, types, row)));
 }

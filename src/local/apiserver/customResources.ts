@@ -7,12 +7,13 @@ import { fieldErrorBody } from '../../api/schema/fieldError.ts';
 import type { StructuralSchema } from '../../api/schema/structuralSchema.ts';
 import { validate } from '../../api/schema/validate.ts';
 import { selectableFields } from './builtinResources.ts';
-import { ageColumn, nameColumn } from './columns/column.ts';
+import { apiVersionText, byPreference } from './apiVersion.ts';
+import { AGE, NAME } from './columns/column.ts';
 import { at, fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields.ts';
 import { age } from './humanTime.ts';
 import { compileJsonPath } from './jsonPath.ts';
 import { OBJECT_META, schemaNamed } from './kubernetesTypes.ts';
-import { apiVersionText, pathNames, type Column, type Resource, type ScalePaths, type Strategy } from './resource.ts';
+import { pathNames, type Column, type Resource, type ScalePaths, type Strategy } from './resource.ts';
 import { invalidValue, type FieldError } from './status.ts';
 import { Shape, type OpenApiSchema } from './shape.ts';
 
@@ -20,7 +21,7 @@ import { Shape, type OpenApiSchema } from './shape.ts';
 const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const COLUMN_TYPES = new Set(['string', 'integer', 'boolean', 'number', 'date']);
 
-const customAgeColumn: Column = { ...ageColumn, type: 'date' };
+const customAgeColumn: Column = { ...AGE, type: 'date' };
 
 function printerColumn(definition: unknown): Column {
   const read = compileJsonPath(textAt(definition, 'jsonPath') ?? '.');
@@ -115,6 +116,22 @@ function openApiName(group: string, version: string, kind: string): string {
   return `${group.split('.').toReversed().join('.')}.${version}.${kind}`;
 }
 
+/** What every answer in a deprecated version warns of: the definition's own words, or which newer version to use. */
+function deprecationOf(version: unknown, definition: ApiObject): string | undefined {
+  if (at(version, 'deprecated') !== true) return undefined;
+  const given = textAt(version, 'deprecationWarning');
+  if (given !== undefined) return given;
+  const name = textAt(version, 'name') ?? '';
+  const kindIn = (one: string): string =>
+    `${textAt(definition, 'spec', 'group') ?? ''}/${one} ${textAt(definition, 'spec', 'names', 'kind') ?? ''}`;
+  const [newest] = listAt(definition, 'spec', 'versions')
+    .filter((one) => at(one, 'served') === true && at(one, 'deprecated') !== true)
+    .map((one) => textAt(one, 'name') ?? '')
+    .filter((one) => byPreference(one, name) < 0)
+    .sort(byPreference);
+  return `${kindIn(name)} is deprecated${newest === undefined ? '' : `; use ${kindIn(newest)}`}`;
+}
+
 export function customResources(definition: ApiObject): Resource[] {
   const group = textAt(definition, 'spec', 'group') ?? '';
   const names = fieldsAt(definition, 'spec', 'names') ?? {};
@@ -148,11 +165,12 @@ export function customResources(definition: ApiObject): Resource[] {
         scale: scalePaths(version),
         actions: [],
         verbs: CUSTOM_VERBS,
+        deprecation: deprecationOf(version, definition),
         typeName: openApiName(group, name, kind),
         schema,
         shape: new Shape(schema, schemaNamed, false),
         strategy: strategyFor(declared as StructuralSchema, scalePaths(version)),
-        columns: columns.length === 0 ? [nameColumn, customAgeColumn] : [nameColumn, ...columns],
+        columns: columns.length === 0 ? [NAME, customAgeColumn] : [NAME, ...columns],
         selectable: selectableFields(paths, namespaced),
         namesSelectable: false,
         unconditionalUpdate: false,

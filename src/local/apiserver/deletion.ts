@@ -1,20 +1,22 @@
 /**
- * Deleting. In: an object and DeleteOptions. Out: the object on its way out (grace period, finalizers) or gone.
- * Dependents are the garbage collector's work; it reads the finalizers that are set here.
+ * Deleting: an object is on its way out (grace period, finalizers) or gone. Dependents are the garbage collector's work;
+ * it reads the finalizers that are set here.
  */
 import type { DeleteOptions } from '../../kube/kube.ts';
+import { timestamp } from '../../units/timestamp.ts';
 import { copyJson, type ApiObject } from './fields.ts';
-import { timestamp } from './humanTime.ts';
-import { isFinished, type Objects } from './objects.ts';
+import { isFinished, type Objects, type Target } from './objects.ts';
 import type { Resource } from './resource.ts';
 import { keyOf } from './store.ts';
-import { conflict, forbidden, notFound } from './status.ts';
+import { conflict, forbidden } from './status.ts';
 
 export const FOREGROUND = 'foregroundDeletion';
 export const ORPHAN = 'orphan';
 
 /** Deleting one of these would leave a cluster that cannot work. */
 const PERMANENT_NAMESPACES = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease']);
+/** Longer ones would end beyond the last date. */
+const MAX_GRACE_SECONDS = 2 ** 31 - 1;
 
 export interface Deleted {
   readonly object: ApiObject;
@@ -22,53 +24,37 @@ export interface Deleted {
   readonly gone: boolean;
 }
 
-export function deleteObject(
-  objects: Objects,
-  resource: Resource,
-  namespace: string | undefined,
-  name: string,
-  options: DeleteOptions,
-  now: number,
-): Deleted {
-  const table = objects.tableOf(resource);
-  const key = keyOf(namespace, name);
-  const stored = table.get(key);
-  if (stored === undefined) throw notFound(resource, name);
+export function deleteObject(objects: Objects, target: Target, options: DeleteOptions): Deleted {
+  const { resource, namespace, name } = target;
+  const { strategy } = resource;
+  const stored = objects.stored(target);
   checkPreconditions(resource, stored, options);
-  if (resource.plural === 'namespaces' && resource.group === '' && PERMANENT_NAMESPACES.has(name)) {
+  const isNamespace = resource.plural === 'namespaces' && resource.group === '';
+  if (isNamespace && PERMANENT_NAMESPACES.has(name)) {
     throw forbidden(resource, name, 'this namespace may not be deleted');
   }
+  const isFirst = stored.metadata.deletionTimestamp === undefined;
+  const isGraceful = strategy.gracePeriod !== undefined;
   const draft = copyJson(stored);
-  if (stored.metadata.deletionTimestamp === undefined) resource.strategy.prepareDelete?.(draft, objects.context);
+  if (isFirst) strategy.prepareDelete?.(draft, objects.context);
   draft.metadata.finalizers = finalizersFor(draft, options.propagationPolicy);
   if (draft.metadata.finalizers.length === 0) delete draft.metadata.finalizers;
-  setDeletion(resource, draft, options, now);
-  const isGraceful = resource.strategy.gracePeriod !== undefined;
-  if (isGraceful && resource.strategy.tracksGeneration && stored.metadata.deletionTimestamp === undefined) {
-    draft.metadata.generation = (draft.metadata.generation ?? 0) + 1;
-  }
-  if (isFinished(draft)) {
-    // What has no grace vanishes as it was.
-    if (!isGraceful && stored.metadata.deletionTimestamp === undefined) {
-      const object = options.dryRun === true ? stored : table.remove(key, stored);
-      return { object: objects.serve(resource, object), gone: true };
-    }
-    return { object: objects.serve(resource, options.dryRun === true ? draft : table.remove(key, draft)), gone: true };
-  }
-  if (options.dryRun === true || isSameDeletion(draft, stored)) {
-    return { object: objects.serve(resource, options.dryRun === true ? draft : stored), gone: false };
-  }
-  if (
-    !isGraceful &&
-    resource.strategy.tracksGeneration &&
-    stored.metadata.deletionTimestamp === undefined &&
-    !resource.strategy.ownsDeletion
-  ) {
-    draft.metadata.generation = (draft.metadata.generation ?? 0) + 1;
-  }
-  if (resource.strategy.ownsDeletion === true) delete draft.metadata.deletionGracePeriodSeconds;
-  if (resource.plural === 'namespaces' && resource.group === '') draft['status'] = { phase: 'Terminating' };
-  return { object: objects.serve(resource, table.put(key, draft)), gone: false };
+  setDeletion(resource, draft, options, objects.clock.now());
+  const isGone = isFinished(draft);
+  const isNew = isFirst && (isGraceful || (!isGone && strategy.ownsDeletion !== true));
+  if (isNew && strategy.tracksGeneration === true) draft.metadata.generation = (draft.metadata.generation ?? 0) + 1;
+  if (strategy.ownsDeletion === true && !isGone) delete draft.metadata.deletionGracePeriodSeconds;
+  if (isNamespace && !isGone) draft['status'] = { phase: 'Terminating' };
+  const answer = (object: ApiObject): Deleted => ({ object: objects.serve(resource, object), gone: isGone });
+  // What has no grace vanishes as it was.
+  const last = isGone && isFirst && !isGraceful ? stored : draft;
+  if (options.dryRun === true) return answer(last);
+  const table = objects.tableOf(resource);
+  const key = keyOf(namespace, name);
+  const isSame = isSameDeletion(draft, stored);
+  if (!isGone) return answer(isSame ? stored : table.put(key, draft));
+  // What could have had a grace period is marked as deleted first, so that watches see it.
+  return answer(table.remove(key, isGraceful && !isSame ? table.put(key, draft) : last));
 }
 
 function setDeletion(resource: Resource, draft: ApiObject, options: DeleteOptions, now: number): void {
@@ -76,13 +62,13 @@ function setDeletion(resource: Resource, draft: ApiObject, options: DeleteOption
   // Upstream reads a negative grace as the shortest one.
   const wanted = options.gracePeriodSeconds;
   const asked = wanted !== undefined && wanted < 0 ? 1 : wanted;
-  const grace = Math.max(0, resource.strategy.gracePeriod?.(draft, asked) ?? 0);
+  const grace = Math.min(Math.max(0, resource.strategy.gracePeriod?.(draft, asked) ?? 0), MAX_GRACE_SECONDS);
   if (metadata.deletionTimestamp === undefined) {
     metadata.deletionTimestamp = timestamp(now + grace * 1000);
     metadata.deletionGracePeriodSeconds = grace;
     return;
   }
-  // A second delete may only hurry the first.
+  // A second delete may only shorten the grace of the first.
   const before = metadata.deletionGracePeriodSeconds ?? 0;
   if (asked === undefined || grace >= before) return;
   const began = Date.parse(metadata.deletionTimestamp) - before * 1000;
@@ -98,29 +84,36 @@ function finalizersFor(object: ApiObject, policy: DeleteOptions['propagationPoli
   return policy === 'Orphan' ? [...others, ORPHAN] : others;
 }
 
-function isSameDeletion(draft: ApiObject, stored: ApiObject): boolean {
+function isSameDeletion({ metadata }: ApiObject, { metadata: before }: ApiObject): boolean {
   return (
-    draft.metadata.deletionTimestamp === stored.metadata.deletionTimestamp &&
-    draft.metadata.deletionGracePeriodSeconds === stored.metadata.deletionGracePeriodSeconds &&
-    (draft.metadata.finalizers ?? []).join() === (stored.metadata.finalizers ?? []).join()
+    metadata.deletionTimestamp === before.deletionTimestamp &&
+    metadata.deletionGracePeriodSeconds === before.deletionGracePeriodSeconds &&
+    (metadata.finalizers ?? []).join() === (before.finalizers ?? []).join()
   );
 }
 
-function checkPreconditions(resource: Resource, stored: ApiObject, options: DeleteOptions): void {
+/** The object without one finalizer; removed when that was the last thing that held it. */
+export function releaseFinalizer(objects: Objects, resource: Resource, object: ApiObject, finalizer: string): void {
+  const { finalizers = [], ...metadata } = object.metadata;
+  const others = finalizers.filter((one) => one !== finalizer);
+  if (others.length === finalizers.length) return;
+  const freed = { ...object, metadata: { ...metadata, ...(others.length === 0 ? {} : { finalizers: others }) } };
+  const table = objects.tableOf(resource);
+  const key = keyOf(metadata.namespace, metadata.name);
+  if (isFinished(freed)) table.remove(key, freed);
+  else table.put(key, freed);
+}
+
+function checkPreconditions(resource: Resource, { metadata }: ApiObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
-  const { metadata } = stored;
+  const refuse = (what: string, expected: string, found: string | undefined, because: string): Error => {
+    const why = `the ${what} in the precondition (${expected}) does not match the ${what} in record (${found ?? ''})`;
+    return conflict({ group: resource.group, plural: resource.kind }, metadata.name, `${why}. ${because}`);
+  };
   if (uid !== undefined && uid !== metadata.uid) {
-    throw conflict(
-      { group: resource.group, plural: resource.kind },
-      metadata.name,
-      `the UID in the precondition (${uid}) does not match the UID in record (${metadata.uid ?? ''}). The object might have been deleted and then recreated`,
-    );
+    throw refuse('UID', uid, metadata.uid, 'The object might have been deleted and then recreated');
   }
   if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    throw conflict(
-      { group: resource.group, plural: resource.kind },
-      metadata.name,
-      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${metadata.resourceVersion ?? ''}). The object might have been modified`,
-    );
+    throw refuse('ResourceVersion', resourceVersion, metadata.resourceVersion, 'The object might have been modified');
   }
 }

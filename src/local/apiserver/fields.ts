@@ -1,6 +1,6 @@
 /**
- * Reading and copying raw API JSON. In: values of unknown shape. Out: typed looks into them, copies, comparisons.
- * Objects that the store has handed out are frozen: whoever wants to change one copies it first.
+ * Raw API JSON: typed reads of values of unknown shape, copies and comparisons. Objects that the store has handed out are
+ * frozen: copy one before changing it.
  */
 import type { ObjectMeta } from '../../api/object.ts';
 
@@ -16,6 +16,12 @@ export interface ApiObject {
 
 export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What JSON calls the type of a value, as refusals name it. */
+export function jsonType(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 /** The value at a path of field names, `undefined` as soon as something is missing. */
@@ -99,6 +105,14 @@ export function sameJson(left: unknown, right: unknown): boolean {
   for (const name of Object.keys(left)) if (!sameJson(left[name], right[name])) return false;
   for (const name of Object.keys(right)) if (right[name] !== undefined && left[name] === undefined) return false;
   return true;
+}
+
+/** The same value with all members in the order of their names. */
+export function sortedJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedJson);
+  if (!isFields(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, sortedJson(value[name])]));
 }
 
 /** `spec.template`, `spec.containers[0]`: how field paths read in messages. */

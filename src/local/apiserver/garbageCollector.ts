@@ -1,18 +1,17 @@
 /**
- * What becomes of dependents. In: every change of the store. Out: dependents of vanished owners deleted, of orphaning
- * owners set free, and owners that wait for their dependents (foreground deletion) released.
- *
- * It works from the store's own events, a step after the write that caused it, until nothing is left to do.
+ * What becomes of dependents: those of vanished owners are deleted, those of orphaning owners set free, and owners that
+ * wait for their dependents (foreground deletion) released. It works from the store's own events until nothing is left to
+ * do.
  */
-import type { Clock } from '../../clock/clock.ts';
 import { isNotFound } from '../../kube/errors.ts';
-import { deleteObject, FOREGROUND, ORPHAN } from './deletion.ts';
+import { deleteObject, FOREGROUND, ORPHAN, releaseFinalizer } from './deletion.ts';
 import type { ApiObject } from './fields.ts';
-import { isFinished, type Objects } from './objects.ts';
-import type { Resource } from './resource.ts';
-import { type StoreEvent, type Table } from './store.ts';
+import { FollowUp } from './followUp.ts';
+import type { Objects, Target } from './objects.ts';
+import type { StoreEvent, Table } from './store.ts';
+import { serverWrite } from './writeRequest.ts';
 
-const WRITE = { fieldManager: 'kube-controller-manager', dryRun: false, fieldValidation: 'Ignore' } as const;
+const WRITE = serverWrite('kube-controller-manager');
 
 interface Place {
   readonly table: Table;
@@ -21,66 +20,46 @@ interface Place {
 
 export class GarbageCollector {
   private readonly objects: Objects;
-  private readonly clock: Clock;
   private readonly places = new Map<string, Place>();
-  /** Owner's uid to its dependents, by their own uid. */
-  private readonly dependents = new Map<string, Map<string, Place>>();
-  private readonly dirty = new Set<string>();
-  private scheduled = false;
-  private readonly stopListening: () => void;
+  /** The dependents of each owner, by uid. */
+  private readonly dependents = new Map<string, Set<string>>();
+  private readonly followUp: FollowUp<string>;
 
-  constructor(objects: Objects, clock: Clock) {
+  constructor(objects: Objects) {
     this.objects = objects;
-    this.clock = clock;
-    this.stopListening = objects.store.subscribe((event, table) => this.note(event, table));
+    this.followUp = new FollowUp(
+      objects.store,
+      (uid) => this.settle(uid),
+      (event, table) => this.note(event, table),
+    );
   }
 
   stop(): void {
-    this.stopListening();
-    this.dirty.clear();
+    this.followUp.stop();
   }
 
-  private note(event: StoreEvent, table: Table): void {
-    const { object, previous, key, type } = event;
+  private note({ object, previous, key, type }: StoreEvent, table: Table): void {
     const uid = object.metadata.uid ?? '';
-    const owners = object.metadata.ownerReferences ?? [];
+    const owners = type === 'DELETED' ? [] : (object.metadata.ownerReferences ?? []);
+    for (const owner of previous?.metadata.ownerReferences ?? []) {
+      if (owners.some((one) => one.uid === owner.uid)) continue;
+      this.dependents.get(owner.uid)?.delete(uid);
+      this.followUp.ask(owner.uid);
+    }
     if (type === 'DELETED') {
       this.places.delete(uid);
-      for (const owner of previous?.metadata.ownerReferences ?? []) {
-        this.dependents.get(owner.uid)?.delete(uid);
-        this.touch(owner.uid);
-      }
-      for (const dependent of this.dependents.get(uid)?.keys() ?? []) this.touch(dependent);
+      for (const dependent of this.dependents.get(uid) ?? []) this.followUp.ask(dependent);
       if (this.dependents.get(uid)?.size === 0) this.dependents.delete(uid);
       return;
     }
     this.places.set(uid, { table, key });
-    for (const owner of previous?.metadata.ownerReferences ?? []) {
-      if (!owners.some((one) => one.uid === owner.uid)) {
-        this.dependents.get(owner.uid)?.delete(uid);
-        this.touch(owner.uid);
-      }
-    }
     for (const owner of owners) {
-      const known = this.dependents.get(owner.uid) ?? new Map<string, Place>();
-      known.set(uid, { table, key });
-      this.dependents.set(owner.uid, known);
-      if (!this.places.has(owner.uid)) this.touch(uid);
+      const known = this.dependents.get(owner.uid);
+      if (known === undefined) this.dependents.set(owner.uid, new Set([uid]));
+      else known.add(uid);
+      if (!this.places.has(owner.uid)) this.followUp.ask(uid);
     }
-    if (object.metadata.deletionTimestamp !== undefined) this.touch(uid);
-  }
-
-  private touch(uid: string): void {
-    this.dirty.add(uid);
-    if (this.scheduled) return;
-    this.scheduled = true;
-    // After the current write has been answered, before time moves on.
-    queueMicrotask(() => {
-      this.scheduled = false;
-      const batch = [...this.dirty];
-      this.dirty.clear();
-      for (const one of batch) this.settle(one);
-    });
+    if (object.metadata.deletionTimestamp !== undefined) this.followUp.ask(uid);
   }
 
   private settle(uid: string): void {
@@ -103,69 +82,64 @@ export class GarbageCollector {
     if (object === undefined || owners.length === 0) return;
     const solid = owners.filter((owner) => this.places.has(owner.uid));
     if (solid.length === owners.length) return;
-    if (solid.length > 0) {
-      this.rewrite(object, { ...object.metadata, ownerReferences: solid });
-      return;
-    }
-    if (object.metadata.deletionTimestamp === undefined) this.remove(object, 'Background');
+    if (solid.length > 0) this.setOwners(object, solid);
+    else if (object.metadata.deletionTimestamp === undefined) this.remove(object, 'Background');
   }
 
-  private rewrite(object: ApiObject, metadata: ApiObject['metadata']): void {
-    const resource = this.resourceOf(object);
-    if (resource === undefined) return;
-    const { namespace, name } = object.metadata;
-    this.objects.update(resource, namespace, name, WRITE, (live) => ({ ...live, metadata }));
+  private setOwners(object: ApiObject, ownerReferences: ApiObject['metadata']['ownerReferences'] & {}): void {
+    const target = this.targetOf(object);
+    if (target === undefined) return;
+    const { ownerReferences: _before, ...metadata } = object.metadata;
+    const owned = ownerReferences.length === 0 ? {} : { ownerReferences };
+    this.objects.update(target, WRITE, (live) => ({ ...live, metadata: { ...metadata, ...owned } }));
   }
 
   private orphanDependents(uid: string, owner: ApiObject): void {
-    for (const dependent of Array.from(this.dependents.get(uid)?.keys() ?? [])) {
-      const object = this.find(dependent);
-      if (object === undefined) continue;
-      const { ownerReferences = [], ...metadata } = object.metadata;
-      const others = ownerReferences.filter((reference) => reference.uid !== uid);
-      this.rewrite(object, { ...metadata, ...(others.length === 0 ? {} : { ownerReferences: others }) });
+    for (const object of this.dependentsOf(uid)) {
+      const owners = object.metadata.ownerReferences ?? [];
+      this.setOwners(
+        object,
+        owners.filter((reference) => reference.uid !== uid),
+      );
     }
-    this.release(uid, owner, ORPHAN);
+    this.release(owner, ORPHAN);
   }
 
   private deleteInForeground(uid: string, owner: ApiObject): void {
     let blocked = false;
-    for (const dependent of Array.from(this.dependents.get(uid)?.keys() ?? [])) {
-      const object = this.find(dependent);
-      if (object === undefined) continue;
+    for (const object of this.dependentsOf(uid)) {
       const reference = object.metadata.ownerReferences?.find((one) => one.uid === uid);
       if (object.metadata.deletionTimestamp === undefined) this.remove(object, 'Foreground');
-      if (reference?.blockOwnerDeletion === true && this.find(dependent) !== undefined) blocked = true;
+      if (reference?.blockOwnerDeletion === true && this.find(object.metadata.uid ?? '') !== undefined) blocked = true;
     }
-    if (!blocked) this.release(uid, owner, FOREGROUND);
+    if (!blocked) this.release(owner, FOREGROUND);
   }
 
-  private release(uid: string, owner: ApiObject, finalizer: string): void {
-    const place = this.places.get(uid);
-    if (place === undefined) return;
-    const { finalizers = [], ...metadata } = owner.metadata;
-    const others = finalizers.filter((one) => one !== finalizer);
-    const freed = { ...owner, metadata: { ...metadata, ...(others.length === 0 ? {} : { finalizers: others }) } };
-    if (isFinished(freed)) place.table.remove(place.key, freed);
-    else place.table.put(place.key, freed);
+  private release(owner: ApiObject, finalizer: string): void {
+    const target = this.targetOf(owner);
+    if (target !== undefined) releaseFinalizer(this.objects, target.resource, owner, finalizer);
   }
 
   private remove(object: ApiObject, propagationPolicy: 'Foreground' | 'Background'): void {
-    const resource = this.resourceOf(object);
-    if (resource === undefined) return;
-    const { namespace, name } = object.metadata;
+    const target = this.targetOf(object);
+    if (target === undefined) return;
+    const { uid } = object.metadata;
     try {
-      const uid = object.metadata.uid;
-      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
-      deleteObject(this.objects, resource, namespace, name, { propagationPolicy, ...preconditions }, this.clock.now());
+      deleteObject(this.objects, target, { propagationPolicy, preconditions: uid === undefined ? {} : { uid } });
     } catch (error) {
-      // Somebody else was faster, which is as good.
+      // Already gone, which is as good.
       if (!isNotFound(error)) throw error;
     }
   }
 
-  private resourceOf(object: ApiObject): Resource | undefined {
-    return this.objects.catalog.findKind(object.apiVersion, object.kind);
+  /** A copy: the set changes under way. */
+  private dependentsOf(uid: string): ApiObject[] {
+    return [...(this.dependents.get(uid) ?? [])].flatMap((dependent) => this.find(dependent) ?? []);
+  }
+
+  private targetOf({ apiVersion, kind, metadata }: ApiObject): Target | undefined {
+    const resource = this.objects.catalog.findKind(apiVersion, kind);
+    return resource && { resource, namespace: metadata.namespace, name: metadata.name };
   }
 
   private find(uid: string): ApiObject | undefined {

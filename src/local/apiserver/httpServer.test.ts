@@ -1,6 +1,7 @@
 /** The server over HTTPS with our own client, and what only HTTP can show. */
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderCrds } from '../../api/crds.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { SystemClock } from '../../clock/systemClock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';
@@ -95,6 +96,49 @@ describe('HTTPS', () => {
     expect(
       (await ask('POST', '/api/v1/namespaces/default/configmaps', { headers, body: 'x'.repeat(4_000_000) })).code,
     ).toBe(413);
+  });
+
+  it('refuses addresses that cannot be read', async () => {
+    for (const path of ['/%', '/api/v1/namespaces/%zz', '/api/v1/pods%c3%28', '/%E0%A4%A']) {
+      expect([path, (await ask('GET', path)).code]).toEqual([path, 400]);
+    }
+    expect((await ask('GET', '//api/v1/namespaces')).code).toBe(200);
+    expect((await ask('GET', '//')).code).toBe(200);
+  });
+
+  it('finds out for a proxied service why nothing can be reached', async () => {
+    const spec = { ports: [{ name: 'http', port: 80 }], selector: { app: 'web' } };
+    await kube.create(Kinds.Service, { metadata: { name: 'web', namespace: 'default' }, spec });
+    const message = async (path: string): Promise<unknown> => {
+      const { code, body } = await ask('GET', `/api/v1/namespaces/default/${path}`);
+      return [code, (JSON.parse(body) as { message: string }).message];
+    };
+    expect(await message('services/web:80/proxy/')).toEqual([404, 'endpoints "web" not found']);
+    expect(await message('services/web:81/proxy/a/b?c=d')).toEqual([503, 'no service port 81 found for service "web"']);
+    expect(await message('services/a:web:80:1/proxy')).toEqual([400, 'invalid service request "a:web:80:1"']);
+    expect(await message('services/none:80/proxy')).toEqual([404, 'services "none" not found']);
+    await kube.create(Kinds.Pod, {
+      metadata: { name: 'web', namespace: 'default' },
+      spec: { containers: [{ name: 'c', image: 'x' }] },
+    });
+    expect(await message('pods/web:80/proxy/')).toEqual([400, 'address not allowed']);
+  });
+
+  it('warns of deprecated versions of custom resources in every answer', async () => {
+    for (const crd of renderCrds()) await server.kube.create(Kinds.CustomResourceDefinition, crd);
+    const versioned = (version: string): string => `/apis/karpenter.azure.com/${version}/aksnodeclasses`;
+    const { code, headers } = await ask('GET', versioned('v1alpha2'));
+    expect([code, headers['warning']]).toEqual([200, '299 - "use v1beta1.AKSNodeClass instead"']);
+    expect((await ask('GET', `${versioned('v1alpha2')}/none`)).headers['warning']).toBe(headers['warning']);
+    expect((await ask('GET', versioned('v1beta1'))).headers['warning']).toBeUndefined();
+  });
+
+  it('warns in any alphabet', async () => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ metadata: { name: 'größe' }, größe: 1, '\u007f': 2 });
+    const { code, headers: answered } = await ask('POST', '/api/v1/namespaces/default/configmaps', { headers, body });
+    expect(code).toBe(422);
+    expect(Buffer.from(String(answered['warning']), 'latin1').toString()).toBe('299 - "unknown field \\"größe\\""');
   });
 
   it('warns about unknown fields unless told to refuse or ignore them', async () => {

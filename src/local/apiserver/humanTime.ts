@@ -1,4 +1,4 @@
-/** Durations as `kubectl get` shows them. In: times. Out: `5s`, `3m20s`, `4d2h`, `<unknown>`. */
+/** Durations as `kubectl get` shows them: `5s`, `3m20s`, `4d2h`, `<unknown>`. */
 const SECOND = 1000;
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -32,18 +32,4 @@ function withRest(whole: number, unit: string, rest: number, restUnit: string): 
 export function age(timestamp: unknown, now: number): string {
   const then = typeof timestamp === 'string' ? Date.parse(timestamp) : Number.NaN;
   return Number.isNaN(then) ? '<unknown>' : humanDuration(now - then);
-}
-
-/** Writers stamp many things within the same second. */
-let lastSecond = Number.NaN;
-let lastText = '';
-
-/** RFC 3339 with whole seconds, the form of `creationTimestamp`. */
-export function timestamp(milliseconds: number): string {
-  const second = Math.floor(milliseconds / SECOND);
-  if (second !== lastSecond) {
-    lastSecond = second;
-    lastText = `${new Date(second * SECOND).toISOString().slice(0, 19)}Z`;
-  }
-  return lastText;
 }

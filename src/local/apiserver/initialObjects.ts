@@ -1,15 +1,16 @@
 /**
- * What every cluster has before anybody comes. In: an empty cluster. Out: priority classes, the API's own service; for
- * visitors the default roles and bindings, and flow control. The JSON lists what a Kubernetes release
- * creates when it starts, without what the server fills in.
+ * What every new cluster has: priority classes and the API's own service; once it is served over the network, the default
+ * roles and bindings, and flow control. The JSON lists what a Kubernetes release creates when it starts, without what the
+ * server fills in.
  */
 import bootstrapPolicy from './access/bootstrapPolicy.json' with { type: 'json' };
 import flowControl from './builtin/flowControl.json' with { type: 'json' };
 import { textAt, type ApiObject } from './fields.ts';
 import type { Objects } from './objects.ts';
 import { keyOf } from './store.ts';
+import { serverWrite } from './writeRequest.ts';
 
-const WRITE = { fieldManager: 'kube-apiserver', dryRun: false, fieldValidation: 'Ignore' } as const;
+const WRITER = 'kube-apiserver';
 
 const SYSTEM_PRIORITIES = [
   {
@@ -29,57 +30,51 @@ interface Body {
   readonly [field: string]: unknown;
 }
 
-function creator(
+/** Undefined when it is there already. */
+function create(
   objects: Objects,
-): (group: string, plural: string, namespace: string | undefined, body: Body) => ApiObject | undefined {
-  return (group, plural, namespace, body) => {
-    const resource = objects.catalog.find(group, 'v1', plural);
-    if (resource === undefined) throw new Error(`${plural} are not served`);
-    if (objects.tableOf(resource).get(keyOf(namespace, body.metadata.name)) !== undefined) return undefined;
-    return objects.create(resource, namespace, { ...body }, WRITE);
-  };
+  group: string,
+  plural: string,
+  body: Body,
+  namespace?: string,
+): ApiObject | undefined {
+  const resource = objects.builtin(group, plural);
+  if (objects.tableOf(resource).get(keyOf(namespace, body.metadata.name)) !== undefined) return undefined;
+  return objects.create(resource, namespace, { ...body }, serverWrite(WRITER));
 }
 
 export function createInitialObjects(objects: Objects): void {
-  const create = creator(objects);
   for (const { name, value, description } of SYSTEM_PRIORITIES) {
-    create('scheduling.k8s.io', 'priorityclasses', undefined, { metadata: { name }, value, description });
+    create(objects, 'scheduling.k8s.io', 'priorityclasses', { metadata: { name }, value, description });
   }
-  create('', 'services', 'default', {
-    metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
-    spec: { ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 443 }] },
-  });
+  const metadata = { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } };
+  const spec = { ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 443 }] };
+  create(objects, '', 'services', { metadata, spec }, 'default');
 }
 
-/** What people find who look around. */
-export function createVisitorObjects(objects: Objects): void {
-  const create = creator(objects);
+/** What only matters to clients on the network. */
+export function createNetworkObjects(objects: Objects): void {
   for (const { kind, metadata, ...rest } of bootstrapPolicy) {
-    create('rbac.authorization.k8s.io', `${kind.toLowerCase()}s`, (metadata as { namespace?: string }).namespace, {
-      ...rest,
-      metadata: {
-        ...metadata,
-        labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...(metadata as { labels?: object }).labels },
-        annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
-      },
-    });
+    const { labels, namespace } = metadata as { labels?: object; namespace?: string };
+    const marked = {
+      ...metadata,
+      labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults', ...labels },
+      annotations: { 'rbac.authorization.kubernetes.io/autoupdate': 'true' },
+    };
+    create(objects, 'rbac.authorization.k8s.io', `${kind.toLowerCase()}s`, { ...rest, metadata: marked }, namespace);
   }
   for (const { kind, metadata, spec } of flowControl) {
-    const made = create('flowcontrol.apiserver.k8s.io', `${kind.toLowerCase()}s`, undefined, {
-      metadata: { ...metadata, annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } },
-      spec,
-    });
+    const marked = { ...metadata, annotations: { 'apf.kubernetes.io/autoupdate-spec': 'true' } };
+    const body = { metadata: marked, spec };
+    const made = create(objects, 'flowcontrol.apiserver.k8s.io', `${kind.toLowerCase()}s`, body);
     if (made !== undefined && kind === 'FlowSchema') confirmPriorityLevel(objects, made);
   }
-  create('networking.k8s.io', 'servicecidrs', undefined, {
-    metadata: { name: 'kubernetes' },
-    spec: { cidrs: ['10.0.0.0/16'] },
-  });
+  const range = { metadata: { name: 'kubernetes' }, spec: { cidrs: ['10.0.0.0/16'] } };
+  create(objects, 'networking.k8s.io', 'servicecidrs', range);
 }
 
 function confirmPriorityLevel(objects: Objects, schema: ApiObject): void {
-  const resource = objects.catalog.find('flowcontrol.apiserver.k8s.io', 'v1', 'flowschemas');
-  if (resource === undefined) return;
+  const resource = objects.builtin('flowcontrol.apiserver.k8s.io', 'flowschemas');
   const level = textAt(schema, 'spec', 'priorityLevelConfiguration', 'name') ?? '';
   const condition = {
     type: 'Dangling',
@@ -88,9 +83,7 @@ function confirmPriorityLevel(objects: Objects, schema: ApiObject): void {
     reason: 'Found',
     message: `This FlowSchema references the PriorityLevelConfiguration object named "${level}" and it exists`,
   };
-  const request = { ...WRITE, subresource: 'status' };
-  objects.update(resource, undefined, schema.metadata.name, request, (live) => ({
-    ...live,
-    status: { conditions: [condition] },
-  }));
+  const target = { resource, namespace: undefined, name: schema.metadata.name };
+  const status = { conditions: [condition] };
+  objects.update(target, serverWrite(WRITER, 'status'), (live) => ({ ...live, status }));
 }

@@ -25,13 +25,15 @@ import type { AggregatedResource } from './http/aggregatedApi.ts';
 import { ApiHandler } from './http/apiHandler.ts';
 import type { KubeletDoor } from './http/kubeletDoor.ts';
 import { HttpsServer } from './http/httpsServer.ts';
+import { parseUrl } from './http/requestPath.ts';
 import type { RequestTrouble } from './http/trouble.ts';
-import { createInitialObjects, createVisitorObjects } from './initialObjects.ts';
+import { createInitialObjects, createNetworkObjects } from './initialObjects.ts';
 import { renderKubeconfig, writeKubeconfigFile, type KubeconfigNames } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';
 import { NamespaceLifecycle } from './namespaceLifecycle.ts';
 import { Objects } from './objects.ts';
 import { StateFile } from './stateFile.ts';
+import { badRequest } from './status.ts';
 import { Store, type StoreEvent } from './store.ts';
 
 export interface LocalApiServerOptions {
@@ -97,11 +99,11 @@ export class LocalApiServer {
     const { aggregated, kubelets } = options;
     this.handler = new ApiHandler(objects, { clock, authenticate: this.authenticate, aggregated, kubelets });
     this.aggregated = aggregated ?? [];
-    this.collector = new GarbageCollector(objects, options.clock);
+    this.collector = new GarbageCollector(objects);
     // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
     if (options.stateFile !== undefined) this.stateFile = new StateFile(options.stateFile, this.store);
-    this.namespaces = new NamespaceLifecycle(objects, options.clock);
-    this.definitions = new DefinitionLifecycle(objects, options.clock);
+    this.namespaces = new NamespaceLifecycle(objects);
+    this.definitions = new DefinitionLifecycle(objects);
     this.quotas = new QuotaKeeper(objects);
     this.kube = new LocalKube({ objects, clock: options.clock, raw: async (path) => await this.rawGet(path) });
     this.namespaces.createInitial();
@@ -140,7 +142,7 @@ export class LocalApiServer {
 
   /** Roles, flow control and the record of what is served matter to those who come over the network. */
   private furnish(): void {
-    createVisitorObjects(this.objects);
+    createNetworkObjects(this.objects);
     this.visitors = [new RoleAggregation(this.objects), new ApiServices(this.objects, this.aggregated)];
   }
 
@@ -180,11 +182,11 @@ export class LocalApiServer {
   }
 
   private async rawGet(path: string): Promise<unknown> {
-    const url = new URL(path, 'https://localhost');
+    const url = parseUrl(path);
+    if (url === undefined) throw badRequest(`${JSON.stringify(path)} is no path`);
     const response = this.handler.handle({
       method: 'GET',
-      path: url.pathname,
-      query: url.searchParams,
+      ...url,
       headers: { accept: 'application/json' },
       body: Buffer.alloc(0),
       user: ADMIN,

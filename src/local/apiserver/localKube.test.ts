@@ -41,6 +41,28 @@ async function take<T>(events: AsyncIterable<T>, count: number): Promise<T[]> {
 const brief = (event: WatchEvent<Pod>): string =>
   event.type === 'BOOKMARK' ? 'BOOKMARK' : `${event.type} ${event.object.metadata.name}`;
 
+describe('generation', () => {
+  const template = { metadata: { labels: { app: 'a' } }, spec: SPEC };
+  const spec = { selector: { matchLabels: { app: 'a' } }, template };
+
+  it('grows with the annotations of a Deployment, but not of other kinds', async () => {
+    await kube.create(Kinds.Deployment, { metadata: ref('a'), spec });
+    await kube.create(Kinds.ReplicaSet, { metadata: ref('a'), spec });
+    const patch = { type: 'merge', body: { metadata: { annotations: { note: 'x' } } } } as const;
+    expect((await kube.patch(Kinds.Deployment, ref('a'), patch)).metadata.generation).toBe(2);
+    expect((await kube.patch(Kinds.Deployment, ref('a'), patch)).metadata.generation).toBe(2);
+    expect((await kube.patch(Kinds.ReplicaSet, ref('a'), patch)).metadata.generation).toBe(1);
+  });
+
+  it('stays when a Deployment is annotated together with its status', async () => {
+    await kube.create(Kinds.Deployment, { metadata: ref('a'), spec });
+    const body = { metadata: { annotations: { 'deployment.kubernetes.io/revision': '1' } }, status: { replicas: 1 } };
+    const options = { subresource: 'status' } as const;
+    const { metadata } = await kube.patch(Kinds.Deployment, ref('a'), { type: 'merge', body }, options);
+    expect(metadata).toMatchObject({ generation: 1, annotations: body.metadata.annotations });
+  });
+});
+
 describe('create', () => {
   it('gives identity, defaults and admission', async () => {
     const pod = await newPod('a');
@@ -211,6 +233,50 @@ describe('custom resources', () => {
     await expect(
       kube.patch(Kinds.NodePool, { name: 'p' }, { type: 'merge', body: { spec: { weight: 1000 } } }),
     ).rejects.toMatchObject({ code: 422, message: expect.stringContaining('spec.weight') as string });
+  });
+
+  it('keep no empty maps in their metadata, however they are written', async () => {
+    const empty = { labels: {}, annotations: {}, finalizers: [], ownerReferences: [] };
+    const created = await kube.create(Kinds.NodePool, {
+      metadata: { name: 'p', ...empty },
+      spec: { template } as never,
+    });
+    const body = {
+      apiVersion: 'karpenter.sh/v1',
+      kind: 'NodePool',
+      metadata: { name: 'q', ...empty },
+      spec: { template },
+    };
+    const options = { fieldManager: 'test' };
+    const applied = await kube.patch(Kinds.NodePool, { name: 'q' }, { type: 'apply', body }, options);
+    for (const { metadata } of [created, applied]) {
+      for (const field of Object.keys(empty)) expect(metadata).not.toHaveProperty(field);
+    }
+    const before = created.metadata.resourceVersion;
+    const patched = await kube.patch(Kinds.NodePool, { name: 'p' }, { type: 'merge', body: { metadata: empty } });
+    expect(patched.metadata.resourceVersion).toBe(before);
+  });
+
+  it.each([
+    [{ name: 5 }, 'number into Go struct field ObjectMeta.name of type string'],
+    [{ generateName: true }, 'bool into Go struct field ObjectMeta.generateName of type string'],
+    [{ name: 'p', labels: { a: 1 } }, 'number into Go struct field ObjectMeta.labels of type string'],
+    [{ name: 'p', labels: ['a'] }, 'array into Go struct field ObjectMeta.labels of type map[string]string'],
+    [{ name: 'p', annotations: 'a' }, 'string into Go struct field ObjectMeta.annotations of type map[string]string'],
+    [{ name: 'p', finalizers: 'a' }, 'string into Go struct field ObjectMeta.finalizers of type []string'],
+    [{ name: 'p', finalizers: [{}] }, 'object into Go struct field ObjectMeta.finalizers of type string'],
+    [{ name: 'p', ownerReferences: [{ uid: 7 }] }, 'number into Go struct field OwnerReference.ownerReferences.uid'],
+    [7, 'number into Go value of type v1.ObjectMeta'],
+  ])('are refused with metadata of a wrong type: %j', async (metadata, why) => {
+    await expect(
+      kube.create(Kinds.NodePool, { metadata: metadata as never, spec: { template } as never }),
+    ).rejects.toMatchObject({
+      code: 400,
+      message: expect.stringContaining(
+        `NodePool in version "v1" cannot be handled as a NodePool: json: cannot unmarshal ${why}`,
+      ) as string,
+    });
+    expect((await kube.list(Kinds.NodePool)).items).toEqual([]);
   });
 
   it('do not know strategic merge', async () => {
@@ -423,6 +489,18 @@ describe('list', () => {
 });
 
 describe('watch', () => {
+  it('shows the deletion of a pod that never had a node, also through a selector', async () => {
+    const { metadata } = await newPod('a');
+    const { resourceVersion = '' } = metadata;
+    const seen = take(kube.watch(Kinds.Pod, { fieldSelector: 'metadata.name=a', resourceVersion }), 2);
+    await kube.delete(Kinds.Pod, ref('a'));
+    const deletion = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
+    expect(await seen).toMatchObject([
+      { type: 'MODIFIED', object: { metadata: deletion } },
+      { type: 'DELETED', object: { metadata: deletion } },
+    ]);
+  });
+
   it('starts with what exists, marks its end, and goes on with changes', async () => {
     await newPod('a');
     const events = kube.watch(Kinds.Pod, {
@@ -430,11 +508,11 @@ describe('watch', () => {
       resourceVersionMatch: 'NotOlderThan',
       allowBookmarks: true,
     });
-    const seen = take(events, 4);
+    const seen = take(events, 5);
     await newPod('b');
     await kube.delete(Kinds.Pod, ref('a'));
     const got = await seen;
-    expect(got.map(brief)).toEqual(['ADDED a', 'BOOKMARK', 'ADDED b', 'DELETED a']);
+    expect(got.map(brief)).toEqual(['ADDED a', 'BOOKMARK', 'ADDED b', 'MODIFIED a', 'DELETED a']);
     expect(got[1]).toMatchObject({ object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } });
   });
 

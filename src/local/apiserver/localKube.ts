@@ -1,6 +1,6 @@
 /**
- * The `Kube` port without a network. In: the same calls that `HttpKube` takes. Out: answers from the server's own store
- * by the server's own rules. Answers are frozen: a caller that wants to change one copies it.
+ * The `Kube` port without a network: takes the same calls as `HttpKube` and answers from the server's own store by the
+ * server's own rules. Answers are frozen: a caller that wants to change one copies it.
  */
 import { apiVersionOf, type KubeList, type KubeObject, type ResourceKind } from '../../api/object.ts';
 import type { Clock } from '../../clock/clock.ts';
@@ -20,13 +20,14 @@ import type {
 } from '../../kube/kube.ts';
 import { deleteObject } from './deletion.ts';
 import type { ApiObject, Fields } from './fields.ts';
-import type { Objects, WriteRequest } from './objects.ts';
+import type { Objects, Target } from './objects.ts';
 import { patchObject } from './patch/patchObject.ts';
 import { listObjects, watchObjects } from './reading.ts';
 import type { Resource } from './resource.ts';
 import { badRequest, unknownPath } from './status.ts';
 import { bindPod, evictPod, readScale, writeScale } from './subresources.ts';
 import type { ServedEvent } from './watch.ts';
+import type { WriteRequest } from './writeRequest.ts';
 
 const DEFAULT_MANAGER = 'nodewright';
 
@@ -50,9 +51,9 @@ export class LocalKube implements Kube {
 
   async get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
     options.signal?.throwIfAborted();
-    const resource = this.resource(kind);
-    const object = this.objects.get(resource, scopeOf(resource, ref.namespace, true), ref.name);
-    return typed<T>(options.subresource === 'scale' ? readScale(resource, object) : object);
+    const target = this.target(kind, ref);
+    const object = this.objects.get(target);
+    return typed<T>(options.subresource === 'scale' ? readScale(target.resource, object) : object);
   }
 
   async list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
@@ -80,15 +81,13 @@ export class LocalKube implements Kube {
 
   async replace<T extends KubeObject>(kind: ResourceKind<T>, object: T, options: SubresourceOptions = {}): Promise<T> {
     options.signal?.throwIfAborted();
-    const resource = this.resource(kind);
-    const { name, namespace } = object.metadata;
-    const scope = scopeOf(resource, namespace, true);
+    const target = this.target(kind, object.metadata);
     const request = writeRequest(options);
     const body = object as unknown as Fields;
     return typed<T>(
       options.subresource === 'scale'
-        ? writeScale(this.objects, resource, scope, name, request, () => body)
-        : this.objects.update(resource, scope, name, request, () => body),
+        ? writeScale(this.objects, target, request, () => body)
+        : this.objects.update(target, request, () => body),
     );
   }
 
@@ -99,8 +98,7 @@ export class LocalKube implements Kube {
     options: PatchOptions = {},
   ): Promise<T> {
     options.signal?.throwIfAborted();
-    const resource = this.resource(kind);
-    const { object } = patchObject(this.objects, resource, scopeOf(resource, ref.namespace, true), ref.name, {
+    const { object } = patchObject(this.objects, this.target(kind, ref), {
       ...writeRequest(options),
       type: patch.type,
       body: patch.body,
@@ -109,10 +107,14 @@ export class LocalKube implements Kube {
     return typed<T>(object);
   }
 
-  async delete(kind: ResourceKind<KubeObject>, ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+  async delete(
+    kind: ResourceKind<KubeObject>,
+    ref: ObjectRef,
+    options: DeleteOptions = {},
+  ): Promise<KubeObject | undefined> {
     options.signal?.throwIfAborted();
-    const resource = this.resource(kind);
-    deleteObject(this.objects, resource, scopeOf(resource, ref.namespace, true), ref.name, options, this.clock.now());
+    const { object, gone } = deleteObject(this.objects, this.target(kind, ref), options);
+    return gone ? undefined : typed<KubeObject>(object);
   }
 
   async deleteCollection(kind: ResourceKind<KubeObject>, options: ListOptions & DeleteOptions): Promise<void> {
@@ -121,19 +123,19 @@ export class LocalKube implements Kube {
     const { preconditions: _none, ...rest } = options;
     const request = { ...rest, namespace: scopeOf(resource, options.namespace, false) };
     for (const { metadata } of listObjects(this.objects, resource, request).items) {
-      deleteObject(this.objects, resource, metadata.namespace, metadata.name, rest, this.clock.now());
+      deleteObject(this.objects, { resource, namespace: metadata.namespace, name: metadata.name }, rest);
     }
   }
 
   async evict(pod: ObjectRef, options: DeleteOptions = {}): Promise<void> {
     options.signal?.throwIfAborted();
-    evictPod(this.objects, this.pods(), pod.namespace, pod.name, options, this.clock.now());
+    evictPod(this.objects, this.pod(pod), options);
   }
 
   async bind(pod: ObjectRef, node: string, options: WriteOptions = {}): Promise<void> {
     options.signal?.throwIfAborted();
     const binding = { target: { kind: 'Node', name: node } };
-    bindPod(this.objects, this.pods(), pod.namespace, pod.name, binding, { dryRun: options.dryRun ?? false });
+    bindPod(this.objects, this.pod(pod), binding, options.dryRun ?? false);
   }
 
   async raw(path: string, options: { readonly signal?: AbortSignal } = {}): Promise<unknown> {
@@ -147,8 +149,13 @@ export class LocalKube implements Kube {
     return resource;
   }
 
-  private pods(): Resource {
-    return this.resource({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', singular: 'pod', namespaced: true });
+  private target(kind: ResourceKind<KubeObject>, { namespace, name }: ObjectRef): Target {
+    const resource = this.resource(kind);
+    return { resource, namespace: scopeOf(resource, namespace, true), name };
+  }
+
+  private pod({ namespace, name }: ObjectRef): Target {
+    return { resource: this.objects.builtin('', 'pods'), namespace, name };
   }
 }
 

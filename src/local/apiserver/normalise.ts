@@ -1,15 +1,16 @@
 /**
- * Decoding. In: the JSON of a request and the shape of its kind. Out: a private copy that holds only what the kind has,
- * in the spelling in which the server keeps it (quantities canonical, nulls gone), and the paths of unknown fields.
+ * Decodes the JSON of a request by the shape of its kind: a private copy that holds only what the kind has, in the
+ * spelling in which the server keeps it (quantities canonical, nulls gone), and the paths of unknown fields.
  */
 import { Quantity } from '../../units/quantity.ts';
-import { copyJson, isFields, joinPath, type Fields } from './fields.ts';
+import { copyJson, isFields, joinPath, jsonType, type Fields } from './fields.ts';
+import { OBJECT_META, shapeNamed } from './kubernetesTypes.ts';
 import type { Shape } from './shape.ts';
 
 export interface NormaliseOptions {
   /**
    * Built-in kinds are decoded into typed structures: a wrong type fails and empty collections vanish. Custom resources
-   * keep both for schema validation to judge.
+   * keep both for schema validation to judge, but for their metadata, which is typed like everybody's.
    */
   readonly typed: boolean;
   /** Applied configurations say only what they say; everything else carries the zero values of its type. */
@@ -23,7 +24,7 @@ export interface Normalised {
 }
 
 export class WrongType extends Error {
-  /** The same, as the converter words it that strategic merge patches go through. */
+  /** The same in the words of the converter that strategic merge patches go through. */
   readonly restoring: string;
 
   /** `expected`: a Go type; after `=`, the whole message. */
@@ -46,8 +47,15 @@ export class WrongType extends Error {
 }
 
 export function normalise(shape: Shape, value: Fields, options: NormaliseOptions): Normalised {
-  const walk = new Walk(options.typed, options.typed && options.partial !== true);
-  return { value: walk.struct(shape, value, ''), unknown: walk.unknown };
+  const { typed, partial = false } = options;
+  const walk = new Walk(typed, !partial);
+  if (typed || value['metadata'] === undefined) return { value: walk.struct(shape, value, ''), unknown: walk.unknown };
+  const { metadata, ...rest } = value;
+  const result = walk.struct(shape, rest, '');
+  const inMetadata = new Walk(true, !partial);
+  if (metadata !== null) result['metadata'] = inMetadata.root(shapeNamed(OBJECT_META), metadata);
+  const unknown = inMetadata.unknown.map((path) => `metadata.${path}`);
+  return { value: result, unknown: [...unknown, ...walk.unknown] };
 }
 
 /** Gives a struct the fields that its type always has. The values added are copies: drafts are changed in place. */
@@ -78,9 +86,19 @@ class Walk {
   private readonly typed: boolean;
   private readonly fills: boolean;
 
-  constructor(typed: boolean, fills: boolean) {
+  constructor(typed: boolean, isWhole: boolean) {
     this.typed = typed;
-    this.fills = fills;
+    this.fills = typed && isWhole;
+  }
+
+  root(shape: Shape, value: unknown): Fields {
+    if (isFields(value)) return this.struct(shape, value, '');
+    throw new WrongType(
+      '',
+      '',
+      value,
+      `=json: cannot unmarshal ${jsonType(value)} into Go value of type ${goType(shape)}`,
+    );
   }
 
   struct(shape: Shape, value: Fields, path: string): Fields {
@@ -155,6 +173,7 @@ class Walk {
       case 'string':
         if (typeof value !== 'string') return this.wrong(owner, path, value, 'string');
         if (this.typed && shape.format === 'byte') checkBase64(value, owner, path);
+        if (this.typed && shape.format === 'date-time') checkTime(value, owner, path);
         return value;
       case 'boolean':
         return typeof value === 'boolean' ? value : this.wrong(owner, path, value, 'bool');
@@ -213,7 +232,13 @@ function checkBase64(value: string, owner: string, path: string): void {
   );
 }
 
-function jsonType(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+function checkTime(value: string, owner: string, path: string): void {
+  if (value === '' || RFC3339.test(value)) return;
+  const shown = JSON.stringify(value);
+  const year = /^\d{4}/.test(value) ? '-' : '2006';
+  const rest = year === '-' ? JSON.stringify(value.slice(4)) : shown;
+  const why = `parsing time ${shown} as "2006-01-02T15:04:05Z07:00": cannot parse ${rest} as "${year}"`;
+  throw new WrongType(owner, path, value, `=${why}`);
 }

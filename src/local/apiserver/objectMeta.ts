@@ -1,9 +1,9 @@
 /** Rules for metadata that hold for every kind. In: drafts and what is stored. Out: names, checks and carried-over fields. */
 import type { Random } from '../../clock/random.ts';
-import { isFields, sameJson, type ApiObject } from './fields.ts';
+import { sameJson, type ApiObject } from './fields.ts';
 import { labelProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from './names.ts';
-import { apiVersionText, type Resource } from './resource.ts';
-import { badRequest, forbiddenChange, impossiblePatch, invalidValue, required, type FieldError } from './status.ts';
+import type { Resource } from './resource.ts';
+import { forbiddenChange, invalidValue, required, type FieldError } from './status.ts';
 
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
@@ -22,50 +22,6 @@ export function generatedName(base: string, random: Random): string {
     draw = Math.floor(draw / SUFFIX_ALPHABET.length);
   }
   return `${base.slice(0, MAX_GENERATED_BASE)}${suffix}`;
-}
-
-/** Makes sure that a body is of the kind and namespace that its address says; fills in what it leaves out. */
-export function checkIdentity(
-  body: Record<string, unknown>,
-  resource: Resource,
-  namespace: string | undefined,
-  name: string | undefined,
-  patchText?: () => string,
-): void {
-  const expected = apiVersionText(resource);
-  body['apiVersion'] ??= expected;
-  body['kind'] ??= resource.kind;
-  const { apiVersion, kind } = body as { apiVersion: unknown; kind: unknown };
-  if (apiVersion !== expected || kind !== resource.kind) {
-    if (patchText !== undefined) {
-      const found = `no kind "${String(kind)}" is registered for version "${String(apiVersion)}"`;
-      throw impossiblePatch(patchText(), `${found} in scheme "pkg/runtime/scheme.go:111"`);
-    }
-    const version = String(apiVersion).split('/').at(-1) ?? '';
-    const inPackage = resource.group === '' ? 'core' : (resource.group.split('.')[0] ?? '');
-    const why =
-      apiVersion === expected
-        ? `converting (${version}.${String(kind)}) to (${inPackage}.${resource.kind}): unknown conversion`
-        : `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" in scheme "pkg/runtime/scheme.go:111"`;
-    throw badRequest(`${String(kind)} in version "${version}" cannot be handled as a ${resource.kind}: ${why}`);
-  }
-  if (!isFields(body['metadata'])) body['metadata'] = {};
-  const metadata = body['metadata'] as Record<string, unknown>;
-  if (namespace === undefined) delete metadata['namespace'];
-  else {
-    metadata['namespace'] ??= namespace;
-    if (metadata['namespace'] === '') metadata['namespace'] = namespace;
-    if (metadata['namespace'] !== namespace) {
-      throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
-    }
-  }
-  if (name === undefined) return;
-  metadata['name'] ??= name;
-  if (metadata['name'] !== name) {
-    throw badRequest(
-      `the name of the object (${String(metadata['name'])}) does not match the name on the URL (${name})`,
-    );
-  }
 }
 
 function checkName(resource: Resource, name: string): FieldError[] {
@@ -199,9 +155,11 @@ export function isUnchanged(draft: ApiObject, old: ApiObject): boolean {
   return sameJson(meta, oldMeta);
 }
 
-/** Generation counts changes of what a user wants: everything but metadata and status. */
-export function wantsChanged(draft: ApiObject, old: ApiObject, hasStatus: boolean): boolean {
-  const { metadata: _meta, status, ...rest } = draft;
-  const { metadata: _oldMeta, status: oldStatus, ...oldRest } = old;
-  return !sameJson(rest, oldRest) || (!hasStatus && !sameJson(status, oldStatus));
+/** Generation counts changes of what a user wants: everything but status and, for most kinds, metadata. */
+export function isWantChanged(draft: ApiObject, old: ApiObject, resource: Resource, onStatus: boolean): boolean {
+  const { metadata, status, ...rest } = draft;
+  const { metadata: oldMetadata, status: oldStatus, ...oldRest } = old;
+  if (!sameJson(rest, oldRest) || (!resource.hasStatus && !sameJson(status, oldStatus))) return true;
+  if (onStatus || resource.strategy.countsAnnotations !== true) return false;
+  return !sameJson(metadata.annotations ?? {}, oldMetadata.annotations ?? {});
 }

@@ -1,83 +1,68 @@
 /**
- * Reading and writing objects by the rules of their kinds. In: requests on a resource, from HTTP or in process. Out:
- * stored objects, pages, streams; refusals are `KubeError`s. Each write happens in one turn, so it is atomic.
+ * Creating, applying and updating objects by the rules of their kinds, for HTTP and for callers in process. Refusals are
+ * `KubeError`s. Each write happens in one turn of the event loop, so it is atomic.
  */
 import type { ManagedFieldsEntry } from '../../api/object.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
-import { ownershipAfterApply, ownershipAfterUpdate, type Writer } from './apply/managedFields.ts';
-import { applyConfiguration, duplicateItem } from './apply/serverSideApply.ts';
-import { mistypedField } from './apply/typedValue.ts';
-import type { Catalog } from './catalog.ts';
-import { copyJson, fieldsAt, isFields, sameJson, textAt, type ApiObject, type Fields } from './fields.ts';
-import { timestamp } from './humanTime.ts';
-import { fillZeroes, normalise, WrongType } from './normalise.ts';
-import { carryOver, checkIdentity, checkMeta, generatedName, isUnchanged, wantsChanged } from './objectMeta.ts';
+import { timestamp } from '../../units/timestamp.ts';
 import { chargeQuota } from './admission/quota.ts';
-import { apiVersionText, type Resource, type StrategyContext } from './resource.ts';
+import { apiVersionText } from './apiVersion.ts';
+import { keepLastApplied } from './apply/lastApplied.ts';
+import { ownershipAfterApply, ownershipAfterUpdate, usableOwners, type Writer } from './apply/managedFields.ts';
+import { applyConfiguration } from './apply/serverSideApply.ts';
+import type { Catalog } from './catalog.ts';
+import { decodeConfiguration, decodeObject } from './decoding.ts';
+import { sameJson, textAt, type ApiObject, type Fields } from './fields.ts';
+import { fillZeroes, normalise } from './normalise.ts';
+import { carryOver, checkMeta, generatedName, isUnchanged, isWantChanged } from './objectMeta.ts';
+import type { Resource, StrategyContext } from './resource.ts';
+import { dropAllButStatus, keepAllButStatus, keepStatus, statusPart } from './statusEndpoint.ts';
 import { keyOf, type Store, type Table } from './store.ts';
 import {
   alreadyExists,
-  badRequest,
   conflict,
   forbidden,
-  impossiblePatch,
   invalid,
   invalidValue,
   notFound,
   staleVersion,
   unclassified,
 } from './status.ts';
+import { serverWrite, type WriteRequest } from './writeRequest.ts';
 
-export interface WriteRequest {
-  readonly fieldManager: string;
-  readonly dryRun: boolean;
-  readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict';
-  readonly subresource?: string | undefined;
-  /** Fields that the request gave twice. */
-  duplicates?(): readonly string[];
-  /** How a patch reads in a refusal of its result; absent for whole objects. */
-  readonly patchText?: ((changed: Fields) => string) | undefined;
-  readonly patchKind?: string | undefined;
-  /** The writer's right to write just this: throws to refuse. */
-  guard?(draft: ApiObject, live: ApiObject | undefined): void;
-  /** Hears about things that were accepted but are probably mistakes. */
-  warn?(message: string): void;
+/** The address of one object. */
+export interface Target {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly name: string;
 }
-
-const CHARGE: WriteRequest = {
-  fieldManager: 'kube-apiserver',
-  dryRun: false,
-  fieldValidation: 'Ignore',
-  subresource: 'status',
-};
-const NAMESPACES = { group: '', plural: 'namespaces' };
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-const NAME_ATTEMPTS = 8;
-
-type Ownership = (after: ApiObject) => ManagedFieldsEntry[];
 
 /** How an update gets its new object: from a replacing body, a patch, or an applied configuration. */
 export type Change = (live: ApiObject) => Fields;
 
+type Ownership = (after: ApiObject) => ManagedFieldsEntry[];
+
+const QUOTA_WRITE = serverWrite('kube-apiserver', 'status');
+const NAMESPACES = { group: '', plural: 'namespaces' };
+const NAME_ATTEMPTS = 8;
+
 export class Objects {
   readonly store: Store;
   readonly catalog: Catalog;
-  private readonly clock: Clock;
-  private readonly random: Random;
+  readonly clock: Clock;
   readonly context: StrategyContext;
+  private readonly random: Random;
+  /** Many objects are stamped within the same second. */
+  private stamp = { second: Number.NaN, text: '' };
 
   constructor(store: Store, catalog: Catalog, clock: Clock, random: Random) {
     this.store = store;
     this.catalog = catalog;
     this.clock = clock;
     this.random = random;
-    const now = (): string => this.now();
     this.context = {
-      get now() {
-        return now();
-      },
-      uuid: () => random.uuid(),
+      now: () => this.now(),
       suffix: () => generatedName('', random),
       find: (group, plural, key) => store.table(group, plural).get(key),
       all: (group, plural) => store.table(group, plural).values(),
@@ -86,19 +71,37 @@ export class Objects {
     };
   }
 
+  /** The time as `creationTimestamp` has it. */
   now(): string {
-    return timestamp(this.clock.now());
+    const second = Math.floor(this.clock.now() / 1000);
+    if (second !== this.stamp.second) this.stamp = { second, text: timestamp(second * 1000) };
+    return this.stamp.text;
+  }
+
+  uuid(): string {
+    return this.random.uuid();
+  }
+
+  /** A resource that is always served. */
+  builtin(group: string, plural: string): Resource {
+    const resource = this.catalog.find(group, 'v1', plural);
+    if (resource === undefined) throw new Error(`${plural} are not served`);
+    return resource;
   }
 
   tableOf(resource: Resource): Table {
     return this.store.table(resource.storage.group, resource.storage.plural);
   }
 
-  /** The stored object in the resource's own version. */
-  get(resource: Resource, namespace: string | undefined, name: string): ApiObject {
+  stored({ resource, namespace, name }: Target): ApiObject {
     const stored = this.tableOf(resource).get(keyOf(namespace, name));
     if (stored === undefined) throw notFound(resource, name);
-    return this.serve(resource, stored);
+    return stored;
+  }
+
+  /** The stored object in the resource's own version. */
+  get(target: Target): ApiObject {
+    return this.serve(target.resource, this.stored(target));
   }
 
   serve(resource: Resource, stored: ApiObject): ApiObject {
@@ -106,151 +109,119 @@ export class Objects {
   }
 
   create(resource: Resource, namespace: string | undefined, body: Fields, request: WriteRequest): ApiObject {
-    const draft = this.decode(resource, namespace, undefined, body, request);
-    if ((draft.metadata.resourceVersion ?? '') !== '') {
+    const draft = decodeObject(resource, namespace, undefined, body, request);
+    const { metadata } = draft;
+    if ((metadata.resourceVersion ?? '') !== '') {
       throw unclassified('resourceVersion should not be set on objects to be created');
     }
-    this.checkNamespace(resource, namespace, draft.metadata.name ?? draft.metadata.generateName ?? '');
+    this.checkNamespace(resource, namespace, metadata.name ?? metadata.generateName ?? '');
     const table = this.tableOf(resource);
-    if ((draft.metadata.name ?? '') === '' && draft.metadata.generateName !== undefined) {
-      const base = draft.metadata.generateName;
+    if ((metadata.name ?? '') === '' && metadata.generateName !== undefined) {
       let attempts = 0;
-      do draft.metadata.name = generatedName(base, this.random);
-      while (table.get(keyOf(namespace, draft.metadata.name)) !== undefined && ++attempts < NAME_ATTEMPTS);
+      do metadata.name = generatedName(metadata.generateName, this.random);
+      while (table.get(keyOf(namespace, metadata.name)) !== undefined && ++attempts < NAME_ATTEMPTS);
     }
-    draft.metadata.name ??= '';
+    metadata.name ??= '';
     const writer = this.writer(resource, request, 'Update');
     this.prepareNew(resource, draft, request, (completed) =>
       ownershipAfterUpdate(resource.shape, undefined, completed, writer),
     );
-    const existing = table.get(keyOf(namespace, draft.metadata.name));
+    const existing = table.get(keyOf(namespace, metadata.name));
     if (existing !== undefined) {
-      throw alreadyExists(resource, draft.metadata.name, existing.metadata.deletionTimestamp !== undefined);
+      throw alreadyExists(resource, metadata.name, existing.metadata.deletionTimestamp !== undefined);
     }
     return this.admit(resource, draft, request);
   }
 
   /** Server-side apply. Returns whether it created. */
   apply(
-    resource: Resource,
-    namespace: string | undefined,
-    name: string,
+    target: Target,
     configuration: Fields,
     force: boolean,
     request: WriteRequest,
   ): { readonly object: ApiObject; readonly created: boolean } {
-    if (configuration['kind'] === undefined || configuration['apiVersion'] === undefined) {
-      throw badRequest(`invalid object type: /, Kind=${textAt(configuration, 'kind') ?? ''}`);
-    }
-    if (fieldsAt(configuration, 'metadata')?.['managedFields'] !== undefined) {
-      throw badRequest('metadata.managedFields must be nil');
-    }
-    const stored = this.tableOf(resource).get(keyOf(namespace, name));
-    const live = stored === undefined ? undefined : this.serve(resource, stored);
-    const mistyped = mistypedField(resource.shape, configuration);
-    if (mistyped !== undefined) throw this.untypedPatch(resource, configuration, namespace, name, mistyped);
-    const draft = this.decode(resource, namespace, name, configuration, request, true);
-    const twice = duplicateItem(resource.shape, draft);
-    if (twice !== undefined) throw this.untypedPatch(resource, configuration, namespace, name, twice);
-    const writer = this.writer(resource, request, 'Apply');
+    const { resource, namespace, name } = target;
+    const { shape } = resource;
+    const draft = decodeConfiguration(resource, namespace, name, configuration, request);
     // Each endpoint owns its half: status cannot be applied beside spec, nor spec through status.
     if (resource.hasStatus && request.subresource === undefined) delete draft['status'];
     if (request.subresource === 'status') dropAllButStatus(draft);
-    const { object, owned } = applyConfiguration(resource.shape, live, draft, writer);
+    const stored = this.tableOf(resource).get(keyOf(namespace, name));
+    const live = stored && this.serve(resource, stored);
+    const writer = this.writer(resource, request, 'Apply');
+    const { object, owned } = applyConfiguration(shape, live, draft, writer);
     if (live === undefined) {
       if (request.subresource !== undefined) throw notFound(resource, name);
-      const fresh = copyJson(object);
+      const fresh = normalise(shape, object, { typed: !resource.custom }).value as unknown as ApiObject;
       delete fresh.metadata.managedFields;
-      fillZeroes(resource.shape, fresh);
       this.checkNamespace(resource, namespace, name);
       this.prepareNew(resource, fresh, request, (completed) =>
-        ownershipAfterApply(resource.shape, undefined, owned, completed, writer, force),
+        ownershipAfterApply(shape, undefined, owned, completed, writer, force),
       );
       return { object: this.admit(resource, fresh, request), created: true };
     }
-    const updated = this.update(
-      resource,
-      namespace,
-      name,
-      request,
-      () => object,
-      (after) => {
-        const owners = ownershipAfterApply(resource.shape, live, owned, after, writer, force);
-        keepLastApplied(after, configuration, writer.manager);
-        return owners;
-      },
-    );
-    return { object: updated, created: false };
+    const ownership = (after: ApiObject): ManagedFieldsEntry[] => {
+      const owners = ownershipAfterApply(shape, live, owned, after, writer, force);
+      keepLastApplied(after, configuration, writer.manager);
+      return owners;
+    };
+    return { object: this.update(target, request, () => object, ownership), created: false };
   }
 
   /** Any other change of an existing object. Its draft may still carry a resourceVersion to be checked. */
-  update(
-    resource: Resource,
-    namespace: string | undefined,
-    name: string,
-    request: WriteRequest,
-    change: Change,
-    ownership?: Ownership,
-  ): ApiObject {
-    const table = this.tableOf(resource);
-    const key = keyOf(namespace, name);
-    const stored = table.get(key);
-    if (stored === undefined) throw notFound(resource, name);
-    const live = this.serve(resource, stored);
+  update(target: Target, request: WriteRequest, change: Change, ownership?: Ownership): ApiObject {
+    const { resource, namespace, name } = target;
+    const { strategy } = resource;
+    const live = this.get(target);
     const onStatus = request.subresource === 'status';
     const changed = change(live);
-    const draft = this.decode(resource, namespace, name, onStatus ? statusPart(changed) : changed, request);
+    const draft = decodeObject(resource, namespace, name, onStatus ? statusPart(changed) : changed, request);
     if (!resource.unconditionalUpdate && ownership === undefined && (draft.metadata.resourceVersion ?? '') === '') {
       throw invalid({ group: resource.group, kind: resource.plural }, name, [
         invalidValue('metadata.resourceVersion', 0, 'must be specified for an update'),
       ]);
     }
-    this.checkVersion(resource, name, namespace, draft, live, request.patchText !== undefined);
+    checkVersion(target, draft, live, request.patchText !== undefined);
     const deletion = draft.metadata.deletionTimestamp;
     const changesDeletion = deletion !== undefined && deletion !== live.metadata.deletionTimestamp;
-    const ownedByWriter = draft.metadata.managedFields;
+    const ownersGiven = draft.metadata.managedFields;
     carryOver(draft, live);
     if (onStatus) keepAllButStatus(draft, live, resource);
-    else if (resource.hasStatus) copyField('status', live, draft);
-    // Who applies is compared as applied, before anything is filled in.
+    else if (resource.hasStatus) keepStatus(draft, live);
+    // An applied configuration is compared as applied, before anything is filled in.
     const appliers = ownership?.(draft);
     // On the status endpoint the rest is the stored object's, frozen and already complete.
-    if (!onStatus || resource.custom) resource.strategy.applyDefaults?.(draft, this.context);
-    if (onStatus) resource.strategy.defaultStatus?.(draft);
-    // A writer may rewrite the bookkeeping, or clear it; otherwise, and through subresources, the server's own stands.
-    const base =
-      request.subresource === undefined && ownedByWriter !== undefined && ownedByWriter !== live.metadata.managedFields
-        ? withOwners(live, ownedByWriter)
-        : live;
-    const owners =
-      appliers ?? ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
-    if (request.subresource === undefined) resource.strategy.prepareUpdate?.(draft, live, this.context);
+    if (!onStatus || resource.custom) strategy.applyDefaults?.(draft, this.context);
+    if (onStatus) strategy.defaultStatus?.(draft);
+    const owners = appliers ?? this.ownersAfter(resource, live, draft, ownersGiven, request);
+    const own = strategy.subresources?.[request.subresource ?? ''];
+    const rules = own ?? strategy;
+    if (request.subresource === undefined || own) rules.prepareUpdate?.(draft, live, this.context);
     request.guard?.(draft, live);
     const errors = checkMeta(resource, draft, live);
-    if (!onStatus || resource.custom) errors.push(...(resource.strategy.validate?.(draft, live) ?? []));
+    if (!onStatus || resource.custom) errors.push(...(rules.validate?.(draft, live) ?? []));
     if (changesDeletion) {
       const error = invalidValue('metadata.deletionTimestamp', deletion, 'field is immutable');
       errors.unshift(...(resource.custom ? [error] : [error, error]));
     }
     if (errors.length > 0) throw invalid(resource, name, errors);
-    if (!onStatus) for (const message of resource.strategy.warnings?.(draft) ?? []) request.warn?.(message);
-    if (resource.strategy.tracksGeneration && wantsChanged(draft, live, resource.hasStatus)) {
+    if (!onStatus) for (const message of strategy.warnings?.(draft) ?? []) request.warn?.(message);
+    if (strategy.tracksGeneration === true && isWantChanged(draft, live, resource, onStatus)) {
       draft.metadata.generation = (live.metadata.generation ?? 0) + 1;
     }
     const sameOwners = sameEntries(owners, live.metadata.managedFields);
-    if (owners.length > 0) draft.metadata.managedFields = owners;
-    else delete draft.metadata.managedFields;
+    setOwners(draft, owners);
     if (sameOwners && isUnchanged(draft, live)) return live;
     if (isFinished(draft)) {
-      // The answer is the object as it was before its last moment.
-      if (!request.dryRun) table.remove(key, this.encode(resource, draft));
+      // The answer is the object as it was before it was removed.
+      if (!request.dryRun) this.tableOf(resource).remove(keyOf(namespace, name), this.encode(resource, draft));
       return draft;
     }
     return this.write(resource, draft, request);
   }
 
   /** Writes a draft that has passed all checks. */
-  write(resource: Resource, draft: ApiObject, request: { readonly dryRun: boolean }): ApiObject {
+  private write(resource: Resource, draft: ApiObject, request: { readonly dryRun: boolean }): ApiObject {
     if (request.dryRun) {
       // Never stored, so never stamped.
       if (draft.metadata.resourceVersion === '') delete draft.metadata.resourceVersion;
@@ -274,75 +245,29 @@ export class Objects {
     };
   }
 
-  /** From JSON of unknown origin to a private draft of the right kind. */
-  private decode(
+  /** A writer may rewrite the record of owners, or clear it; otherwise, and through subresources, the server's own stands. */
+  private ownersAfter(
     resource: Resource,
-    namespace: string | undefined,
-    name: string | undefined,
-    body: Fields,
+    live: ApiObject,
+    draft: ApiObject,
+    given: readonly ManagedFieldsEntry[] | undefined,
     request: WriteRequest,
-    partial = false,
-  ): ApiObject {
-    const metadata = { ...fieldsAt(body, 'metadata') };
-    const named: Fields = { ...body, metadata };
-    const shown = request.patchText;
-    checkIdentity(named, resource, namespace, name, shown === undefined ? undefined : () => shown(body));
-    // What a patch did not touch is the stored object's own, known to be well-formed and never changed in place.
-    const { managedFields } = metadata;
-    const isStored = managedFields !== undefined && Object.isFrozen(managedFields);
-    if (isStored) delete metadata['managedFields'];
-    try {
-      const { value, unknown } = normalise(resource.shape, named, { typed: !resource.custom, partial });
-      if (partial && unknown[0] !== undefined) {
-        throw this.untypedPatch(resource, body, namespace, name ?? '', `.${unknown[0]}: field not declared in schema`);
-      }
-      const twice = request.fieldValidation === 'Ignore' ? [] : (request.duplicates?.() ?? []);
-      const messages = [
-        ...twice.map((path) => `duplicate field ${JSON.stringify(path)}`),
-        ...(resource.custom ? [...unknown].sort() : unknown).map((path) => `unknown field ${JSON.stringify(path)}`),
-      ];
-      if (messages.length > 0 && request.fieldValidation === 'Strict') {
-        throw this.undecodable(resource, body, `strict decoding error: ${messages.join(', ')}`, request);
-      }
-      if (request.fieldValidation === 'Warn') for (const message of messages) request.warn?.(message);
-      if (isStored) (value['metadata'] as Fields)['managedFields'] = managedFields;
-      return value as unknown as ApiObject;
-    } catch (error) {
-      if (!(error instanceof WrongType)) throw error;
-      const why = request.patchKind === 'strategic' ? error.restoring : error.message;
-      throw this.undecodable(resource, body, why, request);
-    }
+  ): ManagedFieldsEntry[] {
+    const { managedFields } = live.metadata;
+    const rewritten =
+      request.subresource !== undefined || given === managedFields ? undefined : given && usableOwners(given);
+    const base = rewritten === undefined ? live : { ...live, metadata: { ...live.metadata, managedFields: rewritten } };
+    return ownershipAfterUpdate(resource.shape, base, draft, this.writer(resource, request, 'Update'));
   }
 
-  private undecodable(resource: Resource, body: Fields, why: string, request: WriteRequest): Error {
-    if (request.patchText !== undefined) return impossiblePatch(request.patchText(body), why);
-    return badRequest(
-      `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: ${why}`,
-    );
-  }
-
-  private untypedPatch(
-    resource: Resource,
-    configuration: Fields,
-    namespace: string | undefined,
-    name: string,
-    why: string,
-  ): Error {
-    const { group, version, kind } = resource;
-    const where = textAt(configuration, 'metadata', 'namespace') ?? (resource.custom ? (namespace ?? '') : '');
-    return unclassified(
-      `failed to create typed patch object (${where}/${name}; ${group}/${version}, Kind=${kind}): ${why}`,
-    );
-  }
-
-  /** The last gate of a create: what others have set up for this namespace. Then the write. */
+  /** The last check of a create: what the namespace's quotas leave. Then the write. */
   private admit(resource: Resource, draft: ApiObject, request: WriteRequest): ApiObject {
     const charged = chargeQuota(this.store, resource, draft);
     const written = this.write(resource, draft, request);
-    const quotas = this.catalog.find('', 'v1', 'resourcequotas');
-    if (request.dryRun || quotas === undefined) return written;
+    if (request.dryRun || charged.length === 0) return written;
+    const quotas = this.builtin('', 'resourcequotas');
     for (const { name, namespace, status } of charged) {
-      this.update(quotas, namespace, name, CHARGE, (live) => ({ ...live, status }));
+      this.update({ resource: quotas, namespace, name }, QUOTA_WRITE, (live) => ({ ...live, status }));
     }
     return written;
   }
@@ -354,18 +279,16 @@ export class Objects {
     delete metadata.deletionTimestamp;
     delete metadata.deletionGracePeriodSeconds;
     metadata.uid = this.random.uuid();
-    // Its place: the store stamps it.
+    // Keeps its place among the fields: the store stamps it.
     metadata.resourceVersion = '';
-    if (strategy.tracksGeneration) metadata.generation = 1;
+    if (strategy.tracksGeneration === true) metadata.generation = 1;
     else delete metadata.generation;
     metadata.creationTimestamp = this.now();
     if (resource.hasStatus && strategy.keepsStatusOnCreate !== true) delete draft['status'];
     strategy.applyDefaults?.(draft, this.context);
-    // Defaults belong to the writer; what admission adds and what the status says belong to nobody.
+    // Defaults belong to the writer; what admission adds and what the status says have no owner.
     const { status, ...rest } = draft;
-    const owners = ownership(resource.hasStatus ? (rest as ApiObject) : { ...rest, status });
-    if (owners.length > 0) metadata.managedFields = owners;
-    else delete metadata.managedFields;
+    setOwners(draft, ownership(resource.hasStatus ? (rest as ApiObject) : { ...rest, status }));
     strategy.prepareCreate?.(draft, this.context, (message) => request.warn?.(message));
     // Typed objects carry their status even while it says nothing.
     fillZeroes(resource.shape, draft);
@@ -379,77 +302,38 @@ export class Objects {
     if (namespace === undefined) return;
     const found = this.store.table('', 'namespaces').get(namespace);
     if (found === undefined) throw notFound(NAMESPACES, namespace);
-    if (textAt(found, 'status', 'phase') === 'Terminating') {
-      const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-      throw forbidden(resource, name, why, [
-        {
-          reason: 'NamespaceTerminating',
-          message: `namespace ${namespace} is being terminated`,
-          field: 'metadata.namespace',
-        },
-      ]);
-    }
-  }
-
-  private checkVersion(
-    resource: Resource,
-    name: string,
-    namespace: string | undefined,
-    draft: ApiObject,
-    live: ApiObject,
-    isPatch: boolean,
-  ): void {
-    const { resourceVersion = '', uid = '' } = draft.metadata;
-    if (uid !== '' && uid !== live.metadata.uid) {
-      if (isPatch) throw invalid(resource, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
-      throw conflict(
-        resource,
-        name,
-        `StorageError: invalid object, Code: 4, Key: ${registryKey(resource, namespace, name)}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid ?? ''}`,
-      );
-    }
-    if (resourceVersion !== '' && resourceVersion !== '0' && resourceVersion !== live.metadata.resourceVersion) {
-      throw staleVersion(resource, name);
-    }
-    draft.metadata.resourceVersion = live.metadata.resourceVersion ?? '';
+    if (textAt(found, 'status', 'phase') !== 'Terminating') return;
+    const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+    const message = `namespace ${namespace} is being terminated`;
+    throw forbidden(resource, name, why, [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }]);
   }
 }
 
-/** Where etcd would keep the object; storage errors name it. */
-function registryKey(resource: Resource, namespace: string | undefined, name: string): string {
-  const folder = resource.custom ? `${resource.group}/${resource.plural}` : resource.plural;
-  return `/registry/${folder}/${keyOf(namespace, name)}`;
+function setOwners({ metadata }: ApiObject, owners: ManagedFieldsEntry[]): void {
+  if (owners.length > 0) metadata.managedFields = owners;
+  else delete metadata.managedFields;
 }
 
-/** kubectl that once applied on the client side may do so again: what it would compare with is kept up to date. */
-function keepLastApplied(draft: ApiObject, configuration: Fields, manager: string): void {
-  const { annotations } = draft.metadata;
-  if (manager !== 'kubectl' || annotations?.[LAST_APPLIED] === undefined) return;
-  const { annotations: given, ...metadata } = fieldsAt(configuration, 'metadata') ?? {};
-  const { [LAST_APPLIED]: _last, ...others } = isFields(given) ? given : {};
-  const rest = Object.keys(others).length === 0 ? {} : { annotations: others };
-  const text = JSON.stringify(sorted({ ...configuration, metadata: { ...metadata, ...rest } }));
-  draft.metadata.annotations = { ...annotations, [LAST_APPLIED]: `${text}\n` };
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isFields(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([left], [right]) => (left < right ? -1 : 1))
-      .map(([name, member]) => [name, sorted(member)]),
-  );
-}
-
-function withOwners(live: ApiObject, owners: readonly ManagedFieldsEntry[]): ApiObject {
-  // One entry that says nothing stands for none at all.
-  const given = owners.filter((entry) => Object.keys(entry).length > 0);
-  return { ...live, metadata: { ...live.metadata, managedFields: given } };
-}
-
-function statusPart({ apiVersion, kind, metadata, status }: Fields): Fields {
-  return { apiVersion, kind, metadata, status };
+/** The identity and version that a draft names, if any, must be those of the live object. */
+function checkVersion(
+  { resource, namespace, name }: Target,
+  draft: ApiObject,
+  live: ApiObject,
+  isPatch: boolean,
+): void {
+  const { resourceVersion = '', uid = '' } = draft.metadata;
+  if (uid !== '' && uid !== live.metadata.uid) {
+    if (isPatch) throw invalid(resource, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
+    // Storage errors name the place in etcd.
+    const key = `/registry/${resource.custom ? `${resource.group}/` : ''}${resource.plural}/${keyOf(namespace, name)}`;
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid ?? ''}`;
+    const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0`;
+    throw conflict(resource, name, `${storage}, AdditionalErrorMsg: ${why}`);
+  }
+  if (resourceVersion !== '' && resourceVersion !== '0' && resourceVersion !== live.metadata.resourceVersion) {
+    throw staleVersion(resource, name);
+  }
+  draft.metadata.resourceVersion = live.metadata.resourceVersion ?? '';
 }
 
 /** Deleted, and nothing holds it any more. */
@@ -458,46 +342,16 @@ export function isFinished(object: ApiObject): boolean {
   if (deletionTimestamp === undefined || (finalizers?.length ?? 0) > 0 || (deletionGracePeriodSeconds ?? 0) > 0) {
     return false;
   }
-  const inner = fieldsAt(object, 'spec')?.['finalizers'];
-  return object.kind !== 'Namespace' || !Array.isArray(inner) || inner.length === 0;
+  const { spec } = object as { spec?: { finalizers?: unknown } };
+  return object.kind !== 'Namespace' || !Array.isArray(spec?.finalizers) || spec.finalizers.length === 0;
 }
 
-function copyField(name: string, from: ApiObject, to: ApiObject): void {
-  if (from[name] === undefined) delete to[name];
-  else to[name] = from[name];
-}
-
-/** The status endpoint writes status; of metadata only what built-in kinds let through there. */
-function keepAllButStatus(draft: ApiObject, live: ApiObject, resource: Resource): void {
-  for (const name of new Set([...Object.keys(draft), ...Object.keys(live)])) {
-    if (name !== 'status' && name !== 'metadata') copyField(name, live, draft);
-  }
-  if (resource.custom || resource.group === 'apps') {
-    const { managedFields, resourceVersion } = draft.metadata;
-    draft.metadata = { ...copyJson(live.metadata), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
-    if (managedFields !== undefined) draft.metadata.managedFields = managedFields;
-  }
-}
-
-function dropAllButStatus(draft: ApiObject): void {
-  for (const name of Object.keys(draft)) {
-    if (!['apiVersion', 'kind', 'metadata', 'status'].includes(name)) delete draft[name];
-  }
-}
-
+/** Equal but for their times. */
 function sameEntries(left: readonly ManagedFieldsEntry[], right: readonly ManagedFieldsEntry[] | undefined): boolean {
   if (left === right) return true;
   if (left.length !== (right?.length ?? 0)) return false;
   return left.every((entry, index) => {
     const other = right?.[index];
-    if (entry === other) return true;
-    return (
-      other !== undefined &&
-      entry.manager === other.manager &&
-      entry.operation === other.operation &&
-      entry.apiVersion === other.apiVersion &&
-      entry.subresource === other.subresource &&
-      sameJson(entry.fieldsV1, other.fieldsV1)
-    );
+    return entry === other || sameJson({ ...entry, time: undefined }, { ...other, time: undefined });
   });
 }

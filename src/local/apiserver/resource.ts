@@ -72,8 +72,7 @@ export interface ScalePaths {
 
 /** What a strategy may look at besides the object at hand. */
 export interface StrategyContext {
-  readonly now: string;
-  uuid(): string;
+  now(): string;
   /** Five random characters, as generated names end in. */
   suffix(): string;
   find(group: string, plural: string, key: string): ApiObject | undefined;
@@ -84,7 +83,10 @@ export interface StrategyContext {
 
 /** The rules of one kind. Drafts are private and may be changed in place; `old` is frozen. */
 export interface Strategy {
-  readonly tracksGeneration: boolean;
+  /** Changes of what a user wants are counted in `metadata.generation`. */
+  readonly tracksGeneration?: boolean;
+  /** Its annotations are copied elsewhere, so a change of them counts, too. */
+  readonly countsAnnotations?: boolean;
   /** Status that arrives with a create is kept (nodes register with theirs). */
   readonly keepsStatusOnCreate?: boolean;
   /** Fills what the writer left out, on every write. */
@@ -96,6 +98,8 @@ export interface Strategy {
   /** The first step of a deletion. */
   prepareDelete?(draft: ApiObject, context: StrategyContext): void;
   prepareUpdate?(draft: ApiObject, old: ApiObject, context: StrategyContext): void;
+  /** The rules of updates through a subresource, in place of those of the object itself. */
+  readonly subresources?: Readonly<Record<string, Pick<Strategy, 'prepareUpdate' | 'validate'>>>;
   validate?(draft: ApiObject, old: ApiObject | undefined): readonly FieldError[];
   /** What is accepted but probably a mistake. */
   warnings?(draft: ApiObject): readonly string[];
@@ -114,10 +118,6 @@ export interface Column {
   readonly description?: string;
   /** `now` in milliseconds, for ages. */
   cell(object: ApiObject, now: number): unknown;
-}
-
-export function apiVersionText(resource: { readonly group: string; readonly version: string }): string {
-  return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
 }
 
 /** A path such as `.spec.replicas` as its names. */

@@ -4,11 +4,12 @@
  * but this server checks the signature.
  */
 import { createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto';
+import { timestamp } from '../../units/timestamp.ts';
 import { accountGroups, accountUserName, AUTHENTICATED, type User } from './access/user.ts';
 import { ownershipAfterUpdate } from './apply/managedFields.ts';
 import { fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
-import { timestamp } from './humanTime.ts';
 import { shapeNamed } from './kubernetesTypes.ts';
+import type { Objects } from './objects.ts';
 import { badRequest, invalid, invalidValue, notFound } from './status.ts';
 import { keyOf, type Store } from './store.ts';
 
@@ -21,13 +22,6 @@ let signingKey: KeyObject | undefined;
 
 function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
-}
-
-export interface TokenContext {
-  readonly now: number;
-  readonly fieldManager: string;
-  uuid(): string;
-  readonly store: Store;
 }
 
 const BOUND = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const;
@@ -82,8 +76,8 @@ export function accountOfToken(token: string, store: Store, now: number): User |
   };
 }
 
-export function requestToken(account: ApiObject, body: Fields, context: TokenContext): object {
-  const { now } = context;
+export function requestToken(objects: Objects, account: ApiObject, body: Fields, fieldManager: string): object {
+  const now = objects.clock.now();
   const seconds = numberAt(body, 'spec', 'expirationSeconds') ?? HOUR_SECONDS;
   const refuse = (why: string): never => {
     const error = invalidValue('spec.expirationSeconds', seconds, why);
@@ -102,8 +96,8 @@ export function requestToken(account: ApiObject, body: Fields, context: TokenCon
     exp: issued + seconds,
     iat: issued,
     iss: ISSUER,
-    jti: context.uuid(),
-    'kubernetes.io': { namespace, serviceaccount: { name, uid }, ...boundObject(body, namespace, context.store) },
+    jti: objects.uuid(),
+    'kubernetes.io': { namespace, serviceaccount: { name, uid }, ...boundObject(body, namespace, objects.store) },
     nbf: issued,
     sub: `system:serviceaccount:${namespace}:${name}`,
   });
@@ -111,7 +105,7 @@ export function requestToken(account: ApiObject, body: Fields, context: TokenCon
   const shape = shapeNamed('io.k8s.api.authentication.v1.TokenRequest');
   const written = { ...body, metadata: fieldsAt(body, 'metadata') ?? {} } as unknown as ApiObject;
   const managedFields = ownershipAfterUpdate(shape, undefined, written, {
-    manager: context.fieldManager,
+    manager: fieldManager,
     operation: 'Update',
     apiVersion: 'authentication.k8s.io/v1',
     subresource: 'token',

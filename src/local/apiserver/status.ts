@@ -208,6 +208,10 @@ export function tooLarge(limit: number): KubeError {
   return failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
 }
 
+export function serviceUnavailable(message: string): KubeError {
+  return failure(503, 'ServiceUnavailable', message);
+}
+
 export function expired(message: string): KubeError {
   return failure(410, 'Expired', message);
 }

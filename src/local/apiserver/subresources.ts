@@ -1,31 +1,27 @@
-/** The doors beside the object itself. In: requests on `scale`, `eviction`, `binding`. Out: their effects on objects. */
+/** `scale`, `eviction` and `binding`: writes of an object through a view of it. */
 import type { DeleteOptions } from '../../kube/kube.ts';
+import { topologyLabels } from './admission/topologyLabels.ts';
+import { selectorText } from './columns/column.ts';
 import { deleteObject } from './deletion.ts';
 import { judgeEviction } from './disruptionBudget.ts';
 import { at, copyJson, fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
-import type { Objects, WriteRequest } from './objects.ts';
+import type { Change, Objects, Target } from './objects.ts';
 import { pathNames, type Resource, type ScalePaths } from './resource.ts';
+import { conflict, invalid, invalidValue, unclassified, unknownPath, unsupportedValue } from './status.ts';
 import { keyOf } from './store.ts';
-import { conflict, invalid, invalidValue, notFound, unclassified, unknownPath, unsupportedValue } from './status.ts';
-import { selectorText } from './columns/column.ts';
+import { serverWrite, type WriteRequest } from './writeRequest.ts';
 
-/** Budgets are the server's to charge. */
-const BUDGET_WRITE: WriteRequest = {
-  fieldManager: 'kube-apiserver',
-  dryRun: false,
-  fieldValidation: 'Ignore',
-  subresource: 'status',
-};
+const BUDGET_WRITE = serverWrite('kube-apiserver', 'status');
 const BINDINGS = { group: '', plural: 'pods/binding' };
 
-function paths(resource: Resource): ScalePaths {
+function pathsOf(resource: Resource): ScalePaths {
   if (resource.scale === undefined) throw unknownPath();
   return resource.scale;
 }
 
 /** An `autoscaling/v1 Scale` as a view on an object. */
 export function readScale(resource: Resource, object: ApiObject): ApiObject {
-  const scale = paths(resource);
+  const scale = pathsOf(resource);
   const selector = scale.selector === undefined ? undefined : at(object, ...pathNames(scale.selector));
   const text =
     typeof selector === 'string' ? selector : selector === undefined ? '' : selectorText(asSelector(selector));
@@ -33,13 +29,7 @@ export function readScale(resource: Resource, object: ApiObject): ApiObject {
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
-    metadata: {
-      name,
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-      ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-    },
+    metadata: copyJson({ name, namespace, uid, resourceVersion, creationTimestamp }) as ApiObject['metadata'],
     spec: { replicas: numberAt(object, ...pathNames(scale.specReplicas)) ?? 0 },
     status: {
       replicas: numberAt(object, ...pathNames(scale.statusReplicas)) ?? 0,
@@ -55,16 +45,10 @@ function asSelector(selector: unknown): unknown {
     : selector;
 }
 
-export function writeScale(
-  objects: Objects,
-  resource: Resource,
-  namespace: string | undefined,
-  name: string,
-  request: WriteRequest,
-  change: (scale: ApiObject) => Fields,
-): ApiObject {
-  const scale = paths(resource);
-  const updated = objects.update(resource, namespace, name, request, (live) => {
+export function writeScale(objects: Objects, target: Target, request: WriteRequest, change: Change): ApiObject {
+  const { resource, name } = target;
+  const scale = pathsOf(resource);
+  const updated = objects.update(target, request, (live) => {
     const wanted = change(readScale(resource, live));
     const replicas = at(wanted, 'spec', 'replicas') ?? 0;
     if (typeof replicas !== 'number' || !Number.isInteger(replicas) || replicas < 0) {
@@ -92,105 +76,74 @@ function setAt(target: Fields, names: readonly string[], value: unknown): void {
 }
 
 /** POST pods/eviction: a delete that asks the pod's disruption budget first. */
-export function evictPod(
-  objects: Objects,
-  resource: Resource,
-  namespace: string | undefined,
-  name: string,
-  options: DeleteOptions,
-  now: number,
-): void {
-  const pod = objects.get(resource, namespace, name);
-  const budgets = objects.store.table('policy', 'poddisruptionbudgets');
-  const inNamespace = budgets.page({ namespace }).items;
-  const { budget } = judgeEviction(pod, inNamespace, objects.now());
-  if (budget !== undefined && options.dryRun !== true) {
-    const { object, status } = budget;
-    const kind = objects.catalog.find('policy', 'v1', 'poddisruptionbudgets');
-    if (kind !== undefined)
-      objects.update(kind, namespace, object.metadata.name, BUDGET_WRITE, () => ({ ...object, status }));
+export function evictPod(objects: Objects, target: Target, options: DeleteOptions): void {
+  const pod = objects.get(target);
+  const { namespace } = target;
+  const resource = objects.builtin('policy', 'poddisruptionbudgets');
+  const { budget } = judgeEviction(pod, objects.tableOf(resource).page({ namespace }).items, objects.now());
+  if (options.dryRun !== true) {
+    if (budget !== undefined) {
+      const { object, status } = budget;
+      const place = { resource, namespace, name: object.metadata.name };
+      objects.update(place, BUDGET_WRITE, () => ({ ...object, status }));
+    }
+    if (pod.metadata.deletionTimestamp === undefined) {
+      setCondition(objects, target.resource, pod, {
+        type: 'DisruptionTarget',
+        reason: 'EvictionByEvictionAPI',
+        message: 'Eviction API: evicting',
+      });
+    }
   }
-  if (options.dryRun !== true) markDisrupted(objects, resource, pod);
-  deleteObject(objects, resource, namespace, name, options, now);
+  deleteObject(objects, target, options);
 }
 
-/** Whoever finds the pod ended can tell that it was asked to leave. */
-function markDisrupted(objects: Objects, resource: Resource, pod: ApiObject): void {
-  if (pod.metadata.deletionTimestamp !== undefined) return;
-  const conditions = listAt(pod, 'status', 'conditions').filter(
-    (entry) => textAt(entry, 'type') !== 'DisruptionTarget',
-  );
-  const condition = {
-    type: 'DisruptionTarget',
-    status: 'True',
-    lastProbeTime: null,
-    lastTransitionTime: objects.now(),
-    reason: 'EvictionByEvictionAPI',
-    message: 'Eviction API: evicting',
-  };
-  objects.tableOf(resource).put(keyOf(pod.metadata.namespace, pod.metadata.name), {
-    ...pod,
-    metadata: { ...pod.metadata },
-    status: { ...fieldsAt(pod, 'status'), conditions: [...conditions, condition] },
-  });
+interface Condition {
+  readonly type: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+/** Stores the pod with one condition more, or newly true. */
+function setCondition(objects: Objects, resource: Resource, pod: ApiObject, { type, ...why }: Condition): void {
+  const others = listAt(pod, 'status', 'conditions').filter((entry) => textAt(entry, 'type') !== type);
+  const condition = { type, status: 'True', lastProbeTime: null, lastTransitionTime: objects.now(), ...why };
+  const status = { ...fieldsAt(pod, 'status'), conditions: [...others, condition] };
+  const key = keyOf(pod.metadata.namespace, pod.metadata.name);
+  objects.tableOf(resource).put(key, { ...pod, metadata: { ...pod.metadata }, status });
 }
 
 /** POST pods/binding: gives a pod its node, once. */
-export function bindPod(
-  objects: Objects,
-  resource: Resource,
-  namespace: string | undefined,
-  name: string,
-  binding: Fields,
-  request: { readonly dryRun: boolean },
-): void {
+export function bindPod(objects: Objects, target: Target, binding: Fields, dryRun: boolean): void {
+  const { resource, name } = target;
   const node = textAt(binding, 'target', 'name') ?? '';
   const kind = textAt(binding, 'target', 'kind') ?? '';
   if (kind !== '' && kind !== 'Node') {
     throw unclassified(`target.kind: ${unsupportedValue('', kind, ['Node', '<empty>']).message}`);
   }
   if (node === '') throw unclassified('target.name: Required value');
-  const table = objects.tableOf(resource);
-  const stored = table.get(keyOf(namespace, name));
-  if (stored === undefined) throw notFound(resource, name);
-  const { deletionTimestamp, uid } = stored.metadata;
-  const expected = textAt(binding, 'metadata', 'uid');
-  if (expected !== undefined && expected !== uid) {
-    throw conflict(
-      resource,
-      name,
-      `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${uid ?? ''}`,
-    );
+  const pod = objects.stored(target);
+  const { deletionTimestamp, uid = '' } = pod.metadata;
+  const expected = textAt(binding, 'metadata', 'uid') ?? uid;
+  if (expected !== uid) {
+    const why = `Precondition failed: UID in precondition: ${expected}, UID in object meta: ${uid}`;
+    throw conflict(resource, name, why);
   }
-  if (deletionTimestamp !== undefined)
-    throw conflict(BINDINGS, name, `pod ${name} is being deleted, cannot be assigned to a host`);
-  const current = textAt(stored, 'spec', 'nodeName') ?? '';
-  if (current !== '') throw conflict(BINDINGS, name, `pod ${name} is already assigned to node "${current}"`);
-  if (listAt(stored, 'spec', 'schedulingGates').length > 0) {
-    throw conflict(BINDINGS, name, `pod ${name} has non-empty .spec.schedulingGates`);
-  }
-  if (request.dryRun) return;
-  const conditions = listAt(stored, 'status', 'conditions').filter((entry) => textAt(entry, 'type') !== 'PodScheduled');
-  table.put(keyOf(namespace, name), {
-    ...stored,
-    metadata: {
-      ...stored.metadata,
-      ...(isFields(at(binding, 'metadata', 'annotations'))
-        ? {
-            annotations: {
-              ...stored.metadata.annotations,
-              ...(at(binding, 'metadata', 'annotations') as Record<string, string>),
-            },
-          }
-        : {}),
-    },
-    spec: { ...fieldsAt(stored, 'spec'), nodeName: node },
-    status: {
-      ...fieldsAt(stored, 'status'),
-      conditions: [
-        ...conditions,
-        { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: objects.now() },
-      ],
-    },
-  });
+  const current = textAt(pod, 'spec', 'nodeName') ?? '';
+  const refuse = (why: string): Error => conflict(BINDINGS, name, `pod ${name} ${why}`);
+  if (deletionTimestamp !== undefined) throw refuse('is being deleted, cannot be assigned to a host');
+  if (current !== '') throw refuse(`is already assigned to node "${current}"`);
+  if (listAt(pod, 'spec', 'schedulingGates').length > 0) throw refuse('has non-empty .spec.schedulingGates');
+  if (dryRun) return;
+  const annotations = fieldsAt(binding, 'metadata', 'annotations') as Record<string, string> | undefined;
+  const labels = topologyLabels(objects.context, node);
+  const metadata = {
+    ...pod.metadata,
+    ...(annotations && { annotations: { ...pod.metadata.annotations, ...annotations } }),
+    ...(Object.keys(labels).length > 0 && { labels: { ...pod.metadata.labels, ...labels } }),
+  };
+  // The nomination has come true.
+  const { nominatedNodeName: _nominated, ...status } = fieldsAt(pod, 'status') ?? {};
+  const bound = { ...pod, metadata, spec: { ...fieldsAt(pod, 'spec'), nodeName: node }, status };
+  setCondition(objects, resource, bound, { type: 'PodScheduled' });
 }

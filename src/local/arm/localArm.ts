@@ -4,6 +4,7 @@
  */
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import type { Random } from '../../clock/random.ts';
+import { estimatedSpotPrice } from '../../catalogue/bundledCatalogue.ts';
 import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { createCertificateAuthority, issueServerCertificate, type CertificateAuthority } from '../certificates.ts';
 import type { ArmContext, ArmDurations } from './armContext.ts';
@@ -15,6 +16,7 @@ import type { QuotaLimits } from './compute/usages.ts';
 import type { RoleAssignment } from './directory/principals.ts';
 import type { FederatedCredential, LocalCredentials } from './directory/tokens.ts';
 import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
+import type { JsonObject } from './jsonPath.ts';
 import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { Operations } from './operations.ts';
 import { finishHalfDone } from './halfDone.ts';
@@ -178,9 +180,9 @@ export class LocalArm {
     return { getToken: async () => ({ token: tokens.endless(owner), expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
   }
 
-  /** Where the metadata service of a machine answers: its `/metadata/…` is below this. */
+  /** Where the metadata service of a machine answers: its `/metadata/…` is below this. The address is a secret. */
   metadataEndpoint(machine: string): string {
-    return `${this.endpoint}/imds/${machine}`;
+    return `${this.endpoint}/imds/${machine}/${this.services.tokens.metadataKey(machine)}`;
   }
 
   /** Another client with roles of its own, where the first may do everything. */
@@ -194,6 +196,11 @@ export class LocalArm {
   /** Lets tokens of another issuer, such as a cluster's, stand for a client: workload identity. */
   federate(credential: FederatedCredential): void {
     this.services.tokens.federate(credential);
+  }
+
+  /** Adds an agent pool to the cluster, as `az aks nodepool add` would; one that is there gets these properties. */
+  addAgentPool(name: string, properties: JsonObject): void {
+    this.services.addPool(this.cluster, name, properties);
   }
 
   /** Tells of machines from now on; returns a function that ends it. */
@@ -248,10 +255,15 @@ export class LocalArm {
     return true;
   }
 
-  /** What a size is: its quota family, its price per hour. */
-  size(name: string): { readonly family: string; readonly price: number } | undefined {
-    const found = this.context.catalogue.find(name);
-    return found && { family: found.sku.family, price: found.price };
+  /** The quota family of a size; undefined for a size that is not sold here. */
+  familyOf(size: string): string | undefined {
+    return this.context.catalogue.find(size)?.sku.family;
+  }
+
+  /** US dollars per hour of a size; undefined for a size that is not sold here. */
+  price(size: string, isSpot: boolean): number | undefined {
+    const price = this.context.catalogue.find(size)?.price;
+    return price === undefined || !isSpot ? price : estimatedSpotPrice(price);
   }
 
   /** Data disks that machines of a size take; undefined for a size that is not sold here. */

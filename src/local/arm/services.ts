@@ -14,7 +14,7 @@ import { AgentPools } from './containerservice/agentPools.ts';
 import { clusterCredentialRoutes, type ClusterCredentialsOptions } from './containerservice/clusterCredentials.ts';
 import { ClusterNodes } from './containerservice/clusterNodes.ts';
 import { MachinesApi } from './containerservice/machines.ts';
-import { clusterKinds, clusterReadRoutes } from './containerservice/managedClusters.ts';
+import { clusterKinds, clusterReadRoutes, MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
 import { nodeBootstrappingRoutes } from './containerservice/nodeBootstrapping.ts';
 import { LocalClusters } from './containerservice/localClusters.ts';
 import { directoryRoutes } from './directory/directory.ts';
@@ -24,6 +24,7 @@ import { Principals, type Principal } from './directory/principals.ts';
 import { RetailPrices } from './directory/retailPrices.ts';
 import { Tokens, type LocalCredentials } from './directory/tokens.ts';
 import type { FaultPlan } from './faultPlan.ts';
+import type { JsonObject } from './jsonPath.ts';
 import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { NETWORK_INTERFACES, NetworkInterfaces } from './network/networkInterfaces.ts';
 import { networkKinds } from './network/networkKinds.ts';
@@ -66,6 +67,12 @@ export interface Services {
     cluster: { readonly resourceGroup: string; readonly name: string },
     nodeResourceGroup: string,
   ): ClusterNetwork;
+  /** Writes an agent pool of a cluster; its nodes boot, and the pool counts as made. */
+  addPool(
+    cluster: { readonly resourceGroup: string; readonly name: string },
+    name: string,
+    properties: JsonObject,
+  ): void;
   /** When the store was restored: machines, interfaces and groups go on with what was under way. */
   resume(): void;
   /** The types that `resume` takes care of. */
@@ -83,6 +90,13 @@ export function createServices(options: ServicesOptions): Services {
   };
   const principals = new Principals();
   principals.add(owner);
+  const imageReader: Principal = {
+    clientId: random.uuid(),
+    clientSecret: random.uuid(),
+    objectId: random.uuid(),
+    assignments: [{ role: 'Reader', scope: `/subscriptions/${IMAGE_SUBSCRIPTION}` }],
+  };
+  principals.add(imageReader);
   const tokens = new Tokens(clock, credentials.tenantId, random.uuid(), principals);
   const images = new Images(context, tokens, IMAGE_SUBSCRIPTION);
   const addresses = new SubnetAddresses(store);
@@ -98,7 +112,7 @@ export function createServices(options: ServicesOptions): Services {
     machines,
     interfaces,
     faults: options.faults,
-    imageToken: () => tokens.issue(owner, 'images'),
+    imageToken: () => tokens.issue(imageReader, 'images'),
     imageSubscription: images.sharedSubscription,
     defaultSubnetId: (group) => clusters.subnetOf(group),
   });
@@ -141,7 +155,7 @@ export function createServices(options: ServicesOptions): Services {
       tokens,
       prices: new RetailPrices(),
       endpoint: context.endpoint,
-      owner,
+      imageReader,
       now: () => clock.now(),
     }),
     ...metadataRoutes({
@@ -165,6 +179,10 @@ export function createServices(options: ServicesOptions): Services {
     principals,
     owner,
     addCluster: (cluster, nodeResourceGroup) => clusters.add(pools, cluster, nodeResourceGroup),
+    addPool: ({ resourceGroup, name: clusterName }, name, properties) => {
+      const { id } = pools.write(store.get(resourceGroup, MANAGED_CLUSTERS, clusterName), name, properties);
+      pools.settle(id, 'Succeeded');
+    },
     resume: () => {
       interfaces.resume();
       machines.resume();

@@ -1,10 +1,8 @@
-/**
- * The door through which a running world is troubled from outside. In: the world's faults. Out: an HTTP endpoint on
- * loopback, open to whoever can read its token: list, add and clear faults.
- */
+/** An HTTP endpoint on loopback to list, add and clear the faults of a running world; its token is in a 0600 file. */
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { requestBody } from '../requestBody.ts';
 import { FaultSyntaxError, formatFault, parseFault } from './faultKinds.ts';
 import type { ActiveFault, Faults } from './faults.ts';
 
@@ -75,15 +73,20 @@ export class ControlServer {
   }
 
   private async answer(request: IncomingMessage): Promise<Answer> {
-    if (!this.isAllowed(request.headers.authorization ?? '')) return { status: 401, body: { error: 'who are you?' } };
+    if (!this.isAllowed(request.headers.authorization ?? '')) {
+      return { status: 401, body: { error: 'unauthorized: missing or wrong token' } };
+    }
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const [, collection, id] = pathname.split('/');
     if (collection !== 'faults') return { status: 404, body: { error: `there is nothing at ${pathname}` } };
     switch (request.method ?? 'GET') {
       case 'GET':
         return { status: 200, body: this.faults.list().map(show) };
-      case 'POST':
-        return this.add(await readText(request));
+      case 'POST': {
+        const body = await requestBody(request, MAX_BODY_BYTES);
+        if ('text' in body) return this.add(body.text);
+        return { status: 413, body: { error: `a fault takes at most ${MAX_BODY_BYTES} bytes` } };
+      }
       case 'DELETE':
         return this.remove(id);
       default:
@@ -113,17 +116,6 @@ export class ControlServer {
     const [given, wanted] = [Buffer.from(header), Buffer.from(`Bearer ${this.token}`)];
     return given.length === wanted.length && timingSafeEqual(given, wanted);
   }
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new Error(`a fault takes at most ${MAX_BODY_BYTES} bytes to say`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function send(response: ServerResponse, { status, body }: Answer): void {

@@ -1,26 +1,26 @@
-/** What a kubelet says of its Node and of a pod in events. In: which. Out: reasons and messages, in order. */
+/** The events that a kubelet records about its Node and about pods. */
 import type { Pod } from '../../api/kinds.ts';
 
-export type Saying = readonly [reason: string, message: string];
+export type EventText = readonly [reason: string, message: string];
 
 const all = ({ spec }: Pod): readonly { readonly name: string; readonly image?: string }[] => [
   ...(spec?.initContainers ?? []),
   ...(spec?.containers ?? []),
 ];
 
-export function started(pod: Pod): readonly Saying[] {
-  return all(pod).flatMap(({ name, image = '' }): readonly Saying[] => [
+export function started(pod: Pod): readonly EventText[] {
+  return all(pod).flatMap(({ name, image = '' }): readonly EventText[] => [
     ['Pulled', `Container image "${image}" already present on machine`],
     ['Created', `Created container: ${name}`],
     ['Started', `Started container ${name}`],
   ]);
 }
 
-export function killing(pod: Pod): readonly Saying[] {
+export function killing(pod: Pod): readonly EventText[] {
   return (pod.spec?.containers ?? []).map(({ name }) => ['Killing', `Stopping container ${name}`]);
 }
 
-export function nodeStarted(node: string): readonly Saying[] {
+export function nodeStarted(node: string): readonly EventText[] {
   return [
     ['Starting', 'Starting kubelet.'],
     nodeBecame(node, 'NodeHasSufficientMemory'),
@@ -30,6 +30,6 @@ export function nodeStarted(node: string): readonly Saying[] {
   ];
 }
 
-export function nodeBecame(node: string, what: string): Saying {
+export function nodeBecame(node: string, what: string): EventText {
   return [what, `Node ${node} status is now: ${what}`];
 }

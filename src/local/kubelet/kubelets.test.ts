@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Kinds } from '../../api/kinds.ts';
+import { Kinds, type Pod } from '../../api/kinds.ts';
 import { container, machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 
 describe('a kubelet', () => {
@@ -98,5 +98,124 @@ describe('a kubelet', () => {
       '3 runs Error',
       expect.stringContaining('3 back-off 40s'),
     ]);
+  });
+
+  describe('asked to resize a pod in place', () => {
+    const ref = { name: 'grows', namespace: 'default' };
+    const create = (more: object = {}): Promise<unknown> =>
+      simulation.create(Kinds.Pod, {
+        metadata: ref,
+        spec: { containers: [{ ...container({ cpu: '1', memory: '1Gi' }), ...more }] } as never,
+      });
+    const resize = (cpu: string): Promise<Pod> => {
+      const containers = [{ name: 'main', resources: { requests: { cpu } } }];
+      return simulation.kube.patch(
+        Kinds.Pod,
+        ref,
+        { type: 'strategic', body: { spec: { containers } } },
+        { subresource: 'resize' },
+      );
+    };
+    const look = async (): Promise<object> => {
+      const { status } = await simulation.kube.get(Kinds.Pod, ref);
+      const [main] = status?.containerStatuses ?? [];
+      const conditions = status?.conditions?.filter(({ type }) => type.startsWith('PodResize')) ?? [];
+      return {
+        allocated: main?.allocatedResources?.['cpu'],
+        held: main?.resources?.requests?.['cpu'],
+        restarts: main?.restartCount,
+        ...(conditions.length > 0 && { conditions: conditions.map(({ type, reason }) => `${type} ${reason}`) }),
+      };
+    };
+
+    it('sets the amounts aside and gives them to the container, which runs on', async () => {
+      await create();
+      await simulation.advance(5_000);
+      expect(await look()).toEqual({ allocated: '1', held: '1', restarts: 0 });
+      expect((await resize('3')).metadata.generation).toBe(2);
+      await simulation.advance(1_000);
+      expect(await look()).toEqual({ allocated: '3', held: '3', restarts: 0 });
+    });
+
+    it('restarts a container whose policy says so', async () => {
+      await create({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] });
+      await simulation.advance(5_000);
+      await resize('2');
+      await simulation.advance(1_000);
+      expect(await look()).toEqual({ allocated: '2', held: '2', restarts: 1 });
+    });
+
+    it('defers what does not fit the node until there is room', async () => {
+      await create();
+      const other = { name: 'other', namespace: 'default' };
+      await simulation.create(Kinds.Pod, { metadata: other, spec: { containers: [container({ cpu: '2' })] } as never });
+      await simulation.advance(5_000);
+      await resize('3');
+      await simulation.advance(1_000);
+      expect(await look()).toEqual({
+        allocated: '1',
+        held: '1',
+        restarts: 0,
+        conditions: ['PodResizePending Deferred'],
+      });
+      const { status } = await simulation.kube.get(Kinds.Pod, ref);
+      expect(status?.conditions?.find(({ type }) => type === 'PodResizePending')?.message).toBe(
+        "Node didn't have enough resource: cpu, requested: 3000, used: 2000, capacity: 4000",
+      );
+      await simulation.kube.delete(Kinds.Pod, other, { gracePeriodSeconds: 0 });
+      await simulation.advance(15_000);
+      expect(await look()).toEqual({ allocated: '3', held: '3', restarts: 0 });
+    });
+
+    it('counts the new size when it schedules others', async () => {
+      await create();
+      await simulation.advance(5_000);
+      await resize('3');
+      await simulation.advance(1_000);
+      const late = { name: 'late', namespace: 'default' };
+      await simulation.create(Kinds.Pod, { metadata: late, spec: { containers: [container({ cpu: '2' })] } as never });
+      await simulation.advance(5_000);
+      const nodeOfLate = async (): Promise<string | undefined> =>
+        (await simulation.kube.get(Kinds.Pod, late)).spec?.nodeName;
+      expect(await nodeOfLate()).toBeUndefined();
+      await resize('1');
+      await simulation.advance(5_000);
+      expect(await nodeOfLate()).toBe('one');
+    });
+
+    it('is refused by the server what is no resize', async () => {
+      await create();
+      await simulation.advance(5_000);
+      const { resources: _resources, ...plain } = { ...container() } as { resources: object };
+      const body = { spec: { containers: [{ ...plain, resources: { $patch: 'replace' } }] } };
+      await expect(
+        simulation.kube.patch(Kinds.Pod, ref, { type: 'strategic', body }, { subresource: 'resize' }),
+      ).rejects.toThrow(/resource requests cannot be removed/);
+      const limits = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '1', memory: '1Gi' } };
+      await expect(
+        simulation.kube.patch(
+          Kinds.Pod,
+          ref,
+          { type: 'strategic', body: { spec: { containers: [{ name: 'main', resources: limits }] } } },
+          { subresource: 'resize' },
+        ),
+      ).rejects.toThrow(/Pod QOS Class may not change as a result of resizing/);
+    });
+  });
+
+  it('keeps a problem that was found before its node was ready', async () => {
+    simulation.world.powerOn(machine('two'));
+    await simulation.advance(5_500);
+    const preempted = { type: 'VMEventScheduled', status: 'True', reason: 'PreemptScheduled' };
+    await simulation.kube.patch(
+      Kinds.Node,
+      { name: 'two' },
+      { type: 'strategic', body: { status: { conditions: [preempted] } } },
+      { subresource: 'status' },
+    );
+    await simulation.advance(10_000);
+    const { status } = await simulation.kube.get(Kinds.Node, { name: 'two' });
+    const shown = (type: string): string | undefined => status?.conditions?.find((each) => each.type === type)?.status;
+    expect([shown('Ready'), shown('KernelDeadlock'), shown('VMEventScheduled')]).toEqual(['True', 'False', 'True']);
   });
 });

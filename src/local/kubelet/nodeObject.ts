@@ -18,7 +18,7 @@ const PRESSURES = [
   ['PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
 ] as const;
 
-/** What the node problem detector of an AKS image watches over; it begins when the node is ready. */
+/** What the node problem detector of an AKS image reports, from when the node is ready. */
 const PROBLEMS = [
   ['ContainerRuntimeProblem', 'ContainerRuntimeIsUp', 'container runtime service is up'],
   ['KubeletProblem', 'KubeletIsUp', 'kubelet service is up'],

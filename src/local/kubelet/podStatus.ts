@@ -1,7 +1,4 @@
-/**
- * What a kubelet reports of a pod. In: the pod, the moment, and where it runs. Out: its status while its containers are
- * made, while they run, once they are ready and when they were ended, in the kubelet's own words.
- */
+/** What a kubelet reports of a pod while its containers are made, while they run, once they are ready and when they ended. */
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../api/kinds.ts';
 
@@ -34,12 +31,12 @@ function condition(pod: Pod, type: string, at: string, unready?: { reason: strin
 
 const namesOf = (containers: readonly Container[]): string => containers.map(({ name }) => name).join(' ');
 const containersOf = (pod: Pod): readonly Container[] => pod.spec?.containers ?? [];
-/** Those that end before the others start, and those that run beside them. */
+/** Containers that end before the others start, and sidecars. */
 const initContainersOf = (pod: Pod): readonly Container[] => pod.spec?.initContainers ?? [];
 const isSidecar = (container: Container): boolean =>
   'restartPolicy' in container && (container as { restartPolicy?: string }).restartPolicy === 'Always';
 
-/** The containers are being made: the first that is heard of a pod on its node. */
+/** The containers are being made: the first report of a pod from its node. */
 export function creatingStatus(pod: Pod, at: string, { hostIP }: Pick<Place, 'hostIP'>): Status {
   const first = initContainersOf(pod);
   const waiting =
@@ -79,12 +76,14 @@ export function creatingStatus(pod: Pod, at: string, { hostIP }: Pick<Place, 'ho
   };
 }
 
-/** The containers run; whether they are ready is for the probes to say. */
+/** The containers run; whether they are ready is up to the probes. */
 export function runningStatus(pod: Pod, at: string, place: Place, ready: boolean): Status {
   const running =
     (isReady: boolean) =>
     (container: Container): ContainerStatus => ({
       ...identity(pod, container),
+      resources: container.resources ?? {},
+      ...(container.resources?.requests && { allocatedResources: container.resources.requests }),
       ready: isReady,
       started: true,
       restartCount: 0,
@@ -178,12 +177,12 @@ export function readinessDelay(pod: Pod): number {
   return 1000 * Math.max(0, ...seconds);
 }
 
-/** Milliseconds that the hooks take which run before the containers are asked to end. */
+/** Milliseconds that the preStop hooks take. */
 export function preStopDelay(pod: Pod): number {
   return 1000 * Math.max(0, ...containersOf(pod).map(({ lifecycle }) => lifecycle?.preStop?.sleep?.seconds ?? 0));
 }
 
-/** Says how long the containers take to end once they are asked to; never longer than the grace period lets them. */
+/** Annotation: how long the containers take to end, within the grace period. */
 const STOP_SECONDS = 'local.nodewright.dev/stop-seconds';
 
 /** Milliseconds that the containers take to end, unless the annotation says otherwise. */
@@ -201,7 +200,7 @@ const hasProbe = ({ readinessProbe, startupProbe }: Container): boolean =>
 
 const withoutEmptyReason = ({ reason, ...rest }: Condition): Condition => (reason ? { ...rest, reason } : rest);
 
-/** A patch merges conditions: what a condition no longer says must be taken off it. */
+/** A patch merges conditions: a reason that no longer holds must be removed. */
 const cleared = (each: Condition): Condition =>
   each.reason === undefined ? ({ ...each, reason: null, message: null } as unknown as Condition) : each;
 

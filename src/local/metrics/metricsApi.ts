@@ -1,32 +1,32 @@
 /**
- * `metrics.k8s.io`, which AKS has from metrics-server. In: nodes, pods and what pods use. Out: the resources that
- * `kubectl top` reads. As there, whoever has not run for a while yet is not in it, nor a node that does not report.
+ * `metrics.k8s.io`, which AKS has from metrics-server: what `kubectl top` reads. As there, pods that have just started
+ * and nodes that do not report are not in it.
  */
-import type { Node, Pod } from '../../api/kinds.ts';
+import type { Pod } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
-import type { Informer } from '../../kube/informer.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import type { ApiObject } from '../apiserver/fields.ts';
 import { listAt, textAt } from '../apiserver/fields.ts';
 import type { AggregatedResource } from '../apiserver/http/aggregatedApi.ts';
 import type { Column } from '../apiserver/resource.ts';
-import { BY_NODE } from '../scheduler/scheduler.ts';
-import { PodUsage, type PodUsageOptions, type Usage } from './podUsage.ts';
+import { BY_NODE, type ClusterInformers } from '../clusterInformers.ts';
+import { PodUsage } from './podUsage.ts';
+import { addUsage, type Usage } from './usage.ts';
 
-export interface MetricsApiOptions extends PodUsageOptions {
-  readonly nodes: Informer<Node>;
+export interface MetricsApiOptions {
+  readonly informers: ClusterInformers;
   readonly clock: Clock;
-  /** Whether the kubelet of a node can speak. */
+  /** Whether the kubelet of a node reports. */
   readonly canReport: (node: string) => boolean;
 }
 
 const API_VERSION = 'metrics.k8s.io/v1beta1';
-/** Milliseconds between two looks at a kubelet; a usage is measured from one to the next. */
+/** Milliseconds between two scrapes of a kubelet. */
 const RESOLUTION = 15_000;
 /** What a node's own system takes: millicores and bytes. */
 const SYSTEM: Usage = { cpu: 60, memory: 600 * 2 ** 20 };
 
-/** `options` may come later than the server that asks: it is asked at every request. */
+/** `options` are read with every request: the control plane is made after the server. */
 export function metricsApi(options: () => MetricsApiOptions): readonly AggregatedResource[] {
   return [
     {
@@ -41,8 +41,9 @@ export function metricsApi(options: () => MetricsApiOptions): readonly Aggregate
 }
 
 function nodeMetrics(options: MetricsApiOptions): readonly ApiObject[] {
-  const { nodes, pods, clock, canReport } = options;
-  const usage = new PodUsage(options, clock.now());
+  const { informers, clock, canReport } = options;
+  const { nodes, pods } = informers;
+  const usage = new PodUsage(informers, clock.now());
   return [...nodes.store.list()]
     .filter(({ metadata, status }) => {
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
@@ -51,19 +52,15 @@ function nodeMetrics(options: MetricsApiOptions): readonly ApiObject[] {
     })
     .map(({ metadata }) => {
       const used = pods.store.byIndex(BY_NODE, metadata.name).flatMap((pod) => [...usage.of(pod).values()]);
-      const sum = used.reduce(
-        (total, each) => ({ cpu: total.cpu + each.cpu, memory: total.memory + each.memory }),
-        SYSTEM,
-      );
-      return { ...head('NodeMetrics', metadata, clock), usage: quantities(sum) };
+      return { ...head('NodeMetrics', metadata, clock), usage: quantities(used.reduce(addUsage, SYSTEM)) };
     })
     .toSorted(byName);
 }
 
 function podMetrics(options: MetricsApiOptions, namespace: string | undefined): readonly ApiObject[] {
-  const { pods, clock, canReport } = options;
-  const usage = new PodUsage(options, clock.now());
-  return [...pods.store.list()]
+  const { informers, clock, canReport } = options;
+  const usage = new PodUsage(informers, clock.now());
+  return [...informers.pods.store.list()]
     .filter(
       (pod) =>
         (namespace === undefined || pod.metadata.namespace === namespace) &&

@@ -1,37 +1,22 @@
 /**
- * What pods use, as a model: nothing runs inside them. In: pods, their workloads and the load that
- * `local.nodewright.dev/load` describes. Out: CPU and memory of each container. A load is shared by the ready pods of
- * its workload, a GiB of memory with each core, as autoscalers see it; without one a service idles at a share of what it
- * asked for, and a pod that runs to an end works.
+ * What pods use, as a model: nothing runs inside them. A load that `local.nodewright.dev/load` describes is shared by the
+ * ready pods of its workload; without one a service idles at a share of what it asked for, and a pod that runs to an end
+ * works.
  */
-import type { Deployment, HorizontalPodAutoscaler, Pod, ReplicaSet, StatefulSet } from '../../api/kinds.ts';
+import type { Pod } from '../../api/kinds.ts';
 import type { KubeObject } from '../../api/object.ts';
-import type { Informer } from '../../kube/informer.ts';
+import { isActive } from '../../pods/podPredicates.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
-import { LOAD, loadAt } from '../workloads/loadModel.ts';
-import { BY_CONTROLLER, controllerOf } from '../workloads/ownedObjects.ts';
-import { isActive, isReady } from '../workloads/podState.ts';
-
-/** Millicores and bytes. */
-export interface Usage {
-  readonly cpu: number;
-  readonly memory: number;
-}
-
-export interface PodUsageOptions {
-  readonly pods: Informer<Pod>;
-  readonly replicaSets: Informer<ReplicaSet>;
-  readonly deployments: Informer<Deployment>;
-  readonly statefulSets: Informer<StatefulSet>;
-  readonly autoscalers: Informer<HorizontalPodAutoscaler>;
-}
+import { BY_CONTROLLER, controllerOf, type ClusterInformers } from '../clusterInformers.ts';
+import { LOAD, loadAt, loadUsage } from '../workloads/loadModel.ts';
+import { isReady } from '../workloads/podState.ts';
+import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
 interface Workload {
   readonly kind: string;
   readonly object: KubeObject;
 }
 
-const GIBIBYTE = 2 ** 30;
 /** Shares of what was asked for. */
 const IDLE = { cpu: 0.05, memory: 0.5 };
 const AT_WORK = { cpu: 0.9, memory: 0.8 };
@@ -39,13 +24,13 @@ const AT_WORK = { cpu: 0.9, memory: 0.8 };
 const LEAST = { cpu: 1, memory: 8 * 2 ** 20 };
 
 export class PodUsage {
-  private readonly options: PodUsageOptions;
+  private readonly informers: ClusterInformers;
   private readonly shares = new Map<string, Usage | undefined>();
   private readonly now: number;
 
   /** For one moment: shares are kept, so that asking for every pod costs each workload once. */
-  constructor(options: PodUsageOptions, now: number) {
-    this.options = options;
+  constructor(informers: ClusterInformers, now: number) {
+    this.informers = informers;
     this.now = now;
   }
 
@@ -55,7 +40,7 @@ export class PodUsage {
     const running = new Set(
       (pod.status?.containerStatuses ?? []).filter(({ state }) => state?.running).map(({ name }) => name),
     );
-    const asked = new Map(containers.map(({ name, resources }) => [name, asUsage(resources?.requests)]));
+    const asked = new Map(containers.map((container) => [container.name, asUsage(container)]));
     const share = isReady(pod) ? this.share(pod) : undefined;
     const found = new Map<string, Usage>();
     for (const name of running) {
@@ -65,7 +50,7 @@ export class PodUsage {
     return found;
   }
 
-  /** One ready pod's part of the load of its workload; undefined when nobody says what load there is. */
+  /** One ready pod's part of the load of its workload; undefined when no load is described. */
   private share(pod: Pod): Usage | undefined {
     const workload = this.workloadOf(pod);
     if (!workload) return undefined;
@@ -78,19 +63,19 @@ export class PodUsage {
     const { metadata } = workload.object;
     const text = metadata.annotations?.[LOAD] ?? this.loadOfAutoscaler(workload);
     const load = text && loadAt(text, Date.parse(metadata.creationTimestamp ?? ''), this.now);
-    const { pods, replicaSets } = this.options;
+    const { pods, replicaSets } = this.informers;
     const uid = metadata.uid ?? '';
     const owners = [uid, ...replicaSets.store.byIndex(BY_CONTROLLER, uid).map(({ metadata }) => metadata.uid ?? '')];
     const ready = owners
       .flatMap((owner) => pods.store.byIndex(BY_CONTROLLER, owner))
       .filter((each) => isActive(each) && isReady(each)).length;
     if (load === undefined || load === '' || ready === 0) return undefined;
-    return { cpu: (load * 1000) / ready, memory: (load * GIBIBYTE) / ready };
+    return loadUsage(load / ready);
   }
 
   private workloadOf(pod: Pod): Workload | undefined {
     const { namespace } = pod.metadata;
-    const { replicaSets, deployments, statefulSets } = this.options;
+    const { replicaSets, deployments, statefulSets } = this.informers;
     const named = (kind: string, object: KubeObject | undefined): Workload | undefined => object && { kind, object };
     const owner = controllerOf(pod);
     if (owner?.kind === 'StatefulSet')
@@ -104,7 +89,7 @@ export class PodUsage {
 
   private loadOfAutoscaler({ kind, object }: Workload): string | undefined {
     const { name, namespace } = object.metadata;
-    for (const { metadata, spec } of this.options.autoscalers.store.list()) {
+    for (const { metadata, spec } of this.informers.autoscalers.store.list()) {
       const target = spec?.scaleTargetRef;
       if (metadata.namespace === namespace && target?.kind === kind && target.name === name) {
         return metadata.annotations?.[LOAD];
@@ -114,8 +99,16 @@ export class PodUsage {
   }
 }
 
-function asUsage(requests: Readonly<Record<string, string>> | undefined): Usage {
-  const parsed = parseResources(requests);
+/** What the containers of a pod ask for. */
+export const requestedUsage = ({ spec }: Pod): Usage =>
+  (spec?.containers ?? []).map(asUsage).reduce(addUsage, NO_USAGE);
+
+/** What the containers of a pod use when no load is described. */
+export const unloadedUsage = (pod: Pod): Usage =>
+  (pod.spec?.containers ?? []).map((container) => unloaded(asUsage(container), pod)).reduce(addUsage, NO_USAGE);
+
+function asUsage({ resources }: NonNullable<Pod['spec']>['containers'][number]): Usage {
+  const parsed = parseResources(resources?.requests);
   return {
     cpu: quantityOf(parsed, 'cpu').milliValue(),
     memory: quantityOf(parsed, 'memory').milliValue() / 1000,

@@ -1,31 +1,15 @@
 /**
- * Whether nodes are alive. In: nodes and the leases that their kubelets renew. Out: conditions set to Unknown when a
- * lease has not been renewed for the grace period, and the taints that follow from a node's conditions.
+ * Whether nodes are alive: the conditions of a node become Unknown when its kubelet has not renewed its lease for the
+ * grace period, and its taints follow from its conditions.
  */
-import { Kinds, type Lease, type Node } from '../../api/kinds.ts';
+import { Kinds, type Node } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
-import { isNotFound } from '../../kube/errors.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
-import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import type { ControllerEvents } from '../controllerEvents.ts';
+import { controlLoop, soonest, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
 import { ZoneDisruption, type ZoneCount } from './zoneDisruption.ts';
-
-export interface NodeHealthOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly nodes: Informer<Node>;
-  readonly leases: Informer<Lease>;
-  readonly events: ControllerEvents;
-}
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 type Condition = NonNullable<NonNullable<Node['status']>['conditions']>[number];
@@ -89,11 +73,13 @@ const zoneOf = ({ metadata }: Node): string => metadata.labels?.[Labels.zone] ??
 const isReady = ({ status }: Node): boolean =>
   status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
 
-export function nodeHealthController(options: NodeHealthOptions): Controller {
-  const { kube, clock, random, log, nodes, leases, events } = options;
+export function nodeHealthController(context: ControlPlaneContext): Controller {
+  const { kube, clock, informers, eventsOf } = context;
+  const { nodes, leases } = informers;
+  const events = eventsOf('node-controller');
   const disruption = new ZoneDisruption();
   let counted: { readonly at: number; readonly zones: ReadonlyMap<string, ZoneCount> } | undefined;
-  /** When news of a node last came, by our clock: a kubelet's own clock may be wrong. */
+  /** When a node was last heard of, by our clock: a kubelet's own clock may be wrong. */
   const heard = new Map<string, { readonly signs: string; readonly at: number }>();
   const registered = new Map<string, Node>();
 
@@ -108,16 +94,15 @@ export function nodeHealthController(options: NodeHealthOptions): Controller {
     return news;
   }
 
-  async function reconcile(name: string): Promise<ReconcileResult | undefined> {
-    const node = nodes.store.get({ name });
-    if (!node) {
-      const seen = registered.get(name);
-      if (seen)
-        events.say(Kinds.Node, seen, 'RemovingNode', `Node ${name} event: Removing Node ${name} from Controller`);
-      registered.delete(name);
-      heard.delete(name);
-      return undefined;
-    }
+  function forget(name: string): void {
+    const seen = registered.get(name);
+    const message = `Node ${name} event: Removing Node ${name} from Controller`;
+    if (seen) events.say(Kinds.Node, seen, 'RemovingNode', message);
+    registered.delete(name);
+    heard.delete(name);
+  }
+
+  async function reconcile(node: Node, name: string): Promise<NextLook> {
     if (!registered.has(name)) {
       events.say(Kinds.Node, node, 'RegisteredNode', `Node ${name} event: Registered Node ${name} in Controller`);
     }
@@ -129,7 +114,7 @@ export function nodeHealthController(options: NodeHealthOptions): Controller {
     const current = lost ? await markUnknown(node) : node;
     const wanted = wantedTaints(current, clock.now());
     const known = (current.spec?.taints ?? []).some(drives);
-    // Driving pods away waits for its turn; a node that may not be emptied as things are is looked at again.
+    // Nodes are emptied one after another; one that may not be emptied as things are is looked at again.
     const turn = known || !wanted.some(drives) ? 0 : (disruption.wait(zoneOf(current), zones(), clock.now()) ?? PERIOD);
     const taints = turn === 0 ? wanted : wanted.filter((taint) => !drives(taint));
     if (!same(taints, current.spec?.taints ?? [])) {
@@ -140,12 +125,11 @@ export function nodeHealthController(options: NodeHealthOptions): Controller {
         { type: 'merge', body: { metadata: { resourceVersion }, spec: { taints } } },
       );
     }
-    const waits = [...(lost ? [] : [grace - silent]), ...(turn === 0 ? [] : [turn])];
-    return waits.length === 0 ? undefined : { requeueAfter: Math.min(...waits) };
+    return soonest(lost ? undefined : grace - silent, turn === 0 ? undefined : turn);
   }
 
   function zones(): ReadonlyMap<string, ZoneCount> {
-    // Thousands of nodes may join in one moment; they are counted once.
+    // Thousands of nodes may join in one moment: count them once.
     if (counted?.at === clock.now()) return counted.zones;
     const counts = new Map<string, ZoneCount>();
     counted = { at: clock.now(), zones: counts };
@@ -172,35 +156,25 @@ export function nodeHealthController(options: NodeHealthOptions): Controller {
     if (stale.length === 0) return node;
     const { name } = node.metadata;
     if (isReady(node)) events.say(Kinds.Node, node, 'NodeNotReady', `Node ${name} status is now: NodeNotReady`);
-    try {
-      return await kube.patch(
-        Kinds.Node,
-        { name: node.metadata.name },
-        { type: 'strategic', body: { status: { conditions: stale } } },
-        { subresource: 'status' },
-      );
-    } catch (error) {
-      if (isNotFound(error)) return node;
-      throw error;
-    }
+    const patch = { type: 'strategic' as const, body: { status: { conditions: stale } } };
+    return (await ignoreNotFound(kube.patch(Kinds.Node, { name }, patch, { subresource: 'status' }))) ?? node;
   }
 
-  return reconciler({
-    name: 'local.nodelifecycle',
+  // A lease that is renewed is work only for a node that was given up.
+  const onLeases = watch(leases, ({ object }) => {
+    const node = nodes.store.get({ name: object.metadata.name });
+    if (!node || object.metadata.namespace !== LEASES) return [];
+    hear(object.metadata.name);
+    const isLost = node.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown');
+    return isLost ? [object.metadata.name] : [];
+  });
+  return controlLoop(context, {
+    name: 'nodelifecycle',
+    of: nodes,
+    also: [onLeases],
     concurrency: 16,
-    clock,
-    random,
-    log,
-    watches: [
-      watch(nodes),
-      // A lease that is renewed is work only for a node that was given up.
-      watch(leases, ({ object }) => {
-        const node = nodes.store.get({ name: object.metadata.name });
-        if (node && object.metadata.namespace === LEASES) hear(object.metadata.name);
-        const lost = node?.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'Unknown');
-        return node && lost ? [object.metadata.name] : [];
-      }),
-    ],
+    untilGone: true,
     reconcile,
+    gone: forget,
   });
 }

@@ -1,60 +1,32 @@
 /**
- * Pods that nobody will ever end. In: pods and nodes. Out: pods deleted whose node has been gone for a while, that were
- * being deleted before they had a node, and the oldest finished ones when there are far too many.
+ * Deletes pods that no kubelet will ever end: those whose node has been gone for a while, those that were deleted before
+ * they had a node, and the oldest finished ones when there are far too many.
  */
-import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
-import { ignoreNotFound, isConflict } from '../../kube/errors.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
+import type { Pod } from '../../api/kinds.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf } from '../../kube/runtime/watch.ts';
-import { timestamp } from '../../units/timestamp.ts';
-import { isTerminal } from '../scheduler/podInfo.ts';
-
-export interface PodGarbageOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly nodes: Informer<Node>;
-  readonly pods: Informer<Pod>;
-  /** Name of the pod informer's index by node. */
-  readonly byNode: string;
-}
+import { isTerminal } from '../../pods/podPredicates.ts';
+import { BY_NODE } from '../clusterInformers.ts';
+import type { ControlPlaneContext } from '../controlLoop.ts';
+import { deletePod, disruptionTarget, patchPodStatus, unlessReplaced } from '../writes.ts';
 
 const PERIOD = 20_000;
 /** A node that has just gone may be on its way back. */
 const QUARANTINE = 40_000;
 const MOST_FINISHED = 12_500;
 
-export function podGarbageController(options: PodGarbageOptions): Controller {
-  const { kube, clock, random, log, nodes, pods, byNode } = options;
+export function podGarbageController(context: ControlPlaneContext): Controller {
+  const { kube, clock, informers } = context;
+  const { nodes, pods } = informers;
   const missingSince = new Map<string, number>();
 
-  async function remove(pod: Pod, why: string | undefined): Promise<void> {
-    const { name, namespace, uid } = pod.metadata;
-    const ref = { name, namespace };
-    try {
-      if (why !== undefined && !isTerminal(pod)) {
-        const condition = {
-          type: 'DisruptionTarget',
-          status: 'True',
-          reason: 'DeletionByPodGC',
-          message: why,
-          lastTransitionTime: timestamp(clock.now()),
-        };
-        const status = { phase: 'Failed', conditions: [condition] };
-        await kube.patch(Kinds.Pod, ref, { type: 'strategic', body: { status } }, { subresource: 'status' });
-      }
-      const preconditions = uid === undefined ? {} : { uid };
-      await kube.delete(Kinds.Pod, ref, { gracePeriodSeconds: 0, preconditions });
-    } catch (error) {
-      if (!isConflict(error)) await ignoreNotFound(Promise.reject(error as Error));
+  async function remove(pod: Pod, why?: string): Promise<void> {
+    if (why !== undefined && !isTerminal(pod)) {
+      const status = { phase: 'Failed', conditions: [disruptionTarget('DeletionByPodGC', why, clock.now())] };
+      await unlessReplaced(patchPodStatus(kube, pod, status));
     }
+    await deletePod(kube, pod, 0);
   }
 
   /** Pods that may have to go, as their events tell; each round looks only at them. */
@@ -72,7 +44,7 @@ export function podGarbageController(options: PodGarbageOptions): Controller {
   });
   nodes.subscribe(({ type, object }) => {
     if (type !== 'deleted') return;
-    for (const pod of pods.store.byIndex(byNode, object.metadata.name)) suspects.add(keyOf(pod));
+    for (const pod of pods.store.byIndex(BY_NODE, object.metadata.name)) suspects.add(keyOf(pod));
   });
 
   async function round(): Promise<void> {
@@ -81,7 +53,7 @@ export function podGarbageController(options: PodGarbageOptions): Controller {
     for (const key of [...suspects].sort()) {
       const pod = pods.store.get(refOf(key));
       if (pod === undefined || !isLeftOver(pod)) suspects.delete(key);
-      else if (pod.spec?.nodeName === undefined) await remove(pod, undefined);
+      else if (pod.spec?.nodeName === undefined) await remove(pod);
       else {
         const node = pod.spec.nodeName;
         orphaned.add(node);
@@ -96,9 +68,10 @@ export function podGarbageController(options: PodGarbageOptions): Controller {
       .map((key) => pods.store.get(refOf(key)))
       .filter((pod) => pod !== undefined)
       .sort((left, right) => createdAt(left).localeCompare(createdAt(right)));
-    for (const pod of oldest.slice(0, oldest.length - MOST_FINISHED)) await remove(pod, undefined);
+    for (const pod of oldest.slice(0, oldest.length - MOST_FINISHED)) await remove(pod);
   }
 
+  const { random, log } = context;
   return singleton({ name: 'local.podgc', clock, random, log, interval: PERIOD, reconcile: round });
 }
 

@@ -1,32 +1,11 @@
-/**
- * NoExecute taints. In: nodes with their taints and the pods on them. Out: pods deleted that do not tolerate a taint,
- * and those that tolerate it only for a while when that while is over.
- */
+/** Deletes pods that do not tolerate a NoExecute taint of their node, or tolerate it only for a time that is over. */
 import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
-import { ignoreNotFound, isConflict } from '../../kube/errors.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
-import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import { timestamp } from '../../units/timestamp.ts';
-import type { ControllerEvents } from '../controllerEvents.ts';
-import { tolerates } from '../scheduler/tolerations.ts';
-
-export interface TaintEvictionOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly nodes: Informer<Node>;
-  readonly pods: Informer<Pod>;
-  /** Name of the pod informer's index by node. */
-  readonly byNode: string;
-  readonly events: ControllerEvents;
-}
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { keyOf, watch } from '../../kube/runtime/watch.ts';
+import { tolerates } from '../../pods/taints.ts';
+import { BY_NODE } from '../clusterInformers.ts';
+import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { deletePod, disruptionTarget, patchPodStatus, unlessReplaced } from '../writes.ts';
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
@@ -39,7 +18,7 @@ export function leavesAt(pod: Pod, taints: readonly Taint[], taintedAt: number):
   const tolerations = pod.spec?.tolerations ?? [];
   let shortest = Number.POSITIVE_INFINITY;
   for (const taint of taints) {
-    const matching = tolerations.filter((toleration) => tolerates([toleration], taint));
+    const matching = tolerations.filter((toleration) => tolerates(toleration, taint));
     if (matching.length === 0) return taintedAt;
     for (const { tolerationSeconds } of matching) {
       if (tolerationSeconds !== undefined) shortest = Math.min(shortest, Math.max(0, tolerationSeconds) * 1000);
@@ -48,8 +27,10 @@ export function leavesAt(pod: Pod, taints: readonly Taint[], taintedAt: number):
   return Number.isFinite(shortest) ? taintedAt + shortest : undefined;
 }
 
-export function taintEvictionController(options: TaintEvictionOptions): Controller {
-  const { kube, clock, random, log, nodes, pods, byNode, events } = options;
+export function taintEvictionController(context: ControlPlaneContext): Controller {
+  const { kube, clock, informers, eventsOf } = context;
+  const { nodes, pods } = informers;
+  const events = eventsOf('taint-eviction-controller');
   /** When each node got the NoExecute taints that it has, by what they are. */
   const since = new Map<string, { readonly taints: string; readonly at: number }>();
 
@@ -64,71 +45,39 @@ export function taintEvictionController(options: TaintEvictionOptions): Controll
     return clock.now();
   }
 
-  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
-    const ref = refOf(key);
-    const pod = pods.store.get(ref);
-    const node = pod?.spec?.nodeName ? nodes.store.get({ name: pod.spec.nodeName }) : undefined;
-    if (!pod || !node || pod.metadata.deletionTimestamp) return undefined;
-    const taints = executing(node);
-    if (taints.length === 0) {
-      since.delete(node.metadata.name);
-      return undefined;
-    }
-    const due = leavesAt(pod, taints, taintedAt(node));
+  async function reconcile(pod: Pod, key: string): Promise<NextLook> {
+    const node = nodes.store.get({ name: pod.spec?.nodeName ?? '' });
+    const taints = node ? executing(node) : [];
+    const due = node && leavesAt(pod, taints, taintedAt(node));
     if (due === undefined) return undefined;
     const wait = due - clock.now();
-    if (wait > 0) return { requeueAfter: wait };
-    const condition = {
-      type: 'DisruptionTarget',
-      status: 'True',
-      reason: 'DeletionByTaintManager',
-      message: 'Taint manager: deleting due to NoExecute taint',
-      lastTransitionTime: timestamp(clock.now()),
-    };
-    const { uid } = pod.metadata;
+    if (wait > 0) return wait;
     events.say(Kinds.Pod, pod, 'TaintManagerEviction', `Marking for deletion Pod ${key}`);
-    try {
-      await ignoreNotFound(
-        kube.patch(
-          Kinds.Pod,
-          ref,
-          { type: 'strategic', body: { metadata: { uid }, status: { conditions: [condition] } } },
-          { subresource: 'status' },
-        ),
-      );
-      await ignoreNotFound(kube.delete(Kinds.Pod, ref, { preconditions: uid === undefined ? {} : { uid } }));
-    } catch (error) {
-      // Another pod has the name now.
-      if (!isConflict(error)) throw error;
-    }
+    const message = 'Taint manager: deleting due to NoExecute taint';
+    const conditions = [disruptionTarget('DeletionByTaintManager', message, clock.now())];
+    await unlessReplaced(patchPodStatus(kube, pod, { conditions }));
+    await deletePod(kube, pod);
     return undefined;
   }
 
-  return reconciler({
-    name: 'local.tainteviction',
+  const isTainted = (pod: Pod): boolean => {
+    const node = nodes.store.get({ name: pod.spec?.nodeName ?? '' });
+    return node !== undefined && executing(node).length > 0;
+  };
+  const onNodes = watch(nodes, ({ type, object }) => {
+    if (type === 'deleted' || executing(object).length === 0) {
+      since.delete(object.metadata.name);
+      return [];
+    }
+    taintedAt(object);
+    return pods.store.byIndex(BY_NODE, object.metadata.name).map(keyOf);
+  });
+  return controlLoop(context, {
+    name: 'tainteviction',
+    of: pods,
+    when: ({ object }) => isTainted(object),
+    also: [onNodes],
     concurrency: 16,
-    clock,
-    random,
-    log,
-    watches: [
-      watch(nodes, (event) => {
-        const { object } = event;
-        if (event.type === 'deleted') {
-          since.delete(object.metadata.name);
-          return [];
-        }
-        if (executing(object).length === 0) {
-          since.delete(object.metadata.name);
-          return [];
-        }
-        taintedAt(object);
-        return pods.store.byIndex(byNode, object.metadata.name).map(keyOf);
-      }),
-      watch(pods, ({ object }) => {
-        const node = object.spec?.nodeName ? nodes.store.get({ name: object.spec.nodeName }) : undefined;
-        return node && executing(node).length > 0 ? [keyOf(object)] : [];
-      }),
-    ],
     reconcile,
   });
 }

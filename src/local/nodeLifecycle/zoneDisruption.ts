@@ -1,7 +1,6 @@
 /**
- * Caution when much is lost at once. In: which nodes of which zone are ready. Out: whether, and when, pods may be driven
- * from one more lost node of a zone: one every ten seconds; far fewer, or none, where most of a large, or small, zone is
- * lost; none where nothing is left, for then it is more likely us who cannot see.
+ * How fast lost nodes of a zone are emptied: usually one every ten seconds; more slowly where most of a large zone is lost,
+ * and not at all where most of a small zone is, or every zone: then it is more likely the control plane that cannot see.
  */
 const USUAL_GAP = 10_000;
 const REDUCED_GAP = 100_000;
@@ -25,7 +24,7 @@ function stateOf({ ready, lost }: ZoneCount): ZoneState {
 export class ZoneDisruption {
   private readonly lastAt = new Map<string, number>();
 
-  /** Milliseconds until pods may be driven from a node of the zone; 0 spends the turn; undefined: not as things are. */
+  /** Milliseconds until a node of the zone may be emptied; 0 takes the turn; undefined while the zone must be left alone. */
   wait(zone: string, zones: ReadonlyMap<string, ZoneCount>, now: number): number | undefined {
     if ([...zones.values()].every((count) => stateOf(count) === 'full')) return undefined;
     const count = zones.get(zone) ?? { ready: 0, lost: 1 };

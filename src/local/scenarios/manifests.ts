@@ -9,7 +9,8 @@ import {
   type StatefulSet,
 } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
-import type { Draft } from '../../kube/kube.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import type { Draft, Kube } from '../../kube/kube.ts';
 
 const NAMESPACE = 'default';
 const ZONE = 'topology.kubernetes.io/zone';
@@ -22,6 +23,17 @@ export interface Manifest {
 
 export function manifest<T extends KubeObject>(kind: ResourceKind<T>, object: Draft<T>): Manifest {
   return { kind, object };
+}
+
+/** Creates what is not there yet. */
+export async function installManifests(kube: Kube, manifests: readonly Manifest[]): Promise<void> {
+  for (const { kind, object } of manifests) {
+    try {
+      await kube.create(kind, object);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+  }
 }
 
 interface Size {

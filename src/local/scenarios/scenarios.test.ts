@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { renderCrds } from '../../api/crds.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
-import { isActive, isReady } from '../workloads/podState.ts';
+import { isActive } from '../../pods/podPredicates.ts';
+import { isReady } from '../workloads/podState.ts';
 import { parseFault } from '../faults/faultKinds.ts';
-import { installScenario, SCENARIOS, scenarios, troubleWorld } from './scenarios.ts';
+import { installManifests } from './manifests.ts';
+import { SCENARIOS, scenarios, troubleWorld } from './scenarios.ts';
 
 describe.each(SCENARIOS)('scenario %s', (name) => {
   it('is accepted by the API, and all its pods run where there is room', async () => {
@@ -14,7 +16,7 @@ describe.each(SCENARIOS)('scenario %s', (name) => {
     await simulation.boot(
       ...[1, 2, 3].map((zone) => machine(`n${zone}`, { zone: `eastus-${zone}`, cpu: '256', memory: '1Ti', labels })),
     );
-    await installScenario(name, simulation.kube);
+    await installManifests(simulation.kube, scenarios[name].manifests);
     const end = troubleWorld(name, simulation.world.faults);
     await simulation.advance(90_000);
     const waiting = (await simulation.pods()).filter((pod) => isActive(pod) && !isReady(pod));

@@ -4,8 +4,6 @@
  */
 import { Kinds } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
-import type { Kube } from '../../kube/kube.ts';
 import { parseFault, type FaultOrder } from '../faults/faultKinds.ts';
 import type { Faults } from '../faults/faults.ts';
 import { batch, database, manifest, nightly, service, type Manifest } from './manifests.ts';
@@ -170,16 +168,6 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     ],
   },
 };
-
-export async function installScenario(name: ScenarioName, kube: Kube): Promise<void> {
-  for (const { kind, object } of scenarios[name].manifests) {
-    try {
-      await kube.create(kind, object);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
-  }
-}
 
 /**
  * Lets the scenario's troubles come; returns how to end them. `age` is how long the world has lived already: troubles

@@ -1,5 +1,5 @@
 import type { Pod } from '../../api/kinds.ts';
-import { matchesLabelSelector } from './selectors.ts';
+import { matchesLabelSelector } from '../../pods/labelSelector.ts';
 
 type Affinity = NonNullable<NonNullable<Pod['spec']>['affinity']>;
 export type PodAffinityTerm = NonNullable<
@@ -25,7 +25,7 @@ export function preferredTerms(pod: Pod): readonly { readonly weight: number; re
   ];
 }
 
-/** Whether `candidate` is among the pods that `term`, written on `owner`, speaks of. */
+/** Whether `term`, written on `owner`, selects `candidate`. */
 export function matchesTerm(term: PodAffinityTerm, owner: Pod, candidate: Pod, labelsOf: NamespaceLabels): boolean {
   return inNamespaces(term, owner, candidate, labelsOf) && matchesLabels(term, owner, candidate);
 }

@@ -1,13 +1,12 @@
 /**
- * The cluster as the scheduler sees it, kept up to date change by change. In: nodes, and pods with the node they are on.
- * Out: nodes by name with what is left on them, and pods grouped by what selectors can tell of them, so that a question
- * about labels is asked once per group and not once per pod.
+ * The cluster as the scheduler sees it, kept up to date change by change. Pods that selectors cannot tell apart are grouped,
+ * so that a question about labels is asked once per group and not once per pod.
  */
 import type { Node, Pod } from '../../api/kinds.ts';
 import { NodeInfo } from './nodeInfo.ts';
 import { podInfo, type PodInfo } from './podInfo.ts';
 
-/** Pods alike in namespace, labels and affinity, and on how many of which nodes they are. */
+/** Pods alike in namespace, labels and affinity, counted by node. */
 export interface PodGroup {
   readonly sample: Pod;
   readonly nodes: Map<string, number>;
@@ -21,7 +20,7 @@ interface Placed {
 export class ClusterView {
   private readonly nodeInfos = new Map<string, NodeInfo>();
   private readonly placed = new Map<string, Placed>();
-  /** Pods whose node is not there (any more, or yet), by the node's name. */
+  /** Pods whose node is missing (not there yet, or gone), by the node's name. */
   private readonly strays = new Map<string, Map<string, PodInfo>>();
   private readonly groupedNodes = new Map<string, PodGroup>();
   private sorted: readonly NodeInfo[] | undefined;
@@ -65,6 +64,10 @@ export class ClusterView {
   /** Where a pod is, if anywhere. */
   placeOf(key: string): string | undefined {
     return this.placed.get(key)?.node;
+  }
+
+  infoOf(key: string): PodInfo | undefined {
+    return this.placed.get(key)?.info;
   }
 
   place(info: PodInfo, node: string): void {

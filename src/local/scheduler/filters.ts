@@ -1,14 +1,12 @@
-/**
- * Where a pod can run. In: a pod with what was worked out for it, and a node. Out: why not, in kube-scheduler's words,
- * or nothing when it can.
- */
+/** Whether a pod can run on a node, and if not why, in kube-scheduler's words. */
+import { hostPortsClash } from '../../pods/hostPorts.ts';
+import { matchesNodeAffinity } from '../../pods/nodeSelector.ts';
+import { isTolerated } from '../../pods/taints.ts';
 import type { NamespaceLabels } from './affinity.ts';
 import type { ClusterView } from './clusterView.ts';
-import { matchesNodeAffinity } from './nodeAffinity.ts';
 import type { NodeInfo } from './nodeInfo.ts';
 import { PodAffinity, UNMET_AFFINITY } from './podAffinity.ts';
 import type { PodInfo } from './podInfo.ts';
-import { tolerates } from './tolerations.ts';
 import { MISSING_LABEL, TopologySpread } from './topologySpread.ts';
 import { volumeComplaint, volumeNeeds, type VolumeNeeds, type VolumeSources } from './volumes.ts';
 
@@ -19,8 +17,6 @@ export interface Seeker {
   readonly spread: TopologySpread;
   readonly volumes: VolumeNeeds | undefined;
   readonly sources: VolumeSources | undefined;
-  /** What pods that were promised room on a node will take there. */
-  readonly promised?: ((node: NodeInfo, resource: string) => number) | undefined;
 }
 
 export function seeker(
@@ -44,43 +40,34 @@ type Filter = (seeker: Seeker, node: NodeInfo) => string | readonly string[] | u
 const UNSCHEDULABLE_TAINT = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' } as const;
 
 const unschedulable: Filter = ({ info }, { node }) =>
-  node.spec?.unschedulable && !tolerates(info.pod.spec?.tolerations, UNSCHEDULABLE_TAINT)
+  node.spec?.unschedulable && !isTolerated(UNSCHEDULABLE_TAINT, info.pod.spec?.tolerations)
     ? 'node(s) were unschedulable'
     : undefined;
 
 const taints: Filter = ({ info }, node) => {
   for (const taint of node.taints) {
-    if (taint.effect === 'PreferNoSchedule' || tolerates(info.pod.spec?.tolerations, taint)) continue;
+    if (taint.effect === 'PreferNoSchedule' || isTolerated(taint, info.pod.spec?.tolerations)) continue;
     return 'node(s) had untolerated taint(s)';
   }
   return undefined;
 };
 
 const nodeAffinity: Filter = ({ info }, node) =>
-  matchesNodeAffinity(info.pod, node) ? undefined : "node(s) didn't match Pod's node affinity/selector";
+  matchesNodeAffinity(info.pod, node.node) ? undefined : "node(s) didn't match Pod's node affinity/selector";
 
-const resources: Filter = ({ info, promised }, node) => {
+const resources: Filter = ({ info }, node) => {
   let missing: string[] | undefined;
   for (const [name, amount] of info.requested) {
-    if (amount <= node.free(name) - (promised?.(node, name) ?? 0)) continue;
+    if (amount <= node.free(name)) continue;
     (missing ??= []).push(name === 'pods' ? 'Too many pods' : `Insufficient ${name}`);
   }
   return missing;
 };
 
-const EVERYWHERE = '0.0.0.0';
-
 const ports: Filter = ({ info }, node) => {
   if (info.ports.length === 0 || !node.hasPorts) return undefined;
   const used = [...node.pods.values()].flatMap((other) => other.ports);
-  const clash = info.ports.some((left) =>
-    used.some(
-      (right) =>
-        left.port === right.port &&
-        left.protocol === right.protocol &&
-        (left.ip === right.ip || left.ip === EVERYWHERE || right.ip === EVERYWHERE),
-    ),
-  );
+  const clash = info.ports.some((wanted) => used.some((taken) => hostPortsClash(wanted, taken)));
   return clash ? "node(s) didn't have free ports for the requested pod ports" : undefined;
 };
 

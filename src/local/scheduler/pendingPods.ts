@@ -1,12 +1,10 @@
-/**
- * The pods that wait for a node. In: pods as they come, and reasons to try again. Out: which to try next, the most
- * urgent first. A pod that found no node rests until something changes that could help it.
- */
+/** The pods that wait for a node. One that found none is tried again only when something changes that could help it. */
 import type { Pod } from '../../api/kinds.ts';
+import { isActive } from '../../pods/podPredicates.ts';
 import { affinityTerms } from './affinity.ts';
 import type { PodInfo } from './podInfo.ts';
 
-/** Placing some other pod can make room for this one: it must be near it, or evenly spread. */
+/** Whether placing another pod can make a place for this one: it must be near it, or evenly spread. */
 function isSociable({ pod }: PodInfo): boolean {
   return affinityTerms(pod, 'podAffinity').length > 0 || (pod.spec?.topologySpreadConstraints ?? []).length > 0;
 }
@@ -84,9 +82,7 @@ export class PendingPods {
 export function isPending(pod: Pod): boolean {
   return (
     !pod.spec?.nodeName &&
-    !pod.metadata.deletionTimestamp &&
-    pod.status?.phase !== 'Succeeded' &&
-    pod.status?.phase !== 'Failed' &&
+    isActive(pod) &&
     (pod.spec?.schedulingGates ?? []).length === 0 &&
     (pod.spec?.schedulerName ?? 'default-scheduler') === 'default-scheduler'
   );

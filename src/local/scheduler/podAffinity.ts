@@ -1,7 +1,4 @@
-/**
- * Which pods attract or repel a pod, and where they are. In: the pod and the cluster. Out: per topology domain how many
- * pods count, kept up to date while pods are placed, and why the pod may not go to a node.
- */
+/** Inter-pod affinity of one pod: per topology domain the pods that attract or repel it, kept up to date while pods are placed. */
 import type { Pod } from '../../api/kinds.ts';
 import { affinityTerms, matchesTerm, preferredTerms, type NamespaceLabels, type PodAffinityTerm } from './affinity.ts';
 import type { ClusterView, PodGroup } from './clusterView.ts';

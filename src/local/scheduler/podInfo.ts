@@ -1,20 +1,13 @@
-/**
- * A pod as the scheduler weighs it, worked out once. In: a pod. Out: what it takes from a node, and two words: `group`
- * is the same for pods that others' selectors cannot tell apart, `shape` for pods that fit the same nodes.
- */
+/** A pod as the scheduler weighs it, computed once per change. */
 import type { Pod } from '../../api/kinds.ts';
-import type { Resources } from '../../units/resources.ts';
 import { keyOf } from '../../kube/store.ts';
-import { podRequests } from './podRequests.ts';
+import { hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
+import { podRequests } from '../../pods/podRequests.ts';
+import type { Resources } from '../../units/resources.ts';
+import { claimsOf } from '../clusterInformers.ts';
 
 /** Thousandths of each resource. Plain numbers: exact enough, and a hundred times faster than quantities. */
 export type Amounts = Readonly<Record<string, number>>;
-
-interface HostPort {
-  readonly port: number;
-  readonly protocol: string;
-  readonly ip: string;
-}
 
 export interface PodInfo {
   readonly key: string;
@@ -25,11 +18,11 @@ export interface PodInfo {
   readonly priority: number;
   /** `namespace/name` of its persistent volume claims. */
   readonly claims: readonly string[];
+  /** The same for pods that the selectors of others cannot tell apart. */
   readonly group: string;
+  /** The same for pods that fit the same nodes. */
   readonly shape: string;
 }
-
-export const isTerminal = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 
 export function toAmounts(resources: Resources): Record<string, number> {
   const amounts: Record<string, number> = {};
@@ -37,33 +30,15 @@ export function toAmounts(resources: Resources): Record<string, number> {
   return amounts;
 }
 
-function hostPorts(pod: Pod): HostPort[] {
-  const containers = [...(pod.spec?.containers ?? []), ...(pod.spec?.initContainers ?? [])];
-  return containers
-    .flatMap(({ ports = [] }) => ports)
-    .flatMap(({ hostPort, protocol = 'TCP', hostIP }) =>
-      hostPort ? [{ port: hostPort, protocol, ip: hostIP || '0.0.0.0' }] : [],
-    );
-}
-
-/** Claims by name, and those that are made for the pod from an ephemeral volume. */
-function claimsOf(pod: Pod): string[] {
-  const { namespace = '', name } = pod.metadata;
-  return (pod.spec?.volumes ?? []).flatMap((volume) => {
-    if (volume.persistentVolumeClaim) return [`${namespace}/${volume.persistentVolumeClaim.claimName}`];
-    return volume.ephemeral ? [`${namespace}/${name}-${volume.name}`] : [];
-  });
-}
-
 export function podInfo(pod: Pod): PodInfo {
   const { spec, metadata } = pod;
   const requests = toAmounts(podRequests(pod));
-  const ports = hostPorts(pod);
+  const ports = hostPortsOf(pod);
   const claims = claimsOf(pod);
   const group = JSON.stringify([
     metadata.namespace,
     metadata.labels,
-    // Spread does not count pods that are on their way out.
+    // Spread does not count pods that are being deleted.
     metadata.deletionTimestamp !== undefined,
     spec?.affinity?.podAntiAffinity,
     spec?.affinity?.podAffinity,

@@ -1,13 +1,10 @@
-/**
- * Room for the urgent. In: a pod that fits nowhere and the cluster. Out: the node where the least harm makes room, and
- * the pods that must leave it; undefined when no removal of less urgent pods helps.
- */
+/** Preemption: the node where removing pods of lower priority makes room for a pod with the least harm. */
 import type { Pod, PodDisruptionBudget } from '../../api/kinds.ts';
+import { matchesLabelSelector } from '../../pods/labelSelector.ts';
 import type { ClusterView } from './clusterView.ts';
-import { complaints, type Seeker } from './filters.ts';
+import type { Complaints } from './filters.ts';
 import type { NodeInfo } from './nodeInfo.ts';
 import type { PodInfo } from './podInfo.ts';
-import { matchesLabelSelector } from './selectors.ts';
 
 interface Preemption {
   readonly node: NodeInfo;
@@ -20,11 +17,11 @@ export interface PreemptionInput {
   /** The nodes where fewer pods could help. */
   readonly candidates: readonly NodeInfo[];
   readonly budgets: Iterable<PodDisruptionBudget>;
-  /** The pod as it looks for a node now, with what was removed left out. */
-  readonly seek: () => Seeker;
+  /** Why the pod cannot run on a node as the cluster is now, with what was removed left out. */
+  readonly judge: (node: NodeInfo) => Complaints;
 }
 
-/** Looking at every node of a large cluster would take longer than it is worth. */
+/** Options that are compared; to look at every node of a large cluster would take too long. */
 const MOST_CANDIDATES = 100;
 
 interface Option extends Preemption {
@@ -54,18 +51,18 @@ export function findPreemption(input: PreemptionInput): PreemptionSearch {
   return { found: options.sort(byHarm)[0], reasons };
 }
 
-/** Takes all less urgent pods off, then lets back as many as fit, the most urgent first; or says what is still wrong. */
+/** Removes all pods of lower priority, then puts back as many as fit, the highest first; or says what is still wrong. */
 function tryNode(
-  { view, seek }: PreemptionInput,
+  { view, judge }: PreemptionInput,
   node: NodeInfo,
   lower: readonly PodInfo[],
   budgets: readonly PodDisruptionBudget[],
 ): Option | readonly string[] {
-  const fits = (): boolean => complaints(seek(), node).reasons.length === 0;
+  const fits = (): boolean => judge(node).reasons.length === 0;
   for (const pod of lower) view.remove(pod.key);
   const victims: PodInfo[] = [];
   let violations = 0;
-  const { reasons } = complaints(seek(), node);
+  const { reasons } = judge(node);
   const possible = reasons.length === 0;
   const guarded = violating(lower, budgets);
   const order = [...lower].sort(
@@ -93,7 +90,7 @@ function violating(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudg
   for (const { key, pod } of [...pods].sort((a, b) => b.priority - a.priority || (a.key < b.key ? -1 : 1))) {
     for (const budget of budgets) {
       if (budget.metadata.namespace !== pod.metadata.namespace) continue;
-      if (!matchesLabelSelector(budget.spec?.selector, pod.metadata.labels ?? {})) continue;
+      if (!matchesLabelSelector(budget.spec?.selector, pod.metadata.labels)) continue;
       const remaining = (left.get(budget) ?? 0) - 1;
       left.set(budget, remaining);
       if (remaining < 0) found.add(key);
@@ -104,7 +101,7 @@ function violating(pods: readonly PodInfo[], budgets: readonly PodDisruptionBudg
 
 const startOf = (pod: Pod): number => Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? '') || 0;
 
-/** Fewest broken budgets, least urgent victims, fewest of them, the youngest. */
+/** Fewest broken budgets, lowest priorities, fewest victims, the youngest. */
 function byHarm(left: Option, right: Option): number {
   const highest = ({ victims }: Option): number => Math.max(...victims.map(({ priority }) => priority));
   const sum = ({ victims }: Option): number => victims.reduce((total, { priority }) => total + priority + 2 ** 31, 0);

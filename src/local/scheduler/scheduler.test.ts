@@ -178,4 +178,84 @@ describe('the scheduler', () => {
     expect(await message('elsewhere')).toContain("1 node(s) didn't match PersistentVolume's node affinity");
     expect(await message('lost')).toBe('0/2 nodes are available: persistentvolumeclaim "none" not found. not found');
   });
+
+  it('gives a pod the zone and region of its node when it is bound', async () => {
+    await simulation.boot(machine('one', { zone: 'eastus-2', labels: { 'topology.kubernetes.io/region': 'eastus' } }));
+    await pod('bound', {}, '1', { labels: { app: 'web', 'topology.kubernetes.io/zone': 'elsewhere' } });
+    await simulation.advance(1_000);
+    expect((await simulation.pods()).map(({ metadata }) => metadata.labels)).toEqual([
+      { app: 'web', 'topology.kubernetes.io/region': 'eastus', 'topology.kubernetes.io/zone': 'eastus-2' },
+    ]);
+  });
+
+  describe('a pod with a nominated node', () => {
+    const nominate = (name: string, nominatedNodeName: string): Promise<Pod> =>
+      simulation.kube.patch(
+        Kinds.Pod,
+        { name, namespace: 'default' },
+        { type: 'merge', body: { status: { nominatedNodeName } } },
+        { subresource: 'status' },
+      );
+    const gated = { schedulingGates: [{ name: 'wait' }] };
+    const open = (name: string): Promise<Pod> =>
+      simulation.kube.patch(
+        Kinds.Pod,
+        { name, namespace: 'default' },
+        { type: 'json', body: [{ op: 'remove', path: '/spec/schedulingGates' }] },
+      );
+    const nominatedNode = async (name: string): Promise<string | undefined> =>
+      (await simulation.kube.get(Kinds.Pod, { name, namespace: 'default' })).status?.nominatedNodeName;
+
+    it('gets that node, though another would be better', async () => {
+      await simulation.boot(machine('large', { cpu: '64' }), machine('small', { cpu: '2' }));
+      await pod('meant', gated);
+      await nominate('meant', 'small');
+      await open('meant');
+      await simulation.advance(1_000);
+      expect(await nodeOf('meant')).toBe('small');
+    });
+
+    it('gets another when that node is not there, or has no room', async () => {
+      await simulation.boot(machine('one'));
+      await pod('meant', gated);
+      await nominate('meant', 'gone');
+      await open('meant');
+      await simulation.advance(1_000);
+      expect(await nodeOf('meant')).toBe('one');
+    });
+
+    it('keeps its room from pods of the same or a lower priority, not from those of a higher one', async () => {
+      const priorityClass = (name: string, value: number): Promise<object> =>
+        simulation.create(Kinds.PriorityClass, { metadata: { name }, value, preemptionPolicy: 'Never' } as never);
+      await priorityClass('low', 10);
+      await priorityClass('high', 1000);
+      await simulation.boot(machine('one', { cpu: '4' }));
+      // It waits for a claim, so that its room stays free.
+      const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'later' } }];
+      await pod('meant', { ...gated, volumes, priorityClassName: 'low' }, '3');
+      await nominate('meant', 'one');
+      await open('meant');
+      await simulation.advance(1_000);
+      await pod('same', { priorityClassName: 'low' }, '2');
+      await pod('lower', {}, '2');
+      await simulation.advance(1_000);
+      expect([await nodeOf('same'), await nodeOf('lower')]).toEqual([undefined, undefined]);
+      expect(await nominatedNode('meant')).toBe('one');
+      await pod('high', { priorityClassName: 'high' }, '2');
+      await simulation.advance(1_000);
+      expect(await nodeOf('high')).toBe('one');
+    });
+
+    it('gives the room free when it goes, and loses the nomination when it can run nowhere', async () => {
+      await simulation.boot(machine('one', { cpu: '4' }));
+      await pod('meant', gated, '8');
+      await nominate('meant', 'one');
+      await open('meant');
+      await simulation.advance(1_000);
+      expect(await nominatedNode('meant')).toBeUndefined();
+      await pod('other', {}, '4');
+      await simulation.advance(1_000);
+      expect(await nodeOf('other')).toBe('one');
+    });
+  });
 });

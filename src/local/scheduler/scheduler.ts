@@ -1,53 +1,34 @@
 /**
- * Binds pending pods to nodes as kube-scheduler's default profile does. In: pods, nodes, claims. Out: bindings, promises
- * of room after preemption, and for the others why they wait. A pass costs what has changed, not what there is.
+ * Binds pending pods to nodes as kube-scheduler's default profile does. A pass costs what has changed, not what there is.
  */
-import type { Namespace, Node, Pod, PodDisruptionBudget } from '../../api/kinds.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
+import type { Node, Pod } from '../../api/kinds.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { keyOf, type Watch } from '../../kube/runtime/watch.ts';
+import { isTerminal } from '../../pods/podPredicates.ts';
+import { BY_NODE } from '../clusterInformers.ts';
+import type { ControlPlaneContext } from '../controlLoop.ts';
 import { ClusterView } from './clusterView.ts';
-import { complaints, seeker, unschedulableMessage, type Seeker } from './filters.ts';
+import { complaints, seeker, unschedulableMessage, type Complaints, type Seeker } from './filters.ts';
 import { namedNodes } from './nodeAffinity.ts';
 import type { NodeInfo } from './nodeInfo.ts';
+import { Nominations } from './nominations.ts';
 import { isPending, PendingPods } from './pendingPods.ts';
-import { isTerminal, podInfo, type PodInfo } from './podInfo.ts';
+import { podInfo, type PodInfo } from './podInfo.ts';
 import { findPreemption } from './preemption.ts';
 import { SchedulerWrites } from './schedulerWrites.ts';
 import { bestNode } from './scores.ts';
-import type { VolumeSources } from './volumes.ts';
-
-export interface SchedulerOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly events: EventRecorder;
-  readonly pods: Informer<Pod>;
-  readonly nodes: Informer<Node>;
-  readonly namespaces: Informer<Namespace>;
-  /** Preemption spares what they protect. */
-  readonly budgets?: Informer<PodDisruptionBudget>;
-  /** Without it no pod is kept from a node by its volumes. */
-  readonly storage?: VolumeSources;
-}
-
-/** Name of the pod informer's index by `spec.nodeName`. */
-export const BY_NODE = 'spec.nodeName';
 
 /** Milliseconds in which changes gather before a pass. */
 const GATHER = 1;
-/** In small clusters every node is weighed; in large ones a share of them that shrinks, as in kube-scheduler. */
 const NOT_HELPFUL = 'Preemption is not helpful for scheduling';
+/** Clusters of up to this many nodes are weighed whole. */
 const WEIGH_ALL = 100;
+/** The smallest share of a large cluster that is weighed, in percent. */
 const SMALLEST_SHARE = 5;
 
+/** How many feasible nodes a search must find: of large clusters a share that shrinks, as in kube-scheduler. */
 function enoughNodes(total: number): number {
   if (total < WEIGH_ALL) return total;
   const share = Math.max(SMALLEST_SHARE, 50 - Math.floor(total / 125));
@@ -55,17 +36,18 @@ function enoughNodes(total: number): number {
 }
 
 /** A pass after every change that could make room for a pod or bring a new one. */
-export function schedulerController(options: SchedulerOptions): Controller {
-  const scheduler = new Scheduler(options);
+export function schedulerController(context: ControlPlaneContext, events: EventRecorder): Controller {
+  const scheduler = new Scheduler(context, events);
+  const { clock, random, log } = context;
   return reconciler({
     name: 'local.scheduler',
-    clock: options.clock,
-    random: options.random,
-    log: options.log,
+    clock,
+    random,
+    log,
     watches: [scheduler.watch()],
     reconcile: async (_key, { signal }) => {
-      // What happens together is weighed together: a pass costs little more for a thousand pods than for one.
-      await options.clock.sleep(GATHER, signal);
+      // A pass costs little more for a thousand pods than for one.
+      await clock.sleep(GATHER, signal);
       await scheduler.pass(signal);
     },
   });
@@ -79,19 +61,18 @@ interface Search {
 }
 
 class Scheduler {
-  private readonly options: SchedulerOptions;
+  private readonly context: ControlPlaneContext;
   private readonly view = new ClusterView();
   private readonly pending = new PendingPods();
+  private readonly nominations = new Nominations();
   private readonly writes: SchedulerWrites;
-  /** Room that was made for a pod, until it takes it. */
-  private readonly promises = new Map<string, { readonly info: PodInfo; readonly node: string }>();
   /** Where the next search begins, so that all nodes of a large cluster get their turn. */
   private start = 0;
   private enqueue: () => void = () => undefined;
 
-  constructor(options: SchedulerOptions) {
-    this.options = options;
-    this.writes = new SchedulerWrites(options);
+  constructor(context: ControlPlaneContext, events: EventRecorder) {
+    this.context = context;
+    this.writes = new SchedulerWrites({ kube: context.kube, clock: context.clock, events });
   }
 
   watch(): Watch {
@@ -104,7 +85,8 @@ class Scheduler {
     const seekers = new Map<string, Seeker>();
     const failed = new Map<string, string>();
     for (const info of this.pending.take()) {
-      const known = failed.get(info.shape);
+      // Room is kept for a nominated pod: what holds for pods alike need not hold for it.
+      const known = this.nominations.nodeOf(info.key) === undefined ? failed.get(info.shape) : undefined;
       if (known !== undefined) {
         work.push(this.orWake(info, this.writes.reportUnschedulable(info.pod, known, 'repeated')));
         continue;
@@ -122,20 +104,20 @@ class Scheduler {
         else work.push(binding);
         continue;
       }
+      const total = this.view.nodes.length;
       const message =
         obstacle === undefined
-          ? unschedulableMessage(this.view.nodes.length, search?.reasons ?? new Map())
-          : `0/${this.view.nodes.length} nodes are available: ${obstacle}.`;
+          ? unschedulableMessage(total, search?.reasons ?? new Map())
+          : `0/${total} nodes are available: ${obstacle}.`;
       // A claim that is not there ends kube-scheduler's thoughts about preemption, too.
       const hindrance =
         obstacle?.endsWith(' not found') === true ? 'not found' : this.preempt(info, search?.improvable ?? [], work);
-      const text = hindrance === undefined || this.view.nodes.length === 0 ? message : `${message} ${hindrance}`;
-      failed.set(info.shape, text);
+      const text = hindrance === undefined || total === 0 ? message : `${message} ${hindrance}`;
       if (hindrance === undefined) {
         // Victims have begun to leave: what was found for others no longer holds.
         seekers.clear();
         failed.clear();
-      }
+      } else failed.set(info.shape, text);
       work.push(this.orWake(info, this.writes.reportUnschedulable(info.pod, text)));
     }
     const results = await Promise.allSettled(work);
@@ -145,30 +127,28 @@ class Scheduler {
   }
 
   private seek(info: PodInfo): Seeker {
-    const { namespaces } = this.options;
-    const base = seeker(
-      info,
-      this.view,
-      (name) => namespaces.store.get({ name })?.metadata.labels ?? {},
-      this.options.storage,
-    );
-    return this.promises.size === 0
-      ? base
-      : { ...base, promised: (node, resource) => this.promised(info, node, resource) };
+    const { informers } = this.context;
+    const labelsOf = (name: string): Readonly<Record<string, string>> =>
+      informers.namespaces.store.get({ name })?.metadata.labels ?? {};
+    return seeker(info, this.view, labelsOf, informers);
   }
 
-  /** What more urgent pods, or equally urgent ones, were promised on the node. */
-  private promised(info: PodInfo, node: NodeInfo, resource: string): number {
-    let sum = 0;
-    for (const promise of this.promises.values()) {
-      if (promise.node !== node.name || promise.info.key === info.key || promise.info.priority < info.priority)
-        continue;
-      sum += promise.info.requests[resource] ?? 0;
-    }
-    return sum;
+  /** Why the pod cannot run on the node, with the nominated pods that come before it there, or as the node is. */
+  private judge(info: PodInfo, seeking: Seeker, node: NodeInfo): Complaints {
+    const before = this.nominations.before(info, node.name);
+    if (before.length === 0) return complaints(seeking, node);
+    for (const other of before) this.view.place(other, node.name);
+    const crowded = complaints(this.seek(info), node);
+    for (const other of before) this.view.remove(other.key);
+    // A nominated pod that never comes must not be what the pod relies on.
+    return crowded.reasons.length > 0 ? crowded : complaints(seeking, node);
   }
 
   private search(info: PodInfo, seeking: Seeker): Search {
+    const nominated = this.view.node(this.nominations.nodeOf(info.key) ?? '');
+    if (nominated && this.judge(info, seeking, nominated).reasons.length === 0) {
+      return { feasible: [nominated], reasons: new Map(), improvable: [] };
+    }
     const named = namedNodes(info.pod);
     const all = this.view.nodes;
     const nodes = named?.flatMap((name) => this.view.node(name) ?? []) ?? all;
@@ -180,7 +160,7 @@ class Scheduler {
     for (; looked < nodes.length && feasible.length < enough; looked++) {
       const node = nodes[(this.start + looked) % nodes.length];
       if (!node) continue;
-      const found = complaints(seeking, node);
+      const found = this.judge(info, seeking, node);
       if (found.reasons.length === 0) feasible.push(node);
       else {
         if (found.canPass) improvable.push(node);
@@ -197,7 +177,7 @@ class Scheduler {
   /** The pod counts on its node from now on, whatever the API server has seen of it. */
   private take(info: PodInfo, node: NodeInfo, seekers: Map<string, Seeker>, failed: Map<string, string>): void {
     this.pending.delete(info.key);
-    this.promises.delete(info.key);
+    this.nominations.delete(info.key);
     this.view.place(info, node.name);
     for (const [shape, other] of seekers) {
       other.affinity.add(info.pod, node);
@@ -221,14 +201,14 @@ class Scheduler {
   /** The pod did not get its node: it waits again, if it is still there. */
   private putBack(info: PodInfo): void {
     this.view.remove(info.key);
-    const pod = this.options.pods.store.get({ name: info.pod.metadata.name, namespace: info.pod.metadata.namespace });
+    const pod = this.context.informers.pods.store.get(info.pod.metadata);
     if (!pod || !isPending(pod)) return;
-    this.pending.set(podInfo(pod));
+    this.follow(pod);
     this.pending.wake(info.key);
   }
 
   private letGo(info: PodInfo, binding: Promise<boolean>): void {
-    const { log } = this.options;
+    const { log } = this.context;
     binding
       .catch((error: unknown) => log.error('a pod with volumes could not be bound', { object: info.key, error }))
       .finally(() => {
@@ -246,48 +226,52 @@ class Scheduler {
     }
   }
 
-  /** Tells less urgent pods to leave; or, when that cannot be or would not help, returns why, as kube-scheduler does. */
+  /** Removes pods of lower priority; or, when that cannot be or would not help, returns why, as kube-scheduler does. */
   private preempt(info: PodInfo, candidates: readonly NodeInfo[], work: Promise<boolean>[]): string | undefined {
     const hindered = (why: string): string => `no new claims to deallocate, preemption: ${why}`;
     if (info.pod.spec?.preemptionPolicy === 'Never') return hindered('not eligible due to preemptionPolicy=Never.');
-    const promise = this.promises.get(info.key);
+    const nominated = this.nominations.nodeOf(info.key);
     // Room is being made already; the victims take their time.
-    if (promise && this.isClearing(promise.node, info.priority)) {
+    if (nominated !== undefined && this.isClearing(nominated, info.priority)) {
       return hindered('not eligible due to a terminating pod on the nominated node.');
     }
     const { found, reasons } = findPreemption({
       info,
       view: this.view,
       candidates,
-      budgets: this.options.budgets?.store.list() ?? [],
-      seek: () => this.seek(info),
+      budgets: this.context.informers.budgets.store.list(),
+      judge: (node) => this.judge(info, this.seek(info), node),
     });
     if (!found || found.victims.length === 0) {
+      // As in kube-scheduler, a nomination ends when not even preemption helps.
+      if (this.nominations.delete(info.key)) this.pending.wakeAll();
+      work.push(this.writes.nominate(info.pod, undefined));
       const total = this.view.nodes.length;
       const helpless = total - candidates.length;
       const all = new Map([...reasons, ...(helpless > 0 ? [[NOT_HELPFUL, helpless] as const] : [])]);
       return hindered(unschedulableMessage(total, all));
     }
-    this.promises.set(info.key, { info, node: found.node.name });
-    work.push(
-      this.writes.preempt(
-        info.pod,
-        found.node.name,
-        found.victims.map(({ pod }) => pod),
-      ),
-    );
+    const { name } = found.node;
+    this.nominations.set(info, name);
+    // Pods of lower priority that were to have the node must look for another.
+    for (const other of this.nominations.after(info, name)) {
+      this.nominations.delete(other.key);
+      work.push(this.writes.nominate(other.pod, undefined));
+    }
+    const victims = found.victims.map(({ pod }) => pod);
+    work.push(this.writes.preempt(info.pod, name, victims));
     return undefined;
   }
 
   private isClearing(name: string, priority: number): boolean {
-    for (const pod of this.options.pods.store.byIndex(BY_NODE, name)) {
+    for (const pod of this.context.informers.pods.store.byIndex(BY_NODE, name)) {
       if (pod.metadata.deletionTimestamp && (pod.spec?.priority ?? 0) < priority) return true;
     }
     return false;
   }
 
   private subscribe(enqueue: () => void): () => void {
-    const { pods, nodes, namespaces, storage } = this.options;
+    const { pods, nodes, namespaces, claims, volumes, storageClasses, csiNodes } = this.context.informers;
     this.enqueue = enqueue;
     const tell = (): void => {
       if (this.pending.hasWork) enqueue();
@@ -313,16 +297,16 @@ class Scheduler {
         this.pending.wakeSociable();
         tell();
       }),
-      storage?.claims.subscribe(({ object }) => {
+      claims.subscribe(({ object }) => {
         this.writes.onClaim(object);
         onVolumes();
       }),
-      storage?.volumes.subscribe(onVolumes),
-      storage?.storageClasses.subscribe(onVolumes),
-      storage?.csiNodes.subscribe(onVolumes),
+      volumes.subscribe(onVolumes),
+      storageClasses.subscribe(onVolumes),
+      csiNodes.subscribe(onVolumes),
     ];
     return () => {
-      for (const end of ends) end?.();
+      for (const end of ends) end();
     };
   }
 
@@ -330,23 +314,35 @@ class Scheduler {
     const key = keyOf(pod);
     const node = pod.spec?.nodeName;
     if (gone || isTerminal(pod)) {
-      this.pending.delete(key);
-      this.promises.delete(key);
+      this.drop(key);
       this.writes.forget(pod);
       if (this.view.remove(key)) this.pending.wakeAll();
     } else if (node) {
-      this.pending.delete(key);
-      this.promises.delete(key);
-      const wasHere = this.view.placeOf(key) === node;
-      this.view.place(podInfo(pod), node);
-      if (!wasHere) this.pending.wakeSociable();
+      this.drop(key);
+      const before = this.view.placeOf(key) === node ? this.view.infoOf(key) : undefined;
+      const info = podInfo(pod);
+      this.view.place(info, node);
+      if (!before) this.pending.wakeSociable();
+      else if (info.requested.some(([name, amount]) => amount < (before.requests[name] ?? 0))) this.pending.wakeAll();
     } else if (isPending(pod)) {
       // Bound by us, and the news is older than that.
-      if (this.view.placeOf(key) === undefined) this.pending.set(podInfo(pod));
-    } else this.pending.delete(key);
+      if (this.view.placeOf(key) === undefined) this.follow(pod);
+    } else this.drop(key);
+  }
+
+  private follow(pod: Pod): void {
+    const info = podInfo(pod);
+    this.nominations.follow(info);
+    this.pending.set(info);
+  }
+
+  /** The pod waits no longer; others may have the room that was kept for it. */
+  private drop(key: string): void {
+    this.pending.delete(key);
+    if (this.nominations.delete(key)) this.pending.wakeAll();
   }
 }
 
-/** What of a node decides which pods fit. */
+/** What decides which pods fit a node. */
 const placement = ({ metadata, spec, status }: Node): string =>
   JSON.stringify([metadata.labels, spec?.taints, spec?.unschedulable, status?.allocatable]);

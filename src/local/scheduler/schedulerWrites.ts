@@ -1,14 +1,12 @@
-/**
- * What the scheduler tells the API server. In: decisions. Out: bindings (after the pod's claims have their volumes),
- * conditions, events and the deletion of victims.
- */
+/** What the scheduler writes: bindings (after the pod's claims have their volumes), conditions, events, deletions of victims. */
 import { Kinds, type PersistentVolumeClaim, type Pod } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import type { Kube } from '../../kube/kube.ts';
-import { ignoreNotFound, isConflict, isNotFound } from '../../kube/errors.ts';
+import { isConflict, isNotFound } from '../../kube/errors.ts';
 import { keyOf } from '../../kube/store.ts';
 import { timestamp } from '../../units/timestamp.ts';
+import { deletePod, disruptionTarget, patchPodStatus, refTo, unlessReplaced } from '../writes.ts';
 import { isBound } from './volumes.ts';
 
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
@@ -38,7 +36,7 @@ export class SchedulerWrites {
     this.options = options;
   }
 
-  /** Gives the pod its node, after its claims have their volumes there; false when it cannot have it any more. */
+  /** Binds the pod, after its claims have their volumes there; false when it cannot be bound any more. */
   async bind(pod: Pod, node: string, unbound: readonly PersistentVolumeClaim[], signal: AbortSignal): Promise<boolean> {
     if (unbound.length > 0 && !(await this.provision(pod, node, unbound))) return false;
     return this.bindNow(pod, node, signal);
@@ -51,10 +49,11 @@ export class SchedulerWrites {
     const ready = new Promise<boolean>((resolve) => this.waiting.set(key, { open, done: resolve }));
     const cancel = clock.after(BIND_TIMEOUT, () => this.settle(key, false));
     try {
-      for (const { metadata } of unbound) {
-        const ref = { name: metadata.name, namespace: metadata.namespace };
+      // Others learn that the pod is about to be bound there.
+      await this.nominate(pod, node);
+      for (const claim of unbound) {
         const body = { metadata: { annotations: { [SELECTED_NODE]: node } } };
-        await kube.patch(Kinds.PersistentVolumeClaim, ref, { type: 'merge', body });
+        await kube.patch(Kinds.PersistentVolumeClaim, refTo(claim), { type: 'merge', body });
       }
       return await ready;
     } catch (error) {
@@ -86,7 +85,7 @@ export class SchedulerWrites {
   private async bindNow(pod: Pod, node: string, signal: AbortSignal): Promise<boolean> {
     const { kube, events } = this.options;
     try {
-      await kube.bind({ name: pod.metadata.name, namespace: pod.metadata.namespace }, node, { signal });
+      await kube.bind(refTo(pod), node, { signal });
     } catch (error) {
       if (isNotFound(error) || isConflict(error)) return false;
       throw error;
@@ -108,7 +107,7 @@ export class SchedulerWrites {
     const previous = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
     if (previous?.reason === 'Unschedulable' && previous.message === message) return false;
     const uid = pod.metadata.uid ?? '';
-    // Thousands of pods alike would be rewritten with each node that comes, only to count it.
+    // Otherwise each new node would rewrite thousands of pods alike, only to count it.
     const isRecent = clock.now() - (this.reportedAt.get(uid) ?? Number.NEGATIVE_INFINITY) < REWRITE_AFTER;
     if (how === 'repeated' && isRecent) return false;
     this.reportedAt.set(uid, clock.now());
@@ -120,7 +119,7 @@ export class SchedulerWrites {
       message,
       lastTransitionTime: previous?.status === 'False' ? previous.lastTransitionTime : now,
     };
-    await this.writeStatus(pod, { conditions: [condition] });
+    await unlessReplaced(patchPodStatus(this.options.kube, pod, { conditions: [condition] }));
     events.publish({
       object: pod,
       kind: Kinds.Pod,
@@ -132,44 +131,31 @@ export class SchedulerWrites {
     return false;
   }
 
-  /** Tells the victims to leave and promises their room. Always false: nothing was bound yet. */
+  /** Makes the victims leave for a pod that is nominated to their node. Always false: nothing was bound yet. */
   async preempt(pod: Pod, node: string, victims: readonly Pod[]): Promise<boolean> {
     const { kube, clock, events } = this.options;
-    await this.writeStatus(pod, { nominatedNodeName: node });
+    await this.nominate(pod, node);
     for (const victim of victims) {
-      const { name, namespace, uid } = victim.metadata;
-      const condition = {
-        type: 'DisruptionTarget',
-        status: 'True',
-        reason: 'PreemptionByScheduler',
-        message: 'default-scheduler: preempting to accommodate a higher priority pod',
-        lastTransitionTime: timestamp(clock.now()),
-      };
-      await this.writeStatus(victim, { conditions: [condition] });
+      const message = 'default-scheduler: preempting to accommodate a higher priority pod';
+      const conditions = [disruptionTarget('PreemptionByScheduler', message, clock.now())];
+      await unlessReplaced(patchPodStatus(kube, victim, { conditions }));
       events.publish({
         object: victim,
         kind: Kinds.Pod,
         type: 'Normal',
         reason: 'Preempted',
         message: `Preempted by pod ${pod.metadata.uid ?? keyOf(pod)} on node ${node}`,
-        dedupeValues: [uid ?? name],
+        dedupeValues: [victim.metadata.uid ?? victim.metadata.name],
       });
-      await ignoreNotFound(
-        kube.delete(Kinds.Pod, { name, namespace }, { preconditions: uid === undefined ? {} : { uid } }),
-      );
+      await deletePod(kube, victim);
     }
     return false;
   }
 
-  private async writeStatus(pod: Pod, status: object): Promise<void> {
-    const { name, namespace } = pod.metadata;
-    await ignoreNotFound(
-      this.options.kube.patch(
-        Kinds.Pod,
-        { name, namespace },
-        { type: 'strategic', body: { status } },
-        { subresource: 'status' },
-      ),
-    );
+  /** Sets the node that a pod is meant for, or clears it. Always false: nothing was bound. */
+  async nominate(pod: Pod, node: string | undefined): Promise<boolean> {
+    if ((pod.status?.nominatedNodeName ?? '') === (node ?? '')) return false;
+    await unlessReplaced(patchPodStatus(this.options.kube, pod, { nominatedNodeName: node ?? null }));
+    return false;
   }
 }

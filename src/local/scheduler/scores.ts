@@ -1,11 +1,8 @@
-/**
- * Which of the nodes that can run a pod should. In: the pod and those nodes. Out: the best one by the weights of
- * kube-scheduler's default plugins; the first by name among equals.
- */
+/** The best of the nodes that can run a pod, by the weights of kube-scheduler's default plugins; the first among equals. */
+import { isTolerated } from '../../pods/taints.ts';
 import type { Seeker } from './filters.ts';
 import { nodePreference } from './nodeAffinity.ts';
 import type { NodeInfo } from './nodeInfo.ts';
-import { tolerates } from './tolerations.ts';
 
 const HIGHEST = 100;
 const WEIGHTS = { taints: 3, nodeAffinity: 2, podAffinity: 2, spread: 2 } as const;
@@ -78,6 +75,6 @@ function balanced(seeker: Seeker, node: NodeInfo): number {
 
 function dislikes({ info }: Seeker, node: NodeInfo): number {
   return node.taints.filter(
-    (taint) => taint.effect === 'PreferNoSchedule' && !tolerates(info.pod.spec?.tolerations, taint),
+    (taint) => taint.effect === 'PreferNoSchedule' && !isTolerated(taint, info.pod.spec?.tolerations),
   ).length;
 }

@@ -1,22 +1,19 @@
-/**
- * Topology spread. In: a pod and the cluster. Out: per constraint how many of its pods each domain holds, kept up to
- * date while pods are placed; why a node would break a hard constraint, and how well it serves the soft ones.
- */
+/** Topology spread of one pod: how many pods each domain holds, per constraint, kept up to date while pods are placed. */
 import type { Pod } from '../../api/kinds.ts';
+import { matchesLabelSelector } from '../../pods/labelSelector.ts';
+import { matchesNodeAffinity } from '../../pods/nodeSelector.ts';
+import { isTolerated } from '../../pods/taints.ts';
 import type { ClusterView } from './clusterView.ts';
-import { matchesNodeAffinity } from './nodeAffinity.ts';
 import type { NodeInfo } from './nodeInfo.ts';
-import { matchesLabelSelector } from './selectors.ts';
-import { tolerates } from './tolerations.ts';
 
 type Constraint = NonNullable<NonNullable<Pod['spec']>['topologySpreadConstraints']>[number];
 
 /** Whether the node counts for the constraint at all (nodeAffinityPolicy, nodeTaintsPolicy, its key present). */
 function isEligible(pod: Pod, constraint: Constraint, node: NodeInfo): boolean {
   if (node.labels[constraint.topologyKey] === undefined) return false;
-  if (constraint.nodeAffinityPolicy !== 'Ignore' && !matchesNodeAffinity(pod, node)) return false;
+  if (constraint.nodeAffinityPolicy !== 'Ignore' && !matchesNodeAffinity(pod, node.node)) return false;
   if (constraint.nodeTaintsPolicy !== 'Honor') return true;
-  return node.taints.every((taint) => taint.effect === 'PreferNoSchedule' || tolerates(pod.spec?.tolerations, taint));
+  return node.taints.every((taint) => taint.effect === 'PreferNoSchedule' || isTolerated(taint, pod.spec?.tolerations));
 }
 
 function selects(constraint: Constraint, owner: Pod, candidate: Pod): boolean {

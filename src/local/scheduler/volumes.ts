@@ -1,19 +1,11 @@
-/**
- * What a pod's disks allow. In: its claims, the volumes they are bound to, storage classes and CSI nodes. Out: why a
- * pod cannot be scheduled at all, why a node cannot have it, and which claims still need a volume once it is placed.
- */
-import type { CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass } from '../../api/kinds.ts';
-import type { Informer } from '../../kube/informer.ts';
+/** What a pod's disks allow: whether it can be scheduled at all, and on which nodes. */
+import type { PersistentVolume, PersistentVolumeClaim } from '../../api/kinds.ts';
 import { refOf } from '../../kube/runtime/watch.ts';
+import { matchesNodeTerm } from '../../pods/nodeSelector.ts';
+import type { ClusterInformers } from '../clusterInformers.ts';
 import type { NodeInfo } from './nodeInfo.ts';
-import { matchesNodeTerm } from './selectors.ts';
 
-export interface VolumeSources {
-  readonly claims: Informer<PersistentVolumeClaim>;
-  readonly volumes: Informer<PersistentVolume>;
-  readonly storageClasses: Informer<StorageClass>;
-  readonly csiNodes: Informer<CSINode>;
-}
+export type VolumeSources = Pick<ClusterInformers, 'claims' | 'volumes' | 'storageClasses' | 'csiNodes'>;
 
 export interface VolumeNeeds {
   /** The whole pod must wait, whatever the nodes. */
@@ -82,7 +74,7 @@ export function volumeComplaint(needs: VolumeNeeds, node: NodeInfo, sources: Vol
   return exceedsLimits(needs, node, sources) ? 'node(s) exceed max volume count' : undefined;
 }
 
-/** A machine takes only so many disks of a driver; a disk that two pods share counts once. */
+/** A node takes only so many disks of a driver; a disk that two pods share counts once. */
 function exceedsLimits(needs: VolumeNeeds, node: NodeInfo, sources: VolumeSources): boolean {
   const csiNode = sources.csiNodes.store.get({ name: node.name });
   for (const { name, allocatable } of csiNode?.spec.drivers ?? []) {

@@ -1,53 +1,35 @@
-/** CSINodes: which storage drivers a node has. In: nodes. Out: a CSINode for each, with the disks that its size takes. */
-import { Kinds, type CSINode, type Node } from '../../api/kinds.ts';
+/** A CSINode for each node: which storage drivers it has, and how many disks its VM size takes. */
+import { Kinds, type Node } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { watch } from '../../kube/runtime/watch.ts';
+import { controlLoop, type ControlPlaneContext } from '../controlLoop.ts';
+import { createIfAbsent } from '../writes.ts';
 import { DISK_DRIVER, FILE_DRIVER } from './storageClasses.ts';
-
-export interface CsiNodeOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly nodes: Informer<Node>;
-  readonly csiNodes: Informer<CSINode>;
-  /** Data disks that a VM size takes; undefined for a size that is not known. */
-  readonly dataDisks: (size: string) => number | undefined;
-}
 
 const DEFAULT_DISKS = 16;
 
-export function csiNodeController(options: CsiNodeOptions): Controller {
-  const { kube, clock, random, log, nodes, csiNodes, dataDisks } = options;
+/** `dataDisks`: how many data disks a VM size takes; undefined for a size that is not known. */
+export function csiNodeController(
+  context: ControlPlaneContext,
+  dataDisks: (size: string) => number | undefined,
+): Controller {
+  const { kube, informers } = context;
 
-  async function reconcile(name: string): Promise<void> {
-    const node = nodes.store.get({ name });
-    if (!node || csiNodes.store.get({ name })) return;
+  async function reconcile(node: Node, name: string): Promise<void> {
+    if (informers.csiNodes.store.get({ name })) return;
     const count = dataDisks(node.metadata.labels?.[Labels.instanceType] ?? '') ?? DEFAULT_DISKS;
     const { uid = '' } = node.metadata;
-    try {
-      await kube.create(Kinds.CSINode, {
-        // The CSINode goes with its node.
-        metadata: { name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
-        spec: {
-          drivers: [
-            { name: DISK_DRIVER, nodeID: name, topologyKeys: [Labels.diskZone], allocatable: { count } },
-            { name: FILE_DRIVER, nodeID: name, topologyKeys: [] },
-          ],
-        },
-      });
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
+    await createIfAbsent(kube, Kinds.CSINode, {
+      // The CSINode goes with its node.
+      metadata: { name, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid }] },
+      spec: {
+        drivers: [
+          { name: DISK_DRIVER, nodeID: name, topologyKeys: [Labels.diskZone], allocatable: { count } },
+          { name: FILE_DRIVER, nodeID: name, topologyKeys: [] },
+        ],
+      },
+    });
   }
 
-  return reconciler({ name: 'local.csinodes', concurrency: 8, clock, random, log, watches: [watch(nodes)], reconcile });
+  return controlLoop(context, { name: 'csinodes', of: informers.nodes, untilGone: true, reconcile });
 }

@@ -1,8 +1,7 @@
 /** The storage classes and CSI drivers that AKS has in every cluster. */
-import type { StorageClass } from '../../api/kinds.ts';
-import { Kinds } from '../../api/kinds.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
+import { Kinds, type StorageClass } from '../../api/kinds.ts';
 import type { Draft, Kube } from '../../kube/kube.ts';
+import { createIfAbsent } from '../writes.ts';
 
 export const DISK_DRIVER = 'disk.csi.azure.com';
 export const FILE_DRIVER = 'file.csi.azure.com';
@@ -41,11 +40,5 @@ function storageClass([name, provisioner, sku]: Row): Draft<StorageClass> {
 }
 
 export async function installStorageClasses(kube: Kube): Promise<void> {
-  for (const row of ROWS) {
-    try {
-      await kube.create(Kinds.StorageClass, storageClass(row));
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
-  }
+  for (const row of ROWS) await createIfAbsent(kube, Kinds.StorageClass, storageClass(row));
 }

@@ -95,4 +95,44 @@ describe('a HorizontalPodAutoscaler', () => {
     await simulation.advance(20 * MINUTE);
     expect(await size()).toBe(2);
   });
+
+  async function autoscaled(requests: Record<string, string>): Promise<void> {
+    const labels = { app: 'idle' };
+    const metadata = { name: 'idle', namespace: 'default' };
+    await simulation.create(Kinds.Deployment, {
+      metadata,
+      spec: {
+        replicas: 4,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [container(requests)] } } as never,
+      },
+    });
+    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'idle' };
+    await simulation.create(Kinds.HorizontalPodAutoscaler, { metadata, spec: { maxReplicas: 8, scaleTargetRef } });
+  }
+  const idle = { name: 'idle', namespace: 'default' };
+
+  it('scales by what kubectl top shows where no load is described', async () => {
+    await autoscaled({ cpu: '1', memory: '1Gi' });
+    await simulation.advance(MINUTE);
+    const before = await simulation.kube.get(Kinds.HorizontalPodAutoscaler, idle);
+    expect(before.status?.currentMetrics?.[0]?.resource?.current).toEqual({
+      averageUtilization: 5,
+      averageValue: '50m',
+    });
+    await simulation.advance(10 * MINUTE);
+    expect((await simulation.kube.get(Kinds.Deployment, idle)).spec?.replicas).toBe(1);
+  });
+
+  it('says which container has no request that its use could be a share of', async () => {
+    await autoscaled({ memory: '1Gi' });
+    await simulation.advance(MINUTE);
+    const { status } = await simulation.kube.get(Kinds.HorizontalPodAutoscaler, idle);
+    expect(status?.conditions?.find(({ type }) => type === 'ScalingActive')).toMatchObject({
+      status: 'False',
+      reason: 'FailedGetResourceMetric',
+      message: expect.stringMatching(/missing request for cpu in container main of Pod idle-/) as string,
+    });
+    expect((await simulation.kube.get(Kinds.Deployment, idle)).spec?.replicas).toBe(4);
+  });
 });

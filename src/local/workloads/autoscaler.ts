@@ -1,264 +1,242 @@
 /**
- * Horizontal pod autoscalers. In: autoscalers, their targets and the load that `local.nodewright.dev/load` on either
- * describes. Out: replicas, decided every 15 s by Kubernetes' formula, tolerance, policies and stabilisation.
+ * Horizontal pod autoscalers: every 15 s the size of each target, from what its ready pods use (the numbers of
+ * `kubectl top`), by Kubernetes' formula, tolerance, policies and stabilisation.
  */
-import {
-  Kinds,
-  type Deployment,
-  type HorizontalPodAutoscaler,
-  type ReplicaSet,
-  type StatefulSet,
-} from '../../api/kinds.ts';
+import { Kinds, type Deployment, type HorizontalPodAutoscaler, type Pod } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import type { Informer } from '../../kube/informer.ts';
-import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { isActive } from '../../pods/podPredicates.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import { podRequests } from '../scheduler/podRequests.ts';
-import { quantityOf } from '../../units/resources.ts';
-import { LOAD, loadAt } from './loadModel.ts';
-import { BY_CONTROLLER, controllerOf } from './ownedObjects.ts';
-import type { WorkloadOptions } from './ownedPods.ts';
-import { isActive, isReady } from './podState.ts';
-import { desiredReplicas, ReplicaHistory } from './replicaHistory.ts';
-
-export interface AutoscalerOptions extends WorkloadOptions {
-  readonly autoscalers: Informer<HorizontalPodAutoscaler>;
-  readonly deployments: Informer<Deployment>;
-  readonly statefulSets: Informer<StatefulSet>;
-  readonly replicaSets: Informer<ReplicaSet>;
-}
+import { BY_CONTROLLER, controllerOf } from '../clusterInformers.ts';
+import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { requestedUsage, unloadedUsage } from '../metrics/podUsage.ts';
+import { addUsage, NO_USAGE, type Usage } from '../metrics/usage.ts';
+import { merge, transitionTime, writeStatus } from '../writes.ts';
+import { LOAD, loadAt, loadUsage } from './loadModel.ts';
+import { isReady } from './podState.ts';
+import { desiredReplicas, ReplicaHistory, type Decision } from './replicaHistory.ts';
 
 type Status = NonNullable<HorizontalPodAutoscaler['status']>;
+type Numbers = Pick<Status, 'currentReplicas' | 'desiredReplicas' | 'currentMetrics' | 'lastScaleTime'>;
 type Metric = NonNullable<NonNullable<HorizontalPodAutoscaler['spec']>['metrics']>[number];
-type Target = Deployment | StatefulSet | ReplicaSet;
+/** What can be scaled has its size in the same place. */
+type Target = Pick<Deployment, 'metadata'> & { readonly spec?: { readonly replicas?: number } };
+type Conditions = readonly (readonly [type: string, isTrue: boolean, reason: string, message: string])[];
 
 const PERIOD = 15_000;
 
-/** Ready pods: how many, and what they ask for, in millicores and bytes. */
+/** The ready pods of an owner: how many, what they ask for, and what they use when no load is described. */
 interface Ready {
   readonly count: number;
-  readonly cpu: number;
-  readonly memory: number;
+  readonly requested: Usage;
+  readonly unloaded: Usage;
+  /** A container without a request: there is nothing that its use could be a share of. */
+  readonly unrequested: Readonly<Partial<Record<'cpu' | 'memory', string>>>;
 }
 
-const NOBODY: Ready = { count: 0, cpu: 0, memory: 0 };
+const NONE: Ready = { count: 0, requested: NO_USAGE, unloaded: NO_USAGE, unrequested: {} };
 const addReady = (left: Ready, right: Ready): Ready => ({
   count: left.count + right.count,
-  cpu: left.cpu + right.cpu,
-  memory: left.memory + right.memory,
+  requested: addUsage(left.requested, right.requested),
+  unloaded: addUsage(left.unloaded, right.unloaded),
+  unrequested: { ...left.unrequested, ...right.unrequested },
 });
 
+function readyPod(pod: Pod): Ready {
+  const unrequested = (name: 'cpu' | 'memory'): Ready['unrequested'] => {
+    const without = pod.spec?.containers.find(({ resources }) => resources?.requests?.[name] === undefined);
+    return without
+      ? { [name]: `missing request for ${name} in container ${without.name} of Pod ${pod.metadata.name}` }
+      : {};
+  };
+  return {
+    count: 1,
+    requested: requestedUsage(pod),
+    unloaded: unloadedUsage(pod),
+    unrequested: { ...unrequested('cpu'), ...unrequested('memory') },
+  };
+}
+
 interface Reading {
+  /** Measured over wanted: 1 is just right. */
   readonly ratio: number;
   readonly current: NonNullable<Status['currentMetrics']>[number];
 }
 
-export function autoscalerController(options: AutoscalerOptions): Controller {
-  const { kube, clock, random, log, pods, autoscalers, events } = options;
+/** What one metric says of the ready pods; or why it says nothing. */
+function read({ type, resource }: Metric, used: Usage, ready: Ready): Reading | string {
+  const { name, target } = resource ?? {};
+  if (type !== 'Resource' || (name !== 'cpu' && name !== 'memory') || !target)
+    return `unsupported metric source type "${type}"`;
+  if (ready.count === 0)
+    return `failed to get ${name} utilization: did not receive metrics for targeted pods (pods might be unready)`;
+  const average = used[name] / ready.count;
+  const averageValue = name === 'memory' ? String(Math.round(average)) : `${Math.round(average)}m`;
+  const reading = (ratio: number, current: object): Reading => ({
+    ratio,
+    current: { type: 'Resource', resource: { name, current: { averageValue, ...current } } },
+  });
+  if (target.averageUtilization === undefined) {
+    const wanted = (Quantity.tryParse(target.averageValue ?? '0')?.milliValue() ?? 0) / (name === 'memory' ? 1000 : 1);
+    return wanted > 0 ? reading(average / wanted, {}) : `invalid target of ${name}`;
+  }
+  const missing = ready.unrequested[name];
+  if (missing) return `failed to get ${name} utilization: ${missing}`;
+  const averageUtilization = Math.trunc((Math.round(used[name]) * 100) / ready.requested[name]);
+  return reading(averageUtilization / target.averageUtilization, { averageUtilization });
+}
+
+export function autoscalerController(context: ControlPlaneContext): Controller {
+  const { kube, clock, informers, eventsOf } = context;
+  const { pods, autoscalers, replicaSets } = informers;
+  const events = eventsOf('horizontal-pod-autoscaler');
   const histories = new Map<string, ReplicaHistory>();
   /** Sums over the pods of an owner, until one of them changes. */
   const sums = new Map<string, Ready>();
   pods.subscribe(({ object }) => sums.delete(controllerOf(object)?.uid ?? ''));
-  const targets: Readonly<Record<string, [Informer<Target>, ResourceKind<KubeObject>]>> = {
-    Deployment: [options.deployments as Informer<Target>, Kinds.Deployment],
-    StatefulSet: [options.statefulSets as unknown as Informer<Target>, Kinds.StatefulSet],
-    ReplicaSet: [options.replicaSets as unknown as Informer<Target>, Kinds.ReplicaSet],
+  const targets: Readonly<Record<string, readonly [Informer<KubeObject>, ResourceKind<KubeObject>]>> = {
+    Deployment: [informers.deployments as unknown as Informer<KubeObject>, Kinds.Deployment],
+    StatefulSet: [informers.statefulSets as unknown as Informer<KubeObject>, Kinds.StatefulSet],
+    ReplicaSet: [replicaSets as unknown as Informer<KubeObject>, Kinds.ReplicaSet],
   };
 
-  /** What one metric says: the share of the target that each ready pod uses now. */
-  function read(metric: Metric, load: number, ready: Ready): Reading | undefined {
-    const { name, target } = metric.resource ?? {};
-    if (metric.type !== 'Resource' || !name || !target || ready.count === 0) return undefined;
-    // The load is given in cores; memory follows it, a GiB for a core.
-    const isMemory = name === 'memory';
-    const demand = isMemory ? load * 2 ** 30 : load * 1000;
-    const requested = isMemory ? ready.memory : ready.cpu;
-    const average = demand / ready.count;
-    const averageValue = isMemory ? String(Math.round(average)) : `${Math.round(average)}m`;
-    if (target.averageUtilization !== undefined) {
-      if (requested === 0) return undefined;
-      const averageUtilization = Math.round((demand / requested) * 100);
-      const resource = { name, current: { averageValue, averageUtilization } };
-      return { ratio: averageUtilization / target.averageUtilization, current: { type: 'Resource', resource } };
-    }
-    const wanted = (Quantity.tryParse(target.averageValue ?? '0')?.milliValue() ?? 0) / (isMemory ? 1000 : 1);
-    if (!(wanted > 0)) return undefined;
-    return { ratio: average / wanted, current: { type: 'Resource', resource: { name, current: { averageValue } } } };
-  }
-
-  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
-    const autoscaler = autoscalers.store.get(refOf(key));
-    if (!autoscaler?.spec || autoscaler.metadata.deletionTimestamp) {
-      histories.delete(key);
-      return undefined;
-    }
+  async function reconcile(autoscaler: HorizontalPodAutoscaler, key: string): Promise<NextLook> {
+    const { scaleTargetRef, metrics = [] } = autoscaler.spec ?? { scaleTargetRef: { kind: '', name: '' } };
     const history = histories.get(key) ?? new ReplicaHistory();
     histories.set(key, history);
-    const now = clock.now();
-    const { scaleTargetRef, metrics = [] } = autoscaler.spec;
-    const { namespace } = autoscaler.metadata;
     const [informer, kind] = targets[scaleTargetRef.kind] ?? [];
-    const target = informer?.store.get({ name: scaleTargetRef.name, namespace });
-    const again = { requeueAfter: PERIOD };
+    const ref = { name: scaleTargetRef.name, namespace: autoscaler.metadata.namespace };
+    const target = informer?.store.get(ref) as Target | undefined;
     if (!target?.spec || !kind) {
-      await report(
-        autoscaler,
-        { currentReplicas: 0, desiredReplicas: 0 },
-        'FailedGetScale',
-        'the target was not found',
-      );
-      return again;
+      const what = kind
+        ? `${kind.plural}.${kind.group} "${ref.name}" not found`
+        : `no kind "${scaleTargetRef.kind}" to scale`;
+      const message = `the HPA controller was unable to get the target's current scale: ${what}`;
+      events.say(Kinds.HorizontalPodAutoscaler, autoscaler, 'FailedGetScale', what, 'Warning');
+      await report(autoscaler, { currentReplicas: 0, desiredReplicas: 0 }, [
+        ['AbleToScale', false, 'FailedGetScale', message],
+      ]);
+      return PERIOD;
     }
-    const replicas = target.spec.replicas ?? 1;
+    const now = clock.now();
+    const { replicas = 1 } = target.spec;
+    const still: Numbers = { currentReplicas: replicas, desiredReplicas: replicas };
+    if (replicas === 0) {
+      const message = 'scaling is disabled since the replica count of the target is zero';
+      await report(autoscaler, still, [ABLE, ['ScalingActive', false, 'ScalingDisabled', message]]);
+      return PERIOD;
+    }
+    const ready = readyOf(target);
     const text = target.metadata.annotations?.[LOAD] ?? autoscaler.metadata.annotations?.[LOAD];
     const load =
       text === undefined ? undefined : loadAt(text, Date.parse(target.metadata.creationTimestamp ?? ''), now);
-    const ready = readyOf(target);
-    const readings =
-      load === undefined ? [] : metrics.map((metric) => read(metric, load, ready)).filter((each) => !!each);
-    if (replicas === 0 || readings.length === 0) {
-      const [reason, message] =
-        replicas === 0
-          ? ['ScalingDisabled', 'scaling is disabled since the replica count of the target is zero']
-          : ['FailedGetResourceMetric', 'no metrics: nobody says what load there is, or no pod is ready'];
-      await report(autoscaler, { currentReplicas: replicas, desiredReplicas: replicas }, reason, message);
-      return again;
+    const used = load === undefined ? ready.unloaded : loadUsage(load);
+    const answers = metrics.map((metric) => read(metric, used, ready));
+    const readings = answers.filter((answer) => typeof answer !== 'string');
+    if (readings.length === 0) {
+      const why = answers.find((answer) => typeof answer === 'string') ?? 'no metrics are given';
+      const message = `the HPA was unable to compute the replica count: ${why}`;
+      events.say(Kinds.HorizontalPodAutoscaler, autoscaler, 'FailedGetResourceMetric', why, 'Warning');
+      await report(autoscaler, still, [ABLE, ['ScalingActive', false, 'FailedGetResourceMetric', message]]);
+      return PERIOD;
     }
-    const ratio = Math.max(...readings.map((reading) => reading.ratio));
-    const { desired, limited } = desiredReplicas(autoscaler, { replicas, ready: ready.count, ratio }, history, now);
-    let lastScaleTime = autoscaler.status?.lastScaleTime;
+    const most = readings.reduce((left, right) => (right.ratio > left.ratio ? right : left));
+    const decision = desiredReplicas(autoscaler, { replicas, ready: ready.count, ratio: most.ratio }, history, now);
+    const { desired } = decision;
     if (desired !== replicas) {
-      await kube.patch(
-        kind,
-        { name: target.metadata.name, namespace },
-        { type: 'merge', body: { spec: { replicas: desired } } },
-      );
+      await merge(kube, kind, target, { spec: { replicas: desired } });
       history.noteScale(now, desired - replicas);
-      const why = desired < replicas ? 'All metrics below target' : aboveTarget(readings);
-      events.say(
-        Kinds.HorizontalPodAutoscaler,
-        autoscaler,
-        'SuccessfulRescale',
-        `New size: ${desired}; reason: ${why}`,
-      );
-      lastScaleTime = timestamp(now);
+      const why = desired < replicas ? 'All metrics below target' : `${subjectOf(most)} above target`;
+      const message = `New size: ${desired}; reason: ${why}`;
+      events.say(Kinds.HorizontalPodAutoscaler, autoscaler, 'SuccessfulRescale', message);
     }
-    const currentMetrics = readings.map(({ current }) => current);
-    await report(
-      autoscaler,
-      {
-        currentReplicas: replicas,
-        desiredReplicas: desired,
-        currentMetrics,
-        ...(lastScaleTime && { lastScaleTime }),
-      },
-      undefined,
-      limited,
-    );
-    return again;
+    const numbers: Numbers = {
+      currentReplicas: replicas,
+      desiredReplicas: desired,
+      currentMetrics: readings.map(({ current }) => current),
+      ...(desired !== replicas && { lastScaleTime: timestamp(now) }),
+    };
+    await report(autoscaler, numbers, decided(decision, replicas, most));
+    return PERIOD;
   }
 
-  /** What the ready pods of a target are and ask for, from the sums of its owners. */
-  function readyOf(target: Target): Ready {
-    const uid = target.metadata.uid ?? '';
-    const sets = options.replicaSets.store.byIndex(BY_CONTROLLER, uid);
+  /** The ready pods of a target: its own and those of its ReplicaSets. */
+  function readyOf({ metadata: { uid = '' } }: Target): Ready {
+    const sets = replicaSets.store.byIndex(BY_CONTROLLER, uid);
     return [uid, ...sets.map(({ metadata }) => metadata.uid ?? '')].map(sumOf).reduce(addReady);
   }
 
   function sumOf(owner: string): Ready {
     const known = sums.get(owner);
     if (known) return known;
-    const sum = pods.store
-      .byIndex(BY_CONTROLLER, owner)
-      .filter((pod) => isActive(pod) && isReady(pod))
-      .map((pod): Ready => {
-        const requests = podRequests(pod);
-        const amount = (name: string): number => quantityOf(requests, name).milliValue();
-        return { count: 1, cpu: amount('cpu'), memory: amount('memory') / 1000 };
-      })
-      .reduce(addReady, NOBODY);
+    const ready = pods.store.byIndex(BY_CONTROLLER, owner).filter((pod) => isActive(pod) && isReady(pod));
+    const sum = ready.map(readyPod).reduce(addReady, NONE);
     if (sum.count > 0) sums.set(owner, sum);
     return sum;
   }
 
-  async function report(
-    autoscaler: HorizontalPodAutoscaler,
-    numbers: Pick<Status, 'currentReplicas' | 'desiredReplicas' | 'currentMetrics' | 'lastScaleTime'>,
-    failure: string | undefined,
-    detail: string | undefined,
-  ): Promise<void> {
+  async function report(autoscaler: HorizontalPodAutoscaler, numbers: Numbers, conditions: Conditions): Promise<void> {
     const now = timestamp(clock.now());
-    const condition = (
-      type: string,
-      on: boolean,
-      reason: string,
-      message: string,
-    ): NonNullable<Status['conditions']>[number] => {
-      const status = on ? 'True' : 'False';
-      const before = autoscaler.status?.conditions?.find((each) => each.type === type);
-      const lastTransitionTime = (before?.status === status && before.lastTransitionTime) || now;
-      return { type, status, reason, message, lastTransitionTime };
-    };
-    const conditions =
-      failure === undefined
-        ? [
-            condition('AbleToScale', true, 'ReadyForNewScale', 'recommended size matches current size'),
-            condition(
-              'ScalingActive',
-              true,
-              'ValidMetricFound',
-              'the HPA was able to successfully calculate a replica count',
-            ),
-            detail === undefined
-              ? condition(
-                  'ScalingLimited',
-                  false,
-                  'DesiredWithinRange',
-                  'the desired count is within the acceptable range',
-                )
-              : condition('ScalingLimited', true, detail, 'the desired replica count is beyond what is allowed'),
-          ]
-        : [
-            condition(
-              'AbleToScale',
-              failure !== 'FailedGetScale',
-              failure === 'FailedGetScale' ? failure : 'SucceededGetScale',
-              detail ?? '',
-            ),
-            condition('ScalingActive', false, failure, detail ?? ''),
-          ];
+    const { lastScaleTime } = autoscaler.status ?? {};
     const status: Status = {
-      ...(autoscaler.status?.lastScaleTime && { lastScaleTime: autoscaler.status.lastScaleTime }),
+      ...(lastScaleTime && { lastScaleTime }),
+      currentMetrics: [],
       ...numbers,
-      currentMetrics: numbers.currentMetrics ?? [],
-      conditions,
+      conditions: conditions.map(([type, isTrue, reason, message]) => {
+        const status = isTrue ? 'True' : 'False';
+        const lastTransitionTime = transitionTime(autoscaler.status?.conditions, type, status, now);
+        return { type, status, reason, message, lastTransitionTime };
+      }),
     };
-    await patchStatus(kube, Kinds.HorizontalPodAutoscaler, autoscaler, { ...autoscaler, status }, { lock: false });
+    await writeStatus(kube, Kinds.HorizontalPodAutoscaler, autoscaler, status, { lock: false });
   }
 
-  return reconciler({
-    name: 'local.autoscaler',
+  return controlLoop(context, {
+    name: 'autoscaler',
+    of: autoscalers,
+    // Its own status is no reason to look: the period is.
+    when: (event) => event.type !== 'updated' || event.old.spec !== event.object.spec,
     concurrency: 4,
-    clock,
-    random,
-    log,
-    watches: [
-      // Its own status changes are no reason to look: the period is.
-      watch(autoscalers, (event) =>
-        event.type === 'updated' && event.old.spec === event.object.spec ? [] : [keyOf(event.object)],
-      ),
-    ],
     reconcile,
+    gone: (key) => void histories.delete(key),
   });
 }
 
-/** Which metric asks for more, in the words of the controller. */
-function aboveTarget(readings: readonly Reading[]): string {
-  const { resource } = readings.reduce((most, each) => (each.ratio > most.ratio ? each : most)).current;
+const ABLE = [
+  'AbleToScale',
+  true,
+  'SucceededGetScale',
+  "the HPA controller was able to get the target's current scale",
+] as const;
+
+/** `cpu resource utilization (percentage of request)`, in the words of the controller. */
+function subjectOf({ current: { resource } }: Reading): string {
   const how = resource?.current.averageUtilization === undefined ? '' : ' utilization (percentage of request)';
-  return `${resource?.name ?? ''} resource${how} above target`;
+  return `${resource?.name ?? ''} resource${how}`;
 }
+
+function decided({ desired, limited, stabilized }: Decision, replicas: number, reading: Reading): Conditions {
+  const able =
+    desired !== replicas
+      ? (['SucceededRescale', `the HPA controller was able to update the target scale to ${desired}`] as const)
+      : stabilized
+        ? ([
+            'ScaleDownStabilized',
+            'recent recommendations were higher than current one, applying the highest recent recommendation',
+          ] as const)
+        : (['ReadyForNewScale', 'recommended size matches current size'] as const);
+  const active = `the HPA was able to successfully calculate a replica count from ${subjectOf(reading)}`;
+  return [
+    ['AbleToScale', true, ...able],
+    ['ScalingActive', true, 'ValidMetricFound', active],
+    ['ScalingLimited', limited !== undefined, limited ?? 'DesiredWithinRange', LIMITS[limited ?? 'DesiredWithinRange']],
+  ];
+}
+
+const LIMITS = {
+  DesiredWithinRange: 'the desired count is within the acceptable range',
+  TooManyReplicas: 'the desired replica count is more than the maximum replica count',
+  TooFewReplicas: 'the desired replica count is less than the minimum replica count',
+} as const;

@@ -1,141 +1,136 @@
-/** CronJobs. In: schedules. Out: Jobs at their times, within the concurrency policy, and no more old ones than wanted. */
+/** CronJobs: Jobs at the times of a schedule, within the concurrency policy; old ones are removed beyond the limits. */
 import { Kinds, type CronJob, type Job } from '../../api/kinds.ts';
-import { ignoreNotFound, isAlreadyExists } from '../../kube/errors.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { refOf, watch } from '../../kube/runtime/watch.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
 import { Schedule } from '../../units/schedule.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { UnitError } from '../../units/unitError.ts';
+import { BY_CONTROLLER } from '../clusterInformers.ts';
+import { controlLoop, watchOwned, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { createIfAbsent, inNamespaceOf, ownerReference, refTo, writeStatus } from '../writes.ts';
 import { finishedAs } from './job.ts';
-import { BY_CONTROLLER, controllerOf } from './ownedObjects.ts';
-import { ownerReference, type WorkloadOptions } from './ownedPods.ts';
 import { inZone, type Hits } from './zonedSchedule.ts';
 
-export interface CronJobOptions extends Omit<WorkloadOptions, 'pods'> {
-  readonly cronJobs: Informer<CronJob>;
-  readonly jobs: Informer<Job>;
-}
+type Reference = NonNullable<NonNullable<CronJob['status']>['active']>[number];
 
 const MINUTE = 60_000;
 const SCHEDULED_AT = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
-const BACKGROUND = { propagationPolicy: 'Background' } as const;
+const referenceTo = ({ metadata }: Job): Reference => ({
+  apiVersion: 'batch/v1',
+  kind: 'Job',
+  name: metadata.name,
+  ...inNamespaceOf({ metadata }),
+  ...(metadata.uid && { uid: metadata.uid }),
+  ...(metadata.resourceVersion && { resourceVersion: metadata.resourceVersion }),
+});
 
-export function cronJobController(options: CronJobOptions): Controller {
-  const { kube, clock, random, log, cronJobs, jobs, events } = options;
+export function cronJobController(context: ControlPlaneContext): Controller {
+  const { kube, clock, informers, eventsOf } = context;
+  const { cronJobs, jobs } = informers;
+  const events = eventsOf('cronjob-controller');
 
-  async function start(cronJob: CronJob, at: number): Promise<void> {
-    const { name, namespace } = cronJob.metadata;
+  async function start(cronJob: CronJob, at: number): Promise<Job> {
     const template = cronJob.spec?.jobTemplate;
-    const job = `${name}-${Math.floor(at / MINUTE)}`;
-    try {
-      await kube.create(Kinds.Job, {
-        metadata: {
-          name: job,
-          ...(namespace && { namespace }),
-          ...(template?.metadata?.labels && { labels: template.metadata.labels }),
-          annotations: { ...template?.metadata?.annotations, [SCHEDULED_AT]: timestamp(at) },
-          ownerReferences: [ownerReference(Kinds.CronJob, cronJob)],
-        },
-        ...(template?.spec && { spec: template.spec }),
-      });
-      events.say(Kinds.CronJob, cronJob, 'SuccessfulCreate', `Created job ${job}`);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
+    const name = `${cronJob.metadata.name}-${Math.floor(at / MINUTE)}`;
+    const created = await createIfAbsent(kube, Kinds.Job, {
+      metadata: {
+        name,
+        ...inNamespaceOf(cronJob),
+        ...(template?.metadata?.labels && { labels: template.metadata.labels }),
+        annotations: { ...template?.metadata?.annotations, [SCHEDULED_AT]: timestamp(at) },
+        ownerReferences: [ownerReference(Kinds.CronJob, cronJob)],
+      },
+      ...(template?.spec && { spec: template.spec }),
+    });
+    if (created) events.say(Kinds.CronJob, cronJob, 'SuccessfulCreate', `Created job ${name}`);
+    return created ?? kube.get(Kinds.Job, { name, ...inNamespaceOf(cronJob) });
   }
 
-  async function remove(cronJob: CronJob, { metadata: { name, namespace } }: Job): Promise<void> {
-    await ignoreNotFound(kube.delete(Kinds.Job, { name, namespace }, BACKGROUND));
-    events.say(Kinds.CronJob, cronJob, 'SuccessfulDelete', `Deleted job ${name}`);
+  async function stop(cronJob: CronJob, job: Job): Promise<void> {
+    await ignoreNotFound(kube.delete(Kinds.Job, refTo(job), { propagationPolicy: 'Background' }));
+    events.say(Kinds.CronJob, cronJob, 'SuccessfulDelete', `Deleted job ${job.metadata.name}`);
   }
 
-  async function forget(
-    cronJob: CronJob,
-    all: readonly Job[],
-    as: 'Complete' | 'Failed',
-    limit: number,
-  ): Promise<void> {
+  async function prune(cronJob: CronJob, all: readonly Job[], as: 'Complete' | 'Failed', limit: number): Promise<void> {
     const finished = all
       .filter((job) => finishedAs(job) === as && !job.metadata.deletionTimestamp)
       .sort((left, right) => (left.status?.startTime ?? '').localeCompare(right.status?.startTime ?? ''));
-    for (const job of finished.slice(0, Math.max(0, finished.length - limit))) await remove(cronJob, job);
+    for (const job of finished.slice(0, Math.max(0, finished.length - limit))) await stop(cronJob, job);
   }
 
-  /** The latest moment that should have had its Job and has none yet. */
-  function missed(cronJob: CronJob, schedule: Hits, now: number): number | undefined {
-    const latest = schedule.previous(now);
-    const since = Date.parse(cronJob.status?.lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '');
-    if (latest === undefined || latest <= since) return undefined;
-    const { startingDeadlineSeconds } = cronJob.spec ?? {};
-    const late = startingDeadlineSeconds !== undefined && now - latest > startingDeadlineSeconds * 1000;
-    return late ? undefined : latest;
+  /** A Job may be known before the status that lists it. */
+  async function upToDate(cronJob: CronJob): Promise<CronJob> {
+    const listed = new Set((cronJob.status?.active ?? []).map(({ uid }) => uid));
+    const all = jobs.store.byIndex(BY_CONTROLLER, cronJob.metadata.uid ?? '');
+    if (all.every((job) => finishedAs(job) || listed.has(job.metadata.uid))) return cronJob;
+    return (await ignoreNotFound(kube.get(Kinds.CronJob, refTo(cronJob)))) ?? cronJob;
   }
 
-  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
-    const cronJob = cronJobs.store.get(refOf(key));
-    if (!cronJob?.spec || cronJob.metadata.deletionTimestamp) return undefined;
+  /** The unfinished Jobs that this controller started; one that a user made from the CronJob is not among them. */
+  function activeOf(cronJob: CronJob, all: readonly Job[]): Job[] {
+    const listed = new Map((cronJob.status?.active ?? []).map(({ uid, name }) => [uid, name]));
+    for (const [uid, name] of listed) {
+      const job = all.find(({ metadata }) => metadata.uid === uid);
+      const as = job && finishedAs(job);
+      if (as) events.say(Kinds.CronJob, cronJob, 'SawCompletedJob', `Saw completed job: ${name}, condition: ${as}`);
+      if (!job) events.say(Kinds.CronJob, cronJob, 'MissingJob', `Active job went missing: ${name}`);
+    }
+    const unfinished = all.filter((job) => !finishedAs(job));
+    for (const { metadata } of unfinished.filter((job) => !listed.has(job.metadata.uid))) {
+      const message = `Saw a job that the controller did not create or forgot: ${metadata.name}`;
+      events.say(Kinds.CronJob, cronJob, 'UnexpectedJob', message, 'Warning');
+    }
+    return unfinished.filter(({ metadata }) => listed.has(metadata.uid));
+  }
+
+  async function reconcile(seen: CronJob): Promise<NextLook> {
+    const cronJob = await upToDate(seen);
+    if (!cronJob.spec) return undefined;
     const { concurrencyPolicy, suspend, successfulJobsHistoryLimit = 3, failedJobsHistoryLimit = 1 } = cronJob.spec;
     const all = jobs.store.byIndex(BY_CONTROLLER, cronJob.metadata.uid ?? '');
-    const active = all.filter((job) => !finishedAs(job));
-    for (const { name, uid } of cronJob.status?.active ?? []) {
-      const ended = all.find(({ metadata }) => metadata.uid === uid);
-      const as = ended && finishedAs(ended);
-      if (as) events.say(Kinds.CronJob, cronJob, 'SawCompletedJob', `Saw completed job: ${name}, condition: ${as}`);
-    }
-    await forget(cronJob, all, 'Complete', successfulJobsHistoryLimit);
-    await forget(cronJob, all, 'Failed', failedJobsHistoryLimit);
+    const known = new Map((cronJob.status?.active ?? []).map((reference) => [reference.uid, reference]));
+    let active = activeOf(cronJob, all);
+    await prune(cronJob, all, 'Complete', successfulJobsHistoryLimit);
+    await prune(cronJob, all, 'Failed', failedJobsHistoryLimit);
     const schedule = hitsOf(cronJob.spec);
     const now = clock.now();
     const due = suspend || !schedule ? undefined : missed(cronJob, schedule, now);
-    let lastScheduleTime = cronJob.status?.lastScheduleTime;
+    let { lastScheduleTime, lastSuccessfulTime } = cronJob.status ?? {};
     if (due !== undefined && !(concurrencyPolicy === 'Forbid' && active.length > 0)) {
-      if (concurrencyPolicy === 'Replace') for (const job of active) await remove(cronJob, job);
-      await start(cronJob, due);
+      if (concurrencyPolicy === 'Replace') for (const job of active.splice(0)) await stop(cronJob, job);
+      active = [...active, await start(cronJob, due)];
       lastScheduleTime = timestamp(due);
     }
-    const ends = all
-      .filter((job) => finishedAs(job) === 'Complete')
-      .map(({ status }) => status?.completionTime ?? '')
-      .sort();
-    const lastSuccessfulTime = ends.at(-1) || cronJob.status?.lastSuccessfulTime;
-    await patchStatus(kube, Kinds.CronJob, cronJob, {
-      ...cronJob,
-      status: {
-        ...(active.length > 0 && {
-          active: active.map(({ metadata }) => ({
-            apiVersion: 'batch/v1',
-            kind: 'Job',
-            name: metadata.name,
-            ...(metadata.namespace && { namespace: metadata.namespace }),
-            ...(metadata.uid && { uid: metadata.uid }),
-          })),
-        }),
-        ...(lastScheduleTime && { lastScheduleTime }),
-        ...(lastSuccessfulTime && { lastSuccessfulTime }),
-      },
+    const completed = all.filter((job) => finishedAs(job) === 'Complete');
+    for (const { status } of completed) {
+      if ((status?.completionTime ?? '') > (lastSuccessfulTime ?? '')) lastSuccessfulTime = status?.completionTime;
+    }
+    await writeStatus(kube, Kinds.CronJob, cronJob, {
+      ...(active.length > 0 && { active: active.map((job) => known.get(job.metadata.uid) ?? referenceTo(job)) }),
+      ...(lastScheduleTime && { lastScheduleTime }),
+      ...(lastSuccessfulTime && { lastSuccessfulTime }),
     });
     const next = suspend ? undefined : schedule?.next(now);
-    return next === undefined ? undefined : { requeueAfter: next - now };
+    return next === undefined ? undefined : next - now;
   }
 
-  return reconciler({
-    name: 'local.cronjob',
+  return controlLoop(context, {
+    name: 'cronjob',
+    of: cronJobs,
+    also: [watchOwned(jobs, Kinds.CronJob)],
     concurrency: 4,
-    clock,
-    random,
-    log,
-    watches: [
-      watch(cronJobs),
-      watch(jobs, ({ object }) => {
-        const owner = controllerOf(object);
-        return owner?.kind === 'CronJob' ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
-      }),
-    ],
     reconcile,
   });
+}
+
+/** The latest moment that should have had its Job and has none yet. */
+function missed(cronJob: CronJob, schedule: Hits, now: number): number | undefined {
+  const latest = schedule.previous(now);
+  const since = Date.parse(cronJob.status?.lastScheduleTime ?? cronJob.metadata.creationTimestamp ?? '');
+  if (latest === undefined || latest <= since) return undefined;
+  const { startingDeadlineSeconds } = cronJob.spec ?? {};
+  const late = startingDeadlineSeconds !== undefined && now - latest > startingDeadlineSeconds * 1000;
+  return late ? undefined : latest;
 }
 
 /** Undefined for a schedule or a time zone that cannot be read: such a CronJob never fires. */

@@ -1,26 +1,16 @@
-/**
- * DaemonSets: one pod on every node that takes it. In: DaemonSets and nodes. Out: pods that the scheduler may only bind
- * to their own node, and a rolling update within its bounds.
- */
-import { Kinds, type ControllerRevision, type DaemonSet, type Node, type Pod } from '../../api/kinds.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
-import { matchesNodeAffinity } from '../scheduler/nodeAffinity.ts';
-import { tolerates } from '../scheduler/tolerations.ts';
-import { OwnedPods, type Template, type WorkloadOptions } from './ownedPods.ts';
-import { isActive, isAvailable, isReady, isTerminal, untilNextAvailable } from './podState.ts';
+/** DaemonSets: on every node that takes it one pod, which the scheduler can bind only there. */
+import { Kinds, type DaemonSet, type Node, type Pod } from '../../api/kinds.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { keyOf, watch } from '../../kube/runtime/watch.ts';
+import { matchesNodeAffinity } from '../../pods/nodeSelector.ts';
+import { isActive, isTerminal } from '../../pods/podPredicates.ts';
+import { untoleratedTaints } from '../../pods/taints.ts';
+import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { writeStatus } from '../writes.ts';
+import { OwnedPods, type Template } from './ownedPods.ts';
+import { isAvailable, isReady, untilNextAvailable } from './podState.ts';
 import { Revisions, REVISION_LABEL } from './revisions.ts';
 import { resolveShare } from './rollout.ts';
-import { gathered } from './gathered.ts';
-
-export interface DaemonSetOptions extends WorkloadOptions {
-  readonly daemonSets: Informer<DaemonSet>;
-  readonly nodes: Informer<Node>;
-  readonly revisions: Informer<ControllerRevision>;
-}
 
 type PodSpec = NonNullable<Pod['spec']>;
 type Toleration = NonNullable<PodSpec['tolerations']>[number];
@@ -36,7 +26,7 @@ const TOLERATED: readonly (readonly [string, Toleration['effect']])[] = [
 ];
 const FOR_HOST_NETWORK = ['node.kubernetes.io/network-unavailable', 'NoSchedule'] as const;
 
-/** What the controller adds to a daemon's template, so that the pod fits one node and survives there. */
+/** What the controller adds to the template, so that the pod fits one node alone and stays there. */
 function daemonSpec(template: Template, node: string): Partial<PodSpec> {
   const { spec } = template;
   const extra = [...TOLERATED, ...(spec?.hostNetwork ? [FOR_HOST_NETWORK] : [])].map(([key, effect]): Toleration => ({
@@ -81,19 +71,19 @@ function fitOf(template: Template, node: Node): { readonly start: boolean; reado
     metadata: { name: 'daemon' },
     spec: { containers: [], ...template.spec, ...daemonSpec(template, node.metadata.name) },
   };
-  const labels = node.metadata.labels ?? {};
-  if (!matchesNodeAffinity(candidate, { node, labels })) return { start: false, stay: false };
-  const refused = (effects: readonly string[]): boolean =>
-    (node.spec?.taints ?? []).some(
-      (taint) => effects.includes(taint.effect) && !tolerates(candidate.spec?.tolerations, taint),
-    );
-  return { start: !refused(['NoSchedule', 'NoExecute']), stay: !refused(['NoExecute']) };
+  if (!matchesNodeAffinity(candidate, node)) return { start: false, stay: false };
+  const effects = new Set(
+    untoleratedTaints(node.spec?.taints, candidate.spec?.tolerations).map(({ effect }) => effect),
+  );
+  const stay = !effects.has('NoExecute');
+  return { start: stay && !effects.has('NoSchedule'), stay };
 }
 
-export function daemonSetController(options: DaemonSetOptions): Controller {
-  const { kube, clock, random, log, daemonSets, nodes } = options;
-  const owned = new OwnedPods(Kinds.DaemonSet, options);
-  const revisions = new Revisions(kube, Kinds.DaemonSet, options.revisions);
+export function daemonSetController(context: ControlPlaneContext): Controller {
+  const { kube, clock, informers, eventsOf } = context;
+  const { daemonSets, nodes } = informers;
+  const owned = new OwnedPods(Kinds.DaemonSet, context, eventsOf('daemonset-controller'));
+  const revisions = new Revisions(Kinds.DaemonSet, context);
 
   async function createPod(set: DaemonSet, node: string, hash: string): Promise<void> {
     const template = set.spec?.template;
@@ -177,10 +167,9 @@ export function daemonSetController(options: DaemonSetOptions): Controller {
     };
   }
 
-  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
-    const set = daemonSets.store.get(refOf(key));
-    if (!set?.spec || set.metadata.deletionTimestamp) return undefined;
-    const { template } = set.spec;
+  async function reconcile(set: DaemonSet): Promise<NextLook> {
+    if (!set.spec) return undefined;
+    const { template, minReadySeconds = 0, revisionHistoryLimit = 10 } = set.spec;
     const revision = await revisions.current(set, template);
     const hash = revision.metadata.name.slice(set.metadata.name.length + 1);
     const pods = podsByNode(owned.of(set));
@@ -198,29 +187,23 @@ export function daemonSetController(options: DaemonSetOptions): Controller {
     }
     await roll(set, wanted, hash);
     const after = owned.of(set);
-    await patchStatus(kube, Kinds.DaemonSet, set, { ...set, status: statusOf(set, after, hash) });
+    await writeStatus(kube, Kinds.DaemonSet, set, statusOf(set, after, hash));
     const hashes = after.map(({ metadata }) => `${set.metadata.name}-${metadata.labels?.[REVISION_LABEL] ?? ''}`);
-    await revisions.forget(set, set.spec.revisionHistoryLimit ?? 10, new Set([revision.metadata.name, ...hashes]));
-    const wait = untilNextAvailable(after, set.spec.minReadySeconds ?? 0, clock.now());
-    return wait === undefined ? undefined : { requeueAfter: wait };
+    await revisions.prune(set, revisionHistoryLimit, new Set([revision.metadata.name, ...hashes]));
+    return untilNextAvailable(after, minReadySeconds, clock.now());
   }
 
-  /** A node matters to the sets when it comes, goes, or changes what decides who runs there. */
+  /** What decides whether a daemon runs on a node. */
   const shape = ({ metadata, spec }: Node): string => JSON.stringify([metadata.labels, spec?.taints]);
-  return reconciler({
-    name: 'local.daemonset',
+  const onNodes = watch(nodes, (event) =>
+    event.type === 'updated' && shape(event.old) === shape(event.object) ? [] : [...daemonSets.store.list()].map(keyOf),
+  );
+  return controlLoop(context, {
+    name: 'daemonset',
+    of: daemonSets,
+    also: [owned.watch(), onNodes],
     concurrency: 4,
-    clock,
-    random,
-    log,
-    watches: [
-      watch(daemonSets),
-      owned.watch(),
-      watch(nodes, (event) => {
-        if (event.type === 'updated' && shape(event.old) === shape(event.object)) return [];
-        return [...daemonSets.store.list()].map(keyOf);
-      }),
-    ],
-    reconcile: gathered(clock, reconcile),
+    gathers: true,
+    reconcile,
   });
 }

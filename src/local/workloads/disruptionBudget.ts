@@ -1,45 +1,23 @@
-/**
- * The status of PodDisruptionBudgets, which evictions are judged by. In: budgets, pods and what owns them. Out: how
- * many pods are healthy, how many must be, and how many may go now.
- */
-import {
-  Kinds,
-  type Deployment,
-  type Pod,
-  type PodDisruptionBudget,
-  type ReplicaSet,
-  type StatefulSet,
-} from '../../api/kinds.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
+/** The status of PodDisruptionBudgets: how many pods are healthy, how many must be, and how many may be evicted now. */
+import { Kinds, type Pod, type PodDisruptionBudget } from '../../api/kinds.ts';
+import type { KubeObject } from '../../api/object.ts';
+import type { InformerEvent } from '../../kube/informer.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { keyOf, watch } from '../../kube/runtime/watch.ts';
+import { matchesLabelSelector } from '../../pods/labelSelector.ts';
+import { isActive, isTerminating } from '../../pods/podPredicates.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import { matchesLabelSelector } from '../scheduler/selectors.ts';
-import { controllerOf } from './ownedObjects.ts';
-import type { WorkloadOptions } from './ownedPods.ts';
-import { isReady, isTerminal } from './podState.ts';
+import { BY_NAMESPACE, controllerOf } from '../clusterInformers.ts';
+import { controlLoop, soonest, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { transitionTime, writeStatus } from '../writes.ts';
+import { isReady } from './podState.ts';
 import { resolveShare } from './rollout.ts';
-import { gathered } from './gathered.ts';
-
-export interface DisruptionBudgetOptions extends Omit<WorkloadOptions, 'events'> {
-  readonly budgets: Informer<PodDisruptionBudget>;
-  readonly deployments: Informer<Deployment>;
-  readonly replicaSets: Informer<ReplicaSet>;
-  readonly statefulSets: Informer<StatefulSet>;
-}
-
-/** Name of the pod informer's index by namespace. */
-export const BY_NAMESPACE = 'metadata.namespace';
 
 /** An eviction that was allowed is believed for this long before the pod counts again. */
 const EVICTION_BELIEVED = 120_000;
 
-interface Scales {
-  /** The replicas that the pod's controller wants, with the controller's identity; undefined when it cannot scale. */
-  scaleOf(pod: Pod): { readonly uid: string; readonly replicas: number } | undefined;
-}
+/** The replicas that the pod's controller wants, with the controller's identity; undefined when it cannot scale. */
+type ScaleOf = (pod: Pod) => { readonly uid: string; readonly replicas: number } | undefined;
 
 interface Counts {
   readonly expected: number;
@@ -47,7 +25,7 @@ interface Counts {
 }
 
 /** Undefined when a share is asked for and some pod's controller has no size to take the share of. */
-function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scales: Scales): Counts | undefined {
+function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scaleOf: ScaleOf): Counts | undefined {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
   if (maxUnavailable === undefined && typeof minAvailable === 'number') {
     return { expected: pods.length, desired: minAvailable };
@@ -56,7 +34,7 @@ function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scales: Sca
   const sizes = new Map<string, number>();
   for (const pod of pods) {
     if (controllerOf(pod) === undefined) continue;
-    const scale = scales.scaleOf(pod);
+    const scale = scaleOf(pod);
     if (scale === undefined) return undefined;
     sizes.set(scale.uid, scale.replicas);
   }
@@ -67,104 +45,77 @@ function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scales: Sca
   return { expected, desired: resolveShare(minAvailable, expected, Math.ceil) };
 }
 
-export function disruptionBudgetController(options: DisruptionBudgetOptions): Controller {
-  const { kube, clock, random, log, pods, budgets, deployments, replicaSets, statefulSets } = options;
+export function disruptionBudgetController(context: ControlPlaneContext): Controller {
+  const { kube, clock, informers } = context;
+  const { pods, budgets, deployments, replicaSets, statefulSets } = informers;
 
-  const scales: Scales = {
-    scaleOf: (pod) => {
-      const owner = controllerOf(pod);
-      const { namespace } = pod.metadata;
-      if (!owner) return undefined;
-      const ref = { name: owner.name, namespace };
-      if (owner.kind === 'StatefulSet') {
-        const set = statefulSets.store.get(ref);
-        return set && { uid: owner.uid, replicas: set.spec?.replicas ?? 1 };
-      }
-      if (owner.kind !== 'ReplicaSet') return undefined;
-      const replicaSet = replicaSets.store.get(ref);
+  const scaleOf: ScaleOf = (pod) => {
+    const { namespace } = pod.metadata;
+    let owner = controllerOf(pod);
+    if (owner?.kind === 'ReplicaSet') {
+      const replicaSet = replicaSets.store.get({ name: owner.name, namespace });
       const above = replicaSet && controllerOf(replicaSet);
-      if (above?.kind === 'Deployment') {
-        const deployment = deployments.store.get({ name: above.name, namespace });
-        return deployment && { uid: above.uid, replicas: deployment.spec?.replicas ?? 1 };
-      }
-      return replicaSet && { uid: owner.uid, replicas: replicaSet.spec?.replicas ?? 1 };
-    },
+      if (above?.kind !== 'Deployment')
+        return replicaSet && { uid: owner.uid, replicas: replicaSet.spec?.replicas ?? 1 };
+      owner = above;
+    }
+    if (owner?.kind !== 'Deployment' && owner?.kind !== 'StatefulSet') return undefined;
+    const { store } = owner.kind === 'Deployment' ? deployments : statefulSets;
+    const scaled = store.get({ name: owner.name, namespace });
+    return scaled && { uid: owner.uid, replicas: scaled.spec?.replicas ?? 1 };
   };
 
-  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
-    const budget = budgets.store.get(refOf(key));
-    if (!budget?.spec || budget.metadata.deletionTimestamp) return undefined;
+  async function reconcile(budget: PodDisruptionBudget): Promise<NextLook> {
     const now = clock.now();
     const covered = pods.store
       .byIndex(BY_NAMESPACE, budget.metadata.namespace ?? '')
-      .filter((pod) => matchesLabelSelector(budget.spec?.selector, pod.metadata.labels ?? {}));
-    const alive = covered.filter((pod) => !isTerminal(pod));
-    const counts = countsOf(budget, covered, scales);
-    const byName = new Map(covered.map((pod) => [pod.metadata.name, pod]));
+      .filter((pod) => matchesLabelSelector(budget.spec?.selector, pod.metadata.labels));
+    const counts = countsOf(budget, covered, scaleOf);
+    const present = new Set(covered.filter((pod) => !isTerminating(pod)).map(({ metadata }) => metadata.name));
     const believed = Object.entries(budget.status?.disruptedPods ?? {}).filter(
-      ([name, at]) =>
-        byName.get(name)?.metadata.deletionTimestamp === undefined &&
-        byName.has(name) &&
-        Date.parse(at) + EVICTION_BELIEVED > now,
+      ([name, at]) => present.has(name) && Date.parse(at) + EVICTION_BELIEVED > now,
     );
     const leaving = new Set(believed.map(([name]) => name));
-    const healthy = alive.filter(
-      (pod) => isReady(pod) && !pod.metadata.deletionTimestamp && !leaving.has(pod.metadata.name),
-    ).length;
+    const healthy = covered.filter((pod) => isActive(pod) && isReady(pod) && !leaving.has(pod.metadata.name)).length;
     const { expected = 0, desired = 0 } = counts ?? {};
-    const allowed = counts === undefined || expected <= 0 ? 0 : Math.max(0, healthy - desired);
-    const conditions = [conditionOf(budget, counts !== undefined, allowed, timestamp(now))];
-    await patchStatus(
-      kube,
-      Kinds.PodDisruptionBudget,
-      budget,
-      {
-        ...budget,
-        status: {
-          observedGeneration: budget.metadata.generation ?? 0,
-          currentHealthy: healthy,
-          desiredHealthy: desired,
-          expectedPods: expected,
-          disruptionsAllowed: allowed,
-          ...(believed.length > 0 && { disruptedPods: Object.fromEntries(believed) }),
-          conditions,
-        },
-      },
-      { lock: true },
-    );
-    const expiries = believed.map(([, at]) => Date.parse(at) + EVICTION_BELIEVED - now);
-    return expiries.length > 0 ? { requeueAfter: Math.min(...expiries) } : undefined;
+    const allowed = expected <= 0 ? 0 : Math.max(0, healthy - desired);
+    const status = {
+      observedGeneration: budget.metadata.generation ?? 0,
+      currentHealthy: healthy,
+      desiredHealthy: desired,
+      expectedPods: expected,
+      disruptionsAllowed: allowed,
+      ...(believed.length > 0 && { disruptedPods: Object.fromEntries(believed) }),
+      conditions: [conditionOf(budget, counts !== undefined, allowed, timestamp(now))],
+    };
+    await writeStatus(kube, Kinds.PodDisruptionBudget, budget, status, { lock: true });
+    return soonest(...believed.map(([, at]) => Date.parse(at) + EVICTION_BELIEVED - now));
   }
 
-  function budgetsOf(pod: Pod): string[] {
-    const keys: string[] = [];
-    for (const budget of budgets.store.list()) {
-      if (budget.metadata.namespace !== pod.metadata.namespace) continue;
-      if (matchesLabelSelector(budget.spec?.selector, pod.metadata.labels ?? {})) keys.push(keyOf(budget));
-    }
-    return keys;
-  }
-
+  const sameNamespace = ({ metadata: { namespace } }: KubeObject): PodDisruptionBudget[] =>
+    [...budgets.store.list()].filter(({ metadata }) => metadata.namespace === namespace);
+  const covers = ({ spec }: PodDisruptionBudget, pod: Pod): boolean =>
+    matchesLabelSelector(spec?.selector, pod.metadata.labels);
   /** A change of size changes what a share is a share of. */
-  const sized = (object: { readonly metadata: { readonly namespace?: string } }): string[] =>
-    [...budgets.store.list()].filter(({ metadata }) => metadata.namespace === object.metadata.namespace).map(keyOf);
-  return reconciler({
-    name: 'local.disruption',
-    concurrency: 4,
-    clock,
-    random,
-    log,
-    watches: [
-      watch(budgets),
-      watch(pods, ({ object }) => budgetsOf(object)),
-      watch(deployments, (event) =>
-        event.type === 'updated' && event.old.spec?.replicas === event.object.spec?.replicas ? [] : sized(event.object),
+  const onSize = <T extends KubeObject & { spec?: { replicas?: number } }>(event: InformerEvent<T>): string[] =>
+    event.type === 'updated' && event.old.spec?.replicas === event.object.spec?.replicas
+      ? []
+      : sameNamespace(event.object).map(keyOf);
+  return controlLoop(context, {
+    name: 'disruption',
+    of: budgets,
+    also: [
+      watch(pods, ({ object }) =>
+        sameNamespace(object)
+          .filter((budget) => covers(budget, object))
+          .map(keyOf),
       ),
-      watch(statefulSets, (event) =>
-        event.type === 'updated' && event.old.spec?.replicas === event.object.spec?.replicas ? [] : sized(event.object),
-      ),
+      watch(deployments, onSize),
+      watch(statefulSets, onSize),
     ],
-    reconcile: gathered(clock, reconcile),
+    concurrency: 4,
+    gathers: true,
+    reconcile,
   });
 }
 
@@ -174,13 +125,12 @@ function conditionOf(budget: PodDisruptionBudget, counted: boolean, allowed: num
   const type = 'DisruptionAllowed';
   const status = allowed > 0 ? 'True' : 'False';
   const reason = !counted ? 'SyncFailed' : allowed > 0 ? 'SufficientPods' : 'InsufficientPods';
-  const before = budget.status?.conditions?.find((each) => each.type === type);
   return {
     type,
     status,
     reason,
     message: counted ? '' : 'found no controller with a scale for some of the pods',
     observedGeneration: budget.metadata.generation ?? 0,
-    lastTransitionTime: (before?.status === status && before.lastTransitionTime) || now,
+    lastTransitionTime: transitionTime(budget.status?.conditions, type, status, now),
   };
 }

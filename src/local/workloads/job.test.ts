@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Job } from '../../api/kinds.ts';
 import type { Draft } from '../../kube/kube.ts';
+import { isActive } from '../../pods/podPredicates.ts';
 import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { finishedAs } from './job.ts';
 import { EXIT_CODE, RUN_SECONDS } from './podCompletion.ts';
-import { isActive } from './podState.ts';
 
 const ref = { name: 'work', namespace: 'default' };
 
@@ -113,5 +113,48 @@ describe('a Job', () => {
     expect(items.filter((each) => !finishedAs(each)).length).toBeLessThanOrEqual(1);
     const cronJob = await simulation.kube.get(Kinds.CronJob, { name: 'tick', namespace: 'default' });
     expect(cronJob.status?.lastScheduleTime).toMatch(/T(09:[0-5][05]|10:00):00Z$/);
+  });
+
+  it.each(['Background', 'Foreground', 'Orphan'] as const)(
+    'that is deleted at work (%s) leaves no pod that cannot be deleted',
+    async (propagationPolicy) => {
+      const namespace = 'batch';
+      await simulation.create(Kinds.Namespace, { metadata: { name: namespace } });
+      const draft = job({ parallelism: 2, completions: 2 }, { [RUN_SECONDS]: '3600' });
+      await simulation.create(Kinds.Job, { ...draft, metadata: { name: 'work', namespace } });
+      await simulation.advance(10_000);
+      await simulation.kube.delete(Kinds.Job, { name: 'work', namespace }, { propagationPolicy });
+      await simulation.advance(60_000);
+      expect((await simulation.pods()).map(({ metadata }) => metadata.finalizers)).toEqual(
+        propagationPolicy === 'Orphan' ? [undefined, undefined] : [],
+      );
+      await simulation.kube.delete(Kinds.Namespace, { name: namespace });
+      await simulation.advance(120_000);
+      expect((await simulation.kube.list(Kinds.Namespace)).items.map(({ metadata }) => metadata.name)).not.toContain(
+        namespace,
+      );
+    },
+  );
+
+  it('that a user makes from a CronJob is not one of its active Jobs, and does not hold the next one up', async () => {
+    const cronRef = { name: 'tick', namespace: 'default' };
+    const spec = job({}, { [RUN_SECONDS]: '100000' }).spec;
+    const cronJob = await simulation.create(Kinds.CronJob, {
+      metadata: cronRef,
+      spec: { schedule: '*/5 * * * *', concurrencyPolicy: 'Forbid', jobTemplate: { spec } as never },
+    });
+    const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'tick', uid: cronJob.metadata.uid ?? '' };
+    await simulation.create(Kinds.Job, {
+      metadata: { name: 'by-hand', namespace: 'default', ownerReferences: [{ ...owner, controller: true }] },
+      ...(spec && { spec }),
+    });
+    await simulation.advance(60_000);
+    const active = async (): Promise<(string | undefined)[] | undefined> =>
+      (await simulation.kube.get(Kinds.CronJob, cronRef)).status?.active?.map(({ name }) => name);
+    expect(await active()).toBeUndefined();
+    await simulation.advance(300_000);
+    expect(await active()).toEqual([expect.stringMatching(/^tick-\d+$/)]);
+    await simulation.advance(600_000);
+    expect(await active()).toHaveLength(1);
   });
 });

@@ -1,31 +1,26 @@
 /**
- * Jobs: pods that run to their end. In: Jobs and their pods. Out: as many pods at once as allowed until enough have
- * succeeded or too many have failed. Each finished pod is counted exactly once: it keeps a finalizer until the Job's
- * status has taken note of it.
+ * Jobs: pods that run to their end, as many at once as allowed, until enough have succeeded or too many have failed. Each
+ * finished pod is counted exactly once: it keeps a finalizer until the Job's status has taken note of it.
  */
 import { Kinds, type Job, type Pod } from '../../api/kinds.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { refOf, watch } from '../../kube/runtime/watch.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { keyOf, watch } from '../../kube/runtime/watch.ts';
+import { isActive, isTerminal, isTerminating } from '../../pods/podPredicates.ts';
 import { timestamp } from '../../units/timestamp.ts';
+import { BY_CONTROLLER, controllerOf } from '../clusterInformers.ts';
+import { controlLoop, soonest, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { refTo, setFinalizers, writeStatus } from '../writes.ts';
 import { COMPLETION_INDEX, failureVerdict, JOB_TRACKING, judgeJob, nextPods, type JobTally } from './jobProgress.ts';
-import { OwnedPods, type WorkloadOptions } from './ownedPods.ts';
-import { isActive, isReady, isTerminal } from './podState.ts';
-import { gathered } from './gathered.ts';
-
-export interface JobOptions extends WorkloadOptions {
-  readonly jobs: Informer<Job>;
-}
+import { OwnedPods } from './ownedPods.ts';
+import { isReady } from './podState.ts';
 
 type Status = NonNullable<Job['status']>;
 type JobCondition = NonNullable<Status['conditions']>[number];
 
 const isTracked = (pod: Pod): boolean => pod.metadata.finalizers?.includes(JOB_TRACKING) ?? false;
 /** A pod that is being deleted before its end has failed for its Job. */
-const isOver = (pod: Pod): boolean => isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined;
+const isOver = (pod: Pod): boolean => isTerminal(pod) || isTerminating(pod);
 const hasSucceeded = (pod: Pod): boolean => pod.status?.phase === 'Succeeded';
 
 export const finishedAs = (job: Job): 'Complete' | 'Failed' | undefined => {
@@ -35,20 +30,15 @@ export const finishedAs = (job: Job): 'Complete' | 'Failed' | undefined => {
   return found?.type as 'Complete' | 'Failed' | undefined;
 };
 
-export function jobController(options: JobOptions): Controller {
-  const { kube, clock, random, log, jobs, events } = options;
-  const owned = new OwnedPods(Kinds.Job, options);
+export function jobControllers(context: ControlPlaneContext): readonly Controller[] {
+  const { kube, clock, informers, eventsOf } = context;
+  const { jobs, pods } = informers;
+  const events = eventsOf('job-controller');
+  const owned = new OwnedPods(Kinds.Job, context, events);
 
   async function release(pod: Pod): Promise<void> {
     const finalizers = (pod.metadata.finalizers ?? []).filter((finalizer) => finalizer !== JOB_TRACKING);
-    const { name, namespace, uid, resourceVersion } = pod.metadata;
-    await ignoreNotFound(
-      kube.patch(
-        Kinds.Pod,
-        { name, namespace },
-        { type: 'merge', body: { metadata: { uid, resourceVersion, finalizers } } },
-      ),
-    );
+    await setFinalizers(kube, Kinds.Pod, pod, finalizers);
   }
 
   async function createPods(job: Job, indexes: readonly (number | undefined)[]): Promise<void> {
@@ -98,7 +88,8 @@ export function jobController(options: JobOptions): Controller {
     };
   }
 
-  async function finish(job: Job): Promise<ReconcileResult | undefined> {
+  /** Lets go of what is left of a finished Job, and removes it when its time to live is over. */
+  async function finish(job: Job): Promise<NextLook> {
     for (const pod of owned.of(job)) {
       if (isTracked(pod)) await release(pod);
       if (isActive(pod)) await owned.delete(job, pod);
@@ -107,35 +98,29 @@ export function jobController(options: JobOptions): Controller {
     if (ttlSecondsAfterFinished === undefined) return undefined;
     const ended = job.status?.conditions?.find(({ type }) => type === finishedAs(job))?.lastTransitionTime ?? '';
     const wait = Date.parse(ended) + ttlSecondsAfterFinished * 1000 - clock.now();
-    if (wait > 0) return { requeueAfter: wait };
-    const { name, namespace } = job.metadata;
-    await ignoreNotFound(kube.delete(Kinds.Job, { name, namespace }, { propagationPolicy: 'Background' }));
+    if (wait > 0) return wait;
+    await ignoreNotFound(kube.delete(Kinds.Job, refTo(job), { propagationPolicy: 'Background' }));
     return undefined;
   }
 
-  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
-    const job = jobs.store.get(refOf(key));
-    if (!job?.spec) return undefined;
-    if (job.metadata.deletionTimestamp || finishedAs(job)) {
-      if (!job.metadata.deletionTimestamp) return finish(job);
-      for (const pod of owned.of(job)) if (isTracked(pod)) await release(pod);
-      return undefined;
-    }
+  async function reconcile(job: Job): Promise<NextLook> {
+    if (!job.spec) return undefined;
+    if (finishedAs(job)) return finish(job);
     const now = clock.now();
-    const pods = owned.of(job);
-    const tally = tallyOf(job, pods);
-    const active = pods.filter(isActive);
+    const mine = owned.of(job);
+    const tally = tallyOf(job, mine);
+    const active = mine.filter(isActive);
     const startTime = job.spec.suspend ? undefined : (job.status?.startTime ?? timestamp(now));
     const verdict = judgeJob(job, tally, active.length, startTime, now);
-    const plan = verdict.outcome ? undefined : nextPods(job, tally, pods, now);
+    const plan = verdict.outcome ? undefined : nextPods(job, tally, mine, now);
     // It ends when its last pod is counted; those that still run are told to stop.
-    const ends = verdict.outcome && !pods.some(isTracked) ? verdict.outcome : undefined;
+    const ends = verdict.outcome && !mine.some(isTracked) ? verdict.outcome : undefined;
     const conditions = conditionsOf(job, ends && { ...ends, at: timestamp(now) });
     const status: Status = {
       ...(startTime && { startTime }),
       active: active.length,
       ready: active.filter(isReady).length,
-      terminating: pods.filter((pod) => pod.metadata.deletionTimestamp && !isTerminal(pod)).length,
+      terminating: mine.filter((pod) => isTerminating(pod) && !isTerminal(pod)).length,
       succeeded: tally.succeeded,
       failed: tally.failed,
       uncountedTerminatedPods: tally.uncounted,
@@ -143,8 +128,8 @@ export function jobController(options: JobOptions): Controller {
       ...(conditions.length > 0 && { conditions }),
       ...(ends?.type === 'Complete' && { completionTime: timestamp(now) }),
     };
-    const written = await patchStatus(kube, Kinds.Job, job, { ...job, status }, { lock: true });
-    // The status has them now; whoever waits for the pods to go may have them.
+    const written = await writeStatus(kube, Kinds.Job, job, status, { lock: true });
+    // The status has counted them; now they may go.
     for (const pod of tally.release) await release(pod);
     if (ends) {
       if (ends.type === 'Complete') events.say(Kinds.Job, job, 'Completed', 'Job completed');
@@ -156,19 +141,33 @@ export function jobController(options: JobOptions): Controller {
       for (const pod of plan.remove) await owned.delete(job, pod);
       await createPods(job, plan.create);
     }
-    const waits = [plan?.wait, verdict.deadlineIn].filter((wait) => wait !== undefined);
-    return waits.length > 0 ? { requeueAfter: Math.max(1, Math.min(...waits)) } : undefined;
+    return soonest(plan?.wait, verdict.deadlineIn);
   }
 
-  return reconciler({
-    name: 'local.job',
-    concurrency: 8,
-    clock,
-    random,
-    log,
-    watches: [watch(jobs), owned.watch()],
-    reconcile: gathered(clock, reconcile),
-  });
+  /** A pod whose Job is gone, or on its way out, is counted by nothing any more. */
+  async function releaseOrphan(pod: Pod): Promise<NextLook> {
+    const owner = controllerOf(pod);
+    if (!isTracked(pod) || (owner && owner.kind !== 'Job')) return;
+    const job = owner && jobs.store.get({ name: owner.name, namespace: pod.metadata.namespace });
+    if (job?.metadata.uid !== owner?.uid || job === undefined || job.metadata.deletionTimestamp) await release(pod);
+  }
+
+  const podsOf = ({ metadata: { uid = '' } }: Job): string[] => pods.store.byIndex(BY_CONTROLLER, uid).map(keyOf);
+  return [
+    controlLoop(context, { name: 'job', of: jobs, also: [owned.watch()], gathers: true, reconcile }),
+    controlLoop(context, {
+      name: 'job.orphans',
+      of: pods,
+      when: ({ type, object }) => type !== 'deleted' && isTracked(object),
+      also: [
+        watch(jobs, ({ type, object }) =>
+          type === 'deleted' || object.metadata.deletionTimestamp ? podsOf(object) : [],
+        ),
+      ],
+      untilGone: true,
+      reconcile: releaseOrphan,
+    }),
+  ];
 }
 
 interface Outcome {

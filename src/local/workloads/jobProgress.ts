@@ -1,9 +1,6 @@
-/**
- * The arithmetic of a Job. In: its spec and what has been counted so far. Out: whether it is over, and which pods it
- * needs next.
- */
+/** The arithmetic of a Job: whether it is over by what has been counted so far, and which pods it needs next. */
 import type { Job, Pod } from '../../api/kinds.ts';
-import { isActive } from './podState.ts';
+import { isActive } from '../../pods/podPredicates.ts';
 
 export const JOB_TRACKING = 'batch.kubernetes.io/job-tracking';
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
@@ -64,7 +61,7 @@ export function judgeJob(
   if (tally.mustFail) return fail('PodFailurePolicy', 'A pod failed in a way that the failure policy does not allow');
   if (failed > backoffLimit) return fail('BackoffLimitExceeded', 'Job has reached the specified backoff limit');
   const done = job.spec?.completionMode === 'Indexed' ? tally.completedIndexes.size : succeeded;
-  // Without completions the Job is a work queue: one success and nobody left at work.
+  // Without completions the Job is a work queue: it is complete with one success and no active pod.
   const complete = completions === undefined ? succeeded > 0 && active === 0 : done >= completions;
   if (complete || (completions === undefined && parallelism === 0)) {
     const message = 'Reached expected number of succeeded pods';

@@ -1,16 +1,19 @@
 /**
- * How much work reaches a workload. In: the text of `local.nodewright.dev/load` and a moment. Out: CPU cores that the
- * workload as a whole would use if it could. A line of steps, each `<since creation>=<cores>`, reached in a straight
- * line from the one before: `0s=4, 10m=4, 15m=120, 1h=120, 90m=4`. Or a day that repeats: `daily(low=4, high=60,
- * peak=20:00)`, a wave with its top at that time of day, UTC.
+ * How much work reaches a workload, as the annotation `local.nodewright.dev/load` describes it: steps
+ * `<since creation>=<cores>` joined by straight lines (`0s=4, 10m=4, 15m=120`), or a day that repeats
+ * (`daily(low=4, high=60, peak=20:00)`), a wave with its top at that time of day, UTC.
  */
 import { Duration } from '../../units/duration.ts';
+import type { Usage } from '../metrics/usage.ts';
 
 export const LOAD = 'local.nodewright.dev/load';
 
 const DAY = 86_400_000;
 
-/** Cores demanded at `now`; undefined when the text cannot be read. */
+/** What a load takes: a GiB of memory with each core. */
+export const loadUsage = (cores: number): Usage => ({ cpu: cores * 1000, memory: cores * 2 ** 30 });
+
+/** Cores that the workload as a whole would use at `now`; undefined when the text cannot be read. */
 export function loadAt(text: string, since: number, now: number): number | undefined {
   const daily = /^\s*daily\((.*)\)\s*$/.exec(text)?.[1];
   return daily === undefined ? alongSteps(text, now - since) : onDay(daily, now);

@@ -1,31 +1,13 @@
-/**
- * The pods of one kind of controller. In: an owner and its pod template. Out: pods made and removed in the owner's
- * name, and the pods it has now, counting what was just written before the watch tells of it.
- */
-import type { Pod, PodTemplate } from '../../api/kinds.ts';
-import { apiVersionOf, type KubeObject, type OwnerReference, type ResourceKind } from '../../api/object.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
-import { Kinds } from '../../api/kinds.ts';
-import { ignoreNotFound, isConflict } from '../../kube/errors.ts';
+/** The pods that one kind of controller makes and removes in the name of its objects. */
+import { Kinds, type Pod, type PodTemplate } from '../../api/kinds.ts';
+import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import type { Informer } from '../../kube/informer.ts';
 import type { Draft, Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
-import type { Watch } from '../../kube/runtime/watch.ts';
-import { watch } from '../../kube/runtime/watch.ts';
+import { keyOf, type Watch } from '../../kube/runtime/watch.ts';
+import { BY_CONTROLLER, controllerOf } from '../clusterInformers.ts';
 import type { ControllerEvents } from '../controllerEvents.ts';
-import { controllerOf, OwnedObjects } from './ownedObjects.ts';
-
-/** What every workload controller is made with. */
-export interface WorkloadOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly pods: Informer<Pod>;
-  /** Where the controller tells what it did. */
-  readonly events: ControllerEvents;
-}
+import { watchOwned, type ControlPlaneContext } from '../controlLoop.ts';
+import { deletePod, inNamespaceOf, ownerReference } from '../writes.ts';
 
 export type Template = NonNullable<PodTemplate['template']>;
 
@@ -39,93 +21,92 @@ export interface PodExtras {
   readonly spec?: Partial<NonNullable<Pod['spec']>>;
 }
 
-export function ownerReference(kind: ResourceKind<KubeObject>, owner: KubeObject): OwnerReference {
-  return {
-    apiVersion: apiVersionOf(kind),
-    kind: kind.kind,
-    name: owner.metadata.name,
-    uid: owner.metadata.uid ?? '',
-    controller: true,
-    blockOwnerDeletion: true,
-  };
-}
-
-function podDraft(
-  kind: ResourceKind<KubeObject>,
-  owner: KubeObject,
-  template: Template,
-  extras: PodExtras = {},
-): Draft<Pod> {
-  const annotations = { ...template.metadata?.annotations, ...extras.annotations };
-  const spec = { containers: [], ...template.spec, ...extras.spec };
-  return {
-    metadata: {
-      ...(extras.name ? { name: extras.name } : { generateName: extras.generateName ?? `${owner.metadata.name}-` }),
-      ...(owner.metadata.namespace && { namespace: owner.metadata.namespace }),
-      labels: { ...template.metadata?.labels, ...extras.labels },
-      ...(Object.keys(annotations).length > 0 && { annotations }),
-      ...(extras.finalizers && { finalizers: [...extras.finalizers] }),
-      ownerReferences: [ownerReference(kind, owner)],
-    },
-    spec,
-  };
-}
-
-/** How a controller tells of a pod that it made or removed. */
-type Wording = (verb: 'create' | 'delete', pod: string, owner: string) => string;
-
-const USUAL: Wording = (verb, pod) => `${verb === 'create' ? 'Created' : 'Deleted'} pod: ${pod}`;
+type Verb = 'create' | 'delete';
+const REASONS: Readonly<Record<Verb, string>> = { create: 'SuccessfulCreate', delete: 'SuccessfulDelete' };
+const usualMessage = (verb: Verb, pod: string): string => `${verb === 'create' ? 'Created' : 'Deleted'} pod: ${pod}`;
 
 export class OwnedPods {
   private readonly kind: ResourceKind<KubeObject>;
-  private readonly options: WorkloadOptions;
-  private readonly owned: OwnedObjects<Pod>;
-  private readonly wording: Wording;
+  private readonly kube: Kube;
+  private readonly pods: Informer<Pod>;
+  private readonly events: ControllerEvents;
+  private readonly message: (verb: Verb, pod: string, owner: string) => string;
+  /** Pods that were made before the watch told of them, by owner; without them a fast controller makes pods twice. */
+  private readonly created = new Map<string, Map<string, Pod>>();
+  /** UIDs of pods that were deleted before the watch told of it. */
+  private readonly deleted = new Set<string>();
 
-  constructor(kind: ResourceKind<KubeObject>, options: WorkloadOptions, wording = USUAL) {
+  constructor(
+    kind: ResourceKind<KubeObject>,
+    { kube, informers: { pods } }: ControlPlaneContext,
+    events: ControllerEvents,
+    message: (verb: Verb, pod: string, owner: string) => string = usualMessage,
+  ) {
     this.kind = kind;
-    this.options = options;
-    this.wording = wording;
-    this.owned = new OwnedObjects(options.pods);
-    options.pods.subscribe((event) => this.owned.observe(event));
+    this.kube = kube;
+    this.pods = pods;
+    this.events = events;
+    this.message = message;
+    pods.subscribe(({ type, object }) => {
+      const { uid = '', deletionTimestamp } = object.metadata;
+      if (type === 'deleted' || deletionTimestamp) this.deleted.delete(uid);
+      const owner = controllerOf(object)?.uid ?? '';
+      const created = this.created.get(owner);
+      if (created?.delete(keyOf(object)) && created.size === 0) this.created.delete(owner);
+    });
   }
 
-  of(owner: KubeObject): readonly Pod[] {
-    return this.owned.of(owner.metadata.uid ?? '');
+  /** The pods of an owner: those that the watch told of, those just made, and not those just deleted. */
+  of({ metadata: { uid = '' } }: KubeObject): readonly Pod[] {
+    const listed = this.pods.store.byIndex(BY_CONTROLLER, uid);
+    const alive = this.deleted.size === 0 ? listed : listed.filter((pod) => !this.deleted.has(pod.metadata.uid ?? ''));
+    return [...alive, ...(this.created.get(uid)?.values() ?? [])];
   }
 
-  async create(owner: KubeObject, template: Template, extras?: PodExtras): Promise<Pod> {
-    const pod = await this.options.kube.create(Kinds.Pod, podDraft(this.kind, owner, template, extras));
-    this.owned.noteCreated(owner.metadata.uid ?? '', pod);
-    this.tell('create', owner, pod);
-    return pod;
+  async create(owner: KubeObject, template: Template, extras: PodExtras = {}): Promise<void> {
+    const pod = await this.kube.create(Kinds.Pod, this.draft(owner, template, extras));
+    // The watch may have been faster.
+    if (this.pods.store.get(pod.metadata)?.metadata.uid !== pod.metadata.uid) {
+      const { uid = '' } = owner.metadata;
+      this.created.set(uid, (this.created.get(uid) ?? new Map<string, Pod>()).set(keyOf(pod), pod));
+    }
+    this.record('create', owner, pod);
   }
 
   async delete(owner: KubeObject, pod: Pod): Promise<void> {
-    this.owned.noteDeleted(pod);
-    const { name, namespace, uid } = pod.metadata;
-    const preconditions = uid === undefined ? {} : { uid };
+    const { uid = '' } = pod.metadata;
+    this.deleted.add(uid);
     try {
-      await ignoreNotFound(this.options.kube.delete(Kinds.Pod, { name, namespace }, { preconditions }));
+      await deletePod(this.kube, pod);
     } catch (error) {
-      // Another pod has taken the name: the one meant is gone.
-      if (!isConflict(error)) throw error;
+      this.deleted.delete(uid);
+      throw error;
     }
-    this.tell('delete', owner, pod);
+    this.record('delete', owner, pod);
   }
 
-  private tell(verb: 'create' | 'delete', owner: KubeObject, pod: Pod): void {
-    const reason = verb === 'create' ? 'SuccessfulCreate' : 'SuccessfulDelete';
-    const message = this.wording(verb, pod.metadata.name, owner.metadata.name);
-    this.options.events.say(this.kind, owner, reason, message);
-  }
-
-  /** Wakes the owner of each pod that changes. */
+  /** Looks at the owner of each pod that changes. */
   watch(): Watch {
-    const { kind } = this.kind;
-    return watch(this.options.pods, ({ object }) => {
-      const owner = controllerOf(object);
-      return owner?.kind === kind ? [`${object.metadata.namespace ?? ''}/${owner.name}`] : [];
-    });
+    return watchOwned(this.pods, this.kind);
+  }
+
+  private draft(owner: KubeObject, template: Template, extras: PodExtras): Draft<Pod> {
+    const annotations = { ...template.metadata?.annotations, ...extras.annotations };
+    return {
+      metadata: {
+        ...(extras.name ? { name: extras.name } : { generateName: extras.generateName ?? `${owner.metadata.name}-` }),
+        ...inNamespaceOf(owner),
+        labels: { ...template.metadata?.labels, ...extras.labels },
+        ...(Object.keys(annotations).length > 0 && { annotations }),
+        ...(extras.finalizers && { finalizers: [...extras.finalizers] }),
+        ownerReferences: [ownerReference(this.kind, owner)],
+      },
+      spec: { containers: [], ...template.spec, ...extras.spec },
+    };
+  }
+
+  private record(verb: Verb, owner: KubeObject, pod: Pod): void {
+    const message = this.message(verb, pod.metadata.name, owner.metadata.name);
+    this.events.say(this.kind, owner, REASONS[verb], message);
   }
 }

@@ -1,15 +1,13 @@
 /**
- * What runs inside containers that end. In: running pods whose restart policy is not Always, and those that are told how
- * long they run. Out: after the seconds of `local.nodewright.dev/run-seconds` their containers end with
- * `local.nodewright.dev/exit-code`, and start again where they must, with the kubelet's growing back-off.
+ * The end of containers, which nothing runs in: those of pods whose restart policy is not Always, and those that are told
+ * how long they run, end after the seconds of one annotation with the exit code of another. Where they must they start
+ * again, with the kubelet's growing back-off.
  */
-import { Kinds, type Pod } from '../../api/kinds.ts';
-import { ignoreNotFound } from '../../kube/errors.ts';
-import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
+import type { Pod } from '../../api/kinds.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import type { WorkloadOptions } from './ownedPods.ts';
+import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { patchPodStatus } from '../writes.ts';
 
 export const RUN_SECONDS = 'local.nodewright.dev/run-seconds';
 export const EXIT_CODE = 'local.nodewright.dev/exit-code';
@@ -18,14 +16,10 @@ const BACK_OFF = 'CrashLoopBackOff';
 const FIRST_BACK_OFF = 10_000;
 const LONGEST_BACK_OFF = 300_000;
 
-export interface PodCompletionOptions extends Omit<WorkloadOptions, 'events'> {
-  /** Whether the kubelet of a node can speak; one that cannot reports nothing. */
-  readonly canReport: (node: string) => boolean;
-  /** Milliseconds until a pod on a silent node is looked at again. */
-  readonly silence?: number;
-}
+/** Milliseconds until a pod on a node that does not report is looked at again. */
+const SILENCE = 10_000;
 
-/** Whether somebody must play the end of the pod's containers. */
+/** Whether the pod's containers end by themselves. */
 const ends = ({ metadata, spec }: Pod): boolean =>
   spec?.nodeName !== undefined &&
   spec.restartPolicy !== undefined &&
@@ -51,34 +45,32 @@ function heldUntil(pod: Pod): number | undefined {
   );
 }
 
-export function podCompletionController(options: PodCompletionOptions): Controller {
-  const { kube, clock, random, log, pods, canReport, silence = 10_000 } = options;
+/** `canReport`: whether the kubelet of a node reports; nothing is heard of containers on others. */
+export function podCompletionController(
+  context: ControlPlaneContext,
+  canReport: (node: string) => boolean,
+): Controller {
+  const { kube, clock, informers } = context;
 
-  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
-    const ref = refOf(key);
-    const pod = pods.store.get(ref);
-    if (!pod || !ends(pod) || pod.status?.phase !== 'Running' || pod.metadata.deletionTimestamp) return undefined;
+  async function reconcile(pod: Pod): Promise<NextLook> {
+    if (!ends(pod) || pod.status?.phase !== 'Running') return undefined;
     const seconds = Number(pod.metadata.annotations?.[RUN_SECONDS] ?? DEFAULT_SECONDS);
     const now = clock.now();
     const held = heldUntil(pod);
     const due = held ?? startedAt(pod) + (Number.isFinite(seconds) ? seconds : DEFAULT_SECONDS) * 1000;
-    if (now < due) return { requeueAfter: due - now };
-    if (!canReport(pod.spec?.nodeName ?? '')) return { requeueAfter: silence };
+    if (now < due) return due - now;
+    if (!canReport(pod.spec?.nodeName ?? '')) return SILENCE;
     const exitCode = Number(pod.metadata.annotations?.[EXIT_CODE] ?? 0);
     const status = held === undefined ? ended(pod, exitCode, timestamp(now)) : again(pod, timestamp(now));
-    await ignoreNotFound(
-      kube.patch(Kinds.Pod, ref, { type: 'strategic', body: { status } }, { subresource: 'status' }),
-    );
+    await patchPodStatus(kube, pod, status);
     return undefined;
   }
 
-  return reconciler({
-    name: 'local.kubelet.completion',
+  return controlLoop(context, {
+    name: 'kubelet.completion',
+    of: informers.pods,
+    when: ({ object }) => ends(object),
     concurrency: 32,
-    clock,
-    random,
-    log,
-    watches: [watch(pods, ({ object }) => (ends(object) ? [keyOf(object)] : []))],
     reconcile,
   });
 }

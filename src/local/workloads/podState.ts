@@ -1,15 +1,11 @@
-/** What controllers ask about a pod. In: a pod. Out: whether it counts as active, ready, available. */
+/** How far a pod has come, as controllers count it. */
 import type { Pod } from '../../api/kinds.ts';
-
-export const isTerminal = (pod: Pod): boolean => pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
-
-export const isActive = (pod: Pod): boolean => !pod.metadata.deletionTimestamp && !isTerminal(pod);
 
 export const isReady = (pod: Pod): boolean =>
   (pod.status?.conditions ?? []).some(({ type, status }) => type === 'Ready' && status === 'True');
 
 /** When a ready pod becomes available: once it has been ready for `minReadySeconds`. */
-export function availableAt(pod: Pod, minReadySeconds: number): number {
+function availableAt(pod: Pod, minReadySeconds: number): number {
   const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
   return Date.parse(ready?.lastTransitionTime ?? '') + minReadySeconds * 1000;
 }
@@ -17,7 +13,7 @@ export function availableAt(pod: Pod, minReadySeconds: number): number {
 export const isAvailable = (pod: Pod, minReadySeconds: number, now: number): boolean =>
   isReady(pod) && availableAt(pod, minReadySeconds) <= now;
 
-/** Milliseconds until the next of the ready pods becomes available; undefined when none is on the way. */
+/** Milliseconds until the next of the ready pods becomes available; undefined when none is about to. */
 export function untilNextAvailable(pods: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
   const due = pods.filter(isReady).map((pod) => availableAt(pod, minReadySeconds));
   const next = Math.min(...due.filter((at) => at > now));

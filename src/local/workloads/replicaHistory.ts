@@ -1,10 +1,7 @@
-/**
- * The arithmetic of a HorizontalPodAutoscaler. In: how loaded the pods are and what was decided before. Out: the number
- * of replicas to have now, by the formula, the policies and the stabilisation windows of Kubernetes.
- */
+/** The arithmetic of a HorizontalPodAutoscaler: the formula, the policies and the stabilisation windows of Kubernetes. */
 import type { HorizontalPodAutoscaler } from '../../api/kinds.ts';
 
-/** A tenth, and a little for what binary fractions cannot say. */
+/** A tenth, and a little for rounding. */
 const TOLERANCE = 0.1 + 1e-9;
 const DOWN_WINDOW = 300_000;
 const LONGEST_WINDOW = 3_600_000;
@@ -28,7 +25,6 @@ export class ReplicaHistory {
   }
 
   recommend(at: number, replicas: number): void {
-    // Nothing older than the longest window that is allowed will ever be asked for.
     while ((this.recommendations[0]?.at ?? at) <= at - LONGEST_WINDOW) this.recommendations.shift();
     this.recommendations.push({ at, replicas });
   }
@@ -58,12 +54,20 @@ export interface Load {
   readonly ratio: number;
 }
 
+export interface Decision {
+  readonly desired: number;
+  /** The bound of the spec that was in the way. */
+  readonly limited?: 'TooManyReplicas' | 'TooFewReplicas';
+  /** Whether an earlier, larger recommendation still holds. */
+  readonly stabilized: boolean;
+}
+
 export function desiredReplicas(
   { spec }: HorizontalPodAutoscaler,
   { replicas, ready, ratio }: Load,
   history: ReplicaHistory,
   now: number,
-): { readonly desired: number; readonly limited: string | undefined } {
+): Decision {
   const { minReplicas = 1, maxReplicas, behavior } = spec ?? { maxReplicas: 1 };
   const steady = Math.abs(ratio - 1) <= TOLERANCE;
   const raw = steady ? replicas : Math.ceil(ready * ratio);
@@ -81,9 +85,10 @@ export function desiredReplicas(
   if (desired > floor) desired = floor;
   if (desired > replicas) desired = Math.min(desired, limit(replicas, up, UP_POLICIES, history, now, 1));
   if (desired < replicas) desired = Math.max(desired, limit(replicas, down, DOWN_POLICIES, history, now, -1));
-  if (desired > maxReplicas) return { desired: maxReplicas, limited: 'TooManyReplicas' };
-  if (desired < minReplicas) return { desired: minReplicas, limited: 'TooFewReplicas' };
-  return { desired, limited: undefined };
+  const stabilized = desired > wished;
+  if (desired > maxReplicas) return { desired: maxReplicas, limited: 'TooManyReplicas', stabilized };
+  if (desired < minReplicas) return { desired: minReplicas, limited: 'TooFewReplicas', stabilized };
+  return { desired, stabilized };
 }
 
 /** The furthest size that the policies of one direction allow now. */

@@ -26,16 +26,42 @@ export function rolloutBounds(deployment: Deployment): RolloutBounds {
 
 const size = (replicaSet: ReplicaSet): number => replicaSet.spec?.replicas ?? 1;
 const available = (replicaSet: ReplicaSet): number => replicaSet.status?.availableReplicas ?? 0;
+/** Whether pods of the ReplicaSet are there, those that are being deleted included. */
+export function hasPods({ status }: ReplicaSet): boolean {
+  // The typings that we use are older than this field.
+  const { terminatingReplicas = 0 } = (status ?? {}) as { terminatingReplicas?: number };
+  return (status?.replicas ?? 0) + terminatingReplicas > 0;
+}
+
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * One step of a rollout: the size each ReplicaSet should have next. In: the Deployment, its new ReplicaSet and the
- * old ones. Out: sizes by name, for those that must change. Repeating it as pods come and go ends with all replicas
- * in the new one, never more than replicas + maxSurge pods and never fewer available than replicas − maxUnavailable.
+ * The size of a paused Deployment: only its one ReplicaSet with pods, or the newest when none has any, follows
+ * `replicas`; a rollout that was paused half-way stays as it is.
+ */
+export function pausedSizes(
+  deployment: Deployment,
+  current: ReplicaSet | undefined,
+  old: readonly ReplicaSet[],
+): Map<string, number> {
+  const all = current ? [...old, current] : [...old];
+  const active = all.filter((replicaSet) => size(replicaSet) > 0);
+  const newest = current ?? all.toSorted(byAge).at(-1);
+  const only = active.length > 1 ? undefined : (active[0] ?? newest);
+  return new Map(only ? [[only.metadata.name, deployment.spec?.replicas ?? 1]] : []);
+}
+
+const byAge = (left: ReplicaSet, right: ReplicaSet): number =>
+  (left.metadata.creationTimestamp ?? '').localeCompare(right.metadata.creationTimestamp ?? '');
+
+/**
+ * One step of a rollout: the sizes, by name, of the ReplicaSets that must change. Repeated as pods come and go it ends
+ * with all replicas in `current`, never with more than replicas + maxSurge pods and never with fewer available than
+ * replicas − maxUnavailable.
  */
 export function nextSizes(
   deployment: Deployment,
-  current: ReplicaSet,
+  current: ReplicaSet | undefined,
   old: readonly ReplicaSet[],
 ): Map<string, number> {
   const replicas = deployment.spec?.replicas ?? 1;
@@ -48,10 +74,10 @@ export function nextSizes(
 
   if (deployment.spec?.strategy?.type === 'Recreate') {
     for (const replicaSet of old) set(replicaSet, 0);
-    const gone = old.every((replicaSet) => (replicaSet.status?.replicas ?? 0) === 0);
-    if (gone) set(current, replicas);
+    if (current && !old.some(hasPods)) set(current, replicas);
     return sizes;
   }
+  if (!current) return sizes;
 
   const room = replicas + maxSurge - oldTotal - size(current);
   if (size(current) > replicas) set(current, replicas);
@@ -65,7 +91,7 @@ export function nextSizes(
     left.set(replicaSet, (left.get(replicaSet) ?? 0) - less);
     removable -= less;
   };
-  // Old pods that are not available help nobody: they go first. Of the others only those above the minimum.
+  // Old pods that are not available go first; of the others only those above the minimum.
   for (const replicaSet of old) shrink(replicaSet, size(replicaSet) - available(replicaSet));
   removable = Math.min(removable, available(current) + sum(old.map(available)) - minimum);
   for (const replicaSet of old) shrink(replicaSet, Infinity);

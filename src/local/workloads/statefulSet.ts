@@ -1,31 +1,16 @@
 /**
- * StatefulSets: pods with names and disks of their own. In: StatefulSets and their pods. Out: pods `name-0`, `name-1`,
- * … made in order and removed in reverse (or all at once when Parallel), each with its claims, brought to the current
- * template one by one from the highest ordinal down to the partition.
+ * StatefulSets: pods with names and disks of their own, made in order and removed in reverse (or all at once when
+ * Parallel), and brought to the present template one by one from the highest ordinal down to the partition.
  */
-import {
-  Kinds,
-  type ControllerRevision,
-  type PersistentVolumeClaim,
-  type Pod,
-  type StatefulSet,
-} from '../../api/kinds.ts';
-import { ignoreNotFound, isAlreadyExists } from '../../kube/errors.ts';
-import type { Informer } from '../../kube/informer.ts';
-import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
-import { reconciler } from '../../kube/runtime/reconciler.ts';
-import { refOf, watch } from '../../kube/runtime/watch.ts';
-import { patchStatus } from '../../kube/statusPatch.ts';
-import { OwnedPods, ownerReference, type WorkloadOptions } from './ownedPods.ts';
-import { isActive, isAvailable, isReady, isTerminal, untilNextAvailable } from './podState.ts';
+import { Kinds, type Pod, type StatefulSet } from '../../api/kinds.ts';
+import { isAlreadyExists } from '../../kube/errors.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { isActive, isTerminal } from '../../pods/podPredicates.ts';
+import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { createIfAbsent, inNamespaceOf, ownerReference, remove, writeStatus } from '../writes.ts';
+import { OwnedPods } from './ownedPods.ts';
+import { isAvailable, isReady, untilNextAvailable } from './podState.ts';
 import { Revisions, REVISION_LABEL } from './revisions.ts';
-import { gathered } from './gathered.ts';
-
-export interface StatefulSetOptions extends WorkloadOptions {
-  readonly statefulSets: Informer<StatefulSet>;
-  readonly revisions: Informer<ControllerRevision>;
-  readonly claims: Informer<PersistentVolumeClaim>;
-}
 
 interface Revision {
   readonly current: string;
@@ -35,14 +20,14 @@ interface Revision {
 const revisionOf = (pod: Pod): string | undefined => pod.metadata.labels?.[REVISION_LABEL];
 const ordinalOf = (pod: Pod): number => Number(/-(\d+)$/.exec(pod.metadata.name)?.[1] ?? -1);
 
-export function statefulSetController(options: StatefulSetOptions): Controller {
-  const { kube, clock, random, log, statefulSets, claims } = options;
-  const owned = new OwnedPods(
-    Kinds.StatefulSet,
-    options,
-    (verb, pod, set) => `${verb} Pod ${pod} in StatefulSet ${set} successful`,
-  );
-  const revisions = new Revisions(kube, Kinds.StatefulSet, options.revisions);
+const message = (verb: string, pod: string, set: string): string =>
+  `${verb} Pod ${pod} in StatefulSet ${set} successful`;
+
+export function statefulSetController(context: ControlPlaneContext): Controller {
+  const { kube, clock, informers, eventsOf } = context;
+  const { claims } = informers;
+  const owned = new OwnedPods(Kinds.StatefulSet, context, eventsOf('statefulset-controller'), message);
+  const revisions = new Revisions(Kinds.StatefulSet, context);
 
   const claimName = (template: string, set: StatefulSet, ordinal: number): string =>
     `${template}-${set.metadata.name}-${ordinal}`;
@@ -53,20 +38,16 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
     for (const template of set.spec?.volumeClaimTemplates ?? []) {
       const name = claimName(template.metadata?.name ?? '', set, ordinal);
       if (claims.store.get({ name, namespace })) continue;
-      try {
-        await kube.create(Kinds.PersistentVolumeClaim, {
-          metadata: {
-            name,
-            ...(namespace && { namespace }),
-            labels: { ...set.spec?.selector?.matchLabels, ...template.metadata?.labels },
-            ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
-            ...(goesAlong && { ownerReferences: [{ ...ownerReference(Kinds.StatefulSet, set), controller: false }] }),
-          },
-          ...(template.spec && { spec: template.spec }),
-        });
-      } catch (error) {
-        if (!isAlreadyExists(error)) throw error;
-      }
+      await createIfAbsent(kube, Kinds.PersistentVolumeClaim, {
+        metadata: {
+          name,
+          ...inNamespaceOf(set),
+          labels: { ...set.spec?.selector?.matchLabels, ...template.metadata?.labels },
+          ...(template.metadata?.annotations && { annotations: template.metadata.annotations }),
+          ...(goesAlong && { ownerReferences: [{ ...ownerReference(Kinds.StatefulSet, set), controller: false }] }),
+        },
+        ...(template.spec && { spec: template.spec }),
+      });
     }
   }
 
@@ -95,12 +76,12 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
         },
       });
     } catch (error) {
-      // The pod before it is still on its way out.
+      // The previous pod of this name is still ending.
       if (!isAlreadyExists(error)) throw error;
     }
   }
 
-  /** One step at a time when ordered; true when nothing is left to wait for. */
+  /** Makes and removes pods, one at a time when ordered; true when there is nothing left to wait for. */
   async function scale(set: StatefulSet, pods: readonly Pod[], revision: Revision): Promise<boolean> {
     const first = set.spec?.ordinals?.start ?? 0;
     const end = first + (set.spec?.replicas ?? 1);
@@ -145,7 +126,7 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
     }
   }
 
-  /** A scale-down may give up the disks of the pods that went. */
+  /** Deletes the claims of pods that a scale-down removed, if the set says so. */
   async function releaseClaims(set: StatefulSet): Promise<void> {
     if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return;
     const end = (set.spec.ordinals?.start ?? 0) + (set.spec.replicas ?? 1);
@@ -155,9 +136,7 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
         const name = claimName(template.metadata?.name ?? '', set, ordinal);
         const claim = claims.store.get({ name, namespace });
         if (!claim) break;
-        if (!claim.metadata.deletionTimestamp) {
-          await ignoreNotFound(kube.delete(Kinds.PersistentVolumeClaim, { name, namespace }));
-        }
+        if (!claim.metadata.deletionTimestamp) await remove(kube, Kinds.PersistentVolumeClaim, claim);
       }
     }
   }
@@ -183,9 +162,8 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
     };
   }
 
-  async function reconcile(key: string): Promise<ReconcileResult | undefined> {
-    const set = statefulSets.store.get(refOf(key));
-    if (!set?.spec || set.metadata.deletionTimestamp) return undefined;
+  async function reconcile(set: StatefulSet): Promise<NextLook> {
+    if (!set.spec) return undefined;
     const target = (await revisions.current(set, set.spec.template)).metadata.name;
     const known = set.status?.currentRevision;
     const current = known && revisions.template(set, known) ? known : target;
@@ -196,21 +174,17 @@ export function statefulSetController(options: StatefulSetOptions): Controller {
       await releaseClaims(set);
     }
     const pods = owned.of(set);
-    const status = statusOf(set, pods, revision);
-    await patchStatus(kube, Kinds.StatefulSet, set, { ...set, status });
+    await writeStatus(kube, Kinds.StatefulSet, set, statusOf(set, pods, revision));
     const inUse = new Set([current, target, ...pods.map((pod) => revisionOf(pod) ?? '')]);
-    await revisions.forget(set, set.spec.revisionHistoryLimit ?? 10, inUse);
-    const wait = untilNextAvailable(pods, set.spec.minReadySeconds ?? 0, clock.now());
-    return wait === undefined ? undefined : { requeueAfter: wait };
+    await revisions.prune(set, set.spec.revisionHistoryLimit ?? 10, inUse);
+    return untilNextAvailable(pods, set.spec.minReadySeconds ?? 0, clock.now());
   }
 
-  return reconciler({
-    name: 'local.statefulset',
-    concurrency: 8,
-    clock,
-    random,
-    log,
-    watches: [watch(statefulSets), owned.watch()],
-    reconcile: gathered(clock, reconcile),
+  return controlLoop(context, {
+    name: 'statefulset',
+    of: informers.statefulSets,
+    also: [owned.watch()],
+    gathers: true,
+    reconcile,
   });
 }

@@ -53,6 +53,19 @@ export class ExistingRooms {
     return done;
   }
 
+  /** Why a node whose labels and taints admit the pod does not take it now; undefined when it would. */
+  obstacle(
+    podClass: PodClass,
+    variant: Variant,
+    node: number,
+  ): 'volumes' | 'resources' | 'host-ports' | 'topology' | undefined {
+    if (!this.meetsVolumes(podClass, node)) return 'volumes';
+    if (podClass.unknownResource !== undefined || this.fitting(podClass, node) < 1) return 'resources';
+    if (!this.fitsPorts(podClass, node) || !this.fitsClaims(podClass, node)) return 'host-ports';
+    const isOpen = this.hostRoom(podClass, variant, node) > 0 && this.domains.allowsNode(variant, node);
+    return isOpen ? undefined : 'topology';
+  }
+
   private nodesFor(podClass: PodClass, variant: Variant): number[] {
     let open = this.open.get(variant);
     if (open === undefined) {

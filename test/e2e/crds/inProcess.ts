@@ -1,4 +1,4 @@
-/** Our own engine in the place of an API server. In: a CRD and the text of a request. Out: its verdict and object. */
+/** Our own validation in the place of an API server. */
 import type { CustomResourceDefinition } from '../../../src/api/kinds.ts';
 import { applyDefaults, prune } from '../../../src/api/schema/defaulting.ts';
 import type { FieldError } from '../../../src/api/schema/fieldError.ts';

@@ -1,4 +1,4 @@
-/** Puts definitions on a control plane. In: the plane and CRDs. Out: nothing, once all of them are served. */
+/** Installs CRDs on a control plane and waits until all of them are served. */
 import { expect } from 'vitest';
 import type { CustomResourceDefinition } from '../../../src/api/kinds.ts';
 import type { ControlPlane } from '../../controlplane/controlPlane.ts';

@@ -1,6 +1,6 @@
 /**
- * Small damages to valid objects. In: a schema, an object and a seed. Out: the text of a changed object. The schema
- * only steers the choice (bounds, enums, missing fields); what comes out may be valid or not.
+ * Seeded small damages to valid objects. The schema only steers the choice (bounds, enums, missing fields); the result
+ * may be valid or not.
  */
 import { isJsonObject } from '../../../src/api/schema/json.ts';
 import type { StructuralSchema } from '../../../src/api/schema/structuralSchema.ts';

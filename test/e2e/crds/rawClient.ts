@@ -1,6 +1,6 @@
 /**
- * Many small requests to an API server over a few kept connections. In: method, path and the exact text of a body.
- * Out: status code and parsed answer; a refusal is an answer like any other.
+ * Many small requests to an API server over a few kept connections, with the exact text of each body. A refusal is an
+ * answer like any other.
  */
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'undici';

@@ -1,4 +1,4 @@
-/** Valid objects of every kind, rich enough that their mutations reach all fields. In: nothing. Out: plain objects. */
+/** Valid objects of every kind, rich enough that their mutations reach all fields. */
 
 export interface Sample {
   readonly kind: string;

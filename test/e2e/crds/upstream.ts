@@ -1,6 +1,6 @@
 /**
- * The definitions of Karpenter and its Azure provider, fetched when the test runs. In: nothing. Out: their CRDs, moved
- * to groups of their own so that they live beside ours on one API server and every object can be sent to both.
+ * The CRDs of Karpenter and its Azure provider, fetched when the test runs and moved to groups of their own, so that
+ * they live beside ours on one API server and every object can be sent to both.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';

@@ -38,7 +38,7 @@ class SkewedClock extends SystemClock {
   }
 }
 
-describe('being somebody to a real API server', () => {
+describe('authentication at a real API server', () => {
   const connect = connections();
   let plane: ControlPlane;
   let admin: Kube;

@@ -1,6 +1,6 @@
 /**
- * A process that wants to lead: the leader-hand-over test starts several. In: argv `kubeconfig identity lease-ms
- * deadline-ms retry-ms`. Out: one line on stdout for each thing that happens; SIGTERM asks it to stop.
+ * A process that wants to lead; the leader-hand-over test starts several with argv `kubeconfig identity lease-ms
+ * deadline-ms retry-ms`. It prints one line for each thing that happens; SIGTERM asks it to stop.
  */
 import { SystemClock } from '../../../src/clock/systemClock.ts';
 import { systemRandom } from '../../../src/clock/systemRandom.ts';

@@ -1,4 +1,4 @@
-/** Our own client on a real API server. In: a kubeconfig. Out: a `HttpKube` that is closed when its test file ends. */
+/** An `HttpKube` on a real API server that is closed when its test file ends. */
 import { afterAll } from 'vitest';
 import { SystemClock } from '../../../src/clock/systemClock.ts';
 import { systemRandom } from '../../../src/clock/systemRandom.ts';

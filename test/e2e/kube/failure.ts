@@ -1,4 +1,4 @@
-/** What a promise fails with. In: a promise that must reject. Out: its reason. */
+/** What a promise that must reject fails with. */
 export async function failure(promise: Promise<unknown>): Promise<unknown> {
   let value: unknown;
   try {

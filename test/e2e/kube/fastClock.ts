@@ -1,4 +1,4 @@
-/** A clock that runs faster than the world. In: how many times faster. Out: a `Clock` whose minutes pass in seconds. */
+/** A `Clock` whose minutes pass in seconds. */
 import { SystemClock } from '../../../src/clock/systemClock.ts';
 
 export class FastClock extends SystemClock {

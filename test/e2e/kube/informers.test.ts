@@ -65,7 +65,7 @@ describe.each(['paged', 'streaming'] as const)('informers on a real API server, 
       { type: 'apply', body: { metadata: { name, namespace }, data: { value } } },
       { fieldManager: 'test', force: true },
     );
-  const remove = (name: string): Promise<void> => kube.delete(Kinds.ConfigMap, { name, namespace });
+  const remove = (name: string): Promise<unknown> => kube.delete(Kinds.ConfigMap, { name, namespace });
   const follow = async (kubeconfig: string, watchSeconds = 300): Promise<Following> => {
     // Ten times as fast as the world, so that pauses and silences do not take minutes.
     const clock = new FastClock(10);
@@ -216,7 +216,7 @@ describe.each(['paged', 'streaming'] as const)('informers on a real API server, 
     expect(versions(replayed.values())).toEqual(versions(following.informer.store.list()));
   });
 
-  it('notice that nobody speaks any more, and connect anew', async () => {
+  it('notice a silent connection and connect again', async () => {
     await write('changing', '1');
     const following = await follow(proxied, 2);
     const hears = (value: string): Promise<boolean> =>

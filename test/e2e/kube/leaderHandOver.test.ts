@@ -136,7 +136,7 @@ describe('leader hand-over between processes', () => {
     const names = ['a', 'b', 'c', 'd'];
     const waiting = new Set(await Promise.all(names.map((name) => start(name, times))));
     while (waiting.size > 0) {
-      const leaders = await eventually('somebody leads', () => {
+      const leaders = await eventually('one candidate leads', () => {
         const found = [...waiting].filter((candidate) => candidate.said.has('leading'));
         return found.length > 0 ? found : undefined;
       });

@@ -84,7 +84,7 @@ describe('pods and their subresources on a real API server', () => {
     expect(isTooManyRequests(error)).toBe(true);
     expect(error).toMatchObject({ code: 429, status: { details: { causes: [{ reason: 'DisruptionBudget' }] } } });
     expect(String(error)).toMatch(/violate the pod's disruption budget|being processed/);
-    // The answer is final for this moment: whoever drains decides when to ask again, not the transport.
+    // The answer is final for this moment: the drain decides when to ask again, not the transport.
     expect(performance.now() - started).toBeLessThan(5000);
     expect((await kube.get(Kinds.Pod, { name: 'guarded-2', namespace })).metadata.deletionTimestamp).toBeUndefined();
   });

@@ -226,7 +226,7 @@ describe('writing to a real API server', () => {
           ['bert', 'Apply'],
         ]),
       );
-      // What an owner no longer applies goes away, unless somebody else owns it too.
+      // What an owner no longer applies goes away, unless another manager owns it too.
       expect((await apply('anna', {})).data).toEqual({ b: '1', shared: 'bert' });
     });
   });

@@ -1,6 +1,6 @@
 /**
- * Test support: the program as it ships on a real control plane, without any cloud. In: options of `run`. Out: a
- * cluster where Nodes are objects and `kubelet-sim` plays their kubelets, with what the program logs and measures.
+ * Test support: the program as it ships on a real control plane, without any cloud. Nodes are objects, `kubelet-sim`
+ * plays their kubelets, and what the program logs and measures can be read.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ const BINARY = join(import.meta.dirname, '../../../dist/nodewright.js');
 const CHART = join(import.meta.dirname, '../../../charts/nodewright');
 const NAMESPACE = 'kube-system';
 const RIGHTS = new Set(['ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding']);
-/** What is paid for as it is used; reservations are for those who ask for them. */
+/** What is paid for as it is used; reservations only where they are asked for. */
 const BOUGHT = { key: Labels.capacityType, operator: 'In' as const, values: ['spot', 'on-demand'] };
 const BRISK = { 'kube-api-qps': '1000', 'kube-api-burst': '2000' };
 const OUTPUT_LIMIT = 400_000;
@@ -96,7 +96,7 @@ export class Program {
 export class KwokCluster {
   readonly plane: ControlPlane;
   readonly kube: HttpKube;
-  /** Somebody with the rights that the chart gives the program, and no others. */
+  /** A user with the rights that the chart gives the program, and no others. */
   private readonly account: string;
   private readonly programs: Program[] = [];
 
@@ -106,12 +106,12 @@ export class KwokCluster {
     this.account = account;
   }
 
-  /** A control plane with our definitions, one node class, and somebody who plays kubelets. */
+  /** A control plane with our definitions, one node class, and simulated kubelets. */
   static async start(): Promise<KwokCluster> {
     const plane = await startControlPlane({
       scheduler: true,
       controllerManager: true,
-      // Kubelets here are only played; nobody else should judge them.
+      // Kubelets here are only played; no other controller should judge them.
       controllerManagerControllers: ['*', '-node-lifecycle-controller'],
       // Their own throttles would be what is measured otherwise.
       controllerManagerFlags: BRISK,

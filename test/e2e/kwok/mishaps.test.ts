@@ -95,7 +95,7 @@ describe('in spite of', () => {
       metadata.finalizers?.includes(Finalizers.termination),
     );
     expect(stuck).toEqual([]);
-    // Nobody is lost: the pods wait for a pool, and a new one takes them all.
+    // No pod is lost: they wait for a pool, and a new one takes them all.
     await own.pool();
     await own.running(24);
     expect((await own.nodes()).map(({ metadata }) => metadata.name)).not.toEqual(machines);

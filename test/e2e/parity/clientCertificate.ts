@@ -1,4 +1,4 @@
-/** In: a kubeconfig file with an embedded client certificate. Out: that certificate and its key. */
+/** The client certificate and key that a kubeconfig file embeds. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import type { KeyPair } from '../../controlplane/certificates.ts';

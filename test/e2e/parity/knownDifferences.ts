@@ -1,6 +1,6 @@
 /**
- * The list of accepted differences. In: docs/local-api-parity.md. Out: its rows; each names a script, the place in the
- * answers (a path, `*` stands for anything) and the reason.
+ * The accepted differences, read from docs/local-api-parity.md; each row names a script, the place in the answers (a
+ * path, `*` stands for anything) and the reason.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

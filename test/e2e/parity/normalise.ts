@@ -1,6 +1,6 @@
 /**
- * What may differ between two honest servers. In: the answers of one script. Out: the same answers with identities,
- * times, versions, addresses and random suffixes replaced by placeholders that depend only on the order of appearance.
+ * Replaces what may differ between two honest servers (identities, times, versions, addresses, random suffixes) by
+ * placeholders that depend only on the order of appearance.
  */
 import type { Answer } from './script.ts';
 

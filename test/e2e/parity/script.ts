@@ -1,6 +1,6 @@
 /**
- * Request scripts. In: steps as data. Out: what a server answered, step by step, ready to be compared. `NS` in paths and
- * bodies stands for the namespace that each script has to itself.
+ * Request scripts: steps as data, and what a server answered to each, ready to be compared. `NS` in paths and bodies
+ * stands for the namespace that each script has to itself.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

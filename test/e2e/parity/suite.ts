@@ -1,7 +1,6 @@
 /**
- * A table of things to try, played at both servers. In: named entries and a way to play one. Out: one test per entry;
- * it fails on differences that docs/local-api-parity.md does not list, and the table fails on entries there that no
- * longer occur.
+ * A table of entries, played at both servers, one test each. A test fails on differences that docs/local-api-parity.md
+ * does not list, and the table fails on entries there that no longer occur.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureBinaries } from '../../controlplane/binaries.ts';

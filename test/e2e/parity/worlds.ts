@@ -1,6 +1,6 @@
 /**
- * The two API servers that must answer alike. In: nothing. Out: our server over HTTPS and a real kube-apiserver, each
- * with the same user, a way to send requests and a kubectl.
+ * The two API servers that must answer alike: ours over HTTPS and a real kube-apiserver, each with the same user, a way
+ * to send requests and a kubectl.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ interface KubectlCall {
 const USER = 'nodewright-admin';
 
 /**
- * Plug-ins that only make sense with a controller beside them that nobody runs here: they leave marks (a taint, a
+ * Plug-ins that only make sense with a controller beside them that does not run here: they leave marks (a taint, a
  * finalizer) for that controller to remove.
  */
 const WITHOUT_PLUGINS = 'TaintNodesByCondition,StorageObjectInUseProtection';

@@ -1,4 +1,4 @@
-/** Clusters and pods by chance. In: seeded randomness. Out: nodes, pods that are on them, and pods that look for a place. */
+/** Random clusters from a seed: nodes, pods on them, and pods that wait for a place. */
 import type { Node, Pod } from '../../../src/api/kinds.ts';
 import type { Random } from '../../../src/clock/random.ts';
 import type { Draft } from '../../../src/kube/kube.ts';

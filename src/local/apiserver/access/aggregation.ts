@@ -1,19 +1,13 @@
-/**
- * Roles made of roles. In: a cluster role with an aggregation rule, and the roles whose labels it selects. Out: the
- * union of their rules in it, kept up to date.
- */
-import { afterChanges } from '../afterChanges.ts';
+/** Keeps the rules of aggregating cluster roles equal to the union of the rules of the roles that they select. */
 import { labelSelectorPredicate } from '../selectors.ts';
 import { copyJson, listAt, sameJson, type ApiObject, type Fields } from '../fields.ts';
-import type { Objects, WriteRequest } from '../objects.ts';
+import { afterChanges } from '../followUp.ts';
+import type { Objects } from '../objects.ts';
+import { serverWrite } from '../writeRequest.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 const TABLE = `clusterroles.${GROUP}`;
-const WRITE: WriteRequest = {
-  fieldManager: 'clusterrole-aggregation-controller',
-  dryRun: false,
-  fieldValidation: 'Ignore',
-};
+const WRITE = serverWrite('clusterrole-aggregation-controller');
 
 export class RoleAggregation {
   /** Ends it. */
@@ -25,7 +19,7 @@ export class RoleAggregation {
     this.stop = afterChanges(objects.store, TABLE, () => this.update());
   }
 
-  /** Roles that collect may be collected themselves, so it goes on until nothing changes. */
+  /** An aggregating role may be selected by another, so it goes on until nothing changes. */
   private update(): void {
     const roles = this.objects.store.table(GROUP, 'clusterroles');
     for (let changed = true, rounds = 0; changed && rounds <= roles.size; rounds++) {
@@ -37,8 +31,6 @@ export class RoleAggregation {
   }
 
   private collect(role: ApiObject): boolean {
-    const resource = this.objects.catalog.find(GROUP, 'v1', 'clusterroles');
-    if (resource === undefined) return false;
     const rules: Fields[] = [];
     const others = [...this.objects.store.table(GROUP, 'clusterroles').values()].sort((left, right) =>
       left.metadata.name < right.metadata.name ? -1 : 1,
@@ -60,7 +52,8 @@ export class RoleAggregation {
       metadata: { name },
       rules: copyJson(rules),
     };
-    this.objects.apply(resource, undefined, name, configuration, true, WRITE);
+    const target = { resource: this.objects.builtin(GROUP, 'clusterroles'), namespace: undefined, name };
+    this.objects.apply(target, configuration, true, WRITE);
     return true;
   }
 }

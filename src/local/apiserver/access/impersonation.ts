@@ -1,4 +1,4 @@
-/** `kubectl --as`. In: who really asks, and the Impersonate headers. Out: who the request counts as. */
+/** `kubectl --as`: the user that a request with Impersonate headers counts as. */
 import { badRequest, internalError } from '../status.ts';
 import type { Authorizer } from './authorizer.ts';
 import type { Attributes } from './policyRules.ts';
@@ -19,9 +19,7 @@ export function impersonated(authorizer: Authorizer, actor: User, headers: Heade
     throw internalError(new Error('requested impersonation without impersonating a user'));
   }
   if (name === '') throw badRequest('Impersonate-User must name a user');
-  const extras = extra.map(
-    ([header, values]) => [decodeURIComponent(header.slice(EXTRA.length)), many(values)] as const,
-  );
+  const extras = extra.map(([header, values]) => [decoded(header.slice(EXTRA.length)), many(values)] as const);
   for (const asked of [
     subject(name),
     ...groups.map((group) => about('', 'groups', group)),
@@ -52,6 +50,16 @@ function subject(name: string): Attributes {
 
 function about(group: string, resource: string, name: string, subresource = '', namespace = ''): Attributes {
   return { verb: 'impersonate', path: '', resource: { group, resource, subresource, namespace, name } };
+}
+
+/** What cannot be decoded stands for itself. */
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch (error) {
+    if (error instanceof URIError) return key;
+    throw error;
+  }
 }
 
 function one(value: string | readonly string[] | undefined): string | undefined {

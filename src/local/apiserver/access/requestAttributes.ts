@@ -1,18 +1,19 @@
-/** What a request asks for, in the words of roles. In: method, path and query. Out: `Attributes`, and the refusal of them. */
+/** What a request asks for, in the words of roles, and the refusal of it. */
 import type { KubeError } from '../../../kube/errors.ts';
 import { parseResourcePath } from '../http/requestPath.ts';
 import { forbidden, forbiddenPath } from '../status.ts';
 import type { Attributes, ResourceAttributes } from './policyRules.ts';
 import type { User } from './user.ts';
 
-const SINGLE: Readonly<Record<string, string>> = {
-  GET: 'get',
-  HEAD: 'get',
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
+const VERBS = new Map([
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['POST', 'create'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
+const verbOf = (method: string): string => VERBS.get(method) ?? method.toLowerCase();
 const NAMED = /^metadata\.name==?([^,!=]+)$/;
 
 export function requestAttributes(method: string, path: string, query: URLSearchParams): Attributes {
@@ -21,7 +22,7 @@ export function requestAttributes(method: string, path: string, query: URLSearch
   const { group, plural, namespace, subresource = '' } = found;
   // A namespace lives in itself.
   const home = group === '' && plural === 'namespaces' ? (found.name ?? '') : (namespace ?? '');
-  const verb = found.name === undefined ? collectionVerb(method, query) : (SINGLE[method] ?? method.toLowerCase());
+  const verb = found.name === undefined ? collectionVerb(method, query) : verbOf(method);
   const selected = (query.get('fieldSelector') ?? '')
     .split(',')
     .map((term) => NAMED.exec(term)?.[1])
@@ -33,7 +34,7 @@ export function requestAttributes(method: string, path: string, query: URLSearch
 
 function collectionVerb(method: string, query: URLSearchParams): string {
   if (method === 'DELETE') return 'deletecollection';
-  if (method !== 'GET' && method !== 'HEAD') return SINGLE[method] ?? method.toLowerCase();
+  if (method !== 'GET' && method !== 'HEAD') return verbOf(method);
   const watch = query.get('watch');
   return watch === 'true' || watch === '1' || watch === '' ? 'watch' : 'list';
 }

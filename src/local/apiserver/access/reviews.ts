@@ -1,10 +1,10 @@
 /** Questions about access. In: a review that somebody posts. Out: the same with an answer in its status. */
 import type { Clock } from '../../../clock/clock.ts';
+import { timestamp } from '../../../units/timestamp.ts';
 import { ownershipAfterUpdate } from '../apply/managedFields.ts';
+import { decodeReview } from '../decoding.ts';
 import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from '../fields.ts';
-import { timestamp } from '../humanTime.ts';
 import { shapeNamed } from '../kubernetesTypes.ts';
-import { normalise } from '../normalise.ts';
 import { badRequest, invalid, invalidValue, type FieldError } from '../status.ts';
 import type { Authorizer } from './authorizer.ts';
 import type { Attributes, PolicyRule } from './policyRules.ts';
@@ -66,15 +66,15 @@ function userInfo({ name, uid, groups, extra }: User): object {
 /** The review as posted, and who posted it. */
 function reviewed({ kind, body, fieldManager }: Question, { clock }: ReviewContext, inPackage: string): ApiObject {
   const shape = shapeNamed(`io.k8s.api.${inPackage}.v1.${kind}`);
-  const { value } = normalise(shape, { ...body, metadata: fieldsAt(body, 'metadata') ?? {} }, { typed: true });
-  const managedFields = ownershipAfterUpdate(shape, undefined, value as ApiObject, {
+  const value = decodeReview(kind, shape, body);
+  const managedFields = ownershipAfterUpdate(shape, undefined, value, {
     manager: fieldManager,
     operation: 'Update',
     apiVersion: `${inPackage}.k8s.io/v1`,
     subresource: undefined,
     time: timestamp(clock.now()),
   });
-  return { ...value, metadata: { ...fieldsAt(value, 'metadata'), managedFields } } as unknown as ApiObject;
+  return { ...value, metadata: { ...value.metadata, managedFields } };
 }
 
 function subjectOf(body: Fields): User {

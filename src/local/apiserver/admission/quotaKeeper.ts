@@ -1,60 +1,40 @@
 /**
- * Keeps the status of ResourceQuotas true. In: every change of the store. Out: quotas whose status says what they allow
- * and what is used, recounted a step after something that they limit has gone or changed.
+ * Keeps the status of ResourceQuotas true: what they allow and what is used, counted again a step after something that
+ * they limit has gone or changed.
  */
 import { sameJson, textAt } from '../fields.ts';
+import { FollowUp } from '../followUp.ts';
 import type { Objects } from '../objects.ts';
 import type { StoreEvent, Table } from '../store.ts';
+import { serverWrite } from '../writeRequest.ts';
 import { countedQuota } from './quota.ts';
 
 const QUOTAS = 'resourcequotas';
-const WRITE = {
-  fieldManager: 'kube-controller-manager',
-  dryRun: false,
-  fieldValidation: 'Ignore',
-  subresource: 'status',
-} as const;
+const WRITE = serverWrite('kube-controller-manager', 'status');
 
 export class QuotaKeeper {
   private readonly objects: Objects;
-  private readonly dirty = new Set<string>();
-  private scheduled = false;
-  private readonly stopListening: () => void;
+  private readonly followUp: FollowUp<string>;
 
   constructor(objects: Objects) {
     this.objects = objects;
-    this.stopListening = objects.store.subscribe((event, table) => this.note(event, table));
+    const quotas = objects.store.table('', QUOTAS);
+    this.followUp = new FollowUp(
+      objects.store,
+      (namespace) => this.recount(namespace),
+      (event, table) => {
+        const { namespace } = event.object.metadata;
+        if (namespace !== undefined && quotas.size > 0 && freesOrLimits(event, table)) this.followUp.ask(namespace);
+      },
+    );
   }
 
   stop(): void {
-    this.stopListening();
-    this.dirty.clear();
-  }
-
-  private note(event: StoreEvent, table: Table): void {
-    const { namespace } = event.object.metadata;
-    if (namespace === undefined || this.objects.store.table('', QUOTAS).size === 0) return;
-    const ended =
-      event.type === 'MODIFIED' &&
-      table.id === 'pods' &&
-      textAt(event.object, 'status', 'phase') !== textAt(event.previous, 'status', 'phase');
-    const respecified =
-      table.id === QUOTAS && !sameJson(event.object['spec'], event.previous?.['spec']) && event.type !== 'DELETED';
-    if (event.type !== 'DELETED' && !ended && !respecified) return;
-    this.dirty.add(namespace);
-    if (this.scheduled) return;
-    this.scheduled = true;
-    queueMicrotask(() => {
-      this.scheduled = false;
-      const namespaces = [...this.dirty];
-      this.dirty.clear();
-      for (const one of namespaces) this.recount(one);
-    });
+    this.followUp.stop();
   }
 
   private recount(namespace: string): void {
-    const resource = this.objects.catalog.find('', 'v1', QUOTAS);
-    if (resource === undefined) return;
+    const resource = this.objects.builtin('', QUOTAS);
     const quotas = this.objects.tableOf(resource).page({ namespace }).items;
     if (quotas.length === 0) return;
     const seen = new Set<Table>();
@@ -66,12 +46,18 @@ export class QuotaKeeper {
       return contents.page({ namespace }).items.map((object) => [{ group, plural }, object] as const);
     });
     for (const quota of quotas) {
-      const counted = countedQuota(quota, inside);
-      if (sameJson(counted['status'], quota['status'])) continue;
-      this.objects.update(resource, namespace, quota.metadata.name, WRITE, () => ({
-        ...quota,
-        status: counted['status'],
-      }));
+      const { status } = countedQuota(quota, inside);
+      if (sameJson(status, quota['status'])) continue;
+      const target = { resource, namespace, name: quota.metadata.name };
+      this.objects.update(target, WRITE, () => ({ ...quota, status }));
     }
   }
+}
+
+/** Something went, a pod changed its phase, or a quota its limits. */
+function freesOrLimits({ type, object, previous }: StoreEvent, table: Table): boolean {
+  if (type === 'DELETED') return true;
+  if (table.id === QUOTAS) return !sameJson(object['spec'], previous?.['spec']);
+  const phase = (pod: unknown): string | undefined => textAt(pod, 'status', 'phase');
+  return type === 'MODIFIED' && table.id === 'pods' && phase(object) !== phase(previous);
 }

@@ -1,6 +1,6 @@
 /**
- * Sets of fields, in the form in which `managedFields` keeps them (FieldsV1). In: values and their shapes, or two sets.
- * Out: sets, their unions, differences and intersections, and the readable paths in them.
+ * Sets of fields, in the form in which `managedFields` keeps them (FieldsV1): unions, differences, intersections, and
+ * the readable paths in them.
  *
  * A node maps path elements (`f:name`, `k:{"name":"a"}`, `v:"x"`) to nodes. A field is a member of the set when its node
  * is empty or holds a `.`; other nodes only lead to members.
@@ -18,6 +18,26 @@ const EMPTY: FieldSet = Object.freeze({});
 export function isEmpty(set: FieldSet): boolean {
   for (const _element in set) return false;
   return true;
+}
+
+const MAX_DEPTH = 200;
+
+/** Whether a value from outside is a well-formed set: objects all the way down, under elements that can be read. */
+export function isFieldSet(value: unknown, depth = 0): value is FieldSet {
+  if (!isFields(value) || depth > MAX_DEPTH) return false;
+  return Object.entries(value).every(([element, node]) => isElement(element) && isFieldSet(node, depth + 1));
+}
+
+function isElement(element: string): boolean {
+  if (element === SELF || element.startsWith('f:')) return true;
+  if (!/^[kvi]:/.test(element)) return false;
+  try {
+    const parsed: unknown = JSON.parse(element.slice(2));
+    return !element.startsWith('k:') || isFields(parsed);
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
 }
 
 /** Whether the path that leads to this node is itself a member. */

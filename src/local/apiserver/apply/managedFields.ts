@@ -1,13 +1,14 @@
 /**
- * Who owns which field. In: the object before and after a write, and the writer. Out: the new `metadata.managedFields`.
- * Entries are told apart by manager, operation, API version and subresource.
+ * Which writer owns which field: computes `metadata.managedFields` from the object before and after a write. Entries
+ * differ in manager, operation, API version and subresource.
  */
 import type { ManagedFieldsEntry } from '../../../api/object.ts';
-import { deepFreeze, isFields, sameJson, type ApiObject } from '../fields.ts';
+import { deepFreeze, sameJson, type ApiObject } from '../fields.ts';
 import type { Shape } from '../shape.ts';
 import { applyConflict, type ApplyConflict } from '../status.ts';
 import { compare, type Comparison } from './compare.ts';
-import { difference, fieldsOf, intersection, isEmpty, pathsOf, union, type FieldSet } from './fieldSet.ts';
+import { lastApplied } from './lastApplied.ts';
+import { difference, fieldsOf, intersection, isEmpty, isFieldSet, pathsOf, union, type FieldSet } from './fieldSet.ts';
 
 export interface Writer {
   readonly manager: string;
@@ -30,10 +31,8 @@ interface Entry {
 /** Enough for any real object; the oldest updaters are forgotten beyond it. */
 const MAX_UPDATERS = 10;
 
-const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-
 const EMPTY: FieldSet = Object.freeze({});
-/** What nobody owns: identity and bookkeeping. */
+/** Identity and bookkeeping have no owner. */
 const UNOWNED: FieldSet = {
   'f:apiVersion': EMPTY,
   'f:kind': EMPTY,
@@ -59,7 +58,7 @@ export function withoutUnowned(set: FieldSet): FieldSet {
 
 function decode(object: ApiObject | undefined): Entry[] {
   return (object?.metadata.managedFields ?? []).flatMap((entry) =>
-    isFields(entry.fieldsV1)
+    isFieldSet(entry.fieldsV1)
       ? [
           {
             manager: entry.manager ?? '',
@@ -67,11 +66,17 @@ function decode(object: ApiObject | undefined): Entry[] {
             apiVersion: entry.apiVersion ?? '',
             subresource: entry.subresource === '' ? undefined : entry.subresource,
             time: entry.time,
-            set: entry.fieldsV1 as FieldSet,
+            set: entry.fieldsV1,
           },
         ]
       : [],
   );
+}
+
+/** The owners that a writer gives, if they can be read; a single empty entry stands for none at all. */
+export function usableOwners(entries: readonly ManagedFieldsEntry[]): ManagedFieldsEntry[] | undefined {
+  const given = entries.filter((entry) => Object.keys(entry).length > 0);
+  return given.every((entry) => isFieldSet(entry.fieldsV1)) ? given : undefined;
 }
 
 /**
@@ -152,7 +157,7 @@ export function ownershipAfterUpdate(
   return encode(capped(entries, mine));
 }
 
-/** Most writes are of this kind: somebody changes again what nobody else has touched. */
+/** Most writes are of this kind: a writer changes again what only it owns. */
 function ownsAlone(entries: readonly Entry[], writer: Writer, changed: FieldSet): boolean {
   return (
     entries.some((entry) => isWriter(entry, writer) && isEmpty(difference(changed, entry.set))) &&
@@ -192,7 +197,7 @@ function isSame(comparison: Comparison): boolean {
   return isEmpty(comparison.added) && isEmpty(comparison.modified) && isEmpty(comparison.removed);
 }
 
-/** What this applier owned before, and what everybody else owns. */
+/** What this applier owned before, and what all others own. */
 export function ownersBeforeApply(
   live: ApiObject | undefined,
   writer: Writer,
@@ -218,7 +223,7 @@ export function ownershipAfterApply(
   const entries = decode(live);
   const conflicts: ApplyConflict[] = [];
   let conceded: FieldSet | undefined;
-  // Conflicts are told by manager, updaters first.
+  // Conflicts are listed by manager, updaters first.
   for (const entry of entries) {
     if (isWriter(entry, writer)) continue;
     const disputed = intersection(entry.set, changed);
@@ -244,26 +249,14 @@ export function ownershipAfterApply(
 }
 
 /**
- * Whoever goes over from client-side to server-side apply takes along what they applied before: for kubectl, fields
- * that still are as its last configuration said are nobody else's.
+ * Going over from client-side to server-side apply keeps ownership: fields that still are as kubectl's last
+ * configuration said have no other owner.
  */
 function concededFields(shape: Shape, live: ApiObject | undefined, writer: Writer): FieldSet {
-  const text = writer.manager === 'kubectl' ? live?.metadata.annotations?.[LAST_APPLIED] : undefined;
-  if (live === undefined || text === undefined) return EMPTY;
-  const last = parsed(text);
-  if (!isFields(last) || last['apiVersion'] !== writer.apiVersion) return EMPTY;
-  const { added, modified, removed } = compare(shape, last, live);
+  const last = live && lastApplied(live, writer.manager);
+  if (last === undefined || last['apiVersion'] !== writer.apiVersion) return EMPTY;
+  const { added, modified, removed } = compare(shape, last, live ?? {});
   return difference(fieldsOf(shape, last), union(union(added, modified), removed));
-}
-
-/** Annotations are anybody's to write: what is no JSON says nothing. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 function describeManager(entry: Entry): string {

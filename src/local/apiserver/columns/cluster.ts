@@ -3,26 +3,28 @@ import { at, fieldsAt, listAt, textAt, type ApiObject } from '../fields.ts';
 import { age } from '../humanTime.ts';
 import type { Column } from '../resource.ts';
 import {
-  ageColumn,
-  boolean,
+  AGE,
+  conditionOf,
   count,
-  createdColumn,
+  createdColumns,
   figure,
+  flag,
   integer,
-  nameColumn,
+  joined,
+  NAME,
   NONE,
   orNone,
   text,
   wide,
+  type Tables,
 } from './column.ts';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 
 function nodeStatus(node: ApiObject): string {
-  const ready = listAt(node, 'status', 'conditions').find((entry) => textAt(entry, 'type') === 'Ready');
-  const words = [ready === undefined ? 'Unknown' : textAt(ready, 'status') === 'True' ? 'Ready' : 'NotReady'];
-  if (at(node, 'spec', 'unschedulable') === true) words.push('SchedulingDisabled');
-  return words.join(',');
+  const ready = conditionOf(node, 'Ready');
+  const status = ready === undefined ? 'Unknown' : textAt(ready, 'status') === 'True' ? 'Ready' : 'NotReady';
+  return at(node, 'spec', 'unschedulable') === true ? `${status},SchedulingDisabled` : status;
 }
 
 function nodeRoles(node: ApiObject): string {
@@ -33,66 +35,30 @@ function nodeRoles(node: ApiObject): string {
   return roles.length === 0 ? NONE : roles.sort().join(',');
 }
 
-function nodeAddress(node: ApiObject, type: string): string {
-  const found = listAt(node, 'status', 'addresses').find((entry) => textAt(entry, 'type') === type);
-  return orNone(textAt(found, 'address'));
-}
+const address = (type: string) => (node: ApiObject) =>
+  orNone(
+    textAt(
+      listAt(node, 'status', 'addresses').find((entry) => textAt(entry, 'type') === type),
+      'address',
+    ),
+  );
 
-const nodeInfo = (node: ApiObject, field: string): string => {
+const nodeInfo = (field: string) => (node: ApiObject) => {
   const value = textAt(node, 'status', 'nodeInfo', field) ?? '';
   return value === '' ? '<unknown>' : value;
 };
 
-export const nodeColumns: readonly Column[] = [
-  nameColumn,
-  text('Status', nodeStatus),
-  text('Roles', nodeRoles),
-  ageColumn,
-  text('Version', (node) => textAt(node, 'status', 'nodeInfo', 'kubeletVersion') ?? ''),
-  wide('Internal-IP', (node) => nodeAddress(node, 'InternalIP')),
-  wide('External-IP', (node) => nodeAddress(node, 'ExternalIP')),
-  wide('OS-Image', (node) => nodeInfo(node, 'osImage')),
-  wide('Kernel-Version', (node) => {
-    const architecture = textAt(node, 'status', 'nodeInfo', 'architecture') ?? '';
-    return `${nodeInfo(node, 'kernelVersion')}${architecture === '' ? '' : ` (${architecture})`}`;
-  }),
-  wide('Container-Runtime', (node) => nodeInfo(node, 'containerRuntimeVersion')),
-];
+function kernel(node: ApiObject): string {
+  const architecture = textAt(node, 'status', 'nodeInfo', 'architecture') ?? '';
+  return `${nodeInfo('kernelVersion')(node)}${architecture === '' ? '' : ` (${architecture})`}`;
+}
 
-export const namespaceColumns: readonly Column[] = [
-  nameColumn,
-  text('Status', (object) => textAt(object, 'status', 'phase') ?? ''),
-  ageColumn,
-];
-
-export const configMapColumns: readonly Column[] = [
-  nameColumn,
-  figure(
-    'Data',
-    (object) =>
-      Object.keys(fieldsAt(object, 'data') ?? {}).length + Object.keys(fieldsAt(object, 'binaryData') ?? {}).length,
-  ),
-  ageColumn,
-];
-
-export const secretColumns: readonly Column[] = [
-  nameColumn,
-  text('Type', (object) => textAt(object, 'type') ?? ''),
-  figure('Data', (object) => Object.keys(fieldsAt(object, 'data') ?? {}).length),
-  ageColumn,
-];
-
-export const serviceAccountColumns: readonly Column[] = [nameColumn, ageColumn];
+const sizeOf = (object: ApiObject, field: string): number => Object.keys(fieldsAt(object, field) ?? {}).length;
 
 function lastSeen(event: ApiObject): unknown {
-  return (
-    at(event, 'series', 'lastObservedTime') ??
-    at(event, 'lastTimestamp') ??
-    at(event, 'deprecatedLastTimestamp') ??
-    at(event, 'firstTimestamp') ??
-    at(event, 'deprecatedFirstTimestamp') ??
-    at(event, 'eventTime')
-  );
+  const last = event['lastTimestamp'] ?? event['deprecatedLastTimestamp'];
+  const first = event['firstTimestamp'] ?? event['deprecatedFirstTimestamp'];
+  return at(event, 'series', 'lastObservedTime') ?? last ?? first ?? event['eventTime'];
 }
 
 function eventCount(event: ApiObject): number {
@@ -100,154 +66,104 @@ function eventCount(event: ApiObject): number {
 }
 
 /** Core events and `events.k8s.io` name the same things differently. */
-const eventTable = (names: {
-  readonly object: string;
-  readonly message: string;
-  readonly source: string;
-  readonly component: string;
-  readonly first: string;
-}): readonly Column[] => [
-  text('Last Seen', (event, now) => age(lastSeen(event), now)),
-  text('Type', (event) => textAt(event, 'type') ?? ''),
-  text('Reason', (event) => textAt(event, 'reason') ?? ''),
-  text('Object', (event) => {
-    const kind = (textAt(event, names.object, 'kind') ?? '').toLowerCase();
-    const name = textAt(event, names.object, 'name') ?? '';
-    return name === '' ? kind : `${kind}/${name}`;
-  }),
-  wide('Subobject', (event) => textAt(event, names.object, 'fieldPath') ?? ''),
-  wide('Source', (event) => {
-    const pick = (old: string, current: string): string => {
-      const found = textAt(event, names.source, old) ?? '';
-      return found === '' ? (textAt(event, current) ?? '') : found;
-    };
-    const component = pick('component', names.component);
-    const host = pick('host', 'reportingInstance');
-    return host === '' ? component : `${component}, ${host}`;
-  }),
-  text('Message', (event) => (textAt(event, names.message) ?? '').trim()),
-  wide('First Seen', (event, now) => age(at(event, names.first) ?? at(event, 'eventTime'), now)),
-  { ...figure('Count', eventCount), priority: 1 },
-  { ...nameColumn, priority: 1 },
-];
-
-export const eventColumns = eventTable({
-  object: 'involvedObject',
-  message: 'message',
-  source: 'source',
-  component: 'reportingComponent',
-  first: 'firstTimestamp',
-});
-
-export const newEventColumns = eventTable({
-  object: 'regarding',
-  message: 'note',
-  source: 'deprecatedSource',
-  component: 'reportingController',
-  first: 'deprecatedFirstTimestamp',
-});
-
-export const priorityClassColumns: readonly Column[] = [
-  nameColumn,
-  integer('Value', (object) => count(object, 'value')),
-  boolean('Global-Default', (object) => at(object, 'globalDefault') === true),
-  ageColumn,
-  text('PreemptionPolicy', (object) => textAt(object, 'preemptionPolicy') ?? 'PreemptLowerPriority'),
-];
-
-export const leaseColumns: readonly Column[] = [
-  nameColumn,
-  text('Holder', (object) => textAt(object, 'spec', 'holderIdentity') ?? ''),
-  ageColumn,
-];
-
-export const definitionColumns: readonly Column[] = [nameColumn, createdColumn];
-
-const roleRef = text(
-  'Role',
-  (object) => `${textAt(object, 'roleRef', 'kind') ?? ''}/${textAt(object, 'roleRef', 'name') ?? ''}`,
-);
-
-export const roleColumns: readonly Column[] = [nameColumn, createdColumn];
+function eventTable(object: string, message: string, source: string, component: string, first: string): Column[] {
+  const pick = (event: ApiObject, old: string, current: string): string => {
+    const found = textAt(event, source, old) ?? '';
+    return found === '' ? (textAt(event, current) ?? '') : found;
+  };
+  return [
+    text('Last Seen', (event, now) => age(lastSeen(event), now)),
+    text('Type', 'type'),
+    text('Reason', 'reason'),
+    text('Object', (event) => {
+      const kind = (textAt(event, object, 'kind') ?? '').toLowerCase();
+      const name = textAt(event, object, 'name') ?? '';
+      return name === '' ? kind : `${kind}/${name}`;
+    }),
+    wide('Subobject', `${object}.fieldPath`),
+    wide('Source', (event) => {
+      const host = pick(event, 'host', 'reportingInstance');
+      return `${pick(event, 'component', component)}${host === '' ? '' : `, ${host}`}`;
+    }),
+    text('Message', (event) => (textAt(event, message) ?? '').trim()),
+    wide('First Seen', (event, now) => age(at(event, first) ?? at(event, 'eventTime'), now)),
+    { ...figure('Count', eventCount), priority: 1 },
+    { ...NAME, priority: 1 },
+  ];
+}
 
 const subjects = (kind: string) => (object: ApiObject) =>
   listAt(object, 'subjects')
     .filter((subject) => textAt(subject, 'kind') === kind)
-    .map((subject) => {
-      const namespace = kind === 'ServiceAccount' ? `${textAt(subject, 'namespace') ?? ''}/` : '';
-      return `${namespace}${textAt(subject, 'name') ?? ''}`;
-    })
+    .map((one) => (kind === 'ServiceAccount' ? joined(one, 'namespace', 'name') : (textAt(one, 'name') ?? '')))
     .join(', ');
 
-export const bindingColumns: readonly Column[] = [
-  nameColumn,
-  roleRef,
-  ageColumn,
+const bindingColumns: readonly Column[] = [
+  NAME,
+  text('Role', (object) => joined(object['roleRef'], 'kind', 'name')),
+  AGE,
   wide('Users', subjects('User')),
   wide('Groups', subjects('Group')),
   wide('ServiceAccounts', subjects('ServiceAccount')),
 ];
 
-export const webhookColumns: readonly Column[] = [
-  nameColumn,
-  integer('Webhooks', (object) => listAt(object, 'webhooks').length),
-  ageColumn,
-];
+const webhookColumns = [NAME, integer('Webhooks', (object) => listAt(object, 'webhooks').length), AGE];
 
-export const runtimeClassColumns: readonly Column[] = [
-  nameColumn,
-  text('Handler', (object) => textAt(object, 'handler') ?? ''),
-  ageColumn,
-];
-
-const amounts = (limits: unknown, used: unknown): string =>
-  Object.entries(fieldsAt(limits) ?? {})
-    .map(([name, hard]) => `${name}: ${textAt(used, name) ?? '0'}/${String(hard)}`)
+const amounts = (ofLimits: boolean) => (quota: ApiObject) =>
+  Object.entries(fieldsAt(quota, 'status', 'hard') ?? fieldsAt(quota, 'spec', 'hard') ?? {})
+    .filter(([name]) => name.startsWith('limits.') === ofLimits)
+    .map(([name, hard]) => `${name}: ${textAt(quota, 'status', 'used', name) ?? '0'}/${String(hard)}`)
     .join(', ');
 
-export const quotaColumns: readonly Column[] = [
-  nameColumn,
-  text('Request', (object) =>
-    amounts(
-      Object.fromEntries(
-        Object.entries(fieldsAt(object, 'status', 'hard') ?? fieldsAt(object, 'spec', 'hard') ?? {}).filter(
-          ([name]) => !name.startsWith('limits.'),
-        ),
-      ),
-      fieldsAt(object, 'status', 'used'),
-    ),
-  ),
-  text('Limit', (object) =>
-    amounts(
-      Object.fromEntries(
-        Object.entries(fieldsAt(object, 'status', 'hard') ?? fieldsAt(object, 'spec', 'hard') ?? {}).filter(([name]) =>
-          name.startsWith('limits.'),
-        ),
-      ),
-      fieldsAt(object, 'status', 'used'),
-    ),
-  ),
-  ageColumn,
-];
+function claimState(claim: ApiObject): string {
+  const state = fieldsAt(claim, 'status', 'allocation') === undefined ? 'pending' : 'allocated';
+  const reserved = state === 'allocated' && listAt(claim, 'status', 'reservedFor').length > 0 ? ',reserved' : '';
+  return `${claim.metadata.deletionTimestamp === undefined ? '' : 'deleted,'}${state}${reserved}`;
+}
 
-export const limitRangeColumns: readonly Column[] = [nameColumn, createdColumn];
+export const newEventColumns = eventTable(
+  'regarding',
+  'note',
+  'deprecatedSource',
+  'reportingController',
+  'deprecatedFirstTimestamp',
+);
 
-export const resourceClaimColumns: readonly Column[] = [
-  nameColumn,
-  text('State', (claim) => {
-    const states: string[] = [];
-    if (claim.metadata.deletionTimestamp !== undefined) states.push('deleted');
-    const reserved = listAt(claim, 'status', 'reservedFor').length > 0;
-    if (fieldsAt(claim, 'status', 'allocation') === undefined) states.push('pending');
-    else states.push(reserved ? 'allocated,reserved' : 'allocated');
-    return states.join(',');
-  }),
-  ageColumn,
-];
-
-export const componentColumns: readonly Column[] = [
-  nameColumn,
-  text('Status', () => 'Unknown'),
-  text('Message', () => ''),
-  text('Error', () => ''),
-];
+export const clusterColumns: Tables = {
+  Node: [
+    NAME,
+    text('Status', nodeStatus),
+    text('Roles', nodeRoles),
+    AGE,
+    text('Version', 'status.nodeInfo.kubeletVersion'),
+    wide('Internal-IP', address('InternalIP')),
+    wide('External-IP', address('ExternalIP')),
+    wide('OS-Image', nodeInfo('osImage')),
+    wide('Kernel-Version', kernel),
+    wide('Container-Runtime', nodeInfo('containerRuntimeVersion')),
+  ],
+  Namespace: [NAME, text('Status', 'status.phase'), AGE],
+  ConfigMap: [NAME, figure('Data', (object) => sizeOf(object, 'data') + sizeOf(object, 'binaryData')), AGE],
+  Secret: [NAME, text('Type', 'type'), figure('Data', (object) => sizeOf(object, 'data')), AGE],
+  Event: eventTable('involvedObject', 'message', 'source', 'reportingComponent', 'firstTimestamp'),
+  PriorityClass: [
+    NAME,
+    integer('Value', 'value'),
+    flag('Global-Default', 'globalDefault'),
+    AGE,
+    text('PreemptionPolicy', 'preemptionPolicy', 'PreemptLowerPriority'),
+  ],
+  Lease: [NAME, text('Holder', 'spec.holderIdentity'), AGE],
+  CustomResourceDefinition: createdColumns,
+  Role: createdColumns,
+  ClusterRole: createdColumns,
+  RoleBinding: bindingColumns,
+  ClusterRoleBinding: bindingColumns,
+  MutatingWebhookConfiguration: webhookColumns,
+  ValidatingWebhookConfiguration: webhookColumns,
+  RuntimeClass: [NAME, text('Handler', 'handler'), AGE],
+  ResourceQuota: [NAME, text('Request', amounts(false)), text('Limit', amounts(true)), AGE],
+  LimitRange: createdColumns,
+  ResourceClaim: [NAME, text('State', claimState), AGE],
+  ComponentStatus: [NAME, text('Status', () => 'Unknown'), text('Message', () => ''), text('Error', () => '')],
+};

@@ -1,18 +1,14 @@
-/** The one table that everybody reads: pods. Status and restarts are derived as kubectl users know them. */
+/** The table of pods. Status and restarts are derived as kubectl users know them. */
 import { at, fieldsAt, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import { humanDuration } from '../humanTime.ts';
 import type { Column } from '../resource.ts';
-import { ageColumn, nameColumn, NONE, orNone, text, wide } from './column.ts';
+import { AGE, conditionOf, NAME, NONE, orNone, text, wide } from './column.ts';
 
 interface Summary {
   readonly ready: string;
   readonly status: string;
   readonly restarts: number;
   readonly lastRestart: number;
-}
-
-function condition(pod: ApiObject, type: string): unknown {
-  return listAt(pod, 'status', 'conditions').find((entry) => textAt(entry, 'type') === type);
 }
 
 function isRestartableInit(pod: ApiObject, name: string | undefined): boolean {
@@ -30,7 +26,7 @@ function summarise(pod: ApiObject): Summary {
   let lastRestart = 0;
   let status = textAt(pod, 'status', 'reason') ?? '';
   if (status === '') status = textAt(pod, 'status', 'phase') ?? '';
-  if (textAt(condition(pod, 'PodScheduled'), 'reason') === 'SchedulingGated') status = 'SchedulingGated';
+  if (textAt(conditionOf(pod, 'PodScheduled'), 'reason') === 'SchedulingGated') status = 'SchedulingGated';
 
   const note = (entry: unknown): void => {
     const finished = Date.parse(textAt(entry, 'lastState', 'terminated', 'finishedAt') ?? '');
@@ -62,7 +58,7 @@ function summarise(pod: ApiObject): Summary {
     break;
   }
   restarts = initRestarts;
-  if (!initializing || textAt(condition(pod, 'Initialized'), 'status') === 'True') {
+  if (!initializing || textAt(conditionOf(pod, 'Initialized'), 'status') === 'True') {
     // Of what ran before, only what still runs counts.
     restarts = sidecarRestarts;
     lastRestart = lastSidecarRestart;
@@ -80,7 +76,7 @@ function summarise(pod: ApiObject): Summary {
       }
     }
     if (status === 'Completed' && running) {
-      status = textAt(condition(pod, 'Ready'), 'status') === 'True' ? 'Running' : 'NotReady';
+      status = textAt(conditionOf(pod, 'Ready'), 'status') === 'True' ? 'Running' : 'NotReady';
     }
   }
   if (pod.metadata.deletionTimestamp !== undefined) {
@@ -105,14 +101,14 @@ export function podRowConditions(pod: ApiObject): readonly object[] | undefined 
 }
 
 export const podColumns: readonly Column[] = [
-  nameColumn,
+  NAME,
   text('Ready', (pod) => summarise(pod).ready),
   text('Status', (pod) => summarise(pod).status),
   text('Restarts', (pod, now) => {
     const { restarts, lastRestart } = summarise(pod);
     return restarts > 0 && lastRestart > 0 ? `${restarts} (${humanDuration(now - lastRestart)} ago)` : `${restarts}`;
   }),
-  ageColumn,
+  AGE,
   wide('IP', (pod) => orNone(textAt(pod, 'status', 'podIP'))),
   wide('Node', (pod) => orNone(textAt(pod, 'spec', 'nodeName'))),
   wide('Nominated Node', (pod) => orNone(textAt(pod, 'status', 'nominatedNodeName'))),
@@ -120,7 +116,7 @@ export const podColumns: readonly Column[] = [
     const gates = listAt(pod, 'spec', 'readinessGates');
     if (gates.length === 0) return NONE;
     const open = gates.filter((gate) => {
-      const found = condition(pod, textAt(gate, 'conditionType') ?? '');
+      const found = conditionOf(pod, textAt(gate, 'conditionType') ?? '');
       return textAt(found, 'status') === 'True';
     });
     return `${open.length}/${gates.length}`;

@@ -1,56 +1,47 @@
-/** Columns of what the server keeps about itself, and of the scale of things. */
-import { at, fieldsAt, listAt, textAt, type ApiObject } from '../fields.ts';
+/** Tables of what the server keeps about itself, and of scales. */
+import { fieldsAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import type { Column } from '../resource.ts';
-import { ageColumn, count, integer, nameColumn, NONE, text } from './column.ts';
+import { AGE, conditionOf, integer, joined, NAME, NONE, text, type Tables } from './column.ts';
 
-function condition(object: ApiObject, type: string): unknown {
-  return listAt(object, 'status', 'conditions').find((entry) => textAt(entry, 'type') === type);
+function service(object: ApiObject): string {
+  const found = fieldsAt(object, 'spec', 'service');
+  return found === undefined ? 'Local' : joined(found, 'namespace', 'name');
 }
 
-export const apiServiceColumns: readonly Column[] = [
-  nameColumn,
-  text('Service', (object) => {
-    const service = fieldsAt(object, 'spec', 'service');
-    return service === undefined ? 'Local' : `${textAt(service, 'namespace') ?? ''}/${textAt(service, 'name') ?? ''}`;
-  }),
-  text('Available', (object) => {
-    const found = condition(object, 'Available');
-    const status = textAt(found, 'status') ?? 'Unknown';
-    const reason = textAt(found, 'reason') ?? '';
-    return status === 'True' || reason === '' ? status : `${status} (${reason})`;
-  }),
-  ageColumn,
-];
+function available(object: ApiObject): string {
+  const found = conditionOf(object, 'Available');
+  const status = textAt(found, 'status') ?? 'Unknown';
+  const reason = textAt(found, 'reason') ?? '';
+  return status === 'True' || reason === '' ? status : `${status} (${reason})`;
+}
 
-export const flowSchemaColumns: readonly Column[] = [
-  nameColumn,
-  text('PriorityLevel', (object) => textAt(object, 'spec', 'priorityLevelConfiguration', 'name') ?? NONE),
-  integer('MatchingPrecedence', (object) => count(object, 'spec', 'matchingPrecedence')),
-  text('DistinguisherMethod', (object) => textAt(object, 'spec', 'distinguisherMethod', 'type') ?? NONE),
-  ageColumn,
-  text('MissingPL', (object) => textAt(condition(object, 'Dangling'), 'status') ?? '?'),
-];
+const limited = (name: string, ...path: string[]): Column =>
+  text(name, (object) => String(numberAt(object, 'spec', 'limited', ...path) ?? NONE));
 
-const figureAt = (...path: string[]): Column['cell'] => {
-  return (object) => {
-    const value = at(object, ...path);
-    return typeof value === 'number' ? String(value) : NONE;
-  };
+export const serverColumns: Tables = {
+  APIService: [NAME, text('Service', service), text('Available', available), AGE],
+  FlowSchema: [
+    NAME,
+    text('PriorityLevel', 'spec.priorityLevelConfiguration.name', NONE),
+    integer('MatchingPrecedence', 'spec.matchingPrecedence'),
+    text('DistinguisherMethod', 'spec.distinguisherMethod.type', NONE),
+    AGE,
+    text('MissingPL', (object) => textAt(conditionOf(object, 'Dangling'), 'status') ?? '?'),
+  ],
+  PriorityLevelConfiguration: [
+    NAME,
+    text('Type', 'spec.type'),
+    limited('NominalConcurrencyShares', 'nominalConcurrencyShares'),
+    limited('Queues', 'limitResponse', 'queuing', 'queues'),
+    limited('HandSize', 'limitResponse', 'queuing', 'handSize'),
+    limited('QueueLengthLimit', 'limitResponse', 'queuing', 'queueLengthLimit'),
+    AGE,
+  ],
 };
 
-export const priorityLevelColumns: readonly Column[] = [
-  nameColumn,
-  text('Type', (object) => textAt(object, 'spec', 'type') ?? ''),
-  text('NominalConcurrencyShares', figureAt('spec', 'limited', 'nominalConcurrencyShares')),
-  text('Queues', figureAt('spec', 'limited', 'limitResponse', 'queuing', 'queues')),
-  text('HandSize', figureAt('spec', 'limited', 'limitResponse', 'queuing', 'handSize')),
-  text('QueueLengthLimit', figureAt('spec', 'limited', 'limitResponse', 'queuing', 'queueLengthLimit')),
-  ageColumn,
-];
-
 export const scaleColumns: readonly Column[] = [
-  nameColumn,
-  integer('Desired', (object) => count(object, 'spec', 'replicas')),
-  integer('Available', (object) => count(object, 'status', 'replicas')),
-  ageColumn,
+  NAME,
+  integer('Desired', 'spec.replicas'),
+  integer('Available', 'status.replicas'),
+  AGE,
 ];

@@ -1,106 +1,95 @@
 /** Tables of volumes, claims, classes and drivers. */
 import { at, fieldsAt, listAt, textAt, type ApiObject } from '../fields.ts';
-import type { Column } from '../resource.ts';
-import { ageColumn, boolean, figure, integer, nameColumn, NONE, text, UNSET, wide } from './column.ts';
+import { AGE, figure, flag, integer, joined, NAME, NONE, text, UNSET, wide, type Tables } from './column.ts';
 
-const MODES: Readonly<Record<string, string>> = {
-  ReadWriteOnce: 'RWO',
-  ReadOnlyMany: 'ROX',
-  ReadWriteMany: 'RWX',
-  ReadWriteOncePod: 'RWOP',
-};
+const MODES = new Map([
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+]);
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 const accessModes = (list: readonly unknown[]): string =>
-  list.map((mode) => MODES[String(mode)] ?? String(mode)).join(',');
-const terminatingOr = (object: ApiObject): string =>
+  list.map((mode) => MODES.get(String(mode)) ?? String(mode)).join(',');
+const phase = (object: ApiObject): string =>
   object.metadata.deletionTimestamp === undefined ? (textAt(object, 'status', 'phase') ?? '') : 'Terminating';
-
-export const volumeColumns: readonly Column[] = [
-  nameColumn,
-  text('Capacity', (object) => textAt(object, 'spec', 'capacity', 'storage') ?? ''),
-  text('Access Modes', (object) => accessModes(listAt(object, 'spec', 'accessModes'))),
-  text('Reclaim Policy', (object) => textAt(object, 'spec', 'persistentVolumeReclaimPolicy') ?? ''),
-  text('Status', terminatingOr),
-  text('Claim', (object) => {
-    const claim = fieldsAt(object, 'spec', 'claimRef');
-    return claim === undefined ? '' : `${textAt(claim, 'namespace') ?? ''}/${textAt(claim, 'name') ?? ''}`;
-  }),
-  text('StorageClass', (object) => textAt(object, 'spec', 'storageClassName') ?? ''),
-  text('VolumeAttributesClass', (object) => textAt(object, 'spec', 'volumeAttributesClassName') ?? UNSET),
-  text('Reason', (object) => textAt(object, 'status', 'reason') ?? ''),
-  ageColumn,
-  wide('VolumeMode', (object) => textAt(object, 'spec', 'volumeMode') ?? UNSET),
-];
-
 const isBound = (claim: ApiObject): boolean => (textAt(claim, 'spec', 'volumeName') ?? '') !== '';
 
-export const claimColumns: readonly Column[] = [
-  nameColumn,
-  text('Status', terminatingOr),
-  text('Volume', (object) => textAt(object, 'spec', 'volumeName') ?? ''),
-  text('Capacity', (object) => (isBound(object) ? (textAt(object, 'status', 'capacity', 'storage') ?? '') : '')),
-  text('Access Modes', (object) => (isBound(object) ? accessModes(listAt(object, 'status', 'accessModes')) : '')),
-  text('StorageClass', (object) => textAt(object, 'spec', 'storageClassName') ?? ''),
-  text('VolumeAttributesClass', (object) => textAt(object, 'spec', 'volumeAttributesClassName') ?? UNSET),
-  ageColumn,
-  wide('VolumeMode', (object) => textAt(object, 'spec', 'volumeMode') ?? UNSET),
-];
+const CLASS = text('StorageClass', 'spec.storageClassName');
+const ATTRIBUTES = text('VolumeAttributesClass', 'spec.volumeAttributesClassName', UNSET);
+const MODE = wide('VolumeMode', 'spec.volumeMode', UNSET);
 
-export const storageClassColumns: readonly Column[] = [
-  {
-    ...nameColumn,
-    cell: (object) => {
-      const isDefault = object.metadata.annotations?.['storageclass.kubernetes.io/is-default-class'] === 'true';
-      return isDefault ? `${object.metadata.name} (default)` : object.metadata.name;
-    },
-  },
-  text('Provisioner', (object) => textAt(object, 'provisioner') ?? ''),
-  text('ReclaimPolicy', (object) => textAt(object, 'reclaimPolicy') ?? 'Delete'),
-  text('VolumeBindingMode', (object) => textAt(object, 'volumeBindingMode') ?? 'Immediate'),
-  figure('AllowVolumeExpansion', (object) => at(object, 'allowVolumeExpansion') === true),
-  ageColumn,
-];
+const className = ({ metadata }: ApiObject): string =>
+  metadata.annotations?.[DEFAULT_CLASS] === 'true' ? `${metadata.name} (default)` : metadata.name;
 
-export const csiNodeColumns: readonly Column[] = [
-  nameColumn,
-  integer('Drivers', (object) => listAt(object, 'spec', 'drivers').length),
-  ageColumn,
-];
+function volumeClaim(volume: ApiObject): string {
+  const claim = fieldsAt(volume, 'spec', 'claimRef');
+  return claim === undefined ? '' : joined(claim, 'namespace', 'name');
+}
 
-export const csiDriverColumns: readonly Column[] = [
-  nameColumn,
-  boolean('AttachRequired', (object) => at(object, 'spec', 'attachRequired') !== false),
-  boolean('PodInfoOnMount', (object) => at(object, 'spec', 'podInfoOnMount') === true),
-  boolean('StorageCapacity', (object) => at(object, 'spec', 'storageCapacity') === true),
-  text('TokenRequests', (object) => {
-    const audiences = listAt(object, 'spec', 'tokenRequests').map((request) => textAt(request, 'audience') ?? '');
-    return audiences.length === 0 ? UNSET : audiences.join(',');
-  }),
-  boolean('RequiresRepublish', (object) => at(object, 'spec', 'requiresRepublish') === true),
-  text('Modes', (object) => {
-    const modes = listAt(object, 'spec', 'volumeLifecycleModes').map(String);
-    return modes.length === 0 ? NONE : modes.join(',');
-  }),
-  ageColumn,
-];
+function audiences(driver: ApiObject): string {
+  const all = listAt(driver, 'spec', 'tokenRequests').map((request) => textAt(request, 'audience') ?? '');
+  return all.length === 0 ? UNSET : all.join(',');
+}
 
-export const volumeAttachmentColumns: readonly Column[] = [
-  nameColumn,
-  { ...text('Attacher', (object) => textAt(object, 'spec', 'attacher') ?? ''), format: 'name' },
-  text('PV', (object) => textAt(object, 'spec', 'source', 'persistentVolumeName') ?? ''),
-  text('Node', (object) => textAt(object, 'spec', 'nodeName') ?? ''),
-  boolean('Attached', (object) => at(object, 'status', 'attached') === true),
-  ageColumn,
-];
+function lifecycleModes(driver: ApiObject): string {
+  const modes = listAt(driver, 'spec', 'volumeLifecycleModes').map(String);
+  return modes.length === 0 ? NONE : modes.join(',');
+}
 
-export const csiStorageCapacityColumns: readonly Column[] = [
-  nameColumn,
-  text('StorageClassName', (object) => textAt(object, 'storageClassName') ?? ''),
-  text('Capacity', (object) => textAt(object, 'capacity') ?? UNSET),
-];
-
-export const volumeAttributesClassColumns: readonly Column[] = [
-  nameColumn,
-  text('DriverName', (object) => textAt(object, 'driverName') ?? ''),
-  ageColumn,
-];
+export const storageColumns: Tables = {
+  PersistentVolume: [
+    NAME,
+    text('Capacity', 'spec.capacity.storage'),
+    text('Access Modes', (object) => accessModes(listAt(object, 'spec', 'accessModes'))),
+    text('Reclaim Policy', 'spec.persistentVolumeReclaimPolicy'),
+    text('Status', phase),
+    text('Claim', volumeClaim),
+    CLASS,
+    ATTRIBUTES,
+    text('Reason', 'status.reason'),
+    AGE,
+    MODE,
+  ],
+  PersistentVolumeClaim: [
+    NAME,
+    text('Status', phase),
+    text('Volume', 'spec.volumeName'),
+    text('Capacity', (object) => (isBound(object) ? (textAt(object, 'status', 'capacity', 'storage') ?? '') : '')),
+    text('Access Modes', (object) => (isBound(object) ? accessModes(listAt(object, 'status', 'accessModes')) : '')),
+    CLASS,
+    ATTRIBUTES,
+    AGE,
+    MODE,
+  ],
+  StorageClass: [
+    { ...NAME, cell: className },
+    text('Provisioner', 'provisioner'),
+    text('ReclaimPolicy', 'reclaimPolicy', 'Delete'),
+    text('VolumeBindingMode', 'volumeBindingMode', 'Immediate'),
+    figure('AllowVolumeExpansion', (object) => at(object, 'allowVolumeExpansion') === true),
+    AGE,
+  ],
+  CSINode: [NAME, integer('Drivers', (object) => listAt(object, 'spec', 'drivers').length), AGE],
+  CSIDriver: [
+    NAME,
+    flag('AttachRequired', 'spec.attachRequired', true),
+    flag('PodInfoOnMount', 'spec.podInfoOnMount'),
+    flag('StorageCapacity', 'spec.storageCapacity'),
+    text('TokenRequests', audiences),
+    flag('RequiresRepublish', 'spec.requiresRepublish'),
+    text('Modes', lifecycleModes),
+    AGE,
+  ],
+  VolumeAttachment: [
+    NAME,
+    { ...text('Attacher', 'spec.attacher'), format: 'name' },
+    text('PV', 'spec.source.persistentVolumeName'),
+    text('Node', 'spec.nodeName'),
+    flag('Attached', 'status.attached'),
+    AGE,
+  ],
+  CSIStorageCapacity: [NAME, text('StorageClassName', 'storageClassName'), text('Capacity', 'capacity', UNSET)],
+  VolumeAttributesClass: [NAME, text('DriverName', 'driverName'), AGE],
+};

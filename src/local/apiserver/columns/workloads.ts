@@ -1,80 +1,36 @@
-/** Tables of what makes pods. */
+/** Tables of what makes, scales and protects pods. */
 import { at, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import { age, humanDuration } from '../humanTime.ts';
-import type { Column } from '../resource.ts';
 import {
-  ageColumn,
-  boolean,
+  AGE,
+  conditionOf,
   count,
   figure,
+  firstOf,
   integer,
+  joined,
   labelText,
-  nameColumn,
+  NAME,
   NONE,
   selectorText,
   templateColumns,
   text,
+  type Tables,
 } from './column.ts';
 
-const TEMPLATE = ['spec', 'template'];
 const bySelector = (object: ApiObject): string => selectorText(at(object, 'spec', 'selector'));
+const readyOf = (object: ApiObject): string =>
+  `${count(object, 'status', 'readyReplicas')}/${count(object, 'spec', 'replicas')}`;
 
-export const deploymentColumns: readonly Column[] = [
-  nameColumn,
-  text('Ready', (object) => `${count(object, 'status', 'readyReplicas')}/${count(object, 'spec', 'replicas')}`),
-  text('Up-to-date', (object) => count(object, 'status', 'updatedReplicas')),
-  text('Available', (object) => count(object, 'status', 'availableReplicas')),
-  ageColumn,
-  ...templateColumns(TEMPLATE, bySelector),
-];
-
-export const replicaSetColumns: readonly Column[] = [
-  nameColumn,
-  integer('Desired', (object) => count(object, 'spec', 'replicas')),
-  integer('Current', (object) => count(object, 'status', 'replicas')),
-  integer('Ready', (object) => count(object, 'status', 'readyReplicas')),
-  ageColumn,
-  ...templateColumns(TEMPLATE, bySelector),
-];
-
-export const replicationControllerColumns: readonly Column[] = [
-  ...replicaSetColumns.slice(0, 5),
-  ...templateColumns(TEMPLATE, (object) => labelText(at(object, 'spec', 'selector'))),
-];
-
-export const statefulSetColumns: readonly Column[] = [
-  nameColumn,
-  text('Ready', (object) => `${count(object, 'status', 'readyReplicas')}/${count(object, 'spec', 'replicas')}`),
-  ageColumn,
-  ...templateColumns(TEMPLATE, undefined),
-];
-
-export const daemonSetColumns: readonly Column[] = [
-  nameColumn,
-  integer('Desired', (object) => count(object, 'status', 'desiredNumberScheduled')),
-  integer('Current', (object) => count(object, 'status', 'currentNumberScheduled')),
-  integer('Ready', (object) => count(object, 'status', 'numberReady')),
-  integer('Up-to-date', (object) => count(object, 'status', 'updatedNumberScheduled')),
-  integer('Available', (object) => count(object, 'status', 'numberAvailable')),
-  text('Node Selector', (object) => labelText(at(object, 'spec', 'template', 'spec', 'nodeSelector'))),
-  ageColumn,
-  ...templateColumns(TEMPLATE, bySelector),
-];
-
-function jobCondition(job: ApiObject, type: string): boolean {
-  return listAt(job, 'status', 'conditions').some(
-    (entry) => textAt(entry, 'type') === type && textAt(entry, 'status') === 'True',
-  );
-}
+/** The first of these conditions that holds is the status; a job on its way out is terminating in between. */
+const JOB_ENDS = ['Complete', 'Failed'];
+const JOB_STATES = ['Suspended', 'FailureTarget', 'SuccessCriteriaMet'];
 
 function jobStatus(job: ApiObject): string {
-  if (jobCondition(job, 'Complete')) return 'Complete';
-  if (jobCondition(job, 'Failed')) return 'Failed';
-  if (job.metadata.deletionTimestamp !== undefined) return 'Terminating';
-  if (jobCondition(job, 'Suspended')) return 'Suspended';
-  if (jobCondition(job, 'FailureTarget')) return 'FailureTarget';
-  if (jobCondition(job, 'SuccessCriteriaMet')) return 'SuccessCriteriaMet';
-  return 'Running';
+  const isTrue = (type: string): boolean => textAt(conditionOf(job, type), 'status') === 'True';
+  const ended = JOB_ENDS.find(isTrue);
+  if (ended !== undefined) return ended;
+  return job.metadata.deletionTimestamp === undefined ? (JOB_STATES.find(isTrue) ?? 'Running') : 'Terminating';
 }
 
 function jobCompletions(job: ApiObject): string {
@@ -92,59 +48,22 @@ function jobDuration(job: ApiObject, now: number): string {
   return humanDuration((Number.isNaN(end) ? now : end) - start);
 }
 
-export const jobColumns: readonly Column[] = [
-  nameColumn,
-  text('Status', jobStatus),
-  text('Completions', jobCompletions),
-  text('Duration', jobDuration),
-  ageColumn,
-  ...templateColumns(TEMPLATE, bySelector),
-];
+function lastSchedule(object: ApiObject, now: number): string {
+  const last = at(object, 'status', 'lastScheduleTime');
+  return last === undefined ? NONE : age(last, now);
+}
 
-export const cronJobColumns: readonly Column[] = [
-  nameColumn,
-  text('Schedule', (object) => textAt(object, 'spec', 'schedule') ?? ''),
-  text('Timezone', (object) => textAt(object, 'spec', 'timeZone') ?? NONE),
-  boolean('Suspend', (object) => (at(object, 'spec', 'suspend') === true ? 'True' : 'False')),
-  integer('Active', (object) => listAt(object, 'status', 'active').length),
-  text('Last Schedule', (object, now) => {
-    const last = at(object, 'status', 'lastScheduleTime');
-    return last === undefined ? NONE : age(last, now);
-  }),
-  ageColumn,
-  ...templateColumns(['spec', 'jobTemplate', 'spec', 'template'], (object) =>
-    selectorText(at(object, 'spec', 'jobTemplate', 'spec', 'selector')),
-  ),
-];
+function controller({ metadata }: ApiObject): string {
+  const owner = metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (owner === undefined) return NONE;
+  const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.split('/')[0] ?? ''}` : '';
+  return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
+}
 
-export const controllerRevisionColumns: readonly Column[] = [
-  nameColumn,
-  text('Controller', (object) => {
-    const owner = object.metadata.ownerReferences?.find((reference) => reference.controller === true);
-    if (owner === undefined) return NONE;
-    const group = owner.apiVersion.includes('/') ? `.${owner.apiVersion.split('/')[0] ?? ''}` : '';
-    return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
-  }),
-  text('Revision', (object) => count(object, 'revision')),
-  ageColumn,
-];
-
-export const podTemplateColumns: readonly Column[] = [
-  nameColumn,
-  ...templateColumns(['template'], undefined).map((column) => ({ ...column, priority: 0 })),
-  text('Pod Labels', (object) => labelText(at(object, 'template', 'metadata', 'labels'))),
-];
-
-const percentOrNumber = (value: unknown): string =>
-  typeof value === 'number' || typeof value === 'string' ? String(value) : 'N/A';
-
-export const budgetColumns: readonly Column[] = [
-  nameColumn,
-  text('Min Available', (object) => percentOrNumber(at(object, 'spec', 'minAvailable'))),
-  text('Max Unavailable', (object) => percentOrNumber(at(object, 'spec', 'maxUnavailable'))),
-  integer('Allowed Disruptions', (object) => count(object, 'status', 'disruptionsAllowed')),
-  ageColumn,
-];
+const share = (field: string) => (budget: ApiObject) => {
+  const value = at(budget, 'spec', field);
+  return typeof value === 'number' || typeof value === 'string' ? String(value) : 'N/A';
+};
 
 function metricText(spec: unknown, current: unknown): string {
   const name = textAt(spec, 'resource', 'name') ?? textAt(spec, 'type') ?? '';
@@ -155,22 +74,86 @@ function metricText(spec: unknown, current: unknown): string {
   return `${name}: ${textAt(current, 'resource', 'current', 'averageValue') ?? '<unknown>'}/${target}`;
 }
 
-export const autoscalerColumns: readonly Column[] = [
-  nameColumn,
-  text(
-    'Reference',
-    (object) =>
-      `${textAt(object, 'spec', 'scaleTargetRef', 'kind') ?? ''}/${textAt(object, 'spec', 'scaleTargetRef', 'name') ?? ''}`,
-  ),
-  text('Targets', (object) => {
-    const current = listAt(object, 'status', 'currentMetrics');
-    const parts = listAt(object, 'spec', 'metrics').map((spec, index) => metricText(spec, current[index]));
-    return parts.length === 0
-      ? NONE
-      : parts.slice(0, 2).join(', ') + (parts.length > 2 ? ` + ${parts.length - 2} more...` : '');
-  }),
-  text('MinPods', (object) => String(numberAt(object, 'spec', 'minReplicas') ?? '<unset>')),
-  figure('MaxPods', (object) => count(object, 'spec', 'maxReplicas')),
-  figure('Replicas', (object) => count(object, 'status', 'currentReplicas')),
-  ageColumn,
+function targets(object: ApiObject): string {
+  const current = listAt(object, 'status', 'currentMetrics');
+  const all = listAt(object, 'spec', 'metrics').map((spec, index) => metricText(spec, current[index]));
+  return firstOf(all, 2, NONE, ', ');
+}
+
+const REPLICAS = [
+  NAME,
+  integer('Desired', 'spec.replicas'),
+  integer('Current', 'status.replicas'),
+  integer('Ready', 'status.readyReplicas'),
+  AGE,
 ];
+
+export const workloadColumns: Tables = {
+  Deployment: [
+    NAME,
+    text('Ready', readyOf),
+    figure('Up-to-date', 'status.updatedReplicas'),
+    figure('Available', 'status.availableReplicas'),
+    AGE,
+    ...templateColumns('spec.template', bySelector),
+  ],
+  ReplicaSet: [...REPLICAS, ...templateColumns('spec.template', bySelector)],
+  ReplicationController: [
+    ...REPLICAS,
+    ...templateColumns('spec.template', (object) => labelText(at(object, 'spec', 'selector'))),
+  ],
+  StatefulSet: [NAME, text('Ready', readyOf), AGE, ...templateColumns('spec.template')],
+  DaemonSet: [
+    NAME,
+    integer('Desired', 'status.desiredNumberScheduled'),
+    integer('Current', 'status.currentNumberScheduled'),
+    integer('Ready', 'status.numberReady'),
+    integer('Up-to-date', 'status.updatedNumberScheduled'),
+    integer('Available', 'status.numberAvailable'),
+    text('Node Selector', (object) => labelText(at(object, 'spec', 'template', 'spec', 'nodeSelector'))),
+    AGE,
+    ...templateColumns('spec.template', bySelector),
+  ],
+  Job: [
+    NAME,
+    text('Status', jobStatus),
+    text('Completions', jobCompletions),
+    text('Duration', jobDuration),
+    AGE,
+    ...templateColumns('spec.template', bySelector),
+  ],
+  CronJob: [
+    NAME,
+    text('Schedule', 'spec.schedule'),
+    text('Timezone', 'spec.timeZone', NONE),
+    { name: 'Suspend', type: 'boolean', cell: (job) => (at(job, 'spec', 'suspend') === true ? 'True' : 'False') },
+    integer('Active', (object) => listAt(object, 'status', 'active').length),
+    text('Last Schedule', lastSchedule),
+    AGE,
+    ...templateColumns('spec.jobTemplate.spec.template', (object) =>
+      selectorText(at(object, 'spec', 'jobTemplate', 'spec', 'selector')),
+    ),
+  ],
+  ControllerRevision: [NAME, text('Controller', controller), figure('Revision', 'revision'), AGE],
+  PodTemplate: [
+    NAME,
+    ...templateColumns('template').map((column) => ({ ...column, priority: 0 })),
+    text('Pod Labels', (object) => labelText(at(object, 'template', 'metadata', 'labels'))),
+  ],
+  PodDisruptionBudget: [
+    NAME,
+    text('Min Available', share('minAvailable')),
+    text('Max Unavailable', share('maxUnavailable')),
+    integer('Allowed Disruptions', 'status.disruptionsAllowed'),
+    AGE,
+  ],
+  HorizontalPodAutoscaler: [
+    NAME,
+    text('Reference', (object) => joined(at(object, 'spec', 'scaleTargetRef'), 'kind', 'name')),
+    text('Targets', targets),
+    text('MinPods', (object) => String(numberAt(object, 'spec', 'minReplicas') ?? '<unset>')),
+    figure('MaxPods', 'spec.maxReplicas'),
+    figure('Replicas', 'status.currentReplicas'),
+    AGE,
+  ],
+};

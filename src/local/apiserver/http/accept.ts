@@ -1,4 +1,4 @@
-/** Content negotiation. In: an Accept header. Out: the first form in it that the server can produce. */
+/** Content negotiation: the first form in an Accept header that the server can produce. */
 import { notAcceptable, unknownForm } from '../status.ts';
 
 export interface Accepted {
@@ -7,12 +7,12 @@ export interface Accepted {
   readonly version: string;
 }
 
-const FORMS: Readonly<Record<string, Accepted['as']>> = {
-  Table: 'table',
-  PartialObjectMetadata: 'partialMetadata',
-  PartialObjectMetadataList: 'partialMetadataList',
-  APIGroupDiscoveryList: 'aggregatedDiscovery',
-};
+const FORMS: ReadonlyMap<string, Accepted['as']> = new Map([
+  ['Table', 'table'],
+  ['PartialObjectMetadata', 'partialMetadata'],
+  ['PartialObjectMetadataList', 'partialMetadataList'],
+  ['APIGroupDiscoveryList', 'aggregatedDiscovery'],
+]);
 
 const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
 const STREAMS = ['application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
@@ -35,7 +35,7 @@ export function negotiate(header: string | undefined): Accepted | undefined {
     if (type !== 'application/json' && type !== '*/*' && type !== 'application/*' && type !== '') continue;
     const as = values.get('as');
     if (as === undefined) return { as: 'json', version: 'v1' };
-    const form = FORMS[as];
+    const form = FORMS.get(as);
     const version = values.get('v') ?? 'v1';
     const isDiscovery = form === 'aggregatedDiscovery';
     if (isDiscovery ? version !== 'v2' && version !== 'v2beta1' : version !== 'v1' && version !== 'v1beta1') continue;

@@ -4,7 +4,8 @@
  */
 import type { Clock } from '../../../clock/clock.ts';
 import type { ApiObject } from '../fields.ts';
-import { apiVersionText, type Resource } from '../resource.ts';
+import { apiVersionText } from '../apiVersion.ts';
+import type { Resource } from '../resource.ts';
 import { objectPredicate, parseFieldSelector, parseLabelSelector } from '../selectors.ts';
 import { methodNotAllowed, notFound, unknownPath } from '../status.ts';
 import { negotiate, refuseAccept } from './accept.ts';

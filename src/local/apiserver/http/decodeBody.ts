@@ -1,14 +1,14 @@
-/**
- * Bodies of requests. In: bytes and a media type. Out: JSON values; refusals read as upstream's decoder words them.
- */
+/** Bodies of requests as JSON values; refusals are in the words of upstream's decoder. */
 import { parse as parseYaml } from 'yaml';
-import { isFields, joinPath, type Fields } from '../fields.ts';
+import { isFields, joinPath, jsonType, type Fields } from '../fields.ts';
 import { badRequest, unsupportedMediaType } from '../status.ts';
 import type { ApiRequest } from './message.ts';
 import { decodeProtobuf } from './protobuf.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const BODY_TYPES = ['application/json', 'application/yaml'];
+/** Far more than any kind has. */
+const MAX_DEPTH = 300;
 const GO_TYPE_HEADER = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
 
 export function mediaType(request: ApiRequest): string {
@@ -39,11 +39,21 @@ function parseBody(request: ApiRequest, explain: (why: string, text: string) => 
   const isYaml = type.endsWith('yaml');
   if (!isYaml && type !== '' && !type.endsWith('json')) throw unsupportedMediaType([...BODY_TYPES, PROTOBUF]);
   const text = request.body.toString('utf8');
+  let value: unknown;
   try {
-    return isYaml ? (parseYaml(text) as unknown) : (JSON.parse(text) as unknown);
+    value = isYaml ? parseYaml(text) : JSON.parse(text);
   } catch {
     throw badRequest(explain(syntaxError(text), text));
   }
+  if (isDeeper(value, MAX_DEPTH)) throw badRequest(explain('exceeded max depth', ''));
+  return value;
+}
+
+/** Also refuses names that would become an object's prototype when copied. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0 || Object.hasOwn(value, '__proto__')) return true;
+  return Object.values(value).some((member) => isDeeper(member, levels - 1));
 }
 
 export function parsePatch(request: ApiRequest): unknown {
@@ -60,10 +70,16 @@ export function parseObject(request: ApiRequest, kind: string | undefined): Fiel
   const explain = (why: string, text: string): string =>
     `${prefix}couldn't get version/kind; json parse error: ${why}${shown(text)}`;
   const body = parseBody(request, explain);
-  if (isFields(body)) return body;
-  const found = Array.isArray(body) ? 'array' : typeof body === 'boolean' ? 'bool' : typeof body;
-  const why = `json: cannot unmarshal ${found} into Go value of type ${GO_TYPE_HEADER}`;
-  throw badRequest(explain(why, request.body.toString('utf8')));
+  const refuse = (found: unknown, into: string): Error => {
+    const why = `json: cannot unmarshal ${jsonType(found)} into Go ${into}`;
+    return badRequest(explain(why, request.body.toString('utf8')));
+  };
+  if (!isFields(body)) throw refuse(body, `value of type ${GO_TYPE_HEADER}`);
+  for (const field of ['apiVersion', 'kind']) {
+    const found = body[field] ?? '';
+    if (typeof found !== 'string') throw refuse(found, `struct field .${field} of type string`);
+  }
+  return body;
 }
 
 /** Paths of members that a JSON text gives twice; `JSON.parse` silently keeps the last. */

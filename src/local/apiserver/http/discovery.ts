@@ -1,23 +1,13 @@
 /** What the server offers, in both forms that clients ask for. In: the catalogue. Out: discovery documents. */
 import { createHash } from 'node:crypto';
 
+import { apiVersionText, byPreference } from '../apiVersion.ts';
 import type { Action } from '../resource.ts';
 import type { ListedResource } from './aggregatedApi.ts';
 
 interface GroupVersions {
   readonly group: string;
   readonly versions: readonly string[];
-}
-
-/** Stable before beta before alpha, then the higher number: the order in which clients prefer versions. */
-function byPreference(left: string, right: string): number {
-  const rank = (version: string): [number, number, number] => {
-    const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
-    if (match === null) return [0, 0, 0];
-    return [match[2] === undefined ? 3 : match[2] === 'beta' ? 2 : 1, Number(match[1]), Number(match[3] ?? 0)];
-  };
-  const [a, b] = [rank(left), rank(right)];
-  return b[0] - a[0] || b[1] - a[1] || b[2] - a[2];
 }
 
 /** Kinds that exist only to be asked. */
@@ -146,11 +136,10 @@ export function legacyResourceList(
   }
   if (entries.length === 0) return undefined;
   const isCustom = resources.some((one) => one.group === group && one.custom);
-  const groupVersion = group === '' ? version : `${group}/${version}`;
   return {
     kind: 'APIResourceList',
     ...(group === '' ? {} : { apiVersion: 'v1' }),
-    groupVersion,
+    groupVersion: apiVersionText({ group, version }),
     resources: isCustom ? entries : entries.sort(byName),
   };
 }

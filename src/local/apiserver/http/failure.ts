@@ -1,19 +1,16 @@
-/** Failures on the wire. In: whatever was thrown. Out: a Status in the form that the client accepts. */
-import { stringify as stringifyYaml } from 'yaml';
+/** Whatever was thrown as a Status, in the form that the client accepts. */
 import { KubeError } from '../../../kube/errors.ts';
 import { internalError } from '../status.ts';
 import { negotiate } from './accept.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import { yamlResponse } from './rendering.ts';
 
-export function failureResponse(error: unknown, request: ApiRequest): ApiResponse {
-  const failure = error instanceof KubeError ? error : internalError(error);
-  if (negotiate(request.headers['accept'])?.as === 'yaml') {
-    const body = stringifyYaml(failure.status, { sortMapEntries: true });
-    return { code: failure.code, contentType: 'application/yaml', body };
-  }
-  const seconds = failure.status.details?.retryAfterSeconds;
+export function failureResponse(error: unknown, request: Pick<ApiRequest, 'headers'>): ApiResponse {
+  const { status, code } = error instanceof KubeError ? error : internalError(error);
+  if (negotiate(request.headers['accept'])?.as === 'yaml') return yamlResponse(status, code);
+  const seconds = status.details?.retryAfterSeconds;
   return {
-    ...jsonResponse(failure.status, failure.code),
+    ...jsonResponse(status, code),
     ...(seconds === undefined ? {} : { headers: { 'retry-after': String(seconds) } }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The API on a socket. In: an `ApiHandler` and TLS material. Out: HTTPS on loopback, with bearer tokens and client
- * certificates; watches are streamed and end when the client or the server goes.
+ * The API on a socket: HTTPS with bearer tokens and client certificates. Watches are streamed and end when the client or
+ * the server goes. Whatever a client sends or leaves out, the server goes on.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
@@ -11,11 +11,12 @@ import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Clock } from '../../../clock/clock.ts';
 import type { CertificatePair } from '../../certificates.ts';
-import { KubeError } from '../../../kube/errors.ts';
-import { badRequest, internalError, tooLarge, unauthorized } from '../status.ts';
+import { badRequest, tooLarge, unauthorized } from '../status.ts';
 import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
 import type { ApiHandler } from './apiHandler.ts';
-import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import { failureResponse } from './failure.ts';
+import { textResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import { parseUrl } from './requestPath.ts';
 import type { RequestTrouble } from './trouble.ts';
 
 const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
@@ -75,7 +76,7 @@ export class HttpsServer {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
     });
-    // A client that breaks off in the middle of a handshake or a session has said all it wanted to say.
+    // A client that breaks off in the middle of a session ends only that session.
     this.server.on('sessionError', (_error, session) => session.destroy());
   }
 
@@ -85,6 +86,8 @@ export class HttpsServer {
       made.server.once('error', reject);
       made.server.listen(options.port, options.host, () => {
         made.server.off('error', reject);
+        // A connection that could not be accepted is the client's to try again.
+        made.server.on('error', (error) => process.emitWarning(error));
         resolve();
       });
     });
@@ -100,7 +103,7 @@ export class HttpsServer {
     this.closing.abort();
     await new Promise<void>((resolve) => {
       this.server.close(() => resolve());
-      // Whoever keeps a connection open has had its chance.
+      // Connections that are kept open are cut.
       setImmediate(() => {
         for (const socket of this.sockets) socket.destroy();
       });
@@ -110,25 +113,30 @@ export class HttpsServer {
   private async serve(request: Incoming, response: Outgoing): Promise<void> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
+    // Both report that the client went away, possibly more than once.
+    request.on('error', () => gone.abort());
+    response.on('error', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, this.closing.signal]);
     try {
       const answer = await this.options.clock.track(this.answer(request, signal));
-      await send(request, response, answer, signal);
+      if (!gone.signal.aborted) await send(request, response, answer, signal);
     } catch (error) {
-      if (signal.aborted || response.headersSent) response.destroy();
-      else await send(request, response, jsonResponse(internalError(error).status, 500), signal);
+      // The rest of an answer that has begun cannot be saved: a client must not take it for whole.
+      if (!signal.aborted) process.emitWarning(error instanceof Error ? error : String(error));
+      response.destroy();
     }
   }
 
   private async answer(request: Incoming, signal: AbortSignal): Promise<ApiResponse> {
+    const url = parseUrl(request.url ?? '/');
+    if (url === undefined) return textResponse('400 Bad Request', 400);
+    const headers = singleHeaders(request);
     try {
-      const url = new URL(request.url ?? '/', 'https://localhost');
       const made: ApiRequest = {
         method: request.method ?? 'GET',
-        path: url.pathname,
-        query: url.searchParams,
-        headers: singleHeaders(request),
-        body: await readBody(request),
+        ...url,
+        headers,
+        body: await readBody(request, signal),
         user: this.authenticate(request),
         impersonation: impersonation(request),
         signal,
@@ -140,12 +148,11 @@ export class HttpsServer {
         ? answer
         : { ...answer, body: trouble.watching(made, answer.body) };
     } catch (error) {
-      const failure = error instanceof KubeError ? error : internalError(error);
-      return jsonResponse(failure.status, failure.code);
+      return failureResponse(error, { headers });
     }
   }
 
-  /** Whoever shows nothing is anonymous; whoever shows something that we do not know is refused. */
+  /** A request without credentials is anonymous; one with unknown credentials is refused. */
   private authenticate(request: Incoming): User {
     const socket = request.socket as TLSSocket;
     if (socket.authorized) {
@@ -182,21 +189,27 @@ function singleHeaders(request: Incoming): Record<string, string | undefined> {
   return Object.fromEntries(headers);
 }
 
-function readBody(request: Incoming): Promise<Buffer> {
+function readBody(request: Incoming, signal: AbortSignal): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw badRequest(`content-encoding ${encoding} is not accepted`);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    const abandon = (): void => reject(badRequest('the request ended before its body was complete'));
+    signal.addEventListener('abort', abandon, { once: true });
+    if (signal.aborted) abandon();
     request.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      // The rest is read and dropped, so that the client hears the answer before the connection ends.
+      // The rest is read and dropped, so that the client gets the answer before the connection ends.
       if (size > MAX_BODY) reject(tooLarge(MAX_BODY));
       else chunks.push(chunk);
     });
-    request.once('end', () => resolve(Buffer.concat(chunks)));
-    request.once('error', reject);
+    request.once('end', () => {
+      signal.removeEventListener('abort', abandon);
+      resolve(Buffer.concat(chunks));
+    });
+    request.once('close', abandon);
   });
 }
 
@@ -206,12 +219,12 @@ function isWatch(body: ApiResponse['body']): body is AsyncIterable<string> {
 
 async function send(request: Incoming, response: Outgoing, answer: ApiResponse, signal: AbortSignal): Promise<void> {
   for (const [name, value] of Object.entries(answer.headers ?? {})) {
-    response.setHeader(name, typeof value === 'string' ? value : [...value]);
+    response.setHeader(name, typeof value === 'string' ? value : value.flatMap(headerText));
   }
   if (answer.contentType !== '') response.setHeader('content-type', answer.contentType);
   response.setHeader('cache-control', answer.headers?.['cache-control'] ?? 'no-cache, private');
   response.statusCode = answer.code;
-  // Whoever still has something to send cannot use this connection for another request.
+  // A client that still has something to send cannot use this connection for another request.
   if (!request.complete && request.httpVersionMajor === 1) response.setHeader('connection', 'close');
   const { body } = answer;
   if (isWatch(body)) {
@@ -230,7 +243,14 @@ async function send(request: Incoming, response: Outgoing, answer: ApiResponse, 
     response.end(await compress(body, { level: 1 }));
     return;
   }
-  response.end(request.method === 'HEAD' ? undefined : body);
+  // Node writes headers in the encoding of a text that follows at once; bytes leave them alone.
+  response.end(request.method === 'HEAD' ? undefined : Buffer.from(body));
+}
+
+/** The bytes of UTF-8 text, as Go sends them; nothing for text that no header can carry. */
+function headerText(text: string): string[] {
+  const bytes = Buffer.from(text, 'utf8').toString('latin1');
+  return /[^ -~\u0080-\u00ff]/.test(bytes) ? [] : [bytes];
 }
 
 function drained(response: Outgoing, signal: AbortSignal): Promise<void> {

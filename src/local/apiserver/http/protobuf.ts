@@ -1,6 +1,6 @@
 /**
- * Kubernetes' binary format, for reading: `kubectl` sends typed objects in it. In: the bytes of a request. Out: the same
- * object as JSON would carry it. Answers are always JSON, which every such client accepts too.
+ * Reads Kubernetes' binary format, in which `kubectl` sends typed objects, as the JSON of the same object. Answers are
+ * always JSON, which every such client accepts, too.
  */
 import { isFields, type Fields } from '../fields.ts';
 import table from '../schemas/protobuf.json' with { type: 'json' };
@@ -155,6 +155,16 @@ function typeName(apiVersion: string, kind: string): string {
 
 /** An object in its envelope, which names its type. */
 export function decodeProtobuf(body: Buffer): Fields {
+  try {
+    return decodeEnvelope(body);
+  } catch (error) {
+    // Times beyond all dates, numbers cut short, and JSON inside that is none.
+    if (error instanceof RangeError || error instanceof SyntaxError) throw badRequest(`protobuf: ${error.message}`);
+    throw error;
+  }
+}
+
+function decodeEnvelope(body: Buffer): Fields {
   if (!body.subarray(0, MAGIC.length).equals(MAGIC)) throw badRequest('the body is not a Kubernetes protobuf object');
   const envelope = body.subarray(MAGIC.length);
   const meta = field(envelope, 1)?.bytes ?? Buffer.alloc(0);

@@ -1,7 +1,6 @@
-/** Query parameters, headers and bodies as typed options. In: an `ApiRequest`. Out: what the operations take. */
+/** Query parameters, headers and bodies as the typed options that operations take. */
 import type { DeleteOptions } from '../../../kube/kube.ts';
 import { fieldsAt, numberAt, textAt, type Fields } from '../fields.ts';
-import type { WriteRequest } from '../objects.ts';
 import type { PatchType } from '../patch/patchObject.ts';
 import type { ReadRequest } from '../reading.ts';
 import {
@@ -14,16 +13,17 @@ import {
   unsupportedValue,
 } from '../status.ts';
 import type { FieldError } from '../status.ts';
+import type { WriteRequest } from '../writeRequest.ts';
+import { duplicateFields, mediaType, parseObject } from './decodeBody.ts';
 import type { ApiRequest } from './message.ts';
-import { duplicateFields, mediaType } from './decodeBody.ts';
 
-const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
-  'application/json-patch+json': 'json',
-  'application/merge-patch+json': 'merge',
-  'application/strategic-merge-patch+json': 'strategic',
-  'application/apply-patch+yaml': 'apply',
-};
 const APPLY = 'application/apply-patch+yaml';
+const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
+  ['application/json-patch+json', 'json'],
+  ['application/merge-patch+json', 'merge'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+  [APPLY, 'apply'],
+]);
 /** A watch without a limit of its own ends after an hour, so that clients spread over restarts. */
 const WATCH_SECONDS = 3600;
 
@@ -101,12 +101,12 @@ export function readRequest(request: ApiRequest, namespace: string | undefined):
   };
 }
 
-const OPTIONS: Readonly<Record<string, string>> = {
-  POST: 'CreateOptions',
-  PUT: 'UpdateOptions',
-  PATCH: 'PatchOptions',
-  DELETE: 'DeleteOptions',
-};
+const OPTIONS = new Map([
+  ['POST', 'CreateOptions'],
+  ['PUT', 'UpdateOptions'],
+  ['PATCH', 'PatchOptions'],
+  ['DELETE', 'DeleteOptions'],
+]);
 const VALIDATIONS = ['Ignore', 'Strict', 'Warn'];
 
 export function writeRequest(request: ApiRequest, subresource: string | undefined, warnings: string[]): WriteRequest {
@@ -127,7 +127,7 @@ export function writeRequest(request: ApiRequest, subresource: string | undefine
   if (validation !== '' && !VALIDATIONS.includes(validation)) {
     errors.push(unsupportedValue('fieldValidation', validation, ['', ...VALIDATIONS]));
   }
-  if (errors.length > 0 && request.method !== 'GET') throw invalidOptions(OPTIONS[request.method] ?? '', errors);
+  if (errors.length > 0 && request.method !== 'GET') throw invalidOptions(OPTIONS.get(request.method) ?? '', errors);
   return {
     fieldManager: query.get('fieldManager') ?? (agent.split('/')[0] || 'unknown'),
     dryRun: dryRun === 'All',
@@ -139,7 +139,7 @@ export function writeRequest(request: ApiRequest, subresource: string | undefine
 }
 
 export function patchType(request: ApiRequest): PatchType {
-  const type = PATCH_TYPES[mediaType(request)];
+  const type = PATCH_TYPES.get(mediaType(request));
   if (type === undefined) throw unsupportedPatchType();
   return type;
 }
@@ -150,8 +150,10 @@ function isPolicy(value: string | null | undefined): value is 'Foreground' | 'Ba
   return value === 'Foreground' || value === 'Background' || value === 'Orphan';
 }
 
-export function deleteOptions(request: ApiRequest, body: Fields | undefined): DeleteOptions {
+/** From the query and a body of options, which is the request's own unless given. */
+export function deleteOptions(request: ApiRequest, given?: Fields): DeleteOptions {
   const { query } = request;
+  const body = given ?? (request.body.length === 0 ? undefined : parseObject(request, undefined));
   const kind = textAt(body, 'kind') ?? 'DeleteOptions';
   if (kind !== 'DeleteOptions') {
     const version = textAt(body, 'apiVersion') ?? '';

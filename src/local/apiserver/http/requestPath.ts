@@ -1,4 +1,4 @@
-/** The address of a request. In: a URL path. Out: which resource, object and subresource it names, if any. */
+/** The address of a request: which resource, object and subresource it names, if any. */
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;
@@ -8,12 +8,21 @@ export interface ResourcePath {
   readonly subresource: string | undefined;
 }
 
+/** The decoded path and the query of a request line; `undefined` when the path cannot be decoded. */
+export function parseUrl(url: string): { readonly path: string; readonly query: URLSearchParams } | undefined {
+  const [, path = '', query = ''] = /^([^?#]*)\??([^#]*)/s.exec(url) ?? [];
+  if (!path.startsWith('/')) return undefined;
+  try {
+    return { path: decodeURIComponent(path), query: new URLSearchParams(query) };
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}
+
 /** `undefined` for everything that is not below a resource: discovery, health, OpenAPI. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
-  const parts = path
-    .split('/')
-    .filter((part) => part !== '')
-    .map(decodeURIComponent);
+  const parts = path.split('/').filter((part) => part !== '');
   let group = '';
   let rest: string[];
   if (parts[0] === 'api' && parts.length >= 3) rest = parts.slice(1);
@@ -28,7 +37,8 @@ export function parseResourcePath(path: string): ResourcePath | undefined {
     tail.length >= 3 &&
     !(group === '' && (tail[2] === 'status' || tail[2] === 'finalize') && tail.length === 3);
   const namespace = inNamespace ? tail[1] : undefined;
-  const [plural = '', name, ...subresource] = inNamespace ? tail.slice(2) : tail;
-  if (plural === '' || subresource.length > 1) return undefined;
-  return { group, version, namespace, plural, name, subresource: subresource[0] };
+  const [plural = '', name, subresource, ...beyond] = inNamespace ? tail.slice(2) : tail;
+  // Behind a proxy lies the path of another server.
+  if (plural === '' || (beyond.length > 0 && subresource !== 'proxy')) return undefined;
+  return { group, version, namespace, plural, name, subresource };
 }

@@ -1,174 +1,157 @@
-/** Requests on resources. In: an `ApiRequest` and the resource that its path names. Out: objects, lists, tables, watches. */
+/** Requests on resources: their effects on objects, and answers as objects, lists, tables or watches. */
 import type { Clock } from '../../../clock/clock.ts';
-import { stringify as stringifyYaml } from 'yaml';
 import { scaleColumns } from '../columns/server.ts';
 import { deleteObject } from '../deletion.ts';
-import { isFields, textAt, type ApiObject } from '../fields.ts';
-import type { Objects, WriteRequest } from '../objects.ts';
+import { isFields, textAt } from '../fields.ts';
+import type { Objects, Target } from '../objects.ts';
 import { patchObject } from '../patch/patchObject.ts';
-import { listObjects, watchObjects, type ListPage } from '../reading.ts';
-import { apiVersionText, type Resource } from '../resource.ts';
-import { listItemText, objectText } from '../serialise.ts';
+import { listObjects, watchObjects } from '../reading.ts';
+import type { Resource } from '../resource.ts';
 import { requestToken } from '../serviceAccountToken.ts';
-import {
-  badRequest,
-  internalError,
-  methodNotAllowed,
-  notFound,
-  notForLists,
-  successStatus,
-  unknownPath,
-} from '../status.ts';
+import { badRequest, methodNotAllowed, successStatus, unknownPath } from '../status.ts';
 import { bindPod, evictPod, readScale, writeScale } from '../subresources.ts';
+import type { WriteRequest } from '../writeRequest.ts';
 import { negotiate, refuseAccept, type Accepted } from './accept.ts';
 import { parseObject, parsePatch } from './decodeBody.ts';
 import { failureResponse } from './failure.ts';
-import { containerOf, logOptions, type KubeletDoor } from './kubeletDoor.ts';
-import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import type { KubeletDoor } from './kubeletDoor.ts';
+import { KubeletRequests } from './kubeletRequests.ts';
+import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import { Rendering } from './rendering.ts';
 import { deleteOptions, isWatch, patchType, readRequest, writeRequest } from './requestOptions.ts';
 import type { ResourcePath } from './requestPath.ts';
-import { includeObject, partialMetadata, renderTable } from './table.ts';
+import { includeObject } from './table.ts';
 import { watchLines } from './watchLines.ts';
 
 /** Subresources that are the object itself, in part. */
 const WRITABLE = new Set(['status', 'scale', 'finalize', 'approval', 'ephemeralcontainers', 'resize']);
-/** What only a node's kubelet could answer. */
-const KUBELET = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
-const YAML = { sortMapEntries: true } as const;
-
-const NOTHING: ApiResponse = { code: 204, contentType: '', body: '' };
 const SUCCESS = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 
-interface Notes {
-  readonly warnings: string[];
-  readonly guard: NonNullable<WriteRequest['guard']>;
+/** A request whose path, resource and form of the answer are known. */
+interface Call {
+  readonly request: ApiRequest;
+  readonly path: ResourcePath;
+  readonly resource: Resource;
+  readonly accepted: Accepted;
+  readonly write: () => WriteRequest;
+  readonly render: Rendering;
 }
-
-const isCollectionRead = ({ method }: ApiRequest, { name }: ResourcePath): boolean =>
-  method === 'GET' && name === undefined;
 
 export class ResourceHandler {
   private readonly objects: Objects;
   private readonly clock: Clock;
-  private readonly kubelets: KubeletDoor | undefined;
+  private readonly kubelets: KubeletRequests;
 
   constructor(objects: Objects, clock: Clock, kubelets: KubeletDoor | undefined) {
     this.objects = objects;
     this.clock = clock;
-    this.kubelets = kubelets;
+    this.kubelets = new KubeletRequests(objects, kubelets);
   }
 
-  /** `guard`: the writer's right to write just this object. */
+  /** `guard`: whether the writer may write this object. */
   handle(
     request: ApiRequest,
     path: ResourcePath,
     resource: Resource,
     guard: NonNullable<WriteRequest['guard']>,
   ): ApiResponse {
-    const accepted = negotiate(request.headers['accept']);
-    if (accepted === undefined) throw refuseAccept(request.headers['accept'], isCollectionRead(request, path));
+    const { accept } = request.headers;
+    const accepted = negotiate(accept);
+    if (accepted === undefined) throw refuseAccept(accept, request.method === 'GET' && path.name === undefined);
     if (resource.namespaced ? path.name !== undefined && path.namespace === undefined : path.namespace !== undefined) {
       throw unknownPath();
     }
     const warnings: string[] = resource.deprecation === undefined ? [] : [resource.deprecation];
-    const notes = { warnings, guard };
+    const call: Call = {
+      request,
+      path,
+      resource,
+      accepted,
+      write: () => ({ ...writeRequest(request, path.subresource, warnings), guard }),
+      render: new Rendering(accepted, request.query, this.clock.now()),
+    };
     let response: ApiResponse;
     try {
-      response =
-        path.name === undefined
-          ? this.collection(request, path, resource, accepted, notes)
-          : this.single(request, { ...path, name: path.name }, resource, accepted, notes);
+      const { name, namespace } = path;
+      response = name === undefined ? this.collection(call) : this.single(call, { resource, namespace, name });
     } catch (error) {
       response = failureResponse(error, request);
     }
     if (warnings.length === 0) return response;
-    return {
-      ...response,
-      headers: { ...response.headers, warning: warnings.map((text) => `299 - ${JSON.stringify(text)}`) },
-    };
+    const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`);
+    return { ...response, headers: { ...response.headers, warning } };
   }
 
-  private collection(
-    request: ApiRequest,
-    path: ResourcePath,
-    resource: Resource,
-    accepted: Accepted,
-    { warnings, guard }: Notes,
-  ): ApiResponse {
+  private collection({ request, path, resource, accepted, write, render }: Call): ApiResponse {
+    const { namespace } = path;
     switch (request.method) {
-      case 'GET':
-        if (isWatch(request)) return this.watch(request, path.namespace, resource, accepted);
-        return this.list(
-          request,
-          listObjects(this.objects, resource, readRequest(request, path.namespace)),
-          resource,
-          accepted,
-        );
-      case 'POST': {
-        if (resource.namespaced && path.namespace === undefined) throw methodNotAllowed();
-        if (resource.group === '' && resource.plural === 'bindings') return this.bind(request, path.namespace);
-        const options = { ...writeRequest(request, undefined, warnings), guard };
-        const object = this.objects.create(resource, path.namespace, parseObject(request, resource.kind), options);
-        return this.one(request, object, resource, accepted, 201);
+      case 'GET': {
+        const options = readRequest(request, namespace);
+        if (!isWatch(request)) return render.list(listObjects(this.objects, resource, options), resource);
+        const events = watchObjects(this.objects, resource, options, this.clock);
+        const include = includeObject(request.query.get('includeObject'));
+        const lines = watchLines(events, resource, accepted, include, () => this.clock.now());
+        return { code: 200, contentType: 'application/json', body: lines };
       }
-      case 'DELETE':
-        return this.deleteAll(request, path.namespace, resource);
+      case 'POST': {
+        if (resource.namespaced && namespace === undefined) throw methodNotAllowed();
+        if (resource.kind === 'Binding' && resource.group === '') return this.bind(request, namespace);
+        const body = parseObject(request, resource.kind);
+        return render.one(this.objects.create(resource, namespace, body, write()), resource, 201);
+      }
+      case 'DELETE': {
+        if (!resource.verbs.includes('deletecollection')) throw methodNotAllowed();
+        const options = deleteOptions(request);
+        const page = listObjects(this.objects, resource, readRequest(request, namespace));
+        for (const { metadata } of page.items) {
+          deleteObject(this.objects, { resource, namespace: metadata.namespace, name: metadata.name }, options);
+        }
+        // The answer lists what was there.
+        return new Rendering({ as: 'json', version: 'v1' }, request.query, this.clock.now()).list(page, resource);
+      }
       default:
         throw methodNotAllowed();
     }
   }
 
-  private single(
-    request: ApiRequest,
-    path: ResourcePath & { readonly name: string },
-    resource: Resource,
-    accepted: Accepted,
-    { warnings, guard }: Notes,
-  ): ApiResponse {
-    const { namespace, name, subresource } = path;
-    if (subresource !== undefined) this.checkSubresource(resource, subresource);
-    const options = { ...writeRequest(request, subresource, warnings), guard };
+  private single(call: Call, target: Target): ApiResponse {
+    const { request, path, resource, render } = call;
+    const { subresource } = path;
+    if (subresource !== undefined && !hasSubresource(resource, subresource)) throw unknownPath();
+    // Checks the options, also of requests that do not use them.
+    const write = call.write();
+    if (this.kubelets.answers(request.method, subresource)) return this.kubelets.answer(request, target, path);
     switch (request.method) {
       case 'GET': {
-        const object = this.objects.get(resource, namespace, name);
-        if (subresource === 'log') return this.logs(request, object);
-        if (subresource !== undefined && KUBELET.has(subresource)) throw this.noEntry(request, object, subresource);
+        const object = this.objects.get(target);
         return subresource === 'scale'
-          ? this.one(request, readScale(resource, object), { ...resource, columns: scaleColumns }, accepted, 200)
-          : this.one(request, object, resource, accepted, 200);
+          ? render.one(readScale(resource, object), { ...resource, columns: scaleColumns }, 200)
+          : render.one(object, resource, 200);
       }
       case 'PUT': {
         if (subresource !== undefined && !WRITABLE.has(subresource)) throw methodNotAllowed();
-        const body = parseObject(request, subresource === 'scale' ? 'Scale' : resource.kind);
-        const object =
-          subresource === 'scale'
-            ? writeScale(this.objects, resource, namespace, name, options, () => body)
-            : this.objects.update(resource, namespace, name, options, () => body);
-        return this.one(request, object, resource, accepted, 200);
+        const isScale = subresource === 'scale';
+        const body = parseObject(request, isScale ? 'Scale' : resource.kind);
+        const object = isScale
+          ? writeScale(this.objects, target, write, () => body)
+          : this.objects.update(target, write, () => body);
+        return render.one(object, resource, 200);
       }
       case 'PATCH': {
         const type = patchType(request);
         const force = request.query.get('force') === 'true';
-        const patch = { ...options, type, body: parsePatch(request), force };
-        const { object, created } = patchObject(this.objects, resource, namespace, name, patch);
-        return this.one(request, object, resource, accepted, created ? 201 : 200);
+        const patch = { ...write, type, body: parsePatch(request), force };
+        const { object, created } = patchObject(this.objects, target, patch);
+        return render.one(object, resource, created ? 201 : 200);
       }
       case 'DELETE': {
         if (subresource !== undefined) throw methodNotAllowed();
-        const body = request.body.length === 0 ? undefined : parseObject(request, undefined);
-        const { object, gone } = deleteObject(
-          this.objects,
-          resource,
-          namespace,
-          name,
-          deleteOptions(request, body),
-          this.clock.now(),
-        );
-        if (gone && resource.plural !== 'pods') return jsonResponse(successStatus(resource, name, object.metadata.uid));
-        return this.one(request, object, resource, accepted, 200);
+        const { object, gone } = deleteObject(this.objects, target, deleteOptions(request));
+        if (!gone || resource.plural === 'pods') return render.one(object, resource, 200);
+        return jsonResponse(successStatus(resource, target.name, object.metadata.uid));
       }
       case 'POST':
-        return this.act(request, path, resource, options.dryRun);
+        return this.act(call, target, write);
       default:
         throw methodNotAllowed();
     }
@@ -176,167 +159,46 @@ export class ResourceHandler {
 
   /** POST bindings: the same as POST pods/binding, with the pod named in the body. */
   private bind(request: ApiRequest, namespace: string | undefined): ApiResponse {
-    const pods = this.objects.catalog.find('', 'v1', 'pods');
-    if (pods === undefined) throw unknownPath();
     const body = parseObject(request, 'Binding');
-    const dryRun = request.query.get('dryRun') === 'All';
-    bindPod(this.objects, pods, namespace, textAt(body, 'metadata', 'name') ?? '', body, { dryRun });
+    const target = {
+      resource: this.objects.builtin('', 'pods'),
+      namespace,
+      name: textAt(body, 'metadata', 'name') ?? '',
+    };
+    bindPod(this.objects, target, body, request.query.get('dryRun') === 'All');
     return jsonResponse(SUCCESS, 201);
   }
 
-  private checkSubresource(resource: Resource, subresource: string): void {
-    const known =
-      (subresource === 'status' && resource.hasStatus) ||
-      (subresource === 'scale' && resource.scale !== undefined) ||
-      resource.actions.some((action) => action.name === subresource);
-    if (!known) throw unknownPath();
-  }
-
   /** POST on a subresource. */
-  private act(
-    request: ApiRequest,
-    path: ResourcePath & { readonly name: string },
-    resource: Resource,
-    dryRun: boolean,
-  ): ApiResponse {
-    const { namespace, name } = path;
+  private act({ request, path }: Call, target: Target, { dryRun, fieldManager }: WriteRequest): ApiResponse {
     switch (path.subresource ?? '') {
       case 'eviction': {
         const body = parseObject(request, 'Eviction');
-        const target = textAt(body, 'metadata', 'name') ?? name;
-        if (target !== name) throw badRequest('name in URL does not match name in Eviction object');
-        const inner = isFields(body['deleteOptions']) ? body['deleteOptions'] : undefined;
-        evictPod(this.objects, resource, namespace, name, deleteOptions(request, inner), this.clock.now());
+        if ((textAt(body, 'metadata', 'name') ?? target.name) !== target.name) {
+          throw badRequest('name in URL does not match name in Eviction object');
+        }
+        const inner = isFields(body['deleteOptions']) ? body['deleteOptions'] : {};
+        evictPod(this.objects, target, deleteOptions(request, inner));
         return jsonResponse(SUCCESS, 201);
       }
       case 'binding':
-        bindPod(this.objects, resource, namespace, name, parseObject(request, 'Binding'), { dryRun });
+        bindPod(this.objects, target, parseObject(request, 'Binding'), dryRun);
         return jsonResponse(SUCCESS, 201);
-      case 'log':
-      case 'exec':
-      case 'attach':
-      case 'portforward':
-      case 'proxy':
-        throw this.noEntry(request, this.objects.get(resource, namespace, name), path.subresource ?? '');
-      case 'token': {
-        const account = this.objects.get(resource, namespace, name);
-        const body = parseObject(request, 'TokenRequest');
-        const { fieldManager } = writeRequest(request, 'token', []);
-        const uuid = (): string => this.objects.context.uuid();
-        const { store } = this.objects;
-        return jsonResponse(requestToken(account, body, { now: this.clock.now(), fieldManager, uuid, store }), 201);
-      }
+      case 'token':
+        return jsonResponse(
+          requestToken(this.objects, this.objects.get(target), parseObject(request, 'TokenRequest'), fieldManager),
+          201,
+        );
       default:
         throw methodNotAllowed();
     }
   }
+}
 
-  private deleteAll(request: ApiRequest, namespace: string | undefined, resource: Resource): ApiResponse {
-    if (!resource.verbs.includes('deletecollection')) throw methodNotAllowed();
-    const body = request.body.length === 0 ? undefined : parseObject(request, undefined);
-    const options = deleteOptions(request, body);
-    const page = listObjects(this.objects, resource, readRequest(request, namespace));
-    for (const { metadata } of page.items) {
-      deleteObject(this.objects, resource, metadata.namespace, metadata.name, options, this.clock.now());
-    }
-    // The answer lists what was there.
-    return this.list(request, page, resource, { as: 'json', version: 'v1' });
-  }
-
-  private one(
-    request: ApiRequest,
-    object: ApiObject,
-    resource: Resource,
-    accepted: Accepted,
-    code: number,
-  ): ApiResponse {
-    switch (accepted.as) {
-      case 'table': {
-        const include = includeObject(request.query.get('includeObject'));
-        const { resourceVersion } = object.metadata;
-        const metadata = resourceVersion === undefined ? {} : { resourceVersion };
-        const now = this.clock.now();
-        return jsonResponse(renderTable(resource, [object], metadata, include, now, accepted.version), code);
-      }
-      case 'partialMetadata':
-        return jsonResponse(partialMetadata(object), code);
-      case 'yaml':
-        return { code, contentType: 'application/yaml', body: stringifyYaml(object, YAML) };
-      case 'json':
-      case 'partialMetadataList':
-      case 'aggregatedDiscovery':
-        return jsonResponse(`${objectText(object)}\n`, code);
-    }
-  }
-
-  private list(request: ApiRequest, page: ListPage, resource: Resource, accepted: Accepted): ApiResponse {
-    // Lists of custom resources always have the field.
-    const metadata = resource.custom ? { continue: '', ...page.metadata } : page.metadata;
-    const head = { kind: resource.listKind, apiVersion: apiVersionText(resource), metadata };
-    switch (accepted.as) {
-      case 'table': {
-        const include = includeObject(request.query.get('includeObject'));
-        const now = this.clock.now();
-        return jsonResponse(renderTable(resource, page.items, page.metadata, include, now, accepted.version));
-      }
-      case 'partialMetadata':
-        throw notForLists(resource);
-      case 'partialMetadataList':
-        return jsonResponse({
-          kind: 'PartialObjectMetadataList',
-          apiVersion: 'meta.k8s.io/v1',
-          metadata: page.metadata,
-          items: page.items.map(partialMetadata),
-        });
-      case 'yaml':
-        return {
-          code: 200,
-          contentType: 'application/yaml',
-          body: stringifyYaml({ ...head, items: page.items }, YAML),
-        };
-      case 'json':
-      case 'aggregatedDiscovery': {
-        const items = page.items.map((item) => listItemText(item, resource.custom));
-        return jsonResponse(`${JSON.stringify(head).slice(0, -1)},"items":[${items.join(',')}]}\n`);
-      }
-    }
-  }
-
-  private watch(
-    request: ApiRequest,
-    namespace: string | undefined,
-    resource: Resource,
-    accepted: Accepted,
-  ): ApiResponse {
-    const events = watchObjects(this.objects, resource, readRequest(request, namespace), this.clock);
-    const include = includeObject(request.query.get('includeObject'));
-    const lines = watchLines(events, resource, accepted, include, () => this.clock.now());
-    return { code: 200, contentType: 'application/json', body: lines };
-  }
-
-  private logs(request: ApiRequest, pod: ApiObject): ApiResponse {
-    const options = logOptions(request, pod, this.clock.now());
-    // Upstream has nothing to say about the logs of a pod without a node, and says it politely.
-    if ((textAt(pod, 'spec', 'nodeName') ?? '') === '') return NOTHING;
-    const body = this.kubelets?.logs(pod, options, request.signal);
-    if (body === undefined) throw this.noKubelet(pod);
-    return { ...textResponse(''), body };
-  }
-
-  private noEntry(request: ApiRequest, object: ApiObject, way: string): Error {
-    if (way === 'exec' || way === 'attach') containerOf(object, request.query.get('container') ?? '');
-    return this.kubelets?.refuseEntry(object, way) ?? this.noKubelet(object);
-  }
-
-  /** Nodes without a kubelet have no address to call: what a client hears when its pod has no node, or a node that does not answer. */
-  private noKubelet(object: ApiObject): Error {
-    const node = textAt(object, 'spec', 'nodeName') ?? '';
-    const { name } = object.metadata;
-    if (node === '') return badRequest(`pod ${name} does not have a host assigned`);
-    // Upstream looks the node up on behalf of the pod, and says so.
-    if (this.objects.store.table('', 'nodes').get(node) === undefined) {
-      return notFound({ group: '', plural: 'pods' }, node);
-    }
-    return internalError(new Error(`no kubelet answers for node ${node}`));
-  }
+function hasSubresource({ hasStatus, scale, actions }: Resource, subresource: string): boolean {
+  return (
+    (subresource === 'status' && hasStatus) ||
+    (subresource === 'scale' && scale !== undefined) ||
+    actions.some((action) => action.name === subresource)
+  );
 }

@@ -1,7 +1,8 @@
 /** A watch on the wire. In: events. Out: one JSON line per event, in the form that the client asked for. */
 import { KubeError } from '../../../kube/errors.ts';
 import type { ApiObject } from '../fields.ts';
-import { apiVersionText, type Resource } from '../resource.ts';
+import { apiVersionText } from '../apiVersion.ts';
+import type { Resource } from '../resource.ts';
 import { objectText } from '../serialise.ts';
 import type { ServedEvent } from '../watch.ts';
 import type { Accepted } from './accept.ts';

@@ -1,12 +1,14 @@
 /**
- * RFC 6902. In: a document and operations. Out: a new document that shares what did not change; a BadRequest error for
- * operations that make no sense, an Invalid one for a failed `test`.
+ * RFC 6902: a new document that shares what did not change. Throws BadRequest for operations that make no sense and
+ * `PatchFailed` for those that do not fit the document.
  */
 import type { JsonPatchOperation } from '../../../kube/kube.ts';
 import { isFields, sameJson } from '../fields.ts';
-import { badRequest } from '../status.ts';
+import { badRequest, tooLarge } from '../status.ts';
 
 const MAX_OPERATIONS = 10_000;
+/** Copies of copies grow beyond any bound. */
+const MAX_COPIED = 3 * 1024 * 1024;
 
 export class PatchFailed extends Error {}
 
@@ -20,12 +22,18 @@ export function applyJsonPatch(document: unknown, operations: unknown): unknown 
     throw badRequest(`The allowed maximum operations in a JSON patch is ${MAX_OPERATIONS}, got ${operations.length}`);
   }
   let result = document;
-  for (const operation of operations as unknown[]) result = applyOne(result, operation);
+  let copied = 0;
+  for (const operation of operations as unknown[]) {
+    if (!isOperation(operation)) throw new PatchFailed(`unexpected operation: ${JSON.stringify(operation)}`);
+    if (operation.op === 'copy')
+      copied += JSON.stringify(read(result, parsePointer(operation.from ?? '')) ?? null).length;
+    if (copied > MAX_COPIED) throw tooLarge(MAX_COPIED);
+    result = applyOne(result, operation);
+  }
   return result;
 }
 
-function applyOne(document: unknown, operation: unknown): unknown {
-  if (!isOperation(operation)) throw new PatchFailed(`unexpected operation: ${JSON.stringify(operation)}`);
+function applyOne(document: unknown, operation: JsonPatchOperation): unknown {
   const path = parsePointer(operation.path);
   switch (operation.op) {
     case 'add':

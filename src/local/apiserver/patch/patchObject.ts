@@ -1,11 +1,11 @@
-/** All patch types on one object or on its scale. In: a patch and its type. Out: the patched object. */
-import { isFields, type ApiObject, type Fields } from '../fields.ts';
+/** All patch types, on one object or on its scale. */
+import { isFields, jsonType, type ApiObject, type Fields } from '../fields.ts';
 import { shapeNamed } from '../kubernetesTypes.ts';
-import type { Objects, WriteRequest } from '../objects.ts';
-import type { Resource } from '../resource.ts';
+import type { Objects, Target } from '../objects.ts';
 import type { Shape } from '../shape.ts';
 import { badRequest, unfitPatch, unsupportedMediaType } from '../status.ts';
 import { writeScale } from '../subresources.ts';
+import type { WriteRequest } from '../writeRequest.ts';
 import { goText } from './goText.ts';
 import { applyJsonPatch, PatchFailed } from './jsonPatch.ts';
 import { applyMergePatch } from './mergePatch.ts';
@@ -24,32 +24,24 @@ export interface PatchRequest extends WriteRequest {
 
 export function patchObject(
   objects: Objects,
-  resource: Resource,
-  namespace: string | undefined,
-  name: string,
+  target: Target,
   request: PatchRequest,
 ): { readonly object: ApiObject; readonly created: boolean } {
-  if (request.type === 'strategic' && resource.custom) throw unsupportedMediaType(CUSTOM_TYPES);
+  const { type, body } = request;
+  const { custom, shape } = target.resource;
+  if (type === 'strategic' && custom) throw unsupportedMediaType(CUSTOM_TYPES);
   if (request.subresource === 'scale') {
-    const shape = shapeNamed(SCALE_TYPE);
-    const object = writeScale(objects, resource, namespace, name, request, (scale) => patched(shape, scale, request));
+    const scaleShape = shapeNamed(SCALE_TYPE);
+    const object = writeScale(objects, target, request, (scale) => patched(scaleShape, scale, request));
     return { object, created: false };
   }
-  if (request.type === 'apply') {
-    if (!isFields(request.body)) throw badRequest('an applied configuration is an object');
-    return objects.apply(resource, namespace, name, request.body, request.force, request);
+  if (type === 'apply') {
+    if (!isFields(body)) throw badRequest('an applied configuration is an object');
+    return objects.apply(target, body, request.force, request);
   }
-  const change = (live: ApiObject): Fields => patched(resource.shape, live, request);
-  const shown = (changed: Fields): string =>
-    request.type === 'strategic' ? goText(request.body) : JSON.stringify(changed);
-  const object = objects.update(
-    resource,
-    namespace,
-    name,
-    { ...request, patchText: shown, patchKind: request.type },
-    change,
-  );
-  return { object, created: false };
+  const patchText = (changed: Fields): string => (type === 'strategic' ? goText(body) : JSON.stringify(changed));
+  const write = { ...request, patchText, patchKind: type };
+  return { object: objects.update(target, write, (live) => patched(shape, live, request)), created: false };
 }
 
 function patched(shape: Shape, live: ApiObject, request: PatchRequest): Fields {
@@ -59,25 +51,16 @@ function patched(shape: Shape, live: ApiObject, request: PatchRequest): Fields {
 }
 
 function applyPatch(shape: Shape, live: ApiObject, { type, body }: PatchRequest): unknown {
-  switch (type) {
-    case 'json':
-      try {
-        return applyJsonPatch(live, body);
-      } catch (error) {
-        if (error instanceof PatchFailed) throw unfitPatch();
-        throw error;
-      }
-    case 'strategic':
-      if (!isFields(body)) throw badRequest(notAMap(body));
-      return applyStrategicMerge(shape, live, body);
-    case 'merge':
-    case 'apply':
-      if (!isFields(body)) throw badRequest(notAMap(body));
-      return applyMergePatch(live, body);
+  if (type === 'json') {
+    try {
+      return applyJsonPatch(live, body);
+    } catch (error) {
+      if (error instanceof PatchFailed) throw unfitPatch();
+      throw error;
+    }
   }
-}
-
-function notAMap(body: unknown): string {
-  const found = Array.isArray(body) ? 'array' : typeof body === 'boolean' ? 'bool' : typeof body;
-  return `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`;
+  if (!isFields(body)) {
+    throw badRequest(`json: cannot unmarshal ${jsonType(body)} into Go value of type map[string]interface {}`);
+  }
+  return type === 'strategic' ? applyStrategicMerge(shape, live, body) : applyMergePatch(live, body);
 }

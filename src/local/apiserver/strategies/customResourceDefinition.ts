@@ -35,7 +35,7 @@ export const customResourceDefinitionStrategy: Strategy = {
     draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), CLEANUP_FINALIZER])];
     const conditions = listAt(draft, 'status', 'conditions');
     const terminating = {
-      lastTransitionTime: context.now,
+      lastTransitionTime: context.now(),
       message: 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
       reason: 'InstanceDeletionPending',
       status: 'True',
@@ -46,7 +46,7 @@ export const customResourceDefinitionStrategy: Strategy = {
   prepareUpdate(draft, old, context) {
     // Names may be added on update; what is accepted follows the spec.
     const before = listAt(old, 'status', 'conditions');
-    draft['status'] = { ...establishedStatus(draft['spec'], context.now), conditions: before };
+    draft['status'] = { ...establishedStatus(draft['spec'], context.now()), conditions: before };
   },
   validate(draft) {
     const errors: FieldError[] = [];

@@ -5,7 +5,6 @@ import { configKeyProblems } from '../names.ts';
 import { forbiddenChange, invalidValue, required, tooLong, type FieldError } from '../status.ts';
 
 export const secretStrategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     setDefaults(draft, { type: 'Opaque' });
     const plain = fieldsAt(draft, 'stringData');
@@ -29,12 +28,14 @@ export const secretStrategy: Strategy = {
 };
 
 /** What each of the well-known types must hold. */
-const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = {
-  'kubernetes.io/tls': ['tls.crt', 'tls.key'],
-  'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
-  'kubernetes.io/dockercfg': ['.dockercfg'],
-  'kubernetes.io/ssh-auth': ['ssh-privatekey'],
-};
+const REQUIRED_KEYS = new Map(
+  Object.entries({
+    'kubernetes.io/tls': ['tls.crt', 'tls.key'],
+    'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
+    'kubernetes.io/dockercfg': ['.dockercfg'],
+    'kubernetes.io/ssh-auth': ['ssh-privatekey'],
+  }),
+);
 
 function checkSecretType(draft: ApiObject): FieldError[] {
   const type = textAt(draft, 'type') ?? '';
@@ -47,12 +48,11 @@ function checkSecretType(draft: ApiObject): FieldError[] {
     const account = draft.metadata.annotations?.['kubernetes.io/service-account.name'] ?? '';
     return account === '' ? [required('metadata.annotations[kubernetes.io/service-account.name]')] : [];
   }
-  const missing = (REQUIRED_KEYS[type] ?? []).filter((key) => data[key] === undefined);
+  const missing = (REQUIRED_KEYS.get(type) ?? []).filter((key) => data[key] === undefined);
   return missing.map((key) => required(`data[${key}]`));
 }
 
 export const configMapStrategy: Strategy = {
-  tracksGeneration: false,
   // Upstream has no name for both maps together.
   validate: (draft, old) => [...checkSize(draft, '[]'), ...immutableData(draft, old)],
 };

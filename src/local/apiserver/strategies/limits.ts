@@ -6,7 +6,6 @@ import type { Strategy } from '../resource.ts';
 import { invalidValue, type FieldError } from '../status.ts';
 
 export const limitRangeStrategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     for (const limit of listAt(draft, 'spec', 'limits')) {
       if (!isFields(limit) || limit['type'] !== 'Container') continue;
@@ -125,7 +124,6 @@ function checkScopes(scopes: readonly string[], counted: readonly string[]): Fie
 }
 
 export const quotaStrategy: Strategy = {
-  tracksGeneration: false,
   validate(draft, old) {
     const hard = fieldsAt(draft, 'spec', 'hard') ?? {};
     const errors = Object.entries(hard).flatMap(([name, amount]) => [

@@ -13,7 +13,6 @@ import {
 import { goStruct } from './goNames.ts';
 
 export const namespaceStrategy: Strategy = {
-  tracksGeneration: false,
   ownsDeletion: true,
   applyDefaults(draft) {
     draft.metadata.labels = { ...draft.metadata.labels, 'kubernetes.io/metadata.name': draft.metadata.name };
@@ -35,7 +34,6 @@ function defaultAllocatable(node: ApiObject): void {
 }
 
 export const nodeStrategy: Strategy = {
-  tracksGeneration: false,
   keepsStatusOnCreate: true,
   applyDefaults(draft) {
     defaultAllocatable(draft);

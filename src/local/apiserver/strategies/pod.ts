@@ -1,6 +1,7 @@
 /** Rules for pods: defaults, priority and toleration admission, quality of service, what may change, and the grace of deletion. */
 import { admitPodLimits } from '../admission/limitRanges.ts';
 import { admitServiceAccount } from '../admission/serviceAccount.ts';
+import { admitTopologyLabels } from '../admission/topologyLabels.ts';
 import {
   at,
   ensureFields,
@@ -17,6 +18,7 @@ import {
 import type { Strategy, StrategyContext } from '../resource.ts';
 import { forbidden, forbiddenChange, invalidValue, type FieldError } from '../status.ts';
 import { qosClass } from './podQuality.ts';
+import { podResize } from './podResize.ts';
 import { checkGates, checkPodSpec } from './podSpecValidation.ts';
 import { defaultPodSpec, requestLimits, warnAboutPodSpec } from './podTemplate.ts';
 
@@ -27,6 +29,7 @@ const GRACE_WHEN_UNSET = 30;
 
 export const podStrategy: Strategy = {
   tracksGeneration: true,
+  subresources: { resize: podResize },
   applyDefaults(draft) {
     const spec = ensureFields(draft, 'spec');
     defaultPodSpec(spec);
@@ -40,6 +43,7 @@ export const podStrategy: Strategy = {
     admitServiceAccount(draft, spec, context);
     admitPriority(draft, spec, context);
     admitTolerations(spec);
+    admitTopologyLabels(draft, context);
     draft['status'] = { phase: 'Pending', qosClass: qosClass(spec) };
     if (listAt(spec, 'schedulingGates').length > 0) {
       (draft['status'] as Fields)['conditions'] = [
@@ -49,7 +53,7 @@ export const podStrategy: Strategy = {
           reason: 'SchedulingGated',
           message: 'Scheduling is blocked due to non-empty scheduling gates',
           lastProbeTime: null,
-          lastTransitionTime: context.now,
+          lastTransitionTime: context.now(),
         },
       ];
     }

@@ -4,7 +4,6 @@ import type { Strategy } from '../resource.ts';
 import { invalidValue } from '../status.ts';
 
 export const leaseStrategy: Strategy = {
-  tracksGeneration: false,
   validate(draft) {
     const seconds = at(draft, 'spec', 'leaseDurationSeconds');
     return typeof seconds === 'number' && seconds <= 0
@@ -14,7 +13,6 @@ export const leaseStrategy: Strategy = {
 };
 
 export const eventStrategy: Strategy = {
-  tracksGeneration: false,
   validate(draft) {
     const about = textAt(draft, 'involvedObject', 'namespace') ?? '';
     const home = draft.metadata.namespace ?? '';

@@ -5,7 +5,6 @@ import { invalidValue, required, unsupportedValue } from '../status.ts';
 import { goStruct } from './goNames.ts';
 
 export const roleBindingStrategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     const role = fieldsAt(draft, 'roleRef');
     if (role !== undefined && (role['apiGroup'] ?? '') === '') role['apiGroup'] = 'rbac.authorization.k8s.io';
@@ -27,7 +26,6 @@ export const roleBindingStrategy: Strategy = {
 };
 
 export const roleStrategy: Strategy = {
-  tracksGeneration: false,
   validate: (draft) =>
     listAt(draft, 'rules').flatMap((rule, index) =>
       listAt(rule, 'verbs').length === 0

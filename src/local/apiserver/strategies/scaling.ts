@@ -69,7 +69,6 @@ const MAX_PRIORITY = 1_000_000_000;
 const CPU_TARGET = 80;
 
 export const autoscalerStrategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     const spec = ensureFields(draft, 'spec');
     setDefaults(spec, {
@@ -100,7 +99,6 @@ export const autoscalerStrategy: Strategy = {
 };
 
 export const autoscalerVersion1Strategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     setDefaults(ensureFields(draft, 'spec'), { minReplicas: 1, targetCPUUtilizationPercentage: CPU_TARGET });
   },

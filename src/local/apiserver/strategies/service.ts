@@ -81,7 +81,6 @@ function checkAddress(name: string, address: string, context: StrategyContext): 
 }
 
 export const serviceStrategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     const spec = ensureFields(draft, 'spec');
     setDefaults(spec, { type: 'ClusterIP', sessionAffinity: 'None' });

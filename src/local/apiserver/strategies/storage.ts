@@ -17,7 +17,6 @@ import { forbiddenChange, invalidValue, required, unsupportedValue, type FieldEr
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 export const claimStrategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     setDefaults(ensureFields(draft, 'spec'), { volumeMode: 'Filesystem' });
   },
@@ -107,18 +106,16 @@ function checkVolume(draft: ApiObject, old: ApiObject | undefined): FieldError[]
 }
 
 export const volumeStrategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     setDefaults(ensureFields(draft, 'spec'), { volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain' });
   },
   prepareCreate(draft, context) {
-    draft['status'] = { phase: 'Pending', lastPhaseTransitionTime: context.now };
+    draft['status'] = { phase: 'Pending', lastPhaseTransitionTime: context.now() };
   },
   validate: checkVolume,
 };
 
 export const storageClassStrategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     setDefaults(draft, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' });
   },
@@ -143,7 +140,6 @@ export const storageClassStrategy: Strategy = {
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
 
 export const csiDriverStrategy: Strategy = {
-  tracksGeneration: false,
   applyDefaults(draft) {
     setDefaults(ensureFields(draft, 'spec'), {
       attachRequired: true,

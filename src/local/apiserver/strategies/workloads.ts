@@ -176,6 +176,7 @@ function checkDaemonSet(draft: ApiObject, old: ApiObject | undefined): FieldErro
 
 export const deploymentStrategy: Strategy = {
   tracksGeneration: true,
+  countsAnnotations: true,
   applyDefaults(draft) {
     setDefaults(spec(draft), {
       replicas: 1,
@@ -285,11 +286,10 @@ export const jobStrategy: Strategy = {
     // The same labels, not equal ones: what the template gets at birth, the job gets too.
     if (Object.keys(labels).length > 0 && draft.metadata.labels === undefined) draft.metadata.labels = labels;
   },
-  prepareCreate(draft, context) {
+  prepareCreate(draft) {
     if (spec(draft)['manualSelector'] === true) return;
-    // The selector must be the job's alone, so it is made from an id that nobody else has.
-    draft.metadata.uid ??= context.uuid();
-    const uid = draft.metadata.uid;
+    // The selector must be the job's alone, so it is made from its uid.
+    const { uid } = draft.metadata;
     const metadata = ensureFields(ensureFields(spec(draft), 'template'), 'metadata');
     const labels = ensureFields(metadata, 'labels');
     setDefaults(labels, {
@@ -401,7 +401,6 @@ function isTimeZone(zone: string): boolean {
 }
 
 export const controllerRevisionStrategy: Strategy = {
-  tracksGeneration: false,
   validate: (draft) => ((draft['data'] ?? undefined) === undefined ? [required('data', 'data is mandatory')] : []),
 };
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { ClientAssertionCredential, ManagedIdentityCredential } from '@azure/identity';
 import { ComputeManagementClient } from '@azure/arm-compute';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ArmFixture, collect } from '../../../../test/fixtures/local/armFixture.ts';
 
 const SCOPE = 'https://management.azure.com/.default';
@@ -65,25 +65,54 @@ describe('the directory through @azure/identity', () => {
     await expect(credential({ exp: 1 }).getToken(SCOPE)).rejects.toThrow(/AADSTS700024/);
   });
 
-  it('gives tokens to managed identities through the metadata service', async () => {
-    const path = `/metadata/identity/oauth2/token?api-version=2018-02-01&resource=${encodeURIComponent('https://management.azure.com/')}`;
+  it('gives a managed identity tokens through the metadata service of its machine', async () => {
+    const { arm } = fixture;
+    await fixture.createMachine('vm');
+    const query = `api-version=2018-02-01&resource=${encodeURIComponent('https://management.azure.com/')}`;
+    const path = `${arm.metadataEndpoint('vm')}/metadata/identity/oauth2/token?${query}`.slice(arm.endpoint.length);
     expect(await fixture.ask(path)).toMatchObject({ status: 400, body: { error: 'invalid_request' } });
     const { body } = await fixture.ask(path, { headers: METADATA });
-    expect(body).toMatchObject({ token_type: 'Bearer', client_id: fixture.arm.credentials.clientId });
+    expect(body).toMatchObject({ token_type: 'Bearer', client_id: arm.credentials.clientId });
     expect(await fixture.ask(`${path}&client_id=nobody`, { headers: METADATA })).toMatchObject({
       status: 400,
       body: { error: 'invalid_request', error_description: 'Identity not found' },
     });
-    const before = process.env['AZURE_POD_IDENTITY_AUTHORITY_HOST'];
-    process.env['AZURE_POD_IDENTITY_AUTHORITY_HOST'] = fixture.arm.endpoint;
+    vi.stubEnv('AZURE_POD_IDENTITY_AUTHORITY_HOST', arm.metadataEndpoint('vm'));
     try {
-      const credential = new ManagedIdentityCredential({ tlsOptions: { ca: fixture.arm.caPem } });
+      const credential = new ManagedIdentityCredential({ tlsOptions: { ca: arm.caPem } });
       const { token } = await credential.getToken(SCOPE);
       expect(token.split('.')).toHaveLength(3);
     } finally {
-      if (before === undefined) delete process.env['AZURE_POD_IDENTITY_AUTHORITY_HOST'];
-      else process.env['AZURE_POD_IDENTITY_AUTHORITY_HOST'] = before;
+      vi.unstubAllEnvs();
     }
+  });
+
+  it('gives nothing to a client without a secret', async () => {
+    const { arm } = fixture;
+    const resource = `resource=${encodeURIComponent('https://management.azure.com/')}&api-version=2018-02-01`;
+    const open = [
+      `/sig/token?scope=${SCOPE}`,
+      `/metadata/identity/oauth2/token?${resource}`,
+      `/imds/vm/metadata/identity/oauth2/token?${resource}`,
+      `/imds/vm/guess/metadata/identity/oauth2/token?${resource}`,
+      '/imds/vm/guess/metadata/instance?api-version=2021-02-01',
+      '/imds/vm/guess/metadata/scheduledevents?api-version=2020-07-01',
+      `${arm.metadataEndpoint('other').slice(arm.endpoint.length).replace('other', 'vm')}/metadata/instance?api-version=2021-02-01`,
+    ];
+    const statuses = await Promise.all(
+      open.map(async (path) => (await fixture.ask(path, { headers: { ...METADATA, authorization: '' } })).status),
+    );
+    expect(statuses).toEqual([401, 401, 401, 404, 404, 404, 404]);
+  });
+
+  it('gives a token for images that reads the subscription of images and nothing else', async () => {
+    const { Token } = (await fixture.ask(`/sig/token?scope=${SCOPE}`)).body as { Token: string };
+    const headers = { authorization: `Bearer ${Token}` };
+    const cluster = `resourceGroups/local/providers/Microsoft.ContainerService/managedClusters/local`;
+    expect(
+      await fixture.ask(`${cluster}/listClusterAdminCredential?api-version=2025-05-01`, { method: 'POST', headers }),
+    ).toMatchObject({ status: 403, body: { error: { code: 'AuthorizationFailed' } } });
+    expect((await fixture.ask('resourceGroups?api-version=2022-12-01', { headers })).status).toBe(403);
   });
 
   it('tells a machine who it is and what will happen to it', async () => {
@@ -131,7 +160,7 @@ describe('the directory through @azure/identity', () => {
       });
     expect((await approve('nothing')).status).toBe(400);
     expect((await approve(Events[0]?.EventId ?? '')).status).toBe(200);
-    expect(arm.virtualMachines()).toEqual([]);
+    expect(arm.virtualMachines().map(({ name }) => name)).toEqual(['vm']);
     expect((await fixture.ask(at('instance?api-version=2021-02-01'), { headers: METADATA })).status).toBe(404);
   });
 

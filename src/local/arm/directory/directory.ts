@@ -1,7 +1,4 @@
-/**
- * The endpoints outside ARM that ask for no token: the directory that issues them, the price list, and the server that
- * hands out tokens for the subscription that shares images.
- */
+/** The endpoints outside ARM: the directory that issues tokens, the price list, and the token server for images. */
 import { ArmError } from '../armError.ts';
 import type { Route } from '../server/router.ts';
 import type { Principal } from './principals.ts';
@@ -12,14 +9,14 @@ export interface DirectoryOptions {
   readonly tokens: Tokens;
   readonly prices: RetailPrices;
   readonly endpoint: () => string;
-  /** Whose token the token server gives. */
-  readonly owner: Principal;
+  /** Whose token the token server gives: one that may read the subscription that shares images. */
+  readonly imageReader: Principal;
   readonly now: () => number;
 }
 
 const LIFETIME = 3600;
 
-export function directoryRoutes({ tokens, prices, endpoint, owner, now }: DirectoryOptions): readonly Route[] {
+export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: DirectoryOptions): readonly Route[] {
   const grant: Route['handle'] = ({ body, parameters: { tenant = '' } }) => {
     if (typeof body !== 'string') throw new ArmError(400, 'invalid_request', 'The body must be a form.');
     return { status: 200, body: tokens.grant(tenant, new URLSearchParams(body)) };
@@ -65,13 +62,17 @@ export function directoryRoutes({ tokens, prices, endpoint, owner, now }: Direct
       status: 200,
       body: prices.page(query, `${endpoint()}/api/retail/prices`),
     })),
-    open('sharedImages.token', 'GET', '/sig/token', ({ query }) => ({
-      status: 200,
-      body: {
-        Token: tokens.issue(owner, query.get('scope') ?? ''),
-        ExpiresOn: new Date(now() + LIFETIME * 1000).toISOString(),
-        RefreshOn: new Date(now() + (LIFETIME / 2) * 1000).toISOString(),
-      },
-    })),
+    // Not behind ARM's gate, which wants an api-version; its own token is needed all the same.
+    open('sharedImages.token', 'GET', '/sig/token', ({ query, headers }) => {
+      tokens.check(headers['authorization']);
+      return {
+        status: 200,
+        body: {
+          Token: tokens.issue(imageReader, query.get('scope') ?? ''),
+          ExpiresOn: new Date(now() + LIFETIME * 1000).toISOString(),
+          RefreshOn: new Date(now() + (LIFETIME / 2) * 1000).toISOString(),
+        },
+      };
+    }),
   ];
 }

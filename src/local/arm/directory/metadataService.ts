@@ -1,6 +1,6 @@
 /**
- * The instance metadata service. In: a request from inside a machine, which the address names (`/imds/<machine>`), or
- * from nowhere in particular for tokens. Out: the machine's description, its scheduled events, and tokens.
+ * The instance metadata service: a machine's description, its scheduled events, and tokens of its identity. On Azure
+ * only the machine itself reaches it; here the address has the machine's name and a key that cannot be guessed.
  */
 import type { ArmContext } from '../armContext.ts';
 import { interfaceIds } from '../compute/localVirtualMachine.ts';
@@ -19,7 +19,7 @@ export interface MetadataOptions {
   readonly events: ScheduledEvents;
   readonly find: (name: string) => ArmResource | undefined;
   readonly describe: (machine: ArmResource) => LocalVirtualMachine;
-  /** The identity of whoever names none. */
+  /** The identity when a request names none. */
   readonly defaultClientId: string;
 }
 
@@ -47,8 +47,16 @@ const EVENT_VERSIONS: readonly string[] = [
 
 export function metadataRoutes(options: MetadataOptions): readonly Route[] {
   const { tokens, events, defaultClientId } = options;
-  const token: Route['handle'] = (request) => {
+  /** The machine whose key the address has; a wrong key and a missing machine look the same. */
+  const machineOf = (request: ArmRequest): ArmResource => {
     checkHeader(request);
+    const { machine: name = '', key = '' } = request.parameters;
+    const machine = options.find(name);
+    if (machine !== undefined && tokens.isMetadataKey(machine.name, key)) return machine;
+    throw new DirectoryError(404, 'Not found', undefined, 'There is no such machine.');
+  };
+  const token: Route['handle'] = (request) => {
+    machineOf(request);
     const { query } = request;
     const clientId = query.get('client_id') ?? clientOf(options, query.get('msi_res_id') ?? query.get('mi_res_id'));
     return { status: 200, body: tokens.managedIdentity(query.get('resource') ?? '', clientId ?? defaultClientId) };
@@ -59,7 +67,7 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
       handle: (machine: ArmResource, request: ArmRequest) => object | undefined,
     ): Route['handle'] =>
     (request) => {
-      checkHeader(request);
+      const machine = machineOf(request);
       const version = request.query.get('api-version');
       if (version === null || !versions.includes(version)) {
         throw new DirectoryError(
@@ -69,8 +77,6 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
           versions.join(', '),
         );
       }
-      const machine = options.find(request.parameters['machine'] ?? '');
-      if (machine === undefined) throw new DirectoryError(404, 'Not found', undefined, 'There is no such machine.');
       const body = handle(machine, request);
       return body === undefined ? { status: 200 } : { status: 200, body };
     };
@@ -82,27 +88,25 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
     handle,
   });
   return [
-    open('metadata.token', 'GET', '/metadata/identity/oauth2/token', token),
-    open('metadata.token', 'GET', '/imds/{machine}/metadata/identity/oauth2/token', token),
+    open('metadata.token', 'GET', '/imds/{machine}/{key}/metadata/identity/oauth2/token', token),
     open(
       'metadata.instance',
       'GET',
-      '/imds/{machine}/metadata/instance',
+      '/imds/{machine}/{key}/metadata/instance',
       ofMachine(INSTANCE_VERSIONS, (machine) => instanceOf(options, machine)),
     ),
     open(
       'metadata.scheduledEvents',
       'GET',
-      '/imds/{machine}/metadata/scheduledevents',
+      '/imds/{machine}/{key}/metadata/scheduledevents',
       ofMachine(EVENT_VERSIONS, ({ name }) => events.document(name)),
     ),
     open(
       'metadata.startEvents',
       'POST',
-      '/imds/{machine}/metadata/scheduledevents',
+      '/imds/{machine}/{key}/metadata/scheduledevents',
       ofMachine(EVENT_VERSIONS, ({ name }, { body }) => {
-        const requests = typeof body === 'string' ? (JSON.parse(body) as unknown) : body;
-        for (const each of listAt(requests, 'StartRequests')) {
+        for (const each of listAt(typeof body === 'string' ? parseEvents(body) : body, 'StartRequests')) {
           if (events.approve(name, textAt(each, 'EventId') ?? '')) continue;
           throw new DirectoryError(400, 'Bad request', undefined, 'There is no such event.');
         }
@@ -110,6 +114,16 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
       }),
     ),
   ];
+}
+
+/** Clients post events without a content type. */
+function parseEvents(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new DirectoryError(400, 'Bad request', undefined, 'The body is not JSON.');
+  }
 }
 
 /** The header keeps requests out that a browser or a proxy was tricked into. */

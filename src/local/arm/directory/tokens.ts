@@ -125,16 +125,24 @@ export class Tokens {
     };
   }
 
+  /** Unguessable, and the same for a name as long as the process runs: the key of a machine's metadata service. */
+  metadataKey(machine: string): string {
+    // Hexadecimal: clients write addresses in lower case.
+    return createHmac('sha256', this.key).update(`metadata of ${machine.toLowerCase()}`).digest('hex');
+  }
+
+  isMetadataKey(machine: string, key: string): boolean {
+    return isSame(key, this.metadataKey(machine));
+  }
+
   /** The principal that the header speaks for. */
-  check(authorization: string | undefined): Principal {
-    const token = /^Bearer (.+)$/i.exec(authorization ?? '')?.[1];
+  check(authorization: string | readonly string[] | undefined): Principal {
+    const token = /^Bearer (.+)$/i.exec(typeof authorization === 'string' ? authorization : '')?.[1];
     if (token === undefined) {
       throw this.unauthorized('AuthenticationFailed', "Authentication failed. The 'Authorization' header is missing.");
     }
     const [header = '', payload = '', signature = ''] = token.split('.');
-    const expected = Buffer.from(this.sign(`${header}.${payload}`));
-    const given = Buffer.from(signature);
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    if (!isSame(signature, this.sign(`${header}.${payload}`))) {
       throw this.unauthorized('InvalidAuthenticationToken', 'The access token is invalid.');
     }
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Claims;
@@ -179,7 +187,7 @@ export class Tokens {
     if (form.get('client_assertion_type') === JWT_BEARER) {
       return this.checkAssertion(principal.clientId, form.get('client_assertion') ?? '');
     }
-    if (form.get('client_secret') === principal.clientSecret) return;
+    if (isSame(form.get('client_secret') ?? '', principal.clientSecret)) return;
     throw new DirectoryError(
       401,
       'invalid_client',
@@ -228,6 +236,12 @@ export class Tokens {
       },
     });
   }
+}
+
+/** Takes the same time wherever two texts differ. */
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 function encode(value: object): string {

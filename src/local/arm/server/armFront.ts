@@ -94,7 +94,7 @@ export class ArmFront {
   }
 
   private async answer(request: WireRequest): Promise<ArmResponse> {
-    const url = new URL(`https://127.0.0.1${request.target}`);
+    const url = parseTarget(request.target);
     // Clients that join an endpoint and an id send two slashes.
     const path = url.pathname.replace(/\/{2,}/g, '/');
     const { method } = request;
@@ -163,6 +163,18 @@ function late(fault: Fault | undefined): Extract<Fault, { kind: 'failLate' }> | 
 function header(request: WireRequest, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value[0] : value;
+}
+
+function parseTarget(target: string): URL {
+  try {
+    const url = new URL(`https://127.0.0.1${target}`);
+    // Names are decoded later; an escape that cannot be is refused here.
+    decodeURIComponent(url.pathname);
+    return url;
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof URIError)) throw error;
+    throw new ArmError(400, 'BadRequest', `The request URI is invalid: '${target}'.`);
+  }
 }
 
 /** JSON where the client says so, otherwise text. */

@@ -1,10 +1,9 @@
-/**
- * The HTTPS face of the local Azure. In: what answers, and a certificate. Out: a server on loopback.
- */
+/** The HTTPS server of the local Azure, on loopback. */
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { CertificatePair } from '../../certificates.ts';
+import { requestBody } from '../../requestBody.ts';
 import { ArmError } from '../armError.ts';
 import type { ArmFront, WireResponse } from './armFront.ts';
 
@@ -21,7 +20,8 @@ export class ArmServer {
 
   async listen(certificate: CertificatePair, port: number): Promise<number> {
     const server = createServer({ cert: certificate.certificate, key: certificate.privateKey }, (request, response) => {
-      void this.serve(request, response);
+      // Whatever a client sends, the worst outcome is the end of its own connection.
+      this.serve(request, response).catch((error: unknown) => response.destroy(error as Error));
     });
     // Clients under a virtual clock may be still for long in real time; a connection that closes on them looks broken.
     server.keepAliveTimeout = KEEP_ALIVE;
@@ -44,29 +44,20 @@ export class ArmServer {
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, headers, text } = await this.answer(request);
-    response.writeHead(status, headers);
-    response.end(request.method === 'HEAD' ? undefined : text);
+    const answer = await this.answer(request);
+    if (answer === undefined || response.destroyed) return;
+    response.writeHead(answer.status, answer.headers);
+    response.end(request.method === 'HEAD' ? undefined : answer.text);
   }
 
-  private async answer(request: IncomingMessage): Promise<WireResponse> {
+  /** Undefined when the client hung up. */
+  private async answer(request: IncomingMessage): Promise<WireResponse | undefined> {
     const { method = 'GET', url = '/', headers } = request;
     const arrived = { method, target: url, headers };
-    const text = await readText(request);
-    if (text !== undefined) return this.front.handle({ ...arrived, text });
-    const words = `The request is larger than ${MAX_BODY_BYTES} bytes.`;
-    return this.front.refuse({ ...arrived, text: '' }, new ArmError(413, 'RequestContentTooLarge', words));
+    const body = await requestBody(request, MAX_BODY_BYTES);
+    if ('text' in body) return this.front.handle({ ...arrived, text: body.text });
+    if (body.missing === 'interrupted') return undefined;
+    const message = `The request is larger than ${MAX_BODY_BYTES} bytes.`;
+    return this.front.refuse({ ...arrived, text: '' }, new ArmError(413, 'RequestContentTooLarge', message));
   }
-}
-
-/** Undefined when there is too much of it. */
-async function readText(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

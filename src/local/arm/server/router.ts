@@ -112,14 +112,5 @@ function* walk(
   }
   const word = step.words.get(segment.toLowerCase());
   if (word !== undefined) yield* walk(word, segments, index + 1, values);
-  if (step.hole !== undefined) yield* walk(step.hole, segments, index + 1, [...values, decode(segment)]);
-}
-
-function decode(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    // Not an escape after all: the name is what was sent.
-    return segment;
-  }
+  if (step.hole !== undefined) yield* walk(step.hole, segments, index + 1, [...values, decodeURIComponent(segment)]);
 }

@@ -1,4 +1,4 @@
-/** Plays one case with the real kubectl. In: a world and a case. Out: what was printed, line by line, without what may differ. */
+/** Plays one case with the real kubectl and returns what it printed, line by line, without what may differ. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubectlResult } from '../../../controlplane/kubectl.ts';

@@ -27,7 +27,7 @@ export const protocolScripts: readonly Script[] = [
   accepts('a form that there is not', 'application/json;as=Chair;v=v1;g=meta.k8s.io'),
   accepts('html or else anything', 'text/html,*/*'),
   bare(
-    'protocol: writes in a form that nobody offers',
+    'protocol: writes in a form that is not offered',
     post('/api/v1/namespaces/default/configmaps', configMap('never'), { accept: 'text/html' }),
     del('/api/v1/namespaces/default/configmaps/never', undefined, { accept: 'text/html' }),
   ),

@@ -29,7 +29,7 @@ export const readingScripts: readonly Script[] = [
   script('list', ...three, get(MAPS)),
   script('list nothing', get(PODS)),
   bare('list a namespace that is not there', get('/api/v1/namespaces/nowhere/pods')),
-  bare('get with an accept that nobody offers', get('/api/v1/namespaces/default', { accept: 'image/png' })),
+  bare('get with an accept that is not offered', get('/api/v1/namespaces/default', { accept: 'image/png' })),
   labelled('equality', 'app=a'),
   labelled('double equality', 'app==a'),
   labelled('inequality', 'app!=a,tier=web'),

@@ -292,7 +292,7 @@ export const subresourceScripts: readonly Script[] = [
     ),
   ),
   script('an account that is not there', post(PODS, pod('one', {}, { serviceAccountName: 'nobody' }))),
-  script('no token for those who want none', post(PODS, pod('one', {}, { automountServiceAccountToken: false }))),
+  script('no token where none is wanted', post(PODS, pod('one', {}, { automountServiceAccountToken: false }))),
 
   script(
     'limits: defaults',

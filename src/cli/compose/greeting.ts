@@ -1,0 +1,55 @@
+/** What `up` tells a user first: where the cluster is, and what to try. */
+import { buildInfo } from '../buildInfo.ts';
+import type { UpOptions } from './contract.ts';
+
+export interface Addresses {
+  /** Absolute paths, so that they work from any directory. */
+  readonly kubeconfig: string;
+  readonly azureEnvironment: string;
+  readonly log: string;
+  readonly kubernetes: string;
+  readonly azure: string;
+  readonly metrics: string;
+}
+
+/** Twelve pods that need several nodes: the README shows the same lines. */
+const TRY = [
+  'kubectl create deployment hello --image=nginx --replicas=12',
+  'kubectl set resources deployment hello --requests=cpu=900m,memory=1Gi',
+  'kubectl get nodes --watch -L node.kubernetes.io/instance-type,topology.kubernetes.io/zone',
+];
+
+export function titleOf({ scenario, profile, speed }: UpOptions, { kubernetes }: Addresses): string {
+  const words = [`nodewright ${buildInfo().version}`, scenario, profile, ...(speed === 1 ? [] : [`×${speed}`])];
+  return [...words, kubernetes].join(' · ');
+}
+
+/** The lines below the picture. */
+export function hintsOf({ kubeconfig, metrics }: Addresses): readonly string[] {
+  return [
+    `export KUBECONFIG=${kubeconfig}`,
+    ...TRY.slice(0, 2),
+    `npx nodewright fault --help   metrics: ${metrics}`,
+    'Ctrl-C stops everything; the next start goes on from there, unless with --fresh',
+  ];
+}
+
+/** `since`: when a world that goes on had begun. */
+export function greetingOf(options: UpOptions, addresses: Addresses, since: string | undefined): string {
+  const { scenario, profile } = options;
+  const { kubeconfig, azureEnvironment, log, kubernetes, azure, metrics } = addresses;
+  return [
+    `nodewright ${buildInfo().version}: a local AKS is up at ${kubernetes} (scenario ${scenario}, profile ${profile})`,
+    ...(since === undefined ? [] : [`The world that began at ${since} goes on; --fresh would start anew.`]),
+    '',
+    `  export KUBECONFIG=${kubeconfig}`,
+    ...TRY.map((command) => `  ${command}`),
+    '  npx nodewright fault --help',
+    '',
+    `Azure:   ${azure} (its client secret and certificate: source ${azureEnvironment})`,
+    `Metrics: ${metrics}`,
+    `Log:     ${log}`,
+    'Ctrl-C stops everything.',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,49 @@
+/** Runs nodewright in the local world as a Deployment would: when it ends by a fault or by a failure, it starts again. */
+import type { Clock } from '../../clock/clock.ts';
+import type { Log } from '../../kube/log.ts';
+import type { Manager } from '../../kube/runtime/manager.ts';
+import type { Faults } from '../../local/faults/faults.ts';
+
+export interface KeepAliveOptions {
+  readonly faults: Faults;
+  readonly log: Log;
+  /** Real time: restarts wait on it. */
+  readonly clock: Clock;
+  /** Builds nodewright with empty caches. `isDead` is true once this incarnation was killed. */
+  readonly start: (isDead: () => boolean) => Promise<Manager>;
+}
+
+/** Milliseconds before a restart after a failure; doubled each time, as the kubelet does. */
+const FIRST_WAIT = 1_000;
+const LONGEST_WAIT = 30_000;
+/** After running this long, a failure is not a repetition of the last one. */
+const LONG_RUN = 60_000;
+
+export async function keepAlive({ faults, log, clock, start }: KeepAliveOptions, stop: AbortSignal): Promise<void> {
+  let wait = FIRST_WAIT;
+  while (!stop.aborted) {
+    const startedAt = clock.now();
+    const death = new AbortController();
+    const unsubscribe = faults.subscribe(({ type, fault }) => {
+      if (type !== 'began' || fault.order.kind !== 'process-death') return;
+      log.info('nodewright dies', { fault: fault.id });
+      death.abort(new Error('killed by a fault'));
+      faults.hit(fault, 'nodewright');
+      faults.remove(fault.id);
+    });
+    try {
+      const engine = await start(() => death.signal.aborted);
+      await engine.run(AbortSignal.any([stop, death.signal]));
+    } catch (error) {
+      // Errors of a killed incarnation say nothing: its calls were cut off.
+      if (death.signal.aborted) continue;
+      if (stop.aborted) throw error;
+      if (clock.now() - startedAt > LONG_RUN) wait = FIRST_WAIT;
+      log.error('nodewright failed; starting it again', { error, afterMilliseconds: wait });
+      await clock.sleep(wait, stop).catch(() => undefined);
+      wait = Math.min(2 * wait, LONGEST_WAIT);
+    } finally {
+      unsubscribe();
+    }
+  }
+}

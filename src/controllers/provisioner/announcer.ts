@@ -1,0 +1,81 @@
+import type { Pod } from '../../api/kinds.ts';
+import { podList, type LaunchRecord, type NominationRecord, type PlanRecord } from '../../ledger/record.ts';
+import type { PodObjection } from '../../ledger/objection.ts';
+import { reasonText } from '../../ledger/reasonText.ts';
+import { podKey } from '../../pods/podKey.ts';
+import type { UnplacedReason } from '../../solver/reasons.ts';
+import type { World } from '../world/world.ts';
+import * as publish from './events.ts';
+
+/** Reasons that one pass logs; the ledger has the rest. */
+const MAX_LOGGED_REASONS = 20;
+const NAMED_IN_LOG = 5;
+
+/** Tells what a pass decided: a record for the ledger, events for the pods, lines for the log. */
+export class Announcer {
+  private readonly world: Pick<World, 'ledger' | 'events' | 'log'>;
+  /** What the last pass said: a reason is logged when it is new, not every ten seconds. */
+  private logged: ReadonlySet<string> = new Set();
+
+  constructor(world: Pick<World, 'ledger' | 'events' | 'log'>) {
+    this.world = world;
+  }
+
+  plan(record: Omit<PlanRecord, 'kind'>): void {
+    this.world.ledger.append({ kind: 'plan', ...record });
+    const { plannedNodes: newNodes, ...fields } = record;
+    this.world.log.info('computed a plan for pending pods', { newNodes, ...fields });
+  }
+
+  objections(ignored: readonly { readonly pod: Pod; readonly objection: PodObjection }[]): void {
+    const { ledger, events } = this.world;
+    for (const { pod, objection } of ignored) {
+      ledger.append({ kind: 'objection', pods: podList([podKey(pod)]), objection });
+      if (objection.kind !== 'opted-out') publish.ignored(events, pod, objection);
+    }
+  }
+
+  nomination(pods: readonly Pod[], target: Pick<NominationRecord, 'nodeClaim' | 'node'>): void {
+    const { ledger, events } = this.world;
+    ledger.append({ kind: 'nomination', pods: podList(pods.map(podKey)), ...target });
+    for (const pod of pods) publish.nominated(events, pod, target);
+  }
+
+  launch(record: Omit<LaunchRecord, 'kind' | 'pods'>, pods: readonly Pod[]): void {
+    const { ledger, log } = this.world;
+    ledger.append({ kind: 'launch', ...record, pods: podList(pods.map(podKey)) });
+    const { nodeClaim, nodePool, requests, instanceTypes, instanceTypeCount, chosen } = record;
+    const more = instanceTypeCount - NAMED_IN_LOG;
+    log.info('created nodeclaim', {
+      NodeClaim: nodeClaim,
+      NodePool: nodePool,
+      requests,
+      'instance-types': instanceTypes.slice(0, NAMED_IN_LOG).join(', ') + (more > 0 ? ` and ${more} other(s)` : ''),
+      pricePerHour: chosen.pricePerHour,
+      pods: pods.length,
+    });
+  }
+
+  /** Pods that share a reason share a record and a log line; each has its own event. */
+  refusals(unplaced: readonly { readonly pod: Pod; readonly reason: UnplacedReason }[]): void {
+    const { ledger, events, log } = this.world;
+    const byReason = new Map<UnplacedReason, Pod[]>();
+    for (const { pod, reason } of unplaced) {
+      publish.failedScheduling(events, pod, reason);
+      const known = byReason.get(reason);
+      if (known === undefined) byReason.set(reason, [pod]);
+      else known.push(pod);
+    }
+    const said = new Set<string>();
+    for (const [reason, pods] of byReason) {
+      const record = { kind: 'refusal', pods: podList(pods.map(podKey)), reason } as const;
+      ledger.append(record);
+      const text = reasonText(reason);
+      if (!this.logged.has(text) && said.size < MAX_LOGGED_REASONS) {
+        log.info('could not schedule pods', { pods: record.pods.count, such: record.pods.names[0], reason: text });
+      }
+      said.add(text);
+    }
+    this.logged = said;
+  }
+}

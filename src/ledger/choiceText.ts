@@ -1,0 +1,37 @@
+import type { GapPart } from '../solver/problem.ts';
+import type { NodeChoice, RejectedType } from '../solver/reasons.ts';
+import { amountText } from './amountText.ts';
+
+/** Why a node is not cheaper. */
+export function choiceText({
+  boundBy,
+  boundByResource,
+}: {
+  readonly boundBy?: NodeChoice['boundBy'] | undefined;
+  readonly boundByResource?: string | undefined;
+}): string {
+  if (boundBy === undefined) return 'no cheaper instance type holds any of its pods';
+  return `without ${boundBy} a cheaper instance type would do${boundByResource === undefined ? '' : ` (${boundByResource})`}`;
+}
+
+export function rejectedTypeText(rejected: RejectedType): string {
+  switch (rejected.because) {
+    case 'fit':
+      return `lacks ${amountText(rejected.lacks)}`;
+    case 'price':
+      return rejected.morePerHour > 0 ? `costs $${rejected.morePerHour.toFixed(4)} more per hour` : 'costs the same';
+    case 'availability':
+      return 'is not offered for what these pods require';
+  }
+}
+
+const GAP_CAUSES: Readonly<Record<GapPart['cause'], string>> = {
+  'unused-capacity': 'capacity that no pod uses',
+  'dearer-types': 'instance types that cost more than their capacity is worth here',
+  daemons: 'daemons on every node',
+  constraints: 'spread, affinity and whole nodes',
+};
+
+export function gapText(cause: GapPart['cause']): string {
+  return GAP_CAUSES[cause];
+}

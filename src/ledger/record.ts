@@ -1,0 +1,70 @@
+/** Decisions as plain data. A record can be written as JSON, kept, and read back by another version. */
+import type { Alternative } from '../solver/problem.ts';
+import type { NodeChoice, UnplacedReason } from '../solver/reasons.ts';
+import type { PodObjection } from './objection.ts';
+
+/** Rises when a record loses a field or a field changes its meaning; new fields and kinds do not raise it. */
+export const SCHEMA_VERSION = 1;
+
+/** Pods by `podKey`. Only the first few are named: one decision may concern a hundred thousand. */
+export interface PodList {
+  readonly count: number;
+  readonly names: readonly string[];
+}
+
+const NAMED_PODS = 20;
+
+export function podList(keys: readonly string[]): PodList {
+  return { count: keys.length, names: keys.slice(0, NAMED_PODS) };
+}
+
+/** One pass of the provisioner. */
+export interface PlanRecord {
+  readonly kind: 'plan';
+  readonly pods: number;
+  readonly plannedNodes: number;
+  readonly onExistingNodes: number;
+  readonly unplaced: number;
+  readonly pricePerHour: number;
+  readonly milliseconds: number;
+}
+
+/** A NodeClaim that was created for pods. */
+export interface LaunchRecord {
+  readonly kind: 'launch';
+  readonly nodeClaim: string;
+  readonly nodePool: string;
+  /** Quantity text by resource. */
+  readonly requests: Readonly<Record<string, string>>;
+  /** The cheapest alternative, which is asked for first. */
+  readonly chosen: Alternative;
+  /** Names of the instance types that would do, cheapest first; the first few. */
+  readonly instanceTypes: readonly string[];
+  readonly instanceTypeCount: number;
+  readonly pods: PodList;
+  readonly choice: NodeChoice;
+}
+
+/** Pods that are expected on a node that exists or is on its way. */
+export interface NominationRecord {
+  readonly kind: 'nomination';
+  readonly pods: PodList;
+  readonly nodeClaim?: string;
+  readonly node?: string;
+}
+
+/** Pods that found no place, all for the same reason. */
+interface RefusalRecord {
+  readonly kind: 'refusal';
+  readonly pods: PodList;
+  readonly reason: UnplacedReason;
+}
+
+/** A pod that was left out before any node was looked at. */
+interface ObjectionRecord {
+  readonly kind: 'objection';
+  readonly pods: PodList;
+  readonly objection: PodObjection;
+}
+
+export type DecisionRecord = PlanRecord | LaunchRecord | NominationRecord | RefusalRecord | ObjectionRecord;

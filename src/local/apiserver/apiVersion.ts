@@ -1,0 +1,18 @@
+/** Names of API versions. */
+
+/** `apps/v1`, `v1`: group and version as objects carry them. */
+export function apiVersionText({ group, version }: { readonly group: string; readonly version: string }): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
+/** Stable before beta before alpha, then the higher number: the order in which clients prefer versions. */
+export function byPreference(left: string, right: string): number {
+  const [a, b] = [rank(left), rank(right)];
+  return b[0] - a[0] || b[1] - a[1] || b[2] - a[2];
+}
+
+function rank(version: string): readonly [stability: number, major: number, minor: number] {
+  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version);
+  if (match === null) return [0, 0, 0];
+  return [match[2] === undefined ? 3 : match[2] === 'beta' ? 2 : 1, Number(match[1]), Number(match[3] ?? 0)];
+}

@@ -1,0 +1,212 @@
+/** What kubelets do with the pods that are bound to their nodes: start, ready, resize, end. */
+import { Kinds, type Pod } from '../../api/kinds.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
+import type { Informer } from '../../kube/informer.ts';
+import type { Kube } from '../../kube/kube.ts';
+import type { Log } from '../../kube/log.ts';
+import type { Controller } from '../../kube/runtime/controller.ts';
+import { keyOf, type Watch } from '../../kube/runtime/watch.ts';
+import { isActive, isTerminal } from '../../pods/podPredicates.ts';
+import { podRequests } from '../../pods/podRequests.ts';
+import { addResources, parseResources, quantityOf } from '../../units/resources.ts';
+import { timestamp } from '../../units/timestamp.ts';
+import { BY_NODE } from '../clusterInformers.ts';
+import { controlLoop, type NextLook } from '../controlLoop.ts';
+import { deletePod, patchPodStatus, unlessReplaced } from '../writes.ts';
+import { killing, started, type EventText } from './kubeletEvents.ts';
+import type { MachinePace } from './machine.ts';
+import {
+  actuated,
+  allocated,
+  deferred,
+  needsActuation,
+  needsAllocation,
+  withdrawn,
+  type ResizeStep,
+} from './podResize.ts';
+import {
+  creatingStatus,
+  endedStatus,
+  podAddress,
+  preStopDelay,
+  readinessDelay,
+  readyStatus,
+  runningStatus,
+  stopDelay,
+} from './podStatus.ts';
+
+export interface KubeletOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Whole pods, indexed by node. */
+  readonly pods: Informer<Pod>;
+  readonly pace: MachinePace;
+  /** Pods that have an address already. */
+  readonly podsAt?: (address: string) => readonly Pod[];
+  /** Whether all disks of a pod are on its machine; absent where there is no storage. */
+  readonly volumesReady?: (pod: Pod) => boolean;
+}
+
+interface PodRunnerOptions extends KubeletOptions {
+  /** The address of a node whose kubelet runs pods; undefined when there is none, or not yet. */
+  readonly hostAddress: (node: string) => string | undefined;
+  readonly record: (pod: Pod, events: readonly EventText[], type?: 'Warning') => void;
+}
+
+/** How often a kubelet looks whether a disk has come. */
+const VOLUME_WAIT = 1_000;
+/** How often a kubelet tries a resize again that did not fit. */
+const RESIZE_RETRY = 10_000;
+
+export class PodRunner {
+  private readonly options: PodRunnerOptions;
+  /** When each pod was first seen on its node. */
+  private readonly seenAt = new Map<string, number>();
+  /** UIDs of pods whose end was announced. */
+  private readonly ending = new Map<string, string | undefined>();
+  private wake: (key: string) => void = () => undefined;
+
+  constructor(options: PodRunnerOptions) {
+    this.options = options;
+  }
+
+  /** Looks at all pods of a node whose kubelet has just begun. */
+  wakeNode(name: string): void {
+    for (const pod of this.options.pods.store.byIndex(BY_NODE, name)) this.wake(keyOf(pod));
+  }
+
+  controller(): Controller {
+    const wakes: Watch = {
+      start: (enqueue) => {
+        this.wake = enqueue;
+        return () => (this.wake = () => undefined);
+      },
+    };
+    return controlLoop(this.options, {
+      name: 'kubelet.pod',
+      of: this.options.pods,
+      when: ({ object }) => object.spec?.nodeName !== undefined,
+      also: [wakes],
+      concurrency: 64,
+      untilGone: true,
+      reconcile: (pod, key) => this.reconcile(pod, key),
+      gone: (key) => this.forget(key),
+    });
+  }
+
+  private async reconcile(pod: Pod, key: string): Promise<NextLook> {
+    const hostIP = this.options.hostAddress(pod.spec?.nodeName ?? '');
+    if (hostIP === undefined) return undefined;
+    const now = this.options.clock.now();
+    if (pod.metadata.deletionTimestamp) return this.end(key, pod, now);
+    if (pod.status?.phase === 'Running') return (await this.resize(pod, now)) ?? this.ready(pod, now);
+    return pod.status?.phase === 'Pending' ? this.start(key, pod, hostIP, now) : undefined;
+  }
+
+  private forget(key: string): void {
+    this.seenAt.delete(key);
+    this.ending.delete(key);
+  }
+
+  private async start(key: string, pod: Pod, hostIP: string, now: number): Promise<NextLook> {
+    const { pace, volumesReady, record } = this.options;
+    const seenAt = this.seenAt.get(key) ?? now;
+    this.seenAt.set(key, seenAt);
+    const due = seenAt + pace.podStart * (1 + (pod.spec?.initContainers ?? []).length);
+    const wait = now < due ? due - now : volumesReady?.(pod) === false ? VOLUME_WAIT : 0;
+    if (wait > 0) {
+      // A pod that runs at once has nothing to report before.
+      const isReported = (pod.status?.containerStatuses ?? []).length > 0;
+      if (!isReported) await this.report(pod, creatingStatus(pod, timestamp(now), { hostIP }));
+      return wait;
+    }
+    const podIP = pod.spec?.hostNetwork === true ? hostIP : this.addressOf(pod);
+    await this.report(pod, runningStatus(pod, timestamp(now), { hostIP, podIP }, readinessDelay(pod) === 0));
+    record(pod, started(pod));
+    return undefined;
+  }
+
+  /** Waits for the probes of a pod whose containers run. */
+  private async ready(pod: Pod, now: number): Promise<NextLook> {
+    const statuses = pod.status?.containerStatuses ?? [];
+    const delay = readinessDelay(pod);
+    const isRunning = statuses.every(({ state }) => state?.running !== undefined);
+    const isWaiting = statuses.some(({ ready }) => !ready);
+    if (delay === 0 || !Number.isFinite(delay) || !isRunning || !isWaiting) return undefined;
+    const due = Math.max(...statuses.map(({ state }) => Date.parse(state?.running?.startedAt ?? ''))) + delay;
+    if (now < due) return due - now;
+    await this.report(pod, readyStatus(pod, timestamp(now)));
+    return undefined;
+  }
+
+  private async resize(pod: Pod, now: number): Promise<NextLook> {
+    const at = timestamp(now);
+    if (needsAllocation(pod)) {
+      const lack = await this.lackFor(pod);
+      await this.take(pod, lack === undefined ? allocated(pod, at) : deferred(pod, lack, at));
+      return lack === undefined ? undefined : RESIZE_RETRY;
+    }
+    await this.take(pod, needsActuation(pod) ? actuated(pod, at) : withdrawn(pod));
+    return undefined;
+  }
+
+  private async take(pod: Pod, step: ResizeStep | undefined): Promise<void> {
+    if (step === undefined) return;
+    await this.report(pod, step.status);
+    this.options.record(pod, step.events, step.isWarning ? 'Warning' : undefined);
+  }
+
+  /** What the node lacks for the size that the pod asks for, in the words of a kubelet; undefined when it has room. */
+  private async lackFor({ metadata, spec }: Pod): Promise<string | undefined> {
+    const { kube, pods } = this.options;
+    const name = spec?.nodeName ?? '';
+    const node = await kube.get(Kinds.Node, { name });
+    const others = pods.store
+      .byIndex(BY_NODE, name)
+      .filter((pod) => isActive(pod) && pod.metadata.uid !== metadata.uid);
+    const used = addResources(...others.map(podRequests));
+    const wanted = podRequests({ metadata, ...(spec && { spec }) });
+    const capacity = parseResources(node.status?.allocatable);
+    for (const resource of ['cpu', 'memory'] as const) {
+      const value = (of: typeof used): number =>
+        resource === 'cpu' ? quantityOf(of, resource).milliValue() : quantityOf(of, resource).value();
+      const [requested, taken, has] = [value(wanted), value(used), value(capacity)];
+      if (requested + taken <= has) continue;
+      return `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${taken}, capacity: ${has}`;
+    }
+    return undefined;
+  }
+
+  /** Lets the containers of a deleted pod end, within its grace period. */
+  private async end(key: string, pod: Pod, now: number): Promise<NextLook> {
+    const { kube, pace, record } = this.options;
+    const grace = (pod.metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+    const asked = Date.parse(pod.metadata.deletionTimestamp ?? '') - grace;
+    const due = asked + Math.min(grace, preStopDelay(pod) + stopDelay(pod, pace.podStop));
+    const isOver = isTerminal(pod);
+    if (!isOver && now < due) {
+      if (this.ending.get(key) !== pod.metadata.uid) record(pod, killing(pod));
+      this.ending.set(key, pod.metadata.uid);
+      return due - now;
+    }
+    this.forget(key);
+    // A controller that holds a finalizer on the pod wants to know how it ended.
+    if (!isOver && (pod.metadata.finalizers ?? []).length > 0) await this.report(pod, endedStatus(pod, timestamp(now)));
+    await deletePod(kube, pod, 0);
+    return undefined;
+  }
+
+  private report(pod: Pod, status: object): Promise<void> {
+    return unlessReplaced(patchPodStatus(this.options.kube, pod, status));
+  }
+
+  private addressOf(pod: Pod): string {
+    const { uid, name } = pod.metadata;
+    const isTaken = (address: string): boolean =>
+      this.options.podsAt?.(address).some(({ metadata }) => metadata.uid !== uid) ?? false;
+    return podAddress(uid ?? name, isTaken);
+  }
+}

@@ -1,0 +1,132 @@
+/** Writes of the local control plane. Each bears with others that were faster: what is gone, or there, is no failure. */
+import { Kinds, type Pod } from '../api/kinds.ts';
+import { apiVersionOf, type KubeObject, type OwnerReference, type ResourceKind } from '../api/object.ts';
+import { ignoreNotFound, isAlreadyExists, isConflict } from '../kube/errors.ts';
+import type { Draft, Kube } from '../kube/kube.ts';
+import { patchStatus, type ObjectPatchOptions } from '../kube/statusPatch.ts';
+import { timestamp } from '../units/timestamp.ts';
+
+interface Ref {
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+export const refTo = ({ metadata: { name, namespace } }: KubeObject): Ref => ({ name, namespace });
+
+/** A namespace for a draft; cluster-scoped objects have none. */
+export const inNamespaceOf = ({ metadata }: KubeObject): { readonly namespace?: string } =>
+  metadata.namespace === undefined ? {} : { namespace: metadata.namespace };
+
+export const ownerReference = (kind: ResourceKind<KubeObject>, { metadata }: KubeObject): OwnerReference => ({
+  apiVersion: apiVersionOf(kind),
+  kind: kind.kind,
+  name: metadata.name,
+  uid: metadata.uid ?? '',
+  controller: true,
+  blockOwnerDeletion: true,
+});
+
+/** Undefined when there is one already. */
+export async function createIfAbsent<T extends KubeObject>(
+  kube: Kube,
+  kind: ResourceKind<T>,
+  draft: Draft<T>,
+): Promise<T | undefined> {
+  try {
+    return await kube.create(kind, draft);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    return undefined;
+  }
+}
+
+/** Merges `body` into the object; undefined when it is gone. */
+export function merge<T extends KubeObject>(
+  kube: Kube,
+  kind: ResourceKind<T>,
+  object: KubeObject,
+  body: object,
+  subresource?: 'status',
+): Promise<T | undefined> {
+  const options = subresource === undefined ? {} : { subresource };
+  return ignoreNotFound(kube.patch(kind, refTo(object), { type: 'merge', body }, options));
+}
+
+/** Writes what differs in the status. The server leaves zeros out: one that is missing need not be written. */
+export function writeStatus<T extends KubeObject & { status?: object }>(
+  kube: Kube,
+  kind: ResourceKind<T>,
+  object: T,
+  status: NonNullable<T['status']>,
+  options?: ObjectPatchOptions,
+): Promise<T> {
+  const known = object.status as Readonly<Record<string, unknown>> | undefined;
+  const told = Object.entries(status).filter(([field, value]) => value !== 0 || !known || known[field] !== undefined);
+  return patchStatus(kube, kind, object, { ...object, status: Object.fromEntries(told) }, options);
+}
+
+/** Replaces the finalizers, unless somebody else has written to the object. */
+export async function setFinalizers(
+  kube: Kube,
+  kind: ResourceKind<KubeObject>,
+  object: KubeObject,
+  finalizers: readonly string[],
+): Promise<void> {
+  const { uid, resourceVersion } = object.metadata;
+  await merge(kube, kind, object, { metadata: { uid, resourceVersion, finalizers } });
+}
+
+export async function remove(kube: Kube, kind: ResourceKind<KubeObject>, object: KubeObject): Promise<void> {
+  await ignoreNotFound(kube.delete(kind, refTo(object)));
+}
+
+/** Merges conditions by type, as a strategic patch does. */
+export async function patchPodStatus(kube: Kube, pod: Pod, status: object): Promise<void> {
+  const body = { metadata: { uid: pod.metadata.uid }, status };
+  await ignoreNotFound(kube.patch(Kinds.Pod, refTo(pod), { type: 'strategic', body }, { subresource: 'status' }));
+}
+
+/** Deletes this pod, and no other that has taken its name. */
+export async function deletePod(kube: Kube, pod: Pod, gracePeriodSeconds?: number): Promise<void> {
+  const { uid } = pod.metadata;
+  const options = {
+    preconditions: uid === undefined ? {} : { uid },
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+  };
+  await unlessReplaced(ignoreNotFound(kube.delete(Kinds.Pod, refTo(pod), options)));
+}
+
+/** What a conflict about a UID means: another object has the name now. */
+export async function unlessReplaced(work: Promise<unknown>): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!isConflict(error)) throw error;
+  }
+}
+
+/** The condition of a pod that is made to leave. */
+export const disruptionTarget = (reason: string, message: string, now: number): object => ({
+  type: 'DisruptionTarget',
+  status: 'True',
+  reason,
+  message,
+  lastTransitionTime: timestamp(now),
+});
+
+interface KnownCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly lastTransitionTime?: string;
+}
+
+/** When a condition got its present status: now, unless it had it before. */
+export function transitionTime(
+  known: readonly KnownCondition[] | undefined,
+  type: string,
+  status: string,
+  now: string,
+): string {
+  const before = known?.find((condition) => condition.type === type);
+  return (before?.status === status && before.lastTransitionTime) || now;
+}

@@ -1,0 +1,42 @@
+/** Why no existing node takes a pod: how many refuse it for each reason, with one of them as an example. */
+import type { PodClass } from './model/compiledDemand.ts';
+import type { PodPlan } from './planOnce.ts';
+import type { NodeRefusal } from './reasons.ts';
+
+const ORDER: readonly NodeRefusal['stage'][] = [
+  'not-ready',
+  'taints',
+  'requirements',
+  'volumes',
+  'resources',
+  'host-ports',
+  'topology',
+];
+
+export function nodeRefusals(plan: PodPlan, podClass: PodClass): NodeRefusal[] {
+  const variant = podClass.variants.at(-1);
+  const { existing } = plan.model;
+  if (variant === undefined || existing.nodes.length === 0) return [];
+  const { requirements, toleratesPreferNoSchedule } = variant.rung;
+  const { tolerations } = podClass.shape;
+  const found = new Map<NodeRefusal['stage'], { nodes: number; example: string }>();
+  existing.nodes.forEach(({ name }, node) => {
+    if (plan.compiled.removed.has(node)) return;
+    const stage =
+      existing.overcommitted[node] !== 0
+        ? 'not-ready'
+        : !existing.tolerates(node, tolerations, podClass.tolerationsKey, toleratesPreferNoSchedule)
+          ? 'taints'
+          : !existing.meets(node, requirements, variant.requirementId)
+            ? 'requirements'
+            : plan.rooms.obstacle(podClass, variant, node);
+    if (stage === undefined) return;
+    const known = found.get(stage);
+    if (known === undefined) found.set(stage, { nodes: 1, example: name });
+    else known.nodes += 1;
+  });
+  return ORDER.flatMap((stage) => {
+    const refusal = found.get(stage);
+    return refusal === undefined ? [] : [{ stage, ...refusal }];
+  });
+}

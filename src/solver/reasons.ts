@@ -1,0 +1,144 @@
+/**
+ * Why the solver decided as it did, as plain data: every refusal, rejected instance type and suggested change with its
+ * stage, object and quantities. `ledger/` turns these into words; nothing else does.
+ */
+import type { RequirementItem } from '../constraints/requirement.ts';
+
+/** An exact quantity of a resource, as Kubernetes writes it: `{ resource: 'cpu', amount: '300m' }`. */
+export interface Amount {
+  readonly resource: string;
+  readonly amount: string;
+}
+
+/** A taint that the pod does not tolerate. */
+export interface RefusedTaint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+}
+
+/** A label requirement that cannot be met. */
+export interface LabelConflict {
+  readonly key: string;
+  /** What is asked for, as one or more items on the key. */
+  readonly asked: readonly RequirementItem[];
+  /** What is allowed there instead; absent when nothing has the label. */
+  readonly allowed?: readonly RequirementItem[];
+  /** A known label that the key may have been meant to be. */
+  readonly typoOf?: string;
+}
+
+/** A topology constraint that no domain satisfies, with the pods that it counts. */
+export interface TopologyConflict {
+  readonly kind: 'spread' | 'affinity' | 'anti-affinity';
+  readonly topologyKey: string;
+  /** Spread only. */
+  readonly maxSkew?: number;
+  readonly minDomains?: number;
+  /** Counted pods by domain. Empty: nothing has the label. At most `SHOWN_DOMAINS`. */
+  readonly domains: readonly { readonly domain: string; readonly pods: number }[];
+  /** Domains beyond those shown. */
+  readonly more: number;
+}
+
+export interface PortConflict {
+  readonly port: number;
+  readonly protocol: string;
+  readonly ip: string;
+  /** `podKey` of the daemon that holds the port. */
+  readonly daemon?: string;
+}
+
+/** The instance type that lacks least. */
+export interface NearestType {
+  readonly instanceType: string;
+  readonly lacks: readonly Amount[];
+}
+
+export type StageRefusal =
+  | { readonly stage: 'taints'; readonly taints: readonly RefusedTaint[] }
+  /** The pod's own requirements contradict the pool's. */
+  | { readonly stage: 'requirements'; readonly conflicts: readonly LabelConflict[] }
+  /** The fewest requirements that no instance type of the pool meets together. */
+  | { readonly stage: 'instance-types'; readonly unmet: readonly LabelConflict[]; readonly byPoolAlone: boolean }
+  | { readonly stage: 'resources'; readonly nearest: NearestType }
+  /** A resource that no instance type of the pool has. */
+  | { readonly stage: 'resources'; readonly unknownResource: string }
+  /** `unmet`: requirements on offerings; empty when what would fit exists but is not available now. */
+  | { readonly stage: 'offerings'; readonly instanceTypes: readonly string[]; readonly unmet: readonly LabelConflict[] }
+  | { readonly stage: 'host-ports'; readonly ports: readonly PortConflict[] }
+  /** `keys`: labels that the volumes need different values of. */
+  | { readonly stage: 'volumes'; readonly keys: readonly string[] }
+  | { readonly stage: 'volumes'; readonly alternatives: readonly (readonly RequirementItem[])[] }
+  | { readonly stage: 'limits'; readonly limits: readonly string[] }
+  | { readonly stage: 'min-values'; readonly key: string; readonly atLeast: number; readonly offered: number }
+  | { readonly stage: 'topology'; readonly conflicts: readonly TopologyConflict[] };
+
+export type RefusalStage = StageRefusal['stage'];
+
+/** The stage that removed a pool's last candidate. */
+export type PoolRefusal = StageRefusal & {
+  readonly pool: string;
+  /** Instance types that each stage removed, in the order of the stages. */
+  readonly removed: readonly { readonly stage: RefusalStage; readonly count: number }[];
+};
+
+/** Existing nodes that refused the pod for the same reason. */
+export interface NodeRefusal {
+  readonly stage: 'not-ready' | 'taints' | 'requirements' | 'volumes' | 'resources' | 'host-ports' | 'topology';
+  readonly nodes: number;
+  /** One of them. */
+  readonly example: string;
+}
+
+/** One change that places the pod, verified by solving with it. */
+export type SmallestChange =
+  | { readonly kind: 'toleration'; readonly pool: string; readonly taints: readonly RefusedTaint[] }
+  | { readonly kind: 'node-selector'; readonly key: string; readonly value: string }
+  | { readonly kind: 'affinity-term'; readonly term: RequirementItem }
+  | { readonly kind: 'spread'; readonly topologyKey: string }
+  | {
+      readonly kind: 'pod-affinity';
+      readonly relation: 'affinity' | 'anti-affinity';
+      readonly topologyKey: string;
+    }
+  | { readonly kind: 'requests'; readonly less: readonly Amount[]; readonly instanceType: string }
+  | {
+      readonly kind: 'limit';
+      readonly pool: string;
+      readonly resource: string;
+      readonly from: string;
+      readonly to: string;
+    };
+
+/** Why a pod has no place: what it asks for that the solver does not do, or what each pool and node lacks. */
+export type UnplacedReason =
+  | { readonly kind: 'unsupported'; readonly feature: 'dynamic-resource-claims' }
+  /** No NodePool is ready, and no existing node takes it. */
+  | { readonly kind: 'no-pools'; readonly nodes: readonly NodeRefusal[] }
+  /** Fewer members of its group than it needs found a place, so none gets one. */
+  | { readonly kind: 'group'; readonly group: string; readonly placeable: number; readonly needed: number }
+  /** Reservations that would suit it are used up by this plan; what is left of them is known after it. */
+  | { readonly kind: 'reservation'; readonly pool: string; readonly reservations: readonly string[] }
+  | {
+      readonly kind: 'refused';
+      readonly pools: readonly PoolRefusal[];
+      readonly nodes: readonly NodeRefusal[];
+      readonly smallestChange?: SmallestChange;
+    };
+
+/** A type that was not chosen: dearer, or cheaper but too small or not offered. */
+export type RejectedType = { readonly instanceType: string; readonly pricePerHour?: number } & (
+  | { readonly because: 'fit'; readonly lacks: Amount }
+  | { readonly because: 'price'; readonly morePerHour: number }
+  | { readonly because: 'availability' }
+);
+
+/** Why a planned node has its instance type. */
+export interface NodeChoice {
+  /** `podKey` of the pod without which a cheaper instance type would do; absent when nothing cheaper fits any pod. */
+  readonly boundBy?: string;
+  /** The resource that keeps the next cheaper type from holding the pods. */
+  readonly boundByResource?: string;
+  readonly others: readonly RejectedType[];
+}
