@@ -1,4 +1,4 @@
-/** `nodewright fault`: trouble for a world that `nodewright up` runs. In: a fault in words. Out: it is on. */
+/** `nodewright fault`: adds, lists and clears faults of a world that `nodewright up` runs. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
@@ -19,7 +19,7 @@ export function faultCommand(): Command {
   });
   return new Command('fault')
     .description(
-      'Troubles a local world that is running: `nodewright fault zonal-allocation zone=1 for=10m`. Without a fault it lists those that are on.',
+      'Adds a fault to a running local world: `nodewright fault zonal-allocation zone=1 for=10m`. Without a fault it lists those that are on.',
     )
     .argument('[fault...]', 'a kind of fault, then key=value; every kind also takes share=0…1, count=n and for=10m')
     .addOption(new Option('--state-dir <path>', 'the state directory of the world').default('.nodewright'))
@@ -41,7 +41,7 @@ export function faultCommand(): Command {
     });
 }
 
-/** Mistakes are found before anybody is asked. */
+/** Finds mistakes before the world is asked. */
 function check(order: string): void {
   try {
     parseFault(order);

@@ -1,4 +1,4 @@
-/** `nodewright kubelet-sim`: plays kubelets for Nodes without machines. */
+/** `nodewright kubelet-sim`: simulates kubelets for Nodes that have no instance. */
 import { Command, InvalidArgumentError } from 'commander';
 import { Duration } from '../units/duration.ts';
 import { runUntilStopped } from './stopSignals.ts';
@@ -14,11 +14,11 @@ interface Flags {
 export function kubeletSimCommand(): Command {
   return new Command('kubelet-sim')
     .description(
-      'Plays the kubelets of Nodes that have no machine, on any cluster: such Nodes become Ready, keep their leases and run the pods that are bound to them. Together with `nodewright run --cloud-provider kwok` it shows node auto provisioning without a cloud.',
+      'Simulates the kubelets of Nodes that have no instance, on any cluster: such Nodes become Ready, renew their leases and run the pods that are bound to them. Together with `nodewright run --cloud-provider kwok` it shows node auto provisioning without a cloud.',
     )
     .allowExcessArguments(false)
     .option('--kubeconfig <path>', 'kubeconfig of the cluster; without it, as kubectl finds it')
-    .option('--selector <labels>', 'which Nodes to play for', 'kwok.x-k8s.io/node=fake')
+    .option('--selector <labels>', 'which Nodes to simulate', 'kwok.x-k8s.io/node=fake')
     .option('--ready-delay <duration>', 'from the creation of a Node until it is Ready', parseDuration, 0)
     .option('--pod-start-delay <duration>', 'from the binding of a pod until it runs', parseDuration, 0)
     .option(

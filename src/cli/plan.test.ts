@@ -180,11 +180,11 @@ nodewright: 1 mistake in the input; see the plan and the messages above
     [['plan'], 'nodewright: nothing to plan; name manifests with -f, or - for standard input\n'],
     [
       ['plan', '-f', '/nowhere'],
-      'nodewright: /nowhere: cannot read this manifest: there is no such file; give the path of a manifest that this process may read\n',
+      'nodewright: /nowhere: cannot read this manifest: there is no such file; give the path of a file that this process may read\n',
     ],
     [
       ['plan', '-f', '-', '--catalog', '/nope'],
-      'nodewright: /nope: cannot read this catalogue: there is no such file; give the path of a catalogue that this process may read\n',
+      'nodewright: /nope: cannot read this catalogue: there is no such file; give the path of a file that this process may read\n',
     ],
     [
       ['plan', '-f', '-', '--fail-on', 'bad-weather'],

@@ -1,4 +1,10 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 
@@ -31,23 +37,23 @@ describe('nodewright', () => {
     expect(outcome.stdout).toMatchInlineSnapshot(`
       "Usage: nodewright <verb> [options]
 
-      Node auto provisioning for Azure Kubernetes Service: the cheapest machines that
-      run your pods.
+      Node auto provisioning for Azure Kubernetes Service: the cheapest nodes that run
+      your pods.
 
       Options:
         -V, --version  print the version
-        -h, --help     explain this
+        -h, --help     show this help
 
       Verbs:
         up             run a whole AKS with node auto provisioning on this machine
-        fault          trouble the AKS that \`up\` runs
+        fault          inject faults into the AKS that \`up\` runs
         run            run the controller in a cluster
-        kubelet-sim    play the kubelets of kwok nodes on any cluster
-        plan           say which machines manifests would need, and what they cost
-        catalog        print the sizes and prices that plans are made with
+        kubelet-sim    simulate the kubelets of kwok nodes on any cluster
+        plan           show which nodes manifests would need, and what they cost
+        catalog        print the instance types and prices that plans use
         crds           print the custom resource definitions
         version        print version, commit and platform
-        help [verb]    explain a verb
+        help [verb]    show the help of a verb
       "
     `);
     expect(await nodewright([])).toEqual(outcome);
@@ -55,6 +61,7 @@ describe('nodewright', () => {
 
   it.each([
     [['crd'], "nodewright: unknown command 'crd' (Did you mean crds?)\n"],
+    [['catalog', 'export', '--nope'], "nodewright: unknown option '--nope'\n"],
     [['--hepl'], "nodewright: unknown option '--hepl' (Did you mean --help?)\n"],
     [
       ['up', '--port', 'x'],
@@ -155,6 +162,38 @@ describe('nodewright run', () => {
 see \`nodewright run --help\` for every option
 `,
     });
+  });
+
+  it('says what is wrong with a file or with credentials, and what to do', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'nodewright-run-'));
+    const server = createServer((_request, response) => {
+      response.writeHead(401, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ kind: 'Status', code: 401, reason: 'Unauthorized', message: 'Unauthorized' }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    const kubeconfig = join(folder, 'config');
+    const config = {
+      'current-context': 'a',
+      contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+      clusters: [{ name: 'a', cluster: { server: url } }],
+      users: [{ name: 'a', user: { token: 'wrong' } }],
+    };
+    await writeFile(kubeconfig, JSON.stringify(config));
+    const run = ['run', '--cloud-provider', 'kwok', '--metrics-port', '0', '--health-probe-port', '0'];
+    const noFile = await nodewright([...run, '--instance-types-file-path', '/nope'], { KUBECONFIG: kubeconfig });
+    expect(noFile).toMatchObject({
+      code: 2,
+      stderr:
+        'nodewright: /nope: cannot read this instance-type file: there is no such file; give the path of a file that this process may read\n',
+    });
+    expect(await nodewright(run, { KUBECONFIG: kubeconfig })).toMatchObject({
+      code: 1,
+      stderr: `nodewright: ${url}: the API server refuses these credentials: Unauthorized; renew the token or certificate, or choose another context\n`,
+    });
+    server.close();
+    await rm(folder, { recursive: true });
   });
 
   it('suggests the flag that was meant', async () => {

@@ -1,7 +1,4 @@
-/**
- * The verbs and how they are called. In: command-line arguments. Out: an exit code. Only the verb that is asked for is
- * loaded, so that `--help` answers at once.
- */
+/** The verbs and how they are called. Only the verb that is asked for is loaded, so that `--help` answers at once. */
 import { Command, CommanderError } from 'commander';
 import { buildInfo } from './buildInfo.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
@@ -25,7 +22,7 @@ const verbs: readonly Verb[] = [
   },
   {
     name: 'fault',
-    summary: 'trouble the AKS that `up` runs',
+    summary: 'inject faults into the AKS that `up` runs',
     load: async () => (await import('./fault.ts')).faultCommand(),
   },
   {
@@ -36,17 +33,17 @@ const verbs: readonly Verb[] = [
   },
   {
     name: 'kubelet-sim',
-    summary: 'play the kubelets of kwok nodes on any cluster',
+    summary: 'simulate the kubelets of kwok nodes on any cluster',
     load: async () => (await import('./kubeletSim.ts')).kubeletSimCommand(),
   },
   {
     name: 'plan',
-    summary: 'say which machines manifests would need, and what they cost',
+    summary: 'show which nodes manifests would need, and what they cost',
     load: async () => (await import('./plan.ts')).planCommand(),
   },
   {
     name: 'catalog',
-    summary: 'print the sizes and prices that plans are made with',
+    summary: 'print the instance types and prices that plans use',
     load: async () => (await import('./catalog.ts')).catalogCommand(),
   },
   {
@@ -61,7 +58,7 @@ const verbs: readonly Verb[] = [
   },
 ];
 
-/** Commander throws these for what is not a mistake. */
+/** Codes that commander throws when help or the version was asked for. */
 const NOT_ERRORS: readonly string[] = ['commander.helpDisplayed', 'commander.help', 'commander.version'];
 
 export async function runProgram(args: readonly string[]): Promise<number> {
@@ -78,11 +75,11 @@ export async function runProgram(args: readonly string[]): Promise<number> {
 
 async function buildProgram(chosen: Verb | undefined): Promise<Command> {
   const program = withHouseSettings(new Command('nodewright'))
-    .description('Node auto provisioning for Azure Kubernetes Service: the cheapest machines that run your pods.')
+    .description('Node auto provisioning for Azure Kubernetes Service: the cheapest nodes that run your pods.')
     .usage('<verb> [options]')
     .version(buildInfo().version, '-V, --version', 'print the version')
     .commandsGroup('Verbs:')
-    .helpCommand('help [verb]', 'explain a verb');
+    .helpCommand('help [verb]', 'show the help of a verb');
   for (const verb of verbs) {
     const command = verb === chosen ? await verb.load() : new Command(verb.name);
     program.addCommand(withHouseSettings(command).summary(verb.summary));
@@ -90,16 +87,17 @@ async function buildProgram(chosen: Verb | undefined): Promise<Command> {
   return program;
 }
 
-/** Mistakes are one line and an exception, never an exit from within. */
+/** A usage error is one line and exit code 2, for a verb and for its subcommands. */
 function withHouseSettings(command: Command): Command {
+  for (const subcommand of command.commands) withHouseSettings(subcommand);
   return command
-    .helpOption('-h, --help', 'explain this')
+    .helpOption('-h, --help', 'show this help')
     .showSuggestionAfterError(true)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`nodewright: ${oneLine(text)}\n`) });
 }
 
-/** The first word that is not an option, or the one after `help`. */
+/** The verb is the first word that is not an option, or the one after `help`. */
 function chosenVerb(args: readonly string[]): Verb | undefined {
   const words = args.filter((argument) => !argument.startsWith('-'));
   const name = words[0] === 'help' ? words[1] : words[0];

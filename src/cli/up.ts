@@ -10,7 +10,7 @@ import { runUntilStopped } from './stopSignals.ts';
 
 const SLOWEST = 0.001;
 const FASTEST = 10_000;
-/** Nothing is lost when it ends in the middle: the next start goes on. */
+/** Milliseconds; ending in the middle loses nothing: the next start goes on. */
 const STOP_WITHIN = 10_000;
 
 interface UpFlags {
@@ -29,13 +29,15 @@ export function upCommand(): Command {
   const speed = decimalNumber({ minimum: SLOWEST, maximum: FASTEST });
   return new Command('up')
     .description(
-      'Runs a Kubernetes API, an Azure Resource Manager, machines that boot and a scheduler in this one process, and nodewright among them. Nothing leaves this computer. kubectl finds it through <state-dir>/kubeconfig.',
+      'Runs a Kubernetes API, an Azure Resource Manager, instances that boot, a control plane and nodewright in this one process. Nothing leaves this computer. kubectl finds it through <state-dir>/kubeconfig.',
     )
-    .addOption(new Option('--headless', 'no picture; only lines, and the APIs'))
+    .addOption(new Option('--headless', 'lines instead of a picture'))
     .addOption(
-      new Option('--scenario <name>', 'what lives in the world at first').choices([...SCENARIOS]).default('quiet'),
+      new Option('--scenario <name>', 'workloads and faults to start with').choices([...SCENARIOS]).default('quiet'),
     )
-    .addOption(new Option('--profile <name>', 'how rough the world is').choices([...PROFILES]).default('calm'))
+    .addOption(
+      new Option('--profile <name>', 'how often things go wrong by themselves').choices([...PROFILES]).default('calm'),
+    )
     .addOption(
       new Option(
         '--fault <fault>',
@@ -53,14 +55,12 @@ export function upCommand(): Command {
     .addOption(
       new Option(
         '--state-dir <path>',
-        'where kubeconfig and the worlds of all scenarios are kept; a world goes on where it was stopped',
+        'directory of the kubeconfig and of the worlds of all scenarios; a world goes on where it was stopped',
       ).default('.nodewright'),
     )
+    .addOption(new Option('--fresh', 'delete the world that an earlier run of this scenario left, and begin another'))
     .addOption(
-      new Option('--fresh', 'forget the world of this scenario that an earlier run has left, and begin another'),
-    )
-    .addOption(
-      new Option('--speed <factor>', 'how much faster than real the local world lives')
+      new Option('--speed <factor>', 'how much faster than real time the world runs')
         .default(1)
         .argParser(optionReader(speed)),
     )

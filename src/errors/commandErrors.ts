@@ -41,7 +41,7 @@ export const commandErrors = {
     about: 'A file that the command line or an option names cannot be read.',
     where: ({ file }) => file,
     what: ({ purpose, problem }) => `cannot read this ${purpose}: ${problem}`,
-    remedy: ({ purpose }) => `give the path of a ${purpose} that this process may read`,
+    remedy: () => 'give the path of a file that this process may read',
     example: { file: 'prices.json', purpose: 'catalogue', problem: 'there is no such file' },
   }),
   FileInvalid: entry<{ readonly file: string; readonly purpose: string; readonly problems: readonly string[] }>({
@@ -124,7 +124,7 @@ export const commandErrors = {
     exit: 'failure',
     about: 'The world that an earlier `nodewright up` left in the state directory cannot be continued.',
     what: ({ problem }) => problem,
-    remedy: () => 'begin another with --fresh, or give another --state-dir',
+    remedy: () => 'start anew with --fresh, or give another --state-dir',
     example: { problem: '.nodewright/worlds/quiet/world.json is damaged' },
   }),
   StateDirectoryUnusable: entry<{ readonly path: string; readonly problem: string; readonly advice: string }>({

@@ -1,7 +1,4 @@
-/**
- * X.509 for the local world. In: names, hosts and the time. Out: PEM texts of an authority, of server certificates
- * that its clients trust, and of client certificates that say who the client is (CN = user, O = groups).
- */
+/** X.509 for the local world: an authority, server certificates, and client certificates (CN = user, O = groups). */
 import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';

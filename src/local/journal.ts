@@ -1,6 +1,5 @@
 /**
- * State that outlives its process. In: lines to remember, and the means to say everything anew. Out: an append-only file
- * of JSON lines, from which a later process is told the same.
+ * An append-only file of JSON lines that restores state in a later process.
  *
  * A process that dies mid-write leaves a torn last line, which is dropped. The file is rewritten without its history
  * when it has grown to several times the size of what it holds, so its length stays bounded by the state's.
@@ -19,20 +18,20 @@ import {
 
 export interface JournalOptions {
   readonly path: string;
-  /** Opens the first line as `{"<name>": <version>, …}`: what the file is, and how its lines are to be read. */
+  /** The first line is `{"<name>": <version>, …}`: the kind of the file and the format of its lines. */
   readonly name: string;
   readonly version: number;
-  /** What else the first line says. */
+  /** Further members of the first line. */
   readonly header: () => object;
-  /** Told each line of an earlier process, the first one included, in order. */
+  /** Called with each line of an earlier process in order, the first one included. */
   readonly take: (line: Readonly<Record<string, unknown>>, isHeader: boolean) => void;
-  /** Called after the last line was told, before anything is written. */
+  /** Called after the last line, before anything is written. */
   readonly taken?: () => void;
-  /** Everything that there is now, as lines. */
+  /** The whole state as lines. */
   readonly snapshot: () => Iterable<object>;
 }
 
-/** The file is there, and nobody should build on it. */
+/** The file exists but cannot be used. */
 export class UnusableStateError extends Error {
   override readonly name = 'UnusableStateError';
 }
@@ -53,10 +52,10 @@ export class Journal {
   private written = 0;
   private compactAt = SMALLEST_COMPACTION;
 
-  /** Tells what the file holds, then is ready for more. */
+  /** Restores what the file holds, then is ready for more. */
   constructor(options: JournalOptions) {
     this.options = options;
-    // A compaction that did not get to its end leaves this; the file itself is whole.
+    // An unfinished compaction leaves this; the file itself is whole.
     rmSync(compactingPath(options.path), { force: true });
     if (existsSync(options.path)) this.restore();
     options.taken?.();
@@ -72,14 +71,14 @@ export class Journal {
     if (this.pendingLength >= FLUSH_AT) this.flush();
     if (this.scheduled) return;
     this.scheduled = true;
-    // One write per turn, however many changes it had.
+    // One write per turn of the event loop.
     setImmediate(() => {
       this.scheduled = false;
       if (this.pending.length > 0) this.flush();
     });
   }
 
-  /** Everything appended so far is in the file when this returns. */
+  /** Writes everything appended so far. */
   flush(): void {
     if (this.pending.length === 0) return;
     const text = this.pending.join('');
@@ -120,7 +119,7 @@ export class Journal {
     truncateSync(path, sound);
   }
 
-  /** Writes what is, without what was, beside the file and puts it in its place. */
+  /** Writes the current state without its history beside the file, and renames it. */
   private compact(): void {
     const { path, name, version, header, snapshot } = this.options;
     const beside = compactingPath(path);
@@ -146,7 +145,7 @@ export class Journal {
   }
 }
 
-/** A cluster's secrets are in it. */
+/** The file holds secrets of the cluster. */
 const OWNER_ONLY = 0o600;
 
 function compactingPath(path: string): string {
@@ -167,7 +166,7 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
 
 /**
  * Calls `take` with each whole line until it refuses one. Returns the length of the sound part. A refused line that is
- * not the last is damage, not a torn write, and nobody should build on it.
+ * not the last is damage, not a torn write, and is refused.
  */
 function readLines(path: string, take: (text: string) => boolean): number {
   const descriptor = openSync(path, 'r');

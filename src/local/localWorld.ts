@@ -1,6 +1,6 @@
 /**
- * An AKS in one process. In: a clock and randomness. Out: a Kubernetes API and an ARM API that answer, machines that
- * boot when a VM is created and leave when it is deleted, a scheduler, and workload controllers.
+ * An AKS in one process: a Kubernetes API, an ARM API, a control plane, and kubelets that boot when a VM is created and
+ * leave when it is deleted.
  */
 import { Kinds } from '../api/kinds.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -34,20 +34,20 @@ export interface LocalWorldOptions {
   readonly pace?: Partial<MachinePace>;
   readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
-  /** Randomness of faults, apart from that of the world, so that a fault does not change the rest of history. */
+  /** Randomness of faults, apart from that of the world, so that a fault does not change anything else. */
   readonly faultRandom?: Random;
   /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
   readonly leasePeriod?: number;
-  /** Kubelets and controllers make no events, but for the scheduler: long simulations are cheaper without. */
+  /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
   readonly quiet?: boolean;
-  /** What the world is kept in between processes; when there is something in it, that world goes on. */
+  /** Files that keep the world between processes; a world that is in them goes on. */
   readonly state?: WorldState;
 }
 
 export interface WorldState {
-  /** The file of what the API server holds. */
+  /** The API server's objects. */
   readonly cluster: string;
-  /** The file of what Azure holds. */
+  /** Azure's resources. */
   readonly azure: string;
   /** The same in every process: it is in the ids of everything. */
   readonly subscriptionId: string;
@@ -58,20 +58,20 @@ export type WorldChange =
   | { readonly table: string; readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: unknown }
   | { readonly azure: unknown };
 
-/** A machine of the local world is quick: somebody is watching. */
+/** Quicker than a real instance: a user is waiting. */
 const DEFAULT_PACE: MachinePace = { boot: 5_000, ready: 2_000, podStart: 1_000, podStop: 1_000 };
 
-/** Provisioning states of a machine that is on. */
+/** Provisioning states of an instance that is on. */
 const RUNNING = new Set(['Succeeded', 'Updating', 'Deleting']);
 
 export class LocalWorld {
   readonly arm: LocalArm;
-  /** What goes wrong: add to it, take from it. */
+  /** The faults that are on. */
   readonly faults: Faults;
   private readonly apiServer: LocalApiServer;
   private readonly manager: Manager;
   private readonly kubelets: Kubelets;
-  /** Names of the machines that are on. */
+  /** Names of the instances that are on. */
   private readonly machines = new Set<string>();
 
   constructor(options: LocalWorldOptions) {
@@ -79,7 +79,7 @@ export class LocalWorld {
     const { state } = options;
     this.faults = new Faults({ clock, random: options.faultRandom ?? random });
     const trouble = serverFaults(this.faults);
-    // The control plane needs the API, and the API serves what the control plane measures.
+    // The control plane needs the API, and the API serves the control plane's measurements.
     const aggregated = metricsApi(() => ({ informers: controlPlane.informers, clock, canReport }));
     this.apiServer = new LocalApiServer({
       clock,
@@ -158,7 +158,7 @@ export class LocalWorld {
     });
   }
 
-  /** Boots a machine that no VM stands behind, for worlds without a cloud. */
+  /** Boots a machine without a VM, for worlds without a cloud. */
   powerOn(machine: Machine): void {
     this.machines.add(machine.name);
     this.kubelets.powerOn(machine);
@@ -174,12 +174,12 @@ export class LocalWorld {
     this.apiServer.compact();
   }
 
-  /** The API without a network, for whoever lives in this process. */
+  /** The API without a network, for callers in this process. */
   get kube(): Kube {
     return this.apiServer.kube;
   }
 
-  /** Tells of everything that changes, in the cluster and in Azure, as it happens; returns the way to stop. */
+  /** Calls the listener with every change of the cluster and of Azure; returns how to stop. */
   onChange(listener: (change: WorldChange) => void): () => void {
     const stops = [
       this.apiServer.onWrite(({ type, object }, table) => listener({ table, type, object })),
@@ -198,25 +198,25 @@ export class LocalWorld {
     return this.apiServer.writeKubeconfig(path);
   }
 
-  /** Lets the world live until `signal` aborts. */
+  /** Runs the world until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await installStorageClasses(this.kube);
     await this.resumeMachines();
     return this.manager.run(signal);
   }
 
-  /** Goes on with the machines of an earlier process. */
+  /** Resumes the instances of an earlier process. */
   private async resumeMachines(): Promise<void> {
     const nodes = new Map((await this.kube.list(Kinds.Node)).items.map((node) => [node.metadata.name, node]));
     for (const vm of this.arm.virtualMachines()) {
       const machine = bootedMachine(vm);
       if (!machine || vm.isOff || this.machines.has(machine.name)) continue;
-      // A machine that failed may have failed to come, or to go: if it has a Node, it runs.
+      // A failed instance may have failed to start or to stop: if it has a Node, it runs.
       if (!RUNNING.has(vm.provisioningState) && !nodes.has(machine.name)) continue;
       this.machines.add(machine.name);
       this.kubelets.resume(machine);
     }
-    // The process may have died after a machine and before its Node; AKS removes such Nodes.
+    // The process may have died after it deleted an instance and before its Node; AKS removes such Nodes.
     const ours = `azure:///subscriptions/${this.arm.subscriptionId}/`;
     for (const [name, { spec }] of nodes) {
       if (spec?.providerID?.startsWith(ours) && !this.machines.has(name)) this.kubelets.powerOff(name);

@@ -1,7 +1,4 @@
-/**
- * What AKS puts into a cluster when node auto-provisioning is switched on. In: nothing. Out: the `default` AKSNodeClass
- * and the NodePools `default` and `system-surge`.
- */
+/** What AKS creates when node auto-provisioning is on: AKSNodeClass `default`, NodePools `default` and `system-surge`. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Groups, Labels } from '../api/labels.ts';

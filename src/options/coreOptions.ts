@@ -106,6 +106,7 @@ export const coreOptions = {
     kind: flagSwitch,
     default: 'true',
     group: 'Scheduling',
+    inactive: { because: 'dynamic resource allocation is not supported', otherValues: 'refused' },
     help: 'Leave out pods that ask for devices through dynamic resource allocation.',
   },
   featureGates: {
@@ -170,7 +171,7 @@ export const coreOptions = {
     kind: flagSwitch,
     default: 'false',
     group: 'Logs and metrics',
-    help: 'Serve CPU profiles and heap snapshots under /debug/pprof/ on the metrics port. A heap snapshot holds secrets.',
+    help: 'Serve CPU profiles and heap snapshots under /debug/pprof/ on the metrics port, to clients on the same host or pod only (kubectl port-forward works): a heap snapshot holds secrets.',
   },
   disableClusterStateObservability: {
     flag: 'disable-cluster-state-observability',
@@ -234,7 +235,7 @@ export const coreOptions = {
     kind: byteLimit,
     default: '-1',
     group: 'Process',
-    help: 'Memory limit of the container; the process plans with nine tenths of it.',
+    help: 'Memory limit of the container. At the start it is compared with the heap limit of Node.js, which should be nine tenths of it; the log says how to set that when it is not.',
   },
   cpuRequests: {
     flag: 'cpu-requests',
@@ -242,7 +243,8 @@ export const coreOptions = {
     kind: millicores(),
     default: '1000',
     group: 'Process',
-    help: 'Millicores that the container has asked for. More cores, more work side by side.',
+    inactive: { because: 'plans are computed on one thread, however many cores there are', otherValues: 'ignored' },
+    help: 'Millicores that the container has asked for.',
   },
   karpenterService: {
     flag: 'karpenter-service',
@@ -250,7 +252,8 @@ export const coreOptions = {
     kind: plainText,
     default: '',
     group: 'Process',
-    help: 'Accepted because existing deployments set it; has no effect.',
+    inactive: { because: 'Karpenter no longer uses it either', otherValues: 'ignored' },
+    help: 'Name of the service; accepted because existing deployments set it.',
   },
 } as const satisfies Readonly<Record<string, OptionDefinition<unknown>>>;
 

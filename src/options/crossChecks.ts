@@ -1,7 +1,4 @@
-/**
- * Rules between options. In: the options that could be read so far (a rule stays silent about the others). Out: the
- * broken rules, each on the option that should change.
- */
+/** Rules between options. A rule is skipped when an option that it reads could not be parsed. */
 import type { OptionKey, Options } from './optionTable.ts';
 
 export interface CrossProblem {

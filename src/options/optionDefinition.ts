@@ -1,6 +1,4 @@
-/**
- * The shape of one row of the options table. In: nothing. Out: the types from which parsing, help and docs all follow.
- */
+/** The shape of one row of the options table, from which parsing, help and docs all follow. */
 
 /** Where a value came from: a command-line flag may be held to stricter spelling than the environment. */
 export type OptionSource = 'flag' | 'environment' | 'default';
@@ -34,6 +32,12 @@ export interface OptionKind<T> {
 export type OptionGroup =
   'Cluster' | 'Azure' | 'Nodes' | 'Networking' | 'Images' | 'Scheduling' | 'Logs and metrics' | 'Process';
 
+/** Why an option has no effect. Any value but the default is refused, or accepted with a warning. */
+export interface Inactive {
+  readonly because: string;
+  readonly otherValues: 'refused' | 'ignored';
+}
+
 export interface OptionDefinition<T> {
   /** Without dashes. Some settings of the surrounding platform come from the environment only. */
   readonly flag?: string;
@@ -46,6 +50,8 @@ export interface OptionDefinition<T> {
   /** Its value never appears in messages, logs or help. */
   readonly secret?: true;
   readonly group: OptionGroup;
+  /** Present where this version cannot act on the option. */
+  readonly inactive?: Inactive;
   /** One or two sentences that teach what the option is for. */
   readonly help: string;
 }

@@ -1,7 +1,4 @@
-/**
- * The one table of options. In: nothing. Out: the table, its groups in reading order, and the typed `Options` that
- * parsing gives.
- */
+/** The one table of options, its groups in reading order, and the typed `Options` that parsing gives. */
 import { azureOptions } from './azureOptions.ts';
 import { coreOptions } from './coreOptions.ts';
 import type { OptionDefinition, OptionGroup, OptionKind } from './optionDefinition.ts';

@@ -1,8 +1,6 @@
-/**
- * The options table as text for people. In: the table. Out: rows for `--help`, and the Markdown page.
- */
+/** The options table as text: rows for `--help`, and the Markdown page. */
 import { gateTable } from './featureGates.ts';
-import type { OptionDefinition, OptionGroup } from './optionDefinition.ts';
+import type { Inactive, OptionDefinition, OptionGroup } from './optionDefinition.ts';
 import { optionEntries, optionGroups } from './optionTable.ts';
 
 export interface OptionHelpRow {
@@ -36,7 +34,8 @@ export function renderOptionsMarkdown(): string {
     [`## ${group}`, '', ...definitions.flatMap((definition) => markdownEntry(definition))].join('\n'),
   );
   const gates = Object.entries(gateTable).map(
-    ([name, gate]) => `| \`${name}\` | ${gate.default ? 'on' : 'off'} | ${sentence(gate.help)} |`,
+    ([name, gate]) =>
+      `| \`${name}\` | ${gate.default ? 'on' : 'off'} | ${sentence(gate.help)}${gate.inactiveBecause === undefined ? '' : ` No effect in this version: ${gate.inactiveBecause}.`} |`,
   );
   return `${[
     '# Options',
@@ -68,7 +67,16 @@ function optionsByGroup(): [OptionGroup, OptionDefinition<unknown>[]][] {
 function helpFacts({ flag, env, fallbackEnv, ...definition }: OptionDefinition<unknown>): string[] {
   const variables = fallbackEnv === undefined ? env : `${env} or ${fallbackEnv}`;
   const fallback = fallbackEnv === undefined ? [] : [`else ${fallbackEnv}`];
-  return [...(flag === undefined ? fallback : [`env ${variables}`]), defaultText(definition)];
+  const { inactive } = definition;
+  return [
+    ...(flag === undefined ? fallback : [`env ${variables}`]),
+    defaultText(definition),
+    ...(inactive === undefined ? [] : [inactiveText(inactive)]),
+  ];
+}
+
+function inactiveText({ because, otherValues }: Inactive): string {
+  return otherValues === 'refused' ? `other values are refused: ${because}` : `no effect: ${because}`;
 }
 
 function defaultText(definition: Pick<OptionDefinition<unknown>, 'default'>): string {
@@ -89,6 +97,7 @@ function markdownEntry(definition: OptionDefinition<unknown>): string[] {
     `- Allowed: ${escapeMarkdown(definition.kind.allowed)}`,
     definition.default === undefined ? '- Required' : `- Default: ${byDefault}`,
     ...(definition.secret === true ? ['- Secret: never printed'] : []),
+    ...(definition.inactive === undefined ? [] : [`- In this version: ${inactiveText(definition.inactive)}`]),
     '',
   ];
 }

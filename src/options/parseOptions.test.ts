@@ -396,18 +396,31 @@ describe('rules between options', () => {
     ],
     ['free ports', { METRICS_PORT: '0', HEALTH_PROBE_PORT: '0' }, []],
   ])('%s', (_name, environment, expected) => {
-    expect(problems(environment)).toEqual(expected);
+    // What this version refuses anyway has its own test.
+    expect(problems(environment).filter((problem) => !problem.includes('is refused'))).toEqual(expected);
   });
+});
+
+it('refuses what this version cannot honour, and says what has no effect', () => {
+  expect(problems({ PROVISION_MODE: 'aksmachineapiheaderbatch', IGNORE_DRA_REQUESTS: 'false' })).toEqual(
+    expect.arrayContaining([
+      'PROVISION_MODE: "aksmachineapiheaderbatch" is refused: only aksscriptless is supported',
+      'IGNORE_DRA_REQUESTS: "false" is refused: dynamic resource allocation is not supported',
+    ]),
+  );
+  expect(parse({ CPU_REQUESTS: '4000', PROVIDER_BATCH_MAX_SIZE: '50', KARPENTER_SERVICE: '' }).warnings).toEqual([
+    'CPU_REQUESTS: "4000" has no effect: plans are computed on one thread, however many cores there are',
+  ]);
 });
 
 describe('feature gates', () => {
   it('keeps the defaults of gates that are not named', () => {
-    const { options, warnings } = parse({ FEATURE_GATES: ' NodeRepair = true ,SpotToSpotConsolidation=1,' });
+    const { options, warnings } = parse({ FEATURE_GATES: ' NodeRepair = true ,NodeOverlay=1,' });
     expect(options.featureGates).toEqual({
       nodeRepair: true,
       reservedCapacity: true,
-      spotToSpotConsolidation: true,
-      nodeOverlay: false,
+      spotToSpotConsolidation: false,
+      nodeOverlay: true,
       staticCapacity: false,
       capacityBuffer: false,
     });

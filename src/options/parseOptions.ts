@@ -1,7 +1,6 @@
 /**
- * From flags and environment to typed options. In: the texts that were given. Out: all options with warnings, or one
- * error that lists every mistake. A flag beats its variable; a malformed variable is refused, never replaced by the
- * default behind the user's back.
+ * From flags and environment to typed options, or one error that lists every mistake. A flag beats its variable; a
+ * malformed variable is refused, never silently replaced by the default.
  */
 import type { OptionProblem } from '../errors/commandErrors.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
@@ -40,7 +39,7 @@ export function parseOptions(inputs: OptionInputs): ParsedOptions {
   for (const [key, definition] of optionEntries()) {
     const given = findText(definition, inputs);
     if (given === undefined && !needsAzure && key in azureOptions) {
-      // Every option that must be given is a text; what nobody reads may be an empty one.
+      // Every required option is a text, and without Azure nothing reads these.
       values[key] = '';
       continue;
     }
@@ -56,6 +55,11 @@ export function parseOptions(inputs: OptionInputs): ParsedOptions {
     }
     values[key] = outcome.value;
     for (const warning of outcome.warnings ?? []) warnings.push(`${given.name} ${warning}`);
+    const { inactive } = definition;
+    if (inactive === undefined || isDefault(outcome.value, definition)) continue;
+    const value = shown(given.text, definition);
+    if (inactive.otherValues === 'ignored') warnings.push(`${given.name}: ${value} has no effect: ${inactive.because}`);
+    else problems.push({ option: given.name, sentence: `${value} is refused: ${inactive.because}` });
   }
   for (const { option, sentence } of crossProblems(values as Partial<Options>)) {
     problems.push({ option: optionName(optionTable[option]), sentence });
@@ -92,6 +96,13 @@ function findText(definition: OptionDefinition<unknown>, inputs: OptionInputs): 
   return definition.default === undefined
     ? undefined
     : { text: definition.default, source: 'default', name: optionName(definition) };
+}
+
+/** Whether the value is what the option would be without being given. */
+function isDefault(value: unknown, { kind, default: text }: OptionDefinition<unknown>): boolean {
+  if (text === undefined) return false;
+  const outcome = kind.parse(text, 'default');
+  return 'value' in outcome && JSON.stringify(outcome.value) === JSON.stringify(value);
 }
 
 function shown(text: string, definition: OptionDefinition<unknown>): string {

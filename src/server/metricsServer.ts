@@ -1,6 +1,6 @@
 /**
- * The metrics endpoint: /metrics for Prometheus, and profiles below /debug/pprof/ when profiling is on. In: a registry
- * that renders itself. Out: a running server with its port.
+ * The metrics endpoint: /metrics for Prometheus, and profiles below /debug/pprof/ when profiling is on. Metrics are for
+ * everyone in the cluster; profiles are for this host only, since a heap snapshot holds every secret of the process.
  */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -17,7 +17,7 @@ export interface MetricsServerOptions {
   readonly enableProfiling: boolean;
 }
 
-/** Part by part, with a turn for everybody else in between: a large cluster has tens of megabytes to tell. */
+/** In parts, with a turn of the event loop in between: a large cluster has tens of megabytes of metrics. */
 async function answerMetrics(metrics: PrometheusMetrics, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': metrics.contentType });
   for await (const part of metrics.parts()) {
@@ -44,9 +44,16 @@ export function startMetricsServer(options: MetricsServerOptions): Promise<HttpE
         answerText(response, 404, 'metrics are at /metrics\n');
       } else if (profiler === undefined) {
         answerText(response, 404, 'profiling is off; start with --enable-profiling\n');
+      } else if (!isLoopback(request.socket.remoteAddress)) {
+        answerText(response, 403, 'profiles are served to this host only; use kubectl port-forward\n');
       } else {
         await profiler.handle(url, request, response);
       }
     },
   });
+}
+
+/** The address of the connection itself; headers that a client could forge play no part. */
+export function isLoopback(address: string | undefined): boolean {
+  return address !== undefined && /^(127\.|::1$|::ffff:127\.)/.test(address);
 }

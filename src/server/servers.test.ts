@@ -1,11 +1,16 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { networkInterfaces } from 'node:os';
 import { startHealthServer } from './healthServer.ts';
 import type { HealthServerOptions } from './healthServer.ts';
 import type { HttpEndpoint } from './httpEndpoint.ts';
 import { PrometheusMetrics } from './metrics.ts';
-import { startMetricsServer } from './metricsServer.ts';
+import { isLoopback, startMetricsServer } from './metricsServer.ts';
 
 const host = '127.0.0.1';
+/** An address of this host by which others reach it. */
+const OUTSIDE = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 const running: HttpEndpoint[] = [];
 
 afterEach(async () => {
@@ -44,6 +49,24 @@ describe('metrics server', () => {
     expect((await get(endpoint, '/debug/pprof/profile')).text).toBe(
       'profiling is off; start with --enable-profiling\n',
     );
+  });
+
+  it.skipIf(OUTSIDE === undefined)('gives metrics to everyone and profiles to this host only', async () => {
+    const metrics = new PrometheusMetrics({ build: { version: '0' } });
+    const endpoint = await startMetricsServer({ port: 0, metrics, enableProfiling: true });
+    running.push(endpoint);
+    const refused = await fetch(`http://${OUTSIDE}:${endpoint.port}/debug/pprof/heap`);
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      'profiles are served to this host only; use kubectl port-forward\n',
+    ]);
+    expect((await fetch(`http://${OUTSIDE}:${endpoint.port}/metrics`)).status).toBe(200);
+    expect((await get(endpoint, '/debug/pprof/')).status).toBe(200);
+  });
+
+  it('takes only connections from this host for local', () => {
+    expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].every(isLoopback)).toBe(true);
+    expect(['10.0.0.1', '::ffff:10.0.0.1', '1270.0.0.1', 'fe80::1', undefined].some(isLoopback)).toBe(false);
   });
 
   it('takes a CPU profile', async () => {

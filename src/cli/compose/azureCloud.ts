@@ -1,7 +1,4 @@
-/**
- * Which Azure `nodewright run` talks to. In: the options, and the file that describes an Azure without a name. Out: its
- * endpoints and a credential for it.
- */
+/** The Azure cloud that `nodewright run` talks to: its endpoint and a credential, by name or from a file. */
 import { readFile } from 'node:fs/promises';
 import { DefaultAzureCredential } from '@azure/identity';
 import type { TokenCredential } from '@azure/core-auth';

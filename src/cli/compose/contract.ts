@@ -6,19 +6,19 @@ import type { Options } from '../../options/optionTable.ts';
 
 /** `nodewright up`. */
 export interface UpOptions {
-  /** Without a dashboard, and without anything that needs a terminal. */
+  /** Lines instead of a picture. */
   readonly headless: boolean;
   /** Port of the local Kubernetes API; 0 for any free one. */
   readonly port: number;
-  /** Where the kubeconfig and all state of the local world go. */
+  /** Directory of the kubeconfig and of all state of the local world. */
   readonly stateDirectory: string;
-  /** Forget the world that is kept there, and begin another. */
+  /** Delete the world that is kept there, and begin another. */
   readonly fresh: boolean;
   /** How many seconds pass in the local world during one real second. */
   readonly speed: number;
-  /** What lives in the world at first. */
+  /** Workloads and faults to start with. */
   readonly scenario: ScenarioName;
-  /** How rough the world is. */
+  /** How often things go wrong by themselves. */
   readonly profile: Profile;
   /** Faults that are on from the start. */
   readonly faults: readonly FaultOrder[];
@@ -28,7 +28,7 @@ export interface UpOptions {
   readonly controller: Options;
 }
 
-/** Resolves when the signal has been heeded and everything is stopped; rejects when the world could not be kept up. */
+/** Resolves when the signal has been heeded and everything is stopped; rejects when the world cannot go on. */
 export type RunLocalWorld = (options: UpOptions, signal: AbortSignal) => Promise<void>;
 
 /** Resolves when the signal has been heeded and everything is stopped; rejects when the controller cannot go on. */

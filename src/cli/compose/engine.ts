@@ -1,7 +1,4 @@
-/**
- * Puts the loops together. In: the ports and a cloud. Out: a manager that runs all of them, for `run` against a cluster
- * and for `up` against the local world alike.
- */
+/** Builds a manager that runs all loops on the given ports: for `run` against a cluster and for `up` alike. */
 import { Kinds } from '../../api/kinds.ts';
 import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
@@ -9,6 +6,7 @@ import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { withoutReservations } from '../../cloud/withoutReservations.ts';
 import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
 import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
 import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
@@ -64,7 +62,7 @@ export interface EngineOptions {
   readonly cloud: CloudProvider;
   /** Resolves AKSNodeClasses; absent for clouds that have none. */
   readonly nodeClass?: AzureNodeClass;
-  /** What launches leave beside machines; absent for clouds that leave nothing. */
+  /** Resources that failed launches leave behind; absent for clouds where none are left. */
   readonly leftovers?: Leftovers;
   readonly clock: Clock;
   readonly random: Random;
@@ -81,21 +79,22 @@ export interface EngineOptions {
   readonly ledger?: Ledger;
   /** Spread of pods that bring none, as the cluster's scheduler is configured. */
   readonly defaultSpread?: readonly SpreadConstraint[];
-  /** How preferences and minValues are taken. */
+  /** How preferences and minValues are honoured. */
   readonly policies?: ProvisionerOptions['policies'];
-  /** Whether nodes, pools and conditions are shown in metrics and events; true when absent. */
+  /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
-  /** Features that are off unless asked for. */
-  readonly gates?: Partial<Pick<FeatureGates, 'nodeRepair' | 'nodeOverlay' | 'staticCapacity' | 'capacityBuffer'>>;
+  /** Features that are off unless asked for; reserved capacity is on unless turned off. */
+  readonly gates?: Partial<Omit<FeatureGates, 'spotToSpotConsolidation'>>;
 }
 
-/** Milliseconds; pods are left to a new machine at least this long. */
+/** Milliseconds; a new node is kept for the pods it was bought for at least this long. */
 const MIN_NOMINATION = 10_000;
 
 export function createEngine(options: EngineOptions): Manager {
   const { kube, clock, random, log, metrics, leaderElection, warmUp, ledger, gates = {} } = options;
   const overlays = gates.nodeOverlay ? new OverlayStore() : undefined;
-  const cloud = overlays ? overlaidCloud(options.cloud, overlays) : options.cloud;
+  const sold = gates.reservedCapacity === false ? withoutReservations(options.cloud) : options.cloud;
+  const cloud = overlays ? overlaidCloud(sold, overlays) : sold;
   const { world, informers } = createWorld({
     kube,
     cloud,
@@ -154,7 +153,7 @@ export function createEngine(options: EngineOptions): Manager {
           nodeOverlayController(world, {
             overlays: informers.of(Kinds.NodeOverlay),
             store: overlays,
-            cloud: meteredCloud(options.cloud, { metrics, clock, controller: 'nodeoverlay' }),
+            cloud: meteredCloud(sold, { metrics, clock, controller: 'nodeoverlay' }),
           }),
         ]
       : []),
@@ -166,7 +165,7 @@ export function createEngine(options: EngineOptions): Manager {
   return manager;
 }
 
-/** Numbers and events about things as they are, which very large clusters may do without. */
+/** Metrics and events of the cluster's state, which very large clusters may do without. */
 function stateObservers(world: World, informers: Informers, withBuffers: boolean): readonly Controller[] {
   const { nodeClaims, nodePools, nodes, nodeClasses } = world.informers;
   const classes = world.cloud.nodeClasses.map(({ group, kind }) => nodeClassLabelKey(group, kind));

@@ -1,7 +1,6 @@
 /** From the options table to the engine and the Azure provider: the one translation that `run` and `up` share. */
 import type { AzureCloudProviderOptions } from '../../azure/createAzureCloudProvider.ts';
 import type { Options } from '../../options/optionTable.ts';
-import { NodewrightError } from '../../errors/nodewrightError.ts';
 import type { EngineOptions } from './engine.ts';
 
 type EngineSettings = Pick<
@@ -55,16 +54,36 @@ export function azureOptionsOf(options: Options): Omit<AzureCloudProviderOptions
   };
 }
 
-/** An option that would have no effect is refused at the start. */
-export function refuseUnsupported({ provisionMode, useSig, manageExistingAksMachines }: Options): void {
-  const problems = [
-    provisionMode === 'aksscriptless'
-      ? []
-      : [{ option: `--provision-mode=${provisionMode}`, sentence: 'only aksscriptless is supported' }],
-    useSig ? [{ option: '--use-sig=true', sentence: 'shared image galleries are not supported' }] : [],
-    manageExistingAksMachines
-      ? [{ option: '--manage-existing-aks-machines=true', sentence: 'AKS machines are not supported' }]
-      : [],
-  ].flat();
-  if (problems.length > 0) throw new NodewrightError('UnsupportedOptions', { problems });
+/** What the process itself needs: its clients, servers, logs and lease. */
+export interface ProcessSettings {
+  readonly kubeClient: { readonly qps: number; readonly burst: number };
+  readonly log: Pick<Options, 'logLevel' | 'logOutputPaths' | 'logErrorOutputPaths'>;
+  readonly metricsServer: { readonly port: number; readonly enableProfiling: boolean };
+  readonly healthServer: { readonly port: number };
+  /** Absent: this process acts without holding a lease. */
+  readonly lease?: { readonly name: string; readonly namespace: string | undefined };
+  readonly provider: Pick<Options, 'cloudProvider' | 'instanceTypesFilePath' | 'armCloud' | 'azureEnvironmentFilepath'>;
+  readonly logAzureCalls: boolean;
+  /** Bytes; undefined: unknown. */
+  readonly memoryLimit: number | undefined;
+}
+
+export function processSettings(options: Options): ProcessSettings {
+  const { logLevel, logOutputPaths, logErrorOutputPaths } = options;
+  const { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath } = options;
+  return {
+    kubeClient: { qps: options.kubeClientQps, burst: options.kubeClientBurst },
+    log: { logLevel, logOutputPaths, logErrorOutputPaths },
+    metricsServer: { port: options.metricsPort, enableProfiling: options.enableProfiling },
+    healthServer: { port: options.healthProbePort },
+    ...(!options.disableLeaderElection && {
+      lease: {
+        name: options.leaderElectionName,
+        namespace: options.leaderElectionNamespace || options.systemNamespace || undefined,
+      },
+    }),
+    provider: { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath },
+    logAzureCalls: options.enableAzureSdkLogging,
+    memoryLimit: options.memoryLimit,
+  };
 }

@@ -1,7 +1,10 @@
 /** The composition root of `nodewright run`: the loops against a cluster and an Azure that are there. */
 import { hostname } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import { createDefaultHttpClient } from '@azure/core-rest-pipeline';
 import { Kinds } from '../../api/kinds.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../../api/object.ts';
+import { loggedHttpClient } from '../../azure/loggedHttpClient.ts';
 import { createAzureCloudProvider } from '../../azure/createAzureCloudProvider.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { SystemClock } from '../../clock/systemClock.ts';
@@ -24,7 +27,9 @@ import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
-import { azureOptionsOf, engineSettings, refuseUnsupported } from './engineSettings.ts';
+import { azureOptionsOf, engineSettings, processSettings } from './engineSettings.ts';
+import { heapAdvice } from './heapAdvice.ts';
+import { startError } from './startError.ts';
 
 const NODE_CLASS: Readonly<Record<Options['cloudProvider'], ResourceKind<KubeObject>>> = {
   azure: Kinds.AKSNodeClass,
@@ -34,15 +39,17 @@ const CRD_POLL = 10_000;
 const CRD_TIMEOUT = 120_000;
 
 export const runController: RunController = async (options, signal) => {
-  refuseUnsupported(options);
+  const settings = processSettings(options);
   const build = buildInfo();
   const clock = new SystemClock();
   const random = systemRandom;
-  const sink = openLogSink(options.logOutputPaths);
-  const failureSink = openLogSink(options.logErrorOutputPaths);
+  const sink = openLogSink(settings.log.logOutputPaths);
+  const failureSink = openLogSink(settings.log.logErrorOutputPaths);
   const secrets = secretValues(options);
-  const log = createJsonLog({ level: options.logLevel, sink, failureSink, clock, commit: build.commit, secrets });
+  const log = createJsonLog({ level: settings.log.logLevel, sink, failureSink, clock, commit: build.commit, secrets });
   log.debug('options', printableOptions(options));
+  const advice = heapAdvice(settings.memoryLimit, getHeapStatistics().heap_size_limit);
+  if (advice) log.info('the heap limit does not suit the memory limit', { ...advice });
   const metrics = new PrometheusMetrics({ build });
   const config = await defaultClusterConfig();
   const userAgent = `karpenter/${build.version}`;
@@ -51,26 +58,27 @@ export const runController: RunController = async (options, signal) => {
     clock,
     random,
     userAgent,
-    qps: options.kubeClientQps,
-    burst: options.kubeClientBurst,
+    ...settings.kubeClient,
     onAnswer: requestMetrics(metrics, config.server),
   });
   const neededKinds = [Kinds.NodePool, Kinds.NodeClaim, NODE_CLASS[options.cloudProvider]];
-  await waitForCrds(kube, neededKinds, clock, signal);
-
-  const provider = await (options.cloudProvider === 'kwok'
-    ? kwokProvider(options, { kube, clock, log })
-    : azureProvider(options, { kube, clock, random, log, clusterCaPem: config.tls.ca }));
-
-  const leaderElection = options.disableLeaderElection
-    ? undefined
-    : {
-        // A client of its own: when the loops use up their allowance, the lease is still renewed.
-        kube: new HttpKube({ config, clock, random, userAgent }),
-        name: options.leaderElectionName,
-        namespace: options.leaderElectionNamespace || options.systemNamespace || config.namespace || 'default',
-        identity: `${hostname()}_${random.uuid()}`,
-      };
+  let provider: Provider;
+  try {
+    provider = await (options.cloudProvider === 'kwok'
+      ? kwokProvider(options, { kube, clock, log })
+      : azureProvider(options, { kube, clock, random, log, clusterCaPem: config.tls.ca }));
+    await waitForCrds(kube, neededKinds, clock, signal);
+  } catch (error) {
+    throw startError(error, config.server);
+  }
+  const { lease } = settings;
+  const leaderElection = lease && {
+    // A client of its own: when the loops use up their allowance, the lease is still renewed.
+    kube: new HttpKube({ config, clock, random, userAgent }),
+    name: lease.name,
+    namespace: lease.namespace ?? config.namespace ?? 'default',
+    identity: `${hostname()}_${random.uuid()}`,
+  };
   const engine = createEngine({
     kube,
     ...provider,
@@ -82,12 +90,11 @@ export const runController: RunController = async (options, signal) => {
     ...(leaderElection && { leaderElection }),
   });
   const metricsServer = await startMetricsServer({
-    port: options.metricsPort,
+    ...settings.metricsServer,
     metrics,
-    enableProfiling: options.enableProfiling,
   });
   const healthServer = await startHealthServer({
-    port: options.healthProbePort,
+    ...settings.healthServer,
     liveness: [{ name: 'manager', check: () => demand(engine.healthy(), 'the loops have ended with an error') }],
     readiness: [
       {
@@ -130,6 +137,9 @@ async function azureProvider(
     ...ports,
     endpoint,
     credential,
+    ...(options.enableAzureSdkLogging && {
+      httpClient: loggedHttpClient(createDefaultHttpClient(), ports.log, ports.clock),
+    }),
     ...(clusterCaPem && { clusterCaPem }),
   });
   return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers };

@@ -1,13 +1,10 @@
-/**
- * What `up` must remember of a world to go on with it. In: a folder for the world. Out: where its parts keep their
- * state, when it began, how far its clock had come, and whether there was a world at all.
- */
+/** What `up` remembers of a world to go on with it: its state files, when it began, and how far its clock had come. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnusableStateError } from '../../local/journal.ts';
 import type { WorldState } from '../../local/localWorld.ts';
 
-/** Changes with the meaning of anything in the folder. */
+/** Changes with the format of any file in the folder. */
 const VERSION = 1;
 const OWNER_ONLY = 0o600;
 
@@ -18,13 +15,13 @@ interface Memory {
   readonly begunAt: number;
   /** A moment that the world's clock has not passed. */
   readonly time: number;
-  /** Whether everything that a new world starts with is in it. */
+  /** Whether everything that a new world starts with was created. */
   readonly isFurnished: boolean;
 }
 
 export interface WorldMemoryOptions {
   readonly directory: string;
-  /** Forgets what is there. */
+  /** Deletes what is there. */
   readonly fresh: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -81,7 +78,7 @@ export class WorldMemory {
     this.write();
   }
 
-  /** Beside the file and then in its place: whoever dies in between leaves the old one. */
+  /** Written beside the file and renamed: a process that dies in between leaves the old one. */
   private write(): void {
     writeFileSync(`${this.path}.new`, `${JSON.stringify(this.memory)}\n`, { mode: OWNER_ONLY });
     renameSync(`${this.path}.new`, this.path);

@@ -4,7 +4,6 @@ import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { optionHelpRows } from '../../options/optionText.ts';
 import type { Options } from '../../options/optionTable.ts';
 import { parseOptions } from '../../options/parseOptions.ts';
-import { refuseUnsupported } from './engineSettings.ts';
 
 /** A spot notice is acted upon only with node repair, so it is on here. */
 const GATES = 'NodeRepair=true';
@@ -40,7 +39,6 @@ export function worldOptions(args: readonly string[]): Options {
     environment: BEFORE_THE_WORLD,
   });
   for (const warning of warnings) console.error(`nodewright: warning: ${warning}`);
-  refuseUnsupported(options);
   return options;
 }
 

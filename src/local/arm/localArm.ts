@@ -9,7 +9,6 @@ import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { createCertificateAuthority, issueServerCertificate, type CertificateAuthority } from '../certificates.ts';
 import type { ArmContext, ArmDurations } from './armContext.ts';
 import { createServices, type Services } from './services.ts';
-import type { CapacityLimit } from './compute/capacity.ts';
 import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
 import type { QuotaLimits } from './compute/usages.ts';
@@ -227,19 +226,6 @@ export class LocalArm {
   restrict(restriction: SkuRestriction): () => void {
     this.services.skus.restrict(restriction);
     return () => this.services.skus.unrestrict(restriction.size);
-  }
-
-  /**
-   * Limits how many vCPUs Azure has for some machines; returns how to lift it. Spot machines beyond the limit get
-   * `notice` milliseconds and are taken back.
-   */
-  limitCapacity(limit: CapacityLimit, notice = 30_000): () => void {
-    const { capacity, machines } = this.services;
-    const lift = capacity.add(limit);
-    for (const machine of capacity.excess(limit)) {
-      this.services.events.schedule(machine.name, 'Preempt', notice, () => machines.evict(machine));
-    }
-    return lift;
   }
 
   /**

@@ -40,7 +40,6 @@ describe('a subscription that is kept', () => {
       store.putGroup({ name: 'group', location: 'eastus', provisioningState: 'Succeeded' });
       store.putGroup({ name: 'passing', location: 'eastus', provisioningState: 'Deleting' });
       store.deleteGroup('passing');
-      store.tagSubscription({ owner: 'me' });
       store.put(resource('kept', { size: 1 }));
       store.put({ ...resource('kept', { size: 2 }), hidden: { customData: 'c2VjcmV0' } });
       store.put(resource('gone'));
@@ -51,7 +50,6 @@ describe('a subscription that is kept', () => {
     write((store) => {
       expect(store.all()).toEqual([{ ...resource('kept', { size: 2 }), hidden: { customData: 'c2VjcmV0' } }]);
       expect(store.allGroups().map(({ name }) => name)).toEqual(['group']);
-      expect(store.subscriptionTags()).toEqual({ owner: 'me' });
     });
   });
 

@@ -36,8 +36,7 @@ export type StoreChange =
   | { readonly resource: ArmResource }
   | { readonly removed: string }
   | { readonly group: ResourceGroup }
-  | { readonly removedGroup: string }
-  | { readonly tags: Readonly<Record<string, string>> };
+  | { readonly removedGroup: string };
 
 export type StoreListener = (before: ArmResource | undefined, after: ArmResource | undefined) => void;
 
@@ -57,20 +56,9 @@ export class ResourceStore {
   private readonly childKeys = new Map<string, Set<string>>();
   private readonly listeners = new Set<StoreListener>();
   private readonly subscribers = new Set<(change: StoreChange) => void>();
-  private tags: Readonly<Record<string, string>> = {};
 
   constructor(subscriptionId: string) {
     this.subscriptionId = subscriptionId;
-  }
-
-  /** Tags of the subscription itself. */
-  subscriptionTags(): Readonly<Record<string, string>> {
-    return this.tags;
-  }
-
-  tagSubscription(tags: Readonly<Record<string, string>>): void {
-    this.tags = tags;
-    this.announce({ tags });
   }
 
   putGroup(group: ResourceGroup): void {
@@ -203,12 +191,10 @@ export class ResourceStore {
     else if ('removed' in change) this.delete(change.removed);
     else if ('group' in change) this.putGroup(change.group);
     else if ('removedGroup' in change) this.deleteGroup(change.removedGroup);
-    else this.tagSubscription(change.tags);
   }
 
   /** The changes that would fill an empty store like this one. */
   *snapshot(): Iterable<StoreChange> {
-    yield { tags: this.tags };
     for (const group of this.groups.values()) yield { group };
     for (const resource of this.resources.values()) yield { resource };
   }

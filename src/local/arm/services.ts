@@ -3,7 +3,6 @@
  * router over all their routes, and the few things that concern more than one of them.
  */
 import type { ArmContext } from './armContext.ts';
-import { Capacity } from './compute/capacity.ts';
 import { COMPUTE_KINDS } from './compute/computeKinds.ts';
 import { Images } from './compute/images.ts';
 import { ScheduledEvents } from './compute/scheduledEvents.ts';
@@ -55,7 +54,6 @@ export interface Services {
   readonly machines: VirtualMachines;
   readonly usages: Usages;
   readonly skus: Skus;
-  readonly capacity: Capacity;
   readonly events: ScheduledEvents;
   readonly images: Images;
   readonly tokens: Tokens;
@@ -103,9 +101,8 @@ export function createServices(options: ServicesOptions): Services {
   const interfaces = new NetworkInterfaces(context, addresses);
   const usages = new Usages(context, options.quota);
   const skus = new Skus(context, options.restrictions);
-  const capacity = new Capacity(context);
   const events = new ScheduledEvents(clock, random);
-  const machines = new VirtualMachines({ context, skus, images, interfaces, usages, capacity, events });
+  const machines = new VirtualMachines({ context, skus, images, interfaces, usages, events });
   const clusters = new LocalClusters(context, machines);
   const nodes = new ClusterNodes({
     context,
@@ -146,7 +143,7 @@ export function createServices(options: ServicesOptions): Services {
     ...usages.routes(),
     ...skus.routes(),
     ...images.routes(),
-    ...clusterReadRoutes(context),
+    ...clusterReadRoutes(),
     ...clusterCredentialRoutes(context, options.clusterCredentials),
     ...pools.routes(),
     ...machinesApi.routes(pools),
@@ -172,7 +169,6 @@ export function createServices(options: ServicesOptions): Services {
     machines,
     usages,
     skus,
-    capacity,
     events,
     images,
     tokens,

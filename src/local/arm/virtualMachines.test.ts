@@ -371,26 +371,4 @@ describe('virtual machines through @azure/arm-compute', () => {
     await fixture.createMachine('regular');
     await expect(machines().simulateEviction(group, 'regular')).rejects.toMatchObject({ code: 'OperationNotAllowed' });
   });
-
-  it('meet the limits of what Azure has, and spot machines give way when it shrinks', async () => {
-    const spot = { priority: 'Spot', evictionPolicy: 'Delete' } as const;
-    const zone = { size: 'Standard_D2s_v5', zone: '2' };
-    const lifts = [
-      fixture.arm.limitCapacity({ ...zone, priority: 'Spot', vCPUs: 4 }),
-      fixture.arm.limitCapacity({ ...zone, priority: 'Regular', vCPUs: 0 }),
-      fixture.arm.limitCapacity({ size: 'Standard_D2s_v5', zone: 'none', vCPUs: 0 }),
-    ];
-    await fixture.createMachine('s1', spot);
-    await fixture.createMachine('s2', spot);
-    await expect(fixture.createMachine('s3', spot)).rejects.toThrow('OverconstrainedZonalAllocationRequest');
-    await expect(fixture.createMachine('r1')).rejects.toThrow('ZonalAllocationFailed');
-    await expect(fixture.createMachine('r2', { zones: [] })).rejects.toThrow('AllocationFailed');
-    await expect(fixture.createMachine('s4', { ...spot, zones: [] })).rejects.toThrow(
-      'OverconstrainedAllocationRequest',
-    );
-    lifts.push(fixture.arm.limitCapacity({ ...zone, priority: 'Spot', vCPUs: 2 }, 0));
-    await expect.poll(() => events.filter(({ type }) => type === 'deleted').map(({ vm }) => vm.name)).toEqual(['s2']);
-    for (const lift of lifts) lift();
-    await fixture.createMachine('r3');
-  });
 });

@@ -4,7 +4,6 @@
  */
 import { accepted, changed, type ArmContext } from './armContext.ts';
 import type { ArmError } from './armError.ts';
-import type { Capacity } from './compute/capacity.ts';
 import { attachDisks, detachMissing, releaseDisks } from './compute/machineDisks.ts';
 import { newMachine, sizeOf, updatedMachine } from './compute/machineBody.ts';
 import { powerStateOf, type PowerState } from './compute/instanceView.ts';
@@ -36,7 +35,6 @@ export interface VirtualMachineEvent {
 
 export interface VirtualMachinesOptions extends MachineRules {
   readonly usages: Usages;
-  readonly capacity: Capacity;
   readonly events: ScheduledEvents;
 }
 
@@ -155,9 +153,7 @@ export class VirtualMachines {
   power(request: ArmRequest, machine: ArmResource, through: PowerState, to: PowerState): ArmResponse {
     if (machine.properties['provisioningState'] === 'Deleting') throw markedForDeletion(machine, through);
     this.writeHidden(machine.id, { powerState: through });
-    // A machine that comes back needs room again.
-    const full = to === 'running' ? this.options.capacity.refusal(machine, machine.id) : undefined;
-    const error = request.lateFault?.error ?? full;
+    const error = request.lateFault?.error;
     const operation = this.context.operations.begin({
       milliseconds: this.context.durations.virtualMachinePower + (request.extraTime ?? 0),
       finish: () => this.setPower(machine.id, to),
@@ -218,7 +214,7 @@ export class VirtualMachines {
     finished: Finished = () => undefined,
   ): Operation {
     const key = machine.id.toLowerCase();
-    const error = request.lateFault?.error ?? this.options.capacity.refusal(machine, machine.id);
+    const error = request.lateFault?.error;
     const over = (act: () => void, failure: ArmError | undefined) => (): void => {
       this.creations.delete(key);
       act();

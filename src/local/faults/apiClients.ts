@@ -1,9 +1,9 @@
-/** Whom a fault of the API concerns. In: the order and who asks. Out: whether it is meant for them. */
+/** Which clients of the API a fault concerns. */
 import type { FaultOrder } from './faultKinds.ts';
 
 export const NODEWRIGHT = 'nodewright';
 
-/** Without `client=` a fault is meant for nodewright; `all` means everybody; else the beginning of a user agent. */
+/** Without `client=` a fault concerns nodewright; `all` is every client; else the beginning of a user agent. */
 export function concernsClient({ texts }: FaultOrder, client: string): boolean {
   const wanted = texts['client']?.toLowerCase() ?? NODEWRIGHT;
   return wanted === 'all' || client.toLowerCase().startsWith(wanted);

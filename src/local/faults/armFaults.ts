@@ -1,7 +1,4 @@
-/**
- * Faults of Azure. In: the faults that are on and the requests that reach the local ARM. Out: refusals, operations that
- * fail or end late, and quotas that are lowered while a fault lasts, all with the codes and words of Azure.
- */
+/** Faults of Azure: refused requests, operations that fail or end late, lowered quotas; with Azure's codes and texts. */
 import { ArmError } from '../arm/armError.ts';
 import type { Fault, ArmOperation, FaultPlan } from '../arm/faultPlan.ts';
 import { listAt, textAt } from '../arm/jsonPath.ts';
@@ -28,7 +25,7 @@ export class ArmFaults implements FaultPlan {
   private readonly faults: Faults;
   private readonly location: string;
   private readonly familyOf: FamilyOf;
-  /** Until when an interface is held for a machine that failed, by its lower-case name. */
+  /** Until when an interface stays reserved for a failed instance, by its lower-case name. */
   private readonly reserved = new Map<string, number>();
 
   constructor(faults: Faults, location: string, familyOf: FamilyOf) {
@@ -63,7 +60,7 @@ export class ArmFaults implements FaultPlan {
     return late && { kind: 'finishLate', milliseconds: late.order.numbers['by'] ?? 60_000 };
   }
 
-  /** Keeps quotas as the faults say: lower while one lasts, as before when it ends. */
+  /** Lowers quotas while a fault lasts. */
   follow(arm: LocalArm): () => void {
     const counterOf = ({ kind, texts }: FaultOrder): string | undefined => {
       if (kind === 'regional-quota') return 'cores';
@@ -143,7 +140,7 @@ export class ArmFaults implements FaultPlan {
     };
   }
 
-  /** The interface of a machine that failed stays bound to its name for a while. */
+  /** The interface of a failed instance stays reserved for a while. */
   private reserve({ body, resourceName = '' }: ArmOperation): void {
     for (const reference of listAt(body, 'properties', 'networkProfile', 'networkInterfaces')) {
       const name = (textAt(reference, 'id') ?? '').split('/').at(-1)?.toLowerCase() ?? '';
@@ -167,7 +164,7 @@ export class ArmFaults implements FaultPlan {
 
 const isLongRunning = (name: string): boolean => /\.(createOrUpdate|delete)$/.test(name);
 
-/** An order that names no operation means the usual one. */
+/** An order without `operation=` concerns the usual operation. */
 function concerns({ texts }: FaultOrder, name: string, usual?: string): boolean {
   const wanted = texts['operation'] ?? usual;
   return wanted === undefined || name.toLowerCase() === wanted.toLowerCase();

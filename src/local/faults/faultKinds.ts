@@ -1,7 +1,4 @@
-/**
- * The faults that the local world knows, as data. In: nothing. Out: their names, what can be said about each, and a
- * reader for `kind key=value …`, the way the command line and `--fault` write them.
- */
+/** The kinds of faults with their parameters, and a parser for `kind key=value …`. */
 import { Duration } from '../../units/duration.ts';
 
 type ParameterKind = 'text' | 'number' | 'share' | 'duration';
@@ -16,14 +13,14 @@ const COMMON: Readonly<Record<string, ParameterKind>> = { share: 'share', count:
 
 export const FAULT_KINDS = {
   'family-quota': {
-    summary: 'machines of a family are refused for lack of quota',
+    summary: 'instances of a family are refused for lack of quota',
     parameters: { family: 'text', limit: 'number' },
   },
   'regional-quota': {
-    summary: 'machines are refused because the region has no vCPUs left',
+    summary: 'instances are refused because the region has no vCPUs left',
     parameters: { limit: 'number' },
   },
-  'spot-quota': { summary: 'spot machines are refused for lack of quota', parameters: { limit: 'number' } },
+  'spot-quota': { summary: 'spot instances are refused for lack of quota', parameters: { limit: 'number' } },
   'sku-restriction': { summary: 'a size is not sold to this subscription', parameters: { size: 'text', zone: 'text' } },
   'zonal-allocation': {
     summary: 'a zone has no capacity left',

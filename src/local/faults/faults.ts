@@ -1,6 +1,6 @@
 /**
- * The faults that are on. In: orders, single or by schedule. Out: for every occasion (an Azure request, a request of
- * nodewright, a machine that boots) whether something goes wrong, and notice of those that act at once.
+ * The faults that are on: for every occasion (an Azure request, a request of nodewright, an instance that boots) whether
+ * one strikes.
  */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
@@ -28,7 +28,7 @@ export interface FaultEvent {
   readonly target?: string;
 }
 
-/** Far more than anybody orders by hand; a schedule that goes wild must not grow without end. */
+/** A schedule gone wrong must not grow without end. */
 const MOST_FAULTS = 1_000;
 
 export class Faults {
@@ -65,7 +65,7 @@ export class Faults {
     return fault;
   }
 
-  /** False when there is no such fault (any more). */
+  /** False when there is no such fault. */
   remove(id: number): boolean {
     const fault = this.active.get(id);
     if (fault === undefined) return false;
@@ -84,15 +84,14 @@ export class Faults {
     return [...this.active.values()];
   }
 
-  /** Hears of every fault that begins, ends or strikes; returns how to stop. */
+  /** Calls the listener when a fault begins, ends or strikes; returns how to stop. */
   subscribe(listener: (event: FaultEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
   /**
-   * Whether a fault of this kind strikes now. In: what the occasion is, to compare with what the order says. Out: the
-   * fault that struck. Randomness is drawn only for faults that could.
+   * The fault of this kind that strikes now, if any. Randomness is drawn only for faults that match.
    */
   strikes(
     kind: FaultKind,
@@ -109,7 +108,7 @@ export class Faults {
     return undefined;
   }
 
-  /** Notes that a fault struck; one that has had all its times ends. */
+  /** Counts that a fault struck; it ends when its `count` is reached. */
   hit(fault: ActiveFault, target: string): void {
     fault.struck++;
     this.tell({ type: 'struck', fault, target });

@@ -1,7 +1,4 @@
-/**
- * Trouble between a client and the API server. In: a `Kube` and the faults that are on. Out: the same `Kube`, of which
- * watches break off or expire, writes meet conflicts, and answers come late.
- */
+/** A `Kube` with faults: watches break off or expire, writes meet conflicts, answers come late. */
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { Kube, WatchEvent, WatchOptions } from '../../kube/kube.ts';
@@ -15,7 +12,7 @@ const CALLS = new Set(['get', 'list', 'create', 'replace', 'patch', 'delete', 'd
 
 type Call = (...parameters: unknown[]) => Promise<unknown>;
 
-/** `isDead`: the client's process has died; nothing that is left of it gets through any more. */
+/** `isDead`: the client's process has died; its remaining calls fail. */
 export function faultyKube(kube: Kube, faults: Faults, isDead: () => boolean = () => false): Kube {
   return new Proxy(kube, {
     get: (target, key) => {

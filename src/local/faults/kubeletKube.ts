@@ -1,7 +1,4 @@
-/**
- * The network between kubelets and the API server. In: a `Kube` and who cannot be heard. Out: the same `Kube`, on which
- * the words of silent kubelets get lost.
- */
+/** The `Kube` of kubelets: calls of silent kubelets do not get through. */
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import { KubeError } from '../../kube/errors.ts';
@@ -32,7 +29,7 @@ export function kubeletKube(options: KubeletKubeOptions): Kube {
       if (typeof key !== 'string' || !GUARDED.has(key)) return call;
       return async (kind: ResourceKind<KubeObject>, ref: ObjectRef, ...rest: unknown[]) => {
         if (isSilent(nodeOf(kind, ref))) {
-          // A kubelet tries its lease again every period; a pod's status it must not forget.
+          // A kubelet renews its lease every period anyway; a pod's status must be retried.
           if (kind.plural === Kinds.Lease.plural) return undefined;
           throw new KubeError({ code: 0, reason: 'Unreachable', message: 'no route to host' });
         }

@@ -1,7 +1,4 @@
-/**
- * Faults of machines. In: the faults that are on, the machines and the cloud. Out: spot machines taken back after their
- * notice, kubelets that cannot be heard for a while, machines that boot and never join.
- */
+/** Faults of instances: spot instances taken back after a notice, silent kubelets, instances that never join. */
 import { Kinds } from '../../api/kinds.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
@@ -25,7 +22,7 @@ const NOTICE = 30_000;
 
 export class MachineFaults {
   private readonly options: MachineFaultsOptions;
-  /** Who cannot be heard, by the fault that is to blame. */
+  /** Nodes with a silent kubelet, by the id of the fault. */
   private readonly silent = new Map<number, ReadonlySet<string>>();
 
   constructor(options: MachineFaultsOptions) {
@@ -49,13 +46,13 @@ export class MachineFaults {
     return false;
   }
 
-  /** Whether a machine that has booted will join. */
+  /** Whether an instance that has booted will join. */
   joins(vm: LocalVirtualMachine): boolean {
     const facts = { size: vm.size, zone: vm.zone };
     return !this.options.faults.strikes('never-join', vm.name, (order) => matchesTexts(order, facts));
   }
 
-  /** The one that is named, each with the chance that is given, or any one. */
+  /** The one that the fault names, a share of all, or any one. */
   private choose<T>(
     fault: ActiveFault,
     all: readonly T[],
@@ -77,7 +74,7 @@ export class MachineFaults {
     for (const name of chosen) this.options.faults.hit(fault, name);
   }
 
-  /** What a kubelet says first when it can be heard again. */
+  /** A kubelet that is no longer silent reports its node ready at once. */
   private unsilence(fault: ActiveFault): void {
     const nodes = this.silent.get(fault.id) ?? new Set();
     this.silent.delete(fault.id);
@@ -104,24 +101,26 @@ export class MachineFaults {
     faults.remove(fault.id);
   }
 
-  /** AKS shows a scheduled event of the machine as a condition of its node. */
+  /** What AKS shows of a spot notice on the node: its problem detector's condition, and the one that repair acts on. */
   private announce(vm: LocalVirtualMachine, notice: number): void {
     const { kube, faults } = this.options;
     const now = faults.clock.now();
-    const condition = {
-      type: 'VMEventScheduled',
+    const conditions = ['VMEventScheduled', 'PreemptionScheduled'].map((type) => ({
+      type,
       status: 'True',
       reason: 'PreemptScheduled',
       message: `Preempt Scheduled: ${timestamp(now + notice)}`,
       lastHeartbeatTime: timestamp(now),
       lastTransitionTime: timestamp(now),
-    };
+    }));
     const ref = { name: vm.computerName.toLowerCase() };
-    const body = { status: { conditions: [condition] } };
+    const body = { status: { conditions } };
     this.inBackground(kube.patch(Kinds.Node, ref, { type: 'strategic', body }, { subresource: 'status' }));
   }
 
   private inBackground(work: Promise<unknown>): void {
-    ignoreNotFound(work).catch((error: unknown) => this.options.log.error('a fault could not be shown', { error }));
+    ignoreNotFound(work).catch((error: unknown) =>
+      this.options.log.error('could not write a fault to its node', { error }),
+    );
   }
 }

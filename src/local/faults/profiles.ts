@@ -1,7 +1,4 @@
-/**
- * How rough the world is. In: a profile's name, the faults and their randomness. Out: faults that are on all the time,
- * and others that come by chance, at moments that the seed decides.
- */
+/** Profiles: faults that are always on, and others that recur at random times, which the seed decides. */
 import { faultOrder, type FaultKind, type FaultOrder } from './faultKinds.ts';
 import type { Faults } from './faults.ts';
 

@@ -56,7 +56,7 @@ const firstEvent = async (client: HttpKube): Promise<string> => {
   }
 };
 
-it('meets the writes of those it is meant for with a conflict, and of nobody else', async () => {
+it('answers writes of the client it names with a conflict, and of no other', async () => {
   faults.add(parseFault('conflict client=kubectl kind=ConfigMap'));
   await expect(write(kubectl)).rejects.toMatchObject({ code: 409, reason: 'Conflict' });
   await expect(write(nodewright)).resolves.toBeDefined();

@@ -1,7 +1,4 @@
-/**
- * Faults of the API server itself, for everybody who talks to it over the network. In: the faults that are on with
- * `client=`: `all`, or how a user agent begins, such as `kubectl`. Out: the same trouble that nodewright can have.
- */
+/** Faults of the API server for clients over the network, chosen by `client=`: `all`, or the beginning of a user agent. */
 import { KubeError } from '../../kube/errors.ts';
 import type { ApiRequest } from '../apiserver/http/message.ts';
 import { parseResourcePath } from '../apiserver/http/requestPath.ts';
@@ -17,7 +14,7 @@ export function serverFaults(faults: Faults): RequestTrouble {
     const plural = parseResourcePath(request.path)?.plural ?? '';
     const target = `${request.method} ${plural || request.path}`;
     const client = clientOf(request);
-    // nodewright has had its trouble before its request came here.
+    // nodewright's faults are applied on its own side.
     if (client.startsWith(NODEWRIGHT)) return undefined;
     const matches = (order: FaultOrder): boolean => concernsClient(order, client) && names(order, plural);
     return faults.strikes(kind, target, matches);
@@ -53,7 +50,7 @@ export function serverFaults(faults: Faults): RequestTrouble {
 
 const clientOf = ({ headers }: ApiRequest): string => headers['user-agent'] ?? '';
 
-/** `Pod` and `pods` are the same to somebody who orders a fault. */
+/** A fault may name a kind as `Pod` or as `pods`. */
 function names({ texts }: FaultOrder, plural: string): boolean {
   const kind = texts['kind']?.toLowerCase();
   return kind === undefined || [kind, `${kind}s`, `${kind}es`, kind.replace(/y$/, 'ies')].includes(plural);

@@ -1,4 +1,4 @@
-/** A clock that is wrong while a fault says so. In: the right one and the faults that are on. Out: what it shows. */
+/** A clock that is wrong while a clock-skew fault is on. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Faults } from './faults.ts';
 
@@ -11,7 +11,7 @@ export class SkewedClock implements Clock {
     this.faults = faults;
   }
 
-  /** The time of day is off; durations are not, as on a machine whose clock was set wrong. */
+  /** The time of day is off; durations are not, as on a host whose clock was set wrong. */
   now(): number {
     let skew = 0;
     for (const { order } of this.faults.list()) {

@@ -1,4 +1,4 @@
-/** The building blocks of scenarios. In: a few words about a workload. Out: the objects that make it. */
+/** Builds the objects of a scenario's workloads from short descriptions. */
 import {
   Kinds,
   type CronJob,
@@ -43,11 +43,11 @@ interface Size {
 
 export interface ServiceShape extends Size {
   readonly replicas: number;
-  /** Cores that arrive over time, see loadModel.ts; with it the service is scaled by it. */
+  /** CPU cores over time, see loadModel.ts; with it the service has an autoscaler. */
   readonly load?: string;
   readonly most?: number;
   readonly spreadOverZones?: true;
-  /** How many may be missing while nodes are drained. */
+  /** Of the disruption budget; absent: no budget. */
   readonly maxUnavailable?: number | string;
   readonly spec?: Partial<NonNullable<NonNullable<NonNullable<Deployment['spec']>['template']>['spec']>>;
 }
@@ -106,7 +106,7 @@ export function service(name: string, shape: ServiceShape): Manifest[] {
   ];
 }
 
-/** A StatefulSet whose pods have a disk each and share no zone as long as they can. */
+/** A StatefulSet whose pods have a disk each and spread over zones. */
 export function database(name: string, replicas: number, size: Size & { readonly storage: string }): Manifest[] {
   const labels = { app: name };
   const object: Draft<StatefulSet> = {
@@ -142,7 +142,7 @@ function jobSpec(name: string, shape: BatchShape): NonNullable<Job['spec']> {
     completions: shape.completions,
     parallelism: shape.parallelism,
     ttlSecondsAfterFinished: 600,
-    // A pod that was moved has not failed.
+    // An evicted pod has not failed.
     podFailurePolicy: {
       rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] }],
     },

@@ -1,7 +1,4 @@
-/**
- * Ready scenarios for the local world. In: a name. Out: workloads to create and troubles that come at their times. All
- * times are of the world's clock, so `--speed` hurries them.
- */
+/** Scenarios for the local world: workloads to create, and faults at fixed times of the world's clock. */
 import { Kinds } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import { parseFault, type FaultOrder } from '../faults/faultKinds.ts';
@@ -144,20 +141,22 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
     troubles: [],
   },
   'spot-storm': {
-    summary: 'everything runs on spot machines, and Azure wants them back',
+    summary: 'everything runs on spot instances, and Azure takes them back',
     manifests: [
       spotPool,
       ...service('renderer', { replicas: 40, cpu: '900m', memory: '2Gi', maxUnavailable: '30%', spec: onSpot }),
       ...service('api', { replicas: 6, cpu: '500m', memory: '1Gi', maxUnavailable: 1 }),
     ],
     troubles: [
+      // One instance for certain: a share of a few may be none of them.
+      { at: MINUTE, every: 4 * MINUTE, fault: 'spot-eviction notice=30s' },
       { at: 3 * MINUTE, every: 4 * MINUTE, fault: 'spot-eviction share=0.4 notice=30s' },
       { at: 5 * MINUTE, every: 9 * MINUTE, fault: 'zonal-allocation zone=1 priority=spot for=4m' },
       { at: 10 * MINUTE, every: 15 * MINUTE, fault: 'spot-eviction share=0.8 notice=0s' },
     ],
   },
   'quota-wall': {
-    summary: 'more pods than the subscription has vCPUs for, until somebody raises the quota',
+    summary: 'more pods than the subscription has vCPUs for, until the quota is raised',
     manifests: [
       ...service('analytics', { replicas: 60, cpu: '1900m', memory: '4Gi' }),
       ...service('web', { replicas: 12, cpu: '500m', memory: '1Gi', maxUnavailable: 1 }),
@@ -170,8 +169,8 @@ export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
 };
 
 /**
- * Lets the scenario's troubles come; returns how to end them. `age` is how long the world has lived already: troubles
- * that were due come again only if they repeat, or if they would still last.
+ * Schedules the scenario's faults; returns how to cancel them. `age` is how long the world has existed: a fault that was
+ * due before comes again only if it repeats or would still last.
  */
 export function troubleWorld(name: ScenarioName, faults: Faults, age = 0): () => void {
   const cancels = new Map<Trouble, () => void>();

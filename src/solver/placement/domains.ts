@@ -163,7 +163,7 @@ export class Domains {
     const all = states.valuesOf(state, key).map((value) => {
       const pinned = states.pin(state, key, value);
       const isAvoided = this.avoidsReserved && !this.isReserved(state) && this.isReserved(pinned);
-      return { domain: domains.intern(value, () => value), state: isAvoided ? -1 : pinned };
+      return { domain: domains.numberOf(value), state: isAvoided ? -1 : pinned };
     });
     const prices = all.flatMap((option) => (option.state < 0 ? [] : [states.at(option.state).price]));
     const [first, ...others] = prices;

@@ -6,7 +6,7 @@ import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { normalLocation } from '../resources/requestRules.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
-import type { Route } from '../server/router.ts';
+import { route, type Route } from '../server/router.ts';
 import { CATALOGUE_LOCATIONS, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import { DISK_SKUS } from './diskSkus.ts';
 
@@ -51,21 +51,18 @@ export class Skus {
   routes(): readonly Route[] {
     const subscription = '/subscriptions/{subscription}/providers/Microsoft.Compute';
     return [
-      {
-        name: 'resourceSkus.list',
-        method: 'GET',
-        path: `${subscription}/skus`,
-        handle: ({ query }) => listed(this.filtered(query.get('$filter') ?? '')),
-      },
-      {
-        name: 'virtualMachineSizes.list',
-        method: 'GET',
-        path: `${subscription}/locations/{location}/vmSizes`,
-        handle: ({ parameters: { location = '' } }) => {
+      route('resourceSkus.list', 'GET', `${subscription}/skus`, ({ query }) =>
+        listed(this.filtered(query.get('$filter') ?? '')),
+      ),
+      route(
+        'virtualMachineSizes.list',
+        'GET',
+        `${subscription}/locations/{location}/vmSizes`,
+        ({ parameters: { location = '' } }) => {
           checkRegion(this.context, location, 'locations/vmSizes');
           return listed(this.context.catalogue.all().map(sizeOf));
         },
-      },
+      ),
     ];
   }
 

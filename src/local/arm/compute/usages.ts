@@ -6,7 +6,7 @@ import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import type { Route } from '../server/router.ts';
+import { route, type Route } from '../server/router.ts';
 import { checkRegion } from './skus.ts';
 
 const VIRTUAL_MACHINES = 'microsoft.compute/virtualmachines';
@@ -91,11 +91,11 @@ export class Usages {
 
   routes(): readonly Route[] {
     return [
-      {
-        name: 'usage.list',
-        method: 'GET',
-        path: '/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages',
-        handle: ({ parameters: { location = '' } }) => {
+      route(
+        'usage.list',
+        'GET',
+        '/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages',
+        ({ parameters: { location = '' } }) => {
           checkRegion(this.context, location, 'locations/usages');
           const families = new Set(this.context.catalogue.all().map(({ sku }) => sku.family));
           return listed(
@@ -107,7 +107,7 @@ export class Usages {
             })),
           );
         },
-      },
+      ),
     ];
   }
 

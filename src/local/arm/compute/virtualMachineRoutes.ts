@@ -3,7 +3,7 @@ import { paged, timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { at, objectAt, textAt } from '../jsonPath.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
 import { instanceViewOf, powerStateOf, type PowerState } from './instanceView.ts';
 import type { ScheduledEvents } from './scheduledEvents.ts';
@@ -65,69 +65,40 @@ export function virtualMachineRoutes(
     return paged(context, request, found, (machine) => show(machine, expand));
   };
   return [
-    {
-      name: 'virtualMachines.listAll',
-      method: 'GET',
-      path: `/subscriptions/{subscription}/${provider}/virtualMachines`,
-      handle: (request) => list(request, store.list(VIRTUAL_MACHINES)),
-    },
-    {
-      name: 'virtualMachines.list',
-      method: 'GET',
-      path: collection,
-      handle: (request) => list(request, store.list(VIRTUAL_MACHINES, request.parameters['group'] ?? '')),
-    },
-    {
-      name: 'virtualMachines.listByLocation',
-      method: 'GET',
-      path: `/subscriptions/{subscription}/${provider}/locations/{location}/virtualMachines`,
-      handle: (request) => list(request, store.list(VIRTUAL_MACHINES)),
-    },
-    {
-      name: 'virtualMachines.get',
-      method: 'GET',
-      path: `${collection}/{name}`,
-      handle: (request) => {
-        const machine = find(request);
-        const expand = request.query.get('$expand')?.toLowerCase() ?? '';
-        return { status: 200, body: show(machine, expand), headers: { etag: machine.etag } };
-      },
-    },
-    {
-      name: 'virtualMachines.instanceView',
-      method: 'GET',
-      path: `${collection}/{name}/instanceView`,
-      handle: (request) => ({ status: 200, body: view(find(request)) }),
-    },
-    {
-      name: 'virtualMachines.createOrUpdate',
-      method: 'PUT',
-      path: `${collection}/{name}`,
-      handle: (request) => machines.createOrUpdate(request),
-    },
-    {
-      name: 'virtualMachines.update',
-      method: 'PATCH',
-      path: `${collection}/{name}`,
-      handle: (request) => machines.patch(find(request), request),
-    },
-    {
-      name: 'virtualMachines.delete',
-      method: 'DELETE',
-      path: `${collection}/{name}`,
-      handle: (request) => machines.delete(request),
-    },
-    {
-      name: 'virtualMachines.simulateEviction',
-      method: 'POST',
-      path: `${collection}/{name}/simulateEviction`,
-      handle: (request) => {
-        const machine = find(request);
-        if (machine.properties['priority'] !== 'Spot') throw notSpot(machine);
-        events.schedule(machine.name, 'Preempt', SIMULATED_NOTICE, () => machines.evict(machine));
-        return { status: 204 };
-      },
-    },
+    route('virtualMachines.listAll', 'GET', `/subscriptions/{subscription}/${provider}/virtualMachines`, (request) =>
+      list(request, store.list(VIRTUAL_MACHINES)),
+    ),
+    route('virtualMachines.list', 'GET', collection, (request) =>
+      list(request, store.list(VIRTUAL_MACHINES, request.parameters['group'] ?? '')),
+    ),
+    route(
+      'virtualMachines.listByLocation',
+      'GET',
+      `/subscriptions/{subscription}/${provider}/locations/{location}/virtualMachines`,
+      (request) => list(request, store.list(VIRTUAL_MACHINES)),
+    ),
+    route('virtualMachines.get', 'GET', `${collection}/{name}`, (request) => {
+      const machine = find(request);
+      const expand = request.query.get('$expand')?.toLowerCase() ?? '';
+      return { status: 200, body: show(machine, expand), headers: { etag: machine.etag } };
+    }),
+    route('virtualMachines.instanceView', 'GET', `${collection}/{name}/instanceView`, (request) => ({
+      status: 200,
+      body: view(find(request)),
+    })),
+    route('virtualMachines.createOrUpdate', 'PUT', `${collection}/{name}`, (request) =>
+      machines.createOrUpdate(request),
+    ),
+    route('virtualMachines.update', 'PATCH', `${collection}/{name}`, (request) =>
+      machines.patch(find(request), request),
+    ),
+    route('virtualMachines.delete', 'DELETE', `${collection}/{name}`, (request) => machines.delete(request)),
+    route('virtualMachines.simulateEviction', 'POST', `${collection}/{name}/simulateEviction`, (request) => {
+      const machine = find(request);
+      if (machine.properties['priority'] !== 'Spot') throw notSpot(machine);
+      events.schedule(machine.name, 'Preempt', SIMULATED_NOTICE, () => machines.evict(machine));
+      return { status: 204 };
+    }),
     ...POWER_ACTIONS.map((action): Route => ({
       name: `virtualMachines.${action.name}`,
       method: 'POST',

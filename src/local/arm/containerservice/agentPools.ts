@@ -2,12 +2,12 @@
  * Agent pools. In: PUT, GET, list, DELETE and the deletion of single machines. Out: pools; those of mode `Machines`
  * hold what clients make in them, others get as many nodes as their count says.
  */
-import { accepted, changed, listed, paged, type ArmContext } from '../armContext.ts';
+import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkGroup } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { aksError, aksNotFound } from './aksError.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
 import { AGENT_POOLS, MANAGED_CLUSTERS, resolveKubernetes } from './managedClusters.ts';
@@ -37,33 +37,14 @@ export class AgentPools {
   routes(): readonly Route[] {
     const cluster = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}`;
     const pool = `${cluster}/agentPools/{child}`;
-    const route = (name: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
-      name: `agentPools.${name}`,
-      method,
-      path,
-      handle,
-    });
     return [
-      route('list', 'GET', `${cluster}/agentPools`, (request) =>
+      route('agentPools.list', 'GET', `${cluster}/agentPools`, (request) =>
         paged(this.context, request, this.context.store.children(this.cluster(request).id, AGENT_POOLS), show),
       ),
-      route('get', 'GET', pool, (request) => ({ status: 200, body: show(this.find(request)) })),
-      route('createOrUpdate', 'PUT', pool, (request) => this.put(request)),
-      route('delete', 'DELETE', pool, (request) => this.delete(request)),
-      route('deleteMachines', 'POST', `${pool}/deleteMachines`, (request) => this.deleteMachines(request)),
-      route('getAvailableAgentPoolVersions', 'GET', `${cluster}/availableAgentPoolVersions`, (request) => {
-        const { id, properties } = this.cluster(request);
-        const version = textAt(properties, 'kubernetesVersion') ?? '';
-        return {
-          status: 200,
-          body: {
-            id: `${id}/availableAgentPoolVersions`,
-            name: 'default',
-            properties: { agentPoolVersions: [{ default: true, kubernetesVersion: version, isPreview: false }] },
-          },
-        };
-      }),
-      route('listUpgrades', 'GET', `${pool}/upgradeProfiles`, (request) => listed([show(this.find(request))])),
+      route('agentPools.get', 'GET', pool, (request) => ({ status: 200, body: show(this.find(request)) })),
+      route('agentPools.createOrUpdate', 'PUT', pool, (request) => this.put(request)),
+      route('agentPools.delete', 'DELETE', pool, (request) => this.delete(request)),
+      route('agentPools.deleteMachines', 'POST', `${pool}/deleteMachines`, (request) => this.deleteMachines(request)),
     ];
   }
 

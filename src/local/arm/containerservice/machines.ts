@@ -8,7 +8,7 @@ import { listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.
 import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
 import { checkGroup, checkTags } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { checkEtag, MACHINES, type AgentPools, type PoolNodes } from './agentPools.ts';
 import { aksError, aksNotFound } from './aksError.ts';
 import { batchError, parseBatch, type BatchEntry } from './machineBatch.ts';
@@ -39,32 +39,18 @@ export class MachinesApi implements PoolNodes {
     const pool = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}/agentPools/{child}`;
     const { store } = this.context;
     return [
-      {
-        name: 'machines.list',
-        method: 'GET',
-        path: `${pool}/machines`,
-        handle: (request) =>
-          paged(this.context, request, store.children(pools.find(request).id, MACHINES), (one) =>
-            present(this.show(one)),
-          ),
-      },
-      {
-        name: 'machines.get',
-        method: 'GET',
-        path: `${pool}/machines/{grandchild}`,
-        handle: (request) => {
-          const name = request.parameters['grandchild'] ?? '';
-          const found = store.find(`${pools.find(request).id}/machines/${name}`);
-          if (found === undefined) throw aksNotFound('machine', name);
-          return { status: 200, body: present(this.show(found)) };
-        },
-      },
-      {
-        name: 'machines.createOrUpdate',
-        method: 'PUT',
-        path: `${pool}/machines/{grandchild}`,
-        handle: (request) => this.put(pools, request),
-      },
+      route('machines.list', 'GET', `${pool}/machines`, (request) =>
+        paged(this.context, request, store.children(pools.find(request).id, MACHINES), (one) =>
+          present(this.show(one)),
+        ),
+      ),
+      route('machines.get', 'GET', `${pool}/machines/{grandchild}`, (request) => {
+        const name = request.parameters['grandchild'] ?? '';
+        const found = store.find(`${pools.find(request).id}/machines/${name}`);
+        if (found === undefined) throw aksNotFound('machine', name);
+        return { status: 200, body: present(this.show(found)) };
+      }),
+      route('machines.createOrUpdate', 'PUT', `${pool}/machines/{grandchild}`, (request) => this.put(pools, request)),
     ];
   }
 

@@ -9,7 +9,7 @@ import { objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
 import { withDefaults } from '../resources/resourceRoutes.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import type { Route } from '../server/router.ts';
+import { route, type Route } from '../server/router.ts';
 import { aksError } from './aksError.ts';
 
 export const MANAGED_CLUSTERS = 'Microsoft.ContainerService/managedClusters';
@@ -67,69 +67,37 @@ export function clusterKinds({ layOut, putPools, tearDown }: ClusterHooks): read
   ];
 }
 
-export function clusterReadRoutes(context: ArmContext): readonly Route[] {
+export function clusterReadRoutes(): readonly Route[] {
   const location = '/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}';
   return [
-    {
-      name: 'nodeImageVersions.list',
-      method: 'GET',
-      path: `${location}/nodeImageVersions`,
-      handle: () =>
-        listed(
-          IMAGE_GALLERIES.flatMap((gallery) =>
-            gallery.images.flatMap((image) =>
-              IMAGE_VERSIONS.map(({ version }) => ({
-                fullName: `${gallery.name}-${image.name}-${version}`,
-                os: gallery.name,
-                sku: image.name,
-                version,
-              })),
-            ),
+    route('nodeImageVersions.list', 'GET', `${location}/nodeImageVersions`, () =>
+      listed(
+        IMAGE_GALLERIES.flatMap((gallery) =>
+          gallery.images.flatMap((image) =>
+            IMAGE_VERSIONS.map(({ version }) => ({
+              fullName: `${gallery.name}-${image.name}-${version}`,
+              os: gallery.name,
+              sku: image.name,
+              version,
+            })),
           ),
         ),
-    },
-    {
-      name: 'managedClusters.listKubernetesVersions',
-      method: 'GET',
-      path: `${location}/kubernetesVersions`,
-      handle: () => ({
-        status: 200,
-        body: {
-          values: Object.entries(KUBERNETES).map(([version, patches]) => ({
-            version,
-            capabilities: { supportPlan: ['KubernetesOfficial'] },
-            isPreview: false,
-            ...(patches.includes(DEFAULT_KUBERNETES) ? { isDefault: true } : {}),
-            patchVersions: Object.fromEntries(
-              patches.map((patch, index) => [patch, { upgrades: patches.slice(index + 1) }]),
-            ),
-          })),
-        },
-      }),
-    },
-    {
-      name: 'managedClusters.getUpgradeProfile',
-      method: 'GET',
-      path: `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}/upgradeProfiles/default`,
-      handle: ({ parameters: { group = '', name = '' } }) => {
-        const cluster = context.store.get(group, MANAGED_CLUSTERS, name);
-        const version = textAt(cluster.properties, 'kubernetesVersion') ?? DEFAULT_KUBERNETES;
-        const upgrades = Object.values(KUBERNETES)
-          .flat()
-          .filter((each) => newer(each, version))
-          .map((kubernetesVersion) => ({ kubernetesVersion }));
-        const profile = { kubernetesVersion: version, osType: 'Linux', upgrades };
-        return {
-          status: 200,
-          body: {
-            id: `${cluster.id}/upgradeprofiles/default`,
-            name: 'default',
-            type: `${MANAGED_CLUSTERS}/upgradeprofiles`,
-            properties: { controlPlaneProfile: profile, agentPoolProfiles: [profile] },
-          },
-        };
+      ),
+    ),
+    route('managedClusters.listKubernetesVersions', 'GET', `${location}/kubernetesVersions`, () => ({
+      status: 200,
+      body: {
+        values: Object.entries(KUBERNETES).map(([version, patches]) => ({
+          version,
+          capabilities: { supportPlan: ['KubernetesOfficial'] },
+          isPreview: false,
+          ...(patches.includes(DEFAULT_KUBERNETES) ? { isDefault: true } : {}),
+          patchVersions: Object.fromEntries(
+            patches.map((patch, index) => [patch, { upgrades: patches.slice(index + 1) }]),
+          ),
+        })),
       },
-    },
+    })),
   ];
 }
 

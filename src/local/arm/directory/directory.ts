@@ -1,6 +1,6 @@
 /** The endpoints outside ARM: the directory that issues tokens, the price list, and the token server for images. */
 import { ArmError } from '../armError.ts';
-import type { Route } from '../server/router.ts';
+import { openRoute, type Route } from '../server/router.ts';
 import type { Principal } from './principals.ts';
 import type { RetailPrices } from './retailPrices.ts';
 import type { Tokens } from './tokens.ts';
@@ -35,19 +35,12 @@ export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: 
       token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt'],
     },
   });
-  const open = (name: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
-    name,
-    method,
-    path,
-    open: true,
-    handle,
-  });
   return [
-    open('directory.token', 'POST', '/{tenant}/oauth2/v2.0/token', grant),
-    open('directory.token', 'POST', '/{tenant}/oauth2/token', grant),
-    open('directory.configuration', 'GET', '/{tenant}/v2.0/.well-known/openid-configuration', configuration),
-    open('directory.configuration', 'GET', '/{tenant}/.well-known/openid-configuration', configuration),
-    open('directory.instances', 'GET', '/common/discovery/instance', () => {
+    openRoute('directory.token', 'POST', '/{tenant}/oauth2/v2.0/token', grant),
+    openRoute('directory.token', 'POST', '/{tenant}/oauth2/token', grant),
+    openRoute('directory.configuration', 'GET', '/{tenant}/v2.0/.well-known/openid-configuration', configuration),
+    openRoute('directory.configuration', 'GET', '/{tenant}/.well-known/openid-configuration', configuration),
+    openRoute('directory.instances', 'GET', '/common/discovery/instance', () => {
       const host = new URL(endpoint()).host;
       return {
         status: 200,
@@ -58,12 +51,12 @@ export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: 
         },
       };
     }),
-    open('retailPrices.list', 'GET', '/api/retail/prices', ({ query }) => ({
+    openRoute('retailPrices.list', 'GET', '/api/retail/prices', ({ query }) => ({
       status: 200,
       body: prices.page(query, `${endpoint()}/api/retail/prices`),
     })),
     // Not behind ARM's gate, which wants an api-version; its own token is needed all the same.
-    open('sharedImages.token', 'GET', '/sig/token', ({ query, headers }) => {
+    openRoute('sharedImages.token', 'GET', '/sig/token', ({ query, headers }) => {
       tokens.check(headers['authorization']);
       return {
         status: 200,

@@ -8,7 +8,7 @@ import { listAt, objectAt, textAt } from '../jsonPath.ts';
 import { prefixOf } from '../network/subnetAddresses.ts';
 import type { ScheduledEvents } from '../compute/scheduledEvents.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import type { ArmRequest, Route } from '../server/router.ts';
+import { openRoute, type ArmRequest, type Route } from '../server/router.ts';
 import type { LocalVirtualMachine } from '../virtualMachines.ts';
 import { DirectoryError } from './directoryError.ts';
 import type { Tokens } from './tokens.ts';
@@ -23,27 +23,9 @@ export interface MetadataOptions {
   readonly defaultClientId: string;
 }
 
-const INSTANCE_VERSIONS: readonly string[] = [
-  '2017-04-02',
-  '2017-12-01',
-  '2018-02-01',
-  '2018-10-01',
-  '2019-06-01',
-  '2020-06-01',
-  '2020-09-01',
-  '2021-02-01',
-  '2021-12-13',
-  '2023-07-01',
-  '2025-04-07',
-];
-const EVENT_VERSIONS: readonly string[] = [
-  '2017-08-01',
-  '2017-11-01',
-  '2019-01-01',
-  '2019-04-01',
-  '2019-08-01',
-  '2020-07-01',
-];
+const INSTANCE_VERSIONS =
+  '2017-04-02 2017-12-01 2018-10-01 2019-06-01 2020-09-01 2021-02-01 2023-07-01 2025-04-07'.split(' ');
+const EVENT_VERSIONS = '2017-08-01 2017-11-01 2019-01-01 2019-04-01 2019-08-01 2020-07-01'.split(' ');
 
 export function metadataRoutes(options: MetadataOptions): readonly Route[] {
   const { tokens, events, defaultClientId } = options;
@@ -80,28 +62,21 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
       const body = handle(machine, request);
       return body === undefined ? { status: 200 } : { status: 200, body };
     };
-  const open = (name: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
-    name,
-    method,
-    path,
-    open: true,
-    handle,
-  });
   return [
-    open('metadata.token', 'GET', '/imds/{machine}/{key}/metadata/identity/oauth2/token', token),
-    open(
+    openRoute('metadata.token', 'GET', '/imds/{machine}/{key}/metadata/identity/oauth2/token', token),
+    openRoute(
       'metadata.instance',
       'GET',
       '/imds/{machine}/{key}/metadata/instance',
       ofMachine(INSTANCE_VERSIONS, (machine) => instanceOf(options, machine)),
     ),
-    open(
+    openRoute(
       'metadata.scheduledEvents',
       'GET',
       '/imds/{machine}/{key}/metadata/scheduledevents',
       ofMachine(EVENT_VERSIONS, ({ name }) => events.document(name)),
     ),
-    open(
+    openRoute(
       'metadata.startEvents',
       'POST',
       '/imds/{machine}/{key}/metadata/scheduledevents',

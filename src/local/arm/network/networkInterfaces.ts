@@ -8,7 +8,7 @@ import { authorizeLinked } from '../directory/principals.ts';
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkGroup, checkLocation, checkPreconditions, checkTags } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { configureAddresses, referencesOf } from './ipConfigurations.ts';
 import type { SubnetAddresses } from './subnetAddresses.ts';
 
@@ -122,53 +122,31 @@ export class NetworkInterfaces {
     const find = ({ parameters: { group = '', name = '' } }: ArmRequest): ArmResource =>
       store.get(group, NETWORK_INTERFACES, name);
     return [
-      {
-        name: 'networkInterfaces.listAll',
-        method: 'GET',
-        path: `/subscriptions/{subscription}/providers/${NAMESPACE}/networkInterfaces`,
-        handle: (request) => paged(this.context, request, store.list(NETWORK_INTERFACES)),
-      },
-      {
-        name: 'networkInterfaces.list',
-        method: 'GET',
-        path: collection,
-        handle: (request) =>
-          paged(this.context, request, store.list(NETWORK_INTERFACES, request.parameters['group'] ?? '')),
-      },
-      {
-        name: 'networkInterfaces.get',
-        method: 'GET',
-        path: `${collection}/{name}`,
-        handle: (request) => {
-          const found = find(request);
-          return { status: 200, body: present(found), headers: { etag: found.etag } };
-        },
-      },
-      {
-        name: 'networkInterfaces.createOrUpdate',
-        method: 'PUT',
-        path: `${collection}/{name}`,
-        handle: (request) => this.createOrUpdate(request),
-      },
-      {
-        name: 'networkInterfaces.updateTags',
-        method: 'PATCH',
-        path: `${collection}/{name}`,
-        handle: (request) => {
-          const found = find(request);
-          checkPreconditions(request, found);
-          return {
-            status: 200,
-            body: present(this.write({ ...found, tags: checkTags(request.body) }, found.properties)),
-          };
-        },
-      },
-      {
-        name: 'networkInterfaces.delete',
-        method: 'DELETE',
-        path: `${collection}/{name}`,
-        handle: (request) => this.delete(request),
-      },
+      route(
+        'networkInterfaces.listAll',
+        'GET',
+        `/subscriptions/{subscription}/providers/${NAMESPACE}/networkInterfaces`,
+        (request) => paged(this.context, request, store.list(NETWORK_INTERFACES)),
+      ),
+      route('networkInterfaces.list', 'GET', collection, (request) =>
+        paged(this.context, request, store.list(NETWORK_INTERFACES, request.parameters['group'] ?? '')),
+      ),
+      route('networkInterfaces.get', 'GET', `${collection}/{name}`, (request) => {
+        const found = find(request);
+        return { status: 200, body: present(found), headers: { etag: found.etag } };
+      }),
+      route('networkInterfaces.createOrUpdate', 'PUT', `${collection}/{name}`, (request) =>
+        this.createOrUpdate(request),
+      ),
+      route('networkInterfaces.updateTags', 'PATCH', `${collection}/{name}`, (request) => {
+        const found = find(request);
+        checkPreconditions(request, found);
+        return {
+          status: 200,
+          body: present(this.write({ ...found, tags: checkTags(request.body) }, found.properties)),
+        };
+      }),
+      route('networkInterfaces.delete', 'DELETE', `${collection}/{name}`, (request) => this.delete(request)),
     ];
   }
 

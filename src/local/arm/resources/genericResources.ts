@@ -4,22 +4,12 @@
  */
 import { paged, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
-import { textAt, textsAt } from '../jsonPath.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
-import { checkTags } from './requestRules.ts';
+import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 
 const SUBSCRIPTION = '/subscriptions/{subscription}';
 const GROUP = `${SUBSCRIPTION}/resourceGroups/{group}`;
-const TAGS = 'providers/Microsoft.Resources/tags/default';
-/** How deep a resource with tags of its own can be. */
-const SCOPES: readonly string[] = [
-  SUBSCRIPTION,
-  GROUP,
-  `${GROUP}/providers/{namespace}/{type}/{name}`,
-  `${GROUP}/providers/{namespace}/{type}/{name}/{childType}/{child}`,
-];
 
 export function genericResourceRoutes(context: ArmContext): readonly Route[] {
   const { store } = context;
@@ -30,19 +20,10 @@ export function genericResourceRoutes(context: ArmContext): readonly Route[] {
     return paged(context, request, tracked.filter(matches), (resource) => summary(resource, expand));
   };
   return [
-    {
-      name: 'resources.list',
-      method: 'GET',
-      path: `${SUBSCRIPTION}/resources`,
-      handle: (request) => list(request),
-    },
-    {
-      name: 'resources.listByResourceGroup',
-      method: 'GET',
-      path: `${GROUP}/resources`,
-      handle: (request) => list(request, request.parameters['group'] ?? ''),
-    },
-    ...SCOPES.flatMap((scope) => tagRoutes(context, `${scope}/${TAGS}`)),
+    route('resources.list', 'GET', `${SUBSCRIPTION}/resources`, (request) => list(request)),
+    route('resources.listByResourceGroup', 'GET', `${GROUP}/resources`, (request) =>
+      list(request, request.parameters['group'] ?? ''),
+    ),
   ];
 }
 
@@ -94,101 +75,4 @@ function filterOf(filter: string): Match {
       }
       return read(resource)?.toLowerCase() === value.toLowerCase();
     });
-}
-
-type Tags = Readonly<Record<string, string>>;
-
-const PATCHES: Readonly<Record<string, (before: Tags, given: Tags) => Tags>> = {
-  replace: (_before, given) => given,
-  merge: (before, given) => ({ ...before, ...given }),
-  delete: (before, given) =>
-    Object.fromEntries(Object.entries(before).filter(([name, value]) => given[name] !== value && given[name] !== '')),
-};
-
-function tagRoutes(context: ArmContext, path: string): readonly Route[] {
-  const scopeOf = ({ path: address }: ArmRequest): string => address.slice(0, -`/${TAGS}`.length);
-  const answer = (request: ArmRequest, tags: Tags): ArmResponse => ({
-    status: 200,
-    body: {
-      id: `${scopeOf(request)}/${TAGS}`,
-      name: 'default',
-      type: 'Microsoft.Resources/tags',
-      properties: { tags },
-    },
-  });
-  const change = (request: ArmRequest, tags: Tags): ArmResponse => {
-    writeTags(context, scopeOf(request), tags);
-    return answer(request, tags);
-  };
-  const given = (request: ArmRequest): Tags => checkTags({ tags: textsAt(request.body, 'properties', 'tags') });
-  return [
-    {
-      name: 'tags.getAtScope',
-      method: 'GET',
-      path,
-      handle: (request) => answer(request, readTags(context, scopeOf(request))),
-    },
-    {
-      name: 'tags.createOrUpdateAtScope',
-      method: 'PUT',
-      path,
-      handle: (request) => change(request, given(request)),
-    },
-    {
-      name: 'tags.updateAtScope',
-      method: 'PATCH',
-      path,
-      handle: (request) => {
-        const operation = textAt(request.body, 'operation') ?? '';
-        const patch = PATCHES[operation.toLowerCase()];
-        if (patch === undefined) {
-          throw new ArmError(
-            400,
-            'InvalidTagsPatchOperation',
-            `The operation '${operation}' is not one of Replace, Merge, Delete.`,
-          );
-        }
-        return change(request, checkTags({ tags: patch(readTags(context, scopeOf(request)), given(request)) }));
-      },
-    },
-    {
-      name: 'tags.deleteAtScope',
-      method: 'DELETE',
-      path,
-      handle: (request) => {
-        writeTags(context, scopeOf(request), {});
-        return { status: 200 };
-      },
-    },
-  ];
-}
-
-const GROUP_SCOPE = /^\/subscriptions\/[^/]+\/resourceGroups\/([^/]+)$/i;
-
-function readTags({ store }: ArmContext, scope: string): Tags {
-  const group = GROUP_SCOPE.exec(scope)?.[1];
-  if (group !== undefined) return store.group(decodeURIComponent(group)).tags ?? {};
-  if (/^\/subscriptions\/[^/]+$/i.test(scope)) return store.subscriptionTags();
-  return resourceAt(store.find(scope), scope).tags ?? {};
-}
-
-function writeTags({ store, random }: ArmContext, scope: string, tags: Tags): void {
-  const group = GROUP_SCOPE.exec(scope)?.[1];
-  if (group !== undefined) {
-    store.putGroup({ ...store.group(decodeURIComponent(group)), tags });
-  } else if (/^\/subscriptions\/[^/]+$/i.test(scope)) {
-    store.tagSubscription(tags);
-  } else {
-    store.put({ ...resourceAt(store.find(scope), scope), tags, etag: `"${random.uuid()}"` });
-  }
-}
-
-function resourceAt(found: ArmResource | undefined, scope: string): ArmResource {
-  if (found !== undefined) return found;
-  const [, , , , group = '', , namespace = '', ...rest] = scope.split('/');
-  throw new ArmError(
-    404,
-    'ResourceNotFound',
-    `The Resource '${namespace}/${rest.join('/')}' under resource group '${group}' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix`,
-  );
 }

@@ -1,154 +1,224 @@
-/**
- * Queries of Resource Graph: `Resources | where … | project …`. In: the text, and the rows of each table. Out: the rows
- * that the stages leave, and the columns they have.
- */
+/** The part of the Kusto query language that clients list Azure resources with: where, project, limit, take, count. */
 import { asText } from '../jsonPath.ts';
-import { ExpressionParser, KqlError, tokenize, type Expression, type Row } from './kqlExpression.ts';
 
-export interface Table {
-  readonly rows: readonly Row[];
-  readonly columns: readonly string[];
+export type Row = Readonly<Record<string, unknown>>;
+type Condition = (row: Row) => boolean;
+
+export class KqlError extends Error {
+  override readonly name = 'KqlError';
 }
 
-type Token = ReturnType<typeof tokenize>[number];
-type Stage = (table: Table, tokens: readonly Token[]) => Table;
+const TOKEN = /\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d+|!?[A-Za-z_]\w*~?|==|!=|=~|!~|[()[\].,|])/y;
 
-const STAGES: Readonly<Record<string, Stage>> = {
-  where: (table, tokens) => {
-    const condition = parse(tokens, table);
-    return { ...table, rows: table.rows.filter((row) => condition(row) === true) };
-  },
-  project: (table, tokens) => {
-    const columns = assignments(tokens, table);
-    return {
-      columns: columns.map(([name]) => name),
-      rows: table.rows.map((row) => Object.fromEntries(columns.map(([name, value]) => [name, value(row)]))),
-    };
-  },
-  extend: (table, tokens) => {
-    const columns = assignments(tokens, table);
-    return {
-      columns: [...new Set([...table.columns, ...columns.map(([name]) => name)])],
-      rows: table.rows.map((row) => ({
-        ...row,
-        ...Object.fromEntries(columns.map(([name, value]) => [name, value(row)])),
-      })),
-    };
-  },
-  'project-away': (table, tokens) => {
-    const names = new Set(splitAt(tokens, ',').map(([token]) => token?.value ?? ''));
-    const columns = table.columns.filter((column) => !names.has(column));
-    return { columns, rows: table.rows.map((row) => pick(row, columns)) };
-  },
-  order: ordered,
-  sort: ordered,
-  limit: (table, tokens) => ({ ...table, rows: table.rows.slice(0, countOf(tokens)) }),
-  take: (table, tokens) => ({ ...table, rows: table.rows.slice(0, countOf(tokens)) }),
-  top: (table, tokens) => {
-    const sorted = ordered(table, tokens.slice(1));
-    return { ...sorted, rows: sorted.rows.slice(0, countOf(tokens.slice(0, 1))) };
-  },
-  count: ({ rows }) => ({ columns: ['Count'], rows: [{ Count: rows.length }] }),
-  distinct: (table, tokens) => {
-    const columns = assignments(tokens, table);
-    const seen = new Map<string, Row>();
-    for (const row of table.rows) {
-      const values = Object.fromEntries(columns.map(([name, value]) => [name, value(row)]));
-      seen.set(JSON.stringify(values), values);
-    }
-    return { columns: columns.map(([name]) => name), rows: [...seen.values()] };
-  },
-  summarize: (table, tokens) => {
-    const by = tokens.findIndex((token) => token.kind === 'word' && token.value.toLowerCase() === 'by');
-    const [head, tail] = by < 0 ? [tokens, []] : [tokens.slice(0, by), tokens.slice(by + 1)];
-    const named = /^(?:(\w+)=)?count\(\)$/i.exec(head.map(({ value }) => value).join(''));
-    if (named === null) throw new KqlError('Only count() can be summarized here');
-    const keys = tail.length === 0 ? [] : assignments(tail, table);
-    const name = named[1] ?? 'count_';
-    const groups = new Map<string, Record<string, unknown>>();
-    for (const row of table.rows) {
-      const values = Object.fromEntries(keys.map(([key, value]) => [key, value(row)]));
-      const group = groups.get(JSON.stringify(values)) ?? { ...values, [name]: 0 };
-      group[name] = Number(group[name]) + 1;
-      groups.set(JSON.stringify(values), group);
-    }
-    const rows = keys.length === 0 && groups.size === 0 ? [{ [name]: 0 }] : [...groups.values()];
-    return { columns: [...keys.map(([key]) => key), name], rows };
-  },
+function tokenize(text: string): string[] {
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  while (text.slice(TOKEN.lastIndex).trim() !== '') {
+    const from = TOKEN.lastIndex;
+    const token = TOKEN.exec(text)?.[1];
+    if (token === undefined) throw new KqlError(`Unexpected '${text.slice(from).trim().slice(0, 20)}'`);
+    tokens.push(token);
+  }
+  return tokens;
+}
+
+/** Whole terms: no letter or digit may be beside them. */
+function hasTerm(text: string, term: string): boolean {
+  const isWord = (character: string | undefined): boolean => /[A-Za-z0-9]/.test(character ?? '');
+  for (let at = text.indexOf(term); at >= 0; at = text.indexOf(term, at + 1)) {
+    if (!isWord(text[at - 1]) && !isWord(text[at + term.length])) return true;
+  }
+  return false;
+}
+
+type Comparison = (left: string, right: string) => boolean;
+const lower =
+  (compare: Comparison): Comparison =>
+  (left, right) =>
+    compare(left.toLowerCase(), right.toLowerCase());
+const equal: Comparison = (left, right) => left === right;
+const CASED: Readonly<Record<string, Comparison>> = {
+  contains: (left, right) => left.includes(right),
+  has: hasTerm,
+  startswith: (left, right) => left.startsWith(right),
+  endswith: (left, right) => left.endsWith(right),
+};
+const OPERATORS: Readonly<Record<string, Comparison>> = {
+  '==': equal,
+  '=~': lower(equal),
+  ...Object.fromEntries(
+    Object.entries(CASED).flatMap(([name, compare]) => [[name, lower(compare)] as const, [`${name}_cs`, compare]]),
+  ),
+};
+const NEGATED: Readonly<Record<string, string>> = { '!=': '==', '!~': '=~' };
+const TESTS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  isempty: (value) => asText(value) === '',
+  isnotempty: (value) => asText(value) !== '',
 };
 
-/** `tables` by lower-case name. */
-export function runQuery(query: string, tables: Readonly<Record<string, () => Table>>): Table {
-  const [head = [], ...stages] = splitAt(tokenize(query), '|');
-  const name = head.map(({ value }) => value).join('');
-  const table = tables[name.toLowerCase()];
-  if (table === undefined) throw new KqlError(`Unknown table: '${name}'`);
-  return stages.reduce((rows, [verb, ...tokens]) => {
-    const stage = STAGES[verb?.value.toLowerCase() ?? ''];
-    if (stage === undefined) throw new KqlError(`Unknown operator: '${verb?.value ?? ''}'`);
-    return stage(rows, tokens);
-  }, table());
-}
+/** Reads the tokens of one stage. */
+class StageParser {
+  private readonly tokens: readonly string[];
+  private readonly columns: ReadonlySet<string>;
+  private position = 0;
 
-function parse(tokens: readonly Token[], { columns }: Table): Expression {
-  return new ExpressionParser(tokens, new Set(columns)).whole();
-}
+  constructor(tokens: readonly string[], columns: ReadonlySet<string>) {
+    this.tokens = tokens;
+    this.columns = columns;
+  }
 
-/** `a, b = tolower(c)` */
-function assignments(tokens: readonly Token[], table: Table): readonly (readonly [string, Expression])[] {
-  return splitAt(tokens, ',').map((part) => {
-    const [name, equals, ...rest] = part;
-    if (name?.kind === 'word' && equals?.value === '=') return [name.value, parse(rest, table)] as const;
-    const path = part.map(({ value }) => value);
-    return [path.filter((step) => /^\w/.test(step)).join('_'), parse(part, table)] as const;
-  });
-}
+  condition(): Condition {
+    return this.whole(() => this.either());
+  }
 
-function ordered(table: Table, tokens: readonly Token[]): Table {
-  const [by, ...rest] = tokens;
-  if (by?.value.toLowerCase() !== 'by') throw new KqlError("Expected 'by'");
-  const keys = splitAt(rest, ',').map((part) => {
-    const direction = part.at(-1)?.value.toLowerCase();
-    const directed = direction === 'asc' || direction === 'desc';
-    return { value: parse(directed ? part.slice(0, -1) : part, table), sign: direction === 'asc' ? 1 : -1 };
-  });
-  const compare = (left: Row, right: Row): number => {
-    for (const { value, sign } of keys) {
-      const [first, second] = [value(left), value(right)];
-      const numeric = typeof first === 'number' && typeof second === 'number';
-      const difference = numeric
-        ? first - second
-        : asText(first) < asText(second)
-          ? -1
-          : asText(first) > asText(second)
-            ? 1
-            : 0;
-      if (difference !== 0) return sign * difference;
+  names(): readonly string[] {
+    return this.whole(() => {
+      const names = [this.column()];
+      while (this.take(',')) names.push(this.column());
+      return names;
+    });
+  }
+
+  count(): number {
+    return this.whole(() => {
+      const text = this.next();
+      if (!/^\d+$/.test(text)) throw new KqlError('Expected a number of rows');
+      return Number(text);
+    });
+  }
+
+  private whole<T>(read: () => T): T {
+    const found = read();
+    if (this.position < this.tokens.length) throw new KqlError(`Unexpected '${this.tokens[this.position] ?? ''}'`);
+    return found;
+  }
+
+  private either(): Condition {
+    const parts = [this.both()];
+    while (this.take('or')) parts.push(this.both());
+    return (row) => parts.some((part) => part(row));
+  }
+
+  private both(): Condition {
+    const parts = [this.single()];
+    while (this.take('and')) parts.push(this.single());
+    return (row) => parts.every((part) => part(row));
+  }
+
+  private single(): Condition {
+    const isNegated = this.take('not');
+    if (this.take('(')) {
+      const inner = this.either();
+      this.expect(')');
+      return (row) => inner(row) !== isNegated;
     }
-    return 0;
-  };
-  return { ...table, rows: table.rows.toSorted(compare) };
+    const test = TESTS[this.tokens[this.position]?.toLowerCase() ?? ''];
+    if (test !== undefined) {
+      this.position += 1;
+      this.expect('(');
+      const value = this.path();
+      this.expect(')');
+      return (row) => test(value(row)) !== isNegated;
+    }
+    return this.comparison();
+  }
+
+  private comparison(): Condition {
+    const value = this.path();
+    const name = this.next().toLowerCase();
+    const positive = NEGATED[name] ?? name.replace(/^!/, '');
+    const wanted = positive === name;
+    if (positive === 'in' || positive === 'in~') {
+      const compare = positive === 'in' ? equal : lower(equal);
+      this.expect('(');
+      const texts = [this.text()];
+      while (this.take(',')) texts.push(this.text());
+      this.expect(')');
+      return (row) => texts.some((text) => compare(asText(value(row)), text)) === wanted;
+    }
+    const compare = OPERATORS[positive];
+    if (compare === undefined) throw new KqlError(`Unknown operator: '${name}'`);
+    const text = this.text();
+    return (row) => compare(asText(value(row)), text) === wanted;
+  }
+
+  /** `properties.osProfile['computerName']` */
+  private path(): (row: Row) => unknown {
+    const steps = [this.column()];
+    for (;;) {
+      if (this.take('.')) steps.push(this.next());
+      else if (this.take('[')) {
+        steps.push(this.text());
+        this.expect(']');
+      } else break;
+    }
+    return (row) =>
+      steps.reduce<unknown>(
+        (value, step) => (typeof value === 'object' && value !== null ? (value as Row)[step] : undefined),
+        row,
+      );
+  }
+
+  private column(): string {
+    const name = this.next();
+    if (!this.columns.has(name)) throw new KqlError(`Failed to resolve scalar expression named '${name}'`);
+    return name;
+  }
+
+  private text(): string {
+    const token = this.next();
+    if (!/^["']/.test(token)) throw new KqlError(`Unexpected '${token}'`);
+    return token.slice(1, -1).replace(/\\(.)/g, '$1');
+  }
+
+  private next(): string {
+    const token = this.tokens[this.position];
+    if (token === undefined) throw new KqlError('The expression ends too early');
+    this.position += 1;
+    return token;
+  }
+
+  private take(token: string): boolean {
+    if (this.tokens[this.position]?.toLowerCase() !== token) return false;
+    this.position += 1;
+    return true;
+  }
+
+  private expect(token: string): void {
+    if (!this.take(token)) throw new KqlError(`Expected '${token}'`);
+  }
 }
 
-/** Parts between separators that are not inside brackets. */
-function splitAt(tokens: readonly Token[], separator: string): Token[][] {
-  const parts: Token[][] = [[]];
-  let depth = 0;
+type Stage = (rows: readonly Row[], parser: StageParser) => readonly Row[];
+
+const limit: Stage = (rows, parser) => rows.slice(0, parser.count());
+const STAGES: Readonly<Record<string, Stage>> = {
+  where: (rows, parser) => rows.filter(parser.condition()),
+  project: (rows, parser) => {
+    const names = parser.names();
+    return rows.map((row) => Object.fromEntries(names.map((name) => [name, row[name]])));
+  },
+  limit,
+  take: limit,
+  count: (rows) => [{ Count: rows.length }],
+};
+
+/** `columns` are those of the table's rows; a stage may name only them. */
+export function runQuery(query: string, rows: readonly Row[], columns: ReadonlySet<string>): readonly Row[] {
+  const [table = [], ...stages] = split(tokenize(query));
+  if (table.join(' ').toLowerCase() !== 'resources') throw new KqlError(`Unknown table: '${table.join(' ')}'`);
+  return stages.reduce((left, [head = '', ...rest]) => {
+    const stage = STAGES[head.toLowerCase()];
+    if (stage === undefined) throw new KqlError(`Unknown operator: '${head}'`);
+    return stage(left, new StageParser(rest, columns));
+  }, rows);
+}
+
+function split(tokens: readonly string[]): string[][] {
+  const parts: string[][] = [[]];
   for (const token of tokens) {
-    if (token.kind === 'sign' && '(['.includes(token.value)) depth += 1;
-    if (token.kind === 'sign' && ')]'.includes(token.value)) depth -= 1;
-    if (depth === 0 && token.kind === 'sign' && token.value === separator) parts.push([]);
+    if (token === '|') parts.push([]);
     else parts.at(-1)?.push(token);
   }
   return parts;
-}
-
-function countOf(tokens: readonly Token[]): number {
-  const [token] = tokens;
-  if (token?.kind !== 'number') throw new KqlError('Expected a number of rows');
-  return Number(token.value);
-}
-
-function pick(row: Row, columns: readonly string[]): Row {
-  return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }

@@ -1,7 +1,7 @@
 /** How a client follows an operation. In: the id in the address. Out: its progress, or its result once it has one. */
 import { retryAfter, timestamp, type ArmContext } from '../armContext.ts';
 import type { Operation } from '../operations.ts';
-import type { ArmResponse, Route } from '../server/router.ts';
+import { route, type ArmResponse, type Route } from '../server/router.ts';
 
 const PROVIDERS: readonly string[] = ['Microsoft.Compute', 'Microsoft.Network', 'Microsoft.ContainerService'];
 
@@ -9,23 +9,20 @@ export function operationRoutes(context: ArmContext): readonly Route[] {
   return PROVIDERS.flatMap((namespace): readonly Route[] => {
     const location = `/subscriptions/{subscription}/providers/${namespace}/locations/{location}`;
     return [
-      {
-        name: 'operations.get',
-        method: 'GET',
-        path: `${location}/operations/{id}`,
-        handle: ({ parameters: { id = '' } }) => progress(context, context.operations.find(id)),
-      },
-      {
-        name: 'operationResults.get',
-        method: 'GET',
-        path: `${location}/operationResults/{id}`,
-        handle: ({ parameters: { id = '' }, path, query }) => {
+      route('operations.get', 'GET', `${location}/operations/{id}`, ({ parameters: { id = '' } }) =>
+        progress(context, context.operations.find(id)),
+      ),
+      route(
+        'operationResults.get',
+        'GET',
+        `${location}/operationResults/{id}`,
+        ({ parameters: { id = '' }, path, query }) => {
           const answer = result(context, context.operations.find(id));
           // A client without the operation's other address goes on with this one.
           const self = `${context.endpoint()}${path}?${query.toString()}`;
           return answer.status === 202 ? { ...answer, headers: { ...answer.headers, location: self } } : answer;
         },
-      },
+      ),
     ];
   });
 }

@@ -74,28 +74,17 @@ describe('Resource Graph', () => {
       `${machines} | where properties.hardwareProfile.vmSize endswith "D2s_v5" and isnotempty(zones) | limit 1`,
       ['alone'],
     ],
-    [`${machines} | where isnull(tags['karpenter.azure.com_cluster']) | order by name desc`, ['similar', 'managed']],
-    [`${machines} | extend name = toupper(name) | top 2 by name asc`, ['ALONE', 'MANAGED']],
-    [
-      `resourcecontainers | where type == 'microsoft.resources/subscriptions/resourcegroups' | sort by name asc`,
-      ['MC_One', 'local'],
-    ],
+    [`${machines} | where not(name startswith 'P' or name has "alone") | take 1`, ['managed']],
+    [`${machines} | where isempty(tags['karpenter.azure.com_cluster'])`, ['managed', 'similar']],
   ])('understands %s', async (query, expected) => {
     expect(await names(query)).toEqual(expected);
   });
 
-  it('counts and groups', async () => {
+  it('counts', async () => {
     expect((await ask(`${machines} | count`)).data).toEqual([{ Count: 4 }]);
-    expect(
-      (await ask(`${machines} | summarize total = count() by pool = tostring(tags['karpenter.sh_nodepool'])`)).data,
-    ).toEqual([
-      { pool: '', total: 2 },
-      { pool: 'default', total: 2 },
-    ]);
-    expect((await ask(`${machines} | distinct location`)).data).toEqual([{ location: 'eastus' }]);
   });
 
-  it('pages, and writes tables when asked to', async () => {
+  it('pages', async () => {
     const seen: unknown[] = [];
     let options: object = { $top: 3 };
     for (let page = 0; page < 5; page += 1) {
@@ -106,16 +95,6 @@ describe('Resource Graph', () => {
       options = { $top: 3, $skipToken };
     }
     expect(seen).toEqual(['alone', 'managed', 'pooled', 'similar']);
-    const table = (await ask(`${machines} | project name, zones | limit 1`, { resultFormat: 'table' })) as unknown;
-    expect(table).toMatchObject({
-      data: {
-        columns: [
-          { name: 'name', type: 'string' },
-          { name: 'zones', type: 'object' },
-        ],
-        rows: [['alone', ['2']]],
-      },
-    });
     expect((await post(machines, {}, ['11111111-1111-1111-1111-111111111111'])).body).toMatchObject({ count: 0 });
   });
 

@@ -7,7 +7,7 @@ import { ArmError } from '../armError.ts';
 import { objectAt, textAt } from '../jsonPath.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
 import type { ResourceGroup } from '../resourceStore.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import { result } from './operationStatus.ts';
 import { checkTags, normalLocation } from './requestRules.ts';
@@ -28,41 +28,41 @@ export function resourceGroupRoutes(context: ArmContext, { empty }: ResourceGrou
     const { provisioningState, ...rest } = group;
     return { id: store.groupId(group.name), type: TYPE, ...rest, properties: { provisioningState } };
   };
-  const route = (name: string, method: Route['method'], path: string, handle: Route['handle']): Route => ({
-    name: `resourceGroups.${name}`,
-    method,
-    path,
-    handle,
-  });
   return [
-    route('list', 'GET', collection, ({ query }) => listed(filtered(store.allGroups(), query).map(show))),
-    route('get', 'GET', `${collection}/{group}`, (request) => ({
+    route('resourceGroups.list', 'GET', collection, ({ query }) =>
+      listed(filtered(store.allGroups(), query).map(show)),
+    ),
+    route('resourceGroups.get', 'GET', `${collection}/{group}`, (request) => ({
       status: 200,
       body: show(store.group(nameOf(request))),
     })),
-    route('checkExistence', 'HEAD', `${collection}/{group}`, (request) => ({
+    route('resourceGroups.checkExistence', 'HEAD', `${collection}/{group}`, (request) => ({
       status: store.findGroup(nameOf(request)) === undefined ? 404 : 204,
     })),
-    route('createOrUpdate', 'PUT', `${collection}/{group}`, (request) => createGroup(context, request, show)),
-    route('update', 'PATCH', `${collection}/{group}`, (request) => {
+    route('resourceGroups.createOrUpdate', 'PUT', `${collection}/{group}`, (request) =>
+      createGroup(context, request, show),
+    ),
+    route('resourceGroups.update', 'PATCH', `${collection}/{group}`, (request) => {
       const found = store.group(nameOf(request));
       const updated =
         objectAt(request.body)['tags'] === undefined ? found : { ...found, tags: checkTags(request.body) };
       store.putGroup(updated);
       return { status: 200, body: show(updated) };
     }),
-    route('delete', 'DELETE', `${collection}/{group}`, (request) => deleteGroup(context, request, empty)),
-    {
-      name: 'operationResults.get',
-      method: 'GET',
-      path: '/subscriptions/{subscription}/operationresults/{id}',
-      handle: ({ parameters: { id = '' }, path, query }) => {
+    route('resourceGroups.delete', 'DELETE', `${collection}/{group}`, (request) =>
+      deleteGroup(context, request, empty),
+    ),
+    route(
+      'operationResults.get',
+      'GET',
+      '/subscriptions/{subscription}/operationresults/{id}',
+      ({ parameters: { id = '' }, path, query }) => {
         const answer = result(context, context.operations.find(id));
         const location = `${context.endpoint()}${path}?${query.toString()}`;
         if (answer.status === 202) return { ...answer, headers: { ...answer.headers, location } };
         return { status: 200 };
       },
-    },
+    ),
   ];
 }
 

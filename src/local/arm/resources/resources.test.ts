@@ -117,25 +117,4 @@ describe('subscriptions, groups and resources of any type', () => {
     await resources.resources.beginDeleteByIdAndWait(id, version, POLL);
     await expect(resources.resources.getById(id, version)).rejects.toMatchObject({ code: 'ResourceNotFound' });
   });
-
-  it('tags anything at its scope', async () => {
-    const { resources, arm, group } = fixture;
-    const { tagsOperations: tags } = resources;
-    for (const scope of [
-      `/subscriptions/${arm.subscriptionId}`,
-      `/subscriptions/${arm.subscriptionId}/resourceGroups/${group}`,
-      `${arm.network.virtualNetworkId}`,
-    ]) {
-      await tags.beginCreateOrUpdateAtScopeAndWait(scope, { properties: { tags: { a: '1', b: '2' } } }, POLL);
-      await tags.beginUpdateAtScopeAndWait(scope, { operation: 'Merge', properties: { tags: { c: '3' } } }, POLL);
-      await tags.beginUpdateAtScopeAndWait(scope, { operation: 'Delete', properties: { tags: { a: '1' } } }, POLL);
-      expect((await tags.getAtScope(scope)).properties.tags).toEqual({ b: '2', c: '3' });
-    }
-    expect((await fixture.network.virtualNetworks.get(group, 'aks-vnet-10000000')).tags).toEqual({ b: '2', c: '3' });
-    await tags.beginDeleteAtScopeAndWait(arm.network.virtualNetworkId, POLL);
-    expect((await tags.getAtScope(arm.network.virtualNetworkId)).properties.tags).toEqual({});
-    await expect(tags.getAtScope(`${arm.network.virtualNetworkId}x`)).rejects.toMatchObject({
-      code: 'ResourceNotFound',
-    });
-  });
 });

@@ -5,7 +5,7 @@
 import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { NAMESPACES, versionsOf } from '../server/apiVersions.ts';
-import type { Route } from '../server/router.ts';
+import { route, type Route } from '../server/router.ts';
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import { REGIONS } from './regions.ts';
 
@@ -40,36 +40,17 @@ export function subscriptionRoutes(context: ArmContext, { tenantId, types }: Sub
     displayName: 'nodewright local',
     tenantCategory: 'Home',
   };
-  const get = (name: string, path: string, answer: Route['handle']): Route => ({
-    name,
-    method: 'GET',
-    path,
-    handle: answer,
-  });
   return [
-    get('subscriptions.list', '/subscriptions', () => listed([subscription])),
-    get('subscriptions.get', SUBSCRIPTION, () => ({ status: 200, body: subscription })),
-    get('tenants.list', '/tenants', () => listed([tenant])),
-    get('subscriptions.listLocations', `${SUBSCRIPTION}/locations`, () =>
+    route('subscriptions.list', 'GET', '/subscriptions', () => listed([subscription])),
+    route('subscriptions.get', 'GET', SUBSCRIPTION, () => ({ status: 200, body: subscription })),
+    route('tenants.list', 'GET', '/tenants', () => listed([tenant])),
+    route('subscriptions.listLocations', 'GET', `${SUBSCRIPTION}/locations`, () =>
       listed(CATALOGUE_LOCATIONS.map((name) => locationOf(subscriptionId, name))),
     ),
-    {
-      name: 'subscriptions.checkZonePeers',
-      method: 'POST',
-      path: `${SUBSCRIPTION}/providers/Microsoft.Resources/checkZonePeers`,
-      handle: () => ({
-        status: 200,
-        body: {
-          subscriptionId,
-          location: context.location,
-          availabilityZonePeers: ['1', '2', '3'].map((zone) => ({ availabilityZone: zone, peers: [] })),
-        },
-      }),
-    },
-    get('providers.list', `${SUBSCRIPTION}/providers`, () =>
+    route('providers.list', 'GET', `${SUBSCRIPTION}/providers`, () =>
       listed(NAMESPACES.map((namespace) => providerOf(subscriptionId, namespace, types))),
     ),
-    get('providers.get', `${SUBSCRIPTION}/providers/{namespace}`, ({ parameters: { namespace = '' } }) => {
+    route('providers.get', 'GET', `${SUBSCRIPTION}/providers/{namespace}`, ({ parameters: { namespace = '' } }) => {
       const known = NAMESPACES.find((each) => each.toLowerCase() === namespace.toLowerCase());
       if (known === undefined) {
         throw new ArmError(404, 'InvalidResourceNamespace', `The resource namespace '${namespace}' is invalid.`);

@@ -39,6 +39,16 @@ export interface Route {
   handle(request: ArmRequest): ArmResponse;
 }
 
+/** A row of a route table. */
+export function route(name: string, method: Method, path: string, handle: Route['handle']): Route {
+  return { name, method, path, handle };
+}
+
+/** A route that needs neither token nor api-version. */
+export function openRoute(name: string, method: Method, path: string, handle: Route['handle']): Route {
+  return { ...route(name, method, path, handle), open: true };
+}
+
 interface Step {
   readonly words: Map<string, Step>;
   hole: Step | undefined;

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest';
+import { messageOf } from '../../errors/thrown.ts';
+import { gateTable } from '../../options/featureGates.ts';
+import { optionEntries, type OptionKey, type Options } from '../../options/optionTable.ts';
+import { parseOptions } from '../../options/parseOptions.ts';
+import { azureOptionsOf, engineSettings, processSettings } from './engineSettings.ts';
+
+const SUBNET = '/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/network/subnets/nodes';
+const UUID = '123e4567-e89b-12d3-a456-426614174000';
+const required: Readonly<Record<string, string>> = {
+  CLUSTER_NAME: 'cluster',
+  CLUSTER_ENDPOINT: 'https://api.example.org:443',
+  KUBELET_BOOTSTRAP_TOKEN: 'abcdef.0123456789abcdef',
+  SSH_PUBLIC_KEY: 'ssh-ed25519 AAAA someone',
+  VNET_SUBNET_ID: SUBNET,
+  AZURE_NODE_RESOURCE_GROUP: 'MC_group',
+  AZURE_SUBSCRIPTION_ID: 'subscription',
+  LOCATION: 'westeurope',
+};
+
+/** Another value than the default or the one above, for every option that must act. */
+const others: Partial<Record<OptionKey, string>> = {
+  clusterName: 'other',
+  clusterEndpoint: 'https://other.example.org',
+  kubeletBootstrapToken: 'other.0123456789abcdef',
+  systemNamespace: 'platform',
+  subscriptionId: 'other',
+  tenantId: 'tenant',
+  location: 'eastus',
+  nodeResourceGroup: 'MC_other',
+  armCloud: 'AzureChinaCloud',
+  azureEnvironmentFilepath: '/etc/cloud.json',
+  additionalTags: 'team=web',
+  enableAzureSdkLogging: 'false',
+  vmMemoryOverheadPercent: '0.1',
+  linuxAdminUsername: 'other',
+  sshPublicKey: 'ssh-ed25519 BBBB',
+  nodeIdentities: 'a',
+  kubeletIdentityClientId: UUID,
+  nodeOsDiskEncryptionSetId: '/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/diskEncryptionSets/d',
+  networkPlugin: 'none',
+  networkPluginMode: '',
+  networkDataplane: 'azure',
+  networkPolicy: 'calico',
+  vnetSubnetId: `${SUBNET}2`,
+  vnetGuid: UUID,
+  dnsServiceIp: '10.0.0.10',
+  cloudProvider: 'kwok',
+  instanceTypesFilePath: '/types.json',
+  batchIdleDuration: '2s',
+  batchMaxDuration: '20s',
+  launchTimeout: '1m',
+  registrationTimeout: '1m',
+  preferencePolicy: 'Ignore',
+  minValuesPolicy: 'BestEffort',
+  nodeOverheadCost: '0.1',
+  maxPodsSharePerNode: '0.5',
+  featureGates: 'NodeRepair=true',
+  schedulerConfig:
+    '{"podTopologySpread":{"defaultConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway"}]}}',
+  logLevel: 'debug',
+  logOutputPaths: 'stderr',
+  logErrorOutputPaths: 'stdout',
+  metricsPort: '9',
+  healthProbePort: '10',
+  enableProfiling: 'true',
+  disableClusterStateObservability: 'true',
+  kubeClientQps: '1',
+  kubeClientBurst: '1',
+  disableLeaderElection: 'true',
+  leaderElectionName: 'other',
+  leaderElectionNamespace: 'other',
+  disableControllerWarmup: 'false',
+  memoryLimit: '1Gi',
+};
+
+const settingsOf = (options: Options): string =>
+  JSON.stringify([engineSettings(options), azureOptionsOf(options), processSettings(options)]);
+const read = (environment: Readonly<Record<string, string>>) =>
+  parseOptions({ flags: {}, environment: { ...required, ...environment } });
+
+describe('every option', () => {
+  it.each(optionEntries().filter(([, { inactive }]) => inactive === undefined))('%s acts', (key, definition) => {
+    const other = others[key];
+    expect(other, 'an option needs another value to be tested with').toBeDefined();
+    // Without its overlay, which only goes with the network plugin azure.
+    const companion: Readonly<Record<string, string>> = key === 'networkPlugin' ? { NETWORK_PLUGIN_MODE: '' } : {};
+    const before = settingsOf(read(companion).options);
+    expect(settingsOf(read({ ...companion, [definition.env]: other ?? '' }).options)).not.toBe(before);
+  });
+
+  const inactive = optionEntries().filter(([, definition]) => definition.inactive !== undefined);
+  it.each(inactive)('%s says why it does not act', (_key, { env, inactive: why, kind }) => {
+    const texts = ['true', 'false', 'https://a.b', 'bootstrappingclient', '7', '3s'].filter(
+      (text) => 'value' in kind.parse(text, 'environment'),
+    );
+    const said = texts.flatMap((text) => {
+      try {
+        return read({ [env]: text }).warnings;
+      } catch (error) {
+        return [messageOf(error)];
+      }
+    });
+    expect(said.join('\n')).toContain(env);
+    expect(said.join('\n')).toContain(why?.because ?? '');
+  });
+});
+
+describe('every feature gate', () => {
+  const gates = Object.entries(gateTable);
+  it.each(gates.filter(([, gate]) => gate.inactiveBecause === undefined))('%s acts', (name, gate) => {
+    const { options } = read({ FEATURE_GATES: `${name}=${!gate.default}` });
+    expect(settingsOf(options)).not.toBe(settingsOf(read({}).options));
+  });
+
+  it.each(gates.filter(([, gate]) => gate.inactiveBecause !== undefined))('%s says why not', (name, gate) => {
+    const { warnings } = read({ FEATURE_GATES: `${name}=${!gate.default}` });
+    expect(warnings).toEqual([`FEATURE_GATES turns on ${name}, which has no effect: ${gate.inactiveBecause}`]);
+  });
+});
