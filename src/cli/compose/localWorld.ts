@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { environmentAt } from '../../azure/azureEnvironment.ts';
 import { createAzureCloudProvider } from '../../azure/createAzureCloudProvider.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
@@ -103,7 +104,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       const cloud = await createAzureCloudProvider({
         ...azureOptionsOf(options.controller),
         ...ports,
-        endpoint: arm.endpoint,
+        environment: environmentAt(arm.endpoint),
         caPem: arm.caPem,
         credential: arm.credential,
         subscriptionId: arm.subscriptionId,
@@ -114,8 +115,16 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         clusterCaPem: endpoint.caPem,
         vnetSubnetId: arm.network.subnetId,
       });
-      const { nodeClass, leftovers } = cloud;
-      return createEngine({ ...engineSettings(options.controller), ...ports, cloud, nodeClass, leftovers, metrics });
+      const { nodeClass, leftovers, refreshes } = cloud;
+      return createEngine({
+        ...engineSettings(options.controller),
+        ...ports,
+        cloud,
+        nodeClass,
+        leftovers,
+        refreshes,
+        metrics,
+      });
     };
     applyProfile(options.profile, faults);
     troubleWorld(options.scenario, faults, clock.now() - memory.begunAt);
