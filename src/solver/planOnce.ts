@@ -313,7 +313,7 @@ export function mightBePlaced({ compiled, fit }: PodPlan, podClass: PodClass): b
         tolerations,
         podClass.tolerationsKey,
         toleratesPreferNoSchedule,
-      ).length > 0
+      ).nodes.length > 0
     );
   });
 }
