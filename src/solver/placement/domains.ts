@@ -189,12 +189,11 @@ export class Domains {
     for (const id of podClass.hostAdds) {
       const counter = counters.at(id);
       if (!counters.nodePasses(counter.spec.filter, node)) continue;
-      counter.onNode[node] = intAt(counter.onNode, node) + pods;
+      counter.hosts.add(node, pods);
       counter.total += pods;
     }
     for (const { counter, othersMax } of variant.hostLimits) {
-      const { nodeLimit } = counters.at(counter);
-      nodeLimit[node] = Math.min(intAt(nodeLimit, node), othersMax);
+      counters.at(counter).hosts.limitTo(node, othersMax);
     }
   }
 
