@@ -22,7 +22,7 @@ it('tells and times each turn of a condition, and the end', async () => {
   expect(registered).toMatchObject({
     type: 'Normal',
     involvedObject: { kind: 'NodeClaim', name: 'a' },
-    message: 'Status condition transitioned, Type: Registered, Status: Unknown -> True',
+    message: 'Status condition transitioned, Type: Registered, Status: Unknown -> True, Reason: Registered',
   });
   expect(
     bench.metrics.value('operator_nodeclaim_status_condition_transitions_total', {

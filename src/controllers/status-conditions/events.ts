@@ -8,10 +8,8 @@ export function conditionChanged(
   before: string,
   { type, status, reason = '', message = '' }: Condition,
 ): void {
-  const details = [reason === type ? '' : `, Reason: ${reason}`, message === '' ? '' : `, Message: ${message}`].join(
-    '',
-  );
-  const text = `Status condition transitioned, Type: ${type}, Status: ${before} -> ${status}${details}`;
+  const detail = message === '' ? '' : `, Message: ${message}`;
+  const text = `Status condition transitioned, Type: ${type}, Status: ${before} -> ${status}, Reason: ${reason}${detail}`;
   events.publish({ object, kind, type: 'Normal', reason: type, message: text });
 }
 
