@@ -1,5 +1,6 @@
 /** What the adapter knows of its cluster. In: options of the composition root. Out: the same with defaults filled in. */
 import type { ClusterNetworking } from '../catalogue/nodeSettings.ts';
+import type { AzureEnvironment } from './azureEnvironment.ts';
 
 export interface AzureSettings extends ClusterNetworking {
   readonly subscriptionId: string;
@@ -28,11 +29,18 @@ export interface AzureSettings extends ClusterNetworking {
   readonly diskEncryptionSetId: string;
   /** Whether machines get the extension that tells Azure they are nodes of AKS. */
   readonly billingExtension: boolean;
+  readonly environment: Pick<AzureEnvironment, 'name' | 'registry'>;
 }
 
 type Required = Pick<
   AzureSettings,
-  'subscriptionId' | 'location' | 'nodeResourceGroup' | 'clusterName' | 'clusterEndpoint' | 'vnetSubnetId'
+  | 'environment'
+  | 'subscriptionId'
+  | 'location'
+  | 'nodeResourceGroup'
+  | 'clusterName'
+  | 'clusterEndpoint'
+  | 'vnetSubnetId'
 >;
 
 /** The settings that must be given, and whichever others are. */

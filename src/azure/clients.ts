@@ -19,10 +19,11 @@ import {
 } from '@azure/core-rest-pipeline';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
+import type { AzureEnvironment } from './azureEnvironment.ts';
+import { notePace } from './operations.ts';
 
 export interface AzureClientsOptions {
-  /** `https://management.azure.com`, or another cloud's resource manager. */
-  readonly endpoint: string;
+  readonly environment: Pick<AzureEnvironment, 'resourceManager' | 'audience'>;
   /** A certificate authority to trust besides the system's. */
   readonly caPem?: string | undefined;
   /** What carries requests; the SDK's own client over the network when absent. */
@@ -40,9 +41,6 @@ export interface AzureClients {
 }
 
 const USER_AGENT = 'karpenter-aks/nodewright';
-const POLL_INTERVAL = 3000;
-/** An operation that is not over by then is given up; the next reconcile finds what it left. */
-const OPERATION_TIMEOUT = 30 * 60 * 1000;
 const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 /** How Node and the SDK name a connection that failed or broke. */
 const CONNECTION_CODES: ReadonlySet<string> = new Set([
@@ -63,9 +61,12 @@ const FIRST_BACKOFF = 800;
 const MAX_BACKOFF = 60_000;
 
 export function createAzureClients(options: AzureClientsOptions): AzureClients {
-  const { endpoint, credential, subscriptionId, caPem, httpClient } = options;
+  const { environment, credential, subscriptionId, caPem, httpClient } = options;
   const shared = {
-    endpoint,
+    endpoint: environment.resourceManager,
+    // The network client reads the first, the compute client the second and would ask for public Azure's otherwise.
+    credentialScopes: scopesOf(options),
+    credentials: { scopes: scopesOf(options) },
     ...(httpClient === undefined ? {} : { httpClient }),
     ...(caPem === undefined ? {} : { tlsOptions: { ca: caPem } }),
     userAgentOptions: { userAgentPrefix: USER_AGENT },
@@ -78,6 +79,10 @@ export function createAzureClients(options: AzureClientsOptions): AzureClients {
     network: new NetworkManagementClient(credential, subscriptionId, { ...shared, additionalPolicies }),
     graph: new ResourceGraphClient(options, shared),
   };
+}
+
+function scopesOf({ environment }: Pick<AzureClientsOptions, 'environment'>): string[] {
+  return [`${environment.audience}/.default`];
 }
 
 /** Retries what is worth it, waits as long as Azure asks, and shows each attempt to the clock. */
@@ -99,6 +104,7 @@ function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'ran
           response === undefined ? isConnectionFailure(failure) : RETRYABLE_STATUSES.has(response.status);
         const retries = response?.status === 429 ? MAX_THROTTLED_RETRIES : MAX_RETRIES;
         if (!retryable || attempt >= retries) {
+          notePace(retryAfter(response));
           // Errors keep their request and may end in a log; the token must not.
           request.headers.delete('authorization');
           if (response === undefined || failure !== undefined) throw failure;
@@ -124,24 +130,6 @@ function retryAfter(response: PipelineResponse | undefined): number | undefined 
   return Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_BACKOFF) : undefined;
 }
 
-/** The two generations of pollers that the SDKs return, as far as they agree. */
-interface Poller {
-  poll(options?: { abortSignal?: AbortSignal }): Promise<unknown>;
-  readonly isDone: boolean | (() => boolean);
-}
-
-/** Polls by the clock until the operation is over; an operation that failed throws. */
-export async function finishOperation(clock: Clock, poller: Poller, signal?: AbortSignal): Promise<void> {
-  const done = (): boolean => (typeof poller.isDone === 'function' ? poller.isDone() : poller.isDone);
-  const deadline = clock.now() + OPERATION_TIMEOUT;
-  while (!done()) {
-    await poller.poll(signal === undefined ? {} : { abortSignal: signal });
-    if (done()) return;
-    if (clock.now() >= deadline) throw new Error('The Azure operation did not end in 30 minutes.');
-    await clock.sleep(POLL_INTERVAL, signal);
-  }
-}
-
 export interface GraphRow {
   readonly id?: string;
   readonly name?: string;
@@ -165,8 +153,8 @@ class ResourceGraphClient {
     this.httpClient = options.httpClient ?? createDefaultHttpClient();
     this.pipeline = createPipelineFromOptions(pipelineOptions);
     this.pipeline.addPolicy(clockPolicy(options), { beforePolicies: ['defaultRetryPolicy'] });
-    const scopes = [`${new URL(options.endpoint).origin}/.default`];
-    this.pipeline.addPolicy(bearerTokenAuthenticationPolicy({ credential: options.credential, scopes }), {
+    const { credential } = options;
+    this.pipeline.addPolicy(bearerTokenAuthenticationPolicy({ credential, scopes: scopesOf(options) }), {
       phase: 'Sign',
     });
   }
@@ -189,11 +177,11 @@ class ResourceGraphClient {
     skipToken: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly data?: readonly GraphRow[]; readonly $skipToken?: string }> {
-    const { endpoint, subscriptionId } = this.options;
+    const { environment, subscriptionId } = this.options;
     const response = await this.pipeline.sendRequest(
       this.httpClient,
       createPipelineRequest({
-        url: `${endpoint}/providers/Microsoft.ResourceGraph/resources?api-version=${GRAPH_API_VERSION}`,
+        url: `${environment.resourceManager}/providers/Microsoft.ResourceGraph/resources?api-version=${GRAPH_API_VERSION}`,
         method: 'POST',
         headers: createHttpHeaders({ 'content-type': 'application/json' }),
         body: JSON.stringify({

@@ -25,14 +25,14 @@ import { selectImage, type NodeImage } from './images.ts';
 import type { InstanceTypes } from './instanceTypes.ts';
 import { interpretLaunchFailure } from './launchErrors.ts';
 import { LeftoverInterfaces } from './leftoverInterfaces.ts';
-import type { MachineRecord, Machines, MachineWish } from './machines.ts';
+import { LaunchTracker } from './launchTracker.ts';
+import type { Extension, MachineRecord, Machines } from './machines.ts';
 import { isManagedNetwork, parseSubnetId, type ClusterNetwork } from './network.ts';
 import { claimLabels, kubeletLabels, wantsUltraSsd, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
 import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
-import type { Prices } from './prices.ts';
 import { claimNameOf, machineNameFor, machineNameOf, providerIdOf } from './providerId.ts';
-import { QUOTA_INTERVAL, type Quota } from './quota.ts';
+import type { Refreshes } from './refreshes.ts';
 import type { Skus } from './skus.ts';
 import type { UnavailableOfferings } from './unavailableOfferings.ts';
 import { billingExtensionOf, tagsOf, virtualMachineOf } from './virtualMachine.ts';
@@ -42,18 +42,16 @@ export interface AzureCloudProviderParts {
   readonly clock: Clock;
   readonly log: Log;
   readonly skus: Skus;
-  readonly prices: Prices;
   readonly unavailable: UnavailableOfferings;
-  readonly quota: Quota;
   readonly types: InstanceTypes;
   readonly machines: Machines;
   readonly clusterNetwork: ClusterNetwork;
   readonly nodeClass: AzureNodeClass;
+  readonly refreshes: Refreshes;
 }
 
-const REFRESH_INTERVAL = 12 * 60 * 60 * 1000;
-const REFRESH_RETRY = 5 * 60 * 1000;
 const MINUTE = 60_000;
+const RESUMED_AGE = 60 * MINUTE;
 
 export class AzureCloudProvider implements CloudProvider {
   readonly name = 'azure';
@@ -66,32 +64,23 @@ export class AzureCloudProvider implements CloudProvider {
   ];
   /** For the loop that keeps the status of node classes. */
   readonly nodeClass: AzureNodeClass;
+  /** The loops that keep sizes, prices and quota up to date. */
+  readonly refreshes: Refreshes;
   /** For the loop that tidies up after launches. */
   readonly leftovers: LeftoverInterfaces;
+  private readonly tracker: LaunchTracker;
+  private isResumed = false;
   private readonly parts: AzureCloudProviderParts;
-  private refreshDue = 0;
-  private quotaDue = 0;
-  private refreshing: Promise<void> | undefined;
 
   constructor(parts: AzureCloudProviderParts) {
     this.parts = parts;
     this.nodeClass = parts.nodeClass;
+    this.refreshes = parts.refreshes;
     this.leftovers = new LeftoverInterfaces(parts);
-  }
-
-  /** Fetches sizes and prices. Without sizes nothing can run, so that is an error; without prices it is a pity. */
-  async refresh(signal?: AbortSignal): Promise<void> {
-    const { skus, prices, clock, log } = this.parts;
-    this.refreshDue = clock.now() + REFRESH_RETRY;
-    const work = [skus.refresh(signal), prices.refresh(signal), this.refreshQuota(signal)] as const;
-    const [listed, priced] = await Promise.allSettled(work);
-    if (priced.status === 'rejected') log.error('Could not refresh prices', { error: priced.reason as unknown });
-    if (listed.status === 'rejected') throw listed.reason;
-    if (priced.status === 'fulfilled') this.refreshDue = clock.now() + REFRESH_INTERVAL;
+    this.tracker = new LaunchTracker(parts);
   }
 
   async instanceTypes(_pool: NodePool, nodeClass: AksNodeClass): Promise<readonly InstanceType[]> {
-    this.refreshWhenDue();
     return this.parts.types.list(nodeClass);
   }
 
@@ -102,12 +91,13 @@ export class AzureCloudProvider implements CloudProvider {
     if (existing !== undefined) return existing;
     const purchase = purchaseFor(request, this.parts.types.list(nodeClass));
     const choice: Choice = { claim, nodeClass, ...purchase, kubernetesVersion };
-    return this.launch(choice, images, signal);
+    return this.launch(choice, images, request.onFailure, signal);
   }
 
   async delete(claim: NodeClaim, signal?: AbortSignal): Promise<void> {
     const recorded = machineNameOf(claim.status?.providerID ?? '');
     const name = recorded ?? machineName(claim);
+    this.tracker.forget(name);
     if ((await this.parts.machines.remove(name, signal)) === 'gone') {
       throw new InstanceNotFoundError(name);
     }
@@ -122,7 +112,9 @@ export class AzureCloudProvider implements CloudProvider {
   }
 
   async list(signal?: AbortSignal): Promise<readonly Instance[]> {
-    return (await this.parts.machines.list(signal)).map((machine) => this.describe(machine));
+    const machines = await this.parts.machines.list(signal);
+    this.resumeLaunches(machines, signal);
+    return machines.map((machine) => this.describe(machine));
   }
 
   async driftReason({ claim, nodeClass, node }: DriftSubject<AksNodeClass>): Promise<string | undefined> {
@@ -139,18 +131,17 @@ export class AzureCloudProvider implements CloudProvider {
   ): Promise<Instance | undefined> {
     const { machines, types } = this.parts;
     const name = machineName(claim);
-    const machine = await machines.settled(name, signal);
+    const machine = await machines.find(name, signal);
     if (machine === undefined) return undefined;
-    if (machine.state !== 'Succeeded') {
+    if (!['Creating', 'Updating', 'Succeeded'].includes(machine.state)) {
       if (machine.state !== 'Deleting') await machines.remove(name, signal);
       throw new LaunchError(
         'CreateInstanceFailed',
         `Machine ${name} of an earlier attempt is in state ${machine.state}; it is removed before the next one.`,
       );
     }
-    // The earlier attempt may have ended between the machine and its extension.
-    const extension = this.extensionFor(claim, nodeClass);
-    if (extension !== undefined) await machines.ensureExtension(name, extension, signal);
+    // The earlier process may have ended before the VM ran, or before its extension was on.
+    this.tracker.follow({ name, extension: this.extensionWith(machine.tags) }, signal);
     const type = types.list(nodeClass).find((candidate) => candidate.name === machine.size);
     const offering = type?.offerings.find((candidate) =>
       isOfferingOf(candidate, machine, this.parts.settings.location),
@@ -162,6 +153,7 @@ export class AzureCloudProvider implements CloudProvider {
   private async launch(
     choice: Choice,
     images: readonly NodeImage[],
+    onFailure: LaunchRequest['onFailure'],
     signal: AbortSignal | undefined,
   ): Promise<Instance> {
     const { settings, skus, machines, types, unavailable, clusterNetwork } = this.parts;
@@ -192,8 +184,11 @@ export class AzureCloudProvider implements CloudProvider {
     });
     const common = { name, settings, nodeClass, sku, offering, osDiskSizeGB: shape.osDiskSizeGB, customData, tags };
     const ultraSsd = wantsUltraSsd(claim);
+    const interpret = (error: unknown): Error =>
+      interpretLaunchFailure(error, { sku, offering, location: settings.location }, unavailable);
+    const extension = this.extensionWith(tags);
     try {
-      const machine = await machines.create(
+      const { record, operation } = await machines.begin(
         {
           name,
           network: {
@@ -205,22 +200,35 @@ export class AzureCloudProvider implements CloudProvider {
             networking: settings,
             tags,
           },
-          extension: this.extensionFor(claim, nodeClass),
           machine: (interfaceId) => virtualMachineOf({ ...common, imageId: image.id, ultraSsd, interfaceId }),
         },
         signal,
       );
-      return this.launched(choice, machine);
+      const failed = (error: unknown): void => {
+        const known = interpret(error);
+        onFailure?.(known);
+      };
+      this.tracker.follow({ name, operation, extension, onFailure: failed }, signal);
+      return this.launched(choice, record);
     } catch (error) {
       if (signal?.aborted === true) throw error;
-      throw interpretLaunchFailure(error, { sku, offering, location: settings.location }, unavailable);
+      throw interpret(error);
     }
   }
 
-  private extensionFor(claim: NodeClaim, nodeClass: AksNodeClass): MachineWish['extension'] {
+  private extensionWith(tags: Readonly<Record<string, string>>): Extension | undefined {
     const { settings } = this.parts;
-    if (!settings.billingExtension) return undefined;
-    return billingExtensionOf(settings.location, tagsOf(claim, nodeClass, settings));
+    return settings.billingExtension ? billingExtensionOf(settings.location, tags) : undefined;
+  }
+
+  /** Once per process: takes up the launches that an earlier process has left. Only young VMs can be unfinished. */
+  private resumeLaunches(machines: readonly MachineRecord[], signal: AbortSignal | undefined): void {
+    if (this.isResumed) return;
+    this.isResumed = true;
+    const oldest = this.parts.clock.now() - RESUMED_AGE;
+    for (const { name, tags, createdAt = 0 } of machines) {
+      if (createdAt > oldest) this.tracker.follow({ name, extension: this.extensionWith(tags) }, signal);
+    }
   }
 
   private launched(choice: Choice, machine: MachineRecord): Instance {
@@ -258,30 +266,6 @@ export class AzureCloudProvider implements CloudProvider {
       ...(machine.createdAt === undefined ? {} : { createdAt: machine.createdAt }),
       ...(machine.state === 'Deleting' ? { deleting: true } : {}),
     };
-  }
-
-  /** In the background, one at a time; whoever asked meanwhile gets what is known. */
-  private refreshWhenDue(): void {
-    const { clock, log } = this.parts;
-    const now = clock.now();
-    if (this.refreshing !== undefined || now < Math.min(this.refreshDue, this.quotaDue)) return;
-    this.refreshing = clock
-      .track(now < this.refreshDue ? this.refreshQuota() : this.refresh())
-      .catch((error: unknown) => log.error('Could not refresh machine sizes', { error }))
-      .finally(() => {
-        this.refreshing = undefined;
-      });
-  }
-
-  /** Never fails: without figures every size is allowed, and Azure says no itself. */
-  private async refreshQuota(signal?: AbortSignal): Promise<void> {
-    const { clock, log, quota } = this.parts;
-    this.quotaDue = clock.now() + QUOTA_INTERVAL;
-    try {
-      await quota.refresh(signal);
-    } catch (error) {
-      log.error('Could not refresh quota', { error });
-    }
   }
 }
 

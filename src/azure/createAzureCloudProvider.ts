@@ -10,6 +10,7 @@ import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import { silentLog, type Log } from '../kube/log.ts';
 import { azureSettings, type AzureSettingsInput } from './azureSettings.ts';
+import type { AzureEnvironment } from './azureEnvironment.ts';
 import { createAzureClients, type AzureClients } from './clients.ts';
 import { AzureCloudProvider } from './cloudProvider.ts';
 import { Images } from './images.ts';
@@ -18,40 +19,32 @@ import { Machines } from './machines.ts';
 import { ClusterNetwork, parseSubnetId } from './network.ts';
 import { AzureNodeClass } from './nodeClass.ts';
 import { Prices } from './prices.ts';
-import { Quota } from './quota.ts';
+import { Quota, QUOTA_INTERVAL } from './quota.ts';
+import { Refreshes, type RefreshedSource } from './refreshes.ts';
 import { Skus } from './skus.ts';
 import { UnavailableOfferings } from './unavailableOfferings.ts';
 
 export interface AzureCloudProviderOptions extends AzureSettingsInput {
-  readonly endpoint: string;
+  readonly environment: AzureEnvironment;
   /** A certificate authority to trust besides the system's. */
   readonly caPem?: string;
   /** What carries requests to Azure; the SDK's own client over the network when absent. */
   readonly httpClient?: HttpClient;
   readonly credential: TokenCredential;
-  /** The price list without its query; by default Azure's public one, or the endpoint's own when it is not Azure's. */
-  readonly pricesEndpoint?: string;
   readonly kube: Kube;
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
 }
 
-const PUBLIC_ENDPOINT = 'https://management.azure.com';
-/** Public Azure, China and US Government. */
-const BILLING_ENDPOINTS: ReadonlySet<string> = new Set([
-  PUBLIC_ENDPOINT,
-  'https://management.chinacloudapi.cn',
-  'https://management.usgovcloudapi.net',
-]);
-const PUBLIC_PRICES = 'https://prices.azure.com/api/retail/prices';
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 
 /** Resolves once the sizes of the region are known; fails when Azure cannot be asked. */
 export async function createAzureCloudProvider(options: AzureCloudProviderOptions): Promise<AzureCloudProvider> {
-  const { clock, random, kube, caPem, httpClient, log = silentLog } = options;
-  const endpoint = options.endpoint.replace(/\/$/, '');
+  const { environment, clock, random, kube, caPem, httpClient, log = silentLog } = options;
   const clients = createAzureClients({
-    endpoint,
+    environment,
     caPem,
     httpClient,
     credential: options.credential,
@@ -60,15 +53,14 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     random,
   });
   const settings = azureSettings({
-    billingExtension: BILLING_ENDPOINTS.has(endpoint),
+    billingExtension: environment.billingExtension,
     ...(await discover(options, clients)),
     ...options,
   });
   const { location, nodeResourceGroup, clusterName } = settings;
   const skus = new Skus(clients.compute, location);
   const prices = new Prices({
-    endpoint:
-      options.pricesEndpoint ?? (endpoint === PUBLIC_ENDPOINT ? PUBLIC_PRICES : `${endpoint}/api/retail/prices`),
+    endpoint: environment.prices,
     location,
     clock,
     caPem,
@@ -76,8 +68,23 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
   });
   const unavailable = new UnavailableOfferings(clock);
   const clusterNetwork = new ClusterNetwork(clients.network, nodeResourceGroup, clock);
-  const machines = new Machines({ clients, clusterNetwork, nodeResourceGroup, clusterName, clock, log });
+  const { subscriptionId } = settings;
+  const machines = new Machines({
+    clients,
+    clusterNetwork,
+    subscriptionId,
+    nodeResourceGroup,
+    clusterName,
+    clock,
+    log,
+  });
   const quota = new Quota(clients.compute, location, clock);
+  const sources = {
+    skus: { name: 'VM sizes', interval: 12 * HOUR, retry: 5 * MINUTE, refresh: (signal) => skus.refresh(signal) },
+    prices: { name: 'prices', interval: 12 * HOUR, retry: 5 * MINUTE, refresh: (signal) => prices.refresh(signal) },
+    quota: { name: 'quota', interval: QUOTA_INTERVAL, retry: MINUTE, refresh: (signal) => quota.refresh(signal) },
+  } satisfies Record<string, RefreshedSource>;
+  const refreshes = new Refreshes({ sources: Object.values(sources), clock, log });
   const types = new InstanceTypes({
     quota,
     skus,
@@ -95,14 +102,17 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     clock,
     log,
     skus,
-    prices,
     unavailable,
     types,
-    quota,
+    refreshes,
     machines,
     clusterNetwork,
   });
-  await cloud.refresh();
+  // Nothing can run without sizes. Prices come when they come, and without quota Azure refuses by itself.
+  for (const source of [sources.prices, sources.quota]) {
+    refreshes.refresh(source).catch((error: unknown) => log.error(`cannot fetch ${source.name} yet`, { error }));
+  }
+  await refreshes.refresh(sources.skus);
   return cloud;
 }
 

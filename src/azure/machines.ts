@@ -6,8 +6,9 @@ import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute
 import { ManagedTags } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Log } from '../kube/log.ts';
-import { finishOperation, type AzureClients, type GraphRow } from './clients.ts';
+import type { AzureClients, GraphRow } from './clients.ts';
 import { describeFailure, isNotFound } from './launchErrors.ts';
+import { beginOperation, finishOperation, type Operation } from './operations.ts';
 import { networkInterfaceOf, type ClusterNetwork, type InterfaceWish } from './network.ts';
 
 /** A machine as far as we ask about it. */
@@ -31,12 +32,23 @@ export interface MachineWish {
   readonly network: Omit<InterfaceWish, 'name' | 'backendPools'>;
   /** The body of the machine, given the id of its interface. */
   readonly machine: (interfaceId: string) => VirtualMachine;
-  readonly extension?: { readonly name: string; readonly body: VirtualMachineExtension } | undefined;
+}
+
+export interface Extension {
+  readonly name: string;
+  readonly body: VirtualMachineExtension;
+}
+
+/** A VM that ARM has accepted. */
+export interface StartedMachine {
+  readonly record: MachineRecord;
+  readonly operation: Operation<unknown>;
 }
 
 export interface MachinesOptions {
   readonly clients: AzureClients;
   readonly clusterNetwork: ClusterNetwork;
+  readonly subscriptionId: string;
   readonly nodeResourceGroup: string;
   readonly clusterName: string;
   readonly clock: Clock;
@@ -45,7 +57,8 @@ export interface MachinesOptions {
 
 /** Why Azure does not delete an interface yet. */
 const HELD: ReadonlySet<string> = new Set(['NicInUse', 'NicReservedForAnotherVm']);
-const SETTLE_INTERVAL = 3000;
+const UNSETTLED: ReadonlySet<string> = new Set(['Creating', 'Updating']);
+const SETTLE_INTERVAL = 5_000;
 const SETTLE_TIMEOUT = 20 * 60 * 1000;
 
 export class Machines {
@@ -66,40 +79,42 @@ export class Machines {
   }
 
   /**
-   * Makes the interface and then the machine, and waits until it runs. When that fails, both are removed again and
-   * Azure's error is thrown. Called again after a crash it carries on: both names are the same.
+   * Makes the interface and begins the VM; resolves as soon as ARM has accepted it. Called again after a refusal or a
+   * crash it carries on: both names are the same. What a refusal leaves goes with the claim.
    */
-  async create(wish: MachineWish, signal?: AbortSignal): Promise<MachineRecord> {
-    const { clients, nodeResourceGroup, clock } = this.options;
-    try {
-      const interfaceId = await this.createInterface(wish, signal);
-      const poller = clients.compute.virtualMachines.createOrUpdate(
-        nodeResourceGroup,
-        wish.name,
-        wish.machine(interfaceId),
-        abort(signal),
-      );
+  async begin(wish: MachineWish, signal?: AbortSignal): Promise<StartedMachine> {
+    const { clients, subscriptionId, nodeResourceGroup, clock } = this.options;
+    const { name } = wish;
+    const body = wish.machine(await this.createInterface(wish, signal));
+    const operation = await beginOperation(async () => {
+      const poller = clients.compute.virtualMachines.createOrUpdate(nodeResourceGroup, name, body, abort(signal));
       await poller.submitted();
-      await finishOperation(clock, poller, signal);
-      if (wish.extension !== undefined) await this.ensureExtension(wish.name, wish.extension, signal);
-    } catch (error) {
-      // A caller that stops waiting does not want the machine gone: the next call finds it.
-      if (signal?.aborted !== true) await this.removeQuietly(wish.name);
-      throw error;
-    }
-    const made = await this.find(wish.name, signal);
-    if (made === undefined) throw new Error(`Machine ${wish.name} vanished right after it was created.`);
-    return made;
+      return { poller };
+    });
+    const id = `/subscriptions/${subscriptionId}/resourceGroups/${nodeResourceGroup}/providers/Microsoft.Compute/virtualMachines/${name}`;
+    return { record: { ...fromSdk(body), id, name, state: 'Creating', createdAt: clock.now() }, operation };
   }
 
-  /** Waits for a machine that an earlier call began. */
-  async settled(name: string, signal?: AbortSignal): Promise<MachineRecord | undefined> {
+  /** Waits until the VM runs. False when it is gone or going; throws Azure's error when its creation failed. */
+  async finish(name: string, operation: Operation<unknown> | undefined, signal?: AbortSignal): Promise<boolean> {
+    if (operation !== undefined) {
+      await finishOperation(this.options.clock, operation, signal);
+      return true;
+    }
+    const settled = await this.settled(name, signal);
+    if (settled === undefined || settled.state === 'Deleting') return false;
+    if (settled.state === 'Succeeded') return true;
+    throw new Error(`VM ${name} is in state ${settled.state}`);
+  }
+
+  /** Waits for a VM that an earlier process began. */
+  private async settled(name: string, signal?: AbortSignal): Promise<MachineRecord | undefined> {
     const { clock } = this.options;
     const deadline = clock.now() + SETTLE_TIMEOUT;
     for (;;) {
       const found = await this.find(name, signal);
-      if (found === undefined || !['Creating', 'Updating'].includes(found.state)) return found;
-      if (clock.now() >= deadline) throw new Error(`Machine ${name} is still ${found.state} after 20 minutes.`);
+      if (found === undefined || !UNSETTLED.has(found.state)) return found;
+      if (clock.now() >= deadline) throw new Error(`VM ${name} is still ${found.state} after 20 minutes`);
       await clock.sleep(SETTLE_INTERVAL, signal);
     }
   }
@@ -190,29 +205,41 @@ export class Machines {
     signal: AbortSignal | undefined,
   ): Promise<string> {
     const { clients, nodeResourceGroup, clock } = this.options;
-    const poller = await clients.network.networkInterfaces.beginCreateOrUpdate(
-      nodeResourceGroup,
-      wish.name,
-      networkInterfaceOf({ ...wish.network, name: wish.name, backendPools }),
-      abort(signal),
-    );
-    await finishOperation(clock, poller, signal);
-    const made = await clients.network.networkInterfaces.get(nodeResourceGroup, wish.name, abort(signal));
-    if (made.id === undefined) throw new Error(`Azure returned network interface ${wish.name} without an id.`);
+    const body = networkInterfaceOf({ ...wish.network, name: wish.name, backendPools });
+    const operation = await beginOperation(async () => ({
+      poller: await clients.network.networkInterfaces.beginCreateOrUpdate(
+        nodeResourceGroup,
+        wish.name,
+        body,
+        abort(signal),
+      ),
+    }));
+    const made = await finishOperation(clock, operation, signal);
+    if (made?.id === undefined) throw new Error(`Azure returned network interface ${wish.name} without an id`);
     return made.id;
   }
 
+  async hasExtension(machine: string, extension: string, signal?: AbortSignal): Promise<boolean> {
+    const { clients, nodeResourceGroup } = this.options;
+    try {
+      await clients.compute.virtualMachineExtensions.get(nodeResourceGroup, machine, extension, abort(signal));
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
   /** Idempotent: an extension that is there stays as it is. */
-  async ensureExtension(
-    machine: string,
-    { name, body }: NonNullable<MachineWish['extension']>,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  async ensureExtension(machine: string, { name, body }: Extension, signal: AbortSignal | undefined): Promise<void> {
     const { clients, nodeResourceGroup, clock } = this.options;
     const { virtualMachineExtensions } = clients.compute;
-    const poller = virtualMachineExtensions.createOrUpdate(nodeResourceGroup, machine, name, body, abort(signal));
-    await poller.submitted();
-    await finishOperation(clock, poller, signal);
+    const operation = await beginOperation(async () => {
+      const poller = virtualMachineExtensions.createOrUpdate(nodeResourceGroup, machine, name, body, abort(signal));
+      await poller.submitted();
+      return { poller };
+    });
+    await finishOperation(clock, operation, signal);
   }
 
   private async interfaceExists(name: string, signal: AbortSignal | undefined): Promise<boolean> {
@@ -226,20 +253,12 @@ export class Machines {
     }
   }
 
-  /** After a failed launch: whatever goes wrong here is told, and left to garbage collection. */
-  private async removeQuietly(name: string): Promise<void> {
-    const { clients, nodeResourceGroup, clock, log } = this.options;
+  /** After a failed launch: begins the removal. What goes wrong here is logged, and left to garbage collection. */
+  async removeFailed(name: string): Promise<void> {
     try {
-      if ((await this.find(name)) !== undefined) {
-        const poller = clients.compute.virtualMachines.delete(nodeResourceGroup, name, { forceDeletion: true });
-        await poller.submitted();
-        await finishOperation(clock, poller);
-      }
-      if (await this.interfaceExists(name, undefined)) {
-        await finishOperation(clock, await clients.network.networkInterfaces.beginDelete(nodeResourceGroup, name));
-      }
+      await this.remove(name);
     } catch (error) {
-      log.error('Could not clean up after a failed launch', { name, error });
+      this.options.log.error('cannot remove a VM whose creation failed', { name, error });
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What machines cost. In: the public retail price list of one region. Out: US dollars per hour by size, on demand and
- * spot; the last good list stays when a refresh fails.
+ * Prices of instance types in US dollars per hour, from the public retail price list of a region. The last good list
+ * stays when a refresh fails; before the first, and in clouds without a list, the bundled list prices hold.
  */
 import {
   createDefaultHttpClient,
@@ -8,12 +8,16 @@ import {
   type HttpClient,
   type TlsSettings,
 } from '@azure/core-rest-pipeline';
+import { listPrices } from '../catalogue/skuCatalogue.ts';
 import type { Clock } from '../clock/clock.ts';
 
 /** Ranks behind every real price, so that a size without one is chosen only when nothing else fits. */
 const MISSING_PRICE = 999;
 /** A region has some 40 pages of 100 items; a server that links without end must not hold us. */
 const MAX_PAGES = 500;
+
+/** Real milliseconds. */
+const PAGE_TIMEOUT = 30_000;
 
 interface RetailItem {
   readonly armSkuName?: string;
@@ -24,8 +28,8 @@ interface RetailItem {
 }
 
 export interface PricesOptions {
-  /** Address of the list without its query. */
-  readonly endpoint: string;
+  /** Address of the list without its query; undefined in a cloud that has none. */
+  readonly endpoint: string | undefined;
   readonly location: string;
   readonly clock: Clock;
   /** A certificate authority to trust besides the system's. */
@@ -41,12 +45,15 @@ export class Prices {
   private readonly httpClient: HttpClient;
   /** One object for all requests: connections are kept by it. */
   private readonly tlsSettings: TlsSettings | undefined;
-  private onDemandPrices: PriceTable = new Map();
-  private spotPrices: PriceTable = new Map();
+  private onDemandPrices: PriceTable;
+  /** Without a list a spot price is not known, and assumed to be no lower. */
+  private spotPrices: PriceTable;
   private generationNumber = 0;
 
   constructor(options: PricesOptions) {
     this.options = options;
+    this.onDemandPrices = listPrices(options.location);
+    this.spotPrices = this.onDemandPrices;
     this.httpClient = options.httpClient ?? createDefaultHttpClient();
     if (options.caPem !== undefined) this.tlsSettings = { ca: options.caPem };
   }
@@ -65,17 +72,19 @@ export class Prices {
   }
 
   async refresh(signal?: AbortSignal): Promise<void> {
-    const { onDemand, spot } = readPrices(await this.fetchAll(signal));
-    if (onDemand.size === 0) throw new Error(`The price list has no machines for ${this.options.location}.`);
+    const { endpoint, location } = this.options;
+    if (endpoint === undefined) return;
+    const { onDemand, spot } = readPrices(await this.fetchAll(endpoint, signal));
+    if (onDemand.size === 0) throw new Error(`the price list has no VM sizes for ${location}`);
     this.onDemandPrices = onDemand;
     // A list without spot prices is more likely broken than true.
     if (spot.size > 0) this.spotPrices = spot;
     this.generationNumber += 1;
   }
 
-  private async fetchAll(signal: AbortSignal | undefined): Promise<readonly RetailItem[]> {
+  private async fetchAll(endpoint: string, signal: AbortSignal | undefined): Promise<readonly RetailItem[]> {
     const items: RetailItem[] = [];
-    let next: string | undefined = `${this.options.endpoint}?${this.query()}`;
+    let next: string | undefined = `${endpoint}?${this.query()}`;
     for (let page = 0; next !== undefined; page += 1) {
       if (page >= MAX_PAGES) throw new Error(`The price list has more than ${MAX_PAGES} pages.`);
       const body: { readonly Items?: readonly RetailItem[]; readonly NextPageLink?: string | null } =
@@ -88,7 +97,11 @@ export class Prices {
   }
 
   private async fetchPage(address: string, signal: AbortSignal | undefined): Promise<object> {
-    const request = createPipelineRequest({ url: address, ...(signal === undefined ? {} : { abortSignal: signal }) });
+    const request = createPipelineRequest({
+      url: address,
+      timeout: PAGE_TIMEOUT,
+      ...(signal === undefined ? {} : { abortSignal: signal }),
+    });
     if (this.tlsSettings) request.tlsSettings = this.tlsSettings;
     const response = await this.httpClient.sendRequest(request);
     if (response.status !== 200) throw new Error(`The price list answered ${response.status} at ${address}.`);

@@ -80,6 +80,16 @@ export class SkuCatalogue {
 
 export const CATALOGUE_LOCATIONS: readonly string[] = PRICE_REGIONS;
 
+const DEFAULT_PRICE_REGION = 'eastus';
+
+/** On-demand list prices by name, `Standard_D2s_v5`; those of `eastus` for a region that the table does not have. */
+export function listPrices(location: string): ReadonlyMap<string, number> {
+  const known = CATALOGUE_LOCATIONS.includes(location);
+  return new Map(
+    [...pricesOf(known ? location : DEFAULT_PRICE_REGION)].map(([size, price]) => [`Standard_${size}`, price]),
+  );
+}
+
 function pricesOf(location: string): ReadonlyMap<string, number> {
   const column = (PRICE_REGIONS as readonly string[]).indexOf(location);
   const prices = new Map<string, number>();

@@ -11,6 +11,7 @@ import type { InstanceType } from './instanceType.ts';
  * - `create` launches exactly one instance for the claim, and is idempotent by the claim's UID or name: called again
  *   after a crash it finds the instance that it started before. The instance boots with the taint
  *   `karpenter.sh/unregistered:NoExecute` and a Node whose `spec.providerID` equals the returned one.
+ *   It may return as soon as the cloud has accepted the launch; what goes wrong after that is told to `onFailure`.
  * - `delete` starts or continues the removal and returns; it throws `InstanceNotFoundError` once nothing is left.
  *   Callers repeat it until then.
  * - `list` returns the instances of this cluster only, also those whose claim is gone.
@@ -37,6 +38,8 @@ export interface LaunchRequest<C extends KubeObject = KubeObject> {
   readonly nodeClass: C;
   /** How the caller sees the instance types: the choice goes by its prices and resources. As they are when absent. */
   readonly view?: TypeView;
+  /** The launch failed after `create` had returned; the instance is being removed. Called at most once. */
+  readonly onFailure?: (error: Error) => void;
 }
 
 export interface DriftSubject<C extends KubeObject = KubeObject> {

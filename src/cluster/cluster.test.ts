@@ -204,6 +204,12 @@ describe('pods', () => {
     cluster.setPod(pod('new', 'n', { ...owner, creationTimestamp: '2026-01-02T00:00:00Z' }));
     const daemonSet = { metadata: { name: 'd', uid: 'd' } };
     expect(cluster.newestDaemonPod(daemonSet)?.metadata.name).toBe('new');
+    const changed = pod('new', 'n', { ...owner, creationTimestamp: '2026-01-02T00:00:00Z' });
+    cluster.setPod(changed);
+    expect(cluster.newestDaemonPod(daemonSet)).toBe(changed);
+    cluster.setPod(pod('newest', 'n', { ...owner, creationTimestamp: '2026-01-03T00:00:00Z' }));
+    expect(cluster.newestDaemonPod(daemonSet)?.metadata.name).toBe('newest');
+    cluster.removePod(pod('newest', 'n', owner));
     cluster.removePod(pod('new', 'n', owner));
     expect(cluster.newestDaemonPod(daemonSet)?.metadata.name).toBe('old');
     cluster.removePod(pod('old', 'n', owner));

@@ -15,6 +15,8 @@ export class PodBindings {
   private readonly waiting = new SortedValues<Pod>();
   /** By the UID of the DaemonSet. */
   private readonly byDaemonSet = new Map<string, Map<string, Pod>>();
+  /** By the UID of the DaemonSet: its newest pod, as far as it is known. */
+  private readonly newest = new Map<string, Pod>();
   private readonly onChange: (nodeName: string) => void;
 
   constructor(onChange: (nodeName: string) => void) {
@@ -39,7 +41,11 @@ export class PodBindings {
       this.onChange(nodeName);
     }
     const daemonSet = daemonSetOf(pod);
-    if (daemonSet !== undefined) file(this.byDaemonSet, daemonSet, key, pod);
+    if (daemonSet !== undefined) {
+      file(this.byDaemonSet, daemonSet, key, pod);
+      const newest = this.newest.get(daemonSet);
+      if (newest !== undefined && isNewer(pod, newest)) this.newest.set(daemonSet, pod);
+    }
     const wasWaiting = old !== undefined && isProvisionable(old);
     const waits = isProvisionable(pod);
     if (waits) this.waiting.set(key, pod);
@@ -68,10 +74,13 @@ export class PodBindings {
 
   /** What a DaemonSet really runs, which admission may have made different from its template. */
   newestOf({ metadata }: DaemonSet): Pod | undefined {
-    let newest: Pod | undefined;
-    for (const pod of (this.byDaemonSet.get(metadata.uid ?? '') ?? NO_PODS).values()) {
+    const uid = metadata.uid ?? '';
+    let newest = this.newest.get(uid);
+    if (newest !== undefined) return newest;
+    for (const pod of (this.byDaemonSet.get(uid) ?? NO_PODS).values()) {
       if (newest === undefined || isNewer(pod, newest)) newest = pod;
     }
+    if (newest !== undefined) this.newest.set(uid, newest);
     return newest;
   }
 
@@ -83,6 +92,11 @@ export class PodBindings {
       this.onChange(nodeName);
     }
     const daemonSet = daemonSetOf(old);
+    if (daemonSet !== undefined && this.newest.get(daemonSet) === old) {
+      // A pod whose status changes stays the newest; when it goes, the next one is looked for when it is asked for.
+      if (next && daemonSetOf(next) === daemonSet && !isNewer(old, next)) this.newest.set(daemonSet, next);
+      else this.newest.delete(daemonSet);
+    }
     if (daemonSet !== undefined && daemonSet !== (next && daemonSetOf(next))) unfile(this.byDaemonSet, daemonSet, key);
   }
 }

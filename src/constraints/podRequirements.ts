@@ -34,6 +34,16 @@ export function requirementsOfTerm({ matchExpressions = [], matchFields = [] }: 
   return Requirements.of(...matchExpressions.map(fromExpression), ...matchFields.map(fromExpression));
 }
 
+/** Each required node-affinity term with the node selector; the selector alone when there is none. */
+export function requirementTerms(pod: Pod): Requirements[] {
+  const selector = Requirements.fromLabels(pod.spec?.nodeSelector);
+  const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const terms: readonly NodeSelectorTerm[] | undefined = required?.nodeSelectorTerms;
+  if (terms === undefined) return [selector];
+  if (terms.length === 0) return [requirementsOfTerm({})];
+  return terms.map((term) => selector.merge(requirementsOfTerm(term)));
+}
+
 /** The first of equals. */
 function heaviest(terms: readonly PreferredSchedulingTerm[]): PreferredSchedulingTerm | undefined {
   return terms.reduce<PreferredSchedulingTerm | undefined>(

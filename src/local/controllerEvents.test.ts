@@ -18,17 +18,17 @@ const template = (restartPolicy?: 'Never') => ({
 const selector = { matchLabels: { app: 'web' } };
 const named = (name: string) => ({ name, namespace: 'default' });
 
-async function toldOf(kind: ResourceKind<KubeObject>): Promise<Event[]> {
+async function eventsOf(kind: ResourceKind<KubeObject>): Promise<Event[]> {
   const { items } = await simulation.kube.list(Kinds.Event);
   return items.filter(({ involvedObject }) => involvedObject.kind === kind.kind);
 }
 
 async function sayings(kind: ResourceKind<KubeObject>): Promise<string[]> {
-  const all = await toldOf(kind);
+  const all = await eventsOf(kind);
   return all.map(({ source, reason, message }) => `${source?.component} ${reason}: ${message}`).sort();
 }
 
-describe('controllers tell what they do', () => {
+describe('controllers record what they do', () => {
   it('of a Deployment that grows and shrinks', async () => {
     const spec = { replicas: 2, selector, template: template() };
     await simulation.kube.create(Kinds.Deployment, { metadata: named('web'), spec });
@@ -52,13 +52,15 @@ describe('controllers tell what they do', () => {
     const spec = { replicas: 60, selector, template: template() };
     await simulation.kube.create(Kinds.ReplicaSet, { metadata: named('many'), spec });
     await simulation.advance(30_000);
-    const told = await toldOf(Kinds.ReplicaSet);
-    const combined = told.filter(({ message }) => message?.startsWith('(combined from similar events): Created pod: '));
-    expect(told).toHaveLength(10);
+    const recorded = await eventsOf(Kinds.ReplicaSet);
+    const combined = recorded.filter(({ message }) =>
+      message?.startsWith('(combined from similar events): Created pod: '),
+    );
+    expect(recorded).toHaveLength(10);
     expect(combined.map(({ count }) => count)).toEqual([16]);
   });
 
-  it('of StatefulSets, Jobs, CronJobs and nodes, each in its own words', async () => {
+  it('of StatefulSets, Jobs, CronJobs and nodes, with the messages of each controller', async () => {
     const sized = { replicas: 1, serviceName: 'web', selector, template: template() };
     await simulation.kube.create(Kinds.StatefulSet, { metadata: named('store'), spec: sized });
     const annotations = { 'local.nodewright.dev/run-seconds': '5' };

@@ -1,7 +1,6 @@
 /**
- * What the controllers of a control plane tell of objects. In: an object and a sentence. Out: events as client-go's
- * recorder sends them: of many that differ only in their words nine, and then one that counts the rest; and of one object
- * no more than a burst.
+ * The events of controllers, limited as client-go's recorder limits them: of messages that differ only in details nine are
+ * recorded and then one that counts the rest, and of one object no more than a burst.
  */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -12,7 +11,7 @@ import { RecentMap } from '../kube/recentMap.ts';
 const ALIKE = 10;
 const ALIKE_WITHIN = 600_000;
 const BURST = 25;
-/** Milliseconds until one more may be told after a burst. */
+/** Milliseconds until one more is recorded after a burst. */
 const REFILL = 300_000;
 const REMEMBERED = 4_096;
 
@@ -22,7 +21,7 @@ export class ControllerEvents {
   private readonly alike = new RecentMap<string, { readonly messages: Set<string>; readonly at: number }>(REMEMBERED);
   private readonly budgets = new RecentMap<string, { readonly left: number; readonly at: number }>(REMEMBERED);
 
-  /** Without a recorder nothing is told. */
+  /** Without a recorder nothing is recorded. */
   constructor(recorder: EventRecorder | undefined, clock: Clock) {
     this.recorder = recorder;
     this.clock = clock;
@@ -40,8 +39,8 @@ export class ControllerEvents {
     const about = [kind.kind, namespace, name, uid].join('\n');
     const series = this.isOneOfMany(`${about}\n${type}\n${reason}`, message) ? { series: reason } : {};
     if (!this.mayTell(about)) return;
-    const words = 'series' in series ? `(combined from similar events): ${message}` : message;
-    this.recorder.publish({ kind, object, type, reason, message: words, ...series });
+    const text = 'series' in series ? `(combined from similar events): ${message}` : message;
+    this.recorder.publish({ kind, object, type, reason, message: text, ...series });
   }
 
   private isOneOfMany(key: string, message: string): boolean {

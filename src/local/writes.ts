@@ -52,7 +52,10 @@ export function merge<T extends KubeObject>(
   return ignoreNotFound(kube.patch(kind, refTo(object), { type: 'merge', body }, options));
 }
 
-/** Writes what differs in the status. The server leaves zeros out: one that is missing need not be written. */
+/** Counts of which the server shows zero, too. */
+const SHOWN_ZEROS = new Set(['terminatingReplicas', 'ready', 'terminating', 'collisionCount']);
+
+/** Writes what differs in the status. The server leaves other zeros out: one that is missing need not be written. */
 export function writeStatus<T extends KubeObject & { status?: object }>(
   kube: Kube,
   kind: ResourceKind<T>,
@@ -61,11 +64,13 @@ export function writeStatus<T extends KubeObject & { status?: object }>(
   options?: ObjectPatchOptions,
 ): Promise<T> {
   const known = object.status as Readonly<Record<string, unknown>> | undefined;
-  const told = Object.entries(status).filter(([field, value]) => value !== 0 || !known || known[field] !== undefined);
-  return patchStatus(kube, kind, object, { ...object, status: Object.fromEntries(told) }, options);
+  const counted = Object.entries(status).filter(
+    ([field, value]) => value !== 0 || known?.[field] !== undefined || SHOWN_ZEROS.has(field),
+  );
+  return patchStatus(kube, kind, object, { ...object, status: Object.fromEntries(counted) }, options);
 }
 
-/** Replaces the finalizers, unless somebody else has written to the object. */
+/** Replaces the finalizers, unless the object has changed. */
 export async function setFinalizers(
   kube: Kube,
   kind: ResourceKind<KubeObject>,

@@ -303,10 +303,10 @@ spec:
         - { key: kubernetes.io/arch, operator: In, values: [amd64] }
 `;
 
-  it('are completed, and ordered by weight and name', () => {
+  it('are completed, and in the order in which the controller uses them', () => {
     const input = read([pool('b'), pool('c', 'weight: 50'), pool('a')].join('---\n'));
     expect(lines(input)).toEqual([]);
-    expect(input.pools.map(({ metadata }) => metadata.name)).toEqual(['c', 'a', 'b']);
+    expect(input.pools.map(({ metadata }) => metadata.name)).toEqual(['c', 'b', 'a']);
     expect(input.pools[0]?.spec.disruption.consolidationPolicy).toBe('WhenEmptyOrUnderutilized');
   });
 

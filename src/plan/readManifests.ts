@@ -15,6 +15,7 @@ import { isBuiltIn } from './builtInKinds.ts';
 import { parseManifests, type Manifest, type Mistake } from './manifestDocuments.ts';
 import { Owners } from './owners.ts';
 import { DAEMON_SET, isWorkload, readWorkload } from './workloads.ts';
+import { byPreference } from '../solver/byPreference.ts';
 
 /** More pods than any cluster has; a slip of the finger in `replicas` must not fill the memory. */
 const MAX_PODS = 200_000;
@@ -127,10 +128,7 @@ class ManifestReader {
     return {
       pods: this.pods.map(withPriority),
       daemons: this.daemons.map(withPriority),
-      pools: pools.toSorted(
-        (left, right) =>
-          (right.spec.weight ?? 0) - (left.spec.weight ?? 0) || (left.metadata.name < right.metadata.name ? -1 : 1),
-      ),
+      pools: pools.toSorted(byPreference),
       classes,
       namespaces,
       mistakes,

@@ -2,6 +2,7 @@
 import type { PodClass } from './model/compiledDemand.ts';
 import type { PodPlan } from './planOnce.ts';
 import type { NodeRefusal } from './reasons.ts';
+import { itemAt } from './rows.ts';
 
 const ORDER: readonly NodeRefusal['stage'][] = [
   'not-ready',
@@ -16,14 +17,15 @@ const ORDER: readonly NodeRefusal['stage'][] = [
 export function nodeRefusals(plan: PodPlan, podClass: PodClass): NodeRefusal[] {
   const variant = podClass.variants.at(-1);
   const { existing } = plan.model;
-  if (variant === undefined || existing.nodes.length === 0) return [];
+  if (variant === undefined || existing.order.length === 0) return [];
   const { requirements, toleratesPreferNoSchedule } = variant.rung;
   const { tolerations } = podClass.shape;
   const found = new Map<NodeRefusal['stage'], { nodes: number; example: string }>();
-  existing.nodes.forEach(({ name }, node) => {
+  existing.order.forEach((node) => {
     if (plan.compiled.removed.has(node)) return;
+    const { name } = itemAt(existing.nodes, node);
     const stage =
-      existing.overcommitted[node] !== 0
+      existing.closed[node] !== 0
         ? 'not-ready'
         : !existing.tolerates(node, tolerations, podClass.tolerationsKey, toleratesPreferNoSchedule)
           ? 'taints'

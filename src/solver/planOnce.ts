@@ -164,7 +164,7 @@ function emptyDraft(
       .sort((left, right) => right.shape.priority - left.shape.priority || left.id - right.id)
       .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) })),
     planned: [],
-    limitLeft: model.pools.map(({ limitLeft }) => (limitLeft.length === 0 ? undefined : limitLeft.slice())),
+    limitLeft: model.limitsLeft(),
     packing,
   };
 }
@@ -187,7 +187,7 @@ function packAll(draft: Draft, options: SolveOptions): number | undefined {
   for (const pool of model.pools) {
     const items = assignment.items[pool.index] ?? [];
     if (items.length === 0) continue;
-    items.sort((left, right) => left.podClass.id - right.podClass.id || left.state - right.state);
+    items.sort((left, right) => left.podClass.id - right.podClass.id || model.states.compare(left.state, right.state));
     const lists = items.map((item) => assignment.podsOf.get(item) ?? []);
     const { rest, pods } =
       reserved === undefined ? { rest: items, pods: lists } : openReserved(draft, pool, items, lists, reserved);

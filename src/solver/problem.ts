@@ -11,6 +11,7 @@ import type { InstanceType } from '../cloud/instanceType.ts';
 import type { RequirementItem } from '../constraints/requirement.ts';
 import type { NamespaceLabels } from '../constraints/topology.ts';
 import type { PodVolumes } from '../constraints/volumes.ts';
+import type { HostPort } from '../pods/hostPorts.ts';
 import type { Resources } from '../units/resources.ts';
 import type { NodeChoice, UnplacedReason } from './reasons.ts';
 
@@ -22,8 +23,8 @@ export interface Snapshot {
   /** One pod per DaemonSet: what will run on every new machine that it fits. */
   readonly daemons: readonly Pod[];
   readonly namespaces?: NamespaceLabels;
-  /** By namespace/name of the pod; pods without an entry have no volumes that matter. */
-  readonly volumes?: ReadonlyMap<string, PodVolumes>;
+  /** By `podKey`; pods without an entry have no volumes that matter. */
+  readonly volumes?: Pick<ReadonlyMap<string, PodVolumes>, 'get'>;
   readonly defaultSpread?: DefaultSpread;
 }
 
@@ -58,6 +59,8 @@ export interface ExistingNode {
   readonly free: Resources;
   readonly pods: readonly Pod[];
   readonly initialized: boolean;
+  /** Host ports that daemons will take which have yet to come. */
+  readonly reservedPorts?: readonly HostPort[];
   /** Disks that may be attached, by driver; a driver without an entry is not limited. */
   readonly volumeLimits?: ReadonlyMap<string, number>;
 }

@@ -10,7 +10,7 @@ import { amountOf } from './amount.ts';
 import { conflictOf, unmetTogether } from './labelConflicts.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
 import type { PodClass } from './model/compiledDemand.ts';
-import { isPreferred } from './model/existingNodes.ts';
+import { isPreferred } from './model/nodeKinds.ts';
 import { nodeRefusals } from './nodeRefusals.ts';
 import { holderOf, type PodPlan } from './planOnce.ts';
 import type {

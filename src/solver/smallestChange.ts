@@ -8,7 +8,7 @@ import type { RequirementItem } from '../constraints/requirement.ts';
 import { untoleratedTaints } from '../pods/taints.ts';
 import { Quantity } from '../units/quantity.ts';
 import { quantityOf } from '../units/resources.ts';
-import { isPreferred } from './model/existingNodes.ts';
+import { isPreferred } from './model/nodeKinds.ts';
 import { Model } from './model/model.ts';
 import { loadKey, rulesKey } from './model/podShape.ts';
 import type { Overlay, PoolOffer, Solution, SolveOptions } from './problem.ts';

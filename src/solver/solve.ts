@@ -20,6 +20,7 @@ import {
 import { plannedNodes } from './plannedNodes.ts';
 import type { Overlay, Problem, Solution, SolveOptions } from './problem.ts';
 import type { UnplacedReason } from './reasons.ts';
+import { intAt, itemAt } from './rows.ts';
 import { suggestChanges } from './smallestChange.ts';
 
 /** Compiles the problem and answers it. For many questions about one snapshot, make a `Model` and use `ask`. */
@@ -93,11 +94,11 @@ function cheapestPlan(
 
 function toSolution(plan: PodPlan, unplaced: readonly { pod: Pod; reason: UnplacedReason }[]): Solution {
   const { compiled, rooms, fit, planned, searchRounds } = plan;
-  const { nodes } = compiled.model.existing;
+  const { nodes, rank } = compiled.model.existing;
   return {
     onExisting: [...rooms.placed]
-      .sort(([left], [right]) => left - right)
-      .map(([node, pods]) => ({ node: nodes[node]?.name ?? '', pods: pods.map(podKey) })),
+      .sort(([left], [right]) => intAt(rank, left) - intAt(rank, right))
+      .map(([node, pods]) => ({ node: itemAt(nodes, node).name, pods: pods.map(podKey) })),
     plannedNodes: plannedNodes(plan),
     unplaced: unplaced
       .map(({ pod, reason }) => ({ pod: podKey(pod), reason }))

@@ -45,7 +45,7 @@ const keyOf = ({ compiled }: PodPlan, { counter }: DomainConstraint): string =>
 /** Domains of the key that nodes in the state can be in. */
 function domainsOf({ model, compiled }: PodPlan, state: number, key: string): number[] {
   const domains = compiled.counters.domains(key);
-  return model.states.valuesOf(state, key).map((value) => domains.intern(value, () => value));
+  return model.states.valuesOf(state, key).map((value) => domains.numberOf(value));
 }
 
 /** Anti-affinity holds on nodes without the label. */

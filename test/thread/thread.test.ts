@@ -7,6 +7,7 @@ import { NodeClaimConditions } from '../../src/api/conditionTypes.ts';
 import { findCondition } from '../../src/api/conditions.ts';
 import { Kinds } from '../../src/api/kinds.ts';
 import { Labels, Taints } from '../../src/api/labels.ts';
+import { environmentAt } from '../../src/azure/azureEnvironment.ts';
 import { createAzureCloudProvider } from '../../src/azure/createAzureCloudProvider.ts';
 import { createEngine } from '../../src/cli/compose/engine.ts';
 import { ScaledClock } from '../../src/clock/scaledClock.ts';
@@ -45,7 +46,7 @@ describe('a pending pod', { timeout: 300_000 }, () => {
     kube = new HttpKube({ config: await loadKubeconfig({ path: join(folder, 'kubeconfig') }), clock, random });
     const { arm } = world;
     const cloud = await createAzureCloudProvider({
-      endpoint: arm.endpoint,
+      environment: environmentAt(arm.endpoint),
       caPem: arm.caPem,
       credential: arm.credential,
       subscriptionId: arm.subscriptionId,
@@ -63,6 +64,7 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       cloud,
       nodeClass: cloud.nodeClass,
       leftovers: cloud.leftovers,
+      refreshes: cloud.refreshes,
       clock,
       random,
       log: silentLog,

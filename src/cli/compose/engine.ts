@@ -64,6 +64,8 @@ export interface EngineOptions {
   readonly nodeClass?: AzureNodeClass;
   /** Resources that failed launches leave behind; absent for clouds where none are left. */
   readonly leftovers?: Leftovers;
+  /** Keeps what is known of the cloud's offer up to date. */
+  readonly refreshes?: Controller;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -135,6 +137,7 @@ export function createEngine(options: EngineOptions): Manager {
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
+    ...(options.refreshes ? [options.refreshes] : []),
     ...(options.leftovers ? [networkInterfaceGarbageCollectionController(world, options.leftovers)] : []),
     nodeClaimConsistencyController(world),
     nodeClaimHydrationController(world),

@@ -26,7 +26,7 @@ export function engineSettings(options: Options): EngineSettings {
   };
 }
 
-type Ports = 'endpoint' | 'caPem' | 'httpClient' | 'credential' | 'kube' | 'clock' | 'random' | 'log';
+type Ports = 'environment' | 'caPem' | 'httpClient' | 'credential' | 'kube' | 'clock' | 'random' | 'log';
 
 export function azureOptionsOf(options: Options): Omit<AzureCloudProviderOptions, Ports> {
   return {

@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { environmentAt } from '../../azure/azureEnvironment.ts';
 import { createAzureCloudProvider } from '../../azure/createAzureCloudProvider.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
@@ -105,7 +106,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       const cloud = await createAzureCloudProvider({
         ...azureOptionsOf(options.controller),
         ...ports,
-        endpoint: arm.endpoint,
+        environment: environmentAt(arm.endpoint),
         caPem: arm.caPem,
         credential: arm.credential,
         subscriptionId: arm.subscriptionId,
@@ -116,13 +117,14 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         clusterCaPem: endpoint.caPem,
         vnetSubnetId: arm.network.subnetId,
       });
-      const { nodeClass, leftovers } = cloud;
+      const { nodeClass, leftovers, refreshes } = cloud;
       return createEngine({
         ...engineSettings(options.controller),
         ...ports,
         cloud,
         nodeClass,
         leftovers,
+        refreshes,
         metrics,
         ledger,
       });

@@ -119,7 +119,7 @@ export const runController: RunController = async (options, signal) => {
   }
 };
 
-type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers'>;
+type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers' | 'refreshes'>;
 type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log'>;
 
 async function kwokProvider(options: Options, ports: Omit<Ports, 'random'>): Promise<Provider> {
@@ -131,18 +131,18 @@ async function azureProvider(
   options: Options,
   { clusterCaPem, ...ports }: Ports & { readonly clusterCaPem: string | undefined },
 ): Promise<Provider> {
-  const { endpoint, credential } = await azureCloud(options);
+  const { environment, credential } = await azureCloud(options);
   const cloud = await createAzureCloudProvider({
     ...azureOptionsOf(options),
     ...ports,
-    endpoint,
+    environment,
     credential,
     ...(options.enableAzureSdkLogging && {
       httpClient: loggedHttpClient(createDefaultHttpClient(), ports.log, ports.clock),
     }),
     ...(clusterCaPem && { clusterCaPem }),
   });
-  return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers };
+  return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers, refreshes: cloud.refreshes };
 }
 
 function demand(holds: boolean, complaint: string): void {

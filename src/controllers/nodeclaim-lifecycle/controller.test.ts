@@ -82,6 +82,20 @@ describe('launch', () => {
     expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'nodeclass_not_ready' })).toBe(1);
   });
 
+  it('gives the claim up when its launch fails after the cloud has accepted it', async () => {
+    await start();
+    bench.cloud.lateFailure = { delay: 20_000, error: new LaunchError('AllocationFailure', 'no room in the zone') };
+    await bench.createClaim('a');
+    await bench.advance(10_000);
+    expect(await bench.condition('a', 'Launched')).toBe('True Launched');
+    await bench.advance(20_000);
+    expect(await bench.find(Kinds.NodeClaim, 'a')).toBeUndefined();
+    expect(await bench.events('AsyncProvisioningError')).toMatchObject([
+      { message: expect.stringMatching(/^Failed to register: .*no room in the zone/) as string },
+    ]);
+    expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'async_provisioning' })).toBe(1);
+  });
+
   it('waits a moment for a node class that is not seen yet, and gives the claim up when there is none', async () => {
     await start();
     const launched = (): number => bench.cloud.calls.create;

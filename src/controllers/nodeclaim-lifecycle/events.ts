@@ -10,6 +10,10 @@ export function nodeClassResolutionError(events: EventRecorder, claim: NodeClaim
   warn(events, claim, 'NodeClassResolutionError', message);
 }
 
+export function asyncProvisioningError(events: EventRecorder, claim: NodeClaim, message: string): void {
+  warn(events, claim, 'AsyncProvisioningError', `Failed to register: ${message}`.slice(0, 500));
+}
+
 export function unregisteredTaintMissing(events: EventRecorder, claim: NodeClaim, node: string): void {
   const message = `Node ${node} joined without the taint karpenter.sh/unregistered:NoExecute, so pods may run on it before it is set up`;
   warn(events, claim, 'UnregisteredTaintMissing', message);

@@ -4,6 +4,7 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { Instance } from '../../cloud/cloudProvider.ts';
 import { InsufficientCapacityError, LaunchError, NodeClassNotReadyError } from '../../cloud/errors.ts';
 import { missingNodeClassMessage, usableNodeClass } from '../world/nodeClassOfPool.ts';
+import { deleteClaim } from '../claims/deleteClaim.ts';
 import * as publish from './events.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
 
@@ -28,7 +29,9 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
   if (nodeClass === undefined) return withoutNodeClass(claim, context);
   let instance: Instance;
   try {
-    instance = launches.instanceOf(uid) ?? (await world.cloud.create({ claim, nodeClass }, signal));
+    instance =
+      launches.instanceOf(uid) ??
+      (await world.cloud.create({ claim, nodeClass, onFailure: failLater(claim, context) }, signal));
   } catch (error) {
     if (error instanceof InsufficientCapacityError) {
       publish.insufficientCapacity(world.events, draft.claim, error.message);
@@ -68,6 +71,19 @@ function withoutNodeClass(claim: NodeClaim, { world, log }: StepContext): StepRe
   publish.insufficientCapacity(world.events, claim, message);
   log.error('the nodeclass is missing; deleting the nodeclaim', { NodeClaim: claim.metadata.name, message });
   return { giveUp: 'insufficient_capacity' };
+}
+
+/** For a launch that the cloud had accepted: the pods get another claim, planned without what has just failed. */
+function failLater(claim: NodeClaim, { world, launches, metrics, log }: StepContext): (error: Error) => void {
+  const end = async (error: Error): Promise<void> => {
+    publish.asyncProvisioningError(world.events, claim, error.message);
+    log.error('the launch failed after the cloud had accepted it; deleting the nodeclaim', { error });
+    launches.forget(claim.metadata.uid ?? '');
+    if (await deleteClaim(world.kube, claim)) metrics.disrupted.count(claim, 'async_provisioning');
+  };
+  return (failure) => {
+    end(failure).catch((error: unknown) => log.error('cannot delete a nodeclaim whose launch failed', { error }));
+  };
 }
 
 function withInstance({ claim }: Draft, instance: Instance): Draft['claim'] {

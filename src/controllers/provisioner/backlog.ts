@@ -48,7 +48,7 @@ export class Backlog {
 /** How many pods can go to which zone only, to several (`flexible`) or to no zone at all (`none`). */
 export function effectiveZones(
   pods: readonly Pod[],
-  volumes: ReadonlyMap<string, PodVolumes>,
+  volumes: Pick<ReadonlyMap<string, PodVolumes>, 'get'>,
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const pod of pods) {

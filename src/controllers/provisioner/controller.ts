@@ -9,8 +9,9 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import type { PlannedNode, Problem, Solution, SolveOptions } from '../../solver/problem.ts';
-import { solve } from '../../solver/solve.ts';
+import type { PlannedNode, PoolOffer, Solution, SolveOptions } from '../../solver/problem.ts';
+import { byPreference } from '../../solver/byPreference.ts';
+import { ask } from '../../solver/solve.ts';
 import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
 import { isManaged } from '../world/managed.ts';
@@ -27,16 +28,10 @@ import * as publish from './events.ts';
 import { LimitRanges } from './limitRanges.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from '../claims/nodeClaimDraft.ts';
-import {
-  buildProblem,
-  byPreference,
-  daemonPods,
-  isUsable,
-  unseenDaemonNamespaces,
-  usageAtMost,
-  type PoolCatalogue,
-  type VolumeLimits,
-} from './problem.ts';
+import { ClusterModel } from './clusterModel.ts';
+import { unseenDaemonNamespaces } from './daemons.ts';
+import { KnownVolumes } from './podVolumes.ts';
+import { isUsable, unlaunchedNodes, usageAtMost } from './poolUse.ts';
 
 export interface ProvisionerOptions {
   /** What brings about a pass. */
@@ -60,7 +55,7 @@ const CONTROLLER = { controller: 'provisioner' };
 /** How often a pod that still waits asks again. */
 const RETRIGGER = 10_000;
 
-/** Turns pods that nobody can place into NodeClaims, one solve per batch. */
+/** Turns pods that the scheduler cannot place into NodeClaims, one plan per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
   const { clock, cluster, informers, podTimes } = world;
   const { batcher } = options;
@@ -133,6 +128,8 @@ class Provisioner {
   private readonly backlog: Backlog;
   private readonly claims: ClaimWriter;
   private readonly limitRanges: LimitRanges;
+  private readonly disks: KnownVolumes;
+  private readonly model: ClusterModel;
   private readonly announcer: Announcer;
 
   constructor(world: World, options: ProvisionerOptions) {
@@ -142,35 +139,47 @@ class Provisioner {
     this.backlog = new Backlog(world.metrics, world.random);
     this.claims = new ClaimWriter(world);
     this.limitRanges = new LimitRanges(world);
+    const { volumeClaims, volumes, storageClasses } = world.informers;
+    this.disks = new KnownVolumes({
+      claims: volumeClaims.store,
+      volumes: volumes.store,
+      classes: storageClasses.store,
+    });
+    this.model = new ClusterModel(world);
     this.announcer = new Announcer(world);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
-    const { cluster, clock, informers } = this.world;
+    const { cluster, clock } = this.world;
     const closed = clock.monotonic();
-    const [catalogues, defaults] = await Promise.all([
+    const [catalogues, defaultRequests] = await Promise.all([
       this.catalogues(signal),
       this.limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
     ]);
-    // From here on nothing is awaited until the solution stands: the snapshot cannot grow old.
+    // From here on nothing is awaited until the solution stands: neither the snapshot nor usage can grow old.
     const start = clock.monotonic();
     const snapshot = cluster.snapshot();
-    const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? []);
+    const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? [], this.disks);
     this.announceIgnored(demand);
-    const { waiting, promised } = demand;
+    const { waiting, promised, volumes } = demand;
     if (waiting.length === 0) return;
-    const daemons = daemonPods(cluster, defaults);
-    const problem: Problem = {
-      ...buildProblem(snapshot, waiting, promised, catalogues, daemons, this.volumeLimits()),
-      volumes: demand.volumes,
+    const unlaunched = unlaunchedNodes(snapshot.nodes);
+    const offers = catalogues.map(({ pool, instanceTypes }): PoolOffer => {
+      const { name } = pool.metadata;
+      const used = usageAtMost(cluster.poolUsage(name), unlaunched.get(name) ?? [], instanceTypes);
+      return { pool, instanceTypes, used };
+    });
+    const model = this.model.advance({
+      snapshot,
+      promised,
+      offers,
+      defaultRequests,
+      volumes,
       ...(this.options.defaultSpread && { defaultSpread: this.options.defaultSpread.forPass() }),
-      namespaces: new Map(
-        [...informers.namespaces.store.list()].map(({ metadata }) => [metadata.name, metadata.labels ?? {}]),
-      ),
-    };
+    });
     const solving = clock.monotonic();
-    const solution = solve(problem, this.options.policies);
-    // Both the whole pass and the solve in it, as Karpenter does.
+    const solution = ask(model, { pods: waiting }, this.options.policies);
+    // Both the whole pass and the planning in it, as Karpenter does.
     for (const since of [solving, start]) {
       this.metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
     }
@@ -191,31 +200,16 @@ class Provisioner {
     });
     this.announce(solution, podOf);
     await this.reportBuffers(solution, podOf);
-    const offers = new Map(catalogues.map((offer) => [offer.pool.metadata.name, offer]));
+    const offerOf = new Map(catalogues.map((offer) => [offer.pool.metadata.name, offer]));
     await this.claims.writeAll(solution.plannedNodes, async (node) => {
-      const offer = offers.get(node.pool);
+      const offer = offerOf.get(node.pool);
       if (offer) await this.create(node, offer, node.pods.map(podOf), signal);
     });
   }
 
-  /** Disks that may be attached, by node and driver. */
-  private volumeLimits(): VolumeLimits {
-    const { csiNodes } = this.world.informers;
-    return new Map(
-      [...csiNodes.store.list()].map(({ metadata, spec }) => [
-        metadata.name,
-        new Map(
-          spec.drivers.flatMap(({ name, allocatable }) =>
-            allocatable?.count === undefined ? [] : [[name, allocatable.count]],
-          ),
-        ),
-      ]),
-    );
-  }
-
   /** Instance types of every usable pool. A pool whose types cannot be had is left out of this pass. */
-  private async catalogues(signal: AbortSignal): Promise<PoolCatalogue[]> {
-    const { informers, cloud, cluster, log, events } = this.world;
+  private async catalogues(signal: AbortSignal): Promise<Catalogue[]> {
+    const { informers, cloud, log, events } = this.world;
     const pools = [...informers.nodePools.store.list()]
       .filter((pool) => isUsable(pool) && isManaged(pool.spec.template.spec.nodeClassRef, cloud))
       .sort(byPreference);
@@ -239,9 +233,7 @@ class Provisioner {
       const instanceTypes = types[at];
       if (instanceTypes?.length === 0) publish.noCompatibleInstanceTypes(events, pool);
       if (!instanceTypes?.length) return [];
-      const { name } = pool.metadata;
-      const machines = cluster.snapshot().nodes.filter(({ nodePool }) => nodePool === name);
-      return [{ pool, instanceTypes, used: usageAtMost(cluster.poolUsage(name), machines, instanceTypes) }];
+      return [{ pool, instanceTypes }];
     });
   }
 
@@ -254,7 +246,10 @@ class Provisioner {
   private announce({ onExisting, unplaced }: Solution, podOf: PodOf): void {
     const { cluster, clock } = this.world;
     const until = clock.now() + this.options.nominationPeriod;
-    const views = new Map(cluster.snapshot().nodes.map((view) => [view.name, view]));
+    const chosen = new Set(onExisting.map(({ node }) => node));
+    const views = new Map(
+      cluster.snapshot().nodes.flatMap((view) => (chosen.has(view.name) ? [[view.name, view]] : [])),
+    );
     for (const { node, pods } of onExisting) {
       const real = pods.map(podOf).filter((pod) => !isVirtual(pod));
       if (real.length === 0) continue;
@@ -277,7 +272,7 @@ class Provisioner {
 
   private async create(
     node: PlannedNode,
-    { pool, instanceTypes }: PoolCatalogue,
+    { pool, instanceTypes }: Catalogue,
     pods: readonly Pod[],
     signal: AbortSignal,
   ): Promise<void> {
@@ -321,6 +316,9 @@ class Provisioner {
     if (waited !== undefined) this.metrics.decisionDuration.observe({}, waited / 1000);
   }
 }
+
+/** What can be bought for a pool. */
+type Catalogue = Pick<PoolOffer, 'pool' | 'instanceTypes'>;
 
 /** The waiting pod that a solution names. */
 type PodOf = (key: string) => Pod;

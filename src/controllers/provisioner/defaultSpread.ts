@@ -1,6 +1,6 @@
 /**
- * Spread for pods that bring none of their own, as kube-scheduler has it by default. In: the constraints and watches of
- * what selects pods. Out: what the solver asks for each such pod, with the selector that kube-scheduler would deduce.
+ * Spread for pods that have no constraints of their own, as kube-scheduler has it by default, with the selector that
+ * kube-scheduler would deduce.
  */
 import type { LabelSelector, LabelSelectorRequirement } from 'kubernetes-types/meta/v1.js';
 import type { TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
@@ -35,7 +35,7 @@ export class DefaultSpread {
 
   /** For one pass: pods of one workload ask the same question, which is answered once. */
   forPass(): NonNullable<Problem['defaultSpread']> {
-    const services = grouped(this.services.store.list());
+    let services: Map<string, Service[]> | undefined;
     const known = new Map<string, LabelSelector | undefined>();
     return {
       constraints: this.constraints as readonly TopologySpreadConstraint[],
@@ -43,7 +43,10 @@ export class DefaultSpread {
         const { namespace = '', labels, ownerReferences } = pod.metadata;
         const owner = ownerReferences?.find(({ controller }) => controller)?.uid ?? '';
         const key = JSON.stringify([namespace, owner, labels]);
-        if (!known.has(key)) known.set(key, this.deduce(pod, services.get(namespace) ?? []));
+        if (!known.has(key)) {
+          services ??= grouped(this.services.store.list());
+          known.set(key, this.deduce(pod, services.get(namespace) ?? []));
+        }
         return known.get(key);
       },
     };

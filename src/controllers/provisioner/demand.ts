@@ -1,4 +1,3 @@
-import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
 import { isDoNotDisrupt } from '../../pods/doNotDisrupt.ts';
 import { isFullyBlocked } from '../../cluster/disruptionBudgets.ts';
@@ -11,38 +10,33 @@ import type { PodVolumes } from '../../constraints/volumes.ts';
 import { fits, subtractResources } from '../../units/resources.ts';
 import type { PodObjection } from '../../ledger/objection.ts';
 import { podObjection } from './podValidation.ts';
-import { resolvePodVolumes, type VolumeStores } from './podVolumes.ts';
+import type { KnownVolumes } from './podVolumes.ts';
 
-/** Who needs room. */
+/** The pods that need room. */
 export interface Demand {
   /** Pods without any promise. */
   readonly waiting: readonly Pod[];
-  /** Pods that a machine on its way is meant for, by the name of its claim. */
+  /** Pods that a node on its way is meant for, by the name of its claim. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly ignored: readonly { readonly pod: Pod; readonly objection: PodObjection }[];
-  /** Of pods with disks, waiting or running, by namespace/name. */
-  readonly volumes: ReadonlyMap<string, PodVolumes>;
+  /** Of pods with disks, waiting or running, by `podKey`; resolved when asked for. */
+  readonly volumes: Pick<ReadonlyMap<string, PodVolumes>, 'get'>;
 }
 
-/** Pods that nobody could place, pods whose node is going away and that can move, and `virtual` ones of buffers. */
-export function currentDemand(world: World, snapshot: ClusterSnapshot, virtual: readonly Pod[]): Demand {
+/** Pods that the scheduler found no node for, movable pods of nodes that are being deleted, and `virtual` ones of buffers. */
+export function currentDemand(
+  world: World,
+  snapshot: ClusterSnapshot,
+  virtual: readonly Pod[],
+  disks: KnownVolumes,
+): Demand {
   const now = world.clock.now();
   const waiting: Pod[] = [];
   const promised = new Map<string, Pod[]>();
   const ignored: { pod: Pod; objection: PodObjection }[] = [];
-  const volumes = new Map<string, PodVolumes>();
-  const stores: VolumeStores = {
-    claims: world.informers.volumeClaims.store,
-    volumes: world.informers.volumes.store,
-    classes: world.informers.storageClasses.store,
-  };
-  /** Notes the pod's disks; what is wrong with them otherwise. */
   const diskObjection = (pod: Pod): PodObjection | undefined => {
-    const resolved = resolvePodVolumes(pod, stores);
-    if (resolved === undefined) return undefined;
-    if ('objection' in resolved) return resolved.objection;
-    volumes.set(podKey(pod), resolved.volumes);
-    return undefined;
+    const resolved = disks.of(pod);
+    return resolved && 'objection' in resolved ? resolved.objection : undefined;
   };
   const admit = (pod: Pod): void => {
     const claim = world.cluster.promisedClaim(pod, now);
@@ -54,7 +48,6 @@ export function currentDemand(world: World, snapshot: ClusterSnapshot, virtual: 
     if (objection) ignored.push({ pod, objection });
     else admit(pod);
   }
-  for (const { pods } of snapshot.nodes) for (const pod of pods) diskObjection(pod);
   for (const pod of homelessPods(world, snapshot, now)) admit(pod);
   for (const [claim, pods] of promised) {
     const { held, outrun } = stillPromised(world.cluster.viewOf(claim), pods);
@@ -62,11 +55,18 @@ export function currentDemand(world: World, snapshot: ClusterSnapshot, virtual: 
     waiting.push(...outrun);
   }
   waiting.push(...virtual);
-  return { waiting, promised, ignored, volumes };
+  return { waiting, promised, ignored, volumes: { get: (key) => volumesOf(key, world.cluster, disks) } };
+}
+
+function volumesOf(key: string, cluster: World['cluster'], disks: KnownVolumes): PodVolumes | undefined {
+  const at = key.indexOf('/');
+  const pod = cluster.pod({ namespace: key.slice(0, at), name: key.slice(at + 1) });
+  const resolved = pod && disks.of(pod);
+  return resolved && 'volumes' in resolved ? resolved.volumes : undefined;
 }
 
 /**
- * A machine that is up may have been taken by other pods than those it was bought for: who has no room on it any more
+ * A node that is up may have been taken by other pods than those it was created for: a pod that has no room on it any more
  * need not wait until the promise ends.
  */
 function stillPromised(

@@ -1,6 +1,6 @@
 /**
- * What the disks of pods ask of their nodes. In: a pod, and the claims, volumes and classes of the cluster. Out: the
- * places that its disks allow and what they count against attach limits, or why the pod cannot run as it is.
+ * What the disks of pods ask of their nodes: the places that they allow and what counts against attach limits, or why the
+ * pod cannot run as it is.
  */
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from '../../api/kinds.ts';
 import { Labels, normalizeLabelKey } from '../../api/labels.ts';
@@ -31,12 +31,52 @@ const MOVED_DRIVERS: Readonly<Record<string, string>> = {
   'kubernetes.io/azure-file': 'file.csi.azure.com',
 };
 
+/** Resolves the disks of a pod once, and again only when a claim, volume or class of it has changed. */
+export class KnownVolumes {
+  private readonly stores: VolumeStores;
+  private readonly known = new WeakMap<
+    Pod,
+    { readonly sources: readonly unknown[]; readonly resolved: ResolvedVolumes }
+  >();
+
+  constructor(stores: VolumeStores) {
+    this.stores = stores;
+  }
+
+  /** `undefined` for pods without persistent disks. */
+  of(pod: Pod): ResolvedVolumes | undefined {
+    const names = claimNames(pod);
+    if (names.length === 0) return undefined;
+    const sources = names.flatMap((name) => sourcesOf(name, pod.metadata.namespace ?? 'default', this.stores));
+    const known = this.known.get(pod);
+    if (known !== undefined && sources.every((source, at) => source === known.sources[at])) return known.resolved;
+    const resolved = resolvePodVolumes(pod, this.stores);
+    if (resolved !== undefined) this.known.set(pod, { sources, resolved });
+    return resolved;
+  }
+}
+
+/** The objects that decide what the claim asks for. */
+function sourcesOf(name: string, namespace: string, { claims, volumes, classes }: VolumeStores): readonly unknown[] {
+  const claim = claims.get({ name, namespace });
+  const { volumeName, storageClassName } = claim?.spec ?? {};
+  return [
+    claim,
+    volumeName && volumes.get({ name: volumeName }),
+    storageClassName && classes.get({ name: storageClassName }),
+  ];
+}
+
+function claimNames({ spec, metadata }: Pod): readonly string[] {
+  return (spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
+    return ephemeral ? [`${metadata.name}-${name}`] : [];
+  });
+}
+
 /** `undefined` for pods without persistent disks. */
 export function resolvePodVolumes(pod: Pod, stores: VolumeStores): ResolvedVolumes | undefined {
-  const names = (pod.spec?.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
-    if (persistentVolumeClaim) return [persistentVolumeClaim.claimName];
-    return ephemeral ? [`${pod.metadata.name}-${name}`] : [];
-  });
+  const names = claimNames(pod);
   if (names.length === 0) return undefined;
   const namespace = pod.metadata.namespace ?? 'default';
   const found: { readonly claim: string; readonly volume: OneVolume }[] = [];

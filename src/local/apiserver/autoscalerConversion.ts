@@ -1,6 +1,6 @@
 /**
- * `autoscaling/v1` is v2 seen through one metric. In: an autoscaler in one version. Out: the same in the other; v2's is
- * the stored one. Metrics that v1 cannot say stay behind in an annotation, as upstream keeps them.
+ * `autoscaling/v1` is v2 seen through one metric; v2's form is the stored one. Metrics that v1 cannot express are kept
+ * in an annotation, as upstream keeps them.
  */
 import { fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
 import type { StorageView } from './resource.ts';

@@ -1,7 +1,4 @@
-/**
- * Which resources are served right now. In: the built-in table and the CRDs in the store. Out: lookup by path or kind,
- * and the lists that discovery and OpenAPI are made of.
- */
+/** Which resources are served right now: the built-in ones and those of the CRDs in the store. */
 import { builtinResources } from './builtinResources.ts';
 import { customResources } from './customResources.ts';
 import type { ApiObject } from './fields.ts';
@@ -19,7 +16,7 @@ export class Catalog {
 
   constructor(store: Store) {
     for (const resource of this.builtin) this.byPath.set(pathOf(resource), resource);
-    // Inside the write, so that whoever installs a CRD can use it in the next line.
+    // Inside the write, so that a CRD can be used as soon as it has been created.
     store.subscribe((event, table) => {
       if (table.id !== DEFINITIONS) return;
       this.withdraw(event.object.metadata.name);

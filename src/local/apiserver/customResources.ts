@@ -1,6 +1,6 @@
 /**
- * CRDs made alive. In: a CustomResourceDefinition. Out: one `Resource` per served version, with defaulting and
- * validation by its structural schema and with its printer columns.
+ * A CustomResourceDefinition as resources, one per served version, with defaults and validation by its structural schema
+ * and with its printer columns.
  */
 import { applyDefaults } from '../../api/schema/defaulting.ts';
 import { fieldErrorBody } from '../../api/schema/fieldError.ts';
@@ -23,8 +23,7 @@ const COLUMN_TYPES = new Set(['string', 'integer', 'boolean', 'number', 'date'])
 
 const customAgeColumn: Column = { ...AGE, type: 'date' };
 
-function printerColumn(definition: unknown): Column {
-  const read = compileJsonPath(textAt(definition, 'jsonPath') ?? '.');
+function printerColumn(definition: unknown, read: (object: unknown) => unknown): Column {
   const type = textAt(definition, 'type') ?? 'string';
   const description = textAt(definition, 'description');
   const format = textAt(definition, 'format');
@@ -43,6 +42,15 @@ function printerColumn(definition: unknown): Column {
       return typeof value === 'object' ? JSON.stringify(value) : value;
     },
   };
+}
+
+/** A kind with a column that cannot be read is shown without columns of its own. */
+function printerColumns(version: unknown): Column[] {
+  const columns = listAt(version, 'additionalPrinterColumns').map((definition) => {
+    const read = compileJsonPath(textAt(definition, 'jsonPath') ?? '.');
+    return read && printerColumn(definition, read);
+  });
+  return columns.some((column) => column === undefined) ? [] : columns.filter((column) => column !== undefined);
 }
 
 /** The schema as OpenAPI shows it: every object has a type and metadata, whatever the CRD says about them. */
@@ -147,7 +155,7 @@ export function customResources(definition: ApiObject): Resource[] {
     const declared = fieldsAt(version, 'schema', 'openAPIV3Schema') ?? {};
     const schema = wholeSchema(declared, { group, version: name, kind });
     const served = apiVersionText({ group, version: name });
-    const columns = listAt(version, 'additionalPrinterColumns').map(printerColumn);
+    const columns = printerColumns(version);
     const paths = listAt(version, 'selectableFields').map((field) => (textAt(field, 'jsonPath') ?? '').slice(1));
     return [
       {

@@ -5,8 +5,9 @@
 import type { DeleteOptions } from '../../kube/kube.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { copyJson, type ApiObject } from './fields.ts';
-import { isFinished, type Objects, type Target } from './objects.ts';
-import type { Resource } from './resource.ts';
+import { isFinished } from './objectMeta.ts';
+import type { Objects } from './objects.ts';
+import type { Resource, Target } from './resource.ts';
 import { keyOf } from './store.ts';
 import { conflict, forbidden } from './status.ts';
 

@@ -32,7 +32,7 @@ function budget(status: Fields, spec: Fields = {}, name = 'b'): ApiObject {
 }
 
 describe('eviction', () => {
-  it('takes one from the budget and writes down whom it let go', () => {
+  it('takes one from the budget and records the evicted pod', () => {
     const verdict = judgeEviction(pod(), [budget({ disruptionsAllowed: 2 })], NOW);
     expect(verdict.budget?.status).toMatchObject({ disruptionsAllowed: 1, disruptedPods: { p: NOW } });
   });

@@ -1,6 +1,6 @@
 /**
- * The arithmetic of evictions. In: a pod, the budgets of its namespace, the time. Out: whether the pod may go now, and
- * what the budget that covers it must remember; a refusal is a TooManyRequests error with its cause.
+ * Whether a pod may be evicted now, and what the budget that covers it must record; a refusal is a TooManyRequests
+ * error with its cause.
  */
 import { at, copyJson, fieldsAt, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
 import { labelSelectorPredicate } from './selectors.ts';
@@ -35,7 +35,7 @@ export function judgeEviction(pod: ApiObject, budgets: Iterable<ApiObject>, now:
   return { budget: { object: budget, status: spend(budget, pod.metadata.name, now) } };
 }
 
-/** Ended, never started, or already going: evicting it takes nothing from anybody. */
+/** Ended, never started, or already going: evicting it disrupts nothing. */
 function isBeyondBudgets(pod: ApiObject): boolean {
   const phase = textAt(pod, 'status', 'phase');
   return (

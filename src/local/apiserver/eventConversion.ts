@@ -1,7 +1,4 @@
-/**
- * `events.k8s.io` and core events are one set of objects with two spellings. In: an event in one spelling. Out: the
- * same event in the other; core's is the stored one.
- */
+/** `events.k8s.io` and core events are one set of objects with two spellings; core's is the stored one. */
 import { type ApiObject, type Fields } from './fields.ts';
 import type { StorageView } from './resource.ts';
 

@@ -7,7 +7,8 @@ import { isNotFound } from '../../kube/errors.ts';
 import { deleteObject, FOREGROUND, ORPHAN, releaseFinalizer } from './deletion.ts';
 import type { ApiObject } from './fields.ts';
 import { FollowUp } from './followUp.ts';
-import type { Objects, Target } from './objects.ts';
+import type { Objects } from './objects.ts';
+import type { Target } from './resource.ts';
 import type { StoreEvent, Table } from './store.ts';
 import { serverWrite } from './writeRequest.ts';
 

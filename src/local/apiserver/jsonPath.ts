@@ -1,6 +1,6 @@
 /**
- * The JSONPath of printer columns. In: `.spec.nodeName`, `.status.conditions[?(@.type=="Ready")].status`, `.items[0].x`.
- * Out: a function from an object to the first value found.
+ * The JSONPath of printer columns: `.spec.nodeName`, `.status.conditions[?(@.type=="Ready")].status`, `.items[0].x`, as a
+ * function from an object to the first value found.
  */
 import { isFields, sameJson } from './fields.ts';
 
@@ -9,12 +9,12 @@ type Step = (values: readonly unknown[]) => unknown[];
 const STEP =
   /^(?:\.?\[\?\(@\.([^=!<>\s]+)\s*(==|!=)\s*(?:"([^"]*)"|'([^']*)'|([^)\s]+))\)\]|\.?\[(-?\d+|\*)\]|\.?\['((?:[^'\\]|\\.)+)'\]|\.((?:[^.[\\]|\\.)+))/;
 
-function parse(path: string): Step[] {
+function parse(path: string): Step[] | undefined {
   const steps: Step[] = [];
   let rest = path.startsWith('.') || path.startsWith('[') ? path : `.${path}`;
   while (rest !== '' && rest !== '.') {
     const match = STEP.exec(rest);
-    if (match === null) throw new Error(`cannot read JSONPath ${JSON.stringify(path)} at ${JSON.stringify(rest)}`);
+    if (match === null) return undefined;
     const [whole, field, operator, double, single, bare, index, quoted, name] = match;
     rest = rest.slice(whole.length);
     if (field !== undefined) steps.push(filter(field, operator === '!=', double ?? single ?? literal(bare ?? '')));
@@ -50,7 +50,7 @@ const item =
     });
 
 const filter = (field: string, negated: boolean, wanted: unknown): Step => {
-  const read = parse(field);
+  const read = parse(field) ?? [];
   return (values) =>
     values.flatMap((value) =>
       (Array.isArray(value) ? (value as unknown[]) : []).filter((entry) => {
@@ -60,7 +60,8 @@ const filter = (field: string, negated: boolean, wanted: unknown): Step => {
     );
 };
 
-export function compileJsonPath(path: string): (object: unknown) => unknown {
+/** `undefined` for a path that cannot be read. */
+export function compileJsonPath(path: string): ((object: unknown) => unknown) | undefined {
   const steps = parse(path);
-  return (object) => steps.reduce<unknown[]>((values, step) => step(values), [object])[0];
+  return steps && ((object) => steps.reduce<unknown[]>((values, step) => step(values), [object])[0]);
 }

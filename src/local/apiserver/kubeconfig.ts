@@ -1,4 +1,4 @@
-/** The file that `kubectl` needs. In: a running server's address and credentials. Out: a kubeconfig, written at once. */
+/** The kubeconfig of a running server. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { stringify } from 'yaml';
@@ -41,7 +41,7 @@ export function renderKubeconfig(data: KubeconfigData, { cluster, user, context 
   });
 }
 
-/** Appears whole or not at all, so that whoever waits for the file can use it as soon as it is there. */
+/** Appears whole or not at all: it can be used as soon as it is there. */
 export async function writeKubeconfigFile(path: string, data: KubeconfigData): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.tmp`;

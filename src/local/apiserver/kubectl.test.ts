@@ -79,7 +79,7 @@ spec:
       requirements: [{key: kubernetes.io/os, operator: In, values: [linux]}]
 `;
 
-// Needs a kubectl on PATH, any version from 1.30 on; without one there is nobody to convince.
+// Needs a kubectl on PATH, any version from 1.30 on; without one these tests are skipped.
 describe.skipIf(!hasKubectl)('kubectl', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'nodewright-kubectl-'));

@@ -1,6 +1,6 @@
 /**
- * Kubernetes' own types. In: the name of a type, as OpenAPI spells it. Out: its schema and its `Shape`.
- * The data is extracted from a Kubernetes release (see schemas/extract.mjs).
+ * Kubernetes' own types by their names in OpenAPI. The data is extracted from a Kubernetes release
+ * (schemas/extract.ts).
  */
 import definitions from './schemas/kubernetes.json' with { type: 'json' };
 import { Shape, type OpenApiSchema } from './shape.ts';

@@ -1,6 +1,6 @@
 /**
- * The text form of label selectors: `a=b,c in (d,e),!f`. In: the text of a request. Out: its requirements, or a refusal
- * that says in upstream's words what was found and what would have been understood.
+ * Parses the text form of label selectors, `a=b,c in (d,e),!f`. A refusal says in upstream's words what was found and
+ * what would have been understood.
  */
 import { labelValueProblems, qualifiedNameProblems } from './names.ts';
 import { badRequest } from './status.ts';

@@ -1,6 +1,6 @@
 /**
- * A Kubernetes API server in this process. In: a clock and randomness. Out: the `Kube` port without a network, and on
- * demand the same API over HTTPS for `kubectl` and `HttpKube`.
+ * A Kubernetes API server in this process: the `Kube` port without a network, and on demand the same API over HTTPS
+ * for `kubectl` and `HttpKube`.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock/clock.ts';
@@ -47,7 +47,7 @@ export interface LocalApiServerOptions {
   readonly trouble?: RequestTrouble;
   /** What other servers serve through this one. */
   readonly aggregated?: readonly AggregatedResource[];
-  /** Who answers for pods' logs; nobody unless given. */
+  /** Answers for pods' logs. */
   readonly kubelets?: KubeletDoor;
 }
 
@@ -57,7 +57,7 @@ export interface ListenOptions {
   readonly host?: string;
 }
 
-/** Where the server answers, and what gets a client in. */
+/** Where the server answers, and credentials for it. */
 export interface Endpoint {
   readonly url: string;
   readonly caPem: string;
@@ -116,7 +116,7 @@ export class LocalApiServer {
     if (this.listening !== undefined) return this.listening.endpoint;
     this.furnish();
     const host = options.host ?? '127.0.0.1';
-    // Real time, whatever the cluster's clock says: those who check the certificates live outside the simulation.
+    // Real time, whatever the cluster's clock says: clients check certificates by their own clocks.
     const now = { now: Date.now() };
     const authority = await createCertificateAuthority({ commonName: 'nodewright-local-ca', ...now });
     const [serving, clientCertificate] = await Promise.all([
@@ -140,13 +140,13 @@ export class LocalApiServer {
     return this.listening.endpoint;
   }
 
-  /** Roles, flow control and the record of what is served matter to those who come over the network. */
+  /** Roles, flow control and the record of what is served only matter to clients on the network. */
   private furnish(): void {
     createNetworkObjects(this.objects);
     this.visitors = [new RoleAggregation(this.objects), new ApiServices(this.objects, this.aggregated)];
   }
 
-  /** The text of a kubeconfig; undefined while nobody listens. */
+  /** The text of a kubeconfig; undefined while the server does not listen. */
   kubeconfig(names: KubeconfigNames): string | undefined {
     return this.listening && renderKubeconfig(this.listening.endpoint, names);
   }

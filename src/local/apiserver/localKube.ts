@@ -20,7 +20,8 @@ import type {
 } from '../../kube/kube.ts';
 import { deleteObject } from './deletion.ts';
 import type { ApiObject, Fields } from './fields.ts';
-import type { Objects, Target } from './objects.ts';
+import type { Objects } from './objects.ts';
+import type { Target } from './resource.ts';
 import { patchObject } from './patch/patchObject.ts';
 import { listObjects, watchObjects } from './reading.ts';
 import type { Resource } from './resource.ts';

@@ -1,4 +1,4 @@
-/** What names and labels may look like. In: texts. Out: upstream's complaints about them, word for word; empty when fine. */
+/** What is wrong with names and labels, in upstream's words; empty when nothing is. */
 const MAX_SUBDOMAIN = 253;
 const MAX_LABEL = 63;
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';

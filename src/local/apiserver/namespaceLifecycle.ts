@@ -5,7 +5,8 @@
 import { deleteObject } from './deletion.ts';
 import { listAt, textAt, type ApiObject } from './fields.ts';
 import { FollowUp } from './followUp.ts';
-import { isFinished, type Objects } from './objects.ts';
+import { isFinished } from './objectMeta.ts';
+import type { Objects } from './objects.ts';
 import type { Table } from './store.ts';
 import { serverWrite } from './writeRequest.ts';
 

@@ -10,7 +10,7 @@ import type { Shape } from './shape.ts';
 export interface NormaliseOptions {
   /**
    * Built-in kinds are decoded into typed structures: a wrong type fails and empty collections vanish. Custom resources
-   * keep both for schema validation to judge, but for their metadata, which is typed like everybody's.
+   * keep both for schema validation to judge, but for their metadata, which has one type for all kinds.
    */
   readonly typed: boolean;
   /** Applied configurations say only what they say; everything else carries the zero values of its type. */

@@ -1,9 +1,11 @@
-/** Rules for metadata that hold for every kind. In: drafts and what is stored. Out: names, checks and carried-over fields. */
+/** Rules for metadata that hold for every kind: generated names, checks, and what a writer cannot change. */
+import type { ManagedFieldsEntry } from '../../api/object.ts';
 import type { Random } from '../../clock/random.ts';
 import { sameJson, type ApiObject } from './fields.ts';
 import { labelProblems, labelValueProblems, qualifiedNameProblems, subdomainProblems } from './names.ts';
-import type { Resource } from './resource.ts';
-import { forbiddenChange, invalidValue, required, type FieldError } from './status.ts';
+import type { Resource, Target } from './resource.ts';
+import { conflict, forbiddenChange, invalid, invalidValue, required, staleVersion, type FieldError } from './status.ts';
+import { keyOf } from './store.ts';
 
 const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
@@ -162,4 +164,49 @@ export function isWantChanged(draft: ApiObject, old: ApiObject, resource: Resour
   if (!sameJson(rest, oldRest) || (!resource.hasStatus && !sameJson(status, oldStatus))) return true;
   if (onStatus || resource.strategy.countsAnnotations !== true) return false;
   return !sameJson(metadata.annotations ?? {}, oldMetadata.annotations ?? {});
+}
+
+/** The identity and version that a draft names, if any, must be those of the live object. */
+export function checkVersion(
+  { resource, namespace, name }: Target,
+  draft: ApiObject,
+  live: ApiObject,
+  isPatch: boolean,
+): void {
+  const { resourceVersion = '', uid = '' } = draft.metadata;
+  if (uid !== '' && uid !== live.metadata.uid) {
+    if (isPatch) throw invalid(resource, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
+    // Storage errors name the place in etcd.
+    const key = `/registry/${resource.custom ? `${resource.group}/` : ''}${resource.plural}/${keyOf(namespace, name)}`;
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid ?? ''}`;
+    const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0`;
+    throw conflict(resource, name, `${storage}, AdditionalErrorMsg: ${why}`);
+  }
+  if (resourceVersion !== '' && resourceVersion !== '0' && resourceVersion !== live.metadata.resourceVersion) {
+    throw staleVersion(resource, name);
+  }
+  draft.metadata.resourceVersion = live.metadata.resourceVersion ?? '';
+}
+
+/** Deleted, and nothing holds it any more. */
+export function isFinished(object: ApiObject): boolean {
+  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
+  if (deletionTimestamp === undefined || (finalizers?.length ?? 0) > 0 || (deletionGracePeriodSeconds ?? 0) > 0) {
+    return false;
+  }
+  const { spec } = object as { spec?: { finalizers?: unknown } };
+  return object.kind !== 'Namespace' || !Array.isArray(spec?.finalizers) || spec.finalizers.length === 0;
+}
+
+/** Equal but for their times. */
+export function sameEntries(
+  left: readonly ManagedFieldsEntry[],
+  right: readonly ManagedFieldsEntry[] | undefined,
+): boolean {
+  if (left === right) return true;
+  if (left.length !== (right?.length ?? 0)) return false;
+  return left.every((entry, index) => {
+    const other = right?.[index];
+    return entry === other || sameJson({ ...entry, time: undefined }, { ...other, time: undefined });
+  });
 }

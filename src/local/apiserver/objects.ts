@@ -13,30 +13,23 @@ import { ownershipAfterApply, ownershipAfterUpdate, usableOwners, type Writer } 
 import { applyConfiguration } from './apply/serverSideApply.ts';
 import type { Catalog } from './catalog.ts';
 import { decodeConfiguration, decodeObject } from './decoding.ts';
-import { sameJson, textAt, type ApiObject, type Fields } from './fields.ts';
+import { textAt, type ApiObject, type Fields } from './fields.ts';
 import { fillZeroes, normalise } from './normalise.ts';
-import { carryOver, checkMeta, generatedName, isUnchanged, isWantChanged } from './objectMeta.ts';
-import type { Resource, StrategyContext } from './resource.ts';
+import {
+  carryOver,
+  checkMeta,
+  checkVersion,
+  generatedName,
+  isFinished,
+  isUnchanged,
+  isWantChanged,
+  sameEntries,
+} from './objectMeta.ts';
+import type { Resource, StrategyContext, Target } from './resource.ts';
 import { dropAllButStatus, keepAllButStatus, keepStatus, statusPart } from './statusEndpoint.ts';
 import { keyOf, type Store, type Table } from './store.ts';
-import {
-  alreadyExists,
-  conflict,
-  forbidden,
-  invalid,
-  invalidValue,
-  notFound,
-  staleVersion,
-  unclassified,
-} from './status.ts';
+import { alreadyExists, forbidden, invalid, invalidValue, notFound, unclassified } from './status.ts';
 import { serverWrite, type WriteRequest } from './writeRequest.ts';
-
-/** The address of one object. */
-export interface Target {
-  readonly resource: Resource;
-  readonly namespace: string | undefined;
-  readonly name: string;
-}
 
 /** How an update gets its new object: from a replacing body, a patch, or an applied configuration. */
 export type Change = (live: ApiObject) => Fields;
@@ -312,46 +305,4 @@ export class Objects {
 function setOwners({ metadata }: ApiObject, owners: ManagedFieldsEntry[]): void {
   if (owners.length > 0) metadata.managedFields = owners;
   else delete metadata.managedFields;
-}
-
-/** The identity and version that a draft names, if any, must be those of the live object. */
-function checkVersion(
-  { resource, namespace, name }: Target,
-  draft: ApiObject,
-  live: ApiObject,
-  isPatch: boolean,
-): void {
-  const { resourceVersion = '', uid = '' } = draft.metadata;
-  if (uid !== '' && uid !== live.metadata.uid) {
-    if (isPatch) throw invalid(resource, name, [invalidValue('metadata.uid', uid, 'field is immutable')]);
-    // Storage errors name the place in etcd.
-    const key = `/registry/${resource.custom ? `${resource.group}/` : ''}${resource.plural}/${keyOf(namespace, name)}`;
-    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${live.metadata.uid ?? ''}`;
-    const storage = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0`;
-    throw conflict(resource, name, `${storage}, AdditionalErrorMsg: ${why}`);
-  }
-  if (resourceVersion !== '' && resourceVersion !== '0' && resourceVersion !== live.metadata.resourceVersion) {
-    throw staleVersion(resource, name);
-  }
-  draft.metadata.resourceVersion = live.metadata.resourceVersion ?? '';
-}
-
-/** Deleted, and nothing holds it any more. */
-export function isFinished(object: ApiObject): boolean {
-  const { deletionTimestamp, finalizers, deletionGracePeriodSeconds } = object.metadata;
-  if (deletionTimestamp === undefined || (finalizers?.length ?? 0) > 0 || (deletionGracePeriodSeconds ?? 0) > 0) {
-    return false;
-  }
-  const { spec } = object as { spec?: { finalizers?: unknown } };
-  return object.kind !== 'Namespace' || !Array.isArray(spec?.finalizers) || spec.finalizers.length === 0;
-}
-
-/** Equal but for their times. */
-function sameEntries(left: readonly ManagedFieldsEntry[], right: readonly ManagedFieldsEntry[] | undefined): boolean {
-  if (left === right) return true;
-  if (left.length !== (right?.length ?? 0)) return false;
-  return left.every((entry, index) => {
-    const other = right?.[index];
-    return entry === other || sameJson({ ...entry, time: undefined }, { ...other, time: undefined });
-  });
 }

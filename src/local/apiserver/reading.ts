@@ -1,4 +1,4 @@
-/** Lists and watches. In: the options of a request. Out: pages with continue tokens, or a stream of events. */
+/** Lists, with pages and continue tokens, and watches. */
 import type { Clock } from '../../clock/clock.ts';
 import { KubeError } from '../../kube/errors.ts';
 import type { ApiObject } from './fields.ts';
@@ -81,7 +81,7 @@ function decodeToken(text: string): ContinueToken {
   );
 }
 
-/** A page; when its list is forgotten, whoever continues one gets a token that goes on without it. */
+/** A page; when the list that it continues is forgotten, the refusal has a token that goes on without it. */
 function pageOf(table: Table, request: PageRequest): Page {
   try {
     return table.page(request);

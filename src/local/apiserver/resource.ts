@@ -1,6 +1,6 @@
 /**
- * What the server knows about one served resource. In: the built-in table (builtinResources.ts) or a CRD
- * (customResources.ts). Out: the description that storage, patches, tables, discovery and OpenAPI all read.
+ * What the server knows about one served resource, built-in (builtinResources.ts) or from a CRD (customResources.ts):
+ * storage, patches, tables, discovery and OpenAPI all read this.
  */
 import type { ApiObject } from './fields.ts';
 import type { SelectableFields } from './selectors.ts';
@@ -44,6 +44,13 @@ export interface Resource {
   readonly storageKind?: string | undefined;
   /** Where objects live: kinds that share storage name the same one. */
   readonly storage: StorageView;
+}
+
+/** The address of one object. */
+export interface Target {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly name: string;
 }
 
 export interface StorageView {

@@ -1,8 +1,9 @@
 /**
- * Label and field selectors. In: the text of a request (`a=b,c in (d,e),!f`, `spec.nodeName=x`) or a LabelSelector
- * object. Out: a predicate, or a BadRequest error that says what cannot be parsed.
+ * Label and field selectors as predicates, from the text of a request (`a=b,c in (d,e),!f`, `spec.nodeName=x`) or from a
+ * LabelSelector. Text that cannot be parsed is a BadRequest.
  */
-import { fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields.ts';
+import { matchesLabelSelector } from '../../pods/labelSelector.ts';
+import { isFields, type ApiObject } from './fields.ts';
 import { parseRequirements, type Requirement } from './labelSelectorParser.ts';
 import { badRequest } from './status.ts';
 
@@ -12,23 +13,23 @@ export type ObjectPredicate = (object: ApiObject) => boolean;
 
 function predicate({ key, operator, values }: Requirement): LabelPredicate {
   const [first = ''] = values;
+  // Own keys only: a label may be called "constructor".
+  const has = (labels: Labels): boolean => Object.hasOwn(labels, key);
   switch (operator) {
     case '=':
-      return (labels) => labels[key] === first;
-    case '!=':
-      return (labels) => labels[key] !== first;
     case 'in':
-      return (labels) => labels[key] !== undefined && values.includes(labels[key]);
+      return (labels) => has(labels) && values.includes(labels[key] ?? '');
+    case '!=':
     case 'notin':
-      return (labels) => labels[key] === undefined || !values.includes(labels[key]);
+      return (labels) => !has(labels) || !values.includes(labels[key] ?? '');
     case 'exists':
-      return (labels) => labels[key] !== undefined;
+      return has;
     case '!':
-      return (labels) => labels[key] === undefined;
+      return (labels) => !has(labels);
     case '>':
     case '<':
       return (labels) => {
-        const value = labels[key];
+        const value = has(labels) ? labels[key] : undefined;
         if (value === undefined || !/^-?\d+$/.test(value)) return false;
         return operator === '>' ? BigInt(value) > BigInt(first) : BigInt(value) < BigInt(first);
       };
@@ -44,27 +45,7 @@ export function parseLabelSelector(text: string | undefined): LabelPredicate | u
 /** A `metav1.LabelSelector`: nothing selects nothing, `{}` selects everything. */
 export function labelSelectorPredicate(selector: unknown): LabelPredicate {
   if (!isFields(selector)) return () => false;
-  const equal = Object.entries(fieldsAt(selector, 'matchLabels') ?? {});
-  const expressions = listAt(selector, 'matchExpressions').map(expressionPredicate);
-  return (labels) =>
-    equal.every(([key, value]) => labels[key] === value) && expressions.every((matches) => matches(labels));
-}
-
-function expressionPredicate(expression: unknown): LabelPredicate {
-  const key = textAt(expression, 'key') ?? '';
-  const values = new Set(listAt(expression, 'values').map(String));
-  switch (textAt(expression, 'operator') ?? '') {
-    case 'In':
-      return (labels) => labels[key] !== undefined && values.has(labels[key]);
-    case 'NotIn':
-      return (labels) => labels[key] === undefined || !values.has(labels[key]);
-    case 'Exists':
-      return (labels) => labels[key] !== undefined;
-    case 'DoesNotExist':
-      return (labels) => labels[key] === undefined;
-    default:
-      return () => false;
-  }
+  return (labels) => matchesLabelSelector(selector, labels);
 }
 
 export type SelectableFields = Readonly<Record<string, (object: ApiObject) => string>>;

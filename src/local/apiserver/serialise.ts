@@ -1,6 +1,6 @@
 /**
- * Objects as JSON text. In: stored objects. Out: their text, made once per object however many lists and watches carry
- * it; the objects are frozen, so the text stays true.
+ * Stored objects as JSON text, made once per object however many lists and watches carry it; the objects are frozen,
+ * so the text stays true.
  */
 import type { ApiObject } from './fields.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Tokens of service accounts. In: an account and a TokenRequest, or a token that somebody shows. Out: the request with a
- * signed token in its status, or the account that the token speaks for. The key lives as long as the process; nobody
- * but this server checks the signature.
+ * Tokens of service accounts: issues them for TokenRequests, and finds the account of a token. The key lives as long
+ * as the process, because only this server checks the signatures.
  */
 import { createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from 'node:crypto';
 import { timestamp } from '../../units/timestamp.ts';
@@ -42,7 +41,7 @@ function boundObject(body: Fields, namespace: string, store: Store): Fields {
   return { [kind.toLowerCase()]: { name, uid: found.metadata.uid } };
 }
 
-/** Whom a token speaks for; `undefined` for a forgery, an expired one, or one whose account has gone. */
+/** The user of a token; `undefined` for a forgery, an expired one, or one whose account is gone. */
 export function accountOfToken(token: string, store: Store, now: number): User | undefined {
   const [head = '', body = '', signature = ''] = token.split('.');
   if (signingKey === undefined || signature === '') return undefined;

@@ -1,6 +1,6 @@
 /**
- * What the server knows about the structure of a kind. In: OpenAPI schemas, of Kubernetes' own types or of a CRD. Out:
- * `Shape`s that pruning, strategic merge and server-side apply walk along with a value.
+ * The structure of a kind, from OpenAPI schemas of Kubernetes' own types or of a CRD: `Shape`s that pruning, strategic
+ * merge and server-side apply walk along with a value.
  */
 import { deepFreeze, isFields, type Fields } from './fields.ts';
 import { omittedFields, zeroFields } from './zeroValues.ts';
@@ -63,7 +63,7 @@ export class Shape {
   readonly omits: ReadonlySet<string>;
   /** Decoded into a Go struct upstream: parts without a pointer exist even when nothing is in them. */
   readonly typed: boolean;
-  /** Fields that are there even when nobody wrote them; a struct among them is `{}`. */
+  /** Fields that are there even when never written; a struct among them is `{}`. */
   readonly zeroes: readonly (readonly [string, unknown])[];
   private zeroObject: Fields | undefined;
   private readonly schema: OpenApiSchema;

@@ -1,16 +1,16 @@
 /**
- * The keys of a table in order: lists and pages go in key order, as etcd's do. In: keys that come and go, in any order.
- * Out: a sorted list. Most writes are not followed by a list, so sorting waits until somebody asks.
+ * The keys of a table in order: lists and pages go in key order, as etcd's do. Most writes are not followed by a list,
+ * so sorting waits for the next read.
  */
 
-/** So few new keys are cheaper put in one by one. */
+/** Up to this many new keys are cheaper to insert one by one. */
 const FEW = 16;
 
 export class SortedKeys {
   private keys: string[] = [];
-  /** Came since somebody asked. */
+  /** Added since the last read. */
   private fresh: string[] = [];
-  /** Went, but are still in the list. */
+  /** Removed, but still in the list. */
   private readonly gone = new Set<string>();
 
   /** `key` must not be there. */

@@ -80,7 +80,7 @@ describe('a state file', () => {
     expect((await start().kube.get(Kinds.ConfigMap, REF)).data).toEqual({ a: '1' });
   });
 
-  it('refuses a file that is damaged in the middle, or somebody else’s', async () => {
+  it('refuses a file that is damaged in the middle, or of another program', async () => {
     await stop(start());
     const lines = readFileSync(file, 'utf8').split('\n');
     writeFileSync(file, [lines[0], '{"torn', ...lines.slice(1)].join('\n'));

@@ -1,6 +1,6 @@
 /**
- * A cluster that outlives its process. In: every write of the store. Out: a journal, from which a later process restores
- * the same objects at the same revisions.
+ * Keeps a cluster between processes: a journal of every write of the store, from which a later process restores the
+ * same objects at the same revisions.
  */
 import { Journal } from '../journal.ts';
 import type { ApiObject } from './fields.ts';

@@ -1,7 +1,4 @@
-/**
- * The refusals of an API server. In: what was asked for and what is wrong. Out: `KubeError`s whose Status has the code,
- * reason, details and wording that clients match on.
- */
+/** The refusals of an API server: `KubeError`s with the code, reason, details and wording that clients match on. */
 import { messageOf } from '../../errors/thrown.ts';
 import { KubeError, type KubeStatus } from '../../kube/errors.ts';
 

@@ -25,7 +25,7 @@ describe('Store', () => {
     expect([first.metadata.resourceVersion, second.metadata.resourceVersion, store.revision]).toEqual(['1', '2', 2]);
   });
 
-  it('hands out frozen objects, so that nobody changes them behind its back', () => {
+  it('hands out frozen objects', () => {
     const { table } = filled(['a']);
     const object = table.get('default/a');
     expect(() => {

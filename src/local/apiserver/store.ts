@@ -1,9 +1,7 @@
 /**
- * The server's memory. In: finished objects. Out: the same objects, frozen, each with the revision of its last write,
- * plus per resource a bounded history from which watches resume and older lists are rebuilt.
- *
- * One counter orders every write of every resource. Writes are synchronous, so a read followed by a write in the same
- * turn is a transaction. Objects are never copied on read.
+ * The server's memory: objects, frozen, each with the revision of its last write, and per resource a bounded history
+ * from which watches resume and older lists are rebuilt. One counter orders every write of every resource. Writes are
+ * synchronous, so a read followed by a write in the same turn is a transaction. Objects are never copied on read.
  */
 import { deepFreeze, type ApiObject } from './fields.ts';
 import { firstAfter, SortedKeys } from './sortedKeys.ts';

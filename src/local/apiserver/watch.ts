@@ -1,8 +1,7 @@
 /**
- * One client's view of a resource's changes. In: a table, a place to start, a filter. Out: an async stream of events
- * that ends when asked to, and fails with 410 when the client is too far behind for the history.
- *
- * A watch keeps no queue: it remembers the last revision it has seen and reads on from the table's history.
+ * One client's view of a resource's changes: a stream of events that ends when asked to, and fails with 410 when the
+ * client is too far behind for the history. It keeps no queue: it remembers the last revision it has seen and reads on
+ * from the table's history.
  */
 import type { Clock } from '../../clock/clock.ts';
 import type { ApiObject } from './fields.ts';

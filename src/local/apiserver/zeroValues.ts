@@ -1,7 +1,6 @@
 /**
- * What Kubernetes' own types say when nothing has been written to them: upstream decodes into Go structs, whose fields
- * without `omitempty` appear in every answer, and whose others vanish when they are zero. In: the name of a type. Out:
- * the former with their zero values (`{}` stands for a struct, which has zero values of its own), and the latter.
+ * Upstream decodes into Go structs: fields without `omitempty` appear in every answer with their zero values (`{}`
+ * stands for a struct, which has zero values of its own), and the others vanish when they are zero.
  */
 import zeroValues from './schemas/zeroValues.json' with { type: 'json' };
 

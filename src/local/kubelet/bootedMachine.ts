@@ -1,6 +1,6 @@
 /**
- * The computer inside a virtual machine. In: the machine with its custom data, the script that an AKS image runs at
- * first start. Out: what the kubelet, the cloud's node controller and the device plugin will say of the node.
+ * What a virtual machine registers as a node: read from its custom data (the script that an AKS image runs at first
+ * start), with what the cloud's node controller and the device plugin add.
  */
 import { Labels } from '../../api/labels.ts';
 import { Quantity } from '../../units/quantity.ts';

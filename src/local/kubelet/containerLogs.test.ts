@@ -23,7 +23,7 @@ describe('the logs of a container', () => {
       .trimEnd()
       .split('\n');
 
-  it('say what it would do, and that they are simulated', async () => {
+  it('show what it would do, and that they are simulated', async () => {
     simulation = new Simulation();
     await simulation.boot(machine('node'));
     await pod();

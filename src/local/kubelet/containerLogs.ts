@@ -1,6 +1,6 @@
 /**
- * What containers would have written. In: a pod and a moment. Out: lines that say that they are simulated: one at the
- * start, one every ten seconds, one at the end. The same pod has the same lines whenever it is asked.
+ * The logs of simulated containers: a line at the start, one every ten seconds and one at the end, each marked as
+ * simulated. The same pod always has the same lines.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
@@ -11,7 +11,7 @@ import { badRequest } from '../apiserver/status.ts';
 
 export interface ContainerLogsOptions {
   readonly clock: Clock;
-  /** Whether the kubelet of a node can speak. */
+  /** Whether the kubelet of a node reports. */
   readonly canReport: (node: string) => boolean;
   /** The pod as it is now; undefined when it is gone. */
   readonly pod: (ref: { readonly name: string; readonly namespace: string | undefined }) => Pod | undefined;

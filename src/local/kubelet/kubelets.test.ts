@@ -40,7 +40,7 @@ describe('a kubelet', () => {
     expect({ wasBoundWithoutDisk, ranWithoutDisk }).toEqual({ wasBoundWithoutDisk: true, ranWithoutDisk: false });
   });
 
-  it('tells what becomes of a pod: made, running, ready when its probe says so, and ended within its grace', async () => {
+  it('reports a pod as created, running, ready after its probe, and ended within its grace period', async () => {
     const main = {
       ...container(),
       readinessProbe: { tcpSocket: { port: 80 }, initialDelaySeconds: 20 },
@@ -137,7 +137,7 @@ describe('a kubelet', () => {
       expect(await look()).toEqual({ allocated: '3', held: '3', restarts: 0 });
     });
 
-    it('restarts a container whose policy says so', async () => {
+    it('restarts a container with the policy RestartContainer', async () => {
       await create({ resizePolicy: [{ resourceName: 'cpu', restartPolicy: 'RestartContainer' }] });
       await simulation.advance(5_000);
       await resize('2');
@@ -183,7 +183,7 @@ describe('a kubelet', () => {
       expect(await nodeOfLate()).toBe('one');
     });
 
-    it('is refused by the server what is no resize', async () => {
+    it('cannot change what is no resize: the server refuses it', async () => {
       await create();
       await simulation.advance(5_000);
       const { resources: _resources, ...plain } = { ...container() } as { resources: object };

@@ -2,7 +2,7 @@ import type { Node } from '../../api/kinds.ts';
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
-/** A machine as it comes up: what its kubelet will say of itself when it joins. */
+/** A machine that boots: what its kubelet registers when it joins. */
 export interface Machine {
   readonly name: string;
   readonly providerID: string;

@@ -80,7 +80,7 @@ export function actuated(pod: Pod, at: string): ResizeStep {
   };
 }
 
-/** The node has no room now; undefined when that was said already. */
+/** The node has no room now; undefined when that is reported already. */
 export function deferred(pod: Pod, message: string, at: string): ResizeStep | undefined {
   const { generation: observedGeneration = 0 } = pod.metadata;
   const known = pod.status?.conditions?.find(({ type }) => type === PENDING);
@@ -102,7 +102,7 @@ export function withdrawn(pod: Pod): ResizeStep | undefined {
 const containerOf = ({ spec }: Pod, { name }: ContainerStatus): Container | undefined =>
   spec?.containers.find((container) => container.name === name);
 
-/** The typings that we use know `resizePolicy`, which says per resource whether a container must restart. */
+/** Whether the resize policy of a resource that changes asks for a restart. */
 function restarts({ resizePolicy = [], resources }: Container, { resources: held }: ContainerStatus): boolean {
   return resizePolicy.some(
     ({ resourceName, restartPolicy }) =>

@@ -13,7 +13,7 @@ const statusOf = (labels: Record<string, string>) =>
 const trueOf = (labels: Record<string, string>) =>
   statusOf(labels)?.conditions?.flatMap(({ type, status }) => (status === 'True' ? [type] : []));
 
-it('says that a pod runs and is ready', () => {
+it('reports a pod that runs and is ready', () => {
   expect(statusOf({})).toMatchObject({ phase: 'Running', containerStatuses: [{ name: 'c', ready: true }] });
   expect(trueOf({})).toEqual(['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled']);
 });
@@ -24,7 +24,7 @@ it('lets a pod run without ever being ready when its label asks for it, as kwok 
   expect(trueOf(labels)).toEqual(['PodReadyToStartContainers', 'Initialized', 'PodScheduled']);
 });
 
-it('says what is being made first, as a kubelet does', () => {
+it('reports containers that are being created', () => {
   const initContainers = [{ name: 'first', image: 'busybox' }];
   expect(creatingStatus(pod({}), AT, PLACE)).toMatchObject({
     phase: 'Pending',

@@ -185,7 +185,7 @@ export function preStopDelay(pod: Pod): number {
 /** Annotation: how long the containers take to end, within the grace period. */
 const STOP_SECONDS = 'local.nodewright.dev/stop-seconds';
 
-/** Milliseconds that the containers take to end, unless the annotation says otherwise. */
+/** Milliseconds that the containers take to end: those of the annotation, or the usual. */
 export function stopDelay(pod: Pod, usual: number): number {
   const seconds = Number(pod.metadata.annotations?.[STOP_SECONDS] ?? Number.NaN);
   return seconds >= 0 ? seconds * 1000 : usual;

@@ -66,7 +66,7 @@ describe('metrics.k8s.io', () => {
     );
   });
 
-  it('is found by whoever looks for it', async () => {
+  it('is found through discovery', async () => {
     simulation = new Simulation();
     const list = (await simulation.kube.raw('/apis/metrics.k8s.io/v1beta1')) as { resources: { name: string }[] };
     expect(list.resources.map(({ name }) => name)).toEqual(['nodes', 'pods']);

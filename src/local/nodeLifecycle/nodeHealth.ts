@@ -61,12 +61,12 @@ export function wantedTaints(node: Node, now: number): Taint[] {
 }
 
 const same = (left: readonly Taint[], right: readonly Taint[]): boolean => {
-  const words = (taints: readonly Taint[]): string =>
+  const textOf = (taints: readonly Taint[]): string =>
     taints
       .map(({ key, value, effect }) => `${key}=${value ?? ''}:${effect}`)
       .sort()
       .join();
-  return words(left) === words(right);
+  return textOf(left) === textOf(right);
 };
 
 const zoneOf = ({ metadata }: Node): string => metadata.labels?.[Labels.zone] ?? '';

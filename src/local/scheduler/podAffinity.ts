@@ -79,7 +79,7 @@ export class PodAffinity {
     return this.weights.size > 0;
   }
 
-  /** The sum of the weights that speak for the node. */
+  /** The sum of the weights for the node. */
   preference(node: NodeInfo): number {
     let sum = 0;
     for (const counts of this.weights.values()) sum += counts.at(node);

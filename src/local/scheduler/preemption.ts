@@ -51,7 +51,7 @@ export function findPreemption(input: PreemptionInput): PreemptionSearch {
   return { found: options.sort(byHarm)[0], reasons };
 }
 
-/** Removes all pods of lower priority, then puts back as many as fit, the highest first; or says what is still wrong. */
+/** Removes all pods of lower priority, then puts back as many as fit, the highest first; returns the remaining complaints when that is not enough. */
 function tryNode(
   { view, judge }: PreemptionInput,
   node: NodeInfo,

@@ -48,7 +48,7 @@ describe('the scheduler', () => {
     );
   });
 
-  it('prefers what a pod prefers, and avoids what it should rather not have', async () => {
+  it('follows preferred node affinity and avoids PreferNoSchedule taints', async () => {
     const taints = [{ key: 'slow', effect: 'PreferNoSchedule' as const }];
     await simulation.boot(
       machine('a', { taints, cpu: '64' }),
@@ -65,7 +65,7 @@ describe('the scheduler', () => {
     expect(await nodeOf('plain')).not.toBe('a');
   });
 
-  it('spreads as evenly as it can when spreading is only a wish', async () => {
+  it('spreads evenly by a ScheduleAnyway constraint', async () => {
     await simulation.boot(
       ...[1, 2, 3].map((zone) => machine(`n${zone}`, { zone: `eastus-${zone}`, cpu: String(4 * zone) })),
     );
@@ -98,7 +98,7 @@ describe('the scheduler', () => {
     expect(await nodeOf('gated')).toBe('a');
   });
 
-  it('says why a pod waits, and places it when room comes', async () => {
+  it('reports why a pod waits, and binds it when there is room', async () => {
     await simulation.boot(machine('a'));
     await pod('large', {}, '6');
     await simulation.advance(1_000);
@@ -115,7 +115,7 @@ describe('the scheduler', () => {
     expect(await nodeOf('large')).toBe('b');
   });
 
-  it('makes room for the urgent at the cost of the fewest and least urgent', async () => {
+  it('preempts the fewest pods of the lowest priority', async () => {
     await simulation.boot(machine('a', { cpu: '2' }), machine('b', { cpu: '2' }));
     for (const [name, value] of [
       ['low', 10],
@@ -246,7 +246,7 @@ describe('the scheduler', () => {
       expect(await nodeOf('high')).toBe('one');
     });
 
-    it('gives the room free when it goes, and loses the nomination when it can run nowhere', async () => {
+    it('loses its nomination, and its room, when it can run nowhere', async () => {
       await simulation.boot(machine('one', { cpu: '4' }));
       await pod('meant', gated, '8');
       await nominate('meant', 'one');

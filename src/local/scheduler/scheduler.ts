@@ -273,17 +273,17 @@ class Scheduler {
   private subscribe(enqueue: () => void): () => void {
     const { pods, nodes, namespaces, claims, volumes, storageClasses, csiNodes } = this.context.informers;
     this.enqueue = enqueue;
-    const tell = (): void => {
+    const enqueueWork = (): void => {
       if (this.pending.hasWork) enqueue();
     };
     const onVolumes = (): void => {
       this.pending.wakeWithClaims();
-      tell();
+      enqueueWork();
     };
     const ends = [
       pods.subscribe(({ type, object }) => {
         this.onPod(object, type === 'deleted');
-        tell();
+        enqueueWork();
       }),
       nodes.subscribe((event) => {
         if (event.type === 'deleted') this.view.removeNode(event.object.metadata.name);
@@ -291,11 +291,11 @@ class Scheduler {
           this.view.setNode(event.object);
           if (event.type === 'added' || placement(event.old) !== placement(event.object)) this.pending.wakeAll();
         }
-        tell();
+        enqueueWork();
       }),
       namespaces.subscribe(() => {
         this.pending.wakeSociable();
-        tell();
+        enqueueWork();
       }),
       claims.subscribe(({ object }) => {
         this.writes.onClaim(object);

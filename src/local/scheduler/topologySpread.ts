@@ -124,7 +124,7 @@ export class TopologySpread {
     let sum = 0;
     for (const spread of this.soft) {
       if (node.labels[spread.constraint.topologyKey] === undefined) return Number.POSITIVE_INFINITY;
-      // Few domains weigh more, as in kube-scheduler: a zone says more than a host.
+      // As in kube-scheduler, the weight depends on the number of domains: a zone counts more than a host.
       sum += spread.countAt(node) * Math.log(spread.domains + 2) + (spread.constraint.maxSkew - 1);
     }
     return sum;

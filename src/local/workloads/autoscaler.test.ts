@@ -124,7 +124,7 @@ describe('a HorizontalPodAutoscaler', () => {
     expect((await simulation.kube.get(Kinds.Deployment, idle)).spec?.replicas).toBe(1);
   });
 
-  it('says which container has no request that its use could be a share of', async () => {
+  it('names the container without a request when a share of it is asked for', async () => {
     await autoscaled({ memory: '1Gi' });
     await simulation.advance(MINUTE);
     const { status } = await simulation.kube.get(Kinds.HorizontalPodAutoscaler, idle);

@@ -65,7 +65,7 @@ interface Reading {
   readonly current: NonNullable<Status['currentMetrics']>[number];
 }
 
-/** What one metric says of the ready pods; or why it says nothing. */
+/** One metric of the ready pods, or why it cannot be read. */
 function read({ type, resource }: Metric, used: Usage, ready: Ready): Reading | string {
   const { name, target } = resource ?? {};
   if (type !== 'Resource' || (name !== 'cpu' && name !== 'memory') || !target)
@@ -211,7 +211,7 @@ const ABLE = [
   "the HPA controller was able to get the target's current scale",
 ] as const;
 
-/** `cpu resource utilization (percentage of request)`, in the words of the controller. */
+/** `cpu resource utilization (percentage of request)` */
 function subjectOf({ current: { resource } }: Reading): string {
   const how = resource?.current.averageUtilization === undefined ? '' : ' utilization (percentage of request)';
   return `${resource?.name ?? ''} resource${how}`;

@@ -63,7 +63,7 @@ describe('a Deployment', () => {
     });
   });
 
-  it('remembers on a ReplicaSet that becomes current again which revisions it was', async () => {
+  it('keeps the earlier revisions on a ReplicaSet that becomes current again', async () => {
     await create({ replicas: 1 });
     await simulation.advance(10_000);
     const { template } = (await current()).spec ?? {};
@@ -78,7 +78,7 @@ describe('a Deployment', () => {
     });
   });
 
-  it('says that it got nowhere within its progress deadline, and when it gets on again', async () => {
+  it('reports when it exceeds its progress deadline, and when it progresses again', async () => {
     await create({ replicas: 1, progressDeadlineSeconds: 60 }, '16');
     await simulation.advance(30_000);
     expect(await progress()).toBe('True ReplicaSetUpdated');

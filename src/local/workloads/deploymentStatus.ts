@@ -130,7 +130,7 @@ class Conditions {
     this.list = this.list.filter((condition) => condition.type !== type);
   }
 
-  /** A condition with the same status and reason stays as it is, unless it is only touched to say that it still holds. */
+  /** Keeps a condition with the same status and reason as it is, unless `touch` asks for a new update time. */
   set(type: string, status: 'True' | 'False' | 'Unknown', reason: string, message: string, touch?: 'touch'): void {
     const known = this.get(type);
     if (known?.status === status && known.reason === reason && touch === undefined) return;

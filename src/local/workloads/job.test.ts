@@ -84,7 +84,7 @@ describe('a Job', () => {
     expect(await simulation.pods()).toEqual([]);
   });
 
-  it('replaces a pod that was evicted, and ignores that for the back-off when its policy says so', async () => {
+  it('replaces an evicted pod, without counting it as a failure when its policy ignores disruptions', async () => {
     const podFailurePolicy = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] };
     await simulation.create(Kinds.Job, job({ backoffLimit: 0, podFailurePolicy }, { [RUN_SECONDS]: '60' }));
     await simulation.advance(10_000);
@@ -97,7 +97,7 @@ describe('a Job', () => {
     expect(finishedAs(await current())).toBe('Complete');
   });
 
-  it('starts on schedule as a CronJob, one at a time when told so, and forgets old runs', async () => {
+  it('starts on schedule as a CronJob, one at a time with Forbid, and removes old runs', async () => {
     await simulation.create(Kinds.CronJob, {
       metadata: { name: 'tick', namespace: 'default' },
       spec: {

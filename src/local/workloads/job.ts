@@ -113,7 +113,7 @@ export function jobControllers(context: ControlPlaneContext): readonly Controlle
     const startTime = job.spec.suspend ? undefined : (job.status?.startTime ?? timestamp(now));
     const verdict = judgeJob(job, tally, active.length, startTime, now);
     const plan = verdict.outcome ? undefined : nextPods(job, tally, mine, now);
-    // It ends when its last pod is counted; those that still run are told to stop.
+    // It ends when its last pod is counted; pods that still run are deleted.
     const ends = verdict.outcome && !mine.some(isTracked) ? verdict.outcome : undefined;
     const conditions = conditionsOf(job, ends && { ...ends, at: timestamp(now) });
     const status: Status = {

@@ -14,7 +14,7 @@ export interface JobTally {
   /** UIDs that the status knows but has not added up yet. */
   readonly uncounted: { readonly succeeded: string[]; readonly failed: string[] };
   readonly completedIndexes: ReadonlySet<number>;
-  /** A rule of the failure policy says that the whole Job has failed. */
+  /** Whether a rule of the failure policy fails the whole Job. */
   readonly mustFail: boolean;
   readonly release: readonly Pod[];
 }
@@ -25,7 +25,7 @@ interface Verdict {
   readonly deadlineIn?: number;
 }
 
-/** What the Job's failure policy says of a pod that failed; `Count` without one. */
+/** What the Job's failure policy does with a failed pod; `Count` without one. */
 export function failureVerdict(job: Job, pod: Pod): 'Count' | 'Ignore' | 'FailJob' {
   for (const rule of job.spec?.podFailurePolicy?.rules ?? []) {
     const byCondition = (rule.onPodConditions ?? []).some((pattern) =>

@@ -31,9 +31,9 @@ export class OwnedPods {
   private readonly pods: Informer<Pod>;
   private readonly events: ControllerEvents;
   private readonly message: (verb: Verb, pod: string, owner: string) => string;
-  /** Pods that were made before the watch told of them, by owner; without them a fast controller makes pods twice. */
+  /** Pods that were made and not seen yet by the watch, by owner: without them pods would be made twice. */
   private readonly created = new Map<string, Map<string, Pod>>();
-  /** UIDs of pods that were deleted before the watch told of it. */
+  /** UIDs of pods that were deleted, which the watch has not seen yet. */
   private readonly deleted = new Set<string>();
 
   constructor(
@@ -56,7 +56,7 @@ export class OwnedPods {
     });
   }
 
-  /** The pods of an owner: those that the watch told of, those just made, and not those just deleted. */
+  /** The pods of an owner: those in the informer and those just made, without those just deleted. */
   of({ metadata: { uid = '' } }: KubeObject): readonly Pod[] {
     const listed = this.pods.store.byIndex(BY_CONTROLLER, uid);
     const alive = this.deleted.size === 0 ? listed : listed.filter((pod) => !this.deleted.has(pod.metadata.uid ?? ''));

@@ -1,7 +1,6 @@
 /**
- * The end of containers, which nothing runs in: those of pods whose restart policy is not Always, and those that are told
- * how long they run, end after the seconds of one annotation with the exit code of another. Where they must they start
- * again, with the kubelet's growing back-off.
+ * The end of simulated containers: pods whose restart policy is not Always, and pods with the annotation for it, end
+ * after `run-seconds` with `exit-code`. Where the restart policy asks for it they start again, with the kubelet's back-off.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';

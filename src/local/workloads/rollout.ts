@@ -16,12 +16,13 @@ export interface RolloutBounds {
 
 export function rolloutBounds(deployment: Deployment): RolloutBounds {
   const replicas = deployment.spec?.replicas ?? 1;
-  if (deployment.spec?.strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: replicas };
+  if (deployment.spec?.strategy?.type === 'Recreate') return { maxSurge: 0, maxUnavailable: 0 };
   const rolling = deployment.spec?.strategy?.rollingUpdate;
   const maxSurge = resolveShare(rolling?.maxSurge ?? '25%', replicas, Math.ceil);
   const maxUnavailable = resolveShare(rolling?.maxUnavailable ?? '25%', replicas, Math.floor);
   // Both zero would never get anywhere.
-  return maxSurge === 0 && maxUnavailable === 0 ? { maxSurge, maxUnavailable: 1 } : { maxSurge, maxUnavailable };
+  const least = maxSurge === 0 ? 1 : 0;
+  return { maxSurge, maxUnavailable: Math.min(replicas, Math.max(least, maxUnavailable)) };
 }
 
 const size = (replicaSet: ReplicaSet): number => replicaSet.spec?.replicas ?? 1;

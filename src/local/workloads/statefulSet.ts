@@ -126,7 +126,7 @@ export function statefulSetController(context: ControlPlaneContext): Controller 
     }
   }
 
-  /** Deletes the claims of pods that a scale-down removed, if the set says so. */
+  /** Deletes the claims of pods that a scale-down removed, if its retention policy is Delete. */
   async function releaseClaims(set: StatefulSet): Promise<void> {
     if (set.spec?.persistentVolumeClaimRetentionPolicy?.whenScaled !== 'Delete') return;
     const end = (set.spec.ordinals?.start ?? 0) + (set.spec.replicas ?? 1);

@@ -1,10 +1,10 @@
-/** Names for versions of a template. In: any JSON value. Out: a short word that is the same for the same value. */
+/** Short names for versions of a template: the same value, the same name. */
 import { createHash } from 'node:crypto';
 
 /** The letters that Kubernetes uses in generated names: no vowels, nothing that reads alike. */
 const SAFE_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** The value as text, the same whatever order its keys came in. */
+/** JSON with sorted keys. */
 export function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     part && typeof part === 'object' && !Array.isArray(part)

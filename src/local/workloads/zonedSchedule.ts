@@ -1,6 +1,5 @@
 /**
- * Schedules by the clock of a place. In: a cron schedule, which knows only UTC, and a time zone such as
- * `Europe/Berlin`. Out: its hits as moments, daylight saving included.
+ * Cron schedules in a time zone such as `Europe/Berlin`, daylight saving included. The schedule itself knows only UTC.
  */
 import type { Schedule } from '../../units/schedule.ts';
 
@@ -12,7 +11,7 @@ export interface Hits {
 const MINUTE = 60_000;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Undefined for a zone that nobody knows. */
+/** Undefined for an unknown time zone. */
 export function inZone(schedule: Schedule, zone: string): Hits | undefined {
   const format = formatOf(zone);
   if (format === undefined) return undefined;

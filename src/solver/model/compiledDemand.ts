@@ -1,24 +1,22 @@
 /**
- * One question to the model: which pods wait, grouped into classes that schedule alike, and what must be counted for
- * them. In: a model, an overlay, the policy; out: classes in a fixed order and counters with what runs already.
+ * The pods of one question to the model, compiled: classes that schedule alike, in a fixed order, and the counters that
+ * their rules need, seeded with the running pods.
  */
 import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
-import { isSelected, type AffinityTerm, type SpreadTerm } from '../../constraints/topology.ts';
+import { type AffinityTerm, type SpreadTerm } from '../../constraints/topology.ts';
 import type { Overlay } from '../problem.ts';
+import { intAt, itemAt } from '../rows.ts';
 import { Counters } from './counters.ts';
 import { kindsOf, type Kinds, type RulesGroup } from './kinds.ts';
 import type { Rung } from './ladder.ts';
 import { Matcher } from './matcher.ts';
 import type { Model } from './model.ts';
 import { type PodLoad, type PodRules, type PodShape } from './podShape.ts';
-import type { KeepAway } from './runningPods.ts';
-import { counterSpec, isHostname, keepAwaySpec, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
-
-const MAX_PODS_LOOKED_AT = 100;
+import { counterSpec, isHostname, keepAwaySpec, nodeFilter, type CounterSpec } from './topologyCounter.ts';
 
 /** No more than `max` pods that the counter counts may be on the node. */
 interface HostLimit {
@@ -76,7 +74,7 @@ export interface PodClass {
 
 export class CompiledDemand {
   readonly model: Model;
-  /** Nodes that are not there. */
+  /** Rows of nodes that the overlay removes. */
   readonly removed: ReadonlySet<number>;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
@@ -92,7 +90,7 @@ export class CompiledDemand {
     this.removed = new Set(names.flatMap((name) => model.existing.indexOf.get(name) ?? []));
     this.counters = new Counters(model, this.removed);
     const kinds = kindsOf(overlay.pods, model, policy);
-    const keepAway = keepersOf(model, overlay.pods);
+    const keepAway = model.running.keepingAway(overlay.pods);
     for (const { spec } of keepAway) this.counters.add(spec);
     for (const { rules, rungs } of kinds.rules) for (const rung of rungs) this.registerCounters(rules, rung);
     if (staysZonal) this.stayZonal(kinds.rules);
@@ -139,12 +137,12 @@ export class CompiledDemand {
     });
   }
 
-  /** Whether a node is in the zone. */
   private hasNodeIn(zone: string): boolean {
-    const { running } = this.model;
-    const domain = running.domains(Labels.zone).values.indexOf(zone);
-    const domainOf = running.domainOfNodes(Labels.zone);
-    return domainOf.some((other, node) => other === domain && !this.removed.has(node));
+    const { values, nodesIn, domainOf } = this.model.running.domains(Labels.zone);
+    const domain = values.indexOf(zone);
+    if (domain < 0) return false;
+    const gone = [...this.removed].filter((row) => domainOf[row] === domain).length;
+    return itemAt(nodesIn, domain) > gone;
   }
 
   private registerCounters(rules: PodRules, rung: Rung): void {
@@ -161,10 +159,10 @@ export class CompiledDemand {
   private spreadCounter(rules: PodRules, term: SpreadTerm): number {
     return this.remember(this.spreads, term, () => {
       const constrained = rules.terms.length > 1 || (rules.terms[0]?.size ?? 0) > 0;
-      const filter: NodeFilter = {
-        terms: term.honorsAffinity && constrained ? rules.terms : undefined,
-        tolerations: term.honorsTaints ? rules.tolerations : undefined,
-      };
+      const filter = nodeFilter(
+        term.honorsAffinity && constrained ? rules.terms : undefined,
+        term.honorsTaints ? rules.tolerations : undefined,
+      );
       const make = (): CounterSpec => counterSpec('spread', term.topologyKey, [term], filter);
       const isOpen = filter.terms === undefined && filter.tolerations === undefined;
       return isOpen ? this.shared('spread', term, make) : this.counters.add(make());
@@ -222,10 +220,10 @@ export class CompiledDemand {
     const { signatures, signatureOf } = matcher.match(pods);
     const members = new Map<number, Pod[]>();
     for (let at = 0; at < pods.length; at++) {
-      const rank = (loadOf[at]! * rules.length + rulesOf[at]!) * signatures.length + signatureOf[at]!;
+      const rank = (intAt(loadOf, at) * rules.length + intAt(rulesOf, at)) * signatures.length + intAt(signatureOf, at);
       const known = members.get(rank);
-      if (known === undefined) members.set(rank, [pods[at]!]);
-      else known.push(pods[at]!);
+      if (known === undefined) members.set(rank, [itemAt(pods, at)]);
+      else known.push(itemAt(pods, at));
     }
     // Who counts a pod, and its wishes, are the same whatever its load is.
     const hostAdds = signatures.map(({ counted }) =>
@@ -234,22 +232,23 @@ export class CompiledDemand {
     const variants: (readonly Variant[] | undefined)[] = [];
     const classes: PodClass[] = [];
     for (const rank of Float64Array.from(members.keys()).sort()) {
-      const own = members.get(rank)!;
+      const own = members.get(rank) ?? [];
       const signature = rank % signatures.length;
       const pair = Math.floor(rank / signatures.length);
-      const { load, key, row, unknownResource } = loads[Math.floor(pair / rules.length)]!;
-      const { rules: its, text, rungs, tolerationsKey } = rules[pair % rules.length]!;
+      const { load, key, row, unknownResource } = itemAt(loads, Math.floor(pair / rules.length));
+      const { rules: its, text, rungs, tolerationsKey } = itemAt(rules, pair % rules.length);
+      const { counted, text: countedBy } = itemAt(signatures, signature);
       const kind = (pair % rules.length) * signatures.length + signature;
-      const shared = (variants[kind] ??= rungs.map((rung) => this.variant(its, rung, signatures[signature]!.counted)));
+      const shared = (variants[kind] ??= rungs.map((rung) => this.variant(its, rung, counted)));
       classes.push({
         id: classes.length,
         shape: shapeOf(load, its),
-        equivalenceKey: `${key}\n${text}\n${signatures[signature]!.text}`,
+        equivalenceKey: `${key}\n${text}\n${countedBy}`,
         row,
         tolerationsKey,
         pods: own.length === 1 ? own : sortByName(own),
         unknownResource,
-        hostAdds: hostAdds[signature]!,
+        hostAdds: itemAt(hostAdds, signature),
         variants: shared.map(copyOf),
       });
     }
@@ -329,16 +328,6 @@ function shapeOf({ requests, hostPorts, unsupported }: PodLoad, rules: PodRules)
 function copyOf(variant: Variant): Variant {
   const { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys } = variant;
   return { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys };
-}
-
-/** Terms of running pods that may keep one of these away. Beyond a few pods looking costs more than counting all. */
-function keepersOf({ running }: Model, pods: readonly Pod[]): readonly KeepAway[] {
-  if (pods.length > MAX_PODS_LOOKED_AT) return running.keepAway;
-  return running.keepAway.filter(({ spec }) =>
-    pods.some(({ metadata }) =>
-      spec.selections.every((selection) => isSelected(selection, metadata.namespace ?? 'default', metadata.labels)),
-    ),
-  );
 }
 
 /** One limit per counter. */

@@ -1,7 +1,4 @@
-/**
- * One NodePool with its instance types as rows of numbers. In: the offer, the daemons; out: room per type once the
- * daemons run there, offerings in one list, limits as numbers.
- */
+/** One NodePool with its instance types as rows of numbers: the room that daemons leave, offerings, limits. */
 import type { Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { Taint } from '../../api/kinds/nodeTemplate.ts';
@@ -9,12 +6,13 @@ import { Labels, nodeClassLabelKey, PlacementScopes, WELL_KNOWN_LABELS } from '.
 import type { InstanceType, Offering } from '../../cloud/instanceType.ts';
 import { hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
 import { podRequests } from '../../pods/podRequests.ts';
+import { requirementTerms } from '../../constraints/podRequirements.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { addResources, noResources, parseResources, quantityOf, type Resources } from '../../units/resources.ts';
 import type { PoolOffer } from '../problem.ts';
-import { requirementTerms } from './podShape.ts';
+import { floatAt, itemAt } from '../rows.ts';
 import type { ResourceTable } from './resourceTable.ts';
 
 export interface CompiledOffering {
@@ -29,10 +27,9 @@ export interface CompiledOffering {
 export interface CompiledPool {
   readonly index: number;
   readonly name: string;
-  readonly pool: NodePool;
   readonly taints: readonly Taint[];
   readonly requirements: Requirements;
-  /** Keys that pods may ask for although the pool is silent about them: its machines are described by them. */
+  /** Keys that pods may ask for although the pool says nothing about them: its instance types are described by them. */
   readonly knownKeys: ReadonlySet<string>;
   /** In order of name, only those that the pool allows. */
   readonly types: readonly InstanceType[];
@@ -46,7 +43,8 @@ export interface CompiledPool {
   /** Ports that daemons take, by type. */
   readonly daemonPorts: readonly (readonly HostPort[])[];
   readonly limitNames: readonly string[];
-  readonly limitLeft: Float64Array;
+  /** By name. */
+  readonly limits: Float64Array;
   /** Row per type: what it counts against the limits. */
   readonly limitUse: Float64Array;
   /** Units left by reservation, shared by all types that draw on it. */
@@ -59,7 +57,7 @@ const RUNNING: readonly Requirement[] = [
   Requirement.of(Labels.initialized, 'In', ['true']),
 ];
 
-/** The labels that every machine of the pool will carry, and the pool's requirements. */
+/** The labels that every node of the pool will carry, and the pool's requirements. */
 function poolRequirements(pool: NodePool): Requirements {
   const { metadata, spec } = pool.spec.template;
   const { group, kind, name } = spec.nodeClassRef;
@@ -97,7 +95,7 @@ export function compilePool(
     const offered = table.offered(type.allocatable);
     const taken = table.asked(daemonRequests[row] ?? noResources);
     for (let column = 0; column < table.size; column++) {
-      room[row * table.size + column] = offered[column]! - taken[column]!;
+      room[row * table.size + column] = floatAt(offered, column) - floatAt(taken, column);
     }
     // Where the daemons do not fit, nothing else may come.
     const ownRoom = room.subarray(row * table.size, (row + 1) * table.size);
@@ -111,13 +109,11 @@ export function compilePool(
       limitUse[row * limitNames.length + column] = name === 'nodes' ? 1 : limitAmount(name, type.capacity);
     });
   });
-  const limitLeft = Float64Array.from(limitNames, (name) => limitAmount(name, limits) - limitAmount(name, offer.used));
   const reservations: { id: string; left: number }[] = [];
   const offerings = rankOfferings(types, reservations);
   return {
     index,
     name: pool.metadata.name,
-    pool,
     taints,
     requirements,
     knownKeys,
@@ -128,10 +124,16 @@ export function compilePool(
     daemonRequests,
     daemonPorts: perType.map((pods) => pods.flatMap((pod) => hostPortsOf(pod))),
     limitNames,
-    limitLeft,
+    limits: Float64Array.from(limitNames, (name) => limitAmount(name, limits)),
     limitUse,
     reservations,
   };
+}
+
+/** What a pool that uses this much has left of its limits; undefined when it has none. */
+export function limitLeft({ limitNames, limits }: CompiledPool, used: Resources): Float64Array | undefined {
+  if (limitNames.length === 0) return undefined;
+  return limits.map((amount, at) => amount - limitAmount(itemAt(limitNames, at), used));
 }
 
 function limitAmount(name: string, resources: Resources): number {
@@ -153,7 +155,7 @@ function rankOfferings(
         const id = offering.reservationId ?? `${type.name}/${offering.zone}`;
         reservation = reservations.findIndex((known) => known.id === id);
         if (reservation < 0) reservation = reservations.push({ id, left: Number.POSITIVE_INFINITY }) - 1;
-        const known = reservations[reservation]!;
+        const known = itemAt(reservations, reservation);
         known.left = Math.min(known.left, offering.reservationCapacity ?? 0);
       }
       found.push({ type: row, offering, reservation });
@@ -168,7 +170,7 @@ function rankOfferings(
   }
   const ranked: CompiledOffering[] = [];
   for (const price of Float64Array.from(byPrice.keys()).sort()) {
-    const equals = byPrice.get(price)!;
+    const equals = byPrice.get(price) ?? [];
     if (equals.length > 1) equals.sort(byPlace);
     for (const { type, offering, reservation } of equals) {
       ranked.push({ index: ranked.length, type, offering, reservation });

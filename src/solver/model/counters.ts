@@ -1,41 +1,66 @@
-/**
- * Pods per domain, for one question. In: counter specs; out: integers per domain, seeded with what runs on the nodes
- * that are there, and which domains there are at all.
- */
+/** Pods per domain while one demand is planned: seeded with the running pods, and changed as pods find places. */
 import { untoleratedTaints } from '../../pods/taints.ts';
-import { isPreferred } from './existingNodes.ts';
-import type { Interner } from './interner.ts';
+import { itemAt, intAt } from '../rows.ts';
+import type { DomainTable } from './domainTable.ts';
+import type { KeepAway } from './keepAway.ts';
 import type { Model } from './model.ts';
-import type { KeepAway } from './runningPods.ts';
+import { isPreferred } from './nodeKinds.ts';
 import { isHostname, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
 export const UNLIMITED = 0x3fffffff;
 
+/** The domains of a key by number: those of the model, and such as only this demand can open. */
+export class DomainNames {
+  readonly table: DomainTable;
+  private readonly opened: string[] = [];
+
+  constructor(table: DomainTable) {
+    this.table = table;
+  }
+
+  get values(): readonly string[] {
+    return this.opened.length === 0 ? this.table.values : [...this.table.values, ...this.opened];
+  }
+
+  at(domain: number): string {
+    return itemAt(this.values, domain);
+  }
+
+  numberOf(value: string): number {
+    const known = this.table.idOf.get(value);
+    if (known !== undefined) return known;
+    const { length } = this.table.values;
+    const at = this.opened.indexOf(value);
+    return length + (at < 0 ? this.opened.push(value) - 1 : at);
+  }
+}
+
 export interface Counter {
   readonly spec: CounterSpec;
   readonly hostname: boolean;
-  /** Domain values of the key; counters of one key share them. */
-  readonly domains: Interner<string>;
+  /** Counters of one key share them. */
+  readonly domains: DomainNames;
   /** By domain: pods on nodes that surely take part. */
   readonly counts: number[];
-  /** By domain: pods on new machines that take part or not, depending on the type that is bought in the end. */
+  /** By domain: pods on planned nodes that take part or not, depending on the type that is bought in the end. */
   readonly doubtful: number[];
   total: number;
-  /** Some of those whom it counts look for each other: wherever there is a choice, they stand together. */
+  /** Some of the pods that it counts have affinity to each other: given a choice, they go together. */
   gathers: boolean;
-  /** Hostname only, by existing node: pods there, and the most that may be. */
+  /** Hostname only, by row of an existing node: pods there, and the most that may be. */
   readonly onNode: Int32Array;
   readonly nodeLimit: Int32Array;
 }
 
 export class Counters {
   readonly all: Counter[] = [];
-  /** By pool: the state that its new machines start in for this question. */
+  /** By pool: the state that its planned nodes start in for this demand. */
   bases: readonly number[];
   private readonly model: Model;
-  /** Nodes that are not there. */
+  /** Rows of nodes that the overlay removes. */
   private readonly removed: ReadonlySet<number>;
   private readonly ids = new Map<string, number>();
+  private readonly names = new Map<string, DomainNames>();
   private readonly passing = new Map<string, 'yes' | 'no' | 'maybe'>();
   private readonly eligibleDomains = new Map<number, Int32Array>();
 
@@ -46,14 +71,14 @@ export class Counters {
   }
 
   at(id: number): Counter {
-    return this.all[id]!;
+    return itemAt(this.all, id);
   }
 
   add(spec: CounterSpec): number {
     const known = this.ids.get(spec.key);
     if (known !== undefined) return known;
     const hostname = isHostname(spec.topologyKey);
-    const nodes = hostname ? this.model.existing.nodes.length : 0;
+    const nodes = hostname ? this.model.existing.rows : 0;
     const id = this.all.length;
     this.ids.set(spec.key, id);
     this.all.push({
@@ -70,31 +95,30 @@ export class Counters {
     return id;
   }
 
-  /** Counts what runs. Called once, when all counters are known. */
+  /** Counts the running pods. Called once, when all counters are known. */
   seed(keepAway: readonly KeepAway[]): void {
     const { running } = this.model;
     for (const counter of this.all) {
-      const { byNode, byDomain, total } = running.tally(counter.spec);
-      byDomain.forEach((count, domain) => (counter.counts[domain] = count));
-      counter.total = total;
-      if (counter.hostname) counter.onNode.set(byNode);
-      const domainOf = running.domainOfNodes(counter.spec.topologyKey);
-      for (const node of this.removed) {
-        const domain = domainOf[node]!;
-        if (domain >= 0) this.count(counter, domain, -byNode[node]!);
+      const tally = running.tally(counter.spec);
+      tally.byDomain.forEach((count, domain) => (counter.counts[domain] = count));
+      counter.total = tally.total;
+      if (counter.hostname) for (const [row, { count }] of tally.nodes()) counter.onNode[row] = count;
+      for (const row of this.removed) {
+        const domain = intAt(tally.table.domainOf, row);
+        if (domain >= 0) this.count(counter, domain, -tally.on(row));
         else if (counter.hostname) {
-          counter.onNode[node] = 0;
-          counter.total -= byNode[node]!;
+          counter.onNode[row] = 0;
+          counter.total -= tally.on(row);
         }
       }
     }
     for (const { spec, nodes } of keepAway) {
       const counter = this.at(this.add(spec));
       if (!counter.hostname) continue;
-      for (const node of nodes) {
-        if (this.removed.has(node)) continue;
-        // Whom the term selects may not come at all; those who are there stay.
-        counter.nodeLimit[node] = Math.min(counter.nodeLimit[node]!, counter.onNode[node]!);
+      for (const row of nodes) {
+        if (this.removed.has(row)) continue;
+        // The pods that the term selects may not come at all; those that are there stay.
+        counter.nodeLimit[row] = Math.min(intAt(counter.nodeLimit, row), intAt(counter.onNode, row));
       }
     }
   }
@@ -104,20 +128,25 @@ export class Counters {
     counter.total += amount;
   }
 
-  domains(key: string): Interner<string> {
-    return this.model.running.domains(key);
+  domains(key: string): DomainNames {
+    let names = this.names.get(key);
+    if (names === undefined) {
+      names = new DomainNames(this.model.running.domains(key));
+      this.names.set(key, names);
+    }
+    return names;
   }
 
-  /** By existing node: its domain, or -1 where it lacks the label. */
+  /** By row of an existing node: its domain, or -1 where it lacks the label. */
   domainOfNodes(key: string): Int32Array {
-    return this.model.running.domainOfNodes(key);
+    return this.domains(key).table.domainOf;
   }
 
   nodePasses(filter: NodeFilter | undefined, node: number): boolean {
     return this.model.running.nodePasses(filter, node);
   }
 
-  /** Whether a new machine in this state takes part. */
+  /** Whether a planned node in this state takes part. */
   statePasses(counterId: number, state: number): 'yes' | 'no' | 'maybe' {
     const { spec } = this.at(counterId);
     const { filter } = spec;
@@ -141,31 +170,31 @@ export class Counters {
     return passes;
   }
 
-  /** Domains that a spread compares: those of nodes that take part, and those that new machines could open. */
+  /** Domains that a spread compares: those of nodes that take part, and those that planned nodes could open. */
   eligible(counterId: number): Int32Array {
     const known = this.eligibleDomains.get(counterId);
     if (known !== undefined) return known;
     const { spec, domains } = this.at(counterId);
     const { states, pools, running } = this.model;
-    const nodesOf = [...running.tally(spec).nodesOf];
-    const domainOf = running.domainOfNodes(spec.topologyKey);
-    for (const node of this.removed) {
-      const domain = domainOf[node]!;
-      if (domain >= 0 && this.nodePasses(spec.filter, node)) nodesOf[domain]! -= 1;
+    const nodesIn = [...running.participants(spec)];
+    const domainOf = this.domainOfNodes(spec.topologyKey);
+    for (const row of this.removed) {
+      const domain = intAt(domainOf, row);
+      if (domain >= 0 && this.nodePasses(spec.filter, row)) nodesIn[domain] = itemAt(nodesIn, domain) - 1;
     }
     const found = new Set<number>();
-    nodesOf.forEach((nodes, domain) => {
+    nodesIn.forEach((nodes, domain) => {
       if (nodes > 0) found.add(domain);
     });
     pools.forEach((pool, index) => {
-      const base = this.bases[index]!;
+      const base = itemAt(this.bases, index);
       if (base < 0) return;
       const tolerations = spec.filter?.tolerations;
       if (tolerations && untoleratedTaints(pool.taints, tolerations).some((taint) => !isPreferred(taint))) return;
       const narrowed = spec.filter?.terms?.map((term) => states.narrow(base, states.requirementId(term))) ?? [base];
       for (const state of narrowed) {
         if (state < 0) continue;
-        for (const value of states.valuesOf(state, spec.topologyKey)) found.add(domains.intern(value, () => value));
+        for (const value of states.valuesOf(state, spec.topologyKey)) found.add(domains.numberOf(value));
       }
     });
     const list = Int32Array.from([...found].sort((left, right) => left - right));

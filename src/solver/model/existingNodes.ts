@@ -1,128 +1,225 @@
 /**
- * Nodes that are there, as rows of numbers. In: nodes; out: free room, and answers about labels and taints that are
- * remembered per kind of node rather than per node.
+ * Existing nodes as rows of numbers. A node keeps its row as long as it is there; when its object changes, only its row
+ * does. Rows of nodes that have gone are used again.
  */
 import { Labels, normalizeLabelKey } from '../../api/labels.ts';
-import type { Taint } from '../../api/kinds/nodeTemplate.ts';
-import { NODE_NAME_FIELD } from '../../constraints/podRequirements.ts';
-import { Requirements } from '../../constraints/requirements.ts';
-import { untoleratedTaints } from '../../pods/taints.ts';
+import type { Requirements } from '../../constraints/requirements.ts';
+import { hasNegative, quantityOf } from '../../units/resources.ts';
 import type { ExistingNode } from '../problem.ts';
-import { Interner } from './interner.ts';
+import { intAt, itemAt } from '../rows.ts';
+import { AdmittingNodes, type Admission } from './admittingNodes.ts';
+import { ChangeLog } from './changeLog.ts';
+import { NodeKinds, type NodeKind } from './nodeKinds.ts';
 import type { Toleration } from './podShape.ts';
 import type { ResourceTable } from './resourceTable.ts';
 
-const MAX_REMEMBERED = 512;
+/** In a row whose node has gone: it takes no pod, has none and is in no domain. */
+const GONE: ExistingNode = { name: '', labels: {}, taints: [], free: {}, pods: [], initialized: false };
+const NO_KIND: NodeKind = { labels: -1, taints: 0, hasPreferTaints: false };
+/** Rows are added in steps, so that tables beside them need not grow with every node. */
+const STEP = 64;
 
 export class ExistingNodes {
-  /** Machines that are up come before those on their way, each in order of name. */
-  readonly nodes: readonly ExistingNode[];
-  readonly indexOf: ReadonlyMap<string, number>;
-  readonly free: Float64Array;
-  /** Something is already taken that is not there: such a node takes nothing more. */
-  readonly overcommitted: Uint8Array;
-  readonly hasPreferTaints: boolean;
-  private readonly labels: (Requirements | undefined)[] = [];
-  private readonly passing = new Map<string, Int32Array>();
-  private readonly labelKinds: Int32Array;
-  private readonly taintKinds: Int32Array;
-  private readonly taints = new Interner<readonly Taint[]>();
-  private readonly fitting = new Map<string, boolean>();
-  private readonly tolerated = new Map<string, boolean>();
+  /** By row. */
+  readonly nodes: ExistingNode[] = [];
+  /** By name: the row. */
+  readonly indexOf = new Map<string, number>();
+  readonly changes = new ChangeLog();
+  free: Float64Array;
+  /** By row: something is already taken that is not there, so the node takes nothing more; or the node has gone. */
+  closed: Uint8Array;
+  /** Rows of nodes that are there, in the order in which they are filled: initialized before others, then by name. */
+  order: Int32Array = new Int32Array(0);
+  /** By row: its place in the order. */
+  rank: Int32Array;
+  /** By resource: nodes that have some of it free. */
+  readonly resources = new Map<string, number>();
+  private readonly table: ResourceTable;
+  private readonly kinds = new NodeKinds();
+  private readonly kindOf: NodeKind[] = [];
+  private readonly unused: number[] = [];
+  private readonly admissions: AdmittingNodes;
+  /** Nodes with a taint that is only a preference. */
+  private preferring = 0;
+  /** The list of the last `update`, and the row of each. */
+  private listed: readonly ExistingNode[] = [];
+  private listedRows: Int32Array = new Int32Array(0);
 
   constructor(nodes: readonly ExistingNode[], table: ResourceTable) {
-    this.nodes = [...nodes].sort(
-      (left, right) => Number(right.initialized) - Number(left.initialized) || (left.name < right.name ? -1 : 1),
-    );
-    this.indexOf = new Map(this.nodes.map(({ name }, index) => [name, index]));
-    this.free = new Float64Array(this.nodes.length * table.size);
-    this.nodes.forEach(({ free }, index) => this.free.set(table.offered(free), index * table.size));
-    this.overcommitted = Uint8Array.from(this.nodes, ({ free }) =>
-      Object.values(free).some((amount) => amount.sign() < 0) ? 1 : 0,
-    );
-    const kinds = new Interner<Requirements>();
-    // The hostname and the name make every node its own kind; most requirements do not ask for them.
-    this.labelKinds = Int32Array.from(this.nodes, ({ labels }) => {
-      const { [Labels.hostname]: _, ...shared } = labels;
-      return kinds.intern(
-        JSON.stringify(Object.entries(shared).sort(([left], [right]) => (left < right ? -1 : 1))),
-        () => Requirements.empty,
-      );
-    });
-    this.taintKinds = Int32Array.from(this.nodes, ({ taints }) =>
-      this.taints.intern(JSON.stringify(taints), () => taints),
-    );
-    this.hasPreferTaints = this.taints.values.some((taints) => taints.some(isPreferred));
+    this.table = table;
+    this.free = new Float64Array(0);
+    this.closed = new Uint8Array(0);
+    this.rank = new Int32Array(0);
+    this.admissions = new AdmittingNodes(this);
+    this.update(nodes);
   }
 
-  label(node: number, key: string): string | undefined {
-    const { labels, name } = this.nodes[node]!;
-    const own = labels[key] ?? (key === Labels.hostname ? name : undefined);
+  /** Rows, used or not. */
+  get rows(): number {
+    return this.nodes.length;
+  }
+
+  get columns(): number {
+    return this.table.size;
+  }
+
+  get hasPreferTaints(): boolean {
+    return this.preferring > 0;
+  }
+
+  /** Too much is remembered about nodes that have gone. */
+  get isWorn(): boolean {
+    return this.kinds.size > 4096 + 4 * this.rows;
+  }
+
+  /** Takes over a new list of nodes. Nodes that are the same objects as before cost a comparison each. */
+  update(nodes: readonly ExistingNode[]): void {
+    if (nodes === this.listed) return;
+    const { listed, listedRows, indexOf } = this;
+    const rows = new Int32Array(nodes.length);
+    const missing: number[] = [];
+    const kept = new Uint8Array(this.rows);
+    let isReordered = nodes.length !== listed.length;
+    let shift = 0;
+    nodes.forEach((node, at) => {
+      if (listed[at + shift] !== node && listed[at + shift + 1] === node) shift += 1;
+      const isSame = listed[at + shift] === node;
+      const row = isSame ? listedRows[at + shift] : indexOf.get(node.name);
+      if (row === undefined) {
+        shift -= 1;
+        missing.push(at);
+        return;
+      }
+      rows[at] = row;
+      kept[row] = 1;
+      if (isSame || this.nodes[row] === node) return;
+      isReordered ||= this.nodes[row]?.initialized !== node.initialized;
+      this.set(row, node);
+    });
+    if (nodes.length - missing.length < indexOf.size) {
+      isReordered = true;
+      for (const [name, row] of indexOf) {
+        if (kept[row] === 1) continue;
+        indexOf.delete(name);
+        this.set(row, GONE);
+        this.unused.push(row);
+      }
+    }
+    for (const at of missing) {
+      const node = itemAt(nodes, at);
+      const row = this.unused.pop() ?? this.addRow();
+      indexOf.set(node.name, row);
+      rows[at] = row;
+      this.set(row, node);
+      isReordered = true;
+    }
+    this.listed = nodes;
+    this.listedRows = rows;
+    if (isReordered) this.sort();
+  }
+
+  label(row: number, key: string): string | undefined {
+    const { labels, name } = itemAt(this.nodes, row);
+    const own = labels[key] ?? (key === Labels.hostname && name !== '' ? name : undefined);
     if (own !== undefined) return own;
     const old = Object.keys(labels).find((label) => normalizeLabelKey(label) === key);
     return old === undefined ? undefined : labels[old];
   }
 
-  meets(node: number, requirements: Requirements, id: number): boolean {
-    const single = requirements.has(Labels.hostname) || requirements.has(NODE_NAME_FIELD);
-    const key = single ? `n${node}/${id}` : `${this.labelKinds[node]}/${id}`;
-    const known = this.fitting.get(key);
-    if (known !== undefined) return known;
-    const answer = this.requirementsOf(node).isCompatible(requirements);
-    this.fitting.set(key, answer);
-    return answer;
+  /** `id` names the requirements. */
+  meets(row: number, requirements: Requirements, id: number): boolean {
+    return this.kinds.meets(itemAt(this.nodes, row), itemAt(this.kindOf, row), requirements, id);
   }
 
-  private requirementsOf(node: number): Requirements {
-    const { name, labels } = this.nodes[node]!;
-    return (this.labels[node] ??= Requirements.fromLabels({
-      [Labels.hostname]: name,
-      [NODE_NAME_FIELD]: name,
-      ...labels,
-    }));
+  /** `tolerationsKey` names the tolerations. */
+  tolerates(
+    row: number,
+    tolerations: readonly Toleration[],
+    tolerationsKey: string,
+    ignorePreferred: boolean,
+  ): boolean {
+    return this.kinds.tolerates(itemAt(this.kindOf, row), tolerations, tolerationsKey, ignorePreferred);
   }
 
-  /** Nodes whose labels and taints admit such pods, in order. Worked out once, whatever the question. */
+  /** Nodes whose labels and taints admit such pods, in order. */
   admitting(
     requirements: Requirements,
     requirementId: number,
     tolerations: readonly Toleration[],
     tolerationsKey: string,
     ignorePreferred: boolean,
-  ): Int32Array {
+  ): Admission {
     const key = `${requirementId}${ignorePreferred ? '~' : '/'}${tolerationsKey}`;
-    const known = this.passing.get(key);
-    if (known !== undefined) return known;
-    const found: number[] = [];
-    for (let node = 0; node < this.nodes.length; node++) {
-      if (this.overcommitted[node] !== 0) continue;
-      if (!this.tolerates(node, tolerations, tolerationsKey, ignorePreferred)) continue;
-      if (this.meets(node, requirements, requirementId)) found.push(node);
-    }
-    // A bound for those who keep a model for long and ask about ever new requirements.
-    if (this.passing.size >= MAX_REMEMBERED) this.passing.clear();
-    const list = Int32Array.from(found);
-    this.passing.set(key, list);
-    return list;
+    return this.admissions.of(
+      key,
+      (row) =>
+        this.tolerates(row, tolerations, tolerationsKey, ignorePreferred) &&
+        this.meets(row, requirements, requirementId),
+    );
   }
 
-  /** `tolerationsKey` names the tolerations. */
-  tolerates(
-    node: number,
-    tolerations: readonly Toleration[],
-    tolerationsKey: string,
-    ignorePreferred: boolean,
-  ): boolean {
-    const kind = this.taintKinds[node]!;
-    const taints = this.taints.at(kind);
-    if (taints.length === 0) return true;
-    const key = `${kind}${ignorePreferred ? '~' : '/'}${tolerationsKey}`;
-    const known = this.tolerated.get(key);
-    if (known !== undefined) return known;
-    const missing = untoleratedTaints(taints, tolerations).filter((taint) => !ignorePreferred || !isPreferred(taint));
-    this.tolerated.set(key, missing.length === 0);
-    return missing.length === 0;
+  /** Requirement ids mean something else from now on. */
+  forgetRequirements(): void {
+    this.kinds.forgetRequirements();
+    this.admissions.clear();
+  }
+
+  private set(row: number, node: ExistingNode): void {
+    const isGone = node === GONE;
+    const kind = isGone ? NO_KIND : this.kinds.kindOf(node);
+    this.preferring += Number(kind.hasPreferTaints) - Number(this.kindOf[row]?.hasPreferTaints ?? false);
+    countResources(this.resources, this.nodes[row] ?? GONE, -1);
+    countResources(this.resources, node, 1);
+    this.nodes[row] = node;
+    this.kindOf[row] = kind;
+    this.free.set(this.table.offered(node.free), row * this.table.size);
+    this.closed[row] = isGone || hasNegative(node.free) ? 1 : 0;
+    this.changes.add(row);
+  }
+
+  private addRow(): number {
+    const row = this.nodes.push(GONE) - 1;
+    this.kindOf.push(NO_KIND);
+    if (row >= this.closed.length) {
+      const rows = row + Math.max(STEP, row >> 1);
+      this.free = grown(new Float64Array(rows * this.table.size), this.free);
+      this.closed = grown(new Uint8Array(rows), this.closed);
+      this.rank = grown(new Int32Array(rows), this.rank);
+    }
+    return row;
+  }
+
+  private sort(): void {
+    const { nodes } = this;
+    const rows = this.listedRows.slice();
+    const isBefore = (left: number, right: number): boolean => itemAt(nodes, left).name < itemAt(nodes, right).name;
+    // The cluster's picture lists nodes by name already.
+    if (rows.some((row, at) => at > 0 && !isBefore(intAt(rows, at - 1), row))) {
+      rows.sort((left, right) => (isBefore(left, right) ? -1 : 1));
+    }
+    const isInitialized = (row: number): boolean => itemAt(nodes, row).initialized;
+    this.order = Int32Array.from([...rows.filter(isInitialized), ...rows.filter((row) => !isInitialized(row))]);
+    this.order.forEach((row, place) => (this.rank[row] = place));
   }
 }
 
-export const isPreferred = ({ effect }: { readonly effect?: string }): boolean => effect === 'PreferNoSchedule';
+function grown<List extends Float64Array | Uint8Array | Int32Array>(list: List, before: List): List {
+  list.set(before);
+  return list;
+}
+
+/** By resource: nodes that have some of it free. */
+export function nodeResources(nodes: readonly ExistingNode[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const node of nodes) countResources(counts, node, 1);
+  return counts;
+}
+
+function countResources(counts: Map<string, number>, { free }: ExistingNode, sign: number): void {
+  for (const name in free) {
+    if (quantityOf(free, name).sign() <= 0) continue;
+    const count = (counts.get(name) ?? 0) + sign;
+    if (count === 0) counts.delete(name);
+    else counts.set(name, count);
+  }
+}

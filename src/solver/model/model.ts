@@ -1,36 +1,144 @@
 /**
- * The world compiled: pools, types and nodes as numbers, with everything remembered that was once worked out. In: a
- * snapshot; out: what every question to it shares. Questions add pods and take nodes away; they never change it.
+ * A snapshot compiled: pools, instance types and nodes as numbers, with everything remembered that was once worked out.
+ * Every question shares it. `advance` carries it forward to the next snapshot: what is the same object as before is not
+ * looked at again, and a question to the carried model has the same answer as one to a model made anew.
  */
 import { podRequests } from '../../pods/podRequests.ts';
-import type { Snapshot } from '../problem.ts';
-import { compilePool, type CompiledPool } from './compiledPool.ts';
-import { ExistingNodes, isPreferred } from './existingNodes.ts';
+import { quantityOf, type Resources } from '../../units/resources.ts';
+import type { PoolOffer, Snapshot } from '../problem.ts';
+import { compilePool, limitLeft, type CompiledPool } from './compiledPool.ts';
+import { ExistingNodes, nodeResources } from './existingNodes.ts';
+import { isPreferred } from './nodeKinds.ts';
 import { ResourceTable } from './resourceTable.ts';
 import { RunningPods } from './runningPods.ts';
 import { StateTable } from './stateTable.ts';
 
-export class Model {
+/** States and requirement sets that a carried model keeps before it starts over. */
+const MAX_STATES = 20_000;
+const NO_NAMESPACES = new Map<string, Readonly<Record<string, string>>>();
+
+/** Everything that is derived from a snapshot. */
+interface Compiled {
   readonly snapshot: Snapshot;
   readonly table: ResourceTable;
+  /** Resources that instance types and daemons name. */
+  readonly offered: ReadonlySet<string>;
   readonly pools: readonly CompiledPool[];
   readonly states: StateTable;
   readonly existing: ExistingNodes;
-  readonly hasPreferTaints: boolean;
   readonly running: RunningPods;
+}
+
+export class Model {
+  private compiled: Compiled;
 
   constructor(snapshot: Snapshot) {
-    this.snapshot = snapshot;
-    const offered = [
-      ...snapshot.pools.flatMap(({ instanceTypes }) => instanceTypes.map(({ allocatable }) => allocatable)),
-      ...snapshot.nodes.map(({ free }) => free),
-      ...snapshot.daemons.map(podRequests),
-    ];
-    this.table = new ResourceTable(offered);
-    this.pools = snapshot.pools.map((offer, index) => compilePool(offer, index, snapshot.daemons, this.table));
-    this.states = new StateTable(this.pools);
-    this.existing = new ExistingNodes(snapshot.nodes, this.table);
-    this.hasPreferTaints = this.existing.hasPreferTaints || this.pools.some(({ taints }) => taints.some(isPreferred));
-    this.running = new RunningPods(this.existing, this.states, this.pools.length, snapshot.namespaces ?? new Map());
+    this.compiled = compile(snapshot);
+  }
+
+  get snapshot(): Snapshot {
+    return this.compiled.snapshot;
+  }
+
+  get table(): ResourceTable {
+    return this.compiled.table;
+  }
+
+  get pools(): readonly CompiledPool[] {
+    return this.compiled.pools;
+  }
+
+  get states(): StateTable {
+    return this.compiled.states;
+  }
+
+  get existing(): ExistingNodes {
+    return this.compiled.existing;
+  }
+
+  get running(): RunningPods {
+    return this.compiled.running;
+  }
+
+  get hasPreferTaints(): boolean {
+    return this.existing.hasPreferTaints || this.pools.some(({ taints }) => taints.some(isPreferred));
+  }
+
+  /** By pool: what its nodes leave of its limits; undefined for a pool without limits. */
+  limitsLeft(): (Float64Array | undefined)[] {
+    return this.pools.map((pool, at) => limitLeft(pool, this.snapshot.pools[at]?.used ?? {}));
+  }
+
+  /** Answers are about `snapshot` from now on. */
+  advance(snapshot: Snapshot): void {
+    if (snapshot === this.compiled.snapshot) return;
+    const before = this.compiled;
+    const { existing } = before;
+    existing.update(snapshot.nodes);
+    const pools = compilePools(snapshot, before.table, before);
+    const keepsPools = pools.length === before.pools.length && pools.every((pool, at) => pool === before.pools[at]);
+    const offered = keepsPools ? before.offered : offeredNames(snapshot);
+    const names = new Set([...offered, ...existing.resources.keys()]);
+    const isWorn = existing.isWorn || before.states.size > MAX_STATES;
+    if (isWorn || !isSameSet(names, before.table.available)) {
+      this.compiled = compile(snapshot);
+      return;
+    }
+    if (!keepsPools) existing.forgetRequirements();
+    const states = keepsPools ? before.states : new StateTable(pools);
+    const keepsRunning = keepsPools && before.snapshot.namespaces === snapshot.namespaces;
+    const running = keepsRunning ? before.running : runningPods(snapshot, existing, states);
+    this.compiled = { ...before, snapshot, offered, pools, states, running };
   }
 }
+
+function compile(snapshot: Snapshot): Compiled {
+  const offered = offeredNames(snapshot);
+  const table = new ResourceTable([...offered, ...nodeResources(snapshot.nodes).keys()]);
+  const pools = compilePools(snapshot, table);
+  const states = new StateTable(pools);
+  const existing = new ExistingNodes(snapshot.nodes, table);
+  return { snapshot, table, offered, pools, states, existing, running: runningPods(snapshot, existing, states) };
+}
+
+function runningPods({ namespaces, pools }: Snapshot, existing: ExistingNodes, states: StateTable): RunningPods {
+  return new RunningPods(existing, states, pools.length, namespaces ?? NO_NAMESPACES);
+}
+
+function compilePools(snapshot: Snapshot, table: ResourceTable, before?: Compiled): CompiledPool[] {
+  const hasSameDaemons = before !== undefined && isSameList(before.snapshot.daemons, snapshot.daemons);
+  return snapshot.pools.map((offer, index) => {
+    const compiled = before?.pools[index];
+    const old = before?.snapshot.pools[index];
+    const isSame = hasSameDaemons && compiled !== undefined && old !== undefined && isSameOffer(old, offer);
+    return isSame ? compiled : compilePool(offer, index, snapshot.daemons, table);
+  });
+}
+
+/** The status of a pool changes with every node; only what is asked of nodes matters here. */
+function isSameOffer(before: PoolOffer, now: PoolOffer): boolean {
+  if (before.pool !== now.pool) {
+    const { metadata, spec } = now.pool;
+    if (before.pool.metadata.name !== metadata.name) return false;
+    if (before.pool.spec !== spec && JSON.stringify(before.pool.spec) !== JSON.stringify(spec)) return false;
+  }
+  return isSameList(before.instanceTypes, now.instanceTypes);
+}
+
+function isSameList<Item>(before: readonly Item[], now: readonly Item[]): boolean {
+  return before === now || (before.length === now.length && before.every((item, at) => item === now[at]));
+}
+
+/** Resources of which instance types or daemons have some. */
+function offeredNames({ pools, daemons }: Snapshot): ReadonlySet<string> {
+  const names = new Set<string>();
+  const add = (resources: Resources): void => {
+    for (const name in resources) if (!names.has(name) && quantityOf(resources, name).sign() > 0) names.add(name);
+  };
+  for (const { instanceTypes } of pools) for (const { allocatable } of instanceTypes) add(allocatable);
+  for (const daemon of daemons) add(podRequests(daemon));
+  return names;
+}
+
+const isSameSet = (left: ReadonlySet<string>, right: ReadonlySet<string>): boolean =>
+  left.size === right.size && [...left].every((name) => right.has(name));

@@ -4,12 +4,12 @@
  * one of the two only, so that there are far fewer of each than kinds of pods.
  */
 import { podKey } from '../../pods/podKey.ts';
-import type { Container, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
+import type { Container } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
 import { podRequests } from '../../pods/podRequests.ts';
-import { requirementsOfTerm } from '../../constraints/podRequirements.ts';
-import { Requirements } from '../../constraints/requirements.ts';
+import { requirementsOfTerm, requirementTerms } from '../../constraints/podRequirements.ts';
+import type { Requirements } from '../../constraints/requirements.ts';
 import { topologyTerms, type TopologyTerms } from '../../constraints/topology.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import type { Resources } from '../../units/resources.ts';
@@ -166,16 +166,6 @@ export function readRules(pod: Pod, snapshot: Snapshot): PodRules {
     priority: pod.spec?.priority ?? 0,
     group: podGroup(pod),
   };
-}
-
-/** Each required node-affinity term with the node selector; the selector alone when there is none. */
-export function requirementTerms(pod: Pod): Requirements[] {
-  const selector = Requirements.fromLabels(pod.spec?.nodeSelector);
-  const required = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  const terms: readonly NodeSelectorTerm[] | undefined = required?.nodeSelectorTerms;
-  if (terms === undefined) return [selector];
-  if (terms.length === 0) return [requirementsOfTerm({})];
-  return terms.map((term) => selector.merge(requirementsOfTerm(term)));
 }
 
 type SpreadConstraints = NonNullable<NonNullable<Pod['spec']>['topologySpreadConstraints']>;

@@ -1,182 +1,145 @@
 /**
- * What runs already, counted. In: the nodes that are there and their pods; out: per counter how many pods each node and
- * each domain has. Worked out once per counter and kept with the model: a question only takes off what it removes.
+ * Pods that run on existing nodes, counted: per counter how many each node and each domain has. Worked out once per
+ * counter, kept with the model and brought up to date when it is asked for; a what-if only takes off what it removes.
  */
 import type { Pod } from '../../api/kinds.ts';
-import { Labels } from '../../api/labels.ts';
-import { isSelected, topologyTerms, type AffinityTerm, type NamespaceLabels } from '../../constraints/topology.ts';
+import { isSelected, type NamespaceLabels } from '../../constraints/topology.ts';
+import { intAt, itemAt } from '../rows.ts';
+import { DomainTable, NO_DOMAIN } from './domainTable.ts';
 import type { ExistingNodes } from './existingNodes.ts';
-import { Interner } from './interner.ts';
+import { antiAffinityTerms, KeepAwayTerms, labelOf, type KeepAway } from './keepAway.ts';
+import { PodLabels } from './podLabels.ts';
 import type { StateTable } from './stateTable.ts';
-import { isHostname, keepAwaySpec, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
+import { Tally } from './tally.ts';
+import { type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
-/** What a counter starts with. */
-export interface Tally {
-  /** On nodes that take part. */
-  readonly byNode: Int32Array;
-  readonly byDomain: readonly number[];
-  readonly total: number;
-  /** By domain: nodes that take part. */
-  readonly nodesOf: readonly number[];
+/** Tables remembered of each sort. */
+const MAX_TALLIES = 4096;
+const MAX_TABLES = 64;
+const MAX_PARTICIPATIONS = 256;
+
+/** Nodes that take part in a spread. */
+interface Participation {
+  readonly table: DomainTable;
+  version: number;
+  /** By domain. */
+  readonly nodesIn: number[];
+  /** By row: the domain in which the node takes part, or `NO_DOMAIN`. */
+  readonly domainOf: Int32Array;
 }
-
-export interface KeepAway {
-  readonly spec: CounterSpec;
-  readonly nodes: Set<number>;
-}
-
-/** Counters remembered, for those who keep a model for long and ask about ever new pods. */
-const MAX_REMEMBERED = 4096;
 
 export class RunningPods {
-  /** Required anti-affinity of pods that run: whom they keep away, and from which nodes. */
-  readonly keepAway: readonly KeepAway[];
   private readonly existing: ExistingNodes;
   private readonly states: StateTable;
   private readonly pools: number;
   private readonly namespaces: NamespaceLabels;
-  private readonly domainsOfKey = new Map<string, Interner<string>>();
-  private readonly nodeDomains = new Map<string, Int32Array>();
+  private readonly labels: PodLabels;
+  private keepAwayTerms: KeepAwayTerms;
+  private readonly tables = new Map<string, DomainTable>();
   private readonly tallies = new Map<string, Tally>();
-  /** By label of running pods: the nodes that have such pods. */
-  private nodesByLabel: Map<string, number[]> | undefined;
+  private readonly participations = new Map<string, Participation>();
 
   constructor(existing: ExistingNodes, states: StateTable, pools: number, namespaces: NamespaceLabels) {
     this.existing = existing;
     this.states = states;
     this.pools = pools;
     this.namespaces = namespaces;
-    this.keepAway = this.findKeepAway();
+    this.labels = new PodLabels(existing);
+    this.keepAwayTerms = new KeepAwayTerms(existing, namespaces);
   }
 
-  /** Every value of the key that there is on nodes or for sale, numbered in order. */
-  domains(key: string): Interner<string> {
-    const known = this.domainsOfKey.get(key);
-    if (known !== undefined) return known;
-    const domains = new Interner<string>();
-    this.domainsOfKey.set(key, domains);
-    if (isHostname(key)) return domains;
-    const values = new Set<string>();
+  /** Anti-affinity terms of running pods that keep one of these away from some nodes. */
+  keepingAway(pods: readonly Pod[]): readonly KeepAway[] {
+    if (!this.keepAwayTerms.catchUp()) this.keepAwayTerms = new KeepAwayTerms(this.existing, this.namespaces);
+    return this.keepAwayTerms.selecting(pods);
+  }
+
+  domains(key: string): DomainTable {
+    const known = this.tables.get(key);
+    if (known?.catchUp() === true) return known;
+    const offered = new Set<string>();
     for (let pool = 0; pool < this.pools; pool++) {
-      for (const value of this.states.valuesOf(this.states.base(pool), key)) values.add(value);
+      for (const value of this.states.valuesOf(this.states.base(pool), key)) offered.add(value);
     }
-    for (let node = 0; node < this.existing.nodes.length; node++) {
-      const value = this.existing.label(node, key);
-      if (value !== undefined) values.add(value);
-    }
-    for (const value of [...values].sort()) domains.intern(value, () => value);
-    return domains;
+    if (known === undefined && this.tables.size >= MAX_TABLES) this.tables.clear();
+    const made = new DomainTable(key, this.existing, offered);
+    this.tables.set(key, made);
+    return made;
   }
 
-  /** By node: its domain, or -1 where it lacks the label. Each hostname is a domain of its own and not numbered. */
-  domainOfNodes(key: string): Int32Array {
-    const known = this.nodeDomains.get(key);
-    if (known !== undefined) return known;
-    const domains = this.domains(key);
-    const found = new Int32Array(this.existing.nodes.length).fill(-1);
-    if (key !== Labels.hostname) {
-      for (let node = 0; node < found.length; node++) {
-        const value = this.existing.label(node, key);
-        if (value !== undefined) found[node] = domains.intern(value, () => value);
-      }
-    }
-    this.nodeDomains.set(key, found);
-    return found;
-  }
-
-  nodePasses(filter: NodeFilter | undefined, node: number): boolean {
+  nodePasses(filter: NodeFilter | undefined, row: number): boolean {
     if (filter === undefined) return true;
     const { existing, states } = this;
-    if (filter.terms && !filter.terms.some((term) => existing.meets(node, term, states.requirementId(term))))
+    if (filter.terms && !filter.terms.some((term) => existing.meets(row, term, states.requirementId(term))))
       return false;
     if (filter.tolerations === undefined) return true;
-    return existing.tolerates(node, filter.tolerations, JSON.stringify(filter.tolerations), true);
+    return existing.tolerates(row, filter.tolerations, filter.tolerationsKey, true);
   }
 
   tally(spec: CounterSpec): Tally {
+    const table = this.domains(spec.topologyKey);
     const known = this.tallies.get(spec.key);
-    if (known !== undefined) return known;
-    const domainOf = this.domainOfNodes(spec.topologyKey);
-    const byNode = new Int32Array(this.existing.nodes.length);
-    const byDomain: number[] = [];
-    const nodesOf: number[] = [];
-    let total = 0;
-    const isFiltered = spec.filter?.terms !== undefined || spec.filter?.tolerations !== undefined;
-    for (const node of this.nodesWith(spec)) {
-      const count = this.countOn(node, spec);
-      if (count === 0 || (isFiltered && !this.nodePasses(spec.filter, node))) continue;
-      const domain = domainOf[node]!;
-      byNode[node] = count;
-      if (domain >= 0) byDomain[domain] = (byDomain[domain] ?? 0) + count;
-      if (domain >= 0 || isHostname(spec.topologyKey)) total += count;
-    }
-    for (let node = 0; node < domainOf.length; node++) {
-      const domain = domainOf[node]!;
-      if (domain < 0 || (isFiltered && !this.nodePasses(spec.filter, node))) continue;
-      nodesOf[domain] = (nodesOf[domain] ?? 0) + 1;
-    }
-    const tally = { byNode, byDomain, total, nodesOf };
-    if (this.tallies.size >= MAX_REMEMBERED) this.tallies.clear();
-    this.tallies.set(spec.key, tally);
-    return tally;
+    if (known !== undefined && known.table === table && known.catchUp()) return known;
+    if (known === undefined && this.tallies.size >= MAX_TALLIES) this.tallies.clear();
+    const made = new Tally(spec, table, this.existing, this.candidates(spec), (row) => this.countOn(row, spec));
+    this.tallies.set(spec.key, made);
+    return made;
   }
 
-  private countOn(node: number, spec: CounterSpec): number {
+  /** By domain: nodes that take part in the spread. */
+  participants({ topologyKey, filter }: CounterSpec): readonly number[] {
+    const table = this.domains(topologyKey);
+    if (filter === undefined || (filter.terms === undefined && filter.tolerations === undefined)) return table.nodesIn;
+    const key = `${topologyKey}\n${filter.key}`;
+    const { changes, closed, rows } = this.existing;
+    const known = this.participations.get(key);
+    const changed = known?.table === table && known.domainOf.length >= rows ? changes.since(known.version) : undefined;
+    const found: Participation =
+      known !== undefined && changed !== undefined
+        ? known
+        : {
+            table,
+            version: changes.version,
+            nodesIn: table.values.map(() => 0),
+            domainOf: new Int32Array(closed.length).fill(NO_DOMAIN),
+          };
+    for (const row of changed ?? this.existing.order) {
+      const before = intAt(found.domainOf, row);
+      const own = intAt(table.domainOf, row);
+      const now = own >= 0 && this.nodePasses(filter, row) ? own : NO_DOMAIN;
+      if (before >= 0) found.nodesIn[before] = itemAt(found.nodesIn, before) - 1;
+      if (now >= 0) found.nodesIn[now] = itemAt(found.nodesIn, now) + 1;
+      found.domainOf[row] = now;
+    }
+    found.version = changes.version;
+    if (known === undefined && this.participations.size >= MAX_PARTICIPATIONS) this.participations.clear();
+    this.participations.set(key, found);
+    return found.nodesIn;
+  }
+
+  private countOn(row: number, spec: CounterSpec): number {
     let count = 0;
-    for (const pod of this.existing.nodes[node]!.pods) {
+    for (const pod of itemAt(this.existing.nodes, row).pods) {
       const counts =
-        spec.kind === 'owners' ? this.antiAffinityTerms(pod).some((term) => spec.owns(term)) : isCounted(pod, spec);
+        spec.kind === 'owners'
+          ? antiAffinityTerms(pod, this.namespaces).some((term) => spec.owns(term))
+          : isCounted(pod, spec);
       if (counts) count += 1;
     }
-    return count;
+    return count > 0 && this.nodePasses(spec.filter, row) ? count : 0;
   }
 
   /** Nodes that may have pods which the counter counts: where a label is asked for, only those that have it. */
-  private nodesWith(spec: CounterSpec): Iterable<number> {
-    const asked = spec.selections.flatMap(({ selector }) => Object.entries(selector?.matchLabels ?? {}))[0];
-    if (spec.kind === 'owners' || asked === undefined) return this.existing.nodes.keys();
-    this.nodesByLabel ??= this.indexLabels();
-    return this.nodesByLabel.get(`${asked[0]}\n${asked[1]}`) ?? [];
-  }
-
-  private indexLabels(): Map<string, number[]> {
-    const index = new Map<string, number[]>();
-    this.existing.nodes.forEach(({ pods }, node) => {
-      for (const { metadata } of pods) {
-        for (const [key, value] of Object.entries(metadata.labels ?? {})) {
-          const name = `${key}\n${value}`;
-          const nodes = index.get(name);
-          if (nodes === undefined) index.set(name, [node]);
-          else if (nodes.at(-1) !== node) nodes.push(node);
-        }
-      }
-    });
-    return index;
-  }
-
-  private findKeepAway(): KeepAway[] {
-    const found = new Map<string, KeepAway>();
-    this.existing.nodes.forEach(({ pods }, node) => {
-      for (const pod of pods) {
-        for (const term of this.antiAffinityTerms(pod)) {
-          const spec = keepAwaySpec(term);
-          const known = found.get(spec.key) ?? { spec, nodes: new Set<number>() };
-          found.set(spec.key, known);
-          known.nodes.add(node);
-        }
-      }
-    });
-    return [...found.values()];
-  }
-
-  private antiAffinityTerms(pod: Pod): readonly AffinityTerm[] {
-    const required = pod.spec?.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-    return required.length === 0 ? [] : topologyTerms(pod, this.namespaces).antiAffinity;
+  private candidates(spec: CounterSpec): Iterable<number> {
+    const label = spec.kind === 'owners' ? '' : labelOf(spec);
+    if (label === '') return this.existing.order;
+    const at = label.indexOf('\n');
+    return this.labels.nodesWith(label.slice(0, at), label.slice(at + 1));
   }
 }
 
 function isCounted({ metadata }: Pod, spec: CounterSpec): boolean {
-  // The scheduler's spread does not look at pods that are on their way out; its affinity does.
+  // The scheduler's spread does not look at pods that are being deleted; its affinity does.
   if (spec.kind === 'spread' && metadata.deletionTimestamp !== undefined) return false;
   return spec.selections.every((selection) => isSelected(selection, metadata.namespace ?? 'default', metadata.labels));
 }

@@ -13,6 +13,8 @@ const UNKNOWN = -2;
 
 export interface MachineState {
   readonly id: number;
+  /** The same for the same state in every model of the same pools. */
+  readonly key: string;
   readonly pool: CompiledPool;
   readonly requirements: Requirements;
   /** Offerings that can still be bought, cheapest first. */
@@ -43,8 +45,9 @@ export class StateTable {
     this.bases = pools.map((pool, at) => this.add(pool, pool.requirements, this.columns[at]!.allowedByPool()));
   }
 
+  /** States and requirement sets together. */
   get size(): number {
-    return this.interned.values.length;
+    return this.interned.values.length + this.requirementSets.values.length;
   }
 
   /** 0 is the empty set. */
@@ -54,6 +57,12 @@ export class StateTable {
 
   at(id: number): MachineState {
     return this.interned.values[id]!;
+  }
+
+  /** An order that does not depend on which questions were asked before, as numbers do. */
+  compare(left: number, right: number): number {
+    if (left === right) return 0;
+    return this.at(left).key < this.at(right).key ? -1 : 1;
   }
 
   /** `NO_STATE` when nothing can be bought from the pool at all. */
@@ -148,7 +157,8 @@ export class StateTable {
 
   private add(pool: CompiledPool, requirements: Requirements, offerings: readonly CompiledOffering[]): number {
     if (offerings.length === 0) return NO_STATE;
-    return this.interned.intern(`${pool.index}${canonicalKey(requirements)}`, (id) => {
+    const key = `${pool.index}${canonicalKey(requirements)}`;
+    return this.interned.intern(key, (id) => {
       const price = new Float64Array(pool.types.length).fill(Number.POSITIVE_INFINITY);
       const reserved = offerings.filter(({ reservation }) => reservation >= 0);
       // Reserved machines are few: plans are made without them and take what is left of them at the end. Only who
@@ -164,7 +174,7 @@ export class StateTable {
       const minValues = [...requirements].flatMap(({ key, minValues: atLeast }) =>
         atLeast === undefined ? [] : [{ key, atLeast }],
       );
-      return { id, pool, requirements, offerings, types: Int32Array.from(types), price, reserved, minValues };
+      return { id, key, pool, requirements, offerings, types: Int32Array.from(types), price, reserved, minValues };
     });
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What is counted per domain. In: topology terms; out: counters that equal terms share. Counts are plain integers;
- * how a term reads them (skew, at least one, none) is the business of whoever places pods.
+ * What is counted per domain; equal topology terms share a counter. Counts are plain integers: how a term reads them
+ * (skew, at least one, none) is decided where pods are placed.
  */
 import { Labels } from '../../api/labels.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
@@ -9,9 +9,21 @@ import type { Toleration } from './podShape.ts';
 
 /** Which nodes take part in a spread. */
 export interface NodeFilter {
+  /** Equal keys mean equal filters. */
+  readonly key: string;
   /** The node must meet one of them. */
   readonly terms: readonly Requirements[] | undefined;
   readonly tolerations: readonly Toleration[] | undefined;
+  readonly tolerationsKey: string;
+}
+
+export function nodeFilter(
+  terms: readonly Requirements[] | undefined,
+  tolerations: readonly Toleration[] | undefined,
+): NodeFilter {
+  const tolerationsKey = tolerations === undefined ? '' : JSON.stringify(tolerations);
+  const key = JSON.stringify([terms?.map((term) => term.toItems()), tolerationsKey]);
+  return { key, terms, tolerations, tolerationsKey };
 }
 
 export interface CounterSpec {
@@ -32,10 +44,9 @@ export function counterSpec(
   filter?: NodeFilter,
 ): CounterSpec {
   const selected = selections.map(selectionKey).sort();
-  const filterKey = filter && [filter.terms?.map((term) => term.toItems()), filter.tolerations];
   const own = `${topologyKey}/${selected.join()}`;
   return {
-    key: JSON.stringify([kind, topologyKey, selected, filterKey]),
+    key: JSON.stringify([kind, topologyKey, selected, filter?.key]),
     kind,
     topologyKey,
     selections,
@@ -46,7 +57,7 @@ export function counterSpec(
 
 export const isHostname = (key: string): boolean => key === Labels.hostname;
 
-/** What must be counted so that nobody comes to whoever has the term: per node the selected, else the owners. */
+/** Counter that enforces a pod's anti-affinity term against newcomers: the selected pods per node, else the owners. */
 export function keepAwaySpec(term: AffinityTerm): CounterSpec {
   return counterSpec(isHostname(term.topologyKey) ? 'match' : 'owners', term.topologyKey, [term]);
 }

@@ -109,7 +109,7 @@ export class Domains {
       options = states.valuesOf(state, key).map((value) => {
         const pinned = states.pin(state, key, value);
         const isAvoided = this.avoidsReserved && !this.isReserved(state) && this.isReserved(pinned);
-        return { domain: domains.intern(value, () => value), state: isAvoided ? -1 : pinned };
+        return { domain: domains.numberOf(value), state: isAvoided ? -1 : pinned };
       });
       known.set(key, options);
     }

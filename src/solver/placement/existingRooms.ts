@@ -1,14 +1,15 @@
 /**
- * Room on nodes that are there. In: a class and a node; out: how many of its pods the scheduler would let stand there
- * now. What was found too small for a class is not asked again.
+ * Room on existing nodes: how many pods of a class the scheduler would put on a node now. Nodes that were found too small
+ * for a class are not asked again, and whole stretches of full nodes are passed over.
  */
 import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash, hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
+import { STRETCH, type Admission } from '../model/admittingNodes.ts';
 import { UNLIMITED } from '../model/counters.ts';
-import { addRow, intAt, itemAt, Rows } from '../rows.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import { addRow, floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { Domains } from './domains.ts';
 
 export class ExistingRooms {
@@ -21,8 +22,8 @@ export class ExistingRooms {
   private readonly isEmpty: boolean;
   private readonly ports = new Map<number, HostPort[]>();
   private readonly claims = new Map<number, Map<string, Set<string>>>();
-  /** By wish: nodes that may still take the pod as far as labels, taints, volumes and room go, in order. */
-  private readonly open = new Map<Variant, number[]>();
+  /** By variant: nodes that admit it, in order. Those before `from` have no room for it, or never take it. */
+  private readonly searches = new Map<Variant, { readonly admission: Admission; from: number }>();
 
   constructor(compiled: CompiledDemand, domains: Domains) {
     this.compiled = compiled;
@@ -36,19 +37,28 @@ export class ExistingRooms {
     return !this.isEmpty && this.place(podClass, variant, [pod]) === 1;
   }
 
-  /** Puts up to `most` pods onto nodes. Out: how many found room. */
+  /** Puts pods onto nodes, in order. Returns how many found room. */
   place(podClass: PodClass, variant: Variant, pods: readonly Pod[]): number {
     if (this.isEmpty || podClass.unknownResource !== undefined) return 0;
+    const search = this.searchFor(podClass, variant);
+    const { nodes } = search.admission;
+    const alone = variant.domain.length > 0 || variant.hostAffinity.length > 0;
     let done = 0;
-    for (const node of this.nodesFor(podClass, variant)) {
-      if (done >= pods.length) break;
-      const alone = variant.domain.length > 0 || variant.hostAffinity.length > 0;
-      for (;;) {
-        const room = Math.min(this.room(podClass, variant, node), pods.length - done, alone ? 1 : UNLIMITED);
-        if (room < 1) break;
-        this.take(podClass, variant, node, pods.slice(done, done + room));
-        done += room;
+    let at = search.from;
+    let isFirst = true;
+    while (at < nodes.length && done < pods.length) {
+      if (!this.mayHaveRoom(podClass, search.admission, at)) at = nextStretch(at);
+      else {
+        const node = intAt(nodes, at);
+        if (this.mayTake(podClass, node)) {
+          done += this.fill(podClass, variant, node, pods, done, alone);
+          if (isFirst) search.from = at;
+          isFirst = false;
+          if (done >= pods.length) break;
+        }
+        at += 1;
       }
+      if (isFirst) search.from = at;
     }
     return done;
   }
@@ -66,29 +76,51 @@ export class ExistingRooms {
     return isOpen ? undefined : 'topology';
   }
 
-  private nodesFor(podClass: PodClass, variant: Variant): number[] {
-    let open = this.open.get(variant);
-    if (open === undefined) {
-      const { existing } = this.compiled.model;
+  /** Puts pods from `done` on onto the node. How many found room. */
+  private fill(
+    podClass: PodClass,
+    variant: Variant,
+    node: number,
+    pods: readonly Pod[],
+    done: number,
+    alone: boolean,
+  ): number {
+    let placed = 0;
+    for (;;) {
+      const left = pods.length - done - placed;
+      const room = Math.min(this.room(podClass, variant, node), left, alone ? 1 : UNLIMITED);
+      if (room < 1) return placed;
+      this.take(podClass, variant, node, pods.slice(done + placed, done + placed + room));
+      placed += room;
+    }
+  }
+
+  private searchFor(podClass: PodClass, variant: Variant): { readonly admission: Admission; from: number } {
+    let search = this.searches.get(variant);
+    if (search === undefined) {
       const { shape, tolerationsKey } = podClass;
       const { requirements, toleratesPreferNoSchedule } = variant.rung;
-      const admitting = existing.admitting(
+      const admission = this.compiled.model.existing.admitting(
         requirements,
         variant.requirementId,
         shape.tolerations,
         tolerationsKey,
         toleratesPreferNoSchedule,
       );
-      open = [];
-      for (const node of admitting) if (this.mayTake(podClass, node)) open.push(node);
-      this.open.set(variant, open);
-      return open;
+      search = { admission, from: 0 };
+      this.searches.set(variant, search);
     }
-    // Room only shrinks during one compiled: who is full is dropped as soon as he is first in line.
-    let full = 0;
-    while (full < open.length && this.fitting(podClass, itemAt(open, full)) < 1) full += 1;
-    if (full > 0) open.splice(0, full);
-    return open;
+    return search;
+  }
+
+  /** Whether some node of the stretch had room for the pod before this question; room only shrinks during one. */
+  private mayHaveRoom({ row }: PodClass, { most }: Admission, at: number): boolean {
+    const start = Math.floor(at / STRETCH) * row.length;
+    for (let column = 0; column < row.length; column++) {
+      const asked = floatAt(row, column);
+      if (asked > 0 && asked > floatAt(most, start + column)) return false;
+    }
+    return true;
   }
 
   /** Room, and what does not change while pods are placed. */
@@ -146,8 +178,8 @@ export class ExistingRooms {
   private portsOf(node: number): HostPort[] {
     const known = this.ports.get(node);
     if (known !== undefined) return known;
-    const { pods } = itemAt(this.compiled.model.existing.nodes, node);
-    const ports = pods.flatMap((pod) => hostPortsOf(pod));
+    const { pods, reservedPorts = [] } = itemAt(this.compiled.model.existing.nodes, node);
+    const ports = [...reservedPorts, ...pods.flatMap((pod) => hostPortsOf(pod))];
     this.ports.set(node, ports);
     return ports;
   }
@@ -188,6 +220,8 @@ export class ExistingRooms {
     else for (const pod of pods) placed.push(pod);
   }
 }
+
+const nextStretch = (at: number): number => (Math.floor(at / STRETCH) + 1) * STRETCH;
 
 function attach(claims: Map<string, Set<string>>, { driver, claim }: { driver: string; claim: string }): void {
   const known = claims.get(driver) ?? new Set<string>();

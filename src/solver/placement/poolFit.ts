@@ -2,7 +2,7 @@
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
-import { isPreferred } from '../model/existingNodes.ts';
+import { isPreferred } from '../model/nodeKinds.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import { intAt, itemAt, Rows } from '../rows.ts';
 

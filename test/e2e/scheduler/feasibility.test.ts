@@ -1,4 +1,4 @@
-/** The local scheduler beside kube-scheduler: by chance, the same clusters and pods; the same places, in the same words. */
+/** The local scheduler beside kube-scheduler on random clusters: both find a node, or both give the same reasons. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../../src/api/kinds.ts';
 import { SeededRandom } from '../../../src/clock/seededRandom.ts';

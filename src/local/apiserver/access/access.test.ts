@@ -1,4 +1,4 @@
-/** Who may do what, over HTTPS: roles, bindings, impersonation, account tokens, and the answers to questions about them. */
+/** Access over HTTPS: roles, bindings, impersonation, account tokens, and the answers to questions about them. */
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../../clock/systemClock.ts';
@@ -64,7 +64,7 @@ async function grant(name: string, rules: readonly object[], subjects: readonly 
 }
 
 describe('roles', () => {
-  it('refuse what nobody granted, and say what was asked', async () => {
+  it('refuse what was not granted, and say what was asked', async () => {
     expect(await ask('GET', PODS, as('nobody'))).toMatchObject({
       code: 403,
       body: {
@@ -134,7 +134,7 @@ describe('roles', () => {
     expect((await ask('POST', `${RBAC}/namespaces/default/rolebindings`, as('ada'), toView)).code).toBe(201);
   });
 
-  it('let nobody be somebody else without leave', async () => {
+  it('refuse impersonation without the right to it', async () => {
     const headers = { ...as('rita'), authorization: 'Bearer nonsense' };
     expect((await ask('GET', PODS, headers)).code).toBe(401);
     expect(await ask('GET', PODS, { ...as('rita'), authorization: '' })).toMatchObject({
@@ -168,7 +168,7 @@ describe('tokens of accounts', () => {
 
 describe('reviews', () => {
   const review = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-  it('say who allowed it', async () => {
+  it('name the binding that allowed it', async () => {
     await grant(
       'watchers',
       [{ apiGroups: ['apps'], resources: ['*'], verbs: ['watch'] }],

@@ -1,6 +1,6 @@
 /**
- * Role-based access. In: a user and what they ask for. Out: allowed or not, by which binding, and all rules of a user.
- * Roles and bindings are read from the store, so a change counts from the next request on.
+ * Role-based access: whether a user may do something, by which binding, and all rules of a user. Roles and bindings
+ * are read from the store, so a change counts from the next request on.
  */
 import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from '../fields.ts';
 import { keyOf, type Store } from '../store.ts';

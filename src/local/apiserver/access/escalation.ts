@@ -1,7 +1,4 @@
-/**
- * Nobody gives away more than they have. In: the role or binding that a user is about to write. Out: nothing, or the
- * refusal that lists what the user would have to hold first.
- */
+/** Refuses to write a role or binding that grants more than the writer holds; the refusal lists what is missing. */
 import { fieldsAt, listAt, sameJson, textAt, type ApiObject } from '../fields.ts';
 import type { Resource } from '../resource.ts';
 import { forbidden, notFound } from '../status.ts';
@@ -40,7 +37,7 @@ function checkRole(
   if (isSame || may(authorizer, user, 'escalate', resource.plural, draft.metadata)) return;
   const rules = listAt(draft, 'rules').map(readRule);
   if (draft['aggregationRule'] !== undefined) {
-    // Whoever decides what is collected decides about everything.
+    // A rule that selects roles may come to grant anything.
     const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'], resourceNames: [], nonResourceURLs: [] };
     const paths = { apiGroups: [], resources: [], verbs: ['*'], resourceNames: [], nonResourceURLs: ['*'] };
     rules.push(everything, paths);

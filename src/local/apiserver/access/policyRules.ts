@@ -1,4 +1,4 @@
-/** The rules of roles. In: rules as roles hold them. Out: what they allow, whether some cover others, how they print. */
+/** The rules of roles: what they allow, whether some cover others, how they print. */
 import { listAt, type Fields } from '../fields.ts';
 
 export interface PolicyRule {

@@ -1,4 +1,4 @@
-/** Questions about access. In: a review that somebody posts. Out: the same with an answer in its status. */
+/** Answers the reviews that ask about access. */
 import type { Clock } from '../../../clock/clock.ts';
 import { timestamp } from '../../../units/timestamp.ts';
 import { ownershipAfterUpdate } from '../apply/managedFields.ts';
@@ -22,7 +22,7 @@ export interface Question {
 export interface ReviewContext {
   readonly authorizer: Authorizer;
   readonly clock: Clock;
-  /** Who a bearer token belongs to. */
+  /** The user of a bearer token. */
   authenticate(token: string): User | undefined;
 }
 
@@ -63,7 +63,7 @@ function userInfo({ name, uid, groups, extra }: User): object {
   return { username: name, ...(uid === undefined ? {} : { uid }), groups, ...(extra === undefined ? {} : { extra }) };
 }
 
-/** The review as posted, and who posted it. */
+/** The review as posted, with its writer recorded. */
 function reviewed({ kind, body, fieldManager }: Question, { clock }: ReviewContext, inPackage: string): ApiObject {
   const shape = shapeNamed(`io.k8s.api.${inPackage}.v1.${kind}`);
   const value = decodeReview(kind, shape, body);

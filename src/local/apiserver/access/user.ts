@@ -1,4 +1,4 @@
-/** Who asks. In: a certificate, a token or nothing. Out: a name and the groups that roles are given to. */
+/** The user behind a request: a name, and the groups that roles are given to. */
 export interface User {
   readonly name: string;
   readonly uid?: string | undefined;
@@ -10,7 +10,7 @@ export const AUTHENTICATED = 'system:authenticated';
 const UNAUTHENTICATED = 'system:unauthenticated';
 const ACCOUNT_PREFIX = 'system:serviceaccount:';
 const ACCOUNTS = 'system:serviceaccounts';
-/** Whoever is in this group may do everything, whatever the roles say. */
+/** Members of this group may do everything, whatever the roles say. */
 export const MASTERS = 'system:masters';
 
 export const ANONYMOUS: User = { name: 'system:anonymous', groups: [UNAUTHENTICATED] };
@@ -38,7 +38,7 @@ export function accountOf(userName: string): AccountName | undefined {
   return { namespace, name };
 }
 
-/** Everybody but the anonymous is authenticated, whether or not somebody said so. */
+/** Every user but the anonymous one is in the group of authenticated users, given or not. */
 export function withAuthenticated(name: string, groups: readonly string[]): string[] {
   if (name === ANONYMOUS.name) return groups.includes(UNAUTHENTICATED) ? [...groups] : [...groups, UNAUTHENTICATED];
   return groups.includes(AUTHENTICATED) || groups.includes(UNAUTHENTICATED) ? [...groups] : [...groups, AUTHENTICATED];

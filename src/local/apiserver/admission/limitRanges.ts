@@ -1,6 +1,6 @@
 /**
- * LimitRanges. In: a pod or claim about to be created, and the limits of its namespace. Out: defaults filled in, or a
- * Forbidden error that names every bound it breaks.
+ * LimitRanges: fills in defaults of new pods and claims, and refuses those that break a bound with a Forbidden error
+ * that names every one.
  */
 import type { Quantity } from '../../../units/quantity.ts';
 import { ensureFields, fieldsAt, isFields, listAt, textAt, type ApiObject } from '../fields.ts';

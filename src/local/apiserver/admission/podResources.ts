@@ -1,6 +1,8 @@
-/** What a pod asks for as a whole. In: a pod. Out: its requests and limits by resource name. */
+/** What a pod asks for as a whole, and amounts elsewhere in objects, by resource name. */
+import type { Pod } from '../../../api/kinds.ts';
+import { podLimits, podRequests } from '../../../pods/podRequests.ts';
 import { Quantity } from '../../../units/quantity.ts';
-import { fieldsAt, listAt, textAt, type ApiObject } from '../fields.ts';
+import { fieldsAt, type ApiObject } from '../fields.ts';
 
 export type Amounts = ReadonlyMap<string, Quantity>;
 
@@ -13,36 +15,8 @@ export function amountsAt(value: unknown, ...path: readonly string[]): Amounts {
   return found;
 }
 
-function addTo(total: Map<string, Quantity>, amounts: Amounts): void {
-  for (const [name, amount] of amounts) total.set(name, (total.get(name) ?? Quantity.zero).add(amount));
-}
-
-function raiseTo(total: Map<string, Quantity>, amounts: Amounts): void {
-  for (const [name, amount] of amounts) {
-    const known = total.get(name);
-    if (known === undefined || known.compare(amount) < 0) total.set(name, amount);
-  }
-}
-
-/** Containers together, or the largest init container with the sidecars started before it, whichever is more. */
-export function podAmounts(pod: ApiObject, which: 'requests' | 'limits'): Amounts {
-  const total = new Map<string, Quantity>();
-  for (const container of listAt(pod, 'spec', 'containers')) addTo(total, amountsAt(container, 'resources', which));
-  const sidecars = new Map<string, Quantity>();
-  const peak = new Map<string, Quantity>();
-  for (const container of listAt(pod, 'spec', 'initContainers')) {
-    const amounts = amountsAt(container, 'resources', which);
-    if (textAt(container, 'restartPolicy') === 'Always') {
-      addTo(sidecars, amounts);
-      raiseTo(peak, sidecars);
-    } else {
-      const together = new Map(sidecars);
-      addTo(together, amounts);
-      raiseTo(peak, together);
-    }
-  }
-  addTo(total, sidecars);
-  raiseTo(total, peak);
-  addTo(total, amountsAt(pod, 'spec', 'overhead'));
-  return total;
+export function podAmounts(object: ApiObject, which: 'requests' | 'limits'): Amounts {
+  const pod = object as unknown as Pod;
+  const { pods: _one, ...amounts } = which === 'requests' ? podRequests(pod) : podLimits(pod);
+  return new Map(Object.entries(amounts));
 }

@@ -1,6 +1,6 @@
 /**
- * ResourceQuotas. In: an object about to be created. Out: the quotas that it uses up, with their new status; a Forbidden
- * error when one of them does not leave enough.
+ * ResourceQuotas: what a new object uses up, with the quotas' new status; a Forbidden error when one of them does not
+ * leave enough.
  */
 import { Quantity } from '../../../units/quantity.ts';
 import { at, copyJson, fieldsAt, isFields, listAt, textAt, type ApiObject } from '../fields.ts';

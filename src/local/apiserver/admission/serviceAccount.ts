@@ -1,4 +1,4 @@
-/** The account that a pod runs as. In: a pod about to be created. Out: its account named, and the account's token mounted. */
+/** Gives a new pod its account, and mounts the account's token. */
 import { deepFreeze, isFields, listAt, setDefaults, textAt, type ApiObject, type Fields } from '../fields.ts';
 import type { StrategyContext } from '../resource.ts';
 import { forbidden } from '../status.ts';

@@ -1,7 +1,4 @@
-/**
- * What a write changed. In: the object before and after, and its shape. Out: three field sets (added, modified,
- * removed), from which ownership is updated.
- */
+/** What a write changed: the fields that it added, modified and removed, from which ownership is updated. */
 import { isFields, sameJson, type Fields } from '../fields.ts';
 import type { Shape } from '../shape.ts';
 import { isEmpty, itemElement, memberNode, type FieldSet } from './fieldSet.ts';

@@ -237,7 +237,7 @@ export function ownershipAfterApply(
   if (conflicts.length > 0) throw applyConflict(conflicts);
   const mine = entries.find((entry) => isWriter(entry, writer));
   const others = entries.filter((entry) => entry !== mine);
-  // An apply that changes nothing but who owns what is not dated.
+  // An apply that changes nothing but ownership is not dated.
   const changedNothing = live !== undefined && isSame(comparison);
   const time =
     mine !== undefined && sameJson(mine.set, applied)

@@ -58,7 +58,7 @@ describe('server-side apply', () => {
     ]);
   });
 
-  it('removes what an applier no longer names, unless somebody else owns it too', async () => {
+  it('removes what an applier no longer names, unless it has another owner', async () => {
     const kube = newKube();
     await applyMap(kube, { a: '1', b: '1', c: '1' }, 'one');
     await applyMap(kube, { b: '1' }, 'two');

@@ -1,6 +1,6 @@
 /**
- * Server-side apply. In: the live object, an applied configuration, and who applies it. Out: the merged object: applied
- * fields set, fields that this applier owned and no longer names removed unless somebody else owns them too.
+ * Server-side apply: applied fields are set; fields that this applier owned and no longer names are removed unless
+ * they have another owner.
  */
 import { isFields, type ApiObject, type Fields } from '../fields.ts';
 import type { Shape } from '../shape.ts';
@@ -90,7 +90,7 @@ function removeFields(shape: Shape, value: Fields, gone: FieldSet, kept: FieldSe
     const name = element.slice(2);
     const child = shape.field(name);
     if (child === undefined || result[name] === undefined) continue;
-    // A named part in which nobody owns anything goes as a whole, together with the defaults inside it.
+    // A named part without any owner inside goes as a whole, together with the defaults in it.
     const isAbandoned = shape.form === 'struct' && kept[element] === undefined;
     const remaining = isAbandoned ? undefined : removeValue(child, result[name], node, kept[element]);
     if (remaining === undefined) delete result[name];

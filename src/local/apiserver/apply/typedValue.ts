@@ -1,6 +1,6 @@
 /**
- * Whether an applied configuration has values of the declared types. In: a shape and a value. Out: the first that does
- * not fit, in upstream's words, which show Go's own view of the value.
+ * The first value of an applied configuration that is not of its declared type, in upstream's words, which show Go's
+ * own view of it.
  */
 import { isFields } from '../fields.ts';
 import type { Shape } from '../shape.ts';

@@ -1,7 +1,4 @@
-/**
- * What `kubectl explain` says about Kubernetes' own kinds and their most used fields, in our own words. In: the name of
- * a type. Out: a sentence for it and for some of its fields; fields not listed have none.
- */
+/** What `kubectl explain` says about Kubernetes' own kinds and their most used fields, in our own words. */
 export interface TypeDescription {
   readonly about?: string;
   readonly fields?: Readonly<Record<string, string>>;
@@ -36,12 +33,13 @@ export const DESCRIPTIONS: Readonly<Record<string, TypeDescription>> = {
       annotations: 'Key and value pairs for tools to keep whatever they need.',
       generateName: 'The server appends a random ending to this when no name is given.',
       uid: 'Tells this object from all others, also from earlier ones of the same name.',
-      resourceVersion: 'Changes with every write; send it back to write only if nobody else has written since.',
+      resourceVersion: 'Changes with every write; send it back to write only if there was no other write since.',
       generation: 'Counts changes of what is wanted.',
       creationTimestamp: 'When the object was created.',
       deletionTimestamp: 'When the object was asked to go; it goes once its finalizers are gone.',
       deletionGracePeriodSeconds: 'Seconds that the object has to end by itself.',
-      finalizers: 'Work that must be done before the object may go. Whoever has done its part removes its entry.',
+      finalizers:
+        'Work that must be done before the object may go. A controller that has done its part removes its entry.',
       ownerReferences: 'The objects that this one depends on; it is removed when all of them are gone.',
       managedFields: 'Which writer last set which fields.',
     },
@@ -216,7 +214,7 @@ export const DESCRIPTIONS: Readonly<Record<string, TypeDescription>> = {
     },
   },
   [`${CORE}.Secret`]: {
-    about: 'Settings that are nobody else’s business.',
+    about: 'Settings that must be kept secret.',
     fields: {
       data: 'Bytes by key, in base64.',
       stringData: 'Plain texts by key; stored in data.',
@@ -224,7 +222,7 @@ export const DESCRIPTIONS: Readonly<Record<string, TypeDescription>> = {
       immutable: 'The content cannot change any more.',
     },
   },
-  [`${CORE}.ServiceAccount`]: { about: 'Who a pod is when it talks to the API.' },
+  [`${CORE}.ServiceAccount`]: { about: 'The account under which pods talk to the API.' },
   [`${CORE}.Event`]: { about: 'A note about something that happened to an object.' },
   [`${CORE}.PersistentVolume`]: { about: 'A piece of storage that outlives pods.' },
   [`${CORE}.PersistentVolumeClaim`]: { about: 'A wish for storage, bound to a volume that fulfils it.' },
@@ -365,11 +363,11 @@ export const DESCRIPTIONS: Readonly<Record<string, TypeDescription>> = {
       behavior: 'How fast to go up and down.',
     },
   },
-  'io.k8s.api.coordination.v1.Lease': { about: 'Who holds something, and until when unless renewed.' },
+  'io.k8s.api.coordination.v1.Lease': { about: 'Records the holder of something, and until when unless renewed.' },
   'io.k8s.api.storage.v1.StorageClass': {
     about: 'A kind of storage on offer.',
     fields: {
-      provisioner: 'Who makes the volumes.',
+      provisioner: 'The driver that makes the volumes.',
       parameters: 'Settings for the provisioner.',
       reclaimPolicy: 'What becomes of a volume when its claim goes: Delete or Retain.',
       volumeBindingMode: 'Immediate, or WaitForFirstConsumer to let the pod’s node decide.',
@@ -391,8 +389,8 @@ export const DESCRIPTIONS: Readonly<Record<string, TypeDescription>> = {
   },
   'io.k8s.api.rbac.v1.Role': { about: 'A set of permissions within a namespace.' },
   'io.k8s.api.rbac.v1.ClusterRole': { about: 'A set of permissions for the whole cluster.' },
-  'io.k8s.api.rbac.v1.RoleBinding': { about: 'Gives a role to somebody within a namespace.' },
-  'io.k8s.api.rbac.v1.ClusterRoleBinding': { about: 'Gives a role to somebody for the whole cluster.' },
+  'io.k8s.api.rbac.v1.RoleBinding': { about: 'Gives a role to users or accounts within a namespace.' },
+  'io.k8s.api.rbac.v1.ClusterRoleBinding': { about: 'Gives a role to users or accounts for the whole cluster.' },
   'io.k8s.api.networking.v1.Ingress': { about: 'Which requests from outside go to which service.' },
   'io.k8s.api.networking.v1.NetworkPolicy': { about: 'Which traffic pods may have.' },
   'io.k8s.api.discovery.v1.EndpointSlice': { about: 'Some of the addresses behind a service.' },

@@ -7,6 +7,7 @@ import { podRowConditions } from '../columns/pod.ts';
 import type { Action, Resource, StorageView, Strategy } from '../resource.ts';
 import { customResourceDefinitionStrategy } from '../strategies/customResourceDefinition.ts';
 import { configMapStrategy, secretStrategy } from '../strategies/data.ts';
+import { cronJobStrategy, jobStrategy } from '../strategies/jobs.ts';
 import { limitRangeStrategy, quotaStrategy } from '../strategies/limits.ts';
 import { endpointSliceStrategy, networkPolicyStrategy, webhookStrategy } from '../strategies/networking.ts';
 import { namespaceStrategy, nodeStrategy } from '../strategies/node.ts';
@@ -187,8 +188,8 @@ export const builtinKinds: readonly GroupRows[] = [
     kind('ControllerRevision', 'controllerrevisions', '', { strategy: workloads.controllerRevisionStrategy }),
   ]),
   group('batch/v1', 'io.k8s.api.batch.v1', [
-    kind('Job', 'jobs', '', { ...ALL, ...STATUS, strategy: workloads.jobStrategy, selectable: ['status.successful'] }),
-    kind('CronJob', 'cronjobs', 'cj', { ...ALL, ...STATUS, strategy: workloads.cronJobStrategy }),
+    kind('Job', 'jobs', '', { ...ALL, ...STATUS, strategy: jobStrategy, selectable: ['status.successful'] }),
+    kind('CronJob', 'cronjobs', 'cj', { ...ALL, ...STATUS, strategy: cronJobStrategy }),
   ]),
   group('policy/v1', 'io.k8s.api.policy.v1', [
     kind('PodDisruptionBudget', 'poddisruptionbudgets', 'pdb', {

@@ -1,6 +1,6 @@
 /**
- * An API group that another server brings and this one passes on, as metrics-server's. In: objects made at the moment of
- * asking. Out: lists, single objects and tables of them, read only.
+ * An API group of another server that this one passes on, such as metrics-server's: lists, single objects and tables,
+ * read only, of objects made when they are asked for.
  */
 import type { Clock } from '../../../clock/clock.ts';
 import type { ApiObject } from '../fields.ts';

@@ -1,4 +1,4 @@
-/** The whole API as a function. In: an `ApiRequest`. Out: an `ApiResponse`; every failure is a Status object. */
+/** The whole API as a function from `ApiRequest` to `ApiResponse`; every failure is a Status object. */
 import type { Clock } from '../../../clock/clock.ts';
 import { Authorizer } from '../access/authorizer.ts';
 import { checkEscalation, isGuarded } from '../access/escalation.ts';
@@ -47,11 +47,11 @@ const CHECKS = ['ping', 'store'];
 
 export interface ApiHandlerOptions {
   readonly clock: Clock;
-  /** Who a bearer token belongs to. */
+  /** The user of a bearer token. */
   readonly authenticate: (token: string) => User | undefined;
   /** What other servers serve through this one. */
   readonly aggregated?: readonly AggregatedResource[] | undefined;
-  /** Who answers for pods' logs; nobody unless given. */
+  /** Answers for pods' logs. */
   readonly kubelets?: KubeletDoor | undefined;
 }
 
@@ -83,7 +83,7 @@ export class ApiHandler {
     }
   }
 
-  /** Who it counts as, whether they may, and only then whether there is such a thing. */
+  /** Impersonation and authorization come before the question whether there is such a thing. */
   private route(asked: ApiRequest): ApiResponse {
     const user = impersonated(this.authorizer, asked.user, asked.impersonation ?? {});
     const attributes = requestAttributes(asked.method, asked.path, asked.query);
@@ -98,7 +98,7 @@ export class ApiHandler {
     const resource = this.objects.catalog.find(path.group, path.version, path.plural);
     if (resource !== undefined) {
       return this.resources.handle(request, path, resource, (draft, live) => {
-        // Whoever may only patch cannot create by applying.
+        // The right to patch is not the right to create by applying.
         if (live === undefined && request.method === 'PATCH') this.checkCreate(request);
         if (isGuarded(resource)) checkEscalation(this.authorizer, request.user, resource, draft, live);
       });

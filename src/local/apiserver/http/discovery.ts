@@ -1,4 +1,4 @@
-/** What the server offers, in both forms that clients ask for. In: the catalogue. Out: discovery documents. */
+/** Discovery documents of what the server offers, in both forms that clients ask for. */
 import { createHash } from 'node:crypto';
 
 import { apiVersionText, byPreference } from '../apiVersion.ts';

@@ -39,7 +39,7 @@ export interface HttpsServerOptions {
   readonly clock: Clock;
   readonly serving: CertificatePair;
   readonly caPem: string;
-  /** Who a bearer token belongs to. */
+  /** The user of a bearer token. */
   readonly authenticate: (token: string) => User | undefined;
   readonly port: number;
   readonly host: string;

@@ -1,7 +1,4 @@
-/**
- * What the API server passes on to a pod's kubelet: logs, and the ways into a container. In: a request on such a
- * subresource. Out: the kubelet's answer, or the refusal that upstream has before it asks one.
- */
+/** What the API server passes on to a pod's kubelet: logs, and connections into a container. */
 import { listAt, textAt, type ApiObject } from '../fields.ts';
 import { badRequest, invalid, invalidValue, type FieldError } from '../status.ts';
 import type { ApiRequest } from './message.ts';
@@ -21,7 +18,7 @@ export interface LogOptions {
 export interface KubeletDoor {
   /** The lines of a container, or undefined when the pod's node does not answer. Throws what a kubelet refuses. */
   logs(pod: ApiObject, options: LogOptions, signal: AbortSignal): AsyncIterable<string> | undefined;
-  /** Why nobody can go into a container of this pod; undefined when its node does not answer. */
+  /** Why there is no connection into a container of this pod; undefined when its node does not answer. */
   refuseEntry(pod: ApiObject, way: string): Error | undefined;
 }
 

@@ -3,7 +3,8 @@
  * of the cluster answer, or the refusal is the one that upstream gives before it asks one.
  */
 import { at, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
-import type { Objects, Target } from '../objects.ts';
+import type { Objects } from '../objects.ts';
+import type { Target } from '../resource.ts';
 import { badRequest, internalError, notFound, serviceUnavailable } from '../status.ts';
 import { containerOf, logOptions, type KubeletDoor } from './kubeletDoor.ts';
 import { textResponse, type ApiRequest, type ApiResponse } from './message.ts';

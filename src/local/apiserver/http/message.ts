@@ -1,4 +1,4 @@
-/** What the API answers with, before it meets a socket. In: requests as plain data. Out: texts and streams of texts. */
+/** Requests and answers of the API as plain data, apart from any socket. */
 import type { User } from '../access/user.ts';
 
 export interface ApiRequest {
@@ -9,7 +9,7 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: Buffer;
   readonly user: User;
-  /** Headers that ask to be somebody else, each with all its values. */
+  /** Headers that ask to count as another user, each with all its values. */
   readonly impersonation?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
 /**
- * `/openapi/v3`. In: the catalogue. Out: the index, and per group version a document with the schemas of its kinds and
- * the paths that `kubectl` looks up (which kind, which verbs, which query parameters).
+ * `/openapi/v3`: the index, and per group version a document with the schemas of its kinds and the paths that
+ * `kubectl` looks up (which kind, which verbs, which query parameters).
  */
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog.ts';

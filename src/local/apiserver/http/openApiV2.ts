@@ -1,6 +1,6 @@
 /**
- * `/openapi/v2`, which kubectl still asks for when it meets a kind that it does not know. In: the schemas of all kinds
- * as OpenAPI 3 has them. Out: the older document, as JSON or in the protobuf form that clients prefer.
+ * `/openapi/v2`, which kubectl still asks for when it meets an unknown kind: the schemas of all kinds in the older
+ * form, as JSON or in the protobuf form that clients prefer.
  */
 import type { Fields } from '../fields.ts';
 import type { OpenApiSchema } from '../shape.ts';

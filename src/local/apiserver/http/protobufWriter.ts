@@ -1,4 +1,4 @@
-/** The wire format of protobuf, as far as OpenAPI documents need it. In: fields by number. Out: bytes. */
+/** Writes the wire format of protobuf, as far as OpenAPI documents need it. */
 const VARINT = 0;
 const DOUBLE = 1;
 const BYTES = 2;

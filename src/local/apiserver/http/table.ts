@@ -1,4 +1,4 @@
-/** `kubectl get`'s answers. In: objects of one resource. Out: a `meta.k8s.io/v1 Table` with rows for them. */
+/** Objects as a `meta.k8s.io/v1 Table`, which is what `kubectl get` prints. */
 import type { ApiObject } from '../fields.ts';
 import type { Resource } from '../resource.ts';
 

@@ -1,4 +1,4 @@
-/** Trouble that a server makes on purpose. In: requests as they come over the wire. Out: waits, refusals, cut watches. */
+/** Trouble that a server makes on purpose: delays, refusals, cut watches. */
 import type { ApiRequest } from './message.ts';
 
 export interface RequestTrouble {

@@ -1,4 +1,4 @@
-/** A watch on the wire. In: events. Out: one JSON line per event, in the form that the client asked for. */
+/** A watch on the wire: one JSON line per event, in the form that the client asked for. */
 import { KubeError } from '../../../kube/errors.ts';
 import type { ApiObject } from '../fields.ts';
 import { apiVersionText } from '../apiVersion.ts';

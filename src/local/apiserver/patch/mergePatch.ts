@@ -1,4 +1,4 @@
-/** RFC 7386. In: a document and a partial one, in which null removes. Out: a new document that shares what is the same. */
+/** RFC 7386: null removes. The new document shares what is the same. */
 import { isFields, type Fields } from '../fields.ts';
 
 export function applyMergePatch(target: unknown, patch: unknown): unknown {

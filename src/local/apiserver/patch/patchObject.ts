@@ -1,7 +1,8 @@
 /** All patch types, on one object or on its scale. */
 import { isFields, jsonType, type ApiObject, type Fields } from '../fields.ts';
 import { shapeNamed } from '../kubernetesTypes.ts';
-import type { Objects, Target } from '../objects.ts';
+import type { Objects } from '../objects.ts';
+import type { Target } from '../resource.ts';
 import type { Shape } from '../shape.ts';
 import { badRequest, unfitPatch, unsupportedMediaType } from '../status.ts';
 import { writeScale } from '../subresources.ts';

@@ -1,7 +1,6 @@
 /**
- * Kubernetes' strategic merge. In: the live object, a patch, and the shape that says which lists merge and by which
- * key. Out: a new object. Directives: `$patch: replace|delete|merge`, `$retainKeys`, `$deleteFromPrimitiveList/<field>`,
- * `$setElementOrder/<field>`.
+ * Kubernetes' strategic merge; the shape says which lists merge and by which key. Directives: `$patch:
+ * replace|delete|merge`, `$retainKeys`, `$deleteFromPrimitiveList/<field>`, `$setElementOrder/<field>`.
  */
 import { isFields, sameJson, type Fields } from '../fields.ts';
 import type { Shape } from '../shape.ts';

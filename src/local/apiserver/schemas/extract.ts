@@ -1,9 +1,9 @@
 /**
- * Rewrites kubernetes.json, protobuf.json and zeroValues.json from a Kubernetes release. In: folders of its sources:
- * `api/openapi-spec/v3`, and the modules `k8s.io/api`, `apimachinery`, `apiextensions-apiserver` and `kube-aggregator`.
- * Out: every type that the served kinds reach, with structure, list types and merge keys, without prose; the field
- * numbers of the same types; and what each of them says when nothing has been written to it. Format the files with
- * prettier afterwards.
+ * Rewrites kubernetes.json, protobuf.json and zeroValues.json from the sources of a Kubernetes release:
+ * `api/openapi-spec/v3`, and the modules `k8s.io/api`, `apimachinery`, `apiextensions-apiserver` and
+ * `kube-aggregator`. They hold every type that the served kinds reach, with structure, list types and merge keys,
+ * without prose; the field numbers of the same types; and their zero values. Format the files with prettier
+ * afterwards.
  */
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -65,6 +65,14 @@ export const customResourceDefinitionStrategy: Strategy = {
       errors.push(invalidValue('spec.versions', shown, 'must have exactly one version marked as storage version'));
     }
     versions.forEach((version, index) => {
+      listAt(version, 'additionalPrinterColumns').forEach((column, at) => {
+        const jsonPath = textAt(column, 'jsonPath') ?? '';
+        const place = `spec.versions[${index}].additionalPrinterColumns[${at}].JSONPath`;
+        if (jsonPath === '') errors.push(required(place));
+        else if (!jsonPath.startsWith('.')) {
+          errors.push(invalidValue(place, jsonPath, 'must be a simple json path starting with .'));
+        }
+      });
       const schema = fieldsAt(version, 'schema', 'openAPIV3Schema');
       if (schema === undefined) errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`));
       else {

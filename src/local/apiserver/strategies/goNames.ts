@@ -1,4 +1,4 @@
-/** Refusals that show a whole internal struct print Go's field names. In: JSON fields. Out: the same with those names. */
+/** Fields under Go's names, for refusals that show a whole internal struct. */
 import { isFields, type Fields } from '../fields.ts';
 
 /** `names`: every field of the struct in Go's order, absent ones as given. */

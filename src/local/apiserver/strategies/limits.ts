@@ -4,6 +4,7 @@ import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults } from 
 import { qualifiedNameProblems } from '../names.ts';
 import type { Strategy } from '../resource.ts';
 import { invalidValue, type FieldError } from '../status.ts';
+import { Check } from './check.ts';
 
 export const limitRangeStrategy: Strategy = {
   applyDefaults(draft) {
@@ -19,49 +20,40 @@ export const limitRangeStrategy: Strategy = {
       fill('defaultRequest', 'min');
     }
   },
-  validate: (draft) => listAt(draft, 'spec', 'limits').flatMap((limit, index) => checkLimit(limit, index)),
+  validate(draft) {
+    const spec = new Check(draft['spec'], 'spec');
+    spec.each('limits', checkLimit);
+    return spec.errors;
+  },
 };
 
-function checkLimit(limit: unknown, index: number): FieldError[] {
-  const errors: FieldError[] = [];
-  const amount = (which: string, name: string): Quantity | undefined => {
-    const value = fieldsAt(limit, which)?.[name];
-    return value === undefined ? undefined : Quantity.tryParse(value as string);
-  };
-  const names = new Set(
-    ['min', 'max', 'default', 'defaultRequest'].flatMap((one) => Object.keys(fieldsAt(limit, one) ?? {})),
-  );
+/** Pairs that must be in order: where an excess is reported, which of the two is shown there, and both with their words. */
+const ORDER = [
+  ['min', 'min', 'min', 'max'],
+  ['defaultRequest', 'defaultRequest', 'min', 'defaultRequest'],
+  ['defaultRequest', 'defaultRequest', 'defaultRequest', 'max'],
+  ['defaultRequest', 'defaultRequest', 'defaultRequest', 'default'],
+  // Upstream shows the bound in these two.
+  ['default', 'min', 'min', 'default'],
+  ['default', 'max', 'default', 'max'],
+] as const;
+const wordOf = (bound: string): string => (bound === 'defaultRequest' ? 'default request' : bound);
+
+function checkLimit(limit: Check): void {
+  const bounds = ['min', 'max', 'default', 'defaultRequest'];
+  const names = new Set(bounds.flatMap((bound) => Object.keys(fieldsAt(limit.value, bound) ?? {})));
   for (const name of names) {
-    const least = amount('min', name);
-    const most = amount('max', name);
-    const usual = amount('default', name);
-    const usualRequest = amount('defaultRequest', name);
-    const complain = (
-      which: string,
-      shown: Quantity,
-      low: string,
-      lower: Quantity,
-      high: string,
-      upper: Quantity,
-    ): void => {
-      const why = `${low} value ${lower.toString()} is greater than ${high} value ${upper.toString()}`;
-      errors.push(invalidValue(`spec.limits[${index}].${which}[${name}]`, shown.toString(), why));
+    const amount = (bound: string): Quantity | undefined => {
+      const value = fieldsAt(limit.value, bound)?.[name];
+      return value === undefined ? undefined : Quantity.tryParse(value as string);
     };
-    if (least && most && least.compare(most) > 0) complain('min', least, 'min', least, 'max', most);
-    if (usualRequest && least && least.compare(usualRequest) > 0) {
-      complain('defaultRequest', usualRequest, 'min', least, 'default request', usualRequest);
+    for (const [place, shown, low, high] of ORDER) {
+      const [lower, upper] = [amount(low), amount(high)];
+      if (lower === undefined || upper === undefined || lower.compare(upper) <= 0) continue;
+      const why = `${wordOf(low)} value ${lower.toString()} is greater than ${wordOf(high)} value ${upper.toString()}`;
+      limit.invalid(`${place}[${name}]`, amount(shown)?.toString(), why);
     }
-    if (usualRequest && most && usualRequest.compare(most) > 0) {
-      complain('defaultRequest', usualRequest, 'default request', usualRequest, 'max', most);
-    }
-    if (usualRequest && usual && usualRequest.compare(usual) > 0) {
-      complain('defaultRequest', usualRequest, 'default request', usualRequest, 'default', usual);
-    }
-    // Upstream shows the minimum here.
-    if (usual && least && least.compare(usual) > 0) complain('default', least, 'min', least, 'default', usual);
-    if (usual && most && usual.compare(most) > 0) complain('default', most, 'default', usual, 'max', most);
   }
-  return errors;
 }
 
 const COUNTED = new Set([

@@ -1,15 +1,9 @@
 /** Rules for namespaces and nodes. */
-import { ensureFields, fieldsAt, listAt, setDefaults, textAt, type ApiObject } from '../fields.ts';
+import { ensureFields, fieldsAt, setDefaults, textAt, type ApiObject } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../names.ts';
-import {
-  duplicateValue,
-  forbiddenChange,
-  invalidValue,
-  required,
-  unsupportedValue,
-  type FieldError,
-} from '../status.ts';
+import { duplicateValue, forbiddenChange } from '../status.ts';
+import { Check } from './check.ts';
 import { goStruct } from './goNames.ts';
 
 export const namespaceStrategy: Strategy = {
@@ -42,32 +36,28 @@ export const nodeStrategy: Strategy = {
   },
   defaultStatus: (draft) => defaultAllocatable(draft),
   validate(draft, old) {
-    const errors: FieldError[] = [];
+    const check = new Check(fieldsAt(draft, 'spec'), 'metadata');
     const seen = new Set<string>();
-    listAt(draft, 'spec', 'taints').forEach((taint, index) => {
-      const place = `metadata.taints[${index}]`;
-      const key = textAt(taint, 'key') ?? '';
-      const effect = textAt(taint, 'effect') ?? '';
-      for (const why of qualifiedNameProblems(key)) errors.push(invalidValue(`${place}.key`, key, why));
-      for (const why of labelValueProblems(textAt(taint, 'value') ?? '')) {
-        errors.push(invalidValue(`${place}.value`, textAt(taint, 'value'), why));
-      }
-      if (effect === '') errors.push(required(`${place}.effect`));
-      else if (!EFFECTS.includes(effect)) errors.push(unsupportedValue(`${place}.effect`, effect, EFFECTS));
-      const shown = goStruct(taint, { Key: '', Value: '', Effect: '', TimeAdded: null });
+    check.each('taints', (taint) => {
+      const [key, value, effect] = [taint.text('key'), taint.text('value'), taint.text('effect')];
+      taint.problems('key', key, qualifiedNameProblems);
+      taint.problems('value', value, labelValueProblems);
+      if (effect === '') taint.missing('effect');
+      else taint.oneOf('effect', EFFECTS);
       if (seen.has(`${key}:${effect}`)) {
-        const error = duplicateValue(place, shown);
-        errors.push({ ...error, message: `${error.message}: taints must be unique by key and effect pair` });
+        const error = duplicateValue(taint.path, goStruct(taint.value, TAINT_FIELDS));
+        check.errors.push({ ...error, message: `${error.message}: taints must be unique by key and effect pair` });
       }
       seen.add(`${key}:${effect}`);
     });
     const before = textAt(old, 'spec', 'providerID') ?? '';
     if (before !== '' && textAt(draft, 'spec', 'providerID') !== before) {
       const why = 'node updates may not change providerID except from "" to valid';
-      errors.push(forbiddenChange('spec.providerID', why));
+      check.errors.push(forbiddenChange('spec.providerID', why));
     }
-    return errors;
+    return check.errors;
   },
 };
 
+const TAINT_FIELDS = { Key: '', Value: '', Effect: '', TimeAdded: null };
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

@@ -1,4 +1,4 @@
-/** Quality of service. In: a pod spec. Out: Guaranteed, Burstable or BestEffort, from the cpu and memory of all containers. */
+/** Quality of service of a pod, from the cpu and memory of all its containers. */
 import { Quantity } from '../../../units/quantity.ts';
 import { fieldsAt, listAt, type Fields } from '../fields.ts';
 

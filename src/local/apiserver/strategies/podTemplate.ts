@@ -1,7 +1,4 @@
-/**
- * Defaults of everything that contains a pod spec. In: a draft pod spec. Out: the same draft with the fields that
- * controllers, schedulers and `kubectl` expect to find filled in.
- */
+/** Defaults of everything that contains a pod spec. */
 import { ensureFields, fieldsAt, isFields, listAt, setDefaults, textAt, type Fields } from '../fields.ts';
 
 export function defaultPodSpec(spec: Fields): void {

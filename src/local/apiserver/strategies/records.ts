@@ -1,22 +1,25 @@
 /** Rules for leases and events. */
-import { at, textAt } from '../fields.ts';
+import { textAt } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
-import { invalidValue } from '../status.ts';
+import { Check } from './check.ts';
 
 export const leaseStrategy: Strategy = {
   validate(draft) {
-    const seconds = at(draft, 'spec', 'leaseDurationSeconds');
-    return typeof seconds === 'number' && seconds <= 0
-      ? [invalidValue('spec.leaseDurationSeconds', seconds, 'must be greater than 0')]
-      : [];
+    const spec = new Check(draft['spec'], 'spec');
+    const seconds = spec.number('leaseDurationSeconds') ?? 1;
+    if (seconds <= 0) spec.invalid('leaseDurationSeconds', seconds, 'must be greater than 0');
+    return spec.errors;
   },
 };
 
 export const eventStrategy: Strategy = {
   validate(draft) {
+    const check = new Check(draft, '');
     const about = textAt(draft, 'involvedObject', 'namespace') ?? '';
-    const home = draft.metadata.namespace ?? '';
-    const matches = about === home || (about === '' && home === 'default');
-    return matches ? [] : [invalidValue('involvedObject.namespace', about, 'does not match event.namespace')];
+    const { namespace = '' } = draft.metadata;
+    if (about !== namespace && (about !== '' || namespace !== 'default')) {
+      check.invalid('involvedObject.namespace', about, 'does not match event.namespace');
+    }
+    return check.errors;
   },
 };

@@ -1,46 +1,39 @@
 /** Rules for what scales and protects workloads: budgets, priorities, autoscalers. */
-import { ensureFields, fieldsAt, setDefaults, textAt, type ApiObject } from '../fields.ts';
+import { ensureFields, fieldsAt, setDefaults, type ApiObject } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
-import { forbiddenChange, invalidValue, required, unsupportedValue, type FieldError } from '../status.ts';
+import type { FieldError } from '../status.ts';
+import { Check } from './check.ts';
 import { goStruct } from './goNames.ts';
+
+const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
+const BUDGET_FIELDS = { MinAvailable: null, Selector: null, MaxUnavailable: null, UnhealthyPodEvictionPolicy: null };
 
 export const budgetStrategy: Strategy = {
   tracksGeneration: true,
   prepareCreate(draft) {
     draft['status'] = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
   },
-  validate: checkBudget,
+  validate(draft) {
+    const spec = new Check(draft['spec'], 'spec');
+    if (spec.get('minAvailable') !== undefined && spec.get('maxUnavailable') !== undefined) {
+      const shown = goStruct(spec.value, BUDGET_FIELDS);
+      spec.invalid('', shown, 'minAvailable and maxUnavailable cannot be both set');
+    }
+    for (const field of ['minAvailable', 'maxUnavailable']) {
+      spec.notNegative(field);
+      if (Number.parseInt(spec.text(field), 10) > 100) {
+        spec.invalid(field, spec.text(field), 'must not be greater than 100%');
+      }
+    }
+    if (spec.get('unhealthyPodEvictionPolicy') !== undefined) {
+      spec.oneOf('unhealthyPodEvictionPolicy', EVICTION_POLICIES);
+    }
+    return spec.errors;
+  },
 };
 
-const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
-
-function checkBudget(draft: ApiObject): FieldError[] {
-  const spec = fieldsAt(draft, 'spec') ?? {};
-  const errors: FieldError[] = [];
-  if (spec['minAvailable'] !== undefined && spec['maxUnavailable'] !== undefined) {
-    const shown = goStruct(spec, {
-      MinAvailable: null,
-      Selector: null,
-      MaxUnavailable: null,
-      UnhealthyPodEvictionPolicy: null,
-    });
-    errors.push(invalidValue('spec', shown, 'minAvailable and maxUnavailable cannot be both set'));
-  }
-  for (const field of ['minAvailable', 'maxUnavailable']) {
-    const value = spec[field];
-    if (typeof value === 'number' && value < 0) {
-      errors.push(invalidValue(`spec.${field}`, value, 'must be greater than or equal to 0'));
-    }
-    if (typeof value === 'string' && Number.parseInt(value, 10) > 100) {
-      errors.push(invalidValue(`spec.${field}`, value, 'must not be greater than 100%'));
-    }
-  }
-  const policy = textAt(spec, 'unhealthyPodEvictionPolicy');
-  if (policy !== undefined && !EVICTION_POLICIES.includes(policy)) {
-    errors.push(unsupportedValue('spec.unhealthyPodEvictionPolicy', policy, EVICTION_POLICIES));
-  }
-  return errors;
-}
+const SYSTEM_PRIORITIES = new Set(['system-node-critical', 'system-cluster-critical']);
+const MAX_PRIORITY = 1_000_000_000;
 
 export const priorityClassStrategy: Strategy = {
   tracksGeneration: true,
@@ -48,78 +41,58 @@ export const priorityClassStrategy: Strategy = {
     setDefaults(draft, { preemptionPolicy: 'PreemptLowerPriority', value: 0 });
   },
   validate(draft, old) {
-    if (old !== undefined) {
-      return old['value'] === draft['value'] ? [] : [forbiddenChange('value', 'may not be changed in an update.')];
-    }
+    const check = new Check(draft, '');
     const { name } = draft.metadata;
-    if (SYSTEM_PRIORITIES.has(name)) return [];
-    if (name.startsWith('system-')) {
-      const why = `priority class names with 'system-' prefix are reserved for system use only. error: ${name} is not a known system priority class`;
-      return [forbiddenChange('metadata.name', why)];
+    if (old !== undefined) {
+      if (old['value'] !== draft['value']) check.forbidden('value', 'may not be changed in an update.');
+    } else if (name.startsWith('system-') && !SYSTEM_PRIORITIES.has(name)) {
+      const reserved = `priority class names with 'system-' prefix are reserved for system use only`;
+      check.forbidden('metadata.name', `${reserved}. error: ${name} is not a known system priority class`);
+    } else if (!SYSTEM_PRIORITIES.has(name) && Number(draft['value']) > MAX_PRIORITY) {
+      check.forbidden('value', `maximum allowed value of a user defined priority is ${MAX_PRIORITY}`);
     }
-    return Number(draft['value']) > MAX_PRIORITY
-      ? [forbiddenChange('value', `maximum allowed value of a user defined priority is ${MAX_PRIORITY}`)]
-      : [];
+    return check.errors;
   },
 };
 
-const SYSTEM_PRIORITIES = new Set(['system-node-critical', 'system-cluster-critical']);
-const MAX_PRIORITY = 1_000_000_000;
-
-const CPU_TARGET = 80;
+const CPU_TARGET = { type: 'Utilization', averageUtilization: 80 };
+const EVERYTHING = { type: 'Percent', value: 100, periodSeconds: 15 };
 
 export const autoscalerStrategy: Strategy = {
   applyDefaults(draft) {
     const spec = ensureFields(draft, 'spec');
-    setDefaults(spec, {
-      minReplicas: 1,
-      metrics: [
-        {
-          type: 'Resource',
-          resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: CPU_TARGET } },
-        },
-      ],
-    });
+    const metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { ...CPU_TARGET } } }];
+    setDefaults(spec, { minReplicas: 1, metrics });
     const behavior = fieldsAt(spec, 'behavior');
     if (behavior === undefined) return;
     setDefaults(ensureFields(behavior, 'scaleUp'), {
       stabilizationWindowSeconds: 0,
       selectPolicy: 'Max',
-      policies: [
-        { type: 'Pods', value: 4, periodSeconds: 15 },
-        { type: 'Percent', value: 100, periodSeconds: 15 },
-      ],
+      policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, { ...EVERYTHING }],
     });
-    setDefaults(ensureFields(behavior, 'scaleDown'), {
-      selectPolicy: 'Max',
-      policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
-    });
+    setDefaults(ensureFields(behavior, 'scaleDown'), { selectPolicy: 'Max', policies: [{ ...EVERYTHING }] });
   },
   validate: checkReplicaBounds,
 };
 
 export const autoscalerVersion1Strategy: Strategy = {
   applyDefaults(draft) {
-    setDefaults(ensureFields(draft, 'spec'), { minReplicas: 1, targetCPUUtilizationPercentage: CPU_TARGET });
+    const { averageUtilization } = CPU_TARGET;
+    setDefaults(ensureFields(draft, 'spec'), { minReplicas: 1, targetCPUUtilizationPercentage: averageUtilization });
   },
   validate: checkReplicaBounds,
 };
 
 function checkReplicaBounds(draft: ApiObject): FieldError[] {
-  const spec = fieldsAt(draft, 'spec') ?? {};
-  const errors: FieldError[] = [];
-  const least = Number(spec['minReplicas'] ?? 1);
-  const most = Number(spec['maxReplicas'] ?? 0);
-  if (most < 1) errors.push(required('spec.maxReplicas', 'must be set and greater than 0'));
-  if (most < least) {
-    errors.push(invalidValue('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`'));
+  const spec = new Check(draft['spec'], 'spec');
+  const most = spec.number('maxReplicas') ?? 0;
+  if (most < 1) spec.missing('maxReplicas', 'must be set and greater than 0');
+  if (most < (spec.number('minReplicas') ?? 1)) {
+    spec.invalid('maxReplicas', most, 'must be greater than or equal to `minReplicas`');
   }
-  for (const field of ['kind', 'name']) {
-    if ((textAt(spec, 'scaleTargetRef', field) ?? '') === '') errors.push(required(`spec.scaleTargetRef.${field}`));
-  }
-  const version = textAt(spec, 'scaleTargetRef', 'apiVersion') ?? '';
-  if (version === '') {
-    errors.push(invalidValue('spec.scaleTargetRef.apiVersion', version, 'apiVersion must specify API group'));
-  }
-  return errors;
+  const target = new Check(spec.get('scaleTargetRef'), 'spec.scaleTargetRef', spec.errors);
+  target.require('kind');
+  target.require('name');
+  if (target.text('apiVersion') === '') target.invalid('apiVersion', '', 'apiVersion must specify API group');
+  return spec.errors;
 }

@@ -13,7 +13,8 @@ import {
   type Fields,
 } from '../fields.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
-import { duplicateValue, invalid, invalidValue, required, unsupportedValue, type FieldError } from '../status.ts';
+import { invalid, invalidValue, type FieldError } from '../status.ts';
+import { Check } from './check.ts';
 
 const SERVICE = { group: '', kind: 'Service' };
 const FIRST_ADDRESS = 1;
@@ -140,46 +141,35 @@ const SERVICE_TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const MAX_PORT = 65_535;
 
 function checkService(draft: ApiObject, old: ApiObject | undefined): FieldError[] {
-  const spec = fieldsAt(draft, 'spec') ?? {};
-  const errors: FieldError[] = [];
-  const ports = listAt(spec, 'ports');
+  const spec = new Check(draft['spec'], 'spec');
+  const type = spec.text('type');
+  const { length } = spec.list('ports');
+  if (type !== 'ExternalName' && spec.get('clusterIP') !== 'None' && length === 0) spec.missing('ports');
   const names = new Set<string>();
-  const addresses = listAt(spec, 'clusterIPs');
-  if (spec['type'] !== 'ExternalName' && spec['clusterIP'] !== 'None' && ports.length === 0) {
-    errors.push(required('spec.ports'));
-  }
-  const inRange = (value: unknown): boolean => typeof value !== 'number' || (value >= 1 && value <= MAX_PORT);
-  ports.forEach((port, index) => {
-    const place = `spec.ports[${index}]`;
-    const name = textAt(port, 'name') ?? '';
-    if (name === '' && ports.length > 1) errors.push(required(`${place}.name`));
-    else if (name !== '' && names.has(name)) errors.push(duplicateValue(`${place}.name`, name));
+  spec.each('ports', (port) => {
+    const name = port.text('name');
+    if (name === '' && length > 1) port.missing('name');
+    else if (name !== '' && names.has(name)) port.duplicate('name', name);
     names.add(name);
-    for (const field of ['port', 'targetPort']) {
-      const value = at(port, field);
-      if (!inRange(value)) {
-        errors.push(invalidValue(`${place}.${field}`, value, `must be between 1 and ${MAX_PORT}, inclusive`));
-      }
-    }
-    const nodePort = at(port, 'nodePort');
-    if (typeof nodePort === 'number' && (nodePort < FIRST_NODE_PORT || nodePort > LAST_NODE_PORT)) {
-      const why = `provided port is not in the valid range. The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`;
-      errors.push(invalidValue(`${place}.nodePort`, nodePort, why));
+    port.between('port', port.number('port'), 1, MAX_PORT);
+    port.between('targetPort', port.number('targetPort'), 1, MAX_PORT);
+    const nodePort = port.number('nodePort');
+    if (nodePort !== undefined && (nodePort < FIRST_NODE_PORT || nodePort > LAST_NODE_PORT)) {
+      const range = `The range of valid ports is ${FIRST_NODE_PORT}-${LAST_NODE_PORT}`;
+      port.invalid('nodePort', nodePort, `provided port is not in the valid range. ${range}`);
     }
   });
-  const type = textAt(spec, 'type') ?? '';
-  if (!SERVICE_TYPES.includes(type)) errors.push(unsupportedValue('spec.type', type, SERVICE_TYPES));
-  if (type === 'ExternalName' && (textAt(spec, 'externalName') ?? '') === '')
-    errors.push(required('spec.externalName'));
+  spec.oneOf('type', SERVICE_TYPES);
+  if (type === 'ExternalName') spec.require('externalName');
+  const addresses = spec.list('clusterIPs');
   const [address] = addresses;
   if (typeof address === 'string' && address !== 'None' && address !== '' && isIP(address) === 0) {
-    const why = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
-    errors.push(invalidValue('spec.clusterIPs[0]', address, why));
+    spec.invalid('clusterIPs[0]', address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)');
   }
   const before = listAt(old, 'spec', 'clusterIPs');
   const wasExternal = textAt(old, 'spec', 'type') === 'ExternalName';
   if (before.length > 0 && !wasExternal && type !== 'ExternalName' && !sameJson(addresses, before)) {
-    errors.push(invalidValue('spec.clusterIPs[0]', addresses, 'may not change once set'));
+    spec.invalid('clusterIPs[0]', addresses, 'may not change once set');
   }
-  return errors;
+  return spec.errors;
 }

@@ -2,17 +2,17 @@
 import {
   ensureFields,
   fieldsAt,
-  isFields,
-  listAt,
   sameJson,
   setDefaults,
+  sortedJson,
   textAt,
   type ApiObject,
   type Fields,
 } from '../fields.ts';
 import { admitClaimLimits } from '../admission/limitRanges.ts';
 import type { Strategy } from '../resource.ts';
-import { forbiddenChange, invalidValue, required, unsupportedValue, type FieldError } from '../status.ts';
+import { forbiddenChange, unsupportedValue, type FieldError } from '../status.ts';
+import { Check } from './check.ts';
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
@@ -53,18 +53,19 @@ export const claimStrategy: Strategy = {
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
-function checkModes(draft: ApiObject): FieldError[] {
-  const modes = listAt(draft, 'spec', 'accessModes');
-  if (modes.length === 0) return [required('spec.accessModes', 'at least 1 access mode is required')];
+function checkModes(draft: ApiObject): Check {
+  const spec = new Check(draft['spec'], 'spec');
+  const modes = spec.list('accessModes');
+  if (modes.length === 0) spec.missing('accessModes', 'at least 1 access mode is required');
   const unknown = modes.filter((mode) => !ACCESS_MODES.includes(String(mode)));
-  return unknown.map((mode) => unsupportedValue('spec.accessModes', mode, ACCESS_MODES));
+  spec.errors.push(...unknown.map((mode) => unsupportedValue('spec.accessModes', mode, ACCESS_MODES)));
+  return spec;
 }
 
 function checkClaim(draft: ApiObject): FieldError[] {
-  const errors = checkModes(draft);
-  const size = fieldsAt(draft, 'spec', 'resources', 'requests')?.['storage'];
-  if (size === undefined) errors.push(required('spec.resources[storage]'));
-  return errors;
+  const spec = checkModes(draft);
+  if (fieldsAt(draft, 'spec', 'resources', 'requests')?.['storage'] === undefined) spec.missing('resources[storage]');
+  return spec.errors;
 }
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
@@ -87,22 +88,18 @@ function volumeSource(draft: ApiObject): Fields {
 }
 
 function checkVolume(draft: ApiObject, old: ApiObject | undefined): FieldError[] {
-  const errors = checkModes(draft);
+  const spec = checkModes(draft);
   const capacity = fieldsAt(draft, 'spec', 'capacity') ?? {};
-  if (Object.keys(capacity).length === 0) errors.push(required('spec.capacity'));
+  if (Object.keys(capacity).length === 0) spec.missing('capacity');
   if (capacity['storage'] === undefined || Object.keys(capacity).length > 1) {
-    errors.push(unsupportedValue('spec.capacity', capacity, ['storage']));
+    spec.errors.push(unsupportedValue('spec.capacity', capacity, ['storage']));
   }
-  if (Object.keys(volumeSource(draft)).length === 0) errors.push(required('spec', 'must specify a volume type'));
-  const policy = textAt(draft, 'spec', 'persistentVolumeReclaimPolicy') ?? '';
-  if (!RECLAIM_POLICIES.includes(policy)) {
-    errors.push(unsupportedValue('spec.persistentVolumeReclaimPolicy', policy, RECLAIM_POLICIES));
-  }
+  if (Object.keys(volumeSource(draft)).length === 0) spec.missing('', 'must specify a volume type');
+  spec.oneOf('persistentVolumeReclaimPolicy', RECLAIM_POLICIES);
   if (old !== undefined && !sameJson(volumeSource(draft), volumeSource(old))) {
-    const why = 'spec.persistentvolumesource is immutable after creation';
-    errors.push(forbiddenChange('spec.persistentvolumesource', why));
+    spec.forbidden('persistentvolumesource', 'spec.persistentvolumesource is immutable after creation');
   }
-  return errors;
+  return spec.errors;
 }
 
 export const volumeStrategy: Strategy = {
@@ -120,23 +117,17 @@ export const storageClassStrategy: Strategy = {
     setDefaults(draft, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' });
   },
   validate(draft, old) {
-    const errors: FieldError[] = [];
-    if ((textAt(draft, 'provisioner') ?? '') === '') errors.push(required('provisioner'));
-    const mode = textAt(draft, 'volumeBindingMode') ?? '';
-    if (!BINDING_MODES.includes(mode)) errors.push(unsupportedValue('volumeBindingMode', mode, BINDING_MODES));
-    if (old === undefined) return errors;
-    for (const field of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']) {
-      if (sameJson(draft[field], old[field])) continue;
-      const value = draft[field];
-      const shown = isFields(value)
-        ? Object.fromEntries(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)))
-        : value;
-      errors.push(invalidValue(field, shown, 'field is immutable'));
+    const check = new Check(draft, '');
+    check.require('provisioner');
+    check.oneOf('volumeBindingMode', BINDING_MODES);
+    for (const field of old === undefined ? [] : CLASS_FIXED) {
+      if (!sameJson(draft[field], old?.[field])) check.invalid(field, sortedJson(draft[field]), 'field is immutable');
     }
-    return errors;
+    return check.errors;
   },
 };
 
+const CLASS_FIXED = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode'];
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
 
 export const csiDriverStrategy: Strategy = {

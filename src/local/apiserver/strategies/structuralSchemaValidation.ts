@@ -1,6 +1,6 @@
 /**
- * Is this the schema of a CRD? In: an OpenAPI schema and its place. Out: field errors for what makes it non-structural:
- * missing types, defaults that do not fit, lists without keys, rules that do not compile.
+ * Field errors for what makes the schema of a CRD non-structural: missing types, defaults that do not fit, lists
+ * without keys, rules that do not compile.
  */
 import { compileCel } from '../../../api/schema/celLibrary.ts';
 import { fieldErrorBody } from '../../../api/schema/fieldError.ts';
@@ -41,6 +41,7 @@ function checkTypes(schema: Fields, path: string, isRoot: boolean): FieldError[]
 
 function checkFields(schema: Fields, path: string): FieldError[] {
   const errors: FieldError[] = [];
+  if (schema['$ref'] !== undefined) errors.push(forbiddenChange(`${path}.$ref`, '$ref is not supported'));
   if (schema['uniqueItems'] === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
     errors.push(forbiddenChange(`${path}.uniqueItems`, why));

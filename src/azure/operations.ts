@@ -1,0 +1,65 @@
+/** Long-running operations of ARM: begun, then polled by our clock at the pace that Azure asks for. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Clock } from '../clock/clock.ts';
+
+/** The two generations of pollers that the SDKs return, as far as they agree. */
+interface Poller {
+  poll(options?: { abortSignal?: AbortSignal }): Promise<unknown>;
+  readonly isDone: boolean | (() => boolean);
+}
+
+type PollerOf<T> = Poller & ({ readonly result: T | undefined } | { getResult(): T | undefined });
+
+/** An operation that ARM has accepted. The poller is kept in an object because awaiting it would poll in real time. */
+export interface Operation<T> {
+  readonly poller: PollerOf<T>;
+  readonly pace: Pace;
+}
+
+/** How long Azure asked us to wait, in its last answer. */
+interface Pace {
+  retryAfter?: number | undefined;
+}
+
+const POLL_INTERVAL = 3_000;
+const MIN_POLL_INTERVAL = 1_000;
+/** An operation that is not over by then is given up; the next reconcile finds what it left. */
+const OPERATION_TIMEOUT = 30 * 60 * 1000;
+
+/** The pollers keep Retry-After to themselves; the pipeline, which sees every answer, notes it for the operation at work. */
+const paces = new AsyncLocalStorage<Pace>();
+
+/** For the pipeline: `milliseconds` is undefined when the answer says nothing. */
+export function notePace(milliseconds: number | undefined): void {
+  const pace = paces.getStore();
+  if (pace !== undefined) pace.retryAfter = milliseconds;
+}
+
+/** Resolves when ARM has accepted the operation. `submit` must not return the poller itself, which is a thenable. */
+export async function beginOperation<T>(
+  submit: () => Promise<{ readonly poller: PollerOf<T> }>,
+): Promise<Operation<T>> {
+  const pace: Pace = {};
+  const { poller } = await paces.run(pace, submit);
+  return { poller, pace };
+}
+
+/** Polls until the operation is over and returns what it brought; an operation that failed throws. */
+export async function finishOperation<T>(
+  clock: Clock,
+  { poller, pace }: Operation<T>,
+  signal?: AbortSignal,
+): Promise<T | undefined> {
+  const deadline = clock.now() + OPERATION_TIMEOUT;
+  while (!isDone(poller)) {
+    if (clock.now() >= deadline) throw new Error('the Azure operation did not end in 30 minutes');
+    await clock.sleep(Math.max(MIN_POLL_INTERVAL, pace.retryAfter ?? POLL_INTERVAL), signal);
+    pace.retryAfter = undefined;
+    await paces.run(pace, () => poller.poll(signal === undefined ? {} : { abortSignal: signal }));
+  }
+  return 'getResult' in poller ? poller.getResult() : poller.result;
+}
+
+function isDone({ isDone: done }: Poller): boolean {
+  return typeof done === 'function' ? done() : done;
+}

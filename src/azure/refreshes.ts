@@ -1,0 +1,52 @@
+/** Keeps what is known of Azure's offer up to date: each source by its own schedule, whether anything is planned or not. */
+import type { Clock } from '../clock/clock.ts';
+import type { Log } from '../kube/log.ts';
+import type { Controller } from '../kube/runtime/controller.ts';
+
+export interface RefreshedSource {
+  readonly name: string;
+  /** Milliseconds from one refresh to the next, and to the next attempt after one that failed. */
+  readonly interval: number;
+  readonly retry: number;
+  refresh(signal?: AbortSignal): Promise<void>;
+}
+
+export interface RefreshesOptions {
+  readonly sources: readonly RefreshedSource[];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export class Refreshes implements Controller {
+  readonly name = 'azure.refresh';
+  private readonly options: RefreshesOptions;
+  private readonly due = new Map<RefreshedSource, number>();
+
+  constructor(options: RefreshesOptions) {
+    this.options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.options.sources.map((source) => this.keepFresh(source, signal)));
+  }
+
+  /** Throws when the refresh fails. */
+  async refresh(source: RefreshedSource, signal?: AbortSignal): Promise<void> {
+    const { clock } = this.options;
+    this.due.set(source, clock.now() + source.retry);
+    await source.refresh(signal);
+    this.due.set(source, clock.now() + source.interval);
+  }
+
+  private async keepFresh(source: RefreshedSource, signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.options;
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(Math.max(0, (this.due.get(source) ?? 0) - clock.now()), signal);
+        await this.refresh(source, signal);
+      } catch (error) {
+        if (!signal.aborted) log.error(`cannot refresh ${source.name}; what was known stays`, { error });
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** Rules for Jobs and CronJobs. */
+import {
+  ensureFields,
+  fieldsAt,
+  isFields,
+  listAt,
+  sameJson,
+  setDefaults,
+  type ApiObject,
+  type Fields,
+} from '../fields.ts';
+import type { Strategy } from '../resource.ts';
+import { labelSelectorPredicate } from '../selectors.ts';
+import type { FieldError } from '../status.ts';
+import { Check } from './check.ts';
+import { checkPodSpec } from './podSpecValidation.ts';
+import { defaultPodTemplate } from './podTemplate.ts';
+import { templateLabels } from './workloads.ts';
+
+const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
+const JOB_DEFAULTS = {
+  parallelism: 1,
+  completionMode: 'NonIndexed',
+  suspend: false,
+  manualSelector: false,
+  backoffLimit: 6,
+  podReplacementPolicy: 'TerminatingOrFailed',
+};
+const JOB_NUMBERS = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'];
+const JOB_FIXED = ['completions', 'selector', 'template', 'completionMode', 'podFailurePolicy'];
+
+const specOf = (draft: ApiObject): Fields => ensureFields(draft, 'spec');
+
+export const jobStrategy: Strategy = {
+  tracksGeneration: true,
+  applyDefaults(draft) {
+    const job = specOf(draft);
+    // Parallelism and completions default together: a work queue leaves completions open.
+    if (job['completions'] === undefined && job['parallelism'] === undefined) job['completions'] = 1;
+    setDefaults(job, JOB_DEFAULTS);
+    for (const rule of listAt(job, 'podFailurePolicy', 'rules')) {
+      for (const pattern of listAt(rule, 'onPodConditions')) {
+        if (isFields(pattern) && (pattern['status'] ?? '') === '') pattern['status'] = 'True';
+      }
+    }
+    defaultPodTemplate(job);
+    const labels = templateLabels(draft);
+    // The same object, not an equal one: the labels that the template gets below are the job's, too.
+    if (Object.keys(labels).length > 0 && draft.metadata.labels === undefined) draft.metadata.labels = labels;
+  },
+  prepareCreate(draft) {
+    const job = specOf(draft);
+    if (job['manualSelector'] === true) return;
+    // The selector must be the job's alone, so it is made from its uid.
+    const { uid, name } = draft.metadata;
+    const labels = ensureFields(ensureFields(ensureFields(job, 'template'), 'metadata'), 'labels');
+    const own = { [CONTROLLER_UID]: uid, 'batch.kubernetes.io/job-name': name };
+    setDefaults(labels, { ...own, 'controller-uid': uid, 'job-name': name });
+    if (Object.keys(draft.metadata.labels ?? {}).length === 0) draft.metadata.labels = labels as Record<string, string>;
+    const matchLabels = { ...fieldsAt(job, 'selector', 'matchLabels'), [CONTROLLER_UID]: uid };
+    job['selector'] = { ...fieldsAt(job, 'selector'), matchLabels };
+  },
+  validate(draft, old) {
+    const spec = new Check(draft['spec'], 'spec');
+    const selector = spec.get('selector');
+    const own = { matchLabels: { [CONTROLLER_UID]: draft.metadata.uid } };
+    if (old === undefined && spec.get('manualSelector') !== true && !sameJson(selector, own)) {
+      spec.invalid('selector', selector, '`selector` not auto-generated');
+      const labels = templateLabels(draft);
+      if (!labelSelectorPredicate(selector)(labels)) {
+        spec.invalid('template.metadata.labels', labels, '`selector` does not match template `labels`');
+      }
+    }
+    spec.errors.push(...checkJobSpec(draft['spec'], 'spec'));
+    if (old === undefined) return spec.errors;
+    const isIndexed = spec.text('completionMode') === 'Indexed';
+    const isSuspended = fieldsAt(old, 'spec')?.['suspend'] === true;
+    for (const field of JOB_FIXED) {
+      if ((field === 'completions' && isIndexed) || (field === 'template' && isSuspended)) continue;
+      const after = spec.get(field);
+      if (!sameJson(fieldsAt(old, 'spec')?.[field], after)) spec.invalid(field, after, 'field is immutable');
+    }
+    return spec.errors;
+  },
+};
+
+function checkJobSpec(fields: unknown, path: string): FieldError[] {
+  const job = new Check(fields, path);
+  job.notNegative(...JOB_NUMBERS);
+  if (job.get('completionMode') === 'Indexed' && job.get('completions') === undefined) {
+    job.missing('completions', 'when completion mode is Indexed');
+  }
+  const pod = fieldsAt(fields, 'template', 'spec') ?? {};
+  job.errors.push(...checkPodSpec(pod, `${path}.template.spec`));
+  if (pod['restartPolicy'] !== 'OnFailure' && pod['restartPolicy'] !== 'Never') {
+    job.missing('template.spec.restartPolicy', 'valid values: "OnFailure", "Never"');
+  }
+  return job.errors;
+}
+
+const CONCURRENCY = ['Allow', 'Forbid', 'Replace'];
+const CRON_FIELDS = 5;
+
+export const cronJobStrategy: Strategy = {
+  tracksGeneration: true,
+  applyDefaults(draft) {
+    const history = { successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 };
+    setDefaults(specOf(draft), { concurrencyPolicy: 'Allow', suspend: false, ...history });
+    const job = fieldsAt(draft, 'spec', 'jobTemplate', 'spec');
+    if (job !== undefined) defaultPodTemplate(job);
+  },
+  validate(draft) {
+    const spec = new Check(draft['spec'], 'spec');
+    const schedule = spec.require('schedule');
+    const fields = schedule.trim().split(/\s+/);
+    if (schedule !== '' && !schedule.startsWith('@') && fields.length !== CRON_FIELDS) {
+      const why = `expected exactly ${CRON_FIELDS} fields, found ${fields.length}: [${fields.join(' ')}]`;
+      spec.invalid('schedule', schedule, why);
+    }
+    const zone = spec.get('timeZone');
+    if (typeof zone === 'string' && !isTimeZone(zone)) spec.invalid('timeZone', zone, `unknown time zone ${zone}`);
+    spec.oneOf('concurrencyPolicy', CONCURRENCY);
+    return [...spec.errors, ...checkJobSpec(fieldsAt(draft, 'spec', 'jobTemplate', 'spec'), 'spec.jobTemplate.spec')];
+  },
+};
+
+function isTimeZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+/** What a counter starts with: pods on existing nodes, by node and by domain. Kept as nodes and their pods change. */
+import { intAt } from '../rows.ts';
+import type { DomainTable } from './domainTable.ts';
+import type { ExistingNodes } from './existingNodes.ts';
+import { isHostname, type CounterSpec } from './topologyCounter.ts';
+
+interface Counted {
+  readonly count: number;
+  readonly domain: number;
+}
+
+export class Tally {
+  readonly spec: CounterSpec;
+  readonly table: DomainTable;
+  readonly byDomain: number[] = [];
+  total = 0;
+  private readonly byNode = new Map<number, Counted>();
+  private readonly existing: ExistingNodes;
+  private readonly countOn: (row: number) => number;
+  private version: number;
+
+  /** `countOn` says how many pods of a node count; `candidates` are the nodes that may have some. */
+  constructor(
+    spec: CounterSpec,
+    table: DomainTable,
+    existing: ExistingNodes,
+    candidates: Iterable<number>,
+    countOn: (row: number) => number,
+  ) {
+    this.spec = spec;
+    this.table = table;
+    this.existing = existing;
+    this.countOn = countOn;
+    this.version = existing.changes.version;
+    for (const row of candidates) this.recount(row);
+  }
+
+  on(row: number): number {
+    return this.byNode.get(row)?.count ?? 0;
+  }
+
+  /** Nodes with pods that count. */
+  nodes(): Iterable<readonly [number, Counted]> {
+    return this.byNode;
+  }
+
+  /** False when it must be made again. The table of domains has followed already. */
+  catchUp(): boolean {
+    const { changes } = this.existing;
+    if (this.version === changes.version) return true;
+    const changed = changes.since(this.version);
+    if (changed === undefined) return false;
+    for (const row of changed) this.recount(row);
+    this.version = changes.version;
+    return true;
+  }
+
+  private recount(row: number): void {
+    const before = this.byNode.get(row);
+    if (before !== undefined) this.add(before, -1);
+    const count = this.countOn(row);
+    if (count === 0) {
+      if (before !== undefined) this.byNode.delete(row);
+      return;
+    }
+    const now = { count, domain: intAt(this.table.domainOf, row) };
+    this.byNode.set(row, now);
+    this.add(now, 1);
+  }
+
+  private add({ count, domain }: Counted, sign: number): void {
+    if (domain >= 0) this.byDomain[domain] = (this.byDomain[domain] ?? 0) + sign * count;
+    if (domain >= 0 || isHostname(this.spec.topologyKey)) this.total += sign * count;
+  }
+}
