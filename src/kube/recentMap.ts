@@ -1,10 +1,10 @@
-/** A map that remembers the `limit` entries written last and forgets older ones. */
+/** A map that keeps the `limit` entries written last and drops older ones. */
 export class RecentMap<K, V> {
   private readonly entries = new Map<K, V>();
   private readonly limit: number;
 
   constructor(limit: number) {
-    if (!(limit >= 1)) throw new RangeError('a map that remembers nothing is of no use');
+    if (!(limit >= 1)) throw new RangeError('limit must be at least 1');
     this.limit = limit;
   }
 

@@ -1,11 +1,12 @@
 /**
  * What an informer keeps of a pod: identity, what scheduling and draining read, and nothing else. A cluster has a
- * hundred thousand pods from a few thousand templates, so each pod borrows all it can from a sibling seen before.
+ * hundred thousand pods from a few thousand templates, so each pod shares all it can with a sibling seen before.
+ * Contract: every reader answers the same for the trimmed pod as for the whole one (test/contracts).
  */
-import type { Container, PodCondition, PodSpec, PodStatus, Volume } from 'kubernetes-types/core/v1.js';
+import type { Container, ContainerStatus, PodCondition, PodSpec, PodStatus, Volume } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../api/kinds.ts';
 import type { ObjectMeta } from '../api/object.ts';
-import { shareWith, StringPool } from './sharing.ts';
+import { deepEqual, shareWith, StringPool } from './sharing.ts';
 
 const METADATA = [
   'name',
@@ -74,6 +75,8 @@ const STATUS: readonly string[] = [
   'resourceClaimStatuses',
 ];
 
+const CONTAINER_STATUS: readonly string[] = ['name', 'resources', 'allocatedResources'];
+
 const CONDITION: readonly string[] = [
   'type',
   'status',
@@ -83,7 +86,7 @@ const CONDITION: readonly string[] = [
   'observedGeneration',
 ];
 
-/** The CNI and kubectl leave these on every pod, each different, and no one here reads them. */
+/** The CNI and kubectl leave these on every pod, each different; nothing here reads them. */
 const UNREAD_ANNOTATIONS = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
   'cni.projectcalico.org/containerID',
@@ -103,18 +106,18 @@ export class PodTrim {
   apply(pod: Pod, previous: Pod | undefined): Pod {
     const { metadata, spec, status } = pod;
     const owner = metadata.ownerReferences?.[0]?.uid;
-    const kin = `${metadata.namespace ?? ''}/${spec?.containers[0]?.name ?? ''}`;
-    const model = previous ?? this.known(owner) ?? this.known(kin);
+    const lookalike = `${metadata.namespace ?? ''}/${spec?.containers[0]?.name ?? ''}`;
+    const model = previous ?? this.known(owner) ?? this.known(lookalike);
     const trimmed: Pod = {
       apiVersion: 'v1',
       kind: 'Pod',
       metadata: this.metadata(metadata, model?.metadata),
       ...(spec === undefined ? {} : { spec: this.spec(spec, model?.spec) }),
-      ...(status === undefined ? {} : { status: this.status(status, model?.status) }),
+      ...(status === undefined ? {} : { status: this.status(status, spec, model?.status) }),
     };
     if (previous === undefined) {
       if (owner !== undefined) this.remember(owner, trimmed);
-      this.remember(kin, trimmed);
+      this.remember(lookalike, trimmed);
     }
     return trimmed;
   }
@@ -150,8 +153,12 @@ export class PodTrim {
     return kept;
   }
 
-  private status(raw: PodStatus, model: PodStatus | undefined): PodStatus {
+  private status(raw: PodStatus, spec: PodSpec | undefined, model: PodStatus | undefined): PodStatus {
     const kept = pick(raw, STATUS);
+    const containers = resizedStatuses(raw.containerStatuses, spec?.containers);
+    if (containers !== undefined) kept.containerStatuses = containers;
+    const initContainers = resizedStatuses(raw.initContainerStatuses, spec?.initContainers);
+    if (initContainers !== undefined) kept.initContainerStatuses = initContainers;
     if (raw.conditions !== undefined) kept.conditions = raw.conditions.map(trimCondition);
     if (model !== undefined) borrow(kept, model);
     if (kept.startTime !== undefined) kept.startTime = this.strings.intern(kept.startTime);
@@ -183,6 +190,25 @@ function pick<V extends object>(raw: V, fields: readonly string[]): V {
 }
 
 const trimContainer = (raw: Container): Container => pick(raw, CONTAINER);
+
+/**
+ * The statuses of containers that hold something else than they ask for, because a resize is under way or cannot be
+ * done. The others say again what the spec says.
+ */
+function resizedStatuses(
+  statuses: readonly ContainerStatus[] | undefined,
+  containers: readonly Container[] | undefined,
+): ContainerStatus[] | undefined {
+  const resized = (statuses ?? []).filter(({ name, resources, allocatedResources }) => {
+    if (resources === undefined) return false;
+    const asked = containers?.find((container) => container.name === name)?.resources?.requests;
+    return (
+      !deepEqual(resources.requests, asked) ||
+      !(allocatedResources === undefined || deepEqual(allocatedResources, asked))
+    );
+  });
+  return resized.length === 0 ? undefined : resized.map((status) => pick(status, CONTAINER_STATUS));
+}
 
 const trimCondition = (raw: PodCondition): PodCondition => pick(raw, CONDITION);
 

@@ -5,51 +5,73 @@ import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import type { NodeChoice, RejectedType } from './reasons.ts';
+import { floatAt, intAt, itemAt } from './rows.ts';
 
 const NEXT_TYPES = 3;
 
 export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: TypeChoice): NodeChoice {
   const { states, table } = compiled.model;
   const { price, types } = states.at(node.state);
-  const nameOf = (type: number): string => node.pool.types[type]!.name;
-  const lacking = (type: number): { column: number; missing: number } | undefined => {
-    const room = node.pool.room.subarray(type * table.size, (type + 1) * table.size);
-    const column = node.used.findIndex((used, at) => used > room[at]!);
-    return column < 0 ? undefined : { column, missing: node.used[column]! - room[column]! };
-  };
-  // The dearest of the cheaper ones is the type that was nearly enough.
-  const cheaper = [...types].filter((type) => price[type]! < node.price && lacking(type) !== undefined);
-  const nearly = cheaper.at(-1);
-  const bound = nearly === undefined ? undefined : lacking(nearly);
-  const dearer = [...types].filter(
-    (type) => type !== node.type && price[type]! >= node.price && demand.fits(type, node.used),
-  );
+  const nameOf = (type: number): string => itemAt(node.pool.types, type).name;
   const others: RejectedType[] = [];
-  if (nearly !== undefined && bound !== undefined) {
-    const lacks = amountOf(table.names[bound.column]!, bound.missing);
-    others.push({ instanceType: nameOf(nearly), pricePerHour: price[nearly]!, because: 'fit', lacks });
+  // Types come cheapest first, so only those around the node's own price are looked at.
+  const own = firstAtLeast(types, price, node.price);
+  let nearly = own - 1;
+  // The dearest of the cheaper ones that are too small is the type that was nearly enough.
+  while (nearly >= 0 && lackingColumn(node, intAt(types, nearly)) < 0) nearly -= 1;
+  const boundColumn = nearly < 0 ? -1 : lackingColumn(node, intAt(types, nearly));
+  if (boundColumn >= 0) {
+    const type = intAt(types, nearly);
+    const missing = floatAt(node.used, boundColumn) - floatAt(node.pool.room, type * table.size + boundColumn);
+    const lacks = amountOf(itemAt(table.names, boundColumn), missing);
+    others.push({ instanceType: nameOf(type), pricePerHour: floatAt(price, type), because: 'fit', lacks });
   }
-  for (const type of dearer.slice(0, NEXT_TYPES - others.length)) {
-    const morePerHour = price[type]! - node.price;
-    others.push({ instanceType: nameOf(type), pricePerHour: price[type]!, because: 'price', morePerHour });
+  for (let at = own; at < types.length && others.length < NEXT_TYPES; at++) {
+    const type = intAt(types, at);
+    if (type === node.type || !demand.fits(type, node.used)) continue;
+    const morePerHour = floatAt(price, type) - node.price;
+    others.push({ instanceType: nameOf(type), pricePerHour: floatAt(price, type), because: 'price', morePerHour });
   }
-  const missing = node.pool.types.findIndex(
-    (_, type) => price[type] === Number.POSITIVE_INFINITY && demand.fits(type, node.used),
-  );
-  if (others.length < NEXT_TYPES && missing >= 0) {
-    others.push({ instanceType: nameOf(missing), because: 'availability' });
+  if (others.length < NEXT_TYPES) {
+    const missing = node.pool.types.findIndex(
+      (_, type) => price[type] === Number.POSITIVE_INFINITY && demand.fits(type, node.used),
+    );
+    if (missing >= 0) others.push({ instanceType: nameOf(missing), because: 'availability' });
   }
-  const boundBy = bound && largestIn(node, bound.column);
+  if (boundColumn < 0) return { others };
+  const boundBy = largestIn(node, boundColumn);
   return {
     ...(boundBy !== undefined && { boundBy }),
-    ...(bound && { boundByResource: table.names[bound.column]! }),
+    boundByResource: itemAt(table.names, boundColumn),
     others,
   };
 }
 
-function largestIn(node: OpenNode, column: number): string | undefined {
-  let best = node.entries[0];
-  for (const entry of node.entries) if (entry.podClass.row[column]! > best!.podClass.row[column]!) best = entry;
+/** The first type in order of price that costs at least as much. */
+function firstAtLeast(types: Int32Array, price: Float64Array, least: number): number {
+  let low = 0;
+  let high = types.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (floatAt(price, intAt(types, middle)) < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The first resource of which the type has too little, or -1. */
+function lackingColumn({ used, pool }: OpenNode, type: number): number {
+  for (let column = 0; column < used.length; column++) {
+    if (floatAt(used, column) > floatAt(pool.room, type * used.length + column)) return column;
+  }
+  return -1;
+}
+
+function largestIn({ entries }: OpenNode, column: number): string | undefined {
+  let [best] = entries;
+  for (const entry of entries) {
+    if (best === undefined || floatAt(entry.podClass.row, column) > floatAt(best.podClass.row, column)) best = entry;
+  }
   const pod = best?.pods[0];
   return pod && podKey(pod);
 }

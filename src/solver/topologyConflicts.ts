@@ -2,6 +2,7 @@
 import type { DomainConstraint, PodClass, Variant } from './model/compiledDemand.ts';
 import type { PodPlan } from './planOnce.ts';
 import type { TopologyConflict } from './reasons.ts';
+import { itemAt } from './rows.ts';
 
 const SHOWN_DOMAINS = 25;
 const HOSTNAME = 'kubernetes.io/hostname';
@@ -69,10 +70,11 @@ function conflictOf({ compiled }: PodPlan, constraint: DomainConstraint): Topolo
 
 /** Affinity over hostnames: the nodes that hold matching pods. */
 function hostConflict({ compiled, model }: PodPlan, counter: number): TopologyConflict {
-  const { onNode } = compiled.counters.at(counter);
-  const holding = model.existing.nodes.flatMap(({ name }, node) => {
-    const pods = onNode[node] ?? 0;
-    return pods > 0 ? [{ domain: name, pods }] : [];
+  const { hosts } = compiled.counters.at(counter);
+  const { nodes, order } = model.existing;
+  const holding = [...order].flatMap((node) => {
+    const pods = hosts.on(node);
+    return pods > 0 ? [{ domain: itemAt(nodes, node).name, pods }] : [];
   });
   return {
     kind: 'affinity',

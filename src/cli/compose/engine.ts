@@ -122,7 +122,6 @@ export function createEngine(options: EngineOptions): Manager {
   const batcher = new Batcher({ clock, idle: options.batchIdle, max: options.batchMax });
   const buffers = gates.capacityBuffer ? capacityBuffers(world, informers, batcher) : undefined;
   const evictions = new EvictionQueue(world);
-  const volumeAttachments = informers.of(Kinds.VolumeAttachment);
   const controllers: readonly Controller[] = [
     ...provisionerControllers(as('provisioner'), {
       batcher,
@@ -142,7 +141,7 @@ export function createEngine(options: EngineOptions): Manager {
     nodeClaimConsistencyController(world),
     nodeClaimHydrationController(world),
     nodeClaimPodEventsController(world),
-    nodeTerminationController(as('node.termination'), { evictions, volumeAttachments }),
+    nodeTerminationController(as('node.termination'), evictions),
     evictions.controller(),
     nodePoolReadinessController(world),
     nodePoolValidationController(world),

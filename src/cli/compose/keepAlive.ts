@@ -10,7 +10,7 @@ export interface KeepAliveOptions {
   /** Real time: restarts wait on it. */
   readonly clock: Clock;
   /** Builds nodewright with empty caches. `isDead` is true once this incarnation was killed. */
-  readonly start: (isDead: () => boolean) => Promise<Manager>;
+  readonly start: (isDead: () => boolean) => Promise<Pick<Manager, 'run'>>;
 }
 
 /** Milliseconds before a restart after a failure; doubled each time, as the kubelet does. */

@@ -5,6 +5,7 @@ import { forcedFrom, mustForce } from '../../cluster/drain.ts';
 import { isActive } from '../../pods/podPredicates.ts';
 import { isConflict, isNotFound, isTooManyRequests, KubeError } from '../../kube/errors.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { RecentMap } from '../../kube/recentMap.ts';
 import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler.ts';
 import { keyOf, refOf } from '../../kube/runtime/watch.ts';
 import type { World } from '../world/world.ts';
@@ -21,6 +22,9 @@ interface Entry {
 
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
+/** How long the end of an evicted pod may take to be seen, in milliseconds; then it is evicted again. */
+const EVICTION_LAG = 5_000;
+const MAX_EVICTED = 10_000;
 const FORCEFUL = 'Forceful Termination';
 
 /**
@@ -31,6 +35,8 @@ export class EvictionQueue {
   private readonly world: World;
   private readonly metrics: EvictionMetrics;
   private readonly entries = new Map<string, Entry>();
+  /** When pods were evicted, by UID. */
+  private readonly evictedAt = new RecentMap<string, number>(MAX_EVICTED);
   private enqueue: ((key: string) => void) | undefined;
 
   constructor(world: World) {
@@ -43,6 +49,9 @@ export class EvictionQueue {
     const key = keyOf(pod);
     const uid = pod.metadata.uid ?? '';
     const known = this.entries.get(key);
+    const now = this.world.clock.now();
+    // An evicted pod is not asked again while the watch has yet to show that it is terminating.
+    if (deadline === undefined && now - (this.evictedAt.get(uid) ?? Number.NEGATIVE_INFINITY) < EVICTION_LAG) return;
     if (known?.uid !== uid) this.entries.set(key, { uid, deadline, wait: FIRST_WAIT });
     else if (deadline === undefined || deadline >= (known.deadline ?? Number.POSITIVE_INFINITY)) return;
     else known.deadline = deadline;
@@ -114,6 +123,7 @@ export class EvictionQueue {
       return false;
     }
     this.metrics.requests.inc({ code: '200' });
+    this.evictedAt.set(pod.metadata.uid ?? '', this.world.clock.now());
     const reason = this.reasonFor(pod);
     this.metrics.drained.inc({ reason });
     publish.evicted(events, pod, reason);

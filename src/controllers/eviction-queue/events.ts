@@ -35,7 +35,8 @@ export function failedDraining(events: EventRecorder, pod: Pod, node: Node | und
     type: 'Warning',
     reason: 'FailedDraining',
     message: `Failed to drain node, evicting pod ${pod.metadata.namespace ?? ''}/${pod.metadata.name}: ${problem}`,
-    dedupeValues: [name],
+    // Apart from the count of waiting pods, which has the same reason and would hide this one.
+    dedupeValues: [name, 'eviction'],
   });
 }
 

@@ -13,13 +13,12 @@ const MINUTE = 60_000;
 let bench: Workbench;
 beforeEach(async () => {
   bench = await Workbench.start({
-    controllers: ({ world, informers }) => {
+    controllers: ({ world }) => {
       const evictions = new EvictionQueue(world);
-      const volumeAttachments = informers.of(Kinds.VolumeAttachment);
       return [
         nodeHealthController(world),
         nodeClaimLifecycleController(world),
-        nodeTerminationController(world, { evictions, volumeAttachments }),
+        nodeTerminationController(world, evictions),
         evictions.controller(),
       ];
     },

@@ -10,14 +10,9 @@ let bench: Workbench;
 
 beforeEach(async () => {
   bench = await Workbench.start({
-    controllers: ({ world, informers }) => {
+    controllers: ({ world }) => {
       const evictions = new EvictionQueue(world);
-      const volumeAttachments = informers.of(Kinds.VolumeAttachment);
-      return [
-        nodeClaimLifecycleController(world),
-        nodeTerminationController(world, { evictions, volumeAttachments }),
-        evictions.controller(),
-      ];
+      return [nodeClaimLifecycleController(world), nodeTerminationController(world, evictions), evictions.controller()];
     },
   });
 });
@@ -63,7 +58,7 @@ describe('a node that is deleted', () => {
     await bench.advance(30_000);
     expect(await podNames()).toEqual([]);
     await nothingIsLeft();
-    expect(bench.metrics.value('karpenter_nodes_terminated_total', { nodepool: 'default', zone: 'zone-1' })).toBe(1);
+    expect(bench.metrics.value('karpenter_nodes_terminated_total', { nodepool: 'default' })).toBe(1);
     expect(bench.metrics.value('karpenter_nodes_drained_total', { nodepool: 'default' })).toBe(1);
     expect(bench.metrics.observed('karpenter_nodes_termination_duration_seconds')).toHaveLength(1);
     expect(bench.metrics.observed('karpenter_nodes_lifetime_duration_seconds')).toHaveLength(1);
@@ -113,6 +108,19 @@ describe('a node that is deleted', () => {
     await bench.kube.delete(Kinds.Node, NODE);
     await bench.advance(10_000);
     expect(await bench.find(Kinds.Node, 'node-a')).toBeUndefined();
+  });
+
+  it('asks the cloud for the instance of a node that is not ready twice a minute, not at every look', async () => {
+    await up();
+    await runningPod('p', {}, { annotations: { [Annotations.doNotDisrupt]: 'true' } });
+    await bench.advance(5_000);
+    bench.local.kubelets.powerOff('node-a');
+    const body = { status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } };
+    await bench.kube.patch(Kinds.Node, NODE, { type: 'strategic', body }, { subresource: 'status' });
+    const before = bench.cloud.calls.get;
+    await bench.kube.delete(Kinds.Node, NODE);
+    await bench.advance(119_000);
+    expect(bench.cloud.calls.get - before).toBe(4);
   });
 
   it('waits until the instance is gone, not only until it was asked to go', async () => {
@@ -234,6 +242,9 @@ describe('the drain', () => {
     await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
     await bench.advance(600_000);
     expect(await podNames()).toEqual(['guarded']);
+    const messages = (await bench.events('FailedDraining')).map(({ message }) => message);
+    expect(messages).toContain('Failed to drain node, 1 pods are waiting to be evicted');
+    expect(messages).toContainEqual(expect.stringMatching(/evicting pod default\/guarded: .*disruption budget/));
     await bench.kube.delete(Kinds.PodDisruptionBudget, { name: 'budget', namespace: 'default' });
     await bench.advance(40_000);
     await nothingIsLeft();

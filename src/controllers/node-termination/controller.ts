@@ -1,6 +1,6 @@
 import { NodeClaimConditions, READY, Reasons } from '../../api/conditionTypes.ts';
 import { ConditionSet, findCondition, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
-import { Kinds, type Node, type VolumeAttachment } from '../../api/kinds.ts';
+import { Kinds, type Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Annotations, Finalizers, Labels, Taints } from '../../api/labels.ts';
 import { InstanceNotFoundError } from '../../cloud/errors.ts';
@@ -9,8 +9,8 @@ import { isActive } from '../../pods/podPredicates.ts';
 import { hasTaint } from '../../pods/taints.ts';
 import { patchConditions } from '../../kube/conditionPatch.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
-import type { Informer } from '../../kube/informer.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { RecentMap } from '../../kube/recentMap.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
@@ -20,22 +20,20 @@ import { isManagedNode } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 import * as publish from './events.ts';
 import { terminationMetrics, type TerminationMetrics } from './metrics.ts';
-import { blockingAttachments } from './volumes.ts';
-
-export interface NodeTerminationOptions {
-  readonly evictions: EvictionQueue;
-  readonly volumeAttachments: Informer<VolumeAttachment>;
-}
+import { blockingAttachments, BY_NODE } from './volumes.ts';
 
 /** A drained node waits this long for pods that were bound just before its taint. */
 const SETTLE = 5_000;
 const POLL = 1_000;
 const INSTANCE_POLL = 5_000;
+/** How long an instance that the cloud has shown is taken to be there, in milliseconds. */
+const INSTANCE_CHECK = 30_000;
+const MAX_ASKED = 10_000;
 
-/** Sees a Node off: taint, drain, detach, end of the instance, finalizer. */
-export function nodeTerminationController(world: World, options: NodeTerminationOptions): Controller {
+/** Removes a deleted Node in order: taint, drain, detach volumes, delete the instance, release the finalizer. */
+export function nodeTerminationController(world: World, evictions: EvictionQueue): Controller {
   const { metrics, informers, cluster } = world;
-  const termination = new NodeTermination(world, options, terminationMetrics(metrics));
+  const termination = new NodeTermination(world, evictions, terminationMetrics(metrics));
   return reconciler({
     ...world,
     name: 'node.termination',
@@ -62,12 +60,14 @@ interface Stage {
 
 class NodeTermination {
   private readonly world: World;
-  private readonly options: NodeTerminationOptions;
+  private readonly evictions: EvictionQueue;
   private readonly metrics: TerminationMetrics;
+  /** When the cloud was last asked for the instance of a Node that is not ready, by the UID of the Node. */
+  private readonly askedAt = new RecentMap<string, number>(MAX_ASKED);
 
-  constructor(world: World, options: NodeTerminationOptions, metrics: TerminationMetrics) {
+  constructor(world: World, evictions: EvictionQueue, metrics: TerminationMetrics) {
     this.world = world;
-    this.options = options;
+    this.evictions = evictions;
     this.metrics = metrics;
   }
 
@@ -78,13 +78,13 @@ class NodeTermination {
     if (claim && !claim.metadata.deletionTimestamp) {
       await deleteClaim(kube, claim, signal);
     }
-    if (!isReady(stored) && (await this.isInstanceGone(providerID, signal))) return this.release(stored);
+    if (!isReady(stored) && (await this.isInstanceGone(stored, providerID, signal))) return this.release(stored);
 
     const deadline = this.deadline(stored, claim);
     const node = await patchObject(kube, Kinds.Node, stored, disrupted(stored), { lock: true });
     const conditions = claim && new ConditionSet(NODE_CLAIM_CONDITIONS, claim, clock.now());
     const stage: Stage = { node, claim, conditions, deadline, signal };
-    const result = this.drain(stage) ?? (await this.detachVolumes(stage)) ?? (await this.deleteInstance(stage));
+    const result = this.drain(stage) ?? this.detachVolumes(stage) ?? (await this.deleteInstance(stage));
     if (claim && conditions) {
       const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
       await ignoreNotFound(patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after));
@@ -105,7 +105,7 @@ class NodeTermination {
     const waiting = cluster.podsOn(node.metadata.name).filter((pod) => isWaitingEviction(pod, now));
     const forced = new Set(waiting.filter((pod) => mustForce(pod, deadline, now)));
     const asked = firstTier(waiting.filter((pod) => !forced.has(pod))).filter(isActive);
-    for (const pod of [...forced, ...asked]) this.options.evictions.add(pod, deadline);
+    for (const pod of [...forced, ...asked]) this.evictions.add(pod, deadline);
     if (waiting.length > 0) {
       publish.podsStillWaiting(events, node, waiting.length);
       return { requeueAfter: POLL };
@@ -117,13 +117,13 @@ class NodeTermination {
     return undefined;
   }
 
-  private async detachVolumes({ node, conditions, deadline, signal }: Stage): Promise<ReconcileResult | undefined> {
-    const { events, clock, cluster, kube } = this.world;
+  private detachVolumes({ node, conditions, deadline }: Stage): ReconcileResult | undefined {
+    const { events, clock, cluster, informers } = this.world;
     const now = clock.now();
     const { name } = node.metadata;
-    const attachments = [...this.options.volumeAttachments.store.list()].filter(({ spec }) => spec.nodeName === name);
+    const attachments = informers.volumeAttachments.store.byIndex(BY_NODE, name);
     const staying = cluster.podsOn(name).filter((pod) => !isDrainable(pod, now));
-    const blocking = await blockingAttachments(kube, attachments, staying, signal);
+    const blocking = blockingAttachments(attachments, staying, informers.volumeClaims.store);
     if (blocking.length === 0) {
       conditions?.setTrue(NodeClaimConditions.volumesDetached, now);
       return undefined;
@@ -166,7 +166,12 @@ class NodeTermination {
     return deadline;
   }
 
-  private async isInstanceGone(providerID: string, signal: AbortSignal): Promise<boolean> {
+  /** A Node that is not ready may have lost its instance. The cloud is asked now and then, not at every look. */
+  private async isInstanceGone(node: Node, providerID: string, signal: AbortSignal): Promise<boolean> {
+    const uid = node.metadata.uid ?? node.metadata.name;
+    const now = this.world.clock.now();
+    if (now - (this.askedAt.get(uid) ?? Number.NEGATIVE_INFINITY) < INSTANCE_CHECK) return false;
+    this.askedAt.set(uid, now);
     try {
       await this.world.cloud.get(providerID, signal);
       return false;

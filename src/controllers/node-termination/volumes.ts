@@ -1,40 +1,32 @@
-import { Kinds, type Pod, type VolumeAttachment } from '../../api/kinds.ts';
-import { isNotFound } from '../../kube/errors.ts';
-import type { Kube } from '../../kube/kube.ts';
+import type { PersistentVolumeClaim, Pod, VolumeAttachment } from '../../api/kinds.ts';
+import type { ReadonlyStore } from '../../kube/store.ts';
+
+/** Name of the index of VolumeAttachments by the node that they attach to. */
+export const BY_NODE = 'spec.nodeName';
+
+export const byNodeIndex = ({ spec }: VolumeAttachment): readonly string[] => [spec.nodeName];
 
 /**
- * The attachments that must be gone before the machine may go. Those of pods that stay on the node until its end (and
- * so never let go of them) do not count, nor those that no PersistentVolume stands behind.
+ * The attachments that must be gone before the instance may go. Those of pods that stay on the node until its end (and
+ * so never release them) do not count, nor those without a PersistentVolume.
  */
-export async function blockingAttachments(
-  kube: Kube,
+export function blockingAttachments(
   attachments: readonly VolumeAttachment[],
   stayingPods: readonly Pod[],
-  signal: AbortSignal,
-): Promise<readonly string[]> {
+  claims: ReadonlyStore<PersistentVolumeClaim>,
+): readonly string[] {
   const named = attachments.filter(({ spec }) => spec.source.persistentVolumeName);
   if (named.length === 0) return [];
-  const kept = new Set(await volumesOf(kube, stayingPods, signal));
+  const kept = new Set(stayingPods.flatMap((pod) => volumesOf(pod, claims)));
   return named
     .filter(({ spec }) => !kept.has(spec.source.persistentVolumeName ?? ''))
     .map(({ metadata }) => metadata.name)
     .sort();
 }
 
-async function volumesOf(kube: Kube, pods: readonly Pod[], signal: AbortSignal): Promise<string[]> {
-  const names: string[] = [];
-  for (const pod of pods) {
-    for (const claim of claimNames(pod)) {
-      try {
-        const ref = { name: claim, namespace: pod.metadata.namespace };
-        const { spec } = await kube.get(Kinds.PersistentVolumeClaim, ref, { signal });
-        if (spec?.volumeName) names.push(spec.volumeName);
-      } catch (error) {
-        if (!isNotFound(error)) throw error;
-      }
-    }
-  }
-  return names;
+function volumesOf(pod: Pod, claims: ReadonlyStore<PersistentVolumeClaim>): string[] {
+  const { namespace } = pod.metadata;
+  return claimNames(pod).flatMap((name) => claims.get({ name, namespace })?.spec?.volumeName ?? []);
 }
 
 /** A generic ephemeral volume has a claim of its own, named after the pod and the volume. */

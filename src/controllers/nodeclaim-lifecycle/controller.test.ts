@@ -79,6 +79,9 @@ describe('launch', () => {
     await bench.createClaim('a');
     await bench.advance(1_000);
     expect(await bench.claims()).toEqual([]);
+    expect(await bench.events('NodeClassNotReady')).toMatchObject([
+      { type: 'Warning', message: expect.stringContaining('is being deleted') as string },
+    ]);
     expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'nodeclass_not_ready' })).toBe(1);
   });
 
@@ -143,6 +146,10 @@ describe('launch', () => {
     expect(second?.message).toHaveLength(300);
     await bench.advance(2_000);
     expect(await bench.condition('a', 'Launched')).toBe('True Launched');
+    expect(await bench.events('QuotaExceeded')).toMatchObject([
+      { type: 'Warning', involvedObject: { name: 'a' }, message: 'NodeClaim a event: no cores left' },
+    ]);
+    expect(await bench.events('LaunchFailed')).toHaveLength(1);
   });
 
   it('gives up after five minutes without a machine', async () => {

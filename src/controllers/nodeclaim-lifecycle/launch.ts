@@ -39,12 +39,14 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
       return { giveUp: 'insufficient_capacity' };
     }
     if (error instanceof NodeClassNotReadyError) {
+      publish.nodeClassNotReady(world.events, draft.claim, error.message);
       log.error('the nodeclass is not ready; deleting the nodeclaim', { error });
       return { giveUp: 'nodeclass_not_ready' };
     }
     const reason = error instanceof LaunchError ? error.reason : Reasons.launchFailed;
     const message = messageOf(error).slice(0, MESSAGE_LIMIT);
     conditions.setUnknown(NodeClaimConditions.launched, world.clock.now(), reason, message);
+    publish.launchFailed(world.events, draft.claim, reason, message);
     launches.failed(uid, world.clock.now());
     throw error;
   }

@@ -26,7 +26,7 @@ beforeEach(async () => {
           return kube.create(kind, draft, options);
         },
       }),
-    controllers: ({ world, informers }) => {
+    controllers: ({ world }) => {
       const evictions = new EvictionQueue(world);
       return [
         ...provisionerControllers(world, {
@@ -36,7 +36,7 @@ beforeEach(async () => {
         nodeClaimLifecycleController(world),
         nodePoolReadinessController(world),
         nodePoolValidationController(world),
-        nodeTerminationController(world, { evictions, volumeAttachments: informers.of(Kinds.VolumeAttachment) }),
+        nodeTerminationController(world, evictions),
         evictions.controller(),
       ];
     },

@@ -8,8 +8,8 @@ export function conditionChanged(
   before: string,
   { type, status, reason = '', message = '' }: Condition,
 ): void {
-  const detail = message === '' ? '' : `, Message: ${message}`;
-  const text = `Status condition transitioned, Type: ${type}, Status: ${before} -> ${status}, Reason: ${reason}${detail}`;
+  const details = message === '' ? '' : `, Message: ${message}`;
+  const text = `Status condition transitioned, Type: ${type}, Status: ${before} -> ${status}, Reason: ${reason}${details}`;
   events.publish({ object, kind, type: 'Normal', reason: type, message: text });
 }
 

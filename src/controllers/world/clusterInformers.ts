@@ -9,6 +9,7 @@ import {
   type Pod,
   type PodDisruptionBudget,
   type StorageClass,
+  type VolumeAttachment,
 } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
@@ -16,6 +17,7 @@ import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Informer, Informers } from '../../kube/informer.ts';
+import { BY_NODE, byNodeIndex } from '../node-termination/volumes.ts';
 import { isManaged } from './managed.ts';
 
 /** What wakes a loop. The objects themselves are read from the cluster, which a write of ours may have put ahead. */
@@ -34,6 +36,8 @@ export interface ClusterInformers {
   readonly volumes: Informer<PersistentVolume>;
   readonly storageClasses: Informer<StorageClass>;
   readonly csiNodes: Informer<CSINode>;
+  /** Indexed by node (see node-termination/volumes.ts). */
+  readonly volumeAttachments: Informer<VolumeAttachment>;
   readonly nodeClasses: readonly NodeClassInformer[];
 }
 
@@ -59,6 +63,7 @@ export function clusterInformers(informers: Informers, cluster: Cluster, cloud: 
     volumes: informers.of(Kinds.PersistentVolume),
     storageClasses: informers.of(Kinds.StorageClass),
     csiNodes: informers.of(Kinds.CSINode),
+    volumeAttachments: informers.of(Kinds.VolumeAttachment, { indexes: { [BY_NODE]: byNodeIndex } }),
     nodeClasses: cloud.nodeClasses.map((kind) => ({ kind, informer: informers.of(kind) })),
   };
   opened.pods.subscribe(({ type, object }) =>

@@ -1,4 +1,4 @@
-/** What the routes of the local Azure share, and the responses that they have in common. */
+/** What the routes of the local Azure share: the context, and the responses of operations and lists. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';

@@ -1,7 +1,4 @@
-/**
- * The seam for faults: LocalArm asks a plan before it carries out an operation. In: what is about to happen. Out: what
- * should go wrong, or undefined for nothing.
- */
+/** What LocalArm asks before each operation: whether it goes wrong, and how. */
 import type { ArmError } from './armError.ts';
 
 export interface ArmOperation {

@@ -1,7 +1,4 @@
-/**
- * What an earlier process had begun, for resources that only take time. In: the store as that process left it, and the
- * types that go on by themselves. Out: what was being made is there after a moment, and what was being deleted is gone.
- */
+/** Finishes what an earlier process had begun, for types that do not resume by themselves. */
 import type { ArmContext } from './armContext.ts';
 import { textAt } from './jsonPath.ts';
 

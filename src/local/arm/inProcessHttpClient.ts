@@ -1,7 +1,4 @@
-/**
- * How the Azure SDK reaches the local Azure without a network. In: what answers requests. Out: an HTTP client for the
- * SDK's pipelines. Without sockets nothing depends on the machine, so a world under a virtual clock replays to the byte.
- */
+/** An HTTP client for the Azure SDK that reaches the local Azure without a socket, so that runs replay to the byte. */
 import { createHttpHeaders, type HttpClient, type PipelineRequest } from '@azure/core-rest-pipeline';
 import type { WireRequest, WireResponse } from './server/armFront.ts';
 

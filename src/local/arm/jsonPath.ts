@@ -1,4 +1,4 @@
-/** Reading request bodies, which can be anything. In: a JSON value and a path of member names. Out: what is there. */
+/** Reads members of JSON values of unknown shape. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function at(value: unknown, ...path: readonly string[]): unknown {

@@ -1,7 +1,4 @@
-/**
- * An Azure that the Azure SDK believes, in this process. In: a clock, randomness, names. Out: an HTTPS endpoint on
- * loopback with its own token endpoint, and a feed of machines for whoever plays the computers inside them.
- */
+/** A local Azure for the official SDKs: an HTTPS endpoint on loopback with its own token endpoint. */
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import type { Random } from '../../clock/random.ts';
 import { estimatedSpotPrice } from '../../catalogue/bundledCatalogue.ts';
@@ -37,7 +34,7 @@ export interface LocalArmOptions {
   readonly nodeResourceGroup?: string;
   /** The cluster itself, in its own group. */
   readonly cluster?: { readonly resourceGroup: string; readonly name: string };
-  /** The kubeconfig of the cluster, under the names that Azure would give; nobody gets one unless given. */
+  /** The cluster's kubeconfig under the names that Azure gives; absent: credentials cannot be listed. */
   readonly kubeconfig?: (names: CredentialNames) => string | undefined;
   readonly durations?: Partial<ArmDurations>;
   /** Limits in vCPUs, where they differ from generous ones. */
@@ -119,7 +116,7 @@ export class LocalArm {
     const { store } = this.context;
     if (options.stateFile !== undefined) this.journal = new ResourceJournal(options.stateFile, store);
     this.network = this.services.addCluster(this.cluster, this.nodeResourceGroup);
-    // Whatever an earlier process left half done comes to its end.
+    // Finishes what an earlier process left half done.
     this.services.resume();
     finishHalfDone(this.context, this.services.resumedTypes);
     const { tokens, images, router } = this.services;
@@ -154,7 +151,7 @@ export class LocalArm {
     this.address = { endpoint: `https://127.0.0.1:${port}`, caPem: authority.certificate };
   }
 
-  /** Stops answering, and drops whatever was under way. */
+  /** Stops answering, and cancels everything under way. */
   async close(): Promise<void> {
     this.context.operations.close();
     this.services.events.close();
@@ -162,7 +159,7 @@ export class LocalArm {
     await this.server.close();
   }
 
-  /** Before it listens it has only a name, which `handle` answers to. */
+  /** Before `listen` it is only a name, for `handle`. */
   get endpoint(): string {
     return this.address?.endpoint ?? IN_PROCESS;
   }
@@ -184,7 +181,7 @@ export class LocalArm {
     return `${this.endpoint}/imds/${machine}/${this.services.tokens.metadataKey(machine)}`;
   }
 
-  /** Another client with roles of its own, where the first may do everything. */
+  /** Another client, with these roles only. */
   addPrincipal(assignments: readonly RoleAssignment[]): LocalCredentials {
     const { random } = this.options;
     const principal = { clientId: random.uuid(), objectId: random.uuid(), clientSecret: random.uuid(), assignments };
@@ -202,17 +199,17 @@ export class LocalArm {
     this.services.addPool(this.cluster, name, properties);
   }
 
-  /** Tells of machines from now on; returns a function that ends it. */
+  /** Calls the listener with every VM that comes or goes from now on; returns how to stop. */
   onVirtualMachine(listener: (event: VirtualMachineEvent) => void): () => void {
     return this.services.machines.onEvent(listener);
   }
 
-  /** Tells of every change of a resource from now on; returns the way to stop. */
+  /** Calls the listener with every change of a resource from now on; returns how to stop. */
   onChange(listener: (change: StoreChange) => void): () => void {
     return this.context.store.subscribe(listener);
   }
 
-  /** The machines that exist now, whatever their state. */
+  /** The VMs that exist now, in any state. */
   virtualMachines(): readonly LocalVirtualMachine[] {
     return this.services.machines.all();
   }

@@ -1,7 +1,4 @@
-/**
- * Long-running operations. In: how long a change takes and what happens at its end. Out: an operation that clients
- * poll through `Azure-AsyncOperation` or `Location`, and that ends when the clock says so.
- */
+/** Long-running operations that clients poll and that end when the clock says so. */
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { ArmError } from './armError.ts';
@@ -14,7 +11,7 @@ export interface Operation {
   endedAt: number | undefined;
   status: 'InProgress' | 'Succeeded' | 'Failed';
   error: ArmError | undefined;
-  /** What a client that follows `Location` gets at the end; `'empty'` for an answer without a body, else 204. */
+  /** The body for a client that polls `Location`; `'empty'` for 200 without a body; undefined for 204. */
   result: (() => unknown) | undefined;
 }
 
@@ -34,7 +31,7 @@ export class Operations {
   private readonly clock: Clock;
   private readonly random: Random;
   private readonly operations = new Map<string, Operation>();
-  /** How to call off each change that is under way, by the id of its operation. */
+  /** Cancels of the changes under way, by the id of their operation. */
   private readonly pending = new Map<string, () => void>();
 
   constructor(clock: Clock, random: Random) {
@@ -52,7 +49,7 @@ export class Operations {
     return operation;
   }
 
-  /** Something newer takes over: the change does not happen, and whoever follows it hears why. */
+  /** A newer operation takes over: the change does not happen, and clients that poll it are told why. */
   preempt(operation: Operation): void {
     if (operation.status !== 'InProgress') return;
     this.pending.get(operation.id)?.();
@@ -66,7 +63,7 @@ export class Operations {
     );
   }
 
-  /** One whose end somebody else decides; it is expected after `milliseconds`. */
+  /** An operation that the caller ends; it is expected to take `milliseconds`. */
   open(milliseconds: number): { readonly operation: Operation; readonly end: (failure: ArmError | undefined) => void } {
     const operation = this.newOperation(milliseconds, undefined);
     const end = (failure: ArmError | undefined): void => {
@@ -85,7 +82,7 @@ export class Operations {
     return operation;
   }
 
-  /** Drops what is still under way: nothing happens after this. */
+  /** Cancels everything under way. */
   close(): void {
     for (const cancel of this.pending.values()) cancel();
     this.pending.clear();

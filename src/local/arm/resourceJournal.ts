@@ -1,8 +1,6 @@
 /**
- * A subscription that outlives its process. In: every change of the resource store, whatever the type of the resource.
- * Out: a journal, from which a later process gets the same groups and resources, with what Azure keeps of them in secret.
- *
- * Operations are not kept: each type goes on with what it finds half done, and clients ask for the resource again.
+ * Keeps the resource store in a journal between processes. Operations are not kept: each type resumes what it finds half
+ * done, and clients read the resource again.
  */
 import { Journal } from '../journal.ts';
 import type { ResourceStore, StoreChange } from './resourceStore.ts';

@@ -1,7 +1,4 @@
-/**
- * The one place where the local Azure keeps its resources. In: groups and resources with ARM ids. Out: the same, found
- * by id, by group and type or below a parent, in any case of letters, as ARM compares them; and all of it as plain JSON.
- */
+/** The resources and groups of the local Azure as plain JSON, found by id, type or parent without regard to case. */
 import { ArmError } from './armError.ts';
 import type { JsonObject } from './jsonPath.ts';
 

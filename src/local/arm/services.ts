@@ -1,7 +1,4 @@
-/**
- * Puts the parts of the local Azure together. In: the context, credentials, faults and limits. Out: every service, the
- * router over all their routes, and the few things that concern more than one of them.
- */
+/** Puts the services of the local Azure together, with the router over all their routes. */
 import type { ArmContext } from './armContext.ts';
 import { COMPUTE_KINDS } from './compute/computeKinds.ts';
 import { Images } from './compute/images.ts';
@@ -58,7 +55,7 @@ export interface Services {
   readonly images: Images;
   readonly tokens: Tokens;
   readonly principals: Principals;
-  /** Who may do everything. */
+  /** The principal that may do everything. */
   readonly owner: Principal;
   /** The cluster that is there from the start. */
   addCluster(
@@ -160,7 +157,6 @@ export function createServices(options: ServicesOptions): Services {
       tokens,
       events,
       find: (name) => machines.byName(name),
-      describe: (machine) => machines.describe(machine),
       defaultClientId: owner.clientId,
     }),
   ]);

@@ -131,7 +131,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     ).rejects.toMatchObject({ code: 'OperationNotAllowed' });
   });
 
-  it('carry extensions, whose secrets nobody sees again', async () => {
+  it('carry extensions, whose secrets are never returned', async () => {
     const { group, compute } = fixture;
     await fixture.createMachine('one');
     const { virtualMachineExtensions: extensions } = compute;

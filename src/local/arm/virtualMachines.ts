@@ -1,7 +1,4 @@
-/**
- * Virtual machines. In: the requests that make, change, stop and delete them. Out: machines that take time to come and
- * to go, take their interfaces and disks with them, and are announced to whoever plays the computer inside.
- */
+/** Virtual machines: created, changed, stopped and deleted in time, with their interfaces and disks. */
 import { accepted, changed, type ArmContext } from './armContext.ts';
 import type { ArmError } from './armError.ts';
 import { attachDisks, detachMissing, releaseDisks } from './compute/machineDisks.ts';

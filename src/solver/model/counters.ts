@@ -2,12 +2,11 @@
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { itemAt, intAt } from '../rows.ts';
 import type { DomainTable } from './domainTable.ts';
+import { HostCounts } from './hostCounts.ts';
 import type { KeepAway } from './keepAway.ts';
 import type { Model } from './model.ts';
 import { isPreferred } from './nodeKinds.ts';
 import { isHostname, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
-
-export const UNLIMITED = 0x3fffffff;
 
 /** The domains of a key by number: those of the model, and such as only this demand can open. */
 export class DomainNames {
@@ -47,9 +46,8 @@ export interface Counter {
   total: number;
   /** Some of the pods that it counts have affinity to each other: given a choice, they go together. */
   gathers: boolean;
-  /** Hostname only, by row of an existing node: pods there, and the most that may be. */
-  readonly onNode: Int32Array;
-  readonly nodeLimit: Int32Array;
+  /** Hostname only: pods on existing nodes, and the most that may be there. */
+  readonly hosts: HostCounts;
 }
 
 export class Counters {
@@ -78,7 +76,6 @@ export class Counters {
     const known = this.ids.get(spec.key);
     if (known !== undefined) return known;
     const hostname = isHostname(spec.topologyKey);
-    const nodes = hostname ? this.model.existing.rows : 0;
     const id = this.all.length;
     this.ids.set(spec.key, id);
     this.all.push({
@@ -89,8 +86,7 @@ export class Counters {
       doubtful: [],
       total: 0,
       gathers: false,
-      onNode: new Int32Array(nodes),
-      nodeLimit: new Int32Array(nodes).fill(UNLIMITED),
+      hosts: new HostCounts(),
     });
     return id;
   }
@@ -102,12 +98,12 @@ export class Counters {
       const tally = running.tally(counter.spec);
       tally.byDomain.forEach((count, domain) => (counter.counts[domain] = count));
       counter.total = tally.total;
-      if (counter.hostname) for (const [row, { count }] of tally.nodes()) counter.onNode[row] = count;
+      if (counter.hostname) counter.hosts.seed(tally);
       for (const row of this.removed) {
         const domain = intAt(tally.table.domainOf, row);
         if (domain >= 0) this.count(counter, domain, -tally.on(row));
         else if (counter.hostname) {
-          counter.onNode[row] = 0;
+          counter.hosts.add(row, -tally.on(row));
           counter.total -= tally.on(row);
         }
       }
@@ -118,7 +114,7 @@ export class Counters {
       for (const row of nodes) {
         if (this.removed.has(row)) continue;
         // The pods that the term selects may not come at all; those that are there stay.
-        counter.nodeLimit[row] = Math.min(intAt(counter.nodeLimit, row), intAt(counter.onNode, row));
+        counter.hosts.limitTo(row, counter.hosts.on(row));
       }
     }
   }

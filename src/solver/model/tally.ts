@@ -39,11 +39,6 @@ export class Tally {
     return this.byNode.get(row)?.count ?? 0;
   }
 
-  /** Nodes with pods that count. */
-  nodes(): Iterable<readonly [number, Counted]> {
-    return this.byNode;
-  }
-
   /** False when it must be made again. The table of domains has followed already. */
   catchUp(): boolean {
     const { changes } = this.existing;

@@ -2,7 +2,7 @@
  * Limits per node ("at most n pods that this counter counts") of all items, as flat lists. Counters that limit none of
  * the items are left out.
  */
-import { UNLIMITED } from '../model/counters.ts';
+import { UNLIMITED } from '../model/hostCounts.ts';
 import { floatAt, intAt } from '../rows.ts';
 import type { Item } from './item.ts';
 

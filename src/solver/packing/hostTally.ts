@@ -3,7 +3,7 @@
  * what was touched.
  */
 import { hostPortsClash, type HostPort } from '../../pods/hostPorts.ts';
-import { UNLIMITED } from '../model/counters.ts';
+import { UNLIMITED } from '../model/hostCounts.ts';
 import { intAt, itemAt } from '../rows.ts';
 import type { HostRules } from './hostRules.ts';
 import type { Item } from './item.ts';

@@ -156,13 +156,12 @@ export class Domains {
     for (const id of podClass.hostAdds) {
       const counter = this.counters.at(id);
       if (this.counters.nodePasses(counter.spec.filter, node)) {
-        counter.onNode[node]! += pods;
+        counter.hosts.add(node, pods);
         counter.total += pods;
       }
     }
     for (const { counter, max } of variant.hostLimits) {
-      const { nodeLimit } = this.counters.at(counter);
-      nodeLimit[node] = Math.min(nodeLimit[node]!, max);
+      this.counters.at(counter).hosts.limitTo(node, max);
     }
   }
 

@@ -7,7 +7,7 @@ import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash, hostPortsOf, type HostPort } from '../../pods/hostPorts.ts';
 import type { Requirements } from '../../constraints/requirements.ts';
 import { STRETCH, type Admission } from '../model/admittingNodes.ts';
-import { UNLIMITED } from '../model/counters.ts';
+import { UNLIMITED } from '../model/hostCounts.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import { addRow, floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { Domains } from './domains.ts';
@@ -16,8 +16,10 @@ export class ExistingRooms {
   readonly placed = new Map<number, Pod[]>();
   private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
-  /** Row per node. */
+  /** Row per node: what was free before; shared with the model. */
   private readonly free: Rows;
+  /** By node that pods were put on: what they leave. */
+  private readonly left = new Map<number, Float64Array>();
   /** No node is there at all. */
   private readonly isEmpty: boolean;
   private readonly ports = new Map<number, HostPort[]>();
@@ -29,7 +31,7 @@ export class ExistingRooms {
     this.compiled = compiled;
     this.domains = domains;
     const { existing, table } = compiled.model;
-    this.free = new Rows(table.size, existing.free.slice());
+    this.free = new Rows(table.size, existing.free);
     this.isEmpty = existing.nodes.length === 0;
   }
 
@@ -129,7 +131,8 @@ export class ExistingRooms {
   }
 
   private fitting({ row }: PodClass, node: number): number {
-    return this.free.timesHeld(node, row, UNLIMITED);
+    const left = this.left.size === 0 ? undefined : this.left.get(node);
+    return left === undefined ? this.free.timesHeld(node, row, UNLIMITED) : timesHeld(left, row);
   }
 
   /** How many pods of the class may come to the node now, one after the other. */
@@ -150,15 +153,15 @@ export class ExistingRooms {
     const { counters } = this.compiled;
     let most = UNLIMITED;
     for (const { counter, max } of variant.hostLimits) {
-      if (intAt(counters.at(counter).onNode, node) > max) return 0;
+      if (counters.at(counter).hosts.on(node) > max) return 0;
     }
     for (const id of podClass.hostAdds) {
-      const { onNode, nodeLimit } = counters.at(id);
+      const { hosts } = counters.at(id);
       const own = variant.hostLimits.find(({ counter }) => counter === id)?.max ?? UNLIMITED;
-      most = Math.min(most, Math.min(own, intAt(nodeLimit, node)) - intAt(onNode, node));
+      most = Math.min(most, Math.min(own, hosts.limit(node)) - hosts.on(node));
     }
     for (const affinity of variant.hostAffinity) {
-      if (!this.domains.allowsCompany(affinity, node, intAt(counters.at(affinity.counter).onNode, node))) return 0;
+      if (!this.domains.allowsCompany(affinity, node, counters.at(affinity.counter).hosts.on(node))) return 0;
     }
     return most;
   }
@@ -211,7 +214,12 @@ export class ExistingRooms {
 
   private take(podClass: PodClass, variant: Variant, node: number, pods: readonly Pod[]): void {
     const { row, shape } = podClass;
-    addRow(this.free.row(node), row, -pods.length);
+    let left = this.left.get(node);
+    if (left === undefined) {
+      left = this.free.copy(node);
+      this.left.set(node, left);
+    }
+    addRow(left, row, -pods.length);
     if (shape.hostPorts.length > 0) this.portsOf(node).push(...shape.hostPorts);
     for (const attachment of shape.volumes?.attachments ?? []) attach(this.claimsOf(node), attachment);
     this.domains.recordOnNode(podClass, variant, node, pods.length);
@@ -220,6 +228,9 @@ export class ExistingRooms {
     else for (const pod of pods) placed.push(pod);
   }
 }
+
+const timesHeld = (room: Float64Array, load: Float64Array): number =>
+  new Rows(room.length, room).timesHeld(0, load, UNLIMITED);
 
 const nextStretch = (at: number): number => (Math.floor(at / STRETCH) + 1) * STRETCH;
 

@@ -5,7 +5,7 @@
  */
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
-import { UNLIMITED } from '../model/counters.ts';
+import { UNLIMITED } from '../model/hostCounts.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import { TypeChoice, type PackingOptions } from '../packing/typeChoice.ts';
 import { addRow, floatAt, itemAt } from '../rows.ts';

@@ -1,4 +1,4 @@
-/** The simple types of Microsoft.Compute: extensions, disks and disk encryption sets. Out: rows for `resourceRoutes`. */
+/** Rows of Microsoft.Compute for `resourceRoutes`: extensions, disks and disk encryption sets. */
 import { timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { objectAt, textAt } from '../jsonPath.ts';

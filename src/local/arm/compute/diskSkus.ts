@@ -1,4 +1,4 @@
-/** Managed disks among the resource SKUs. In: a location. Out: one record for each kind of storage. */
+/** The managed disks among the resource SKUs: one record for each kind of storage. */
 interface DiskSku {
   readonly name: string;
   readonly tier: string;

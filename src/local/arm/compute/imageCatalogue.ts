@@ -1,4 +1,4 @@
-/** The AKS node images that the local Azure publishes. In: nothing. Out: galleries, image definitions and versions. */
+/** The AKS node images that the local Azure publishes: galleries, definitions and versions. */
 export interface ImageDefinition {
   readonly name: string;
   readonly generation: 'V1' | 'V2';

@@ -1,7 +1,4 @@
-/**
- * Galleries of images: community, shared, and the shared image gallery of the subscription that AKS publishes from. In:
- * the catalogue of node images. Out: routes that read them, and the check of an image that a machine is to boot from.
- */
+/** Image galleries (community, shared, and that of AKS's own subscription), and the check of a VM's image. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { textAt } from '../jsonPath.ts';

@@ -1,4 +1,4 @@
-/** What the platform sees of a machine. In: the machine, its extensions and whether it is up. Out: its instance view. */
+/** The instance view of a VM: its power state, its provisioning state and its extensions. */
 import { objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 

@@ -1,4 +1,4 @@
-/** A machine as the computer inside it is told. In: the machine in the store. Out: what matters to a kubelet. */
+/** A VM as its simulated kubelet needs it. */
 import type { ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt } from '../jsonPath.ts';
 import type { NetworkInterfaces } from '../network/networkInterfaces.ts';

@@ -1,7 +1,4 @@
-/**
- * Machines as they are stored. In: the body of a PUT or PATCH, and the machine that is there. Out: the machine as it is
- * to be; what Azure takes but never gives back goes where nobody is shown it.
- */
+/** VMs as they are stored: from the body of a PUT or PATCH; write-only members go to `hidden`. */
 import { timestamp, type ArmContext } from '../armContext.ts';
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkTags } from '../resources/requestRules.ts';

@@ -1,7 +1,4 @@
-/**
- * The disks of machines. In: a machine as it is written, and as it goes. Out: its managed disks in the store, attached
- * to it, and deleted or left behind as each one's delete option says.
- */
+/** The managed disks of VMs: attached when a VM is written, deleted or kept as each delete option says. */
 import { timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { asText, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';

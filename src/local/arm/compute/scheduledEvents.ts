@@ -1,7 +1,4 @@
-/**
- * Scheduled events: what Azure tells a machine before it does something to it. In: an event, when it may begin and what
- * then happens. Out: the document that the metadata service of each machine serves, and the start once it is approved.
- */
+/** Scheduled events: what Azure announces to a VM, and what happens when an event is due or approved. */
 import type { Clock } from '../../../clock/clock.ts';
 import type { Random } from '../../../clock/random.ts';
 
@@ -25,7 +22,7 @@ const DESCRIPTIONS: Readonly<Record<ScheduledEventType, string>> = {
   Preempt: 'Azure Spot virtual machine is being deleted.',
   Terminate: 'Virtual machine is being deleted.',
 };
-/** Seconds that the machine is expected to be away; -1: nobody knows. */
+/** Seconds that the VM is expected to be unavailable; -1: unknown. */
 const AWAY: Readonly<Record<ScheduledEventType, number>> = {
   Freeze: 5,
   Reboot: -1,

@@ -1,7 +1,4 @@
-/**
- * What is for sale. In: the bundled catalogue, and restrictions of the subscription. Out: the list of resource SKUs in
- * the shape of `Microsoft.Compute/skus`, the sizes of a location, and whether a size may be had in a zone.
- */
+/** Resource SKUs from the bundled catalogue, with the restrictions of the subscription. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { normalLocation } from '../resources/requestRules.ts';

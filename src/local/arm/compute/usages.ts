@@ -1,7 +1,4 @@
-/**
- * Quota. In: the machines that exist, and the limits of the subscription. Out: the list of usages, and the refusal of a
- * machine that would exceed one, in Azure's words, which provisioners read.
- */
+/** Quota: the list of usages, and Azure's refusal of a VM that would exceed one. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { textAt } from '../jsonPath.ts';

@@ -1,7 +1,4 @@
-/**
- * What a machine may ask for besides its size. In: the body of the PUT, its size and its image. Out: nothing, or
- * Azure's refusal. Each rule is a row; the first that finds something wrong speaks.
- */
+/** Rules for the features that a VM asks for besides its size; the first rule that fails refuses it. */
 import { estimatedSpotPrice } from '../../../catalogue/bundledCatalogue.ts';
 import type { CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import { ArmError } from '../armError.ts';

@@ -1,4 +1,4 @@
-/** The addresses of virtual machines. In: the machines. Out: routes to make, read, list, change, switch and delete them. */
+/** The routes of virtual machines. */
 import { paged, timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { at, objectAt, textAt } from '../jsonPath.ts';

@@ -1,4 +1,4 @@
-/** What Azure checks before it accepts a machine. In: the PUT and what it refers to. Out: nothing, or Azure's refusal. */
+/** What Azure checks before it accepts a VM. */
 import type { CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';

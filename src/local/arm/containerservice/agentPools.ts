@@ -1,7 +1,4 @@
-/**
- * Agent pools. In: PUT, GET, list, DELETE and the deletion of single machines. Out: pools; those of mode `Machines`
- * hold what clients make in them, others get as many nodes as their count says.
- */
+/** Agent pools: those of mode `Machines` hold what clients create in them, others as many nodes as their count. */
 import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';

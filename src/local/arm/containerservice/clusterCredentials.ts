@@ -1,7 +1,4 @@
-/**
- * Kubeconfigs of clusters, as `az aks get-credentials` asks for them. In: the cluster that has an API server behind it,
- * and its kubeconfig. Out: the two actions that hand it out.
- */
+/** Kubeconfigs of clusters, as `az aks get-credentials` asks for them. */
 import type { ArmContext } from '../armContext.ts';
 import { at } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
@@ -18,7 +15,7 @@ export interface CredentialNames {
 export interface ClusterCredentialsOptions {
   /** The only cluster whose API server runs. */
   readonly cluster: { readonly resourceGroup: string; readonly name: string };
-  /** Its kubeconfig under these names; undefined while nobody listens. */
+  /** Its kubeconfig under these names; undefined before the server listens. */
   readonly kubeconfig: (names: CredentialNames) => string | undefined;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The nodes that AKS makes itself, for machines and for agent pools. In: a cluster, a pool and what the node is to be.
- * Out: an interface and a virtual machine in the node resource group, whose script makes it join the cluster.
- */
+/** Nodes that AKS creates for machines and agent pools: an interface and a VM that joins the cluster. */
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';

@@ -1,7 +1,4 @@
-/**
- * The groups around clusters. In: clusters as they come and go. Out: their node resource groups with a network each,
- * their pools, and the removal of everything in a group in the order that Azure would need.
- */
+/** Clusters with their node resource groups, networks and pools, and the removal of everything in a group. */
 import type { ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt } from '../jsonPath.ts';
 import { layOutClusterNetwork, type ClusterNetwork } from '../network/clusterNetwork.ts';
@@ -113,7 +110,7 @@ export class LocalClusters {
     }
   }
 
-  /** Machines go first, so that whoever plays them hears of it; the rest goes with the group. */
+  /** VMs go first, so that their kubelets stop; the rest goes with the group. */
   empty(group: string, withGroup: boolean): void {
     const { store } = this.context;
     if (store.findGroup(group) === undefined) return;

@@ -1,7 +1,4 @@
-/**
- * Many machines in one PUT. In: the header `BatchPutMachine`. Out: the machines it names, and the error that tells of
- * those that could not be had, in the two forms that AKS has for it.
- */
+/** The header `BatchPutMachine`: many machines in one PUT, and the error for those that were refused. */
 import type { ArmError } from '../armError.ts';
 import { listAt, textAt, textsAt } from '../jsonPath.ts';
 import { aksError } from './aksError.ts';

@@ -1,7 +1,4 @@
-/**
- * What machines of AKS are described by. In: agent pools, errors of compute, and changes that a client wants. Out: the
- * profile of a pool's nodes, the error as AKS tells it, and the refusal of what cannot change.
- */
+/** Profiles of AKS machines: from agent pools, with errors as AKS reports them and checks of changes. */
 import type { ArmError } from '../armError.ts';
 import { at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';

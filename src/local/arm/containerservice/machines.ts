@@ -1,7 +1,4 @@
-/**
- * Machines of an agent pool: one virtual machine each, made by AKS. In: PUT with one machine, or with up to fifty in the
- * header `BatchPutMachine`; GET and list. Out: machines with their state, their error when they could not be made.
- */
+/** Machines of an agent pool: one VM each, created one by one or in batches of up to fifty. */
 import { changed, paged, timestamp, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';

@@ -1,7 +1,4 @@
-/**
- * Managed clusters and what hangs on them without nodes: maintenance configurations, and the versions that a location
- * offers. In: what clients send. Out: rows for `resourceRoutes` and routes that read.
- */
+/** Managed clusters, their maintenance configurations, and the Kubernetes versions of a location. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { IMAGE_GALLERIES, IMAGE_VERSIONS } from '../compute/imageCatalogue.ts';

@@ -1,7 +1,4 @@
-/**
- * The node bootstrapping server: what provisioners outside of AKS ask for the script of a node. In: a provision profile
- * with its helper values. Out: custom data and a command, both with a placeholder where the bootstrap token belongs.
- */
+/** The node bootstrapping API: custom data and command for a provision profile, with a token placeholder. */
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';

@@ -1,7 +1,4 @@
-/**
- * The script that AKS gives a node to run at its first start. In: what the node is to be called, its labels, taints and
- * reservations. Out: custom data in Base64, in the variables that the provisioning code on AKS images reads.
- */
+/** The custom data of a node, in the variables that the provisioning code on AKS images reads. */
 import { EVICTION_HARD, kubeReservedMebibytes, kubeReservedMillicores } from '../../../catalogue/overhead.ts';
 
 export interface NodeScript {

@@ -95,14 +95,13 @@ describe('the directory through @azure/identity', () => {
       `/metadata/identity/oauth2/token?${resource}`,
       `/imds/vm/metadata/identity/oauth2/token?${resource}`,
       `/imds/vm/guess/metadata/identity/oauth2/token?${resource}`,
-      '/imds/vm/guess/metadata/instance?api-version=2021-02-01',
       '/imds/vm/guess/metadata/scheduledevents?api-version=2020-07-01',
-      `${arm.metadataEndpoint('other').slice(arm.endpoint.length).replace('other', 'vm')}/metadata/instance?api-version=2021-02-01`,
+      `${arm.metadataEndpoint('other').slice(arm.endpoint.length).replace('other', 'vm')}/metadata/scheduledevents?api-version=2020-07-01`,
     ];
     const statuses = await Promise.all(
       open.map(async (path) => (await fixture.ask(path, { headers: { ...METADATA, authorization: '' } })).status),
     );
-    expect(statuses).toEqual([401, 401, 401, 404, 404, 404, 404]);
+    expect(statuses).toEqual([401, 401, 401, 404, 404, 404]);
   });
 
   it('gives a token for images that reads the subscription of images and nothing else', async () => {
@@ -115,24 +114,10 @@ describe('the directory through @azure/identity', () => {
     expect((await fixture.ask('resourceGroups?api-version=2022-12-01', { headers })).status).toBe(403);
   });
 
-  it('tells a machine who it is and what will happen to it', async () => {
+  it('serves a VM its scheduled events', async () => {
     const { arm } = fixture;
     await fixture.createMachine('spot', { priority: 'Spot', evictionPolicy: 'Delete', userData: btoa('x') });
     const at = (path: string): string => `${arm.metadataEndpoint('spot')}/metadata/${path}`.slice(arm.endpoint.length);
-    const instance = await fixture.ask(at('instance?api-version=2021-02-01'), { headers: METADATA });
-    expect(instance.body).toMatchObject({
-      compute: { name: 'spot', vmSize: 'Standard_D2s_v5', zone: '2', priority: 'Spot', evictionPolicy: 'Delete' },
-      network: {
-        interface: [
-          {
-            ipv4: {
-              ipAddress: [{ privateIpAddress: expect.stringMatching(/^10\.224\./) as string }],
-              subnet: [{ address: '10.224.0.0', prefix: '16' }],
-            },
-          },
-        ],
-      },
-    });
     const events = async () =>
       (await fixture.ask(at('scheduledevents?api-version=2020-07-01'), { headers: METADATA })).body as {
         DocumentIncarnation: number;
@@ -161,7 +146,7 @@ describe('the directory through @azure/identity', () => {
     expect((await approve('nothing')).status).toBe(400);
     expect((await approve(Events[0]?.EventId ?? '')).status).toBe(200);
     expect(arm.virtualMachines().map(({ name }) => name)).toEqual(['vm']);
-    expect((await fixture.ask(at('instance?api-version=2021-02-01'), { headers: METADATA })).status).toBe(404);
+    expect((await fixture.ask(at('scheduledevents?api-version=2020-07-01'), { headers: METADATA })).status).toBe(404);
   });
 
   it('lists retail prices in pages, by filter', async () => {

@@ -1,4 +1,4 @@
-/** User-assigned managed identities. Out: a row for `resourceRoutes`. */
+/** User-assigned managed identities: a row for `resourceRoutes`. */
 import { textAt } from '../jsonPath.ts';
 import type { ResourceKind } from '../resources/resourceKind.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Who may do what. In: principals with roles at scopes, an action and the scope it is done at. Out: nothing, or the
- * 403 that Azure gives. Roles carry the actions that their built-in namesakes have, as far as they matter here.
- */
+/** Principals, their roles at scopes, and Azure's 403. Roles have the actions that matter here. */
 import { ArmError } from '../armError.ts';
 
 /** Actions that a role allows, and those that it takes away again; `*` stands for anything. */

@@ -1,7 +1,4 @@
-/**
- * The public retail price list, `GET /api/retail/prices`. In: the catalogue and an OData filter. Out: pages of price
- * items as prices.azure.com returns them: pay as you go, spot, low priority, and the same with Windows.
- */
+/** The retail price list as prices.azure.com serves it: pay as you go, spot, low priority, and with Windows. */
 import { estimatedSpotPrice } from '../../../catalogue/bundledCatalogue.ts';
 import { CATALOGUE_LOCATIONS, SkuCatalogue, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import { ArmError } from '../armError.ts';

@@ -1,7 +1,4 @@
-/**
- * Access tokens of the local directory. In: secrets, federated assertions and managed identities. Out: signed tokens
- * with an end, and the principal behind the `Authorization` header that every ARM call carries.
- */
+/** Access tokens of the local directory: for secrets, federated assertions and managed identities. */
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 import type { Clock } from '../../../clock/clock.ts';
 import { ArmError } from '../armError.ts';
@@ -14,7 +11,7 @@ export interface LocalCredentials {
   readonly clientSecret: string;
 }
 
-/** Lets whoever holds a token of another issuer act as a client: workload identity. */
+/** Lets a token of another issuer stand for a client: workload identity. */
 export interface FederatedCredential {
   readonly clientId: string;
   readonly issuer: string;
@@ -158,12 +155,12 @@ export class Tokens {
     return principal;
   }
 
-  /** A token that never ends, for callers in this process: their clock may run faster than the SDK's. */
+  /** A token that never expires, for callers in this process: their clock may run faster than the SDK's. */
   endless(principal: Principal): string {
     return this.issue(principal, 'local', Number.MAX_SAFE_INTEGER / 1000);
   }
 
-  /** With an end, for whoever asks in another way than the directory's. */
+  /** A token that expires, for callers outside the directory's own grants. */
   issue(principal: Principal, audience: string, expiry?: number): string {
     const now = Math.floor(this.clock.now() / 1000);
     const claims = {

@@ -1,4 +1,4 @@
-/** IPv4 ranges. In: `10.224.0.0/16`. Out: its first address as a number, its size, and questions about it. */
+/** IPv4 ranges such as `10.224.0.0/16`. */
 import { ArmError } from '../armError.ts';
 
 export interface AddressPrefix {

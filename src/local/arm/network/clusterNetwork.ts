@@ -1,7 +1,4 @@
-/**
- * What AKS lays out for a cluster that brought no network of its own. In: a group and the eight digits of the cluster.
- * Out: a network with a subnet, a security group, a route table, and a load balancer with its pools.
- */
+/** The network that AKS creates for a cluster: subnet, security group, route table, load balancer and pools. */
 import type { ArmContext } from '../armContext.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import {

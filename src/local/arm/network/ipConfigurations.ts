@@ -1,7 +1,4 @@
-/**
- * The IP configurations of an interface. In: those that a client wants, and those that are there. Out: the same with an
- * address each, and the ids of everything that they refer to.
- */
+/** The IP configurations of an interface: each gets an address; references are checked. */
 import { ArmError } from '../armError.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource, ResourceStore } from '../resourceStore.ts';

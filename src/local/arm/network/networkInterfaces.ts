@@ -1,7 +1,4 @@
-/**
- * Network interfaces. In: PUT, GET, list, PATCH and DELETE. Out: interfaces with addresses from their subnets, bound
- * to at most one machine, and not deletable while bound to one or held for one that could not be made.
- */
+/** Network interfaces: addresses from their subnets; not deletable while bound to a VM or reserved for one. */
 import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { authorizeLinked } from '../directory/principals.ts';

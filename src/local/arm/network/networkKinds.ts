@@ -1,7 +1,4 @@
-/**
- * The simple types of Microsoft.Network: networks, subnets, security groups, route tables, load balancers and public
- * addresses. In: what clients send. Out: rows for `resourceRoutes`, with the rules that Azure has for each.
- */
+/** Rows of Microsoft.Network for `resourceRoutes`: networks, subnets, security groups, load balancers and others. */
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';

@@ -1,7 +1,4 @@
-/**
- * The addresses of subnets. In: the interfaces in the store. Out: free addresses, as many as are asked for at once, and
- * who holds the others. Nothing is kept but what the interfaces say, so a restored store needs nothing more.
- */
+/** Free addresses of subnets, derived from the interfaces in the store. */
 import { ArmError } from '../armError.ts';
 import { listAt, textAt } from '../jsonPath.ts';
 import type { ArmResource, ResourceStore } from '../resourceStore.ts';

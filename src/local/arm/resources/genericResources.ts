@@ -1,7 +1,4 @@
-/**
- * Resources whatever their type: the lists of a subscription and of a group, and the tags of anything. In: the store.
- * Out: routes that answer as `Microsoft.Resources` does.
- */
+/** Lists of resources of any type, as `Microsoft.Resources` answers them. */
 import { paged, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { parseEqualities } from '../server/odataFilter.ts';

@@ -1,4 +1,4 @@
-/** How a client follows an operation. In: the id in the address. Out: its progress, or its result once it has one. */
+/** The status and the result of long-running operations. */
 import { retryAfter, timestamp, type ArmContext } from '../armContext.ts';
 import type { Operation } from '../operations.ts';
 import { route, type ArmResponse, type Route } from '../server/router.ts';

@@ -1,7 +1,4 @@
-/**
- * What ARM checks of any resource before its provider sees the request. In: a request and the resource that is there.
- * Out: nothing, or the error: preconditions, location, tags, groups that are going.
- */
+/** Checks that every write passes: preconditions, location, tags, and a group that is not being deleted. */
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { textAt, textsAt } from '../jsonPath.ts';
@@ -73,37 +70,23 @@ export function normalLocation(location: string): string {
 export function checkTags(body: unknown): Readonly<Record<string, string>> {
   const tags = textsAt(body, 'tags');
   const names = Object.keys(tags);
-  if (names.length > MAX_TAGS) {
-    throw new ArmError(
-      400,
-      'InvalidTags',
-      `The number of tags '${names.length}' exceeds the allowed count of '${MAX_TAGS}'.`,
-    );
-  }
-  const reserved = names.filter((name) => RESERVED_IN_TAGS.test(name));
-  if (reserved.length > 0) {
-    throw new ArmError(
-      400,
+  const reserved = names.filter((name) => RESERVED_IN_TAGS.test(name)).join(',');
+  const longName = names.find((name) => name.length > MAX_TAG_NAME);
+  const longValue = names.find((name) => (tags[name] ?? '').length > MAX_TAG_VALUE);
+  const refuse = (code: string, message: string): never => {
+    throw new ArmError(400, code, message);
+  };
+  if (names.length > MAX_TAGS)
+    refuse('InvalidTags', `The number of tags '${names.length}' exceeds the allowed count of '${MAX_TAGS}'.`);
+  if (reserved !== '')
+    refuse(
       'InvalidTagNameCharacters',
-      `The following tag names contain reserved characters '<,>,%,&,\\,?,/' or control characters: '${reserved.join(',')}'.`,
+      `The following tag names contain reserved characters '<,>,%,&,\\,?,/' or control characters: '${reserved}'.`,
     );
-  }
-  for (const [name, value] of Object.entries(tags)) {
-    if (name.length > MAX_TAG_NAME) {
-      throw new ArmError(
-        400,
-        'TagNameTooLong',
-        `The tag name '${name}' exceeds the limit of ${MAX_TAG_NAME} characters.`,
-      );
-    }
-    if (value.length > MAX_TAG_VALUE) {
-      throw new ArmError(
-        400,
-        'TagValueTooLong',
-        `The value of tag '${name}' exceeds the limit of ${MAX_TAG_VALUE} characters.`,
-      );
-    }
-  }
+  if (longName !== undefined)
+    refuse('TagNameTooLong', `The tag name '${longName}' exceeds the limit of ${MAX_TAG_NAME} characters.`);
+  if (longValue !== undefined)
+    refuse('TagValueTooLong', `The value of tag '${longValue}' exceeds the limit of ${MAX_TAG_VALUE} characters.`);
   return tags;
 }
 

@@ -1,7 +1,4 @@
-/**
- * Resource groups. In: PUT, GET, HEAD, PATCH, list and DELETE. Out: groups; one that is deleted takes what is in it
- * along, machines first, and is followed through `Location` alone.
- */
+/** Resource groups; deleting one deletes everything in it, VMs first. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { objectAt, textAt } from '../jsonPath.ts';

@@ -1,7 +1,4 @@
-/**
- * Serves a type of resource as its row says. In: the context and a `ResourceKind`. Out: routes to create, read, list,
- * change and delete it, with the long-running operations, preconditions and errors that ARM has for every type.
- */
+/** Serves a type as its `ResourceKind` row says: create, read, list, change, delete, with operations and errors. */
 import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';

@@ -1,7 +1,4 @@
-/**
- * What a subscription says of itself: its locations with their zones, and the providers that are registered in it. In:
- * the context and the types that are served. Out: routes that read it.
- */
+/** The subscription itself: its locations with zones, and the providers registered in it. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { NAMESPACES, versionsOf } from '../server/apiVersions.ts';
@@ -71,11 +68,7 @@ function locationOf(subscriptionId: string, name: string): object {
     metadata: {
       regionType: 'Physical',
       regionCategory: 'Recommended',
-      geography: region?.geography,
       geographyGroup: region?.group,
-      longitude: region?.longitude,
-      latitude: region?.latitude,
-      physicalLocation: region?.place,
       pairedRegion: (region?.paired ?? []).map((paired) => ({
         name: paired,
         id: `/subscriptions/${subscriptionId}/locations/${paired}`,

@@ -1,7 +1,4 @@
-/**
- * What answers a request of the local Azure, whichever way it came. In: routes, a gate, a fault plan and a request as it
- * is on the wire. Out: the response as it is on the wire, with ARM's headers and error bodies.
- */
+/** Answers a request of the local Azure, whichever way it came, with ARM's headers and error bodies. */
 import { messageOf } from '../../../errors/thrown.ts';
 import type { Clock } from '../../../clock/clock.ts';
 import type { Random } from '../../../clock/random.ts';

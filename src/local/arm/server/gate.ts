@@ -1,7 +1,4 @@
-/**
- * What every ARM request passes before anything is done. In: a request and the route it is for. Out: the principal and
- * the headers of rate limits, or the refusal: no token, no version, no such subscription, too many, not allowed.
- */
+/** What every ARM request passes first: token, api-version, subscription, rate limits, roles. */
 import { ArmError } from '../armError.ts';
 import { authorize, type Principal } from '../directory/principals.ts';
 import type { Tokens } from '../directory/tokens.ts';
@@ -14,7 +11,7 @@ import type { Throttling } from './throttling.ts';
 export interface GateOptions {
   readonly tokens: Tokens;
   readonly store: ResourceStore;
-  /** Undefined: nobody is ever throttled. */
+  /** Undefined: no throttling. */
   readonly throttling: Throttling | undefined;
   /** Other subscriptions that may be read: those that share images. */
   readonly sharedSubscriptions: readonly string[];
@@ -33,7 +30,7 @@ export interface Admission {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Paths that anybody with a token may follow: it was they who began the operation. */
+/** Paths that need a token but no role: their caller began the operation. */
 const FOLLOWED = /\/(operations|operationresults)\/[^/]+$/i;
 
 export class Gate {

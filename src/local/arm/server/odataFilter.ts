@@ -1,7 +1,4 @@
-/**
- * OData filters, as Azure clients send them. In: `a eq 'x' and (contains(b, 'y') or c ne 'z')`. Out: a predicate over
- * named fields, or the plain pairs when only equalities make sense.
- */
+/** OData filters as Azure clients send them, such as `a eq 'x' and (contains(b, 'y') or c ne 'z')`. */
 import { ArmError } from '../armError.ts';
 
 type Field = (name: string) => string | undefined;
@@ -21,21 +18,11 @@ const FUNCTIONS: Readonly<Record<string, (text: string, part: string) => boolean
 /** `a eq 'x' and b eq 'y'`: the pairs, in order. */
 export function parseEqualities(filter: string): readonly (readonly [string, string])[] {
   if (filter.trim() === '') return [];
-  const tokens = tokenize(filter);
-  const pairs: (readonly [string, string])[] = [];
-  for (let at = 0; at < tokens.length; at += 4) {
-    const [field, operator, value, joint] = tokens.slice(at, at + 4);
-    const good =
-      field?.kind === 'word' &&
-      operator?.text.toLowerCase() === 'eq' &&
-      value?.kind === 'value' &&
-      (joint === undefined || (joint.text.toLowerCase() === 'and' && at + 4 < tokens.length));
-    if (!good) {
-      throw new ArmError(400, 'InvalidFilter', `The filter '${filter}' is not of the form: field eq 'value' and …`);
-    }
-    pairs.push([field.text, value.text]);
-  }
-  return pairs;
+  return filter.split(/\s+and\s+/i).map((part) => {
+    const [, field, value] = /^\s*(\w+)\s+eq\s+'((?:[^']|'')*)'\s*$/i.exec(part) ?? [];
+    if (field !== undefined && value !== undefined) return [field, value.replaceAll("''", "'")] as const;
+    throw new ArmError(400, 'InvalidFilter', `The filter '${filter}' is not of the form: field eq 'value' and …`);
+  });
 }
 
 export function parseFilter(filter: string): Predicate {

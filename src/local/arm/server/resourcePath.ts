@@ -1,7 +1,4 @@
-/**
- * What an address means to ARM. In: the path of a request. Out: its subscription, group, provider, resource type and
- * names, and the word after them when the request is for an action or a collection.
- */
+/** The path of an ARM request: subscription, group, provider, type, names, and the action or collection after them. */
 export interface ResourcePath {
   readonly subscription: string | undefined;
   readonly group: string | undefined;

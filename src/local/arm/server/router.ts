@@ -1,7 +1,4 @@
-/**
- * From a request to the operation that answers it. In: routes with `{name}` holes in their paths. Out: the route for a
- * method and a path, compared without regard to case, as ARM does; words win over holes.
- */
+/** Finds the route of a method and a path, without regard to case; words win over `{holes}`. */
 import type { Fault } from '../faultPlan.ts';
 import type { Principal } from '../directory/principals.ts';
 
@@ -11,9 +8,9 @@ export interface ArmRequest {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: unknown;
-  /** What the holes of the route's path were filled with. */
+  /** Values of the holes in the route's path. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Who asks; undefined at addresses that are open. */
+  /** The caller; undefined for open routes. */
   readonly principal?: Principal;
   /** A long-running operation that this request begins must end with it. */
   readonly lateFault: Extract<Fault, { kind: 'failLate' }> | undefined;

@@ -1,7 +1,4 @@
-/**
- * Rate limits. In: who asks for what, and the clock. Out: a refusal with Azure's body and Retry-After when a bucket is
- * empty, and the headers that say what is left in each. Buckets fill steadily, as documented for ARM and for compute.
- */
+/** Rate limits: token buckets as documented for ARM and compute, with their headers and refusals. */
 import type { Clock } from '../../../clock/clock.ts';
 import { ArmError } from '../armError.ts';
 import type { ResourcePath } from './resourcePath.ts';

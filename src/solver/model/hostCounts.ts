@@ -1,0 +1,35 @@
+/**
+ * Pods of one counter on each existing node, and the most that may be there. What a plan changes lies over the tally of
+ * running pods, so that a plan costs what it touches and not what the cluster has.
+ */
+import type { Tally } from './tally.ts';
+
+/** No limit; more than any number of pods. */
+export const UNLIMITED = 0x3fffffff;
+
+export class HostCounts {
+  private tally: Tally | undefined;
+  private readonly changed = new Map<number, number>();
+  private readonly limits = new Map<number, number>();
+
+  /** Starts from the running pods. */
+  seed(tally: Tally): void {
+    this.tally = tally;
+  }
+
+  on(row: number): number {
+    return this.changed.get(row) ?? this.tally?.on(row) ?? 0;
+  }
+
+  limit(row: number): number {
+    return this.limits.get(row) ?? UNLIMITED;
+  }
+
+  add(row: number, pods: number): void {
+    this.changed.set(row, this.on(row) + pods);
+  }
+
+  limitTo(row: number, most: number): void {
+    this.limits.set(row, Math.min(most, this.limit(row)));
+  }
+}

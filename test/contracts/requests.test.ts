@@ -1,0 +1,103 @@
+/** How often the whole engine asks the API server: nothing at rest, and what a change costs. Reads are watches. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Kinds } from '../../src/api/kinds.ts';
+import { createEngine } from '../../src/cli/compose/engine.ts';
+import type { Kube } from '../../src/kube/kube.ts';
+import { Workbench } from '../fixtures/engine/workbench.ts';
+
+const CLAIMS = 20;
+const VERBS = new Set('get list raw create replace patch delete deleteCollection evict bind'.split(' '));
+
+let bench: Workbench;
+/** Requests so far, as `verb Kind`; without watches, and without what watches begin with. */
+let requests: string[] = [];
+
+/** Counts what goes through a Kube. */
+function counting(kube: Kube): Kube {
+  return new Proxy(kube, {
+    get: (target, key) => {
+      const value: unknown = Reflect.get(target, key);
+      if (typeof value !== 'function') return value;
+      return (...request: unknown[]): unknown => {
+        const [kind] = request as [{ readonly kind?: string }];
+        if (VERBS.has(String(key))) requests.push(`${String(key)} ${kind.kind ?? ''}`.trim());
+        return (value as (...given: unknown[]) => unknown).apply(target, request);
+      };
+    },
+  });
+}
+
+beforeEach(async () => {
+  bench = await Workbench.start({
+    decorate: counting,
+    engine: (ports) => createEngine({ ...ports, batchIdle: 1_000, batchMax: 10_000 }),
+    pace: { boot: 5_000, ready: 1_000, podStart: 1_000 },
+  });
+  await bench.createPool('default', {
+    disruption: { consolidateAfter: 'Never', consolidationPolicy: 'WhenEmpty', budgets: [{ nodes: '10%' }] },
+  });
+  await bench.advance(30_000);
+});
+afterEach(() => bench.close());
+
+/** The requests of `work`, by verb and kind. */
+async function during(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  requests = [];
+  await work();
+  const counts: Record<string, number> = {};
+  for (const request of requests) counts[request] = (counts[request] ?? 0) + 1;
+  return counts;
+}
+
+const reads = (counts: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(Object.entries(counts).filter(([name]) => /^(get|list|raw)/.test(name)));
+
+async function settled(count: number): Promise<void> {
+  for (let at = 0; at < count; at++) await bench.createClaim(`c${at}`);
+  await bench.advance(10 * 60_000);
+}
+
+it('sends nothing while nothing happens', async () => {
+  await settled(3);
+  expect(await during(() => bench.advance(30 * 60_000))).toEqual({});
+});
+
+it('reads at most a Node that its kubelet has just written to launch one for a pod, and writes each object a few times', async () => {
+  const counts = await during(async () => {
+    await bench.createPod('p');
+    await bench.advance(60_000);
+  });
+  expect((await bench.pods())[0]?.spec?.nodeName).toBeDefined();
+  const { 'get Node': conflicts = 0, ...others } = reads(counts);
+  expect(others).toEqual({});
+  expect(conflicts).toBeLessThanOrEqual(1);
+  expect(counts['create NodeClaim']).toBe(1);
+  expect(counts['patch NodeClaim']).toBeLessThanOrEqual(8);
+  // Class label, registration, registration again after a conflict, initialization.
+  expect(counts['patch Node']).toBeLessThanOrEqual(4);
+  expect(counts['patch NodePool'] ?? 0).toBeLessThanOrEqual(4);
+});
+
+it('reads nothing to judge the drift of every claim', async () => {
+  await settled(CLAIMS);
+  bench.cloud.drift = 'Changed';
+  const counts = await during(() => bench.advance(6 * 60_000));
+  expect(reads(counts)).toEqual({});
+  expect(counts['patch NodeClaim']).toBe(CLAIMS);
+});
+
+it('reads nothing to drain a node, and asks for each of its pods once', async () => {
+  await settled(1);
+  for (const name of ['a', 'b', 'c']) await bench.createPod(name, { nodeName: 'node-c0' });
+  await bench.advance(30_000);
+  const counts = await during(async () => {
+    await bench.kube.delete(Kinds.NodeClaim, { name: 'c0' });
+    await bench.advance(60_000);
+  });
+  expect(await bench.find(Kinds.NodeClaim, 'c0')).toBeUndefined();
+  expect(reads(counts)).toEqual({});
+  expect(requests.filter((request) => request.startsWith('evict'))).toHaveLength(3);
+  expect(counts['delete Node']).toBe(1);
+  expect(counts['patch NodeClaim']).toBeLessThanOrEqual(6);
+  expect(counts['patch Node']).toBeLessThanOrEqual(3);
+});
