@@ -1,4 +1,4 @@
-/** What the adapter knows of its cluster. In: options of the composition root. Out: the same with defaults filled in. */
+/** What the adapter knows of its cluster, with defaults filled in. */
 import type { ClusterNetworking } from '../catalogue/nodeSettings.ts';
 import type { AzureEnvironment } from './azureEnvironment.ts';
 

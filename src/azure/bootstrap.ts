@@ -1,6 +1,6 @@
 /**
- * What a machine runs at its first start. In: labels, taints, reservations, the cluster's address and names. Out: a
- * script for the provisioning code on AKS images, in Base64; the same input gives the same bytes.
+ * The script that a VM runs at its first start, in Base64, for the provisioning code on AKS images. The same input
+ * gives the same bytes.
  */
 import type { Taint } from '../api/kinds/nodeTemplate.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
@@ -116,7 +116,7 @@ function kubeletFlags(input: BootstrapInput): string {
     'cluster-domain': 'cluster.local',
     'enforce-node-allocatable': 'pods',
     'event-qps': '0',
-    'eviction-hard': `${EVICTION_HARD},nodefs.available<10%,nodefs.inodesFree<5%`,
+    'eviction-hard': `${EVICTION_HARD},nodefs.inodesFree<5%`,
     'image-gc-high-threshold': String(kubelet?.imageGCHighThresholdPercent ?? 85),
     'image-gc-low-threshold': String(kubelet?.imageGCLowThresholdPercent ?? 80),
     'kube-reserved': `cpu=${kubeReservedMillicores(shape.cpus)}m,memory=${kubeReservedMebibytes(shape.memoryGiB)}Mi`,

@@ -1,4 +1,4 @@
-/** Small questions about a node class that several files ask. In: the class. Out: the answer. */
+/** Small questions about a node class that several files ask. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { findCondition } from '../api/conditions.ts';
 

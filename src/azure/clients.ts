@@ -1,6 +1,6 @@
 /**
- * The official Azure clients, made to live by our clock. In: an ARM endpoint, a credential, a clock. Out: clients for
- * compute, network and Resource Graph whose retries and waits pass through the clock, so that they can be simulated.
+ * The official Azure clients for compute, network and Resource Graph. Their retries and waits pass through our clock,
+ * so that they can be simulated.
  */
 import { ComputeManagementClient } from '@azure/arm-compute';
 import { NetworkManagementClient } from '@azure/arm-network';
@@ -113,7 +113,7 @@ function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'ran
         const backoff = Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** attempt) * (0.8 + 0.4 * random.next());
         const signal = request.abortSignal instanceof AbortSignal ? request.abortSignal : undefined;
         const asked = retryAfter(response);
-        // Those who were told the same moment must not all come at it again and again.
+        // Requests that were given the same Retry-After must not all return at the same moment.
         const spread = attempt < MAX_RETRIES ? 0 : random.next() * Math.min(MAX_SPREAD, 500 * 2 ** attempt);
         await clock.sleep(asked === undefined ? backoff : asked + spread, signal);
       }

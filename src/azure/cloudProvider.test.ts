@@ -147,7 +147,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     return cloud.create({ claim, nodeClass, ...(onFailure && { onFailure }) }, signal);
   }
 
-  async function instanceTypes(): Promise<readonly InstanceType[]> {
+  async function instanceTypes(className = 'default'): Promise<readonly InstanceType[]> {
     const pool: NodePool = {
       metadata: { name: 'default' },
       spec: {
@@ -161,7 +161,7 @@ describe('AzureCloudProvider on the local Azure', () => {
         disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [] },
       },
     };
-    return cloud.instanceTypes(pool, await nodeClassNamed('default'));
+    return cloud.instanceTypes(pool, await nodeClassNamed(className));
   }
 
   it('launches the cheapest machine that fits, with interface, tags, labels, taints and provider id', async () => {
@@ -311,6 +311,16 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(burstable?.offerings.filter((one) => one.capacityType === 'spot' && one.available)).toEqual([]);
   });
 
+  it('offers no instance type that no image of the class boots', async () => {
+    const architectures = async (name: string): Promise<Set<string>> => {
+      const types = await instanceTypes(name);
+      return new Set(types.flatMap(({ requirements }) => [...requirements.get(Labels.arch).values]));
+    };
+    expect(await architectures('default')).toEqual(new Set(['amd64', 'arm64']));
+    await makeNodeClass('trusted', { security: { trustedLaunch: { secureBoot: true, vtpm: true } } });
+    expect(await architectures('trusted')).toEqual(new Set(['amd64']));
+  });
+
   it('starts at list prices when the price list does not answer, with spot as dear as on demand', async () => {
     cloud = await newProvider({ environment: { ...environmentAt(arm.endpoint), prices: `${arm.endpoint}/nowhere` } });
     await clock.idle();
@@ -361,7 +371,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(arm.virtualMachines()).toMatchObject([{ zone: undefined, priority: 'Spot' }]);
   });
 
-  it('has no capacity for what nobody sells', async () => {
+  it('has no capacity for what is not sold', async () => {
     const claim = claimNamed('none', [{ key: Labels.skuCpu, operator: 'Gt', values: ['100000'] }]);
     await expect(finish(launch(claim))).rejects.toBeInstanceOf(InsufficientCapacityError);
     const huge = claimNamed('huge');

@@ -1,7 +1,4 @@
-/**
- * The Azure adapter of the cloud port. In: claims, pools and the clients of Azure. Out: machines for claims, and what
- * Azure sells. See cloud/cloudProvider.ts for what it promises.
- */
+/** The Azure adapter of the cloud port; cloud/cloudProvider.ts has its contract. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_HASH_VERSION, aksNodeClassHash } from '../api/aksNodeClassHash.ts';
 import { findCondition } from '../api/conditions.ts';
@@ -26,16 +23,16 @@ import type { InstanceTypes } from './instanceTypes.ts';
 import { interpretLaunchFailure } from './launchErrors.ts';
 import { LeftoverInterfaces } from './leftoverInterfaces.ts';
 import { LaunchTracker } from './launchTracker.ts';
-import type { Extension, MachineRecord, Machines } from './machines.ts';
+import type { Extension, VirtualMachineRecord, VirtualMachines } from './virtualMachines.ts';
 import { isManagedNetwork, parseSubnetId, type ClusterNetwork } from './network.ts';
 import { claimLabels, kubeletLabels, wantsUltraSsd, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
 import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
-import { claimNameOf, machineNameFor, machineNameOf, providerIdOf } from './providerId.ts';
+import { claimNameOf, vmNameFor, vmNameOf, providerIdOf } from './providerId.ts';
 import type { Refreshes } from './refreshes.ts';
 import type { Skus } from './skus.ts';
 import type { UnavailableOfferings } from './unavailableOfferings.ts';
-import { billingExtensionOf, tagsOf, virtualMachineOf } from './virtualMachine.ts';
+import { billingExtensionOf, tagsOf, virtualMachineOf } from './virtualMachineBody.ts';
 
 export interface AzureCloudProviderParts {
   readonly settings: AzureSettings;
@@ -44,7 +41,7 @@ export interface AzureCloudProviderParts {
   readonly skus: Skus;
   readonly unavailable: UnavailableOfferings;
   readonly types: InstanceTypes;
-  readonly machines: Machines;
+  readonly machines: VirtualMachines;
   readonly clusterNetwork: ClusterNetwork;
   readonly nodeClass: AzureNodeClass;
   readonly refreshes: Refreshes;
@@ -95,7 +92,7 @@ export class AzureCloudProvider implements CloudProvider {
   }
 
   async delete(claim: NodeClaim, signal?: AbortSignal): Promise<void> {
-    const recorded = machineNameOf(claim.status?.providerID ?? '');
+    const recorded = vmNameOf(claim.status?.providerID ?? '');
     const name = recorded ?? machineName(claim);
     this.tracker.forget(name);
     if ((await this.parts.machines.remove(name, signal)) === 'gone') {
@@ -104,7 +101,7 @@ export class AzureCloudProvider implements CloudProvider {
   }
 
   async get(providerID: string, signal?: AbortSignal): Promise<Instance> {
-    const name = machineNameOf(providerID);
+    const name = vmNameOf(providerID);
     if (name === undefined) throw new InstanceNotFoundError(providerID);
     const machine = await this.parts.machines.find(name, signal);
     if (machine === undefined) throw new InstanceNotFoundError(name);
@@ -222,7 +219,7 @@ export class AzureCloudProvider implements CloudProvider {
   }
 
   /** Once per process: takes up the launches that an earlier process has left. Only young VMs can be unfinished. */
-  private resumeLaunches(machines: readonly MachineRecord[], signal: AbortSignal | undefined): void {
+  private resumeLaunches(machines: readonly VirtualMachineRecord[], signal: AbortSignal | undefined): void {
     if (this.isResumed) return;
     this.isResumed = true;
     const oldest = this.parts.clock.now() - RESUMED_AGE;
@@ -231,7 +228,7 @@ export class AzureCloudProvider implements CloudProvider {
     }
   }
 
-  private launched(choice: Choice, machine: MachineRecord): Instance {
+  private launched(choice: Choice, machine: VirtualMachineRecord): Instance {
     const { nodeClass, type } = choice;
     return {
       ...this.describe(machine),
@@ -246,7 +243,7 @@ export class AzureCloudProvider implements CloudProvider {
   }
 
   /** What can be said of a machine without its claim and class. */
-  private describe(machine: MachineRecord): Instance {
+  private describe(machine: VirtualMachineRecord): Instance {
     const { settings } = this.parts;
     const pool = machine.tags[ManagedTags.nodePool];
     const claimName = claimNameOf(machine.name);
@@ -270,7 +267,7 @@ export class AzureCloudProvider implements CloudProvider {
 }
 
 function machineName(claim: NodeClaim): string {
-  return machineNameFor(claim.metadata.name);
+  return vmNameFor(claim.metadata.name);
 }
 
 /** What a launch needs of the class's status; throws when the class is not ready for its present spec. */
@@ -297,7 +294,7 @@ function readyStatus(nodeClass: AksNodeClass): {
   return { images, kubernetesVersion };
 }
 
-function isOfferingOf(offering: Offering, machine: MachineRecord, location: string): boolean {
+function isOfferingOf(offering: Offering, machine: VirtualMachineRecord, location: string): boolean {
   return (
     offering.zone === zoneLabel(location, machine.zone ?? REGIONAL_ZONE) &&
     (offering.capacityType === 'spot') === machine.spot

@@ -1,7 +1,4 @@
-/**
- * Puts the Azure adapter together. In: where Azure is, who we are there, and what the cluster is called. Out: a cloud
- * provider that knows the sizes and prices of its region, and the status of node classes.
- */
+/** Puts the Azure adapter together from the cluster's settings, a credential and the Azure environment. */
 import type { TokenCredential } from '@azure/core-auth';
 import type { HttpClient } from '@azure/core-rest-pipeline';
 import { Kinds } from '../api/kinds.ts';
@@ -15,7 +12,7 @@ import { createAzureClients, type AzureClients } from './clients.ts';
 import { AzureCloudProvider } from './cloudProvider.ts';
 import { Images } from './images.ts';
 import { InstanceTypes } from './instanceTypes.ts';
-import { Machines } from './machines.ts';
+import { VirtualMachines } from './virtualMachines.ts';
 import { ClusterNetwork, parseSubnetId } from './network.ts';
 import { AzureNodeClass } from './nodeClass.ts';
 import { Prices } from './prices.ts';
@@ -69,7 +66,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
   const unavailable = new UnavailableOfferings(clock);
   const clusterNetwork = new ClusterNetwork(clients.network, nodeResourceGroup, clock);
   const { subscriptionId } = settings;
-  const machines = new Machines({
+  const machines = new VirtualMachines({
     clients,
     clusterNetwork,
     subscriptionId,

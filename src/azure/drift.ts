@@ -1,6 +1,6 @@
 /**
- * Why a machine no longer is what its class asks for. In: the claim, its class and its node. Out: the first reason, or
- * undefined. What the class's status does not know for its present spec is not held against the machine.
+ * Why a VM no longer matches its node class. What the class's status does not know for its present spec is not held
+ * against the VM.
  */
 import { AksNodeClassConditions } from '../api/conditionTypes.ts';
 import type { Node } from '../api/kinds.ts';

@@ -1,6 +1,6 @@
 /**
- * Node images. In: the image family, FIPS and Trusted Launch of a class, and the Kubernetes version. Out: the newest
- * images of the community galleries, best first, each with the machines it is for.
+ * Node images: the newest of the community galleries for a class's image family, FIPS mode, Trusted Launch and
+ * Kubernetes version, best first, each with the instance types that it boots.
  */
 import type { ComputeManagementClient } from '@azure/arm-compute';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
@@ -24,8 +24,8 @@ const AZURE_LINUX_GALLERY = 'AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b'
 const KEPT_FOR = 3 * 24 * 60 * 60 * 1000;
 const MAX_KEPT = 64;
 
-const two = (name: string): ImageDefinition => ({ name, architecture: 'amd64', generation: '2' });
-const one = (name: string): ImageDefinition => ({ name, architecture: 'amd64', generation: '1' });
+const gen2 = (name: string): ImageDefinition => ({ name, architecture: 'amd64', generation: '2' });
+const gen1 = (name: string): ImageDefinition => ({ name, architecture: 'amd64', generation: '1' });
 const arm = (name: string): ImageDefinition => ({ name, architecture: 'arm64', generation: '2' });
 
 /** In order of preference. FIPS images are in no community gallery. */
@@ -34,15 +34,15 @@ const DEFINITIONS: Readonly<
 > = {
   Ubuntu2004: { normal: [], trusted: [] },
   Ubuntu2204: {
-    normal: [two('2204gen2containerd'), one('2204containerd'), arm('2204gen2arm64containerd')],
-    trusted: [two('2204gen2TLcontainerd')],
+    normal: [gen2('2204gen2containerd'), gen1('2204containerd'), arm('2204gen2arm64containerd')],
+    trusted: [gen2('2204gen2TLcontainerd')],
   },
   Ubuntu2404: {
-    normal: [two('2404gen2containerd'), one('2404containerd'), arm('2404gen2arm64containerd')],
-    trusted: [two('2404gen2TLcontainerd')],
+    normal: [gen2('2404gen2containerd'), gen1('2404containerd'), arm('2404gen2arm64containerd')],
+    trusted: [gen2('2404gen2TLcontainerd')],
   },
-  AzureLinux2: { normal: [two('V2gen2'), one('V2'), arm('V2gen2arm64')], trusted: [two('V2gen2TL')] },
-  AzureLinux3: { normal: [two('V3gen2'), one('V3'), arm('V3gen2arm64')], trusted: [two('V3gen2TL')] },
+  AzureLinux2: { normal: [gen2('V2gen2'), gen1('V2'), arm('V2gen2arm64')], trusted: [gen2('V2gen2TL')] },
+  AzureLinux3: { normal: [gen2('V3gen2'), gen1('V3'), arm('V3gen2arm64')], trusted: [gen2('V3gen2TL')] },
 };
 
 /** Which release a class gets. */

@@ -1,6 +1,6 @@
 /**
- * Sizes as the scheduler sees them. In: SKUs, prices, what is unavailable, and a node class. Out: instance types with
- * every well-known label defined; built once per kind of class and kept until something they are made of changes.
+ * Instance types of a node class, made from SKUs, prices, quota and what is unavailable. Built once per kind of class
+ * and kept until something that they are made of changes.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { instanceTypeOf } from '../catalogue/instanceTypeOf.ts';
@@ -9,6 +9,7 @@ import { Offerings } from '../catalogue/offerings.ts';
 import type { MachineShape } from '../catalogue/overhead.ts';
 import type { Sku } from '../catalogue/resourceSku.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
+import { selectImage } from './images.ts';
 import type { Prices } from './prices.ts';
 import type { Quota } from './quota.ts';
 import type { Skus } from './skus.ts';
@@ -41,11 +42,14 @@ export class InstanceTypes {
     const key = `${skus.generation} ${classKey(nodeClass)}`;
     const known = this.kept.get(key);
     if (known?.madeFrom === madeFrom) return known.types;
+    const images = nodeClass.status?.images ?? [];
     const before = new Map(known?.types.map((type) => [type.name, type]));
     const types = skus
       .all()
       .filter((sku) => suitsClass(sku, nodeClass))
-      .map((sku) => this.build(sku, nodeClass, before.get(sku.name)));
+      .map((sku) => this.build(sku, nodeClass, before.get(sku.name)))
+      // A type that no image of the class boots could be planned, and never launched.
+      .filter((type) => images.length === 0 || selectImage(images, type) !== undefined);
     if (this.kept.size >= MAX_KEPT) this.kept.clear();
     this.kept.set(key, { types, madeFrom });
     return types;
@@ -83,5 +87,6 @@ function classKey({ spec, status }: AksNodeClass): string {
     spec?.artifactStreaming?.enabled,
     spec?.fipsMode,
     status?.localDNSState,
+    status?.images?.map(({ requirements }) => requirements),
   ]);
 }

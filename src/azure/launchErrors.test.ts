@@ -127,7 +127,7 @@ describe('what a failed launch teaches', () => {
     expect(blocked(unavailable, MIDDLE)).toEqual([]);
   });
 
-  it('tells whoever keeps answers that a block has ended', async () => {
+  it('changes its sequence number when a block ends', async () => {
     const clock = new VirtualClock(0);
     const unavailable = new UnavailableOfferings(clock);
     unavailable.mark(MIDDLE, 'eastus-1', 'on-demand', HOUR);

@@ -1,7 +1,4 @@
-/**
- * Why Azure did not deliver. In: the error of a create, and what was asked for. Out: which offerings to avoid for how
- * long, and the error that the rest of the system understands. First match wins.
- */
+/** Turns Azure's launch errors into ours, and notes which offerings to avoid for how long. First match wins. */
 import { InsufficientCapacityError, LaunchError } from '../cloud/errors.ts';
 import type { Offering } from '../cloud/instanceType.ts';
 import { CAPACITY_TYPES, placementScopeOf, zonesOf } from '../catalogue/offerings.ts';

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../clock/clock.ts';
 import type { Log } from '../kube/log.ts';
-import type { Extension, Machines } from './machines.ts';
+import type { Extension, VirtualMachines } from './virtualMachines.ts';
 import type { Operation } from './operations.ts';
 
 export interface TrackedLaunch {
@@ -17,7 +17,7 @@ export interface TrackedLaunch {
 }
 
 export interface LaunchTrackerOptions {
-  readonly machines: Machines;
+  readonly machines: VirtualMachines;
   readonly clock: Clock;
   readonly log: Log;
 }

@@ -1,13 +1,13 @@
 /**
- * Network interfaces that launches have left behind: Azure keeps one for minutes after it has refused its machine, and
- * a crash may come between the two. In: the claims there are, when asked. Out: the names of those that were removed.
+ * Removes network interfaces that launches have left behind: Azure holds one for minutes after it has refused its VM,
+ * and a crash may come between the two.
  */
 import type { Log } from '../kube/log.ts';
-import type { Machines } from './machines.ts';
-import { machineNameFor } from './providerId.ts';
+import type { VirtualMachines } from './virtualMachines.ts';
+import { vmNameFor } from './providerId.ts';
 
 export interface LeftoverInterfacesParts {
-  readonly machines: Machines;
+  readonly machines: VirtualMachines;
   readonly log: Log;
 }
 
@@ -23,7 +23,7 @@ export class LeftoverInterfaces {
     const { machines, log } = this.parts;
     const interfaces = await machines.listInterfaces(signal);
     const used = new Set((await machines.list(signal)).map(({ name }) => name));
-    for (const name of claimNames()) used.add(machineNameFor(name).toLowerCase());
+    for (const name of claimNames()) used.add(vmNameFor(name).toLowerCase());
     const removed: string[] = [];
     for (const name of interfaces.filter((each) => !used.has(each))) {
       if (await machines.removeInterface(name, signal)) removed.push(name);

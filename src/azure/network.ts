@@ -1,6 +1,6 @@
 /**
- * The network around a node. In: the subnet of the class, the load balancers and security group of the cluster. Out:
- * the body of the interface to create, and what names in the network mean.
+ * The network around a node: the body of its interface, and what the names of subnets, load balancers and security
+ * groups mean.
  */
 import type { NetworkInterface, NetworkManagementClient } from '@azure/arm-network';
 import type { Clock } from '../clock/clock.ts';

@@ -1,6 +1,6 @@
 /**
- * What a node class resolves to. In: the class as stored. Out: the status that it should have (Kubernetes version,
- * images, subnet, validation, local DNS and what they add up to) and when to look again.
+ * The status that a node class should have (Kubernetes version, images, subnet, validation, local DNS and what they
+ * add up to), and when to look again.
  */
 import type { AksNodeClass, AksNodeClassStatus } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_CONDITIONS, ConditionSet, findCondition } from '../api/conditions.ts';

@@ -1,7 +1,4 @@
-/**
- * The labels of a node. In: the claim, the chosen type and offering, the class and the cluster. Out: the labels that
- * the kubelet registers with, and those that the NodeClaim carries until then.
- */
+/** The labels of a node: those that its kubelet registers with, and those that the NodeClaim carries until then. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels, WELL_KNOWN_LABELS } from '../api/labels.ts';
@@ -63,7 +60,7 @@ export function claimLabels(choice: Choice): LabelMap {
   };
 }
 
-/** Ultra disks only for whoever asks for them and for nothing else. */
+/** Ultra disks only for claims that ask for them and allow nothing else. */
 export function wantsUltraSsd(claim: NodeClaim): boolean {
   const requirements = Requirements.fromItems(claim.spec.requirements);
   if (!requirements.has(Labels.skuUltraSsd)) return false;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { clusterLabel } from '../catalogue/nodeSettings.ts';
-import { machineNameOf, providerIdOf } from './providerId.ts';
+import { vmNameOf, providerIdOf } from './providerId.ts';
 
 describe('provider ids', () => {
   const id = '/subscriptions/S/resourceGroups/MC_One_Two/providers/Microsoft.Compute/virtualMachines/aks-One';
@@ -11,9 +11,9 @@ describe('provider ids', () => {
   });
 
   it('lead back to the machine', () => {
-    expect(machineNameOf(providerIdOf(id))).toBe('aks-One');
-    expect(machineNameOf(`azure://${id}/virtualMachines/0`)).toBeUndefined();
-    expect(machineNameOf('kwok://node')).toBeUndefined();
+    expect(vmNameOf(providerIdOf(id))).toBe('aks-One');
+    expect(vmNameOf(`azure://${id}/virtualMachines/0`)).toBeUndefined();
+    expect(vmNameOf('kwok://node')).toBeUndefined();
   });
 });
 

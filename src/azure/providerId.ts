@@ -1,4 +1,4 @@
-/** The name that Kubernetes has for a machine: `azure://` and its resource id. In and out: one or the other. */
+/** The provider id of a VM: `azure://` and its resource id. */
 const VIRTUAL_MACHINE =
   /^azure:\/\/\/subscriptions\/([^/]+)\/resourceGroups\/([^/]+)\/providers\/Microsoft\.Compute\/virtualMachines\/([^/]+)$/;
 
@@ -12,14 +12,14 @@ function lowerGroup(_match: string, head: string, group: string): string {
 }
 
 /** The machine's name, or undefined when the id is not one of a machine. */
-export function machineNameOf(providerId: string): string | undefined {
+export function vmNameOf(providerId: string): string | undefined {
   return VIRTUAL_MACHINE.exec(providerId)?.[3];
 }
 
 const PREFIX = 'aks-';
 
 /** What the machine of a claim is called, and its interface too. */
-export function machineNameFor(claimName: string): string {
+export function vmNameFor(claimName: string): string {
   return `${PREFIX}${claimName}`;
 }
 

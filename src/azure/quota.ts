@@ -1,7 +1,4 @@
-/**
- * What the subscription may still use. In: the usages of the region. Out: whether a size fits the quota of its family.
- * What is not known is allowed: Azure has the last word anyway.
- */
+/** What is left of the subscription's quota, by VM family. What is not known is allowed: Azure refuses by itself. */
 import type { ComputeManagementClient } from '@azure/arm-compute';
 import type { Clock } from '../clock/clock.ts';
 import type { Sku } from '../catalogue/resourceSku.ts';

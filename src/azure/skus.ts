@@ -1,6 +1,6 @@
 /**
- * The sizes that this subscription can use in this location. In: the resource SKUs of Azure. Out: those that can be a
- * node of AKS, by name; refreshed now and then, and kept when a refresh fails.
+ * The SKUs of this subscription and location that can be nodes of AKS, by name. What was known stays when a refresh
+ * fails.
  */
 import type { ComputeManagementClient } from '@azure/arm-compute';
 import { isNodeSize } from '../catalogue/nodeSize.ts';

@@ -1,6 +1,6 @@
 /**
- * What Azure could not deliver lately. In: failed launches, each with the time for which to believe them. Out: whether
- * a size may be asked for in a zone, and a number that changes whenever an answer may have changed.
+ * Offerings that Azure could not deliver lately, each until its time is over, and a number that changes with every
+ * answer.
  */
 import type { Clock } from '../clock/clock.ts';
 import type { CapacityType } from '../catalogue/offerings.ts';

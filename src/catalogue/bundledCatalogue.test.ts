@@ -91,7 +91,7 @@ describe('the bundled catalogue', () => {
         {
           "amd.com/gpu": "0",
           "cpu": "3860m",
-          "ephemeral-storage": "128G",
+          "ephemeral-storage": "115200M",
           "memory": "12313637683",
           "nvidia.com/gpu": "0",
           "pods": "250",

@@ -1,6 +1,6 @@
 /**
- * The catalogue that comes with the product: instance types at list prices, no Azure needed. In: a region and a node
- * class. Out: every size that is sold there and suits the class, in order of name.
+ * The catalogue that comes with the product: the instance types of a region that suit a node class, at list prices,
+ * without asking Azure.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { Labels } from '../api/labels.ts';

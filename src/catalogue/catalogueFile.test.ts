@@ -15,7 +15,7 @@ describe('the catalogue file', () => {
       {
         "allocatable": {
           "cpu": "1900m",
-          "ephemeral-storage": "128G",
+          "ephemeral-storage": "115200M",
           "memory": "5226731929",
           "pods": "250",
         },
@@ -32,7 +32,7 @@ describe('the catalogue file', () => {
           "karpenter.azure.com/sku-memory": "8192",
           "karpenter.azure.com/sku-name": "Standard_B2ms",
           "karpenter.azure.com/sku-networking-accelerated": "false",
-          "karpenter.azure.com/sku-series": "Bms_v1",
+          "karpenter.azure.com/sku-series": "Bms",
           "karpenter.azure.com/sku-storage-ephemeralos-maxsize": "32",
           "karpenter.azure.com/sku-storage-premium-capable": "true",
           "karpenter.azure.com/sku-version": "1",

@@ -1,6 +1,6 @@
 /**
- * The catalogue as people exchange it: a JSON list of `{name, labels, allocatable, capacity, offerings}`. In: instance
- * types, or parsed JSON that somebody wrote. Out: the list, or instance types; what is wrong comes back with its path.
+ * The catalogue as a file: a JSON list of `{name, labels, allocatable, capacity, offerings}`. Written from instance
+ * types and read back; mistakes come with their path.
  */
 import { Labels, PlacementScopes, WELL_KNOWN_LABELS } from '../api/labels.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';

@@ -1,7 +1,4 @@
-/**
- * The GPU sizes that AKS node images have drivers for. In: a size name in any case. Out: who made its GPUs, and which
- * operating systems it can run; undefined for every other size.
- */
+/** The GPU sizes that AKS node images have drivers for, with the GPUs' manufacturer and the operating systems. */
 export type GpuManufacturer = 'nvidia' | 'amd';
 type GpuSystem = 'ubuntu' | 'azurelinux' | 'azurelinux3';
 
@@ -32,11 +29,11 @@ const ROWS: readonly Row[] = [
   { templates: ['nc#ads_h100_v5'], counts: [40], systems: CURRENT },
   { templates: ['nc#adis_h100_v5'], counts: [80], systems: CURRENT },
   {
-    templates: ['nd#asr_v4', 'nd#asr_a100_v4', 'nd#amsr_a100_v4', 'nd#ams_a100_v4', 'nd#amsf_a100_v4'],
-    counts: [96, 112, 120],
+    templates: ['nd#asr_v4', 'nd#ams_v4', 'nd#ams_a100_v4', 'nd#amsrf_a100_v4', 'nd#ams_a100_flex_v4'],
+    counts: [96],
     systems: CURRENT,
   },
-  { templates: ['nd#amsrf_a100_v4', 'nd#ams_flex_a100_v4'], counts: [96, 112, 120], systems: CURRENT },
+  { templates: ['nd#amsr_a100_v4'], counts: [96, 112, 120], systems: CURRENT },
   { templates: ['nv#ads_a10_v5'], counts: [6, 12, 18, 36, 72], systems: CURRENT },
   { templates: ['nv#adms_a10_v5'], counts: [36], systems: CURRENT },
   {

@@ -1,7 +1,4 @@
-/**
- * A size as the scheduler sees it. In: the size, a node class, the cluster's settings and the ways to buy it. Out: an
- * instance type with every well-known label defined.
- */
+/** Makes an instance type of an Azure SKU for a node class, with every well-known label defined. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { Labels } from '../api/labels.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';

@@ -1,4 +1,4 @@
-/** What of a cluster and of a node class decides about its machines. In: both. Out: shapes and label values. */
+/** What a cluster and a node class decide about their nodes. */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import { gpuSize, imageFamilyDrives } from './gpuRegistry.ts';
 import type { MachineShape } from './overhead.ts';

@@ -1,4 +1,4 @@
-/** Which sizes can be nodes of AKS. In: a size. Out: yes or no, whatever a node class says. */
+/** Which SKUs can be nodes of AKS at all, whatever a node class says. */
 import { gpuSize } from './gpuRegistry.ts';
 import type { Sku } from './resourceSku.ts';
 

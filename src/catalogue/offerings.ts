@@ -1,6 +1,6 @@
 /**
- * The ways to buy a size: each zone and none, on demand and spot. In: a size, its prices and what is unavailable. Out:
- * offerings, with everything that follows from where and how the machine is bought written as requirements.
+ * The offerings of a SKU: each zone and none, on demand and spot. What follows from where and how it is bought is
+ * written as requirements.
  */
 import { Labels, PlacementScopes } from '../api/labels.ts';
 import type { Offering } from '../cloud/instanceType.ts';

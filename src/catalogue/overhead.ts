@@ -1,6 +1,6 @@
 /**
- * What a machine offers to pods. In: vCPUs and GiB of a size, and a few settings. Out: capacity and the parts of it
- * that the kubelet, the system and the eviction threshold keep, exact to the byte.
+ * Capacity of an instance type, and what is left for pods after the kubelet's reservations and eviction thresholds,
+ * exact to the byte.
  */
 import { Quantity } from '../units/quantity.ts';
 import { subtractResources, type Resources } from '../units/resources.ts';
@@ -9,6 +9,8 @@ import type { GpuManufacturer } from './gpuRegistry.ts';
 const GIBI = 2 ** 30;
 const MEBI = 2 ** 20;
 const EVICTION_MEMORY_MIB = 750;
+/** The kubelet keeps this share of the disk free, and takes it off what it offers to pods. */
+const EVICTION_DISK_PERCENT = 10;
 /** Upper end of each step in cores, and the share of it that the kubelet keeps. */
 const CPU_STEPS: readonly (readonly [number, number])[] = [
   [1, 60],
@@ -69,10 +71,11 @@ export function allocatableOf(shape: MachineShape): Resources {
   return subtractResources(capacityOf(shape), {
     cpu: Quantity.fromMilli(kubeReservedMillicores(shape.cpus)),
     memory: Quantity.fromValue(kept, 'BinarySI'),
+    'ephemeral-storage': Quantity.fromValue(Math.ceil((shape.osDiskSizeGB * 1e9 * EVICTION_DISK_PERCENT) / 100)),
   });
 }
 
-export const EVICTION_HARD = `memory.available<${EVICTION_MEMORY_MIB}Mi`;
+export const EVICTION_HARD = `memory.available<${EVICTION_MEMORY_MIB}Mi,nodefs.available<${EVICTION_DISK_PERCENT}%`;
 
 function stepped(amount: number, steps: readonly (readonly [number, number])[]): number {
   let sum = 0;

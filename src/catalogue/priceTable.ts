@@ -1,6 +1,6 @@
 /**
- * Public list prices for pay-as-you-go Linux machines, in US dollars per hour: one line per size, one column per
- * region; `-` where Azure does not sell the size. In: nothing. Out: `PRICE_REGIONS` and `PRICE_TABLE`.
+ * Public list prices for pay-as-you-go Linux VMs, in US dollars per hour: one line per size, one column per region;
+ * `-` where Azure does not sell the size.
  */
 export const PRICE_REGIONS = ['eastus', 'southcentralus', 'swedencentral', 'uksouth', 'westeurope', 'westus2'] as const;
 

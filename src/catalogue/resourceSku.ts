@@ -1,6 +1,6 @@
 /**
- * One size as Azure lists it. In: an entry of `Microsoft.Compute/skus`. Out: the facts that the rest reads, typed; the
- * strings of capabilities are parsed here and nowhere else.
+ * A SKU as Azure lists it in `Microsoft.Compute/skus`, with typed facts. The strings of capabilities are parsed here
+ * and nowhere else.
  */
 import { parseSizeName, type SizeName } from './sizeName.ts';
 

@@ -9,7 +9,7 @@ describe('size names', () => {
       { family: 'N', subfamily: 'C', accelerator: 'A100', version: '4', series: 'NCads_v4' },
     ],
     ['Standard_NC16as_T4_v3', { accelerator: 'T4', series: 'NCas_v3' }],
-    ['Standard_B2ms', { family: 'B', cpus: 2, features: 'ms', version: '1', accelerator: undefined }],
+    ['Standard_B2ms', { family: 'B', cpus: 2, features: 'ms', version: '1', series: 'Bms', accelerator: undefined }],
     ['Standard_M8-2ms', { cpus: 8, constrainedCpus: 2, features: 'ms' }],
     ['Standard_D11_v2_Promo', { cpus: 11, version: '2', accelerator: undefined }],
     ['Standard_DS2_v2', { family: 'D', subfamily: 'S', version: '2', series: 'DS_v2' }],

@@ -1,6 +1,6 @@
 /**
- * The grammar of virtual machine size names. In: `Standard_NC24ads_A100_v4`. Out: its parts, from which labels such as
- * family, series and version are made.
+ * The grammar of VM size names: `Standard_NC24ads_A100_v4` and its parts, of which the labels for family, series and
+ * version are made.
  */
 export interface SizeName {
   /** `D`, `N`: the first letter only. */
@@ -16,7 +16,7 @@ export interface SizeName {
   readonly accelerator: string | undefined;
   /** Without the `v`; a name that has none counts as `1`. Undefined when the last part is no version. */
   readonly version: string | undefined;
-  /** `Dpls_v6`: family, subfamily, features and version. */
+  /** `Dpls_v6`: family, subfamily, features and version; `Bms` for a name without a version. */
   readonly series: string;
 }
 
@@ -40,6 +40,6 @@ export function parseSizeName(name: string): SizeName | undefined {
     features,
     accelerator,
     version,
-    series: `${family}${subfamily}${features}${version === undefined ? '' : `_v${version}`}`,
+    series: `${family}${subfamily}${features}${isVersion ? `_${last}` : ''}`,
   };
 }

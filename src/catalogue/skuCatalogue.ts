@@ -1,6 +1,6 @@
 /**
- * The resource SKUs of one location, in the shape of `Microsoft.Compute/skus`. In: the series table, the price table
- * (a size is sold where it has a price) and a location. Out: SKU records, and questions about a size.
+ * The SKUs of one location in the shape of `Microsoft.Compute/skus`, from the series table and the price table: a size
+ * is sold where it has a price.
  */
 import { PRICE_REGIONS, PRICE_TABLE } from './priceTable.ts';
 import { SKU_SERIES } from './skuSeries.ts';

@@ -1,7 +1,6 @@
 /**
- * The virtual machine series that Azure sells for AKS nodes, one row per series: in parts by what they are good at. In:
- * nothing. Out: `SKU_SERIES`, which skuCatalogue.ts expands into resource SKUs. Facts are those of the public size
- * documentation.
+ * The VM series that Azure sells for AKS nodes, one row per series; skuCatalogue.ts expands them into SKUs. The facts
+ * are those of the public documentation of sizes.
  */
 import { acceleratedSeries } from './series/accelerated.ts';
 import { burstableSeries } from './series/burstable.ts';

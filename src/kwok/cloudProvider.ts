@@ -1,6 +1,6 @@
 /**
- * The cloud port without a cloud: a machine is a Node object and nothing else, on any Kubernetes. In: an API server
- * and a catalogue. Out: Nodes that somebody else (a kwok controller, `nodewright kubelet-sim`) brings to life.
+ * The cloud port without a cloud: an instance is a Node object, on any Kubernetes. A kwok controller or `nodewright
+ * kubelet-sim` brings it to life.
  */
 import { READY } from '../api/conditionTypes.ts';
 import { Kinds, type Node } from '../api/kinds.ts';

@@ -1,6 +1,5 @@
 /**
- * What the kwok provider sells. In: the text of an instance-type file, or nothing for the built-in catalogue. Out:
- * instance types. A file is a JSON array of {name, architecture, operatingSystems, resources, offerings}; an offering
+ * Reads the instance types of the kwok provider from a file. It is a JSON array of {name, architecture, operatingSystems, resources, offerings}; an offering
  * is {Price, Requirements: [{key, operator, values}]} and always available.
  */
 import { Labels, WELL_KNOWN_LABELS } from '../api/labels.ts';

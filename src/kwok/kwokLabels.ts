@@ -4,7 +4,7 @@ export const KwokLabels = {
   instanceFamily: 'karpenter.kwok.sh/instance-family',
   instanceCpu: 'karpenter.kwok.sh/instance-cpu',
   instanceMemory: 'karpenter.kwok.sh/instance-memory',
-  /** Label and annotation; whoever plays kubelets looks for it. */
+  /** Label and annotation; kubelet simulators look for it. */
   node: 'kwok.x-k8s.io/node',
   partition: 'kwok-partition',
   price: 'eks-node-viewer/instance-price',

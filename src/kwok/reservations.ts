@@ -1,7 +1,4 @@
-/**
- * What is left of reservations. In: the catalogue, and the machines that draw on it. Out: the same catalogue, in which a
- * reserved offering has only what is left.
- */
+/** What is left of the reservations in a catalogue, given the instances that draw on them. */
 import { Labels } from '../api/labels.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
 
@@ -11,7 +8,7 @@ export class Reservations {
   /** Whether there is anything to count. */
   readonly any: boolean;
   private readonly types: readonly InstanceType[];
-  /** The answer to the same question is the same object, so that whoever compiled it need not do so again. */
+  /** Equal answers are the same object, so that what was compiled from it can be kept. */
   private last: { readonly used: string; readonly types: readonly InstanceType[] } | undefined;
 
   constructor(types: readonly InstanceType[]) {

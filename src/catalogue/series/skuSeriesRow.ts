@@ -1,4 +1,4 @@
-/** How a row of the series table is written. In: a template and its facts. Out: a `SkuSeries`. */
+/** Rows of the series table, as they are written: a template and its facts. */
 
 export interface SkuSeries {
   /** Name of a size without `Standard_`; `#` stands for the vCPU count. */

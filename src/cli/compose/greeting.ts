@@ -30,7 +30,7 @@ export function hintsOf({ kubeconfig, metrics }: Addresses): readonly string[] {
     `export KUBECONFIG=${kubeconfig}`,
     ...TRY.slice(0, 2),
     `npx nodewright fault --help   metrics: ${metrics}`,
-    'Ctrl-C stops everything; the next start goes on from there, unless with --fresh',
+    'Ctrl-C stops everything; the next start goes on from there (not with --fresh)',
   ];
 }
 

@@ -18,13 +18,13 @@ afterEach(() => bench.close());
 
 const nodeClassRef = { group: 'karpenter.azure.com', kind: 'AKSNodeClass', name: 'c' };
 
-it('lets a class go at once that nobody uses', async () => {
+it('removes a class without claims at once', async () => {
   await bench.kube.delete(Kinds.AKSNodeClass, { name: 'c' });
   await bench.clock.idle();
   expect(await bench.find(Kinds.AKSNodeClass, 'c')).toBeUndefined();
 });
 
-it('keeps a class until the last of its claims is gone, and says for whom', async () => {
+it('keeps a class until the last of its claims is gone, and names them in an event', async () => {
   for (const name of ['a', 'b']) await bench.createClaim(name, { nodeClassRef });
   await bench.clock.idle();
   await bench.kube.delete(Kinds.AKSNodeClass, { name: 'c' });

@@ -13,7 +13,14 @@ export function canonical(value: unknown): string {
   );
 }
 
-export function templateHash(value: unknown): string {
+/** Informers keep a template that does not change as one object. */
+const known = new WeakMap<object, string>();
+
+export function templateHash(value: object | string | undefined): string {
+  const hash = typeof value === 'object' ? known.get(value) : undefined;
+  if (hash !== undefined) return hash;
   const digest = createHash('sha256').update(canonical(value)).digest();
-  return [...digest.subarray(0, 10)].map((byte) => SAFE_LETTERS[byte % SAFE_LETTERS.length]).join('');
+  const letters = [...digest.subarray(0, 10)].map((byte) => SAFE_LETTERS[byte % SAFE_LETTERS.length]).join('');
+  if (typeof value === 'object') known.set(value, letters);
+  return letters;
 }

@@ -20,7 +20,7 @@ export interface NodeScript {
 export function renderNodeScript(node: NodeScript): string {
   const flags: Readonly<Record<string, string>> = {
     'cloud-provider': 'external',
-    'eviction-hard': `${EVICTION_HARD},nodefs.available<10%,nodefs.inodesFree<5%`,
+    'eviction-hard': `${EVICTION_HARD},nodefs.inodesFree<5%`,
     'kube-reserved': `cpu=${kubeReservedMillicores(node.cpus)}m,memory=${kubeReservedMebibytes(node.memoryGiB)}Mi`,
     'max-pods': String(node.maxPods),
     'rotate-certificates': 'true',

@@ -1,7 +1,4 @@
-/**
- * Machines and their interfaces in Azure. In: a complete wish for one machine. Out: the machine, made or found again by
- * its name; its removal; and the list of all machines of this cluster.
- */
+/** VMs and their network interfaces: created, found again by name, removed, and listed for this cluster. */
 import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute';
 import { ManagedTags } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -12,7 +9,7 @@ import { beginOperation, finishOperation, type Operation } from './operations.ts
 import { networkInterfaceOf, type ClusterNetwork, type InterfaceWish } from './network.ts';
 
 /** A machine as far as we ask about it. */
-export interface MachineRecord {
+export interface VirtualMachineRecord {
   readonly id: string;
   readonly name: string;
   readonly size: string;
@@ -27,7 +24,7 @@ export interface MachineRecord {
   readonly createdAt: number | undefined;
 }
 
-export interface MachineWish {
+export interface VirtualMachineRequest {
   readonly name: string;
   readonly network: Omit<InterfaceWish, 'name' | 'backendPools'>;
   /** The body of the machine, given the id of its interface. */
@@ -40,12 +37,12 @@ export interface Extension {
 }
 
 /** A VM that ARM has accepted. */
-export interface StartedMachine {
-  readonly record: MachineRecord;
+export interface StartedVirtualMachine {
+  readonly record: VirtualMachineRecord;
   readonly operation: Operation<unknown>;
 }
 
-export interface MachinesOptions {
+export interface VirtualMachinesOptions {
   readonly clients: AzureClients;
   readonly clusterNetwork: ClusterNetwork;
   readonly subscriptionId: string;
@@ -61,14 +58,14 @@ const UNSETTLED: ReadonlySet<string> = new Set(['Creating', 'Updating']);
 const SETTLE_INTERVAL = 5_000;
 const SETTLE_TIMEOUT = 20 * 60 * 1000;
 
-export class Machines {
-  private readonly options: MachinesOptions;
+export class VirtualMachines {
+  private readonly options: VirtualMachinesOptions;
 
-  constructor(options: MachinesOptions) {
+  constructor(options: VirtualMachinesOptions) {
     this.options = options;
   }
 
-  async find(name: string, signal?: AbortSignal): Promise<MachineRecord | undefined> {
+  async find(name: string, signal?: AbortSignal): Promise<VirtualMachineRecord | undefined> {
     const { clients, nodeResourceGroup } = this.options;
     try {
       return fromSdk(await clients.compute.virtualMachines.get(nodeResourceGroup, name, abort(signal)));
@@ -82,7 +79,7 @@ export class Machines {
    * Makes the interface and begins the VM; resolves as soon as ARM has accepted it. Called again after a refusal or a
    * crash it carries on: both names are the same. What a refusal leaves goes with the claim.
    */
-  async begin(wish: MachineWish, signal?: AbortSignal): Promise<StartedMachine> {
+  async begin(wish: VirtualMachineRequest, signal?: AbortSignal): Promise<StartedVirtualMachine> {
     const { clients, subscriptionId, nodeResourceGroup, clock } = this.options;
     const { name } = wish;
     const body = wish.machine(await this.createInterface(wish, signal));
@@ -108,7 +105,7 @@ export class Machines {
   }
 
   /** Waits for a VM that an earlier process began. */
-  private async settled(name: string, signal?: AbortSignal): Promise<MachineRecord | undefined> {
+  private async settled(name: string, signal?: AbortSignal): Promise<VirtualMachineRecord | undefined> {
     const { clock } = this.options;
     const deadline = clock.now() + SETTLE_TIMEOUT;
     for (;;) {
@@ -120,7 +117,7 @@ export class Machines {
   }
 
   /**
-   * Starts or continues the removal of the machine and of its interface. Out: `gone` once neither is left. The
+   * Starts or continues the removal of the VM and of its interface; `gone` once neither is left. The
    * interface normally goes with its machine; one that Azure still holds back does not keep the machine from being gone.
    */
   async remove(name: string, signal?: AbortSignal): Promise<'removing' | 'gone'> {
@@ -143,7 +140,7 @@ export class Machines {
   }
 
   /** Every machine of this cluster, as Resource Graph knows it. */
-  async list(signal?: AbortSignal): Promise<readonly MachineRecord[]> {
+  async list(signal?: AbortSignal): Promise<readonly VirtualMachineRecord[]> {
     return (await this.query('microsoft.compute/virtualmachines', signal)).map(fromGraph);
   }
 
@@ -156,7 +153,7 @@ export class Machines {
     });
   }
 
-  /** Out: false when Azure still holds the interface, as it does for minutes after a refused launch. */
+  /** False when Azure still holds the interface, as it does for minutes after a refused launch. */
   async removeInterface(name: string, signal?: AbortSignal): Promise<boolean> {
     const { clients, nodeResourceGroup } = this.options;
     try {
@@ -184,7 +181,7 @@ export class Machines {
     return rows.filter((row) => row.tags?.[ManagedTags.machineNodeClaim] === undefined);
   }
 
-  private async createInterface(wish: MachineWish, signal: AbortSignal | undefined): Promise<string> {
+  private async createInterface(wish: VirtualMachineRequest, signal: AbortSignal | undefined): Promise<string> {
     const { clusterNetwork } = this.options;
     const pools = await clusterNetwork.backendPools(signal);
     try {
@@ -200,7 +197,7 @@ export class Machines {
   }
 
   private async putInterface(
-    wish: MachineWish,
+    wish: VirtualMachineRequest,
     backendPools: readonly string[],
     signal: AbortSignal | undefined,
   ): Promise<string> {
@@ -263,7 +260,7 @@ export class Machines {
   }
 }
 
-function fromSdk(machine: VirtualMachine): MachineRecord {
+function fromSdk(machine: VirtualMachine): VirtualMachineRecord {
   const image = machine.storageProfile?.imageReference;
   const { publisher, offer, sku, version } = image ?? {};
   return {
@@ -284,7 +281,7 @@ function fromSdk(machine: VirtualMachine): MachineRecord {
 }
 
 /** Rows carry the resource as ARM stores it, not as the SDK flattens it. */
-function fromGraph(row: GraphRow): MachineRecord {
+function fromGraph(row: GraphRow): VirtualMachineRecord {
   if (row.id === undefined || row.name === undefined) throw new Error('Resource Graph returned a machine without id.');
   const properties = (row.properties ?? {}) as {
     readonly hardwareProfile?: { readonly vmSize?: string };

@@ -1,7 +1,4 @@
-/**
- * The body of a machine. In: what was chosen, the image, the bootstrap data and the cluster's settings. Out: the
- * VirtualMachine that is sent to ARM.
- */
+/** The bodies that are sent to ARM for a VM and its billing extension. */
 import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
@@ -12,7 +9,7 @@ import { trustedLaunchEnabled } from '../catalogue/nodeSettings.ts';
 import { armZones } from '../catalogue/offerings.ts';
 import type { Sku } from '../catalogue/resourceSku.ts';
 
-export interface VirtualMachineWish {
+export interface VirtualMachineBodyInput {
   readonly name: string;
   readonly settings: AzureSettings;
   readonly nodeClass: AksNodeClass;
@@ -26,7 +23,7 @@ export interface VirtualMachineWish {
   readonly interfaceId: string;
 }
 
-export function virtualMachineOf(wish: VirtualMachineWish): VirtualMachine {
+export function virtualMachineOf(wish: VirtualMachineBodyInput): VirtualMachine {
   const { settings, offering, nodeClass } = wish;
   const zones = armZones(offering.zone);
   const { nodeIdentities } = settings;
@@ -77,7 +74,7 @@ export function virtualMachineOf(wish: VirtualMachineWish): VirtualMachine {
 }
 
 /** On local storage where it fits: faster and free. */
-function osDiskOf({ name, sku, osDiskSizeGB, settings }: VirtualMachineWish) {
+function osDiskOf({ name, sku, osDiskSizeGB, settings }: VirtualMachineBodyInput) {
   const { ephemeralDisk } = sku;
   const encryption = settings.diskEncryptionSetId;
   return {
