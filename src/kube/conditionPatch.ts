@@ -40,7 +40,7 @@ export async function patchConditions<T extends WithStatus>(
 }
 
 function conflict(kind: ResourceKind<KubeObject>, { metadata }: KubeObject): KubeError {
-  const message = `${kind.kind} ${metadata.name} says something else by now; look at it again`;
+  const message = `${kind.kind} ${metadata.name}: status changed concurrently; re-read and retry`;
   return new KubeError({ code: 409, reason: 'Conflict', message });
 }
 

@@ -28,8 +28,8 @@ const MAX_EVICTED = 10_000;
 const FORCEFUL = 'Forceful Termination';
 
 /**
- * Evicts pods, each at its own pace: a PodDisruptionBudget that says no is asked again with growing waits. In: `add`.
- * Out: evictions, or deletions once a node's deadline leaves no time for asking.
+ * Evicts the pods that are added, each with its own backoff: a refusal by a PodDisruptionBudget is retried with growing
+ * waits. Once a node's deadline leaves no time for that, the pod is deleted.
  */
 export class EvictionQueue {
   private readonly world: World;
@@ -81,7 +81,7 @@ export class EvictionQueue {
     const { cluster, clock } = this.world;
     const entry = this.entries.get(key);
     const pod = cluster.pod(refOf(key));
-    if (entry && pod?.metadata.uid === entry.uid && !(await this.isSeenOff(pod, entry.deadline, signal))) {
+    if (entry && pod?.metadata.uid === entry.uid && !(await this.isEvictedOrDeleted(pod, entry.deadline, signal))) {
       const refusalWait = entry.wait;
       entry.wait = Math.min(LONGEST_WAIT, 2 * entry.wait);
       // Not a moment too late: when patience ends before the next question is due, it is put then.
@@ -93,8 +93,8 @@ export class EvictionQueue {
     return undefined;
   }
 
-  /** False when the pod must be asked again. */
-  private async isSeenOff(pod: Pod, deadline: number | undefined, signal: AbortSignal): Promise<boolean> {
+  /** False when the eviction must be tried again. */
+  private async isEvictedOrDeleted(pod: Pod, deadline: number | undefined, signal: AbortSignal): Promise<boolean> {
     const now = this.world.clock.now();
     if (deadline !== undefined && mustForce(pod, deadline, now)) {
       await this.forceDelete(pod, deadline, signal);

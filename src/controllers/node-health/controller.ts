@@ -15,7 +15,7 @@ import type { World } from '../world/world.ts';
 import { nodeRepairBlocked } from './events.ts';
 import { healthMetrics } from './metrics.ts';
 
-/** More broken nodes than this share, rounded up, are the sign of something that new nodes would not cure. */
+/** With more unhealthy nodes than this share, rounded up, the cause is probably one that new nodes would not remove. */
 const TOLERATED_PERCENT = 20;
 const BLOCKED_RETRY = 5 * 60_000;
 
@@ -47,7 +47,7 @@ export function nodeHealthController(world: World): Controller {
       if (now < ailment.end) return { requeueAfter: ailment.end - now };
       const hurries = isPastDeadline(claim, now);
       if (hurries && claim.metadata.deletionTimestamp) return undefined;
-      const obstacle = epidemic(claim);
+      const obstacle = tooManyUnhealthy(claim);
       if (obstacle) {
         const pool = informers.nodePools.store.get({ name: claim.metadata.labels?.[Labels.nodePool] ?? '' });
         nodeRepairBlocked(events, { node, claim, pool }, obstacle);
@@ -73,8 +73,8 @@ export function nodeHealthController(world: World): Controller {
     },
   });
 
-  /** Says so when too many of the claim's pool, or of the cluster for a claim without a pool, are broken. */
-  function epidemic({ metadata }: NodeClaim): string | undefined {
+  /** The reason not to repair: too many nodes of the claim's pool, or of the cluster without one, are unhealthy. */
+  function tooManyUnhealthy({ metadata }: NodeClaim): string | undefined {
     const pool = metadata.labels?.[Labels.nodePool];
     const peers = [...cluster.nodes()].filter(
       (node) => pool === undefined || node.metadata.labels?.[Labels.nodePool] === pool,

@@ -15,7 +15,7 @@ import type { World } from '../world/world.ts';
 const INTERVAL = 60_000;
 const CONCURRENCY = 20;
 
-/** Removes the machines that a static NodePool has too many of, those first that cost their pods least. */
+/** Deletes the nodes that a static NodePool has too many of, those with the lowest disruption cost first. */
 export function staticDeprovisioningController(world: World): Controller {
   const { informers, cluster, cloud, clock, kube } = world;
   return reconciler({
@@ -37,7 +37,7 @@ export function staticDeprovisioningController(world: World): Controller {
       const active = cluster
         .snapshot()
         .nodes.filter(({ nodePool, claim, deleting }) => nodePool === name && claim && !deleting);
-      const surplus = inOrderOfPain(active, clock.now()).slice(0, Math.max(0, active.length - replicas));
+      const surplus = byDisruptionCost(active, clock.now()).slice(0, Math.max(0, active.length - replicas));
       await settleAll(surplus, CONCURRENCY, async ({ claim }) => {
         if (!claim) return;
         await deleteClaim(kube, claim, signal);
@@ -52,14 +52,17 @@ export function staticDeprovisioningController(world: World): Controller {
 }
 
 /** Not launched, empty, free to move, and only then those with pods that ask to be left alone. */
-function inOrderOfPain(machines: readonly NodeView[], now: number): readonly NodeView[] {
-  return machines
-    .map((machine) => ({ machine, pain: painOf(machine, now) }))
-    .sort((left, right) => left.pain.class - right.pain.class || left.pain.cost - right.pain.cost)
-    .map(({ machine }) => machine);
+function byDisruptionCost(views: readonly NodeView[], now: number): readonly NodeView[] {
+  return views
+    .map((view) => ({ view, cost: disruptionCost(view, now) }))
+    .sort((left, right) => left.cost.class - right.cost.class || left.cost.cost - right.cost.cost)
+    .map(({ view }) => view);
 }
 
-function painOf({ providerID, pods, claim }: NodeView, now: number): { readonly class: number; readonly cost: number } {
+function disruptionCost(
+  { providerID, pods, claim }: NodeView,
+  now: number,
+): { readonly class: number; readonly cost: number } {
   if (providerID === undefined) return { class: 0, cost: 0 };
   const shielded = pods.some((pod) => isActive(pod) && isDoNotDisrupt(pod, now));
   if (!shielded && pods.every(isDaemonPod)) return { class: 1, cost: 0 };

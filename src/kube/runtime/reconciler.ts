@@ -48,7 +48,15 @@ async function run<K extends string>(options: ReconcilerOptions<K>, stop: AbortS
   const windDown = new WindDown(clock, grace);
   const worked = queue.process({
     concurrency,
-    handle: (key) => reconcileOne(options, queue, metrics, windDown.signal, key),
+    handle: async (key) => {
+      try {
+        await reconcileOne(options, queue, metrics, windDown.signal, key);
+      } catch (error) {
+        // Not the reconcile itself but what is around it, such as a metric: no reason to end the process.
+        queue.addRateLimited(key);
+        options.log.error('reconcile could not be recorded', { controller: name, object: key, error });
+      }
+    },
   });
   const unwatchWork = metrics.watchWork(() => queue.workingFor());
   const unwatch = watches.map((watch) => watch.start((key) => queue.add(key)));
