@@ -107,12 +107,11 @@ export class PoolFit {
     const { pool, types, price } = states.at(state);
     const room = new Rows(table.size, pool.room);
     let least = Number.POSITIVE_INFINITY;
-    for (const type of types) {
-      if (!holds(pool, type, podClass)) continue;
-      const share = podClass.row.reduce((most, asked, column) => {
-        return asked > 0 ? Math.max(most, asked / room.get(type, column)) : most;
-      }, 0);
-      least = Math.min(least, share * floatAt(price, type));
+    for (let at = states.firstLargeEnough(state, podClass.row); at < types.length; at++) {
+      const type = intAt(types, at);
+      if (room.holds(type, podClass.row)) {
+        least = Math.min(least, room.largestShare(type, podClass.row) * floatAt(price, type));
+      }
     }
     row[state] = least;
     return least;
