@@ -30,11 +30,20 @@ export const bench: Bench = {
       measured.pass.toFixed(1),
       measured.least.toFixed(1),
       measured.first.toFixed(0),
+      (measured.firstWhatIfs / 1000).toFixed(2),
       (measured.whatIfs / 1000).toFixed(2),
     ];
     return {
       title: 'A carried model: ten new pods from watch events to a plan, and what-ifs',
-      columns: ['nodes', 'running pods', 'pass cpu ms', 'least', 'first pass ms', `${whatIfs} what-ifs, cpu s`],
+      columns: [
+        'nodes',
+        'running pods',
+        'pass cpu ms',
+        'least',
+        'first pass ms',
+        `first ${whatIfs} what-ifs, cpu s`,
+        'again',
+      ],
       rows: [row(nodes / 10, small), row(nodes, large)],
       notes: [
         `pass: five pods and a node change, ten pods wait; processor time, median of ${PASSES} after ${WARM_UP}`,
@@ -56,10 +65,11 @@ function measurePasses(nodes: number, whatIfs: number) {
   for (let at = 0; at < WARM_UP; at++) pass(busy);
   const passes = Array.from({ length: PASSES }, () => cpuMillis(() => pass(busy)));
   const model = busy.model();
-  const asked = cpuMillis(() => {
+  const askAll = (): void => {
     for (let at = 0; at < whatIfs; at++) busy.without(model, at % nodes);
-  });
-  return { first, pass: median(passes), least: Math.min(...passes), whatIfs: asked };
+  };
+  const firstWhatIfs = cpuMillis(askAll);
+  return { first, pass: median(passes), least: Math.min(...passes), firstWhatIfs, whatIfs: cpuMillis(askAll) };
 }
 
 function pass(busy: BusyCluster): void {

@@ -1,4 +1,4 @@
-/** Which build this is. In: what the bundler wrote into the code, or package.json when run from source. */
+/** Which build this is: what the bundler wrote into the code, or package.json when run from source. */
 import { readFileSync } from 'node:fs';
 
 export interface BuildInfo {

@@ -1,4 +1,4 @@
-/** `nodewright catalog export`: the sizes that a plan can buy, as a file to change and to give to `plan --catalog`. */
+/** `nodewright catalog export`: the instance types that plans use, as a file to edit and to give to `plan --catalog`. */
 import { Command, Option } from 'commander';
 import { stringify } from 'yaml';
 import { bundledInstanceTypes } from '../catalogue/bundledCatalogue.ts';
@@ -8,7 +8,7 @@ import { regionOption } from './catalogueSource.ts';
 export function catalogCommand(): Command {
   const exportCommand = new Command('export')
     .description(
-      'Prints the bundled catalogue: every size for AKS nodes with labels, allocatable resources and prices.',
+      'Prints the bundled catalogue: every instance type for AKS nodes with labels, allocatable resources and prices.',
     )
     .addOption(regionOption())
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['json', 'yaml']).default('json'))
@@ -20,5 +20,5 @@ export function catalogCommand(): Command {
           : stringify(catalogue, { lineWidth: 0, aliasDuplicateObjects: false }),
       );
     });
-  return new Command('catalog').description('The sizes and prices that plans are made with.').addCommand(exportCommand);
+  return new Command('catalog').description('The instance types and prices that plans use.').addCommand(exportCommand);
 }

@@ -10,7 +10,7 @@ import { messageOf, systemProblem } from '../errors/thrown.ts';
 const PURPOSE = 'catalogue';
 
 export function regionOption(): Option {
-  return new Option('--region <region>', 'whose sizes and list prices to use')
+  return new Option('--region <region>', 'whose instance types and list prices to use')
     .choices(BUNDLED_REGIONS)
     .default('eastus');
 }

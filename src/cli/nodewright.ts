@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command. In: the process's arguments. Out: its exit code: 0 done, 1 failed, 2 called wrongly. */
+/** The command. Exit codes: 0 done, 1 failed, 2 called wrongly. */
 import { runProgram } from './program.ts';
 
 /** Long enough for streams to drain, short enough that a forgotten handle does not keep a stopped process alive. */

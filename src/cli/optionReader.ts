@@ -1,4 +1,4 @@
-/** Lets commander read a value as the options table does. In: a kind of value; out: a parser that says what is allowed. */
+/** Lets commander parse a value with a kind of the options table, and say what is allowed. */
 import { InvalidArgumentError } from 'commander';
 import type { OptionKind } from '../options/optionDefinition.ts';
 

@@ -91,7 +91,7 @@ describe('nodewright', () => {
     expect(await nodewright(args)).toEqual({ code: 2, stdout: '', stderr });
   });
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     const { stdout } = await nodewright(['version', '-o', 'json']);
     const facts = JSON.parse(stdout) as { version: string };
     expect(facts).toEqual({
@@ -196,7 +196,7 @@ see \`nodewright run --help\` for every option
     await rm(folder, { recursive: true });
   });
 
-  it('suggests the flag that was meant', async () => {
+  it('suggests a similar flag', async () => {
     expect(await nodewright(['run', '--metric-port', '1'])).toEqual({
       code: 2,
       stdout: '',

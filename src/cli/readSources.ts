@@ -10,7 +10,7 @@ import { NodewrightError } from '../errors/nodewrightError.ts';
 import { systemProblem } from '../errors/thrown.ts';
 
 const MANIFEST = /\.(ya?ml|json)$/i;
-/** A folder with more is not a folder of manifests. */
+/** A folder with more files was probably not meant. */
 const MAX_FILES = 20_000;
 const MAX_BYTES = 256 * 2 ** 20;
 

@@ -46,7 +46,7 @@ function helpText(row: OptionHelpRow): string {
   return `${row.help}\n(${row.facts})`;
 }
 
-/** With so many long flags, a column of its own would leave no room for the sentences. */
+/** Descriptions go below the flags: beside such long flags they would have no room. */
 function formatItem(term: string, description: string, help: Help): string {
   const width = (help.helpWidth ?? DEFAULT_WIDTH) - DESCRIPTION_INDENT.length;
   const lines = help.boxWrap(description, width).split('\n');

@@ -1,4 +1,4 @@
-/** `nodewright version`: which build runs on what. */
+/** `nodewright version`: the build and the platform. */
 import { Command, Option } from 'commander';
 import { buildInfo } from './buildInfo.ts';
 

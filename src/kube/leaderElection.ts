@@ -71,7 +71,7 @@ export class LeaderElector {
     }
     this.status = metrics.gauge({
       name: 'leader_election_master_status',
-      help: 'Whether this process holds the lease: 1 leader, 0 standby.',
+      help: '1 when this process holds the lease, else 0.',
       labels: ['name'],
     });
   }

@@ -18,18 +18,18 @@ const BUCKETS = Array.from({ length: 20 }, (_, power) => 0.001 * 1.5 ** power);
 export function requestMetrics(registry: MetricsRegistry, server: string): (answer: Answer) => void {
   const duration = registry.histogram({
     name: 'client_go_request_duration_seconds',
-    help: 'Seconds until the API server has answered.',
+    help: 'Seconds until the API server answered.',
     labels: ['verb', 'group', 'version', 'kind', 'subresource'],
     buckets: BUCKETS,
   });
   const total = registry.counter({
     name: 'client_go_request_total',
-    help: 'Requests to the API server, by answer and method.',
+    help: 'Requests to the API server, by status code and method.',
     labels: ['code', 'method'],
   });
   const byHost = registry.counter({
     name: 'rest_client_requests_total',
-    help: 'Requests to the API server, by answer, method and host.',
+    help: 'Requests to the API server, by status code, method and host.',
     labels: ['code', 'method', 'host'],
   });
   const { host } = new URL(server);

@@ -1,7 +1,4 @@
-/**
- * The kinds of values that only Azure settings have: resource ids, tags, clouds, addresses. In: text. Out: a typed
- * value, or everything that is wrong with the text.
- */
+/** The kinds of values that only Azure options have: resource ids, tags, clouds, addresses. */
 import type { OptionKind, ParseOutcome } from './optionDefinition.ts';
 import { matching } from './optionKinds.ts';
 

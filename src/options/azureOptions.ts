@@ -1,6 +1,6 @@
 /**
  * Options of the Azure provider: names, variables and defaults are those of karpenter-provider-azure, so that an
- * existing deployment's environment keeps its meaning. Out: rows of the options table.
+ * existing deployment's environment keeps its meaning.
  */
 import {
   absolutePath,

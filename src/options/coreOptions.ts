@@ -1,6 +1,6 @@
 /**
- * Options that do not depend on the cloud: names, variables and defaults are those of Karpenter, so that an existing
- * deployment's environment keeps its meaning. Out: rows of the options table.
+ * Options of the engine: names, variables and defaults are those of Karpenter, so that an existing deployment's
+ * environment keeps its meaning.
  */
 import { defaultGates, featureGates } from './featureGates.ts';
 import type { OptionDefinition } from './optionDefinition.ts';

@@ -1,13 +1,10 @@
-/**
- * The plain kinds of values that options have. In: text from a flag or a variable. Out: a typed value, or what is wrong
- * with the text.
- */
+/** The plain kinds of option values: how each is read from text and described to people. */
 import { Duration } from '../units/duration.ts';
 import { Quantity } from '../units/quantity.ts';
 import { UnitError } from '../units/unitError.ts';
 import type { OptionKind, OptionSource, ParseFailure, ParseOutcome } from './optionDefinition.ts';
 
-/** What Go's ParseBool takes, because that is how existing deployments spell their environment. */
+/** Go's ParseBool spellings, since existing deployments use them in their environment. */
 const ENVIRONMENT_BOOLEANS: Readonly<Record<string, boolean>> = {
   '1': true,
   t: true,
@@ -51,7 +48,7 @@ export const plainText: OptionKind<string> = {
   parse: (text) => ({ value: text.trim() }),
 };
 
-/** Text that says something: what a required name or secret needs. */
+/** Text that is not empty: for required names and secrets. */
 export const nonEmptyText: OptionKind<string> = {
   placeholder: 'text',
   allowed: 'any text that is not empty',
@@ -90,7 +87,7 @@ export const port: OptionKind<number> = {
   allowed: 'a port from 1 to 65535, or 0 for any free one',
 };
 
-/** Bytes, as a plain number or as a Kubernetes quantity; nothing or less than nothing means no limit. */
+/** Bytes, as a plain number or as a Kubernetes quantity; zero or less means no limit. */
 export const byteLimit: OptionKind<number | undefined> = {
   placeholder: 'quantity',
   allowed: 'a number of bytes or a quantity such as 1Gi; -1 for no limit',
@@ -156,7 +153,7 @@ export function matching(rule: {
   };
 }
 
-/** A list that would be useless without items. */
+/** A list that must have items. */
 export const nonEmptyList: OptionKind<readonly string[]> = {
   ...commaList,
   allowed: 'one or more items separated by commas',

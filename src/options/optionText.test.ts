@@ -21,7 +21,7 @@ describe('help', () => {
     expect(rows.find(({ env }) => env === 'AZURE_SUBSCRIPTION_ID')?.facts).toBe('else ARM_SUBSCRIPTION_ID; required');
   });
 
-  it('is made of sentences', () => {
+  it('consists of sentences', () => {
     for (const [key, { help }] of optionEntries()) expect(`${key}: ${help}`).toMatch(/: [A-Z][^]*\.$/);
   });
 });

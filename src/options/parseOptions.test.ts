@@ -38,12 +38,12 @@ describe('the cloud provider kwok', () => {
     expect(options).toMatchObject({ cloudProvider: 'kwok', clusterName: '', metricsPort: 8080 });
   });
 
-  it('still has what is given checked', () => {
+  it('still checks options that are given', () => {
     const flags = { 'cloud-provider': 'kwok', 'metrics-port': 'many' };
     expect(() => parseOptions({ flags, environment: {} })).toThrow(/metrics-port/);
   });
 
-  it('is one of two', () => {
+  it('refuses other providers', () => {
     expect(() => parseOptions({ flags: { 'cloud-provider': 'aws' }, environment: {} })).toThrow(/cloud-provider/);
   });
 });
@@ -127,14 +127,14 @@ describe('defaults', () => {
     expect(options.leaderElectionNamespace).toBeUndefined();
   });
 
-  it('can all be read by their own kinds', () => {
+  it('are parsed by their own kinds', () => {
     for (const [key, definition] of optionEntries()) {
       if (definition.default === undefined) continue;
       expect({ key, ...definition.kind.parse(definition.default, 'default') }).not.toHaveProperty('problems');
     }
   });
 
-  it('have names that differ', () => {
+  it('have unique names', () => {
     const names = optionEntries().flatMap(([, { env, flag, fallbackEnv }]) => [env, flag, fallbackEnv]);
     const given = names.filter((name) => name !== undefined);
     expect(new Set(given).size).toBe(given.length);
@@ -147,11 +147,11 @@ describe('sources', () => {
     expect([options.metricsPort, options.logLevel]).toEqual([2, 'error']);
   });
 
-  it('does not even look at a malformed variable that a flag overrides', () => {
+  it('ignores a malformed variable that a flag overrides', () => {
     expect(problems({ METRICS_PORT: 'x' }, { 'metrics-port': '2' })).toEqual([]);
   });
 
-  it('takes an empty variable for unset, except where empty is a value', () => {
+  it('treats an empty variable as unset, except where empty is a value', () => {
     const { options } = parse({ METRICS_PORT: '', BATCH_MAX_DURATION: ' ', LOG_LEVEL: '', NETWORK_DATAPLANE: '' });
     expect([options.metricsPort, options.batchMaxDuration.toString(), options.logLevel]).toEqual([8080, '10s', 'info']);
     expect(options.networkDataplane).toBe('');
@@ -427,7 +427,7 @@ describe('feature gates', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('warns of gates that it does not know', () => {
+  it('warns about unknown gates', () => {
     const { options, warnings } = parse({ FEATURE_GATES: 'Drift=true,ReservedCapacity=false' });
     expect(options.featureGates.reservedCapacity).toBe(false);
     expect(warnings).toEqual(['FEATURE_GATES knows no gate "Drift"; it is ignored']);
@@ -449,7 +449,7 @@ it('warns of a memory overhead that was meant as a percentage', () => {
   ]);
 });
 
-it('answers any text with options or with a list of mistakes', () => {
+it('turns any text into options or a list of mistakes', () => {
   const variables = optionEntries().map(([, { env }]) => env);
   const awkward = fc.constantFrom(
     '',

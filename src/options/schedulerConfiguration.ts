@@ -1,7 +1,6 @@
 /**
- * The scheduler configuration: spread constraints for pods that bring none of their own, as kube-scheduler has them.
- * In: YAML or JSON text. Out: the constraints, or every mistake with its path. Decoding is strict: unknown and repeated
- * fields are mistakes.
+ * The scheduler configuration: default spread constraints for pods that have none, as kube-scheduler is configured. YAML
+ * or JSON, decoded strictly: unknown and repeated fields are mistakes, each reported with its path.
  */
 import { parseDocument } from 'yaml';
 import type { OptionKind, ParseOutcome } from './optionDefinition.ts';
@@ -31,7 +30,7 @@ const CONSTRAINT_FIELDS = [
   'nodeAffinityPolicy',
   'nodeTaintsPolicy',
 ];
-/** Real fields of a pod's constraint that make no sense for a default: the selector is deduced for each pod. */
+/** Fields of a pod's constraint that a default cannot have: the selector is deduced for each pod. */
 const DEDUCED_FIELDS = ['labelSelector', 'matchLabelKeys'];
 const WHEN_UNSATISFIABLE = ['DoNotSchedule', 'ScheduleAnyway'];
 const POLICIES = ['Honor', 'Ignore'];
@@ -61,7 +60,7 @@ function readYaml(text: string): ParseOutcome<unknown> {
   try {
     return { value: document.toJS({ maxAliasCount: 100 }) as unknown };
   } catch (error) {
-    // Aliases are resolved only now; those that point nowhere or multiply without end are refused.
+    // Aliases are resolved here; undefined and exploding ones are refused.
     if (error instanceof ReferenceError) return { problems: [`cannot be read: ${firstLine(error.message)}`] };
     throw error;
   }

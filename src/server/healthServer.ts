@@ -1,7 +1,6 @@
 /**
- * Liveness and readiness for the kubelet. In: named checks that throw when something is wrong. Out: /healthz and
- * /readyz in the form that Kubernetes components use: "ok", or the checks that fail; `?verbose` lists all, `?exclude`
- * leaves some out, and each check has an address of its own below.
+ * Liveness and readiness for the kubelet: /healthz and /readyz in the form that Kubernetes components use, "ok" or the
+ * checks that fail. `?verbose` lists all checks, `?exclude` leaves some out, and each has an address of its own below.
  */
 import { messageOf } from '../errors/thrown.ts';
 import type { HttpEndpoint } from './httpEndpoint.ts';
@@ -10,7 +9,7 @@ import { answerText, refuseWrites, requestUrl, startHttpEndpoint } from './httpE
 interface HealthCheck {
   /** One word, as it appears in addresses: "caches-synced". */
   readonly name: string;
-  /** Throws a sentence about what is wrong. */
+  /** Throws an error that says what is wrong. */
   check(): void | Promise<void>;
 }
 
@@ -73,10 +72,7 @@ function report(endpoint: string, results: readonly CheckResult[], healthy: bool
 async function runCheck(check: HealthCheck, timeoutMilliseconds: number): Promise<CheckResult> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(
-      () => reject(new Error(`it gave no answer within ${timeoutMilliseconds} ms`)),
-      timeoutMilliseconds,
-    );
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMilliseconds} ms`)), timeoutMilliseconds);
   });
   try {
     await Promise.race([Promise.resolve().then(() => check.check()), timeout]);

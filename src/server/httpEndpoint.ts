@@ -1,7 +1,4 @@
-/**
- * A small HTTP server with a start and a stop. In: a port and a handler. Out: the port it listens on; a port that is
- * taken gives one sentence that says whose it is to change.
- */
+/** A small HTTP server with a start and a stop. A port that cannot be used is an error that names the option to change. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,7 +11,7 @@ export interface HttpEndpointOptions {
   readonly port: number;
   /** Absent: all interfaces. */
   readonly host?: string | undefined;
-  /** How a user moves it elsewhere, for messages: "--metrics-port or METRICS_PORT". */
+  /** The option that chooses the port, for messages: "--metrics-port or METRICS_PORT". */
   readonly setting: string;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
@@ -56,13 +53,13 @@ export function answerText(response: ServerResponse, status: number, text: strin
   response.end(text);
 }
 
-/** The path and query of a request; an address that cannot be read counts as one that does not exist. */
+/** The path and query of a request; a malformed address becomes one that is not served. */
 export function requestUrl(request: IncomingMessage): URL {
   const target = request.url ?? '/';
   return URL.canParse(target, 'http://localhost') ? new URL(target, 'http://localhost') : new URL('http://localhost/?');
 }
 
-/** True when the request was answered, because its method is not one that reads. */
+/** Answers every method but GET and HEAD with 405; true when it did. */
 export function refuseWrites(request: IncomingMessage, response: ServerResponse): boolean {
   if (request.method === 'GET' || request.method === 'HEAD') return false;
   response.setHeader('allow', 'GET, HEAD');

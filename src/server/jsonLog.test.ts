@@ -27,7 +27,7 @@ class QuotaError extends Error {
 }
 
 describe('the shape of a line', () => {
-  it('has the keys of upstream in their order', () => {
+  it('has the keys of upstream, in their order', () => {
     const { log, lines } = recorder({ commit: '490ef94' });
     log.with({ controller: 'provisioner', NodePool: { name: 'default' } }).info('found provisionable pod(s)', {
       Pods: 'default/web',
@@ -110,7 +110,7 @@ describe('fields', () => {
     expect(JSON.stringify(fieldsOf({ error }))).toContain('"error":"loop"');
   });
 
-  it('writes what JSON cannot', () => {
+  it('serialises what JSON cannot', () => {
     const cycle: Record<string, unknown> = {};
     cycle['self'] = cycle;
     expect(
@@ -154,7 +154,7 @@ describe('sampling', () => {
     expect(lines).toHaveLength(105);
   });
 
-  it('stays bounded when no two messages are alike', () => {
+  it('stays bounded when all messages differ', () => {
     const { log, lines } = recorder();
     for (let count = 0; count < 4096 + 1000; count += 1) log.info(`message ${count}`);
     expect(lines).toHaveLength(4096 + 100 + 9);

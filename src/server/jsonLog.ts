@@ -1,6 +1,6 @@
 /**
- * The log of production: one JSON object per line, in the shape that Karpenter's users parse. In: messages and fields
- * through the `Log` port. Out: lines on the sink; failures of the sink itself go to a second one.
+ * The production log: one JSON object per line, in the shape that Karpenter's users parse. When the sink fails, a second
+ * sink gets one line about it.
  */
 import { messageOf } from '../errors/thrown.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -14,7 +14,7 @@ type LogLevel = 'debug' | 'info' | 'error';
 export interface JsonLogOptions {
   readonly level: LogLevel;
   readonly sink: LogSink;
-  /** Takes one sentence when a line could not be written. */
+  /** Gets one line when an entry could not be written. */
   readonly failureSink: LogSink;
   readonly clock: Pick<Clock, 'now'>;
   /** Seven characters of the revision that this was built from. */
@@ -31,7 +31,7 @@ interface SharedState extends JsonLogOptions {
 
 const SEVERITY: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, error: 2 };
 const DEFAULT_LOGGER = 'controller';
-/** Shorter texts would blot out ordinary words. */
+/** Hiding shorter texts would hide ordinary words. */
 const SHORTEST_SECRET = 6;
 
 export function createJsonLog(options: JsonLogOptions): Log {
@@ -74,7 +74,7 @@ class JsonLog implements Log {
     try {
       sink.write(this.line(level, message, now, { ...this.fields, ...fields }));
     } catch (error) {
-      // A log that throws would take the work down with it.
+      // A failing log must not fail the work that logs.
       const reason = messageOf(error);
       failureSink.write(`${new Date(now).toISOString()} a log line was lost: ${reason}`);
     }
@@ -97,7 +97,7 @@ class JsonLog implements Log {
   }
 }
 
-/** `folder/file.ts:line` of whoever called debug, info or error. */
+/** `folder/file.ts:line` of the call to debug, info or error. */
 function callerOfLog(): string | undefined {
   // Frames: Error, callerOfLog, line, write, debug|info|error, and then the caller.
   const frame = new Error('caller').stack?.split('\n')[5];

@@ -1,6 +1,6 @@
 /**
- * Log fields as plain JSON. In: whatever a caller put beside its message. Out: values that always serialise: errors
- * are unfolded, big integers, maps, sets and cycles are tamed, depth is bounded.
+ * Log fields as plain JSON: errors are unfolded, big integers, maps, sets and cycles are made serialisable, and depth is
+ * bounded.
  */
 const DEPTH_LIMIT = 8;
 const CAUSE_LIMIT = 5;

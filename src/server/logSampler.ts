@@ -1,6 +1,5 @@
 /**
- * Keeps a storm of identical entries from drowning the log. In: the level and message of each entry, and the time. Out:
- * whether to write it: per second the first hundred of a kind, then one in a hundred.
+ * Limits identical log entries: per second the first hundred of one level and message are written, then one in a hundred.
  */
 const FIRST = 100;
 const THEREAFTER = 100;

@@ -1,6 +1,6 @@
 /**
- * Where log lines end up. In: output paths as the options give them (stdout, stderr, files). Out: one sink that writes
- * whole lines to all of them, synchronously, so that nothing queues up and nothing is lost when the process dies.
+ * Where log lines go: stdout, stderr or files. Lines are written whole and synchronously, so that nothing queues up and
+ * nothing is lost when the process dies.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { NodewrightError } from '../errors/nodewrightError.ts';

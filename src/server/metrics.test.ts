@@ -74,7 +74,7 @@ describe('metrics', () => {
 });
 
 describe('gauges', () => {
-  it('show the time since a moment as it is when they are read', async () => {
+  it('show elapsed time as of the scrape', async () => {
     let now = 10_000;
     const metrics = new PrometheusMetrics({ build: { version: '1' }, now: () => now });
     const gauge = metrics.gauge({ name: 'karpenter_age_seconds', help: 'Age.', labels: ['node'] });
@@ -91,7 +91,7 @@ describe('gauges', () => {
     expect(await linesOf(metrics, 'karpenter_age')).toEqual(['karpenter_age_seconds{node="a"} NaN']);
   });
 
-  it('write labels as the format wants them, and refuse those that were not declared', async () => {
+  it('escape labels, and refuse undeclared ones', async () => {
     const metrics = create();
     const gauge = metrics.gauge({ name: 'karpenter_odd', help: 'One\\two\nthree.', labels: ['b', 'a'] });
     gauge.set({ a: 'say "hi"\n', b: 'c:\\' }, 1e21);
@@ -107,7 +107,7 @@ describe('gauges', () => {
     expect(() => gauge.set({ c: '1' }, 1)).toThrow('karpenter_odd has no label c');
   });
 
-  it('come in parts when there is much to show, which together are the whole', async () => {
+  it('are rendered in parts that together are the whole', async () => {
     const metrics = create();
     const gauge = metrics.gauge({ name: 'karpenter_many', help: 'Many.', labels: ['number'] });
     for (let number = 0; number < 20_000; number++) gauge.set({ number: String(number) }, number);

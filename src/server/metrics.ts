@@ -1,7 +1,4 @@
-/**
- * Metrics for Prometheus. In: metrics and observations through the `MetricsRegistry` port. Out: the text that a scrape
- * reads, with the process's own numbers beside ours.
- */
+/** Metrics for Prometheus: the `MetricsRegistry` port rendered as the text that a scrape reads, with process metrics. */
 import {
   collectDefaultMetrics,
   Counter as PromCounter,
@@ -20,7 +17,7 @@ export interface BuildInfo {
 /** Go's default buckets, which upstream's dashboards assume. */
 const DEFAULT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Characters; made in about a millisecond. */
+/** Characters per part. */
 const PART_LENGTH = 2 ** 18;
 
 /** Over the last ten minutes, as Go's client does it by default. */
@@ -103,7 +100,7 @@ export class PrometheusMetrics implements MetricsRegistry {
     return parts.join('');
   }
 
-  /** The same in parts, none of which takes long to make: whoever takes them may do other things in between. */
+  /** The same in parts, each made within about a millisecond, so that the event loop can run in between. */
   async *parts(): AsyncGenerator<string, void, void> {
     for (const refresh of this.refreshes) refresh();
     yield await this.registry.metrics();

@@ -1,6 +1,6 @@
 /**
- * Profiles of the running process, at the addresses where Go programs have theirs. In: a request below /debug/pprof/.
- * Out: files that Chrome's developer tools and speedscope open. One profile at a time, of bounded length.
+ * Profiles of the running process below /debug/pprof/, where Go programs have theirs; Chrome's developer tools and
+ * speedscope open the files. One profile at a time, of bounded length.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Session } from 'node:inspector/promises';
@@ -14,8 +14,8 @@ const PREFIX = '/debug/pprof/';
 
 const INDEX = `Profiles of this process:
 ${PREFIX}profile?seconds=30   CPU profile (open the .cpuprofile in Chrome's developer tools or speedscope)
-${PREFIX}allocs?seconds=30    what allocates memory, sampled (.heapprofile)
-${PREFIX}heap                 heap snapshot (.heapsnapshot); it stops the process for a while and holds secrets
+${PREFIX}allocs?seconds=30    sampled memory allocations (.heapprofile)
+${PREFIX}heap                 heap snapshot (.heapsnapshot); pauses the process, and contains secrets
 `;
 
 export function isProfilingPath(path: string): boolean {
@@ -51,7 +51,7 @@ async function sendProfile(
 ): Promise<void> {
   const session = new Session();
   session.connect();
-  /** The headers go out once recording has begun, so that a client knows that it waits for something. */
+  /** Sends the headers once recording has begun, so that a client sees that the request is being served. */
   const record = (file: string): Promise<void> => {
     attach(response, file);
     response.flushHeaders();
@@ -80,7 +80,7 @@ async function recordAllocations(session: Session, record: Recording): Promise<u
   return (await session.post('HeapProfiler.stopSampling')).profile;
 }
 
-/** A client that goes away ends its profile, so that the next one need not wait for it. */
+/** Ends a profile early when its client disconnects, so that the next one can start. */
 function waitOrHangup(seconds: number, request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     const finish = (): void => {

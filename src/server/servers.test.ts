@@ -42,7 +42,7 @@ describe('metrics server', () => {
     expect(text).toContain('karpenter_build_info{');
   });
 
-  it('reads only, and knows no other address', async () => {
+  it('refuses writes and other addresses', async () => {
     const endpoint = await startMetrics(false);
     expect((await get(endpoint, '/metrics', { method: 'POST' })).status).toBe(405);
     expect((await get(endpoint, '/')).status).toBe(404);
@@ -64,7 +64,7 @@ describe('metrics server', () => {
     expect((await get(endpoint, '/debug/pprof/')).status).toBe(200);
   });
 
-  it('takes only connections from this host for local', () => {
+  it('recognises connections from this host', () => {
     expect(['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'].every(isLoopback)).toBe(true);
     expect(['10.0.0.1', '::ffff:10.0.0.1', '1270.0.0.1', 'fe80::1', undefined].some(isLoopback)).toBe(false);
   });
@@ -103,7 +103,7 @@ describe('metrics server', () => {
     expect((await get(endpoint, '/debug/pprof/')).text).toContain('/debug/pprof/heap');
   });
 
-  it('says in one sentence that a port is taken', async () => {
+  it('says that a port is taken and which option changes it', async () => {
     const { port } = await startMetrics(false);
     const second = startMetricsServer({
       port,
@@ -118,7 +118,7 @@ describe('metrics server', () => {
     });
   });
 
-  it('gives its port back when it stops', async () => {
+  it('frees its port when it stops', async () => {
     const endpoint = await startMetrics(false);
     await get(endpoint, '/metrics');
     await running.pop()?.stop();
@@ -150,7 +150,7 @@ describe('health server', () => {
     });
   });
 
-  it('follows its checks', async () => {
+  it('reports the current result of its checks', async () => {
     let ready = false;
     const check = { name: 'late', check: () => (ready ? undefined : Promise.reject(new Error('not yet'))) };
     const endpoint = await startHealth({ readiness: [check] });
@@ -159,7 +159,7 @@ describe('health server', () => {
     expect((await get(endpoint, '/readyz')).status).toBe(200);
   });
 
-  it('asks one check, or leaves some out', async () => {
+  it('runs one check, or leaves some out', async () => {
     const endpoint = await startHealth({ readiness: [fine, caches] });
     expect((await get(endpoint, '/readyz/crds')).status).toBe(200);
     expect((await get(endpoint, '/readyz/caches')).status).toBe(500);
@@ -168,12 +168,12 @@ describe('health server', () => {
     expect((await get(endpoint, '/other')).status).toBe(404);
   });
 
-  it('does not wait for ever for a check', async () => {
+  it('fails a check that does not answer in time', async () => {
     const stuck = { name: 'stuck', check: () => new Promise<void>(() => undefined) };
     const endpoint = await startHealth({ liveness: [stuck], checkTimeoutMilliseconds: 20 });
     expect(await get(endpoint, '/healthz')).toMatchObject({
       status: 500,
-      text: '[-]stuck failed: it gave no answer within 20 ms\nhealthz check failed\n',
+      text: '[-]stuck failed: no answer within 20 ms\nhealthz check failed\n',
     });
   });
 });

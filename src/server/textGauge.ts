@@ -1,7 +1,6 @@
 /**
- * A gauge that is kept as it is read: by the text of its labels. In: values by labels. Out: lines of Prometheus's text
- * format. A cluster has a hundred thousand of such series, of which a scrape changes none: a line costs one
- * concatenation, whatever its labels.
+ * A gauge stored by the text of its labels. A cluster has a hundred thousand series that a scrape does not change: a line
+ * costs one concatenation, whatever its labels.
  */
 import type { Gauge, MetricOptions } from '../kube/metrics.ts';
 
@@ -15,7 +14,7 @@ export class TextGauge implements Gauge {
   private readonly help: string;
   private readonly labels: readonly string[];
   private readonly values = new Map<string, number>();
-  /** Moments since when, in milliseconds since the epoch. */
+  /** Start times of gauges that show elapsed seconds, in milliseconds since the epoch. */
   private readonly moments = new Map<string, number>();
 
   constructor({ name, help, labels = [] }: MetricOptions) {

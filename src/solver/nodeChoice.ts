@@ -9,7 +9,35 @@ import { floatAt, intAt, itemAt } from './rows.ts';
 
 const NEXT_TYPES = 3;
 
-export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: TypeChoice): NodeChoice {
+/** What is the same for all nodes that have the same type for the same pods. */
+export interface TypeReasons {
+  readonly others: readonly RejectedType[];
+  /** The resource that a cheaper type lacked, or -1. */
+  readonly column: number;
+}
+
+/** `known` by `key` keeps what nodes with the same pods share. */
+export function explainChoice(
+  node: OpenNode,
+  compiled: CompiledDemand,
+  demand: TypeChoice,
+  key: string,
+  known: Map<string, TypeReasons>,
+): NodeChoice {
+  const own = `${node.state}/${node.type}/${node.price}/${key}`;
+  let reasons = known.get(own);
+  if (reasons === undefined) {
+    reasons = typeReasons(node, compiled, demand);
+    known.set(own, reasons);
+  }
+  const { others, column } = reasons;
+  if (column < 0) return { others };
+  const boundBy = largestIn(node, column);
+  const boundByResource = itemAt(compiled.model.table.names, column);
+  return { ...(boundBy !== undefined && { boundBy }), boundByResource, others };
+}
+
+function typeReasons(node: OpenNode, compiled: CompiledDemand, demand: TypeChoice): TypeReasons {
   const { states, table } = compiled.model;
   const { price, types } = states.at(node.state);
   const nameOf = (type: number): string => itemAt(node.pool.types, type).name;
@@ -38,13 +66,7 @@ export function explainChoice(node: OpenNode, compiled: CompiledDemand, demand: 
     );
     if (missing >= 0) others.push({ instanceType: nameOf(missing), because: 'availability' });
   }
-  if (boundColumn < 0) return { others };
-  const boundBy = largestIn(node, boundColumn);
-  return {
-    ...(boundBy !== undefined && { boundBy }),
-    boundByResource: itemAt(table.names, boundColumn),
-    others,
-  };
+  return { others, column: boundColumn };
 }
 
 /** The first type in order of price that costs at least as much. */

@@ -34,6 +34,10 @@ export interface SearchMode {
   readonly isExact: boolean;
   /** Uses reserved-only capacity only for pods with no alternative. */
   readonly avoidsReserved: boolean;
+  /** The exact path lets a planned node grow only as long as that is no dearer than a new one. */
+  readonly isThrifty: boolean;
+  /** Lower ranks come first; among equals higher priority, then the larger. */
+  readonly rank: (podClass: PodClass) => number;
 }
 
 /** Where every pod of the demand stands after one search. */
@@ -72,9 +76,9 @@ export function planOnce(model: Model, overlay: Overlay, options: SolveOptions, 
   const packing = packingOptions(overlay, options);
   let draft = emptyDraft(model, overlay, options, mode, packing);
   const rounds = mode.isExact ? undefined : packAll(draft, options);
-  if (rounds !== undefined) placeExactly(draft, isSequential);
+  if (rounds !== undefined) placeExactly(draft, mode, isSequential);
   else if (!mode.isExact) draft = emptyDraft(model, overlay, options, mode, packing);
-  placeExactly(draft, () => true);
+  placeExactly(draft, mode, () => true);
   const { compiled, domains, rooms, fit, waiting, planned, limitLeft } = draft;
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
   waiting.push(...stranded, ...deferred.map((each) => each.waiting));
@@ -161,7 +165,10 @@ function emptyDraft(
     fit: new PoolFit(compiled),
     // Higher priority first; among equals the larger.
     waiting: [...compiled.classes]
-      .sort((left, right) => right.shape.priority - left.shape.priority || left.id - right.id)
+      .sort(
+        (left, right) =>
+          mode.rank(left) - mode.rank(right) || right.shape.priority - left.shape.priority || left.id - right.id,
+      )
       .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) })),
     planned: [],
     limitLeft: model.limitsLeft(),
@@ -272,13 +279,13 @@ function openNode(
   };
 }
 
-function placeExactly(draft: Draft, includes: (podClass: PodClass) => boolean): void {
+function placeExactly(draft: Draft, { isThrifty }: SearchMode, includes: (podClass: PodClass) => boolean): void {
   const { compiled, domains, rooms, fit, planned, limitLeft, packing } = draft;
   const open = draft.waiting.filter(
     ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
   );
   if (open.length === 0) return;
-  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing);
+  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing, isThrifty);
   let hopeful = open;
   for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
     progress = false;
@@ -289,6 +296,26 @@ function placeExactly(draft: Draft, includes: (podClass: PodClass) => boolean): 
       progress ||= done > 0;
     }
   }
+}
+
+/** Whether a pod of the class would have a place if it came first, as far as can be told without its relations. */
+export function mightBePlaced({ compiled, fit }: PodPlan, podClass: PodClass): boolean {
+  if (podClass.shape.unsupported !== undefined || podClass.unknownResource !== undefined) return false;
+  const { existing, pools } = compiled.model;
+  return podClass.variants.some((variant) => {
+    const { requirements, toleratesPreferNoSchedule } = variant.rung;
+    const { tolerations } = podClass.shape;
+    return (
+      pools.some(({ index }) => fit.startsOf(podClass, variant, index).length > 0) ||
+      existing.admitting(
+        requirements,
+        variant.requirementId,
+        tolerations,
+        podClass.tolerationsKey,
+        toleratesPreferNoSchedule,
+      ).nodes.length > 0
+    );
+  });
 }
 
 /** Room only shrinks; but pods placed later may satisfy an affinity, or even out a spread. */

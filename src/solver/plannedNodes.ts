@@ -13,7 +13,7 @@ import {
 } from '../units/resources.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { StateTable } from './model/stateTable.ts';
-import { explainChoice } from './nodeChoice.ts';
+import { explainChoice, type TypeReasons } from './nodeChoice.ts';
 import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { holderOf, type PodPlan } from './planOnce.ts';
@@ -25,7 +25,12 @@ export function plannedNodes(plan: PodPlan): PlannedNode[] {
   const { states } = plan.model;
   const pools = plan.model.pools.map((pool) => {
     const demand = holderOf(plan, pool);
-    return { demand, ranked: new RankedAlternatives(demand), slack: plan.limitLeft[pool.index]?.slice() };
+    return {
+      demand,
+      ranked: new RankedAlternatives(demand),
+      reasons: new Map<string, TypeReasons>(),
+      slack: plan.limitLeft[pool.index]?.slice(),
+    };
   });
   const zones = new ZoneBalance(states);
   const requirements = new RequirementLists(states);
@@ -34,7 +39,8 @@ export function plannedNodes(plan: PodPlan): PlannedNode[] {
     const own = pools[node.pool.index];
     if (own === undefined) throw new RangeError(`no pool has index ${node.pool.index}`);
     const budget = limitBudget(node, own.slack, own.demand);
-    const ranking = own.ranked.of(node, budget, zones.take(node));
+    const podsKey = podsKeyOf(node);
+    const ranking = own.ranked.of(node, podsKey, budget, zones.take(node));
     const { items, isRelaxed } = requirements.of(node, own.demand, budget);
     const pods: string[] = [];
     for (const entry of node.entries) for (const pod of entry.pods) pods.push(podKey(pod));
@@ -42,10 +48,10 @@ export function plannedNodes(plan: PodPlan): PlannedNode[] {
       pool: node.pool.name,
       requirements: items,
       pods,
-      requests: requests.of(node, ranking),
+      requests: requests.of(node, podsKey, ranking),
       alternatives: ranking.alternatives,
       minValuesRelaxed: isRelaxed,
-      choice: explainChoice(node, plan.compiled, own.demand),
+      choice: explainChoice(node, plan.compiled, own.demand, podsKey, own.reasons),
     };
   });
 }
@@ -128,23 +134,28 @@ class RequestTexts {
   private readonly known = new Map<Ranking, Map<string, Readonly<Record<string, string>>>>();
   private readonly daemons = new Map<Ranking, Resources>();
 
-  of({ entries, pool }: OpenNode, ranking: Ranking): Readonly<Record<string, string>> {
+  of({ entries, pool }: OpenNode, podsKey: string, ranking: Ranking): Readonly<Record<string, string>> {
     let byPods = this.known.get(ranking);
     if (byPods === undefined) {
       byPods = new Map();
       this.known.set(ranking, byPods);
       this.daemons.set(ranking, leastOf(ranking.types.map((type) => pool.daemonRequests[type] ?? noResources)));
     }
-    let key = '';
-    for (const { podClass, pods } of entries) key += `${podClass.id}*${pods.length},`;
-    let text = byPods.get(key);
+    let text = byPods.get(podsKey);
     if (text === undefined) {
       const own = entries.map(({ podClass, pods }) => multiplyResources(podClass.shape.requests, pods.length));
       text = formatResources(addResources(...own, this.daemons.get(ranking) ?? noResources));
-      byPods.set(key, text);
+      byPods.set(podsKey, text);
     }
     return text;
   }
+}
+
+/** The same for nodes that hold as many pods of the same classes. */
+function podsKeyOf({ entries }: OpenNode): string {
+  let key = '';
+  for (const { podClass, pods } of entries) key += `${podClass.id}*${pods.length},`;
+  return key;
 }
 
 /** Offerings are sorted by price. */

@@ -31,10 +31,13 @@ export class RankedAlternatives {
     this.holds = new Uint8Array(demand.pool.types.length);
   }
 
-  /** `limitBudget`: what any alternative may use of each limit; `firstZone` is preferred at equal prices. */
-  of(node: OpenNode, limitBudget: Float64Array | undefined, firstZone: string): Ranking {
+  /**
+   * `podsKey` names the pods on the node by class and number; `limitBudget` is what any alternative may use of each limit;
+   * `firstZone` is preferred at equal prices.
+   */
+  of(node: OpenNode, podsKey: string, limitBudget: Float64Array | undefined, firstZone: string): Ranking {
     const choice = `${node.state}/${node.reservation}/${node.type}/${firstZone}`;
-    const load = `${choice}/${node.used.join()}`;
+    const load = `${choice}/${podsKey}`;
     // Ports and limits take part in what holds a node, and are rare.
     const isPlain = limitBudget === undefined && node.ports.length === 0;
     const sameLoad = isPlain ? this.byLoad.get(load) : undefined;

@@ -38,7 +38,7 @@ interface Candidates {
 }
 const candidates = new WeakMap<PodPlan, Map<string, Candidates>>();
 
-/** Looking at every node costs time in proportion to the cluster; beyond this many classes nobody reads it. */
+/** Looking at every node costs time in proportion to the cluster, so only the first classes of a plan get it. */
 const MAX_CLASSES_WITH_NODES = 25;
 const explained = new WeakMap<PodPlan, number>();
 

@@ -35,6 +35,10 @@ describe('Rows', () => {
     expect(rows.timesHeld(1, Float64Array.of(0, 0, 0), 10)).toBe(10);
   });
 
+  it('tells the share that a load takes of its scarcest column', () => {
+    expect(rows.largestShare(1, Float64Array.of(1, 0, 3))).toBe(0.5);
+  });
+
   it('adds, copies and values rows as vectors', () => {
     const amount = fc.integer({ min: -1000, max: 1000 });
     fc.assert(

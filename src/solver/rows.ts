@@ -81,6 +81,18 @@ export class Rows {
     return value;
   }
 
+  /** The share of the row that the load takes where it takes most. */
+  largestShare(row: number, load: Float64Array): number {
+    const { width, cells } = this;
+    const start = row * width;
+    let share = 0;
+    for (let column = 0; column < width; column++) {
+      const asked = load[column] as number;
+      if (asked > 0) share = Math.max(share, asked / (cells[start + column] as number));
+    }
+    return share;
+  }
+
   /** How many times over the row holds the load, up to `most`. */
   timesHeld(row: number, load: Float64Array, most: number): number {
     const { width, cells } = this;

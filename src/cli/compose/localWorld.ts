@@ -38,6 +38,7 @@ import { WorldMemory } from './worldMemory.ts';
 import { WorldObserver } from './worldObserver.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { systemCode } from '../../errors/thrown.ts';
+import { Ledger } from '../../ledger/ledger.ts';
 import { claimStateDirectory } from './stateDirectory.ts';
 
 const OWNER_ONLY = 0o600;
@@ -97,6 +98,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     await writeFile(state.control, JSON.stringify(await control.listen()), { mode: OWNER_ONLY });
     const config = await loadKubeconfig({ path: state.kubeconfig });
     const httpKube = new HttpKube({ config, clock: systemClock, random: systemRandom });
+    const ledger = new Ledger({ now: () => clock.now() });
     /** nodewright as it would run on AKS, with nothing kept from an earlier incarnation. */
     const start = async (isDead: () => boolean): Promise<Manager> => {
       const kube = faultyKube(httpKube, faults, isDead);
@@ -124,6 +126,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         leftovers,
         refreshes,
         metrics,
+        ledger,
       });
     };
     applyProfile(options.profile, faults);
@@ -145,6 +148,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       clock,
       log,
       faults,
+      ledger,
       price: (instanceType, capacityType) => arm.price(instanceType, capacityType === 'spot'),
       title: titleOf(options, addresses),
       hints: hintsOf(addresses),

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../api/kinds.ts';
 import { silentLog } from '../../kube/log.ts';
+import { Ledger } from '../../ledger/ledger.ts';
+import { podList } from '../../ledger/record.ts';
+import { podKey } from '../../pods/podKey.ts';
 import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { WorldObserver } from './worldObserver.ts';
 
@@ -18,11 +21,13 @@ describe('WorldObserver', () => {
 
   it("shows prices, and nodewright's own reason for a waiting pod rather than the scheduler's", async () => {
     const { kube, clock } = simulation;
+    const ledger = new Ledger({ now: () => clock.now() });
     const observer = new WorldObserver({
       kube,
       clock,
       log: silentLog,
       faults: simulation.world.faults,
+      ledger,
       price: (instanceType) => (instanceType === 'Standard_D4s_v5' ? 0.192 : undefined),
       title: '',
       hints: [],
@@ -34,17 +39,9 @@ describe('WorldObserver', () => {
     });
     await simulation.advance(10_000);
     expect(observer.facts().waiting[0]?.reason).toMatch(/^0\/1 nodes are available/);
-    await simulation.create(Kinds.Event, {
-      metadata: { name: 'big.1', namespace: 'default' },
-      involvedObject: { kind: 'Pod', name: 'big', namespace: 'default', uid: pod.metadata.uid ?? '' },
-      reason: 'FailedScheduling',
-      message: 'Failed to schedule pod, no instance type has 500 cpu',
-      source: { component: 'karpenter' },
-      type: 'Warning',
-    });
-    await simulation.advance(1_000);
+    ledger.append({ kind: 'refusal', pods: podList([podKey(pod)]), reason: { kind: 'no-pools', nodes: [] } });
     const { waiting, nodes } = observer.facts();
-    expect(waiting).toEqual([{ owner: 'big', count: 1, reason: 'no instance type has 500 cpu' }]);
+    expect(waiting).toEqual([{ owner: 'big', count: 1, reason: 'no NodePool is ready' }]);
     expect(nodes.map(({ name, price }) => [name, price])).toEqual([['one', 0.192]]);
     stop.abort();
     await running;

@@ -1,5 +1,9 @@
 /** Follows the local world and describes it as plain facts for the picture, with nodewright's decisions in words. */
-import { Kinds, type Event, type Node, type Pod } from '../../api/kinds.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { objectionText } from '../../ledger/objectionText.ts';
+import { reasonText } from '../../ledger/reasonText.ts';
+import { podKey } from '../../pods/podKey.ts';
+import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
 import type { Clock } from '../../clock/clock.ts';
@@ -15,7 +19,6 @@ import { quantityOf } from '../../units/resources.ts';
 import type { NodeRow, WaitingRow, WorldFacts } from './worldPicture.ts';
 
 const BY_NODE = 'observer.nodeName';
-const BY_POD = 'observer.pod';
 const REMEMBERED = 200;
 /** Claims whose purchase was told; beyond that many, old ones are forgotten. */
 const MOST_CLAIMS = 20_000;
@@ -25,6 +28,8 @@ export interface WorldObserverOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly faults: Faults;
+  /** Where nodewright records its decisions. */
+  readonly ledger: Ledger;
   /** US dollars per hour of an instance type; undefined for one that is not sold here. */
   readonly price: (instanceType: string, capacityType: string) => number | undefined;
   readonly title: string;
@@ -40,7 +45,6 @@ export class WorldObserver {
   private readonly informers: Informers;
   private readonly nodes: Informer<Node>;
   private readonly pods: Informer<Pod>;
-  private readonly refusals: Informer<Event>;
   private readonly decisions: string[] = [];
   /** Claims that have an instance, and those of them that are being deleted. */
   private readonly bought = new Set<string>();
@@ -61,10 +65,6 @@ export class WorldObserver {
     this.nodes = this.informers.of(Kinds.Node);
     this.pods = this.informers.of(Kinds.Pod, {
       indexes: { [BY_NODE]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []) },
-    });
-    this.refusals = this.informers.of(Kinds.Event, {
-      fieldSelector: 'reason=FailedScheduling',
-      indexes: { [BY_POD]: ({ involvedObject: { uid } }) => (uid ? [uid] : []) },
     });
     this.informers.of(Kinds.NodeClaim).subscribe((event) => this.onClaim(event.type, event.object));
     options.faults.subscribe(({ type, fault, target }) => {
@@ -92,12 +92,13 @@ export class WorldObserver {
       if (pod.status?.phase === 'Running') running++;
       else if (isProvisionable(pod)) waiting.push(pod);
     }
+    const reasons = reasonsByPod(this.options.ledger);
     return {
       title,
       time: this.time(),
       nodes: nodes.sort((left, right) => (left.name < right.name ? -1 : 1)),
       running,
-      waiting: groupWaiting(waiting, (pod) => this.reasonOf(pod)),
+      waiting: groupWaiting(waiting, (pod) => reasons.get(podKey(pod)) ?? schedulerReason(pod)),
       faults: faults.list().map(describeFault),
       decisions: this.decisions,
       hints,
@@ -131,18 +132,6 @@ export class WorldObserver {
 
   private priceOf(labels: Readonly<Record<string, string>>): number | undefined {
     return this.options.price(labels[Labels.instanceType] ?? '', labels[Labels.capacityType] ?? 'on-demand');
-  }
-
-  /** nodewright's own reason, which says what would help; the scheduler's while there is none. */
-  private reasonOf({ metadata, status }: Pod): string {
-    const own = this.refusals.store
-      .byIndex(BY_POD, metadata.uid ?? '')
-      .filter(({ source }) => source?.component === 'karpenter')
-      .sort((left, right) => (left.lastTimestamp ?? '').localeCompare(right.lastTimestamp ?? ''))
-      .at(-1)?.message;
-    if (own !== undefined) return own.replace(/^Failed to schedule pod, /, '');
-    const message = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
-    return message.replace(/ no new claims to deallocate, .*$/, '');
   }
 
   private onClaim(type: 'added' | 'updated' | 'deleted', claim: NodeClaim): void {
@@ -196,4 +185,21 @@ function groupWaiting(pods: readonly Pod[], reasonOf: (pod: Pod) => string): Wai
     groups.set(owner, group);
   }
   return [...groups].map(([owner, group]) => ({ owner, ...group })).sort((left, right) => right.count - left.count);
+}
+
+/** nodewright's own reasons, which say what would help, by `podKey`; later ones replace earlier ones. */
+function reasonsByPod(ledger: Ledger): ReadonlyMap<string, string> {
+  const reasons = new Map<string, string>();
+  for (const entry of ledger.entries()) {
+    if (entry.kind !== 'refusal' && entry.kind !== 'objection') continue;
+    const text = entry.kind === 'refusal' ? reasonText(entry.reason) : objectionText(entry.objection);
+    for (const name of entry.pods.names) reasons.set(name, text);
+  }
+  return reasons;
+}
+
+/** What the scheduler says while nodewright has not looked at the pod yet. */
+function schedulerReason({ status }: Pod): string {
+  const message = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
+  return message.replace(/ no new claims to deallocate, .*$/, '');
 }

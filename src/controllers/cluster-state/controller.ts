@@ -7,14 +7,17 @@ import type { World } from '../world/world.ts';
  * has not launched holds nobody up, so it is never said to be out of date.
  */
 export function clusterStateController({ metrics, cluster }: World): Controller {
-  const nodeCount = metrics.gauge({ name: 'karpenter_cluster_state_node_count', help: 'Machines in the picture.' });
+  const nodeCount = metrics.gauge({
+    name: 'karpenter_cluster_state_node_count',
+    help: 'Nodes and NodeClaims in the cluster state.',
+  });
   const synced = metrics.gauge({
     name: 'karpenter_cluster_state_synced',
-    help: '1 when the picture is complete, 0 while it is not.',
+    help: '1 when the cluster state is synced with the API server, else 0.',
   });
   const unsyncedTime = metrics.gauge({
     name: 'karpenter_cluster_state_unsynced_time_seconds',
-    help: 'For how long the picture has not been complete.',
+    help: 'Seconds since the cluster state was last synced; 0 while it is.',
   });
   return {
     name: 'state',

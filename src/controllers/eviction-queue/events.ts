@@ -27,20 +27,20 @@ export function disrupted(events: EventRecorder, pod: Pod, gracePeriodSeconds: n
   });
 }
 
-export function failedDraining(events: EventRecorder, pod: Pod, node: Node | undefined, complaint: string): void {
+export function failedDraining(events: EventRecorder, pod: Pod, node: Node | undefined, problem: string): void {
   const name = pod.spec?.nodeName ?? '';
   events.publish({
     object: node ?? { metadata: { name } },
     kind: Kinds.Node,
     type: 'Warning',
     reason: 'FailedDraining',
-    message: `Failed to drain node, evicting pod ${pod.metadata.namespace ?? ''}/${pod.metadata.name}: ${complaint}`,
+    message: `Failed to drain node, evicting pod ${pod.metadata.namespace ?? ''}/${pod.metadata.name}: ${problem}`,
     // Apart from the count of waiting pods, which has the same reason and would hide this one.
     dedupeValues: [name, 'eviction'],
   });
 }
 
-/** Tells the owner of a pod what its do-not-disrupt annotation comes to; says nothing where there is no doubt. */
+/** How a do-not-disrupt annotation was read; no event for the plain value "true". */
 export function disruptionShield(events: EventRecorder, pod: Pod, shield: DisruptionShield): void {
   const uid = pod.metadata.uid ?? pod.metadata.name;
   const about = { object: pod, kind: Kinds.Pod };

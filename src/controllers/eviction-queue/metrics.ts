@@ -9,12 +9,12 @@ export function evictionMetrics(registry: MetricsRegistry): EvictionMetrics {
   return {
     requests: registry.counter({
       name: 'karpenter_pods_eviction_requests_total',
-      help: 'Eviction requests, by the HTTP code of the answer.',
+      help: 'Eviction requests, by HTTP status code.',
       labels: ['code'],
     }),
     drained: registry.counter({
       name: 'karpenter_pods_drained_total',
-      help: 'Pods that were moved off a node, by why.',
+      help: 'Pods evicted or deleted from a node, by reason.',
       labels: ['reason'],
     }),
   };

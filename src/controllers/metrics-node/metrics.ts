@@ -30,20 +30,23 @@ export function nodeMetrics(registry: MetricsRegistry): NodeMetrics {
   const perResource = (name: string, help: string): Gauge =>
     registry.gauge({ name: `karpenter_nodes_${name}`, help, labels: [...IDENTITY, 'resource_type'] });
   return {
-    allocatable: perResource('allocatable', 'What pods can use of a node.'),
-    podRequests: perResource('total_pod_requests', 'What pods on a node ask for, without daemons.'),
-    podLimits: perResource('total_pod_limits', 'What pods on a node are limited to, without daemons.'),
-    daemonRequests: perResource('total_daemon_requests', 'What daemons on a node ask for.'),
-    daemonLimits: perResource('total_daemon_limits', 'What daemons on a node are limited to.'),
-    systemOverhead: perResource('system_overhead', 'What a node keeps for itself.'),
+    allocatable: perResource('allocatable', 'Allocatable resources of a node.'),
+    podRequests: perResource('total_pod_requests', 'Requests of the pods on a node, without daemons.'),
+    podLimits: perResource('total_pod_limits', 'Limits of the pods on a node, without daemons.'),
+    daemonRequests: perResource('total_daemon_requests', 'Requests of the daemons on a node.'),
+    daemonLimits: perResource('total_daemon_limits', 'Limits of the daemons on a node.'),
+    systemOverhead: perResource(
+      'system_overhead',
+      'Resources that a node reserves for itself: capacity minus allocatable.',
+    ),
     lifetime: registry.gauge({
       name: 'karpenter_nodes_current_lifetime_seconds',
-      help: 'How old a node is.',
+      help: 'Age of a node in seconds.',
       labels: IDENTITY,
     }),
     utilization: registry.gauge({
       name: 'karpenter_cluster_utilization_percent',
-      help: 'What pods ask for, as a share of what all nodes offer.',
+      help: 'Requests of pods as a share of the allocatable resources of all nodes.',
       labels: ['resource_type'],
     }),
   };

@@ -18,18 +18,18 @@ export function nodePoolMetricsController(world: World): Controller {
   const labels = ['resource_type', 'nodepool'];
   const usage = metrics.gauge({
     name: 'karpenter_nodepools_usage',
-    help: 'What the nodes of a NodePool add up to.',
+    help: 'Resources of all nodes of a NodePool.',
     labels,
   });
-  const limit = metrics.gauge({ name: 'karpenter_nodepools_limit', help: 'What a NodePool may hold at most.', labels });
+  const limit = metrics.gauge({ name: 'karpenter_nodepools_limit', help: 'Limits of a NodePool.', labels });
   const cost = metrics.gauge({
     name: 'karpenter_nodepools_cost_total',
-    help: 'What the machines of a NodePool cost per hour.',
+    help: 'Price per hour of all nodes of a NodePool.',
     labels: ['nodepool'],
   });
   const costErrors = metrics.counter({
     name: 'karpenter_nodepools_cost_tracker_errors_total',
-    help: 'How often the prices of a NodePool could not be had.',
+    help: 'Failed attempts to price the nodes of a NodePool.',
     labels: ['nodepool'],
   });
   const series = new SeriesKeeper();

@@ -36,33 +36,37 @@ export function podMetrics(registry: MetricsRegistry): PodMetrics {
   const histogram = (name: string, help: string): Histogram =>
     registry.histogram({ name: `karpenter_pods_${name}`, help, buckets: DURATION_BUCKETS });
   return {
-    state: registry.gauge({ name: 'karpenter_pods_state', help: 'Always 1; the labels say it all.', labels: STATE }),
+    state: registry.gauge({
+      name: 'karpenter_pods_state',
+      help: 'Always 1; the labels describe the pod.',
+      labels: STATE,
+    }),
     startup: registry.summary({
       name: 'karpenter_pods_startup_duration_seconds',
-      help: 'From the creation of a pod until it was ready.',
+      help: 'Seconds from the creation of a pod until it was ready.',
     }),
-    unstarted: gauge('unstarted_time_seconds', 'How long a pod has been waiting to run.'),
-    bound: histogram('bound_duration_seconds', 'From the creation of a pod until it had a node.'),
-    unbound: gauge('unbound_time_seconds', 'How long a pod has been waiting for a node.'),
+    unstarted: gauge('unstarted_time_seconds', 'Seconds since the creation of a pod that is not ready yet.'),
+    bound: histogram('bound_duration_seconds', 'Seconds from the creation of a pod until it was bound.'),
+    unbound: gauge('unbound_time_seconds', 'Seconds since the creation of a pod that is not bound yet.'),
     provisioningBound: histogram(
       'provisioning_bound_duration_seconds',
-      'From the first plan with a place for a pod until it had a node.',
+      'Seconds from the first plan that places a pod until it was bound.',
     ),
     provisioningUnbound: gauge(
       'provisioning_unbound_time_seconds',
-      'How long ago the first plan with a place for a pod was made that has no node yet.',
+      'Seconds since the first plan that places a pod which is not bound yet.',
     ),
     provisioningStartup: histogram(
       'provisioning_startup_duration_seconds',
-      'From the first plan with a place for a pod until it was ready.',
+      'Seconds from the first plan that places a pod until it was ready.',
     ),
     provisioningUnstarted: gauge(
       'provisioning_unstarted_time_seconds',
-      'How long ago the first plan with a place for a pod was made that does not run yet.',
+      'Seconds since the first plan that places a pod which is not ready yet.',
     ),
     undecided: gauge(
       'provisioning_scheduling_undecided_time_seconds',
-      'How long ago a pod was first seen about which nothing is decided yet.',
+      'Seconds since a pending pod without a decision was first seen.',
     ),
   };
 }

@@ -13,12 +13,12 @@ export class DisruptedCounter {
   constructor(registry: MetricsRegistry) {
     this.claims = registry.counter({
       name: 'karpenter_nodeclaims_disrupted_total',
-      help: 'NodeClaims that were given up or disrupted, by reason.',
+      help: 'Disrupted NodeClaims, by reason.',
       labels: LABELS,
     });
     this.pods = registry.counter({
       name: 'karpenter_pods_disruption_initiated_total',
-      help: 'Pods on nodes whose disruption has begun, by reason.',
+      help: 'Pods on disrupted nodes, by reason.',
       labels: LABELS,
     });
   }

@@ -6,15 +6,15 @@ import type { EventRecorder } from '../../kube/eventRecorder.ts';
 
 const DEDUPE = 15 * 60_000;
 
-interface Concerned {
+interface RepairSubject {
   readonly node: Node;
   readonly claim: NodeClaim;
   readonly pool: NodePool | undefined;
 }
 
-/** Each of those concerned is told once: upstream tells the Node three times. */
-export function nodeRepairBlocked(events: EventRecorder, { node, claim, pool }: Concerned, message: string): void {
-  const tell = (kind: ResourceKind<KubeObject>, object: KubeObject): void =>
+/** One event for each of the three objects; upstream publishes all three on the Node. */
+export function nodeRepairBlocked(events: EventRecorder, { node, claim, pool }: RepairSubject, message: string): void {
+  const publish = (kind: ResourceKind<KubeObject>, object: KubeObject): void =>
     events.publish({
       object,
       kind,
@@ -24,7 +24,7 @@ export function nodeRepairBlocked(events: EventRecorder, { node, claim, pool }: 
       dedupeValues: [object.metadata.uid ?? object.metadata.name],
       dedupeWindow: DEDUPE,
     });
-  tell(Kinds.Node, node);
-  tell(Kinds.NodeClaim, claim);
-  if (pool) tell(Kinds.NodePool, pool);
+  publish(Kinds.Node, node);
+  publish(Kinds.NodeClaim, claim);
+  if (pool) publish(Kinds.NodePool, pool);
 }

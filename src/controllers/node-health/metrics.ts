@@ -11,7 +11,7 @@ export function healthMetrics(registry: MetricsRegistry): HealthMetrics {
     disrupted: new DisruptedCounter(registry),
     unhealthyDisrupted: registry.counter({
       name: 'karpenter_nodeclaims_unhealthy_disrupted_total',
-      help: 'NodeClaims that were given up because of a condition of their Node.',
+      help: 'NodeClaims disrupted because of an unhealthy condition of their node.',
       labels: ['condition', 'nodepool', 'capacity_type', 'image_id'],
     }),
   };

@@ -22,22 +22,22 @@ export function terminationMetrics(registry: MetricsRegistry): TerminationMetric
   return {
     terminated: registry.counter({
       name: 'karpenter_nodes_terminated_total',
-      help: 'Nodes that are gone.',
+      help: 'Terminated nodes.',
       labels: ['nodepool', 'zone'],
     }),
     drained: registry.counter({
       name: 'karpenter_nodes_drained_total',
-      help: 'Nodes whose pods have all left.',
+      help: 'Drained nodes.',
       labels: ['nodepool'],
     }),
     duration: registry.summary({
       name: 'karpenter_nodes_termination_duration_seconds',
-      help: 'From the deletion of a Node until its finalizer was removed.',
+      help: 'Seconds from the deletion of a Node until its finalizer was removed.',
       labels: ['nodepool'],
     }),
     lifetime: registry.histogram({
       name: 'karpenter_nodes_lifetime_duration_seconds',
-      help: 'How old Nodes were when they went.',
+      help: 'Lifetime of nodes in seconds, from creation to termination.',
       labels: ['nodepool'],
       buckets: LIFETIME_BUCKETS,
     }),

@@ -15,24 +15,24 @@ export function lifecycleMetrics(registry: MetricsRegistry): LifecycleMetrics {
   return {
     nodesCreated: registry.counter({
       name: 'karpenter_nodes_created_total',
-      help: 'Nodes that have registered.',
+      help: 'Registered nodes.',
       labels: ['nodepool', 'zone'],
     }),
     disrupted: new DisruptedCounter(registry),
     terminated: registry.counter({
       name: 'karpenter_nodeclaims_terminated_total',
-      help: 'NodeClaims that are gone with their instance.',
+      help: 'Terminated NodeClaims.',
       labels: ['nodepool', 'capacity_type', 'zone'],
     }),
     terminationDuration: registry.histogram({
       name: 'karpenter_nodeclaims_termination_duration_seconds',
-      help: 'From the deletion of a NodeClaim until it was gone.',
+      help: 'Seconds from the deletion of a NodeClaim until it was removed.',
       labels: ['nodepool'],
       buckets: doubling(12),
     }),
     instanceTerminationDuration: registry.histogram({
       name: 'karpenter_nodeclaims_instance_termination_duration_seconds',
-      help: 'From the deletion of a NodeClaim until its instance was gone.',
+      help: 'Seconds from the deletion of a NodeClaim until its instance was gone.',
       labels: ['nodepool'],
       buckets: doubling(11),
     }),

@@ -17,18 +17,18 @@ export class Backlog {
     this.random = random;
     this.queueDepth = metrics.gauge({
       name: 'karpenter_scheduler_queue_depth',
-      help: 'Pods that a pass has left waiting.',
+      help: 'Pods that the last pass left without a node.',
       labels: ['controller', 'scheduling_id'],
     });
     // A pass is one step here and never seen half done; the name is kept for dashboards.
     metrics.gauge({
       name: 'karpenter_scheduler_unfinished_work_seconds',
-      help: 'Seconds that a pass under way has taken so far.',
+      help: 'Seconds since the pass under way began.',
       labels: ['controller', 'scheduling_id'],
     });
     this.byZone = metrics.gauge({
       name: 'karpenter_scheduler_pending_pods_by_effective_zone_count',
-      help: 'Pods that waited at the last pass, by the zone that they can go to: one, several (flexible) or none.',
+      help: 'Pending pods of the last pass by the zone that they need: one zone, flexible (several) or none.',
       labels: ['controller', 'zone'],
     });
   }

@@ -12,23 +12,23 @@ export function provisionerMetrics(registry: MetricsRegistry): ProvisionerMetric
   return {
     schedulingDuration: registry.histogram({
       name: 'karpenter_scheduler_scheduling_duration_seconds',
-      help: 'How long a scheduling simulation took.',
+      help: 'Duration of a scheduling simulation in seconds.',
       labels: ['controller'],
       buckets: DURATION_BUCKETS,
     }),
     decisionDuration: registry.histogram({
       name: 'karpenter_pods_scheduling_decision_duration_seconds',
-      help: 'From the first sight of a pod that nobody could place to the first decision about it.',
+      help: 'Seconds from the first sight of a pending pod to the first decision about it.',
       buckets: DURATION_BUCKETS,
     }),
     unschedulablePods: registry.gauge({
       name: 'karpenter_scheduler_unschedulable_pods_count',
-      help: 'Pods that the last pass found no place for.',
+      help: 'Pods that the last pass could not schedule.',
       labels: ['controller'],
     }),
     ignoredPods: registry.gauge({
       name: 'karpenter_scheduler_ignored_pods_count',
-      help: 'Pods that wait but are left out of provisioning.',
+      help: 'Pending pods that provisioning ignores.',
     }),
   };
 }
@@ -37,7 +37,7 @@ export function provisionerMetrics(registry: MetricsRegistry): ProvisionerMetric
 export function createdCounter(registry: MetricsRegistry): Counter {
   return registry.counter({
     name: 'karpenter_nodeclaims_created_total',
-    help: 'NodeClaims that were created, by why and for which NodePool.',
+    help: 'Created NodeClaims, by reason and NodePool.',
     labels: ['reason', 'nodepool', 'min_values_relaxed'],
   });
 }

@@ -63,7 +63,7 @@ export function conditionMetrics(
   const withoutExtra = (labels: Labels): Labels =>
     Object.fromEntries(Object.entries(labels).filter(([name]) => !extra.includes(name)));
   const transitions = (): Counter => {
-    const help = 'How often a condition has turned to a status.';
+    const help = 'Transitions of a condition to a status.';
     const name = 'status_condition_transitions_total';
     const mine = registry.counter({ name: `operator_${prefix}_${name}`, help, labels: [...STATEMENT, ...extra] });
     const old = shared && registry.counter({ name: `operator_${name}`, help, labels: [...STATEMENT, 'group', 'kind'] });
@@ -79,19 +79,27 @@ export function conditionMetrics(
     transitions: transitions(),
     transitionSeconds: histogram(
       'status_condition_transition_seconds',
-      'How long a condition had a status before it turned to another one.',
+      'Seconds that a condition had a status before it changed.',
       ['type', 'status'],
     ),
-    termination: histogram('termination_duration_seconds', 'From the deletion of an object until it was gone.', []),
+    termination: histogram(
+      'termination_duration_seconds',
+      'Seconds from the deletion of an object until it was removed.',
+      [],
+    ),
     count: gauges('status_condition_count', 'Always 1; the labels say which status a condition has.', [
       ...IDENTITY,
       ...STATEMENT,
     ]),
-    currentSeconds: gauges('status_condition_current_status_seconds', 'How long a condition has had its status.', [
+    currentSeconds: gauges('status_condition_current_status_seconds', 'Seconds that a condition has had its status.', [
       ...IDENTITY,
       ...STATEMENT,
     ]),
-    terminatingSeconds: gauges('termination_current_time_seconds', 'How long ago an object was deleted.', IDENTITY),
+    terminatingSeconds: gauges(
+      'termination_current_time_seconds',
+      'Seconds since the deletion of an object that still exists.',
+      IDENTITY,
+    ),
     gaugeLabels: (at, object, labels) => ({ ...labels, ...(at === 0 ? own(object) : common) }),
   };
 }

@@ -14,12 +14,12 @@ export interface CloudMetering {
 export function meteredCloud(cloud: CloudProvider, { metrics, clock, controller }: CloudMetering): CloudProvider {
   const duration = metrics.histogram({
     name: 'karpenter_cloudprovider_duration_seconds',
-    help: 'How long calls of the cloud took.',
+    help: 'Duration of cloud provider calls in seconds.',
     labels: ['controller', 'method', 'provider'],
   });
   const errors = metrics.counter({
     name: 'karpenter_cloudprovider_errors_total',
-    help: 'Calls of the cloud that failed, by what they failed with.',
+    help: 'Failed cloud provider calls, by error.',
     labels: ['controller', 'method', 'provider', 'error'],
   });
   async function metered<T>(method: string, call: () => Promise<T>): Promise<T> {

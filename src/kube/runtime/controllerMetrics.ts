@@ -43,21 +43,19 @@ export function controllerMetrics(
     ...byController('reconcile_total', 'Reconciles, by outcome.'),
     labels: ['controller', 'result'],
   });
-  const errors = registry.counter(byController('reconcile_errors_total', 'Reconciles that failed.'));
+  const errors = registry.counter(byController('reconcile_errors_total', 'Failed reconciles.'));
   const time = registry.histogram({
-    ...byController('reconcile_time_seconds', 'Seconds that one reconcile took.'),
+    ...byController('reconcile_time_seconds', 'Duration of a reconcile in seconds.'),
     buckets: RECONCILE_BUCKETS,
   });
-  const active = registry.gauge(byController('active_workers', 'Reconciles that run now.'));
-  registry
-    .gauge(byController('max_concurrent_reconciles', 'Most reconciles that may run at once.'))
-    .set(own, concurrency);
+  const active = registry.gauge(byController('active_workers', 'Reconciles under way.'));
+  registry.gauge(byController('max_concurrent_reconciles', 'Limit of concurrent reconciles.')).set(own, concurrency);
 
-  const depth = registry.gauge(byQueue('depth', 'Keys that wait for a worker.'));
-  const adds = registry.counter(byQueue('adds_total', 'Keys that were added.'));
-  const retries = registry.counter(byQueue('retries_total', 'Keys that were added again after a failure.'));
+  const depth = registry.gauge(byQueue('depth', 'Keys waiting for a worker.'));
+  const adds = registry.counter(byQueue('adds_total', 'Keys added.'));
+  const retries = registry.counter(byQueue('retries_total', 'Keys added again after a failure.'));
   const waited = registry.histogram({
-    ...byQueue('queue_duration_seconds', 'Seconds from being added to reaching a worker.'),
+    ...byQueue('queue_duration_seconds', 'Seconds that a key waited for a worker.'),
     buckets: QUEUE_BUCKETS,
   });
   const worked = registry.histogram({
@@ -66,13 +64,10 @@ export function controllerMetrics(
   });
 
   const unfinished = registry.gauge(
-    byQueue('unfinished_work_seconds', 'Seconds of work under way, of all workers together.'),
+    byQueue('unfinished_work_seconds', 'Seconds of work under way, summed over all workers.'),
   );
   const longest = registry.gauge(
-    byQueue(
-      'longest_running_processor_seconds',
-      'Seconds that the worker has taken who is at its key for the longest.',
-    ),
+    byQueue('longest_running_processor_seconds', 'Age in seconds of the longest-running reconcile.'),
   );
 
   return {

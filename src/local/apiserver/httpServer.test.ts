@@ -102,8 +102,8 @@ describe('HTTPS', () => {
     for (const path of ['/%', '/api/v1/namespaces/%zz', '/api/v1/pods%c3%28', '/%E0%A4%A']) {
       expect([path, (await ask('GET', path)).code]).toEqual([path, 400]);
     }
-    expect((await ask('GET', '//api/v1/namespaces')).code).toBe(200);
-    expect((await ask('GET', '//')).code).toBe(200);
+    expect((await ask('GET', '//api/v1/namespaces')).code).toBe(404);
+    expect((await ask('GET', '//')).code).toBe(404);
   });
 
   it('finds out for a proxied service why nothing can be reached', async () => {
@@ -113,7 +113,7 @@ describe('HTTPS', () => {
       const { code, body } = await ask('GET', `/api/v1/namespaces/default/${path}`);
       return [code, (JSON.parse(body) as { message: string }).message];
     };
-    expect(await message('services/web:80/proxy/')).toEqual([404, 'endpoints "web" not found']);
+    expect(await message('services/web:80/proxy/')).toEqual([404, 'services "web" not found']);
     expect(await message('services/web:81/proxy/a/b?c=d')).toEqual([503, 'no service port 81 found for service "web"']);
     expect(await message('services/a:web:80:1/proxy')).toEqual([400, 'invalid service request "a:web:80:1"']);
     expect(await message('services/none:80/proxy')).toEqual([404, 'services "none" not found']);

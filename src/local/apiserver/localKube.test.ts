@@ -265,7 +265,11 @@ describe('custom resources', () => {
     [{ name: 'p', annotations: 'a' }, 'string into Go struct field ObjectMeta.annotations of type map[string]string'],
     [{ name: 'p', finalizers: 'a' }, 'string into Go struct field ObjectMeta.finalizers of type []string'],
     [{ name: 'p', finalizers: [{}] }, 'object into Go struct field ObjectMeta.finalizers of type string'],
-    [{ name: 'p', ownerReferences: [{ uid: 7 }] }, 'number into Go struct field OwnerReference.ownerReferences.uid'],
+    [
+      { name: 'p', ownerReferences: [{ uid: 7 }] },
+      'number into Go struct field OwnerReference.ownerReferences.uid of type types.UID',
+    ],
+    [{ name: 'p', generation: 1.5 }, 'number 1.5 into Go struct field ObjectMeta.generation of type int64'],
     [7, 'number into Go value of type v1.ObjectMeta'],
   ])('are refused with metadata of a wrong type: %j', async (metadata, why) => {
     await expect(

@@ -29,11 +29,13 @@ export class WrongType extends Error {
 
   /** `expected`: a Go type; after `=`, the whole message. */
   constructor(owner: string, path: string, value: unknown, expected: string) {
+    // Numbers that are no integers, or too large ones, are shown.
+    const literal = typeof value === 'number' && expected.startsWith('int') ? `number ${value}` : jsonType(value);
     const field = `${owner}.${path.replaceAll(/\[\d+\]/g, '')}`;
     super(
       expected.startsWith('=')
         ? expected.slice(1)
-        : `json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${expected}`,
+        : `json: cannot unmarshal ${literal} into Go struct field ${field} of type ${expected}`,
     );
     const found = Array.isArray(value) ? 'slice' : isFields(value) ? 'map' : jsonType(value);
     if (expected.startsWith('[]')) this.restoring = `cannot restore slice from ${found}`;
@@ -171,14 +173,16 @@ class Walk {
         return quantity.toString();
       }
       case 'string':
-        if (typeof value !== 'string') return this.wrong(owner, path, value, 'string');
+        if (typeof value !== 'string') {
+          return this.wrong(owner, path, value, path.endsWith('uid') ? 'types.UID' : 'string');
+        }
         if (this.typed && shape.format === 'byte') checkBase64(value, owner, path);
         if (this.typed && shape.format === 'date-time') checkTime(value, owner, path);
         return value;
       case 'boolean':
         return typeof value === 'boolean' ? value : this.wrong(owner, path, value, 'bool');
       case 'integer':
-        return Number.isInteger(value)
+        return Number.isInteger(value) && (shape.format !== 'int32' || (value as number) === ((value as number) | 0))
           ? value
           : this.wrong(owner, path, value, shape.format === 'int32' ? 'int32' : 'int64');
       case 'number':

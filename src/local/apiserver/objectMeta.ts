@@ -198,6 +198,8 @@ export function isFinished(object: ApiObject): boolean {
   return object.kind !== 'Namespace' || !Array.isArray(spec?.finalizers) || spec.finalizers.length === 0;
 }
 
+const SAME_FIELDS = ['manager', 'operation', 'apiVersion', 'subresource'] as const;
+
 /** Equal but for their times. */
 export function sameEntries(
   left: readonly ManagedFieldsEntry[],
@@ -207,6 +209,7 @@ export function sameEntries(
   if (left.length !== (right?.length ?? 0)) return false;
   return left.every((entry, index) => {
     const other = right?.[index];
-    return entry === other || sameJson({ ...entry, time: undefined }, { ...other, time: undefined });
+    if (entry === other || other === undefined) return entry === other;
+    return SAME_FIELDS.every((field) => entry[field] === other[field]) && sameJson(entry.fieldsV1, other.fieldsV1);
   });
 }

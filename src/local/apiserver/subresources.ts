@@ -89,29 +89,20 @@ export function evictPod(objects: Objects, target: Target, options: DeleteOption
       objects.update(place, BUDGET_WRITE, () => ({ ...object, status }));
     }
     if (pod.metadata.deletionTimestamp === undefined) {
-      setCondition(objects, target.resource, pod, {
-        type: 'DisruptionTarget',
-        reason: 'EvictionByEvictionAPI',
-        message: 'Eviction API: evicting',
-      });
+      const why = { reason: 'EvictionByEvictionAPI', message: 'Eviction API: evicting' };
+      const status = withCondition(objects, pod, 'DisruptionTarget', why);
+      const key = keyOf(namespace, target.name);
+      objects.tableOf(target.resource).put(key, { ...pod, metadata: { ...pod.metadata }, status });
     }
   }
   deleteObject(objects, target, options);
 }
 
-interface Condition {
-  readonly type: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-/** Stores the pod with one condition more, or newly true. */
-function setCondition(objects: Objects, resource: Resource, pod: ApiObject, { type, ...why }: Condition): void {
+/** The pod's status with one condition more, or newly true. */
+function withCondition(objects: Objects, pod: ApiObject, type: string, why: object = {}): Fields {
   const others = listAt(pod, 'status', 'conditions').filter((entry) => textAt(entry, 'type') !== type);
   const condition = { type, status: 'True', lastProbeTime: null, lastTransitionTime: objects.now(), ...why };
-  const status = { ...fieldsAt(pod, 'status'), conditions: [...others, condition] };
-  const key = keyOf(pod.metadata.namespace, pod.metadata.name);
-  objects.tableOf(resource).put(key, { ...pod, metadata: { ...pod.metadata }, status });
+  return { ...fieldsAt(pod, 'status'), conditions: [...others, condition] };
 }
 
 /** POST pods/binding: gives a pod its node, once. */
@@ -144,7 +135,7 @@ export function bindPod(objects: Objects, target: Target, binding: Fields, dryRu
     ...(Object.keys(labels).length > 0 && { labels: { ...pod.metadata.labels, ...labels } }),
   };
   // The nomination has come true.
-  const { nominatedNodeName: _nominated, ...status } = fieldsAt(pod, 'status') ?? {};
-  const bound = { ...pod, metadata, spec: { ...fieldsAt(pod, 'spec'), nodeName: node }, status };
-  setCondition(objects, resource, bound, { type: 'PodScheduled' });
+  const { nominatedNodeName: _nominated, ...status } = withCondition(objects, pod, 'PodScheduled');
+  const spec = { ...fieldsAt(pod, 'spec'), nodeName: node };
+  objects.tableOf(resource).put(keyOf(target.namespace, name), { ...pod, metadata, spec, status });
 }

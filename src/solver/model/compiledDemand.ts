@@ -11,6 +11,7 @@ import { type AffinityTerm, type SpreadTerm } from '../../constraints/topology.t
 import type { Overlay } from '../problem.ts';
 import { intAt, itemAt } from '../rows.ts';
 import { Counters } from './counters.ts';
+import { UNLIMITED } from './hostCounts.ts';
 import { kindsOf, type Kinds, type RulesGroup } from './kinds.ts';
 import type { Rung } from './ladder.ts';
 import { Matcher } from './matcher.ts';
@@ -22,6 +23,8 @@ import { counterSpec, isHostname, keepAwaySpec, nodeFilter, type CounterSpec } f
 interface HostLimit {
   readonly counter: number;
   readonly max: number;
+  /** How many there may be once such a pod is there. A wish of one pod does not limit others. */
+  readonly othersMax: number;
 }
 
 export interface DomainConstraint {
@@ -159,8 +162,13 @@ export class CompiledDemand {
   private spreadCounter(rules: PodRules, term: SpreadTerm): number {
     return this.remember(this.spreads, term, () => {
       const constrained = rules.terms.length > 1 || (rules.terms[0]?.size ?? 0) > 0;
+      const terms = term.honorsAffinity && constrained ? rules.terms : undefined;
+      // The scheduler only counts nodes that have the keys of all hard spreads of the pod. All have a hostname.
+      const otherKeys = rules.topology.spread
+        .filter(({ required, topologyKey }) => required && topologyKey !== term.topologyKey && !isHostname(topologyKey))
+        .map(({ topologyKey }) => Requirement.of(topologyKey, 'Exists'));
       const filter = nodeFilter(
-        term.honorsAffinity && constrained ? rules.terms : undefined,
+        otherKeys.length === 0 ? terms : (terms ?? [Requirements.empty]).map((each) => each.add(...otherKeys)),
         term.honorsTaints ? rules.tolerations : undefined,
       );
       const make = (): CounterSpec => counterSpec('spread', term.topologyKey, [term], filter);
@@ -265,7 +273,8 @@ export class CompiledDemand {
     for (const term of rung.spread) {
       const counter = this.spreadCounter(rules, term);
       const { maxSkew, minDomains } = term;
-      if (isHostname(term.topologyKey)) hostLimits.push({ counter, max: maxSkew });
+      if (isHostname(term.topologyKey))
+        hostLimits.push({ counter, max: maxSkew, othersMax: term.required ? maxSkew : UNLIMITED });
       else domain.push({ kind: 'spread', counter, maxSkew, minDomains, self: isCounted.has(counter), together: [] });
     }
     for (const terms of [rung.affinity, ...rung.softAffinity]) {
@@ -277,9 +286,11 @@ export class CompiledDemand {
         else domain.push({ kind: 'affinity', counter, maxSkew: 0, minDomains: 0, self, together });
       }
     }
-    for (const term of [...rung.antiAffinity, ...rung.softAntiAffinity]) {
+    for (const [at, term] of [...rung.antiAffinity, ...rung.softAntiAffinity].entries()) {
       const counter = this.matchCounter(term);
-      if (isHostname(term.topologyKey)) hostLimits.push({ counter, max: isCounted.has(counter) ? 1 : 0 });
+      const max = isCounted.has(counter) ? 1 : 0;
+      const othersMax = at < rung.antiAffinity.length ? max : UNLIMITED;
+      if (isHostname(term.topologyKey)) hostLimits.push({ counter, max, othersMax });
       else domain.push({ kind: 'anti-affinity', counter, maxSkew: 0, minDomains: 0, self: false, together: [] });
     }
     for (const term of rung.antiAffinity) {
@@ -332,9 +343,16 @@ function copyOf(variant: Variant): Variant {
 
 /** One limit per counter. */
 function tightest(limits: readonly HostLimit[]): HostLimit[] {
-  const byCounter = new Map<number, number>();
-  for (const { counter, max } of limits) byCounter.set(counter, Math.min(max, byCounter.get(counter) ?? max));
-  return [...byCounter].map(([counter, max]) => ({ counter, max }));
+  const byCounter = new Map<number, HostLimit>();
+  for (const { counter, max, othersMax } of limits) {
+    const known = byCounter.get(counter) ?? { max, othersMax };
+    byCounter.set(counter, {
+      counter,
+      max: Math.min(max, known.max),
+      othersMax: Math.min(othersMax, known.othersMax),
+    });
+  }
+  return [...byCounter.values()];
 }
 
 /** A pod counts for affinity only when it matches every term: that is how the scheduler counts. */

@@ -20,6 +20,8 @@ export interface HostRules {
   readonly limitStart: Int32Array;
   readonly limitCounter: Int32Array;
   readonly limitMax: Int32Array;
+  /** What the limit means for pods that come later. */
+  readonly othersMax: Int32Array;
   /** Least number of nodes that the limits force: by the counter that needs most. */
   readonly nodesForced: number;
   /** By item: the share of such a node that one pod of it needs. */
@@ -32,19 +34,21 @@ export function hostRules(items: readonly Item[]): HostRules {
   return { ...limits, ...adds, ...forcedNodes(items, limits.counters, adds) };
 }
 
-type Limits = Pick<HostRules, 'counters' | 'limitStart' | 'limitCounter' | 'limitMax'>;
+type Limits = Pick<HostRules, 'counters' | 'limitStart' | 'limitCounter' | 'limitMax' | 'othersMax'>;
 type Adds = Pick<HostRules, 'plain' | 'addStart' | 'adds' | 'ownMax'>;
 
 function limitsOf(items: readonly Item[]): Limits {
   const limitStart = new Int32Array(items.length + 1);
   const limitCounter: number[] = [];
   const limitMax: number[] = [];
+  const othersMax: number[] = [];
   let counters = 0;
   let item = 0;
   for (const { variant } of items) {
-    for (const { counter, max } of variant.hostLimits) {
+    for (const { counter, max, othersMax: forOthers } of variant.hostLimits) {
       limitCounter.push(counter);
       limitMax.push(max);
+      othersMax.push(forOthers);
       if (counter >= counters) counters = counter + 1;
     }
     item += 1;
@@ -55,6 +59,7 @@ function limitsOf(items: readonly Item[]): Limits {
     limitStart,
     limitCounter: Int32Array.from(limitCounter),
     limitMax: Int32Array.from(limitMax),
+    othersMax: Int32Array.from(othersMax),
   };
 }
 

@@ -54,13 +54,13 @@ export class HostTally {
   }
 
   add(item: number, pods: number): void {
-    const { plain, limitStart, limitCounter, limitMax, addStart, adds } = this.rules;
+    const { plain, limitStart, limitCounter, othersMax, addStart, adds } = this.rules;
     if (plain[item] === 1) return;
     const limitEnd = intAt(limitStart, item + 1);
     for (let at = intAt(limitStart, item); at < limitEnd; at++) {
       const counter = intAt(limitCounter, at);
       this.touched.push(counter);
-      if (intAt(limitMax, at) < intAt(this.limit, counter)) this.limit[counter] = intAt(limitMax, at);
+      if (intAt(othersMax, at) < intAt(this.limit, counter)) this.limit[counter] = intAt(othersMax, at);
     }
     const addEnd = intAt(addStart, item + 1);
     for (let at = intAt(addStart, item); at < addEnd; at++) {

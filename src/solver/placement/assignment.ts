@@ -54,15 +54,16 @@ export class Assignment {
 
   private placeAll(entry: Waiting, fromPool: number): void {
     const { podClass, pods } = entry;
-    for (const variant of podClass.variants) {
-      pods.splice(0, this.rooms.place(podClass, variant, pods));
-      const state = pods.length === 0 ? -1 : this.newState(podClass, variant, fromPool);
-      if (state >= 0) {
-        const members = this.podsOf.get(this.promise(podClass, variant, state, pods.length))!;
+    for (const variants of this.fit.variantsOf(podClass)) {
+      for (const variant of variants) pods.splice(0, this.rooms.place(podClass, variant, pods));
+      for (const variant of variants) {
+        if (pods.length === 0) return;
+        const state = this.newState(podClass, variant, fromPool);
+        if (state < 0) continue;
+        const members = this.podsOf.get(this.promise(podClass, variant, state, pods.length)) ?? [];
         for (const pod of pods) members.push(pod);
         pods.length = 0;
       }
-      if (pods.length === 0) return;
     }
   }
 
@@ -73,15 +74,14 @@ export class Assignment {
   }
 
   private placeOne(podClass: PodClass, pod: Pod, fromPool: number): boolean {
-    const { variants } = podClass;
-    for (let at = 0; at < variants.length; at++) {
-      const variant = itemAt(variants, at);
-      if (this.rooms.placeOne(podClass, variant, pod)) return true;
-      const state = this.newState(podClass, variant, fromPool);
-      if (state < 0) continue;
-      const item = this.promise(podClass, variant, state, 1);
-      this.podsOf.get(item)!.push(pod);
-      return true;
+    for (const variants of this.fit.variantsOf(podClass)) {
+      for (const variant of variants) if (this.rooms.placeOne(podClass, variant, pod)) return true;
+      for (const variant of variants) {
+        const state = this.newState(podClass, variant, fromPool);
+        if (state < 0) continue;
+        this.podsOf.get(this.promise(podClass, variant, state, 1))?.push(pod);
+        return true;
+      }
     }
     return false;
   }
@@ -91,7 +91,7 @@ export class Assignment {
     for (let pool = fromPool; pool < this.items.length; pool++) {
       const starts = this.fit.startsOf(podClass, variant, pool);
       for (let at = 0; at < starts.length; at++) {
-        const state = this.domains.pin(variant, itemAt(starts, at), (each) => this.fit.accepts(podClass, each));
+        const state = this.domains.pin(variant, itemAt(starts, at), this.fit.costOf(podClass));
         if (state >= 0) return state;
       }
     }

@@ -4,12 +4,24 @@ import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { isPreferred } from '../model/nodeKinds.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
-import { intAt, itemAt, Rows } from '../rows.ts';
+import { floatAt, intAt, itemAt, Rows } from '../rows.ts';
+import type { StateCost } from './domains.ts';
+
+/** The first pool that has an instance type for the pod, and the least price there. */
+interface Cost {
+  readonly pool: number;
+  readonly price: number;
+}
+
+const NOWHERE: Cost = { pool: Number.MAX_SAFE_INTEGER, price: 0 };
 
 export class PoolFit {
   private readonly compiled: CompiledDemand;
   private readonly known = new Map<Variant, (readonly number[])[]>();
   private readonly accepted: (boolean | undefined)[][] = [];
+  private readonly prices: (number | undefined)[][] = [];
+  private readonly costs: (StateCost | undefined)[] = [];
+  private readonly ordered: ((readonly Variant[])[] | undefined)[] = [];
 
   constructor(compiled: CompiledDemand) {
     this.compiled = compiled;
@@ -48,6 +60,61 @@ export class PoolFit {
     answer ||= reserved.some(({ type }) => holds(pool, type, podClass));
     row[state] = answer;
     return answer;
+  }
+
+  /**
+   * The class's variants in the order to try them. Those of the first group differ only in which alternative of the
+   * required node affinity they meet: any of them may join a node that there is, and the cheapest opens a new one.
+   */
+  variantsOf(podClass: PodClass): readonly (readonly Variant[])[] {
+    return (this.ordered[podClass.id] ??= this.order(podClass));
+  }
+
+  private order(podClass: PodClass): (readonly Variant[])[] {
+    const { variants, shape } = podClass;
+    const alternatives = Math.max(1, shape.terms.length);
+    const first = variants.slice(0, alternatives);
+    if (first.length > 1) {
+      const cost = new Map(first.map((variant) => [variant, this.firstCost(podClass, variant)]));
+      const costOf = (variant: Variant): Cost => cost.get(variant) ?? NOWHERE;
+      first.sort((left, right) => costOf(left).pool - costOf(right).pool || costOf(left).price - costOf(right).price);
+    }
+    return [first, ...variants.slice(alternatives).map((variant) => [variant])];
+  }
+
+  private firstCost(podClass: PodClass, variant: Variant): Cost {
+    for (const { index } of this.compiled.model.pools) {
+      const prices = this.startsOf(podClass, variant, index).map((state) => this.sharePrice(podClass, state));
+      if (prices.length > 0) return { pool: index, price: Math.min(...prices) };
+    }
+    return NOWHERE;
+  }
+
+  /** What a pod of the class costs in a state: the cheapest share of an instance type that holds it. */
+  costOf(podClass: PodClass): StateCost {
+    return (this.costs[podClass.id] ??= {
+      accepts: (state) => this.accepts(podClass, state),
+      price: (state) => this.sharePrice(podClass, state),
+    });
+  }
+
+  /** The price of an instance type times the share of it that the pod takes of its scarcest resource; the least. */
+  private sharePrice(podClass: PodClass, state: number): number {
+    const row = (this.prices[podClass.id] ??= []);
+    const known = row[state];
+    if (known !== undefined) return known;
+    const { states, table } = this.compiled.model;
+    const { pool, types, price } = states.at(state);
+    const room = new Rows(table.size, pool.room);
+    let least = Number.POSITIVE_INFINITY;
+    for (let at = states.firstLargeEnough(state, podClass.row); at < types.length; at++) {
+      const type = intAt(types, at);
+      if (room.holds(type, podClass.row)) {
+        least = Math.min(least, room.largestShare(type, podClass.row) * floatAt(price, type));
+      }
+    }
+    row[state] = least;
+    return least;
   }
 
   tolerates({ shape }: PodClass, variant: Variant, pool: number): boolean {

@@ -26,6 +26,8 @@ export class Sequential {
   private readonly load: Float64Array;
   /** By class without relations to others: planned nodes before this one have refused it for good. */
   private readonly refusedUpTo = new Map<Variant, number>();
+  /** No pod makes a planned node dearer than a node of its own would be, if it can have one. */
+  private readonly isThrifty: boolean;
 
   constructor(
     compiled: CompiledDemand,
@@ -35,7 +37,9 @@ export class Sequential {
     planned: OpenNode[],
     limitLeft: readonly (Float64Array | undefined)[],
     options: PackingOptions,
+    isThrifty: boolean,
   ) {
+    this.isThrifty = isThrifty;
     this.compiled = compiled;
     this.domains = domains;
     this.rooms = rooms;
@@ -49,18 +53,53 @@ export class Sequential {
 
   /** With as many of its wishes as possible. */
   place(podClass: PodClass, pod: Pod): boolean {
-    return podClass.variants.some((variant) => this.placeAs(podClass, variant, pod));
+    for (const variants of this.fit.variantsOf(podClass)) {
+      for (const variant of variants)
+        if (this.join(podClass, variant, pod, this.mostGrowth(podClass, variant))) return true;
+      for (const variant of variants) if (this.open(podClass, variant, pod)) return true;
+      if (!this.isThrifty) continue;
+      for (const variant of variants) if (this.join(podClass, variant, pod, Number.POSITIVE_INFINITY)) return true;
+    }
+    return false;
   }
 
-  private placeAs(podClass: PodClass, variant: Variant, pod: Pod): boolean {
+  /** How much dearer a planned node may become by the pod: a thrifty search pays no more than for a node of its own. */
+  private mostGrowth(podClass: PodClass, variant: Variant): number {
+    if (!this.isThrifty) return Number.POSITIVE_INFINITY;
+    for (const { index } of this.compiled.model.pools) {
+      const prices = this.fit
+        .startsOf(podClass, variant, index)
+        .map((state) => this.alonePrice(podClass, state, itemAt(this.choices, index)));
+      if (prices.length > 0) return Math.min(...prices);
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  private alonePrice({ row, shape }: PodClass, state: number, choice: TypeChoice): number {
+    const type = choice.cheapestHolding(state, row, shape.hostPorts, undefined);
+    if (type < 0) return Number.POSITIVE_INFINITY;
+    return floatAt(choice.states.at(state).price, type) + choice.options.nodeOverheadCost;
+  }
+
+  /** Onto an existing or a planned node. */
+  private join(podClass: PodClass, variant: Variant, pod: Pod, mostGrowth: number): boolean {
     if (this.rooms.placeOne(podClass, variant, pod)) return true;
-    const settles = variant.domain.length === 0 && variant.pinKeys.length === 0 && variant.hostAffinity.length === 0;
+    const settles =
+      !this.isThrifty &&
+      variant.domain.length === 0 &&
+      variant.pinKeys.length === 0 &&
+      variant.hostAffinity.length === 0;
     for (let at = settles ? (this.refusedUpTo.get(variant) ?? 0) : 0; at < this.planned.length; at++) {
-      if (!this.add(podClass, variant, pod, itemAt(this.planned, at))) continue;
+      if (!this.add(podClass, variant, pod, itemAt(this.planned, at), mostGrowth)) continue;
       if (settles) this.refusedUpTo.set(variant, at);
       return true;
     }
     if (settles) this.refusedUpTo.set(variant, this.planned.length);
+    return false;
+  }
+
+  /** Onto a new node of the first pool that has one. */
+  private open(podClass: PodClass, variant: Variant, pod: Pod): boolean {
     for (const pool of this.compiled.model.pools) {
       const base = itemAt(this.compiled.bases, pool.index);
       if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) continue;
@@ -76,14 +115,14 @@ export class Sequential {
         ports: [],
         host: undefined,
       };
-      if (!this.add(podClass, variant, pod, node)) continue;
+      if (!this.add(podClass, variant, pod, node, Number.POSITIVE_INFINITY)) continue;
       this.planned.push(node);
       return true;
     }
     return false;
   }
 
-  private add(podClass: PodClass, variant: Variant, pod: Pod, node: OpenNode): boolean {
+  private add(podClass: PodClass, variant: Variant, pod: Pod, node: OpenNode, mostGrowth: number): boolean {
     const choice = itemAt(this.choices, node.pool.index);
     const { load } = this;
     load.set(node.used);
@@ -98,9 +137,13 @@ export class Sequential {
       const budget = this.budgetFor(node);
       // What the widest state cannot hold no narrower one can.
       if (choice.cheapestHolding(met, load, ports, budget) < 0) continue;
-      const state = this.domains.pin(variant, met, (each) => choice.cheapestHolding(each, load, ports, budget) >= 0);
+      const state = this.domains.pin(variant, met, {
+        accepts: (each) => choice.cheapestHolding(each, load, ports, budget) >= 0,
+        price: (each) => floatAt(states.at(each).price, choice.cheapestHolding(each, load, ports, budget)),
+      });
       if (state < 0) continue;
       const type = choice.cheapestHolding(state, load, ports, budget);
+      if (floatAt(states.at(state).price, type) - node.price > mostGrowth + 1e-9) continue;
       const need = choice.limitNeed(state, type, load, ports, budget);
       const left = this.limitLeft[node.pool.index];
       if (left) {
@@ -164,5 +207,7 @@ function recordHost(host: HostCounts, podClass: PodClass, variant: Variant, pods
     return known;
   };
   for (const counter of podClass.hostAdds) entry(counter).count += pods;
-  for (const { counter, max } of variant.hostLimits) entry(counter).limit = Math.min(entry(counter).limit, max);
+  for (const { counter, othersMax } of variant.hostLimits) {
+    entry(counter).limit = Math.min(entry(counter).limit, othersMax);
+  }
 }

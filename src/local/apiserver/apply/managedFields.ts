@@ -56,9 +56,14 @@ export function withoutUnowned(set: FieldSet): FieldSet {
   return mentions ? difference(set, UNOWNED) : set;
 }
 
+/** What is stored has been read before. */
+function isReadable(set: unknown): set is FieldSet {
+  return (set !== undefined && Object.isFrozen(set)) || isFieldSet(set);
+}
+
 function decode(object: ApiObject | undefined): Entry[] {
   return (object?.metadata.managedFields ?? []).flatMap((entry) =>
-    isFieldSet(entry.fieldsV1)
+    isReadable(entry.fieldsV1)
       ? [
           {
             manager: entry.manager ?? '',

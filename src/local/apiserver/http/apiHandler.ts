@@ -93,6 +93,7 @@ export class ApiHandler {
   }
 
   private answer(request: ApiRequest): ApiResponse {
+    if (request.path.startsWith('//')) return textResponse('404 page not found\n', 404);
     const path = parseResourcePath(request.path);
     if (path === undefined) return this.document(request);
     const resource = this.objects.catalog.find(path.group, path.version, path.plural);

@@ -7,6 +7,8 @@ import { decodeProtobuf } from './protobuf.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const BODY_TYPES = ['application/json', 'application/yaml'];
+/** So much of a body is shown in a refusal. */
+const MAX_SHOWN = 30;
 /** Far more than any kind has. */
 const MAX_DEPTH = 300;
 const GO_TYPE_HEADER = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
@@ -65,7 +67,9 @@ export function parseObject(request: ApiRequest, kind: string | undefined): Fiel
   const prefix = kind === undefined ? '' : `the object provided is unrecognized (must be of type ${kind}): `;
   const shown = (text: string): string => {
     if (kind === undefined) return '';
-    return text.trimStart().startsWith('{') ? ` (${text})` : ` (${Buffer.from(text).toString('hex')})`;
+    const start = Buffer.from(text).subarray(0, MAX_SHOWN);
+    const more = Buffer.byteLength(text) > MAX_SHOWN ? ' ...' : '';
+    return ` (${text.startsWith('{') ? start.toString() : start.toString('hex')}${more})`;
   };
   const explain = (why: string, text: string): string =>
     `${prefix}couldn't get version/kind; json parse error: ${why}${shown(text)}`;

@@ -6,6 +6,7 @@ import { at, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import type { Objects } from '../objects.ts';
 import type { Target } from '../resource.ts';
 import { badRequest, internalError, notFound, serviceUnavailable } from '../status.ts';
+import { keyOf } from '../store.ts';
 import { containerOf, logOptions, type KubeletDoor } from './kubeletDoor.ts';
 import { textResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import type { ResourcePath } from './requestPath.ts';
@@ -87,7 +88,8 @@ export class KubeletRequests {
       }
       portName = textAt(found, 'name') ?? '';
     }
-    const endpoints = this.objects.get({ ...target, resource: this.objects.builtin('', 'endpoints') });
+    const endpoints = this.objects.store.table('', 'endpoints').get(keyOf(target.namespace, target.name));
+    if (endpoints === undefined) return notFound(target.resource, target.name);
     const subsets = listAt(endpoints, 'subsets');
     for (const subset of subsets) {
       const open = listAt(subset, 'ports').find((one) => (textAt(one, 'name') ?? '') === portName);

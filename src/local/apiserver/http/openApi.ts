@@ -124,7 +124,7 @@ export class OpenApi {
 }
 
 function described(name: string, schema: OpenApiSchema, isKind: boolean): OpenApiSchema {
-  const { about, fields = {} } = DESCRIPTIONS[name] ?? {};
+  const { about, fields } = DESCRIPTIONS.get(name) ?? { about: undefined, fields: {} };
   return withFields(about === undefined ? schema : { description: about, ...schema }, fields, isKind);
 }
 
