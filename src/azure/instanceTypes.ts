@@ -59,7 +59,7 @@ export class InstanceTypes {
     return machineShape(sku, nodeClass, this.options);
   }
 
-  /** A type whose offerings did not change stays the same object, so that whoever derived something can keep it. */
+  /** A type whose offerings did not change stays the same object, so that values derived from it stay valid. */
   private build(sku: Sku, nodeClass: AksNodeClass, before: InstanceType | undefined): InstanceType {
     const offerings = this.offerings.of(sku);
     if (before !== undefined && sameOfferings(before.offerings, offerings)) return before;

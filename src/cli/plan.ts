@@ -1,6 +1,6 @@
 /**
- * `nodewright plan`: what machines would be bought for these manifests, without a cluster. In: files. Out: the plan on
- * standard output, mistakes in the input on standard error, and an exit code that a pipeline can use.
+ * `nodewright plan`: plans nodes for manifests without a cluster. Writes the plan to standard output and mistakes in
+ * the input to standard error; the exit code is meant for pipelines.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';

@@ -392,7 +392,7 @@ describe('whatever happened before', () => {
           lived.poolUsage('x');
           last.set(`${step.kind}/${step.index}`, step);
         }
-        // Two claims of one provider ID cannot be; whoever came last has it.
+        // Two claims of one provider ID cannot exist; the last one wins.
         const ids = lived.snapshot().nodes.flatMap(({ providerID: id }) => id ?? []);
         fc.pre(new Set(ids).size === ids.length);
         const fresh = new Cluster();

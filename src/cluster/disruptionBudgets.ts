@@ -3,7 +3,7 @@ import { matchesLabelSelector } from '../pods/labelSelector.ts';
 
 /**
  * Whether no budget will ever let the pod go: one that allows nothing by its very terms, or more than one, which the
- * eviction API cannot serve. A pod that nobody can move needs no room elsewhere.
+ * eviction API cannot serve. A pod that cannot be evicted needs no room elsewhere.
  */
 export function isFullyBlocked(pod: Pod, budgets: Iterable<PodDisruptionBudget>): boolean {
   const matching = [...budgets].filter(

@@ -104,14 +104,14 @@ describe('patchConditions', () => {
         ),
     ],
     [
-      'a deletion',
+      'a deletion timestamp',
       async () => {
         const body = { metadata: { finalizers: ['example.com/hold'] } };
         await kube.patch(Kinds.NodeClaim, { name: 'a' }, { type: 'merge', body });
         await kube.delete(Kinds.NodeClaim, { name: 'a' });
       },
     ],
-  ])('is a conflict when the other spoke of %s', async (_what, meanwhile) => {
+  ])('is a conflict after a concurrent write of %s', async (_what, meanwhile) => {
     const after = wish(claim, (conditions) => conditions.setTrue('Launched', NOW), { providerID: 'kwok://a' });
     await meanwhile(claim);
     const before = await kube.get(Kinds.NodeClaim, { name: 'a' });

@@ -1,7 +1,7 @@
 /**
- * Writes a status whose conditions several loops share. In: the object as read and as wanted. Out: the object as the
- * server has it now. When somebody wrote first, what differs is put on top of what they wrote, as long as they spoke of
- * other things; otherwise it is a Conflict, for what was concluded may not hold any more.
+ * Writes a status whose conditions several loops share, and returns the object as the server has it now. After a
+ * concurrent write the difference is applied on top, as long as that write touched other fields; otherwise it is a
+ * Conflict, because the decision may no longer hold.
  */
 import { ConditionSet, type ConditionTypes } from '../api/conditions.ts';
 import type { Condition, KubeObject, ResourceKind } from '../api/object.ts';

@@ -1,6 +1,6 @@
 /**
- * Who we are to the API server, kept fresh. Out: the `Credentials` for the next request, and newer ones, if there are
- * any, after the server refused the present ones.
+ * The client's credentials, kept fresh: those for the next request, and newer ones, if there are any, after the server
+ * refused the present ones.
  */
 export interface Credentials {
   /** The value of the `Authorization` header. */

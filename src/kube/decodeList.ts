@@ -1,8 +1,7 @@
 /**
- * The items of a list, one at a time. In: the bytes of a list. Out: a call per item, then the list's metadata. A list
- * of thousands is never a tree in memory as a whole: each item is garbage before the next one is made, which costs less
- * time than `JSON.parse` of everything and keeps the heap small. `metadata.managedFields`, often half of the bytes,
- * comes out empty.
+ * Decodes a list from its bytes: a call per item, then the list's metadata. A large list is never a tree in memory as a
+ * whole: each item is garbage before the next one is made, which costs less time than `JSON.parse` of everything and
+ * keeps the heap small. `metadata.managedFields`, often half of the bytes, comes out empty.
  */
 import type { KubeList, KubeObject } from '../api/object.ts';
 

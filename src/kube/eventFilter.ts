@@ -15,8 +15,8 @@ export interface EventFrequency {
 const DEFAULT_WINDOW = 120_000;
 
 /**
- * Holds back repetitions, then too many of a kind. In: events as they happen. Out: whether to send each. Repetitions
- * are judged first, so an event that its rate limit holds back still silences its repetitions.
+ * Decides which events to send: drops repetitions first, then events beyond the rate limit of their kind. In this order
+ * an event that the rate limit drops still suppresses its repetitions.
  */
 export class EventFilter {
   private readonly clock: Clock;

@@ -30,9 +30,9 @@ export interface KubeEventRecorderOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Who says it. */
+  /** The component that reports the event. */
   readonly component?: string;
-  /** Which process says it, usually the pod's name. */
+  /** The process that reports it, usually the pod's name. */
   readonly instance?: string;
   /** Most events that wait to be sent; more are dropped. */
   readonly queueLimit?: number;
@@ -138,7 +138,7 @@ export class KubeEventRecorder implements EventRecorder {
   }
 
   private async sendAll(): Promise<void> {
-    // A turn later: whoever publishes goes on first.
+    // A turn later: the publisher continues first.
     await Promise.resolve();
     for (let next = this.queue[0]; next !== undefined; next = this.queue[0]) {
       await this.sendOne(next);

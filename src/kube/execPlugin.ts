@@ -1,6 +1,6 @@
 /**
- * Credentials from an external program (`kubelogin`, `aws`, …), by the client.authentication.k8s.io protocol.
- * In: how to run it. Out: its token or certificate, kept until shortly before it expires or the server refuses it.
+ * Credentials from an external program (`kubelogin`, `aws`, …), by the client.authentication.k8s.io protocol. Its token
+ * or certificate is kept until shortly before it expires or the server refuses it.
  */
 import { spawn } from 'node:child_process';
 import type { Clock } from '../clock/clock.ts';
@@ -104,7 +104,7 @@ async function runPlugin(config: ExecConfig): Promise<string> {
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       complaint = (complaint + text).slice(-STDERR_KEPT);
-      // Somebody sits there: this may be "open this page and enter the code".
+      // A person may be waiting: this may be "open this page and enter the code".
       if (interactive) process.stderr.write(text);
     });
     child.on('error', (error) => {

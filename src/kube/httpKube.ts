@@ -1,6 +1,6 @@
 /**
- * `Kube` over HTTP. In: a `ClusterConfig`. Out: API calls with credentials kept fresh, a client-side rate limit, time
- * limits and careful retries; every failure is a `KubeError`, except an abort, which is the signal's own reason.
+ * `Kube` over HTTP: API calls with fresh credentials, a client-side rate limit, time limits and careful retries. Every
+ * failure is a `KubeError`, except an abort, which is the signal's own reason.
  */
 import { apiVersionOf, type KubeList, type KubeObject, type ResourceKind } from '../api/object.ts';
 import { isGone } from './deletion.ts';

@@ -95,7 +95,7 @@ describe('TLS', () => {
     expect(server.requests.map((request) => request.clientName)).toEqual(['jane', 'jane', 'june']);
   });
 
-  it('trusts only the given authority, unless told to trust anybody', async () => {
+  it('trusts only the given authority, unless verification is turned off', async () => {
     const server = await serve(ok, onAddress);
     const stranger = await CertificateAuthority.create();
     const suspicious = sessionFor(server, { tls: { insecureSkipVerify: false, ca: stranger.cert } }, { maxRetries: 0 });

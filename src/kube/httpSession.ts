@@ -1,7 +1,7 @@
 /**
- * One client's conversation with an API server: what happens around each request. In: method, path and body. Out: the
- * decoded answer, or a `KubeError`. Order of things: rate limit, credentials, send (within the time limit), once more
- * with newer credentials after a 401, again after a wait when `retry.ts` allows it.
+ * What happens around each request to an API server. Order: rate limit, credentials, send (within the time limit), once
+ * more with newer credentials after a 401, again after a wait when `retry.ts` allows it. Gives the decoded answer or
+ * throws a `KubeError`.
  */
 import { messageOf } from '../errors/thrown.ts';
 import { setMaxListeners } from 'node:events';
@@ -21,7 +21,7 @@ export interface HttpSessionOptions {
   readonly config: ClusterConfig;
   readonly clock: Clock;
   readonly random: Random;
-  /** `product/version (details)`. The part before the slash is also who manages the fields that we apply. */
+  /** `product/version (details)`. The part before the slash is also the field manager of server-side apply. */
   readonly userAgent?: string;
   /** Client-side rate limit. Absent or 0 means none. */
   readonly qps?: number;

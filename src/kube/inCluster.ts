@@ -1,6 +1,6 @@
 /**
- * The configuration that Kubernetes gives to every pod. In: the pod's environment and its service-account mount.
- * Out: a `ClusterConfig` whose token is re-read as the kubelet rotates it.
+ * The `ClusterConfig` of a pod, from its environment and its service-account mount. The token is re-read as the kubelet
+ * rotates it.
  */
 import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';

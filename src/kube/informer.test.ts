@@ -325,7 +325,7 @@ describe('an informer', () => {
     expect(world.server.requests.length).toBeLessThan(16);
   });
 
-  it('leaves a connection on which nobody speaks any more', async () => {
+  it('leaves a connection that has gone silent', async () => {
     const world = await follow((_request, response) => page(response, 10, []));
     await eventually(() => world.watches.length === 1);
     await eventually(() => world.clock.pendingWork === 0);
@@ -400,7 +400,7 @@ describe('a streamed list', () => {
     expect(world.asked()).toEqual(['watch sendInitialEvents=true', 'list limit=500', 'watch resourceVersion=10']);
   });
 
-  it('falls back to pages where nobody knows how to end it', async () => {
+  it('falls back to pages where the server does not end the initial events', async () => {
     const world = await follow((_request, response) => page(response, 10, [node('a', 1)]), { listing: 'streaming' });
     await eventually(() => world.watches.length === 1);
     latest(world).send('ADDED', node('a', 1));
@@ -431,7 +431,7 @@ describe('subscribers', () => {
     expect(new Set(world.errors)).toEqual(new Set(['nodes: listener broke']));
   });
 
-  it('hear nothing twice when they come while an event is told', async () => {
+  it('receive nothing twice when they subscribe during an event', async () => {
     const world = await follow((_request, response) => page(response, 10, []));
     const inner: string[] = [];
     let subscribed = false;

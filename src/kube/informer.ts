@@ -1,6 +1,6 @@
 /**
- * The informers of a process. In: a `Kube`. Out: one informer per kind and scope, shared by all who ask for it, so that
- * each object is held, and each change heard, once.
+ * The informers of a process: one per kind and scope, shared by all its users, so that each object is held, and each
+ * change received, once.
  */
 import { setMaxListeners } from 'node:events';
 import type { KubeObject, ResourceKind } from '../api/object.ts';

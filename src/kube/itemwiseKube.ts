@@ -1,6 +1,6 @@
 /**
- * What a `Kube` may offer beyond the port, for those who keep little of large lists. An informer takes it where it is
- * there, and does with `list` where it is not.
+ * Optional extension of `Kube` that decodes large lists item by item. An informer uses it where it exists, and `list`
+ * where it does not.
  */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { ListMetadata } from './decodeList.ts';

@@ -1,5 +1,5 @@
 /**
- * Reads kubeconfig files. In: an explicit path, or `KUBECONFIG` and the home directory. Gives the `ClusterConfig` of one
+ * Reads kubeconfig files: an explicit path, or `KUBECONFIG` and the home directory. Gives the `ClusterConfig` of one
  * context, or an `InvalidClusterConfig` error that names the file and the field.
  */
 import { readFile } from 'node:fs/promises';

@@ -1,7 +1,4 @@
-/**
- * The `user` entry of a kubeconfig. In: the entry and the cluster it is used with. Out: how to prove who we are, and
- * whom to act as.
- */
+/** The `user` entry of a kubeconfig: how to authenticate to its cluster, and which user to impersonate. */
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { CredentialConfig, ExecConfig, Impersonation, Secret, TlsConfig } from './clusterConfig.ts';
 import type { Field } from './configField.ts';
@@ -44,7 +41,7 @@ function basicOf(user: Field): CredentialConfig['basic'] {
   return username === undefined ? undefined : { username, password: user.at('password').optionalString() ?? '' };
 }
 
-/** A token file wins over a token: it is the one that somebody rotates. */
+/** A token file wins over a token: the file is the one that is rotated. */
 function tokenOf(user: Field): Secret | undefined {
   if (user.at('tokenFile').present) return { file: user.at('tokenFile').filePath() };
   const token = user.at('token').optionalString();

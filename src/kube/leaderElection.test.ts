@@ -243,7 +243,7 @@ class Machine implements Clock {
     return this.pauses > 0;
   }
 
-  /** Somebody sets the clock all the time. */
+  /** A clock that is set all the time. */
   now(): number {
     return this.world.now() + this.offset * Math.sin(this.world.now());
   }

@@ -16,7 +16,7 @@ export interface LeaderElectionOptions {
   readonly metrics?: MetricsRegistry;
   readonly name?: string;
   readonly namespace: string;
-  /** Who we are: see `leaderIdentity`. */
+  /** This process's identity: see `leaderIdentity`. */
   readonly identity: string;
   readonly labels?: Readonly<Record<string, string>>;
   /** How long a standby waits, by its own clock, after the last sign of life it saw. */
@@ -27,7 +27,7 @@ export interface LeaderElectionOptions {
   readonly retryPeriod?: number;
 }
 
-/** Why a leader's work was stopped: somebody else leads now, or may do so soon. */
+/** Why a leader's work was stopped: another process leads now, or may do so soon. */
 export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 
@@ -40,10 +40,9 @@ export class LeadershipLostError extends Error {
 export const leaderIdentity = (podName: string, random: Random): string => `${podName}_${random.uuid()}`;
 
 /**
- * One leader among several processes, by a Lease. In: the work to do while leading. Out: at any moment at most one
- * process whose `isLeader` is true, as long as clocks run at rates within `leaseDuration / renewDeadline` of each
- * other. No timestamp of the Lease is ever compared with a local clock, and durations are
- * measured by the monotonic one, so clocks may show any time and may be set.
+ * Leader election by a Lease: at any moment at most one process has `isLeader` true, as long as clocks run at rates
+ * within `leaseDuration / renewDeadline` of each other. No timestamp of the Lease is ever compared with a local clock,
+ * and durations are measured by the monotonic one, so clocks may show any time and may be set.
  */
 export class LeaderElector {
   private readonly options: LeaderElectionOptions;

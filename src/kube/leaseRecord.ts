@@ -1,10 +1,10 @@
 /**
- * What a Lease says about its holder. In: a Lease as read. Out: the Lease as the next holder, or nobody, wants it,
- * with the resource version that was read, so that of two writers one fails.
+ * Reads a Lease's holder and makes the Lease that takes it over or releases it. The result carries the resource version
+ * that was read, so that of two concurrent writers one fails.
  */
 import type { Lease } from '../api/kinds.ts';
 
-/** The lease with `identity` as its holder from `now` on; its times are for people, nobody decides by them. */
+/** The lease with `identity` as its holder from `now` on; its times are for people, no decision reads them. */
 export function claimed(lease: Lease, identity: string, leaseDuration: number, now: number): Lease {
   const time = microTime(now);
   const before = lease.spec;

@@ -1,6 +1,6 @@
 /**
- * The log port. In: a sentence and structured fields; an error goes under the key `error` as it was caught.
- * Out: whatever the composition root wired (JSON lines in production, nothing in simulations).
+ * The log port: a sentence and structured fields. An error goes under the key `error` as it was caught. The composition
+ * root decides where lines go (JSON lines in production, nowhere in simulations).
  */
 export interface Log {
   debug(message: string, fields?: LogFields): void;

@@ -1,6 +1,6 @@
 /**
- * The metrics port, so that no controller knows who exposes its numbers. In: names, help texts and label names, once;
- * then observations. Asking a registry again for a name that it has returns the metric it has.
+ * The metrics port; how metrics are exposed is decided elsewhere. Metrics are declared once, with name, help text and
+ * label names, and then observed. Asking a registry again for a name that it has returns the metric it has.
  */
 export interface MetricsRegistry {
   counter(options: MetricOptions): Counter;

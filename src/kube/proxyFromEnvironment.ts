@@ -1,6 +1,6 @@
 /**
- * Which proxy the environment asks for. In: the server's address and the environment. Out: a proxy URL, or undefined
- * when the server is to be reached directly. Same variables and exceptions as Go's HTTP client.
+ * The proxy URL that the environment sets for a server's address, or undefined for a direct connection. Same variables
+ * and exceptions as Go's HTTP client.
  */
 import { BlockList, isIP } from 'node:net';
 

@@ -1,6 +1,6 @@
 /**
- * A token bucket: at most `burst` requests at once, `qps` per second in the long run. In: `take()` before each
- * request. Out: a promise that resolves, in order of asking, when the request may go.
+ * A token bucket: at most `burst` requests at once, `qps` per second in the long run. `take()` before each request
+ * resolves, in call order, when the request may be sent.
  */
 import type { Clock } from '../clock/clock.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Follows one kind at the API server, for ever. In: a `Kube` and what to follow. Out: calls to a sink, which after
- * `complete` knows everything and from then on hears every change. Whatever breaks is tried again, with growing pauses.
+ * Lists and watches one kind until it is stopped. After `complete` the sink has every object, and from then on it
+ * receives every change. Failures are retried with growing pauses.
  */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -53,9 +53,9 @@ const WATCH_SECONDS = 300;
 const BACKOFF = { base: 1_600, max: 30_000, jitter: 0.5 };
 /** A watch that ends sooner than this was no good, whatever it said. */
 const SHORT_WATCH = 1_000;
-/** Silence beyond the watch's own end means that nobody is there any more. */
+/** Silence beyond the watch's own end means that the connection is dead. */
 const SILENCE_MARGIN = 30_000;
-/** Servers that send bookmarks do so about once a minute, so with them silence is told sooner. */
+/** Servers that send bookmarks do so about once a minute, so with them silence is noticed sooner. */
 const BOOKMARK_SILENCE = 150_000;
 /** A streamed list sends without pause; a server that does not know how to end one falls silent instead. */
 const LISTING_SILENCE = 30_000;

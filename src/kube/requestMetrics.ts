@@ -1,6 +1,6 @@
 /**
- * Counts and times requests to the API server under the names that dashboards for client-go know. In: a registry and
- * the server's address. Out: what a `HttpKube` takes as `onAnswer`.
+ * Counts and times requests to the API server under client-go's metric names. The result is the `onAnswer` of a
+ * `HttpKube`.
  */
 import type { MetricsRegistry } from './metrics.ts';
 

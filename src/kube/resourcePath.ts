@@ -1,4 +1,4 @@
-/** Addresses in the API. In: a kind, a reference, query parameters. Out: the path below the server's address. */
+/** API paths, below the server's address, of a kind, a reference and query parameters. */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { DeleteOptions, ListOptions, ObjectRef, WatchOptions, WriteOptions } from './kube.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Turns an error answer into a `KubeError`. In: status code, headers and body. Out: the server's own `Status`, or one
- * made from the code when something else answered (a proxy, a load balancer, an aggregated server).
+ * Turns an error response into a `KubeError`: the server's own `Status`, or one made from the status code when
+ * something else answered (a proxy, a load balancer, an aggregated server).
  */
 import { KubeError, type KubeStatus } from './errors.ts';
 import { parseRetryAfter } from './retry.ts';

@@ -1,6 +1,6 @@
 /**
- * When to send a request again, and after how long. In: what was asked and how it ended. Out: milliseconds to wait, or
- * undefined to give up. Nothing is sent twice that could take effect twice.
+ * Whether to send a failed request again: milliseconds to wait, or undefined to give up. A request that could take
+ * effect twice is never sent twice.
  */
 import type { Random } from '../clock/random.ts';
 import { backoffDelay } from './runtime/backoff.ts';

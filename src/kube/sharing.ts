@@ -1,6 +1,6 @@
 /**
- * Equal values kept once. In: freshly decoded JSON and something that it probably resembles. Out: the same value, made
- * of parts of the other wherever they are equal. Nothing that comes in is changed.
+ * Shares equal parts between two JSON values: returns a value equal to the new one that reuses parts of the old one
+ * wherever they are equal. Neither argument is changed.
  */
 
 /** `raw`, with every part that equals its counterpart in `model` replaced by that counterpart. */

@@ -1,4 +1,4 @@
-/** Notices connections on which nobody speaks any more. In: `heard()` at every sign of life. Out: an abort signal. */
+/** Aborts its signal when a connection has been silent for too long. Call `heard()` at every sign of life. */
 import type { Clock } from '../clock/clock.ts';
 
 export class SilenceError extends Error {

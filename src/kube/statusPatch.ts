@@ -15,8 +15,8 @@ export interface ObjectPatchOptions {
 const OWN_METADATA = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
 /**
- * Writes what differs between `before` (as read) and `after` (as wanted) in metadata and spec. Out: the object as the
- * server has it now; when nothing differs no request is made and `before` comes back.
+ * Writes what differs between `before` (as read) and `after` (as wanted) in metadata and spec. Returns the object as
+ * the server has it now; when nothing differs no request is made and `before` is returned.
  */
 export async function patchObject<T extends KubeObject>(
   kube: Kube,

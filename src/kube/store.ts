@@ -1,6 +1,6 @@
 /**
- * Objects of one kind, by name and by index. In: what the informer hears from the API server. Out: lookups that cost
- * the same at ten objects and at a hundred thousand. Objects in it are shared by everybody: never change them.
+ * Objects of one kind, by name and by index. Lookups cost the same at ten objects and at a hundred thousand. The
+ * objects are shared by all readers: never change them.
  */
 import type { KubeObject } from '../api/object.ts';
 import type { ObjectRef } from './kube.ts';

@@ -1,7 +1,4 @@
-/**
- * A local copy of one kind, kept current, with subscribers. In: a reflector's reports. Out: `store` to read from and
- * events to react to.
- */
+/** A local copy of one kind, kept current by a reflector: `store` to read from, and events to subscribe to. */
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
 import type { ObjectRef } from './kube.ts';
 import { Reflector, type ReflectorOptions, type Sink } from './reflector.ts';
@@ -106,7 +103,7 @@ export class StoreInformer<T extends KubeObject> implements Informer<T>, Sink<T>
     this.named?.add(object);
     if (same) this.emit({ type: 'updated', object, old });
     else {
-      // Another object of the same name: whoever tracked the first one has to hear of its end.
+      // Another object of the same name: subscribers that track the first one must learn that it is gone.
       if (old !== undefined) this.emit({ type: 'deleted', object: old });
       this.emit({ type: 'added', object });
     }

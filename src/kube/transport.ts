@@ -1,7 +1,6 @@
 /**
- * Bytes to and from one API server, over pooled connections: one pool per client certificate, and watches apart from
- * requests so that long streams never make a request wait. In: method, path, headers, body. Out: status, headers, body.
- * No timing, retries or meaning of its own.
+ * Sends bytes to one API server over pooled connections: one pool per client certificate, and watches apart from
+ * requests so that long streams never make a request wait. Timing, retries and decoding are the session's.
  */
 import { Agent, buildConnector, ProxyAgent, type Dispatcher } from 'undici';
 import type { ClusterConfig } from './clusterConfig.ts';
@@ -160,7 +159,7 @@ export class Transport {
     for (const [oldest, stale] of this.pools) {
       if (this.pools.size <= MAX_POOLS) break;
       this.pools.delete(oldest);
-      // Closing waits for streams that still run; nobody needs to wait with it.
+      // Closing waits for streams that still run; the caller need not.
       void Promise.allSettled([stale.requests.close(), stale.watches.close()]);
     }
     return pools;

@@ -1,7 +1,7 @@
 /**
- * What an informer keeps of an object. In: the object as the server sent it and, on an update, the one kept before.
- * Out: a smaller object that shares whatever stayed the same, so that an unchanged `spec` is the identical `spec`.
- * What comes out is for reading: written back with a PUT it would erase what was left out. Patch instead.
+ * What an informer keeps of an object. On an update, parts equal to the copy kept before are shared with it, so that an
+ * unchanged `spec` is the identical `spec`. The result is for reading: written back with a PUT it would erase what was
+ * left out. Patch instead.
  */
 import type { KubeObject, ObjectMeta, ResourceKind } from '../api/object.ts';
 import { Kinds, type Node, type Pod } from '../api/kinds.ts';
@@ -13,10 +13,10 @@ export type Transform<T> = (object: T, previous: T | undefined) => T;
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Keeps everything, for those who need what others leave out. */
+/** Keeps everything. */
 export const keepAll = <T>(object: T): T => object;
 
-/** Leaves out who manages which field, and kubectl's copy of the manifest: often half of an object. */
+/** Leaves out `managedFields` and kubectl's copy of the manifest: often half of an object. */
 export function dropBookkeeping<T extends KubeObject>(object: T, previous: T | undefined): T {
   return shareWith(previous, { ...object, metadata: trimMetadata(object.metadata) });
 }
@@ -34,7 +34,7 @@ export function trimFor<T extends KubeObject>(kind: ResourceKind<T>): Transform<
   return dropBookkeeping;
 }
 
-/** A node lists the images it holds, up to 50 with all their names; nobody here places pods by image. */
+/** A node lists the images it holds, up to 50 with all their names; pods are not placed by image. */
 function trimNode(node: Node, previous: Node | undefined): Node {
   if (node.status?.images === undefined) return dropBookkeeping(node, previous);
   const { images: _images, ...status } = node.status;

@@ -1,6 +1,6 @@
 /**
- * Cuts a watch response into events. In: bytes in chunks of any size. Out: parsed `WatchEvent`s, in order; an ERROR
- * event, a line that is not JSON, or a stream that ends inside a line becomes a `KubeError`.
+ * Splits a watch response into parsed `WatchEvent`s, in order. An ERROR event, a line that is not JSON, or a stream
+ * that ends inside a line becomes a `KubeError`.
  */
 import { KubeError, type KubeStatus } from './errors.ts';
 import type { WatchEvent } from './kube.ts';

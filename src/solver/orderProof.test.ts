@@ -29,7 +29,7 @@ describe('pods that look for their own kind', () => {
   });
 
   it.each([[[Labels.zone]], [[Labels.zone, Labels.capacityType]]])(
-    'stay where the first of them went, over %j, though others whom they look for stand elsewhere',
+    'stay where the first of them went, over %j, though other pods that their affinity selects run elsewhere',
     (keys) => {
       const options: SolveOptions = { maxPodsSharePerNode: 0.5 };
       const solution = solve(problem(keys), options);

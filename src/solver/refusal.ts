@@ -1,6 +1,6 @@
 /**
  * Why no pool takes a pod: per pool the stage that removed its last instance type, how many types each stage removed, and
- * how near the nearest came. Told for the least demanding way to ask for the pod.
+ * how near the nearest came. Given for the least demanding variant of the pod.
  */
 import type { Requirements } from '../constraints/requirements.ts';
 import { hostPortsClash, hostPortsOf } from '../pods/hostPorts.ts';

@@ -88,7 +88,7 @@ describe('reservations', () => {
     expect(kinds(solution)).toEqual(['on-demand', 'reserved']);
   });
 
-  it('are not taken by who must leave the cloud a choice', () => {
+  it('are not taken by nodes whose minValues ask for a choice', () => {
     const { pools, ...rest } = problem(3);
     const types = [...pools[0]!.instanceTypes, testType('other', 2, 8, 0.2, ['z1'])];
     const pool = testPool('default');

@@ -1,7 +1,7 @@
 /**
- * Reserved machines. In: the planned nodes; out: the same nodes, those on reserved machines that save most by it, as
- * far as the reservations go. Pods that can run nowhere else and come too late wait again; in strict mode so do those
- * that could use a reservation which this plan uses up.
+ * Assigns reserved capacity to the planned nodes that save most by it, as far as the reservations go. Pods that need
+ * reserved capacity and get none wait again; in strict mode so do pods that could use a reservation which this plan
+ * uses up.
  */
 import { hostPortsClash } from '../pods/hostPorts.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
@@ -13,7 +13,7 @@ import type { UnplacedReason } from './reasons.ts';
 export interface Taken {
   /** No place at all. */
   readonly stranded: readonly Waiting[];
-  /** Those of them whom others were placed around: without them the plan may be wrong. */
+  /** Those of them that other pods were placed around: without them the plan may be wrong. */
   readonly missed: readonly { readonly waiting: Waiting; readonly reason: UnplacedReason }[];
   /** No place in this plan. */
   readonly deferred: readonly { readonly waiting: Waiting; readonly reason: UnplacedReason }[];
@@ -44,7 +44,7 @@ export function takeReservations(planned: OpenNode[], model: Model, isStrict: bo
       .filter((each) => holds(node, each) && (needed || isBetter(node, each, model)))
       .map((each) => ({ node, each, needed, saves: node.price - each.offering.price }));
   });
-  // Who has no other way comes first.
+  // Nodes with no alternative come first.
   wishes.sort((one, other) => Number(other.needed) - Number(one.needed) || other.saves - one.saves);
   for (const { node, each } of wishes) {
     const { id } = node.pool.reservations[each.reservation]!;
@@ -88,7 +88,7 @@ function waitingFor(node: OpenNode, reservations: readonly number[]): Taken['def
   }));
 }
 
-/** Others' places were chosen with his in mind. */
+/** Whether other pods were placed with regard to the pods of this node. */
 function isCounted({ entries }: OpenNode): boolean {
   return entries.some(({ podClass, variant }) => podClass.hostAdds.length > 0 || variant.domainAdds.length > 0);
 }

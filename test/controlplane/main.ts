@@ -15,7 +15,7 @@ async function main(args: readonly string[]): Promise<void> {
   const binaries = await ensureBinaries((line) => console.error(line));
   console.error(`programs are in ${binaries.directory}`);
   if (args.includes('--build-only')) return;
-  // Listened for before anybody can know that there is something to stop.
+  // Listens before the process reports that it is up.
   const askedToStop = untilAskedToStop();
   const plane = await startControlPlane({
     scheduler: binaries.scheduler !== undefined,

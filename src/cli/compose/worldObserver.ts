@@ -20,7 +20,7 @@ import type { NodeRow, WaitingRow, WorldFacts } from './worldPicture.ts';
 
 const BY_NODE = 'observer.nodeName';
 const REMEMBERED = 200;
-/** Claims whose purchase was told; beyond that many, old ones are forgotten. */
+/** Claims whose purchase was reported; beyond that many, old ones are forgotten. */
 const MOST_CLAIMS = 20_000;
 
 export interface WorldObserverOptions {

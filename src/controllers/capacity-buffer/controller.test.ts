@@ -73,7 +73,7 @@ describe('a buffer', () => {
     });
   };
 
-  it('has machines running for it, of which its pods are never told', async () => {
+  it('has nodes for it, without events on its virtual pods', async () => {
     await createTemplate();
     await create({ podTemplateRef: { name: 't' }, replicas: 2 });
     await bench.advance(1_100);

@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts';
 
 /**
  * Shows that the picture of the cluster is complete, and how large it is. Loops run only once it is, and a claim that
- * has not launched holds nobody up, so it is never said to be out of date.
+ * has not launched does not delay them, so it is never reported as out of date.
  */
 export function clusterStateController({ metrics, cluster }: World): Controller {
   const nodeCount = metrics.gauge({

@@ -82,7 +82,7 @@ export function podMetricsController(world: World): Controller {
     for (const pod of cluster.podsOn(metadata.name)) showState(pod);
   }
 
-  /** What the provisioner thinks of pods that wait changes without them. */
+  /** The provisioner's decisions about pending pods change without an event of the pod. */
   function refresh(): void {
     const waiting = new Map(
       [...unstarted].flatMap(([uid, ref]) => {

@@ -5,7 +5,7 @@ import { Duration } from '../../units/duration.ts';
 
 const LABELS = ['reason', 'nodepool', 'capacity_type', 'consolidation_policy', 'termination_mode'];
 
-/** Counts the NodeClaims that end before anybody asked for it, by why, and the pods that have to move for it. */
+/** Counts the NodeClaims that are disrupted, by reason, and the pods that have to move because of it. */
 export class DisruptedCounter {
   private readonly claims: Counter;
   private readonly pods: Counter;

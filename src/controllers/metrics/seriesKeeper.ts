@@ -11,8 +11,8 @@ export interface Sample {
 }
 
 /**
- * Keeps the series of things that come and go. In: the samples of each owner (a node, a pool). Out: gauges that show
- * them, and show nothing of an owner any more that has none or is gone.
+ * Gauge series of things that come and go (a node, a pool). An owner's series are replaced when its samples change and
+ * removed with it.
  */
 export class SeriesKeeper {
   private readonly owners = new Map<string, { readonly version: unknown; readonly samples: readonly Sample[] }>();

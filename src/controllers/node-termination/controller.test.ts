@@ -222,7 +222,7 @@ describe('the drain', () => {
     await up();
     await runningPod('stuck', { terminationGracePeriodSeconds: 1 });
     await bench.advance(5_000);
-    // Nobody is left on the machine who could end the pod.
+    // Without its kubelet nothing ends the pod.
     bench.local.kubelets.powerOff('node-a');
     await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
     await bench.advance(55_000);

@@ -1,7 +1,4 @@
-/**
- * From when on a machine may be consolidated. In: claim and pool. Out: the moment, in milliseconds since the epoch;
- * undefined for never.
- */
+/** When a NodeClaim becomes consolidatable, in milliseconds since the epoch; undefined for never. */
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import type { ConditionSet } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';

@@ -18,7 +18,7 @@ import { DriftDetector } from './drift.ts';
 
 const INTERVAL = 5 * 60_000;
 const { drifted, consolidatable, launched } = NodeClaimConditions;
-/** What is ours to say; the rest of a claim's conditions is nobody's news from here. */
+/** The conditions that this loop writes; it leaves the others alone. */
 const JUDGED = [drifted, consolidatable];
 
 /** Says on each NodeClaim whether it has drifted from its pool and whether it may be consolidated. */

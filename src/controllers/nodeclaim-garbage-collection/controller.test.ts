@@ -59,7 +59,7 @@ it('removes a machine without a claim, with its Node, once it is old enough', as
   await bench.createClaim('a');
   await bench.advance(MINUTE);
   await bench.stopEngine();
-  // Somebody takes the finalizers off and the claim away.
+  // The finalizers are removed by hand, and the claim goes.
   const body = { metadata: { finalizers: null } };
   await bench.kube.patch(Kinds.Node, { name: 'node-a' }, { type: 'merge', body });
   await bench.kube.patch(Kinds.NodeClaim, { name: 'a' }, { type: 'merge', body });

@@ -374,7 +374,7 @@ describe('the end of a claim', () => {
     await bench.advance(UP);
     await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
     await bench.advance(MINUTE);
-    // Nobody finalizes Nodes here: the claim waits for that.
+    // No controller finalizes Nodes here: the claim waits for that.
     expect((await node()).metadata.deletionTimestamp).toBe('2026-01-01T00:00:30Z');
     expect(bench.cloud.calls.delete).toBe(0);
     await bench.kube.patch(Kinds.Node, { name: 'node-a' }, { type: 'merge', body: { metadata: { finalizers: null } } });
@@ -403,7 +403,7 @@ describe('the end of a claim', () => {
     ).toEqual(['NodeClaim']);
   });
 
-  it('leaves a last moment that somebody else has set', async () => {
+  it('keeps a termination time that is already set', async () => {
     await start();
     await bench.createClaim('a', { terminationGracePeriod: '10m' });
     await bench.advance(UP);

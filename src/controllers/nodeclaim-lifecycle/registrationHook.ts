@@ -6,6 +6,6 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
  */
 export interface RegistrationHook {
   readonly name: string;
-  /** True when nothing speaks against it; otherwise when to ask again, in milliseconds. */
+  /** True when it is done; otherwise when to ask again, in milliseconds. */
   isDone(claim: NodeClaim, signal: AbortSignal): Promise<true | { readonly requeueAfter: number }>;
 }

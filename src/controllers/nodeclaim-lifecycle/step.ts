@@ -36,6 +36,6 @@ export interface StepResult {
   readonly requeueAfter?: number;
   /** Delete the claim; the word goes into the disruption counter. */
   readonly giveUp?: string;
-  /** What is told and counted once the step's outcome is stored: a step that has to be repeated counts once. */
+  /** Events and metrics to emit once the step's outcome is stored: a repeated step counts once. */
   readonly stored?: () => Promise<void> | void;
 }

@@ -37,7 +37,7 @@ export function nodePoolReadinessController(world: World): Controller {
   });
 }
 
-/** What speaks against using the class; undefined when nothing does. */
+/** Why the class cannot be used; undefined when it can. */
 function objection(nodeClass: KubeObject | undefined): Verdict | undefined {
   if (!nodeClass) return { reason: Reasons.nodeClassNotFound, message: 'NodeClass not found on cluster' };
   if (nodeClass.metadata.deletionTimestamp) {

@@ -4,7 +4,10 @@ const TOO_MANY = 2;
 
 export type HealthVerdict = 'healthy' | 'unhealthy' | 'unknown';
 
-/** Whether the machines of a pool become nodes lately. In: outcomes, by the UID of the pool. Out: a verdict. */
+/**
+ * Whether recent instances of a pool have registered as nodes: a verdict over the latest outcomes, by the UID of the
+ * pool.
+ */
 export class RegistrationHealth {
   private readonly outcomes = new Map<string, readonly boolean[]>();
 

@@ -55,7 +55,7 @@ it('closes at the latest after its longest time', async () => {
   expect(closed).toEqual([10_000]);
 });
 
-it('counts triggers that came while nobody waited, once', async () => {
+it('counts triggers from before the wait, once', async () => {
   batcher.trigger('a');
   await clock.advance(5_000);
   waitOnce();

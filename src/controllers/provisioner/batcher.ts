@@ -9,9 +9,9 @@ export interface BatcherOptions {
 }
 
 /**
- * Gathers triggers into one pass. In: `trigger(element)` at any time. Out: `wait` resolves once a window with at least
- * one trigger has closed. An element that was seen in the window already does not hold it open, and neither does a
- * reminder of one that has waited since an earlier window: a backlog must not keep the newest pods waiting.
+ * Gathers triggers into one pass: `wait` resolves once a window with at least one trigger has closed. Only an element
+ * that is new to the window extends it. Repeated triggers and reminders from earlier windows do not: a backlog must not
+ * keep the newest pods waiting.
  */
 export class Batcher {
   private readonly options: BatcherOptions;

@@ -50,8 +50,8 @@ const sized = (cpu: string) => ({
 const boundPods = async (): Promise<string[]> =>
   (await bench.pods()).filter(({ spec }) => spec?.nodeName).map(({ metadata }) => metadata.name);
 
-describe('a pod that nobody can place', () => {
-  it('gets a machine after the batch has closed, and is told', async () => {
+describe('an unschedulable pod', () => {
+  it('gets a node after the batch has closed, and an event', async () => {
     await bench.createPool();
     await bench.createPod('p', sized('1'));
     await bench.advance(900);
@@ -175,7 +175,7 @@ describe('pods that are left out', () => {
     },
   });
 
-  it('are told so when their selectors make no sense', async () => {
+  it('get an event when their selectors are invalid', async () => {
     await bench.createPool();
     await bench.createPod('odd', affinity('karpenter.sh/unknown', 'In', ['x']));
     await bench.advance(5_000);
@@ -184,7 +184,7 @@ describe('pods that are left out', () => {
     expect(bench.metrics.value('karpenter_scheduler_ignored_pods_count')).toBe(1);
   });
 
-  it('are not told when they want no node of ours', async () => {
+  it('get no event when they select nodes that are not managed', async () => {
     await bench.createPool();
     await bench.createPod('apart', affinity(Labels.nodePool, 'DoesNotExist'));
     await bench.advance(5_000);

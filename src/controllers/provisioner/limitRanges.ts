@@ -1,6 +1,6 @@
 /**
- * What a namespace gives to containers that ask for nothing. In: the API server. Out: the requests that admission will
- * add, for pods that nobody has created yet and that therefore no admission has seen.
+ * Default container requests of a namespace's LimitRanges. Used for pods that do not exist yet, to which admission has
+ * therefore not added the defaults.
  */
 import { Kinds, type LimitRange, type Pod } from '../../api/kinds.ts';
 import { isForbidden, isNotFound } from '../../kube/errors.ts';
@@ -45,7 +45,7 @@ export class LimitRanges {
   }
 }
 
-/** The first that speaks of a resource counts, as in admission; the API server has filled in what follows from limits. */
+/** The first that names a resource counts, as in admission; the API server has filled in what follows from limits. */
 function requestsOf(ranges: readonly LimitRange[]): Record<string, string> {
   const items = ranges.flatMap(({ spec }) => spec?.limits ?? []).filter(({ type }) => type === 'Container');
   return Object.assign({}, ...items.map(({ defaultRequest = {} }) => defaultRequest).toReversed()) as Record<

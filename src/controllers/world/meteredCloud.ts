@@ -6,7 +6,7 @@ import type { MetricsRegistry } from '../../kube/metrics.ts';
 export interface CloudMetering {
   readonly metrics: MetricsRegistry;
   readonly clock: Clock;
-  /** Who asks. */
+  /** The controller that calls. */
   readonly controller: string;
 }
 

@@ -5,8 +5,8 @@ interface Times {
 }
 
 /**
- * When each pod that nobody could place was first seen, when something was first decided about it, and when a plan
- * first had a place for it; by UID, in milliseconds. Bounded by the pods that exist: `forget` those that are gone.
+ * When each unschedulable pod was first seen, when it was first decided about, and when a plan first had a place for
+ * it; by UID, in milliseconds. Bounded by the pods that exist: `forget` those that are gone.
  */
 export class PodTimes {
   private readonly times = new Map<string, Times>();

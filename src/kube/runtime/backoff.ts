@@ -4,7 +4,7 @@ import type { Random } from '../../clock/random.ts';
 export interface Backoff {
   readonly base: number;
   readonly max: number;
-  /** Share of the delay, 0 to 1, that is taken off at random so that those who failed together part. */
+  /** Share of the delay, 0 to 1, that is taken off at random so that keys that failed together do not retry together. */
   readonly jitter?: number;
 }
 

@@ -20,7 +20,7 @@ const RECONCILE_BUCKETS = [
 ];
 const QUEUE_BUCKETS = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1_000];
 
-/** In: a registry, a controller's name and its concurrency. Out: where to report what it does. */
+/** Registers and reports the metrics of one controller. */
 export function controllerMetrics(
   controller: string,
   concurrency: number,

@@ -28,8 +28,8 @@ export interface ReconcileContext {
 const CONFLICT_BACKOFF = { base: 50, max: 5_000 };
 
 /**
- * A loop over keys. In: watches that name keys, and what to do for one. Out: a controller that does it once per reason
- * to, again after `requeueAfter`, and again with growing waits after an error.
+ * A reconcile loop over keys. Watches name the keys; each key is reconciled once per change, again after
+ * `requeueAfter`, and again with growing waits after an error.
  */
 export function reconciler<K extends string = string>(options: ReconcilerOptions<K>): Controller {
   return { name: options.name, run: (signal) => run(options, signal) };
@@ -116,7 +116,7 @@ function retry<K extends string>(
     return 'requeue';
   }
   if (isConflict(error)) {
-    // Somebody else wrote first; what they wrote is on its way to us.
+    // A concurrent write came first; the informer will deliver it.
     queue.addRateLimited(key, { backoff: CONFLICT_BACKOFF });
     log.debug('the object changed meanwhile; trying again', { error });
     return 'requeue';

@@ -10,8 +10,8 @@ export interface Watch<K extends string = string> {
 }
 
 /**
- * Binds an informer to keys. In: an informer and which keys an event concerns (by default the object's own).
- * Out: a watch that begins with every object that the informer already holds, so that none is missed.
+ * Maps an informer's events to keys (by default the object's own). Starts with every object that the informer already
+ * holds, so that none is missed.
  */
 export function watch<T extends KubeObject, K extends string = string>(
   informer: Pick<Informer<T>, 'subscribe'>,

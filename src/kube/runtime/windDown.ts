@@ -8,7 +8,7 @@ const REACTION_TIME = 1_000;
 /** Time that running work has, after a stop, to finish undisturbed. */
 const DEFAULT_GRACE = 2_000;
 
-/** Work that was told to stop goes on: what it touches must not be handed to anybody else yet. */
+/** Work that was told to stop goes on: what it uses must not be handed over yet. */
 export class StillRunningError extends Error {
   override readonly name = 'StillRunningError';
 }

@@ -35,8 +35,8 @@ interface RateLimitedOptions {
 const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000 };
 
 /**
- * Work to do, by key. In: keys, as often as anyone likes. Out: each key to at most one worker at a time, in the order
- * of arrival; a key that is added while a worker has it comes again once afterwards. Bounded by the number of keys.
+ * Work queue of distinct keys. Each key is with at most one worker at a time, in order of arrival; a key that is added
+ * while a worker has it is queued once more afterwards. Bounded by the number of keys.
  */
 export class WorkQueue<K extends string = string> {
   private readonly clock: Clock;
@@ -177,7 +177,7 @@ export class WorkQueue<K extends string = string> {
     this.observer?.started(started - (this.dirty.get(key) ?? started));
     this.dirty.delete(key);
     this.processing.set(key, started);
-    // A microtask later: a handler never runs inside whoever called `add`.
+    // A microtask later: a handler never runs inside the caller of `add`.
     void Promise.resolve(key)
       .then(handle)
       .finally(() => {

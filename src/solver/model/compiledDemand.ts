@@ -34,7 +34,7 @@ export interface DomainConstraint {
   readonly minDomains: number;
   /** The pod counts itself. */
   readonly self: boolean;
-  /** Affinity: the counters of all its terms. Only when none of them counts anybody may the pod be the first. */
+  /** Affinity: the counters of all its terms. Only while none of them counts any pod may the pod be the first. */
   readonly together: readonly number[];
 }
 
@@ -106,14 +106,14 @@ export class CompiledDemand {
     return this.counters.bases;
   }
 
-  /** Whether machines in no zone are left out for the sake of those who spread over zones. */
+  /** Whether nodes without a zone are left out because pods spread over zones. */
   get isKeptZonal(): boolean {
     return this.bases.some((base, pool) => base !== this.model.states.base(pool));
   }
 
   /**
-   * To the scheduler "no zone" is one more zone once a machine is in it, and an empty one holds up whoever spreads.
-   * As long as nobody is there or must go there, no machine is bought there while pods spread over zones.
+   * To the scheduler "no zone" is one more zone once a node is in it, and an empty one blocks pods that spread. As
+   * long as no pod is there or must go there, no node is planned there while pods spread over zones.
    */
   private stayZonal(groups: readonly RulesGroup[]): void {
     const { states, pools } = this.model;
@@ -221,7 +221,7 @@ export class CompiledDemand {
     return id;
   }
 
-  /** Pods that differ in load, in rules or in who counts them are different classes. */
+  /** Pods that differ in load, in rules or in the counters that count them are different classes. */
   private split(pods: readonly Pod[], { loads, loadOf, rules, rulesOf }: Kinds): PodClass[] {
     const { counters } = this;
     const matcher = new Matcher(counters);
@@ -233,7 +233,7 @@ export class CompiledDemand {
       if (known === undefined) members.set(rank, [itemAt(pods, at)]);
       else known.push(itemAt(pods, at));
     }
-    // Who counts a pod, and its wishes, are the same whatever its load is.
+    // The counters that count a pod, and its preferences, do not depend on its load.
     const hostAdds = signatures.map(({ counted }) =>
       counted.filter((id) => counters.at(id).hostname && counters.at(id).spec.kind !== 'owners'),
     );

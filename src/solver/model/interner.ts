@@ -1,4 +1,4 @@
-/** Small integers for things that are equal. In: keys; out: the same number for the same key, counted from zero. */
+/** Gives each distinct key a number, counted from zero, and keeps one value per key. */
 export class Interner<Value> {
   readonly values: Value[] = [];
   private readonly ids = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * What pods ask for, each thing once. In: pods; out: the different loads and the different rules among them, and by pod
- * which it has. Most pods share both with others, and almost all share one.
+ * Groups pods by load and by rules: each distinct load and each distinct set of rules once, and which of them each pod
+ * has. Most pods share both with others, and almost all share one.
  */
 import type { Pod } from '../../api/kinds.ts';
 import { relaxationLadder, type Rung } from './ladder.ts';
@@ -88,7 +88,7 @@ class Kind<Key, Group> {
     this.groupOf[pod] = id;
   }
 
-  /** Sorts the groups. Out: by pod the place of its group. */
+  /** Sorts the groups and returns the position of each pod's group. */
   rank(compare: (left: Group, right: Group) => number): Int32Array {
     const { groups } = this;
     const order = groups.map((_, id) => id).sort((left, right) => compare(groups[left]!, groups[right]!));

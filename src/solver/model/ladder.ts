@@ -1,7 +1,6 @@
 /**
- * The ways to ask for one pod, most wishes first. In: its rules and the policy; out: the steps of relaxation in the
- * order that users of Karpenter know: a required alternative, preferred affinity, preferred anti-affinity, preferred
- * node affinity, soft spread, PreferNoSchedule.
+ * The variants of one pod's requirements, most preferences first. Relaxation follows Karpenter's order: a required
+ * alternative, preferred affinity, preferred anti-affinity, preferred node affinity, soft spread, PreferNoSchedule.
  */
 import { Requirements } from '../../constraints/requirements.ts';
 import type { AffinityTerm, SpreadTerm } from '../../constraints/topology.ts';
@@ -49,7 +48,7 @@ export function relaxationLadder(rules: PodRules, policy: 'Respect' | 'Ignore', 
     rungs.push(rungOf(wishes, rules));
     last = wishes;
   }
-  // The order above never tries an early alternative without wishes. Nobody should wait for that.
+  // The order above never tries an early alternative without preferences. No pod should wait for that.
   const bare = rungs.length > rules.terms.length;
   for (let term = 0; bare && term < rules.terms.length - 1; term++) rungs.push(rungOf({ ...last, term }, rules));
   return rungs;

@@ -1,6 +1,6 @@
 /**
- * Which counters count a pod. In: counters and pods; out: per pod the set of counters that select it, each set once.
- * Asked once per combination of the labels that selectors look at.
+ * Finds the counters that count each pod; equal sets are stored once. Selectors are evaluated once per combination of
+ * the labels that they read.
  */
 import type { Pod } from '../../api/kinds.ts';
 import { isSelected } from '../../constraints/topology.ts';

@@ -1,6 +1,6 @@
 /**
- * What a pool's offerings say about each label, as columns of numbers. In: a pool; out: which of a list of offerings a
- * requirement leaves. A requirement is compared once with each different value, not once with each offering.
+ * A pool's offerings as columns of label value ids. Filters a list of offerings by a requirement, which is compared
+ * once with each distinct value instead of once with each offering.
  */
 import type { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';

@@ -1,7 +1,7 @@
 /**
- * What a pod asks for, read once for all pods that ask for the same. In: pods; out: two texts that are cheap to make,
- * and behind the first what a pod takes of a machine, behind the second which machines may have it. Many pods differ in
- * one of the two only, so that there are far fewer of each than kinds of pods.
+ * What a pod asks for, in two cheap text keys: its load (what it takes of a node) and its rules (which nodes may run
+ * it). Each is read once per distinct key: many pods differ in one of the two only, so there are far fewer of each than
+ * of combinations.
  */
 import { podKey } from '../../pods/podKey.ts';
 import type { Container } from 'kubernetes-types/core/v1.js';

@@ -1,6 +1,6 @@
 /**
- * Pods that have the same rules have the same number. In: pods one after the other; out: a small number each. Nothing
- * but the different parts of the rules is turned into text, and that only when the pod before had others.
+ * Numbers pods by their rules: equal rules have equal numbers. Only the parts of the rules that differ from the pod
+ * before are turned into text.
  */
 import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';

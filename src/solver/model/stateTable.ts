@@ -1,6 +1,6 @@
 /**
- * What a machine under construction may still become. In: a pool, and requirements that narrow it; out: numbered
- * states, each with the types and offerings that are left, cheapest first. A question asked twice is answered once.
+ * Numbered states of a planned node: a pool, narrowed by requirements, with the instance types and offerings that are
+ * left, cheapest first. Each narrowing is computed once.
  */
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
@@ -161,8 +161,8 @@ export class StateTable {
     return this.interned.intern(key, (id) => {
       const price = new Float64Array(pool.types.length).fill(Number.POSITIVE_INFINITY);
       const reserved = offerings.filter(({ reservation }) => reservation >= 0);
-      // Reserved machines are few: plans are made without them and take what is left of them at the end. Only who
-      // can have nothing else plans with them.
+      // Reserved capacity is scarce: plans are made without it and take what is left of it at the end. Only states
+      // that allow nothing else plan with it.
       const onlyReserved = reserved.length === offerings.length;
       const types: number[] = [];
       for (const { type, offering, reservation } of offerings) {

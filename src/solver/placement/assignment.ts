@@ -1,7 +1,6 @@
 /**
- * The quick path: pods go onto nodes that are there, or are promised to a pool and to domains, class by class; how
- * new machines are filled is decided afterwards. In: a compiled; out: items per pool, and the pods that this path
- * cannot decide.
+ * The fast path: places pods class by class, on existing nodes or into items of a pool and its domains. How planned
+ * nodes are filled is decided afterwards by packing. Pods that this path cannot decide are left to the exact path.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
@@ -98,7 +97,7 @@ export class Assignment {
     return -1;
   }
 
-  /** Counts pods into the item of that state. Out: the item; whose pods they are is for the caller to say. */
+  /** Counts pods into the item of that state and returns the item; the caller records which pods they are. */
   private promise(podClass: PodClass, variant: Variant, state: number, pods: number): Item {
     this.domains.recordInState(podClass, variant, state, pods);
     let siblings = this.known.get(variant);

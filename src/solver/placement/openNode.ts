@@ -22,6 +22,6 @@ export interface OpenNode {
   readonly used: Float64Array;
   readonly entries: PlannedEntry[];
   readonly ports: HostPort[];
-  /** By hostname counter: pods here, and the most that may be. Only made when somebody asks. */
+  /** By hostname counter: pods here, and the most that may be. Made on first use. */
   host: Map<number, { count: number; limit: number }> | undefined;
 }

@@ -37,7 +37,7 @@ export class PoolFit {
     return (byPool[pool] ??= this.find(podClass, variant, pool));
   }
 
-  /** A state that nobody who places the pod can do without: what this question narrowed by choice is left open. */
+  /** The widest state that every placement of the pod lies within: without the narrowing that is a choice. */
   widest({ shape }: PodClass, variant: Variant, pool: number): number {
     const { states } = this.compiled.model;
     // Several volume alternatives: the pool's own state is the relaxation of them all.

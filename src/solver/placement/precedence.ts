@@ -1,6 +1,6 @@
 /**
- * Who matters more comes first. In: a finished plan and those who wait; out: the same places, but no pod waits while one
- * that asks for exactly the same and matters less has a place. Such pods can change places without anyone noticing.
+ * Swaps by priority in a finished plan: no pod waits while an equivalent pod of lower priority has a place. Equivalent
+ * pods ask for exactly the same, so the swap changes nothing else.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { PodClass } from '../model/compiledDemand.ts';
@@ -37,7 +37,7 @@ export function giveWay(
   }
 }
 
-/** By kin: those who have a place, who matters least last. */
+/** Places by equivalence key, the lowest priority last. */
 function findSeats(
   wanted: ReadonlySet<string>,
   planned: readonly OpenNode[],

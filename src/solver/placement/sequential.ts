@@ -1,7 +1,6 @@
 /**
- * The exact path: one pod after the other, each onto a node that is there, a node that is planned, or a new one. In:
- * pods that the packing cannot place, because they must stand beside others or because limits are tight; out: the
- * same plan with them in it. Slower, with every rule asked for every pod.
+ * The exact path: pods one after the other, each on an existing node, a planned node or a new one, with every rule
+ * checked for every pod. For pods that packing cannot place, because of affinity to other pods or tight limits.
  */
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';

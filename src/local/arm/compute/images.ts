@@ -157,7 +157,7 @@ export class Images {
     version: string | undefined,
     community: boolean,
   ): ImageDefinition | undefined {
-    // Somebody else's gallery: nothing is known of what is in it.
+    // A gallery of another subscription: its contents are unknown.
     if (gallery === undefined) return undefined;
     const definition = this.image(gallery, image, community);
     if (version === undefined || version === 'latest') return definition;

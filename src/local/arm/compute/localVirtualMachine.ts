@@ -26,7 +26,7 @@ export interface LocalVirtualMachine {
   readonly privateIPAddress: string | undefined;
   readonly tags: Readonly<Record<string, string>>;
   readonly provisioningState: string;
-  /** Somebody has switched it off. */
+  /** It was powered off by request. */
   readonly isOff: boolean;
   /** Milliseconds since the epoch. */
   readonly createdAt: number;
