@@ -9,7 +9,7 @@ import {
   type StatefulSet,
 } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
-import { isAlreadyExists } from '../../kube/errors.ts';
+import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Draft, Kube } from '../../kube/kube.ts';
 
 const NAMESPACE = 'default';
@@ -28,11 +28,10 @@ export function manifest<T extends KubeObject>(kind: ResourceKind<T>, object: Dr
 /** Creates what is not there yet. */
 export async function installManifests(kube: Kube, manifests: readonly Manifest[]): Promise<void> {
   for (const { kind, object } of manifests) {
-    try {
-      await kube.create(kind, object);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
+    const { name, namespace } = object.metadata;
+    // Creating it again may be refused for another reason than its name: the address of a Service is taken by itself.
+    if (name && (await ignoreNotFound(kube.get(kind, { name, ...(namespace && { namespace }) })))) continue;
+    await kube.create(kind, object);
   }
 }
 
