@@ -18,7 +18,7 @@ import { Assignment, isSequential, type Waiting } from './placement/assignment.t
 import { Domains } from './placement/domains.ts';
 import { ExistingRooms } from './placement/existingRooms.ts';
 import type { OpenNode } from './placement/openNode.ts';
-import { giveWay } from './placement/precedence.ts';
+import { swapByPriority } from './placement/swapByPriority.ts';
 import { PoolFit } from './placement/poolFit.ts';
 import { Sequential } from './placement/sequential.ts';
 import { reservedUnits, takeReservations } from './reservations.ts';
@@ -82,7 +82,7 @@ export function planOnce(model: Model, overlay: Overlay, options: SolveOptions, 
   const { compiled, domains, rooms, fit, waiting, planned, limitLeft } = draft;
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
   waiting.push(...stranded, ...deferred.map((each) => each.waiting));
-  giveWay(waiting, planned, rooms.placed, compiled.classes);
+  swapByPriority(waiting, planned, rooms.placed, compiled.classes);
   return {
     model,
     compiled,

@@ -9,6 +9,7 @@ import type { Model } from './model/model.ts';
 import type { Waiting } from './placement/assignment.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import type { UnplacedReason } from './reasons.ts';
+import { isWithin, itemAt, Rows } from './rows.ts';
 
 export interface Taken {
   /** No place at all. */
@@ -34,7 +35,7 @@ export function takeReservations(planned: OpenNode[], model: Model, isStrict: bo
   const left = reservedUnits(model);
   for (const { pool, reservation } of planned) {
     if (reservation < 0) continue;
-    const { id } = pool.reservations[reservation]!;
+    const { id } = itemAt(pool.reservations, reservation);
     left.set(id, (left.get(id) ?? 0) - 1);
   }
   const wishes = planned.flatMap((node) => {
@@ -44,10 +45,10 @@ export function takeReservations(planned: OpenNode[], model: Model, isStrict: bo
       .filter((each) => holds(node, each) && (needed || isBetter(node, each, model)))
       .map((each) => ({ node, each, needed, saves: node.price - each.offering.price }));
   });
-  // Nodes with no alternative come first.
+  // Nodes that can only be reserved come first.
   wishes.sort((one, other) => Number(other.needed) - Number(one.needed) || other.saves - one.saves);
   for (const { node, each } of wishes) {
-    const { id } = node.pool.reservations[each.reservation]!;
+    const { id } = itemAt(node.pool.reservations, each.reservation);
     const units = left.get(id) ?? 0;
     if (node.reservation >= 0 || units < 1) continue;
     left.set(id, units - 1);
@@ -81,14 +82,14 @@ export function takeReservations(planned: OpenNode[], model: Model, isStrict: bo
 }
 
 function waitingFor(node: OpenNode, reservations: readonly number[]): Taken['deferred'] {
-  const ids = [...new Set(reservations.map((each) => node.pool.reservations[each]!.id))].sort();
+  const ids = [...new Set(reservations.map((each) => itemAt(node.pool.reservations, each).id))].sort();
   return waitingOf(node).map((waiting) => ({
     waiting,
     reason: { kind: 'reservation', pool: node.pool.name, reservations: ids },
   }));
 }
 
-/** Whether other pods were placed with regard to the pods of this node. */
+/** Other pods were placed in view of the pods on it. */
 function isCounted({ entries }: OpenNode): boolean {
   return entries.some(({ podClass, variant }) => podClass.hostAdds.length > 0 || variant.domainAdds.length > 0);
 }
@@ -104,7 +105,7 @@ function usedUpFor(node: OpenNode, model: Model): number[] {
     .at(node.state)
     .reserved.filter((each) => holds(node, each) && isBetter(node, each, model))
     .map(({ reservation }) => reservation)
-    .filter((reservation) => node.pool.reservations[reservation]!.left >= 1);
+    .filter((reservation) => itemAt(node.pool.reservations, reservation).left >= 1);
 }
 
 /** Cheaper, and with as much choice of types as the pool asks for. */
@@ -114,7 +115,7 @@ function isBetter(node: OpenNode, { offering, reservation }: CompiledOffering, m
   return minValues.every(({ key, atLeast }) => {
     const choice = reserved.filter((each) => each.reservation === reservation && holds(node, each));
     const values = choice.flatMap(({ type, offering: { requirements } }) => [
-      ...(requirements.find(key) ?? node.pool.types[type]!.requirements.get(key)).values,
+      ...(requirements.find(key) ?? itemAt(node.pool.types, type).requirements.get(key)).values,
     ]);
     return new Set(values).size >= atLeast;
   });
@@ -125,8 +126,8 @@ function holds(node: OpenNode, { type }: CompiledOffering): boolean {
   const { pool, used, ports, limitNeed } = node;
   const width = limitNeed.length;
   return (
-    used.every((amount, column) => amount <= pool.room[type * used.length + column]!) &&
-    limitNeed.every((amount, at) => pool.limitUse[type * width + at]! <= amount) &&
-    !pool.daemonPorts[type]!.some((taken) => ports.some((port) => hostPortsClash(port, taken)))
+    new Rows(used.length, pool.room).holds(type, used) &&
+    isWithin(new Rows(width, pool.limitUse).row(type), limitNeed) &&
+    !itemAt(pool.daemonPorts, type).some((taken) => ports.some((port) => hostPortsClash(port, taken)))
   );
 }

@@ -1,9 +1,10 @@
 /**
- * Swaps by priority in a finished plan: no pod waits while an equivalent pod of lower priority has a place. Equivalent
- * pods ask for exactly the same, so the swap changes nothing else.
+ * Swaps pods by priority in a finished plan: no pod waits while an equivalent pod of lower priority has a place. Pods with
+ * the same equivalence key ask for exactly the same, so that a swap breaks no rule.
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { PodClass } from '../model/compiledDemand.ts';
+import { itemAt } from '../rows.ts';
 import type { Waiting } from './assignment.ts';
 import type { OpenNode } from './openNode.ts';
 
@@ -13,14 +14,14 @@ interface Seat {
   take(pod: Pod): void;
 }
 
-export function giveWay(
+export function swapByPriority(
   waiting: readonly Waiting[],
   planned: readonly OpenNode[],
   onExisting: ReadonlyMap<number, Pod[]>,
   classes: readonly PodClass[],
 ): void {
   const open = waiting.filter(({ pods }) => pods.length > 0);
-  if (open.length === 0 || classes.every(({ shape }) => shape.priority === classes[0]!.shape.priority)) return;
+  if (open.length === 0 || new Set(classes.map(({ shape }) => shape.priority)).size < 2) return;
   const wanted = new Set(open.map(({ podClass }) => podClass.equivalenceKey));
   const seats = findSeats(wanted, planned, onExisting, classes);
   for (const { podClass, pods } of open.toSorted(
@@ -31,13 +32,13 @@ export function giveWay(
       const seat = lesser.at(-1);
       if (seat === undefined || seat.priority >= podClass.shape.priority) break;
       lesser.pop();
-      seat.take(pods[at]!);
+      seat.take(itemAt(pods, at));
       pods[at] = seat.pod;
     }
   }
 }
 
-/** Places by equivalence key, the lowest priority last. */
+/** By equivalence key: pods that have a place, lowest priority last. */
 function findSeats(
   wanted: ReadonlySet<string>,
   planned: readonly OpenNode[],
@@ -53,12 +54,12 @@ function findSeats(
   for (const { entries } of planned) {
     entries.forEach(({ podClass }, index) => {
       if (!wanted.has(podClass.equivalenceKey)) return;
-      entries[index]!.pods.forEach((pod, at) =>
+      itemAt(entries, index).pods.forEach((pod, at) =>
         add(podClass.equivalenceKey, {
           pod,
           priority: podClass.shape.priority,
           take: (other) => {
-            const entry = entries[index]!;
+            const entry = itemAt(entries, index);
             entries[index] = { ...entry, pods: entry.pods.with(at, other) };
           },
         }),
