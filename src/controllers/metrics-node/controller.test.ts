@@ -4,7 +4,6 @@ import { Kinds } from '../../api/kinds.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
 import { clusterStateController } from '../cluster-state/controller.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
-import { nodePoolMetricsController } from '../metrics-nodepool/controller.ts';
 import { nodeMetricsController } from './controller.ts';
 import { nodeMetrics } from './metrics.ts';
 
@@ -14,11 +13,10 @@ beforeEach(async () => {
     controllers: ({ world }) => [
       clusterStateController(world),
       nodeMetricsController(world),
-      nodePoolMetricsController(world),
       nodeClaimLifecycleController(world),
     ],
   });
-  await bench.createPool('default', { limits: { cpu: '10' } });
+  await bench.createPool();
   await bench.createClaim('a');
   await bench.advance(40_000);
 });
@@ -41,25 +39,15 @@ it('shows nodes and what is on them', async () => {
   expect(bench.metrics.value('karpenter_nodes_current_lifetime_seconds', { instance_type: 'm2' })).toBe(25);
 });
 
-it('shows pools and their limits', () => {
-  const pool = (name: string, resource_type: string) =>
-    bench.metrics.value(`karpenter_nodepools_${name}`, { nodepool: 'default', resource_type });
-  expect([pool('usage', 'cpu'), pool('usage', 'nodes'), pool('limit', 'cpu')]).toEqual([2, 1, 10]);
-  const [offering] = bench.cloud.types.find(({ name }) => name === 'm2')?.offerings ?? [];
-  expect(bench.metrics.value('karpenter_nodepools_cost_total', { nodepool: 'default' })).toBe(offering?.price);
-});
-
-it('shows nothing any more of what is gone', async () => {
+it('shows nothing of a node that is gone', async () => {
   await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
   await bench.kube.patch(Kinds.Node, { name: 'node-a' }, { type: 'merge', body: { metadata: { finalizers: null } } });
-  await bench.kube.delete(Kinds.NodePool, { name: 'default' });
   await bench.advance(30_000);
   expect(node('allocatable', 'cpu')).toBeUndefined();
   expect(bench.metrics.value('karpenter_nodes_current_lifetime_seconds')).toBeUndefined();
-  expect(bench.metrics.value('karpenter_nodepools_limit')).toBeUndefined();
 });
 
-it('has names that Prometheus takes', () => {
+it('has metric names that Prometheus accepts', () => {
   const metrics = new PrometheusMetrics({ build: { version: '1' } });
   expect(() => nodeMetrics(metrics)).not.toThrow();
 });
