@@ -23,8 +23,7 @@ export class Announcer {
 
   plan(record: Omit<PlanRecord, 'kind'>): void {
     this.world.ledger.append({ kind: 'plan', ...record });
-    const { plannedNodes: newNodes, ...fields } = record;
-    this.world.log.info('computed a plan for pending pods', { newNodes, ...fields });
+    this.world.log.info('computed a plan for pending pods', { ...record });
   }
 
   objections(ignored: readonly { readonly pod: Pod; readonly objection: PodObjection }[]): void {
