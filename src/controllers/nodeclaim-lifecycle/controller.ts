@@ -62,7 +62,9 @@ async function advance(known: NodeClaim, context: StepContext): Promise<Reconcil
 
   const results: StepResult[] = [];
   const errors: unknown[] = [];
-  for (const step of [launch, register, initialize, checkLiveness]) {
+  // A Node may take pods only once its claim names it: a claim that is deleted in between could not drain it.
+  const isRecorded = claim.status?.providerID !== undefined;
+  for (const step of isRecorded ? [launch, register, initialize, checkLiveness] : [launch, checkLiveness]) {
     try {
       results.push(await step(draft, context));
     } catch (error) {

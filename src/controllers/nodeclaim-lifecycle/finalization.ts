@@ -1,10 +1,9 @@
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { ConditionSet, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
-import { Kinds, type Node } from '../../api/kinds.ts';
+import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Annotations, Finalizers, Labels } from '../../api/labels.ts';
 import { InstanceNotFoundError } from '../../cloud/errors.ts';
-import type { Cluster } from '../../cluster/cluster.ts';
 import { patchConditions } from '../../kube/conditionPatch.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { ReconcileResult } from '../../kube/runtime/controller.ts';
@@ -20,10 +19,7 @@ const INSTANCE_POLL = 5_000;
 export async function finalize(stored: NodeClaim, context: StepContext): Promise<ReconcileResult | undefined> {
   if (!stored.metadata.finalizers?.includes(Finalizers.termination)) return undefined;
   const claim = await announceDeadline(stored, context);
-  if (await hasNodes(claim, context)) {
-    // Without an instance on record the Node's events do not lead to the claim.
-    return claim.status?.providerID ? undefined : { requeueAfter: INSTANCE_POLL };
-  }
+  if (await hasNodes(claim, context)) return undefined;
   const { gone, claim: informed } = await endInstance(claim, context);
   if (!gone) return { requeueAfter: INSTANCE_POLL };
   await release(informed, context);
@@ -33,7 +29,7 @@ export async function finalize(stored: NodeClaim, context: StepContext): Promise
 /** Sends the Nodes of a registered claim on their way out; their own events bring us back when they are gone. */
 async function hasNodes(claim: NodeClaim, { world, signal }: StepContext): Promise<boolean> {
   const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, world.clock.now());
-  const nodes = nodesOf(claim, world.cluster);
+  const nodes = world.cluster.nodesByProviderID(claim.status?.providerID);
   // The Node says it before the claim does, and pods may run on it from that moment on.
   const isRegistered = nodes.some(({ metadata }) => metadata.labels?.[Labels.registered] === 'true');
   if (!isRegistered && !conditions.isTrue(NodeClaimConditions.registered)) return false;
@@ -42,17 +38,6 @@ async function hasNodes(claim: NodeClaim, { world, signal }: StepContext): Promi
     await ignoreNotFound(world.kube.delete(Kinds.Node, { name: metadata.name }, { signal }));
   }
   return nodes.length > 0;
-}
-
-/**
- * A claim may be deleted after its Node registered and before its own status could be written: pods may run there
- * already. Registration makes the claim the Node's owner, which tells where to look.
- */
-function nodesOf({ metadata, status }: NodeClaim, cluster: Cluster): readonly Node[] {
-  if (status?.providerID) return cluster.nodesByProviderID(status.providerID);
-  const isOwned = (node: Node): boolean =>
-    node.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) === true;
-  return [...cluster.nodes()].filter(isOwned);
 }
 
 /**
