@@ -88,6 +88,7 @@ async function plan(options: PlanOptions): Promise<void> {
   const { preferencePolicy, nodeOverheadCost, maxPodsSharePerNode } = options;
   const solution = solve(problem, {
     suggestChanges: true,
+    explainChoices: explain,
     preferencePolicy,
     nodeOverheadCost,
     maxPodsSharePerNode,

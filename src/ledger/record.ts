@@ -42,7 +42,7 @@ export interface LaunchRecord {
   readonly instanceTypes: readonly string[];
   readonly instanceTypeCount: number;
   readonly pods: PodList;
-  readonly choice: NodeChoice;
+  readonly choice?: NodeChoice;
 }
 
 /** Pods that are expected on a node that exists or is on its way. */

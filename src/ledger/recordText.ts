@@ -22,7 +22,7 @@ export function recordText(record: DecisionRecord): string {
 function launchText({ nodeClaim, nodePool, chosen, pods, choice }: LaunchRecord): string {
   const { instanceType, zone, capacityType, pricePerHour } = chosen;
   const place = zone === '' ? '' : ` in ${zone}`;
-  return `NodeClaim ${nodeClaim} of NodePool ${nodePool}: ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, for ${podsText(pods)}; ${choiceText(choice)}`;
+  return `NodeClaim ${nodeClaim} of NodePool ${nodePool}: ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, for ${podsText(pods)}${choice === undefined ? '' : `; ${choiceText(choice)}`}`;
 }
 
 /** `nodeclaim/default-x` and `node/aks-x`, as Karpenter writes them in its Nominated event. */

@@ -70,7 +70,7 @@ export function planReport(solution: Solution, solveMillis: number, explain: boo
 function nodeReport(node: PlannedNode, explain: boolean): PlannedNodeReport {
   const [chosen] = node.alternatives;
   if (chosen === undefined) throw new Error('A planned node has no machine.');
-  const { boundBy, boundByResource, others } = node.choice;
+  const { boundBy, boundByResource, others = [] } = node.choice ?? {};
   return {
     nodePool: node.pool,
     ...machine(chosen),

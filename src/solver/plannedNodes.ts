@@ -21,7 +21,7 @@ import type { PlannedNode } from './problem.ts';
 import { RankedAlternatives, type Ranking } from './rankedAlternatives.ts';
 
 /** What is left of a pool's limits goes to alternatives that need more than the first, in the order of the nodes. */
-export function plannedNodes(plan: PodPlan): PlannedNode[] {
+export function plannedNodes(plan: PodPlan, explainChoices: boolean): PlannedNode[] {
   const { states } = plan.model;
   const pools = plan.model.pools.map((pool) => {
     const demand = holderOf(plan, pool);
@@ -51,7 +51,7 @@ export function plannedNodes(plan: PodPlan): PlannedNode[] {
       requests: requests.of(node, podsKey, ranking),
       alternatives: ranking.alternatives,
       minValuesRelaxed: isRelaxed,
-      choice: explainChoice(node, plan.compiled, own.demand, podsKey, own.reasons),
+      ...(explainChoices && { choice: explainChoice(node, plan.compiled, own.demand, podsKey, own.reasons) }),
     };
   });
 }

@@ -83,6 +83,8 @@ export interface SolveOptions {
   /** Stops the improvement early by `now`; only then may two runs differ. */
   readonly timeBudgetMs?: number;
   readonly now?: () => number;
+  /** Says for each planned node why it has its instance type. What-ifs do without. */
+  readonly explainChoices?: boolean;
   /** Looks for the smallest change that would place each unplaced kind of pod, by solving again. */
   readonly suggestChanges?: boolean;
 }
@@ -131,8 +133,8 @@ export interface PlannedNode {
   readonly alternatives: readonly Alternative[];
   /** Fewer different values than the pool's `minValues` asks for were left, and the policy allows that. */
   readonly minValuesRelaxed: boolean;
-  /** Why the first alternative, and which pod made a smaller one impossible. */
-  readonly choice: NodeChoice;
+  /** Why the first alternative, and which pod made a smaller one impossible; with `explainChoices`. */
+  readonly choice?: NodeChoice;
 }
 
 export interface Alternative {

@@ -204,7 +204,8 @@ describe('reasons', () => {
   });
 
   it('say what bound a node to its type, what came close, what costs more', () => {
-    const { plannedNodes } = solve(problem({ pods: [testPod('big', '1', '10Gi'), testPod('tiny', '100m', '100Mi')] }));
+    const pods = [testPod('big', '1', '10Gi'), testPod('tiny', '100m', '100Mi')];
+    const { plannedNodes } = solve(problem({ pods }), { explainChoices: true });
     expect(plannedNodes).toHaveLength(1);
     expect(plannedNodes[0]?.choice).toMatchObject({
       boundBy: 'default/big',

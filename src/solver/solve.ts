@@ -54,7 +54,7 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
       for (const { pod, podClass, reason } of failed) {
         unplaced.push({ pod, reason: reason ?? refusalReason(plan, podClass) });
       }
-      const solution = toSolution(plan, unplaced);
+      const solution = toSolution(plan, unplaced, options.explainChoices === true);
       return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution, ask) : solution;
     }
     for (const pod of pods) {
@@ -158,14 +158,18 @@ function cheapestPlan(model: Model, overlay: Overlay, options: SolveOptions, mod
   return best;
 }
 
-function toSolution(plan: PodPlan, unplaced: readonly { pod: Pod; reason: UnplacedReason }[]): Solution {
+function toSolution(
+  plan: PodPlan,
+  unplaced: readonly { pod: Pod; reason: UnplacedReason }[],
+  explainChoices: boolean,
+): Solution {
   const { compiled, rooms, fit, planned, searchRounds } = plan;
   const { nodes, rank } = compiled.model.existing;
   return {
     onExisting: [...rooms.placed]
       .sort(([left], [right]) => intAt(rank, left) - intAt(rank, right))
       .map(([node, pods]) => ({ node: itemAt(nodes, node).name, pods: pods.map(podKey) })),
-    plannedNodes: plannedNodes(plan),
+    plannedNodes: plannedNodes(plan, explainChoices),
     unplaced: unplaced
       .map(({ pod, reason }) => ({ pod: podKey(pod), reason }))
       .sort((left, right) => (left.pod < right.pod ? -1 : 1)),

@@ -178,7 +178,7 @@ class Provisioner {
       ...(this.options.defaultSpread && { defaultSpread: this.options.defaultSpread.forPass() }),
     });
     const solving = clock.monotonic();
-    const solution = ask(model, { pods: waiting }, this.options.policies);
+    const solution = ask(model, { pods: waiting }, { ...this.options.policies, explainChoices: true });
     // Both the whole pass and the planning in it, as Karpenter does.
     for (const since of [solving, start]) {
       this.metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
@@ -296,7 +296,7 @@ class Provisioner {
         chosen,
         instanceTypes: types.slice(0, SHOWN_TYPES),
         instanceTypeCount: types.length,
-        choice: node.choice,
+        ...(node.choice && { choice: node.choice }),
       };
       this.announcer.launch(record, pods);
     }
