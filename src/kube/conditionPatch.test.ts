@@ -42,7 +42,7 @@ const said = ({ status }: NodeClaim): string[] =>
   (status?.conditions ?? []).map(({ type, status: value }) => `${type}=${value}`).sort();
 
 describe('patchConditions', () => {
-  it('keeps what others said meanwhile, and puts what is said now beside it', async () => {
+  it('keeps concurrent changes of other conditions, and adds its own', async () => {
     const drifted = wish(claim, (conditions) => conditions.setTrue('Drifted', NOW));
     const launched = wish(claim, (conditions) => conditions.setTrue('Launched', NOW), { providerID: 'kwok://a' });
     await write(claim, drifted);
@@ -57,7 +57,7 @@ describe('patchConditions', () => {
     expect(stored.status?.providerID).toBe('kwok://a');
   });
 
-  it('computes the root from what all have said', async () => {
+  it('computes the root condition from all others', async () => {
     const first = await write(
       claim,
       wish(claim, (conditions) => conditions.setTrue('Launched', NOW)),
@@ -68,7 +68,7 @@ describe('patchConditions', () => {
     expect(said(await write(first, initialized))).toContain('Ready=True');
   });
 
-  it('takes a condition away where it still is what was seen', async () => {
+  it('removes a condition that is still as it was read', async () => {
     const marked = await write(
       claim,
       wish(claim, (conditions) => conditions.setTrue('Drifted', NOW)),

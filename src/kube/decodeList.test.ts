@@ -15,7 +15,7 @@ const word = fc.string({
 const value = fc.jsonValue({ maxDepth: 3, stringUnit: 'grapheme' });
 
 describe('decodeList', () => {
-  it('says what JSON.parse says, however the text is laid out', () => {
+  it('agrees with JSON.parse, whatever the whitespace', () => {
     const item = fc.record({ spec: value, status: fc.dictionary(word, word), metadata: fc.dictionary(word, value) });
     const list = fc.record({
       kind: word,

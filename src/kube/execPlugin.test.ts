@@ -47,7 +47,7 @@ const runs = async (): Promise<number> => Number(await readFile(join(directory, 
 const token = async (source: CredentialSource): Promise<string | undefined> => (await source.current()).authorization;
 
 describe('exec plug-ins', () => {
-  it('are told about the cluster, and run once for many requests', async () => {
+  it('get the cluster information, and run once for many requests', async () => {
     const source = await plugin(`credential({ token: 'token-' + runs });`, {
       args: ['get-token', '--x'],
       env: { MODE: 'spn' },
@@ -108,7 +108,7 @@ describe('exec plug-ins', () => {
     expect(await source.current()).toEqual({ certificate: { cert: 'CERT', key: 'KEY' } });
   });
 
-  it('are blamed by name for what they do wrong', async () => {
+  it('are named in errors about them', async () => {
     const problemOf = async (answer: string, config: Partial<ExecConfig> = {}): Promise<string> => {
       const source = await plugin(answer, config);
       const error = await source.current().catch((caught: unknown) => caught);

@@ -209,7 +209,7 @@ describe('HttpKube errors', () => {
       `);
   });
 
-  it('says that a server cannot be reached', async () => {
+  it('reports that a server cannot be reached', async () => {
     const { server, kube } = await serve(() => {}, { maxRetries: 1 });
     await server[Symbol.asyncDispose]();
     const error = await kube.get(Kinds.Pod, ref).catch((caught: unknown) => caught);
@@ -229,7 +229,7 @@ describe('HttpKube errors', () => {
     await expect(kube.get(Kinds.Pod, ref, { signal: stop.signal })).rejects.toBe(reason);
   });
 
-  it('gives a disruption budget its say at once', async () => {
+  it('does not retry an eviction that a disruption budget refuses', async () => {
     const { server, kube } = await serve((_request, response) =>
       answerJson(response, 429, { kind: 'Status', code: 429, reason: 'TooManyRequests' }, { 'retry-after': '10' }),
     );

@@ -137,7 +137,7 @@ const latest = (world: World): OpenWatch => {
 };
 
 describe('an informer', () => {
-  it('lists in pages, then hears every change', async () => {
+  it('lists in pages, then receives every change', async () => {
     const world = await follow(
       (request, response) =>
         request.query.get('continue') === null
@@ -244,7 +244,7 @@ describe('an informer', () => {
     }
   });
 
-  it('lists again when the server has never heard of its version, as after a restore', async () => {
+  it('lists again when the server does not know its version, as after a restore', async () => {
     const world = await follow((_request, response, count) => page(response, count === 0 ? 900 : 10, []), {
       watch: (request, response) => {
         if (request.query.get('resourceVersion') === '10') return void new OpenWatch(request, response);

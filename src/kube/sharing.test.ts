@@ -6,7 +6,7 @@ const json = fc.jsonValue({ maxDepth: 3 });
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
 
 describe('shareWith', () => {
-  it('never changes what a value says, nor what it is given', () => {
+  it('gives an equal value, and changes neither argument', () => {
     fc.assert(
       fc.property(json, json, (model, raw) => {
         const before = JSON.stringify([model, raw]);
@@ -64,7 +64,7 @@ describe('deepEqual', () => {
 });
 
 describe('StringPool', () => {
-  it('keeps answering rightly beyond its limit', () => {
+  it('stays correct beyond its limit', () => {
     const pool = new StringPool(8);
     for (let round = 0; round < 100; round++) expect(pool.intern(`text-${round % 13}`)).toBe(`text-${round % 13}`);
   });

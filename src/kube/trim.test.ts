@@ -255,7 +255,7 @@ describe('the trim of pods', () => {
     expect(updated.status?.startTime).toBe('2026-01-05T00:00:00Z');
   });
 
-  it('says the same as a trim without memory, for any order of pods', () => {
+  it('gives the same as a trim without memory, for any order of pods', () => {
     const remembering = trimFor(Kinds.Pod);
     const pods = Array.from({ length: 30 }, (_, index) =>
       pod(`web-${index % 7}`, {

@@ -12,9 +12,9 @@ import { bufferKeyOf, isVirtual } from './virtualPods.ts';
 
 /** Where the virtual pods of a pass ended up. */
 export interface BufferOutcome {
-  /** On machines that are there or on their way. */
+  /** On existing or launching nodes. */
   readonly fitted: readonly Pod[];
-  /** On machines still to be bought, or nowhere. */
+  /** On planned nodes, or nowhere. */
   readonly others: readonly Pod[];
 }
 
@@ -42,7 +42,7 @@ export class CapacityBuffers {
     return [...this.virtualPods].sort(([left], [right]) => (left < right ? -1 : 1)).flatMap(([, pods]) => pods);
   }
 
-  /** Says on each buffer whether its room is there. */
+  /** Sets on each buffer whether its room exists. */
   async report({ fitted, others }: BufferOutcome): Promise<void> {
     const fits = countByBuffer(fitted);
     const lacks = countByBuffer(others);
@@ -64,7 +64,7 @@ export class CapacityBuffers {
       const after = { ...buffer, status: { ...buffer.status, conditions } };
       await patchStatus(kube, Kinds.CapacityBuffer, buffer, after, { lock: true });
     } catch (error) {
-      // The next pass says it again.
+      // The next pass writes it again.
       if (!isConflict(error) && !isNotFound(error)) throw error;
     }
   }

@@ -155,7 +155,7 @@ describe('a buffer', () => {
     expect(await bench.claims()).toHaveLength(1);
   });
 
-  it('asks for nothing any more when it is gone', async () => {
+  it('has no demand once it is deleted', async () => {
     await createTemplate();
     await create({ podTemplateRef: { name: 't' }, replicas: 2 });
     await bench.clock.idle();

@@ -19,7 +19,7 @@ export interface HashStamp {
 }
 
 /**
- * Stamps an object with the hash of what its machines are made from. When the algorithm has changed since the last
+ * Stamps an object with the hash of what its nodes are made from. When the algorithm has changed since the last
  * stamp, the claims made from it are stamped too: a new way to compute a hash must not look like a change. Claims
  * that have drifted already keep their old hash and stay drifted.
  */

@@ -16,7 +16,7 @@ const MAX_INSTANCE_TYPES = 600;
 /** Labels that only simulations carry in their requirements. */
 const SIMULATED: ReadonlySet<string> = new Set([Labels.hostname, Labels.registered, Labels.initialized]);
 
-/** Whether overlays had a say in what the claim may be launched as. */
+/** Whether overlays changed prices or capacities of the claim's instance types. */
 interface Overlaid {
   readonly price: boolean;
   readonly capacity: boolean;
@@ -50,7 +50,7 @@ export function nodeClaimDraft(
   return { ...claim, metadata: { ...claim.metadata, annotations } };
 }
 
-/** A claim that asks for nothing but what its static pool says; the cloud, which describes its machines, chooses. */
+/** A claim with only the requirements of its static pool; the cloud chooses the instance type. */
 export function staticClaimDraft(
   pool: NodePool,
   described: ReadonlySet<string>,

@@ -3,7 +3,7 @@ import { aborted } from '../../kube/runtime/windDown.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Shows that the picture of the cluster is complete, and how large it is. Loops run only once it is, and a claim that
+ * Reports that the cluster state is complete, and its size. Loops run only once it is, and a claim that
  * has not launched does not delay them, so it is never reported as out of date.
  */
 export function clusterStateController({ metrics, cluster }: World): Controller {

@@ -59,7 +59,7 @@ async function running(metadata: Partial<Pod['metadata']>): Promise<Pod> {
 
 const find = (name = 'p') => bench.find(Kinds.Pod, name, 'default');
 
-it('evicts, tells the pod, and counts', async () => {
+it('evicts the pod, with an event and metrics', async () => {
   await queued(bench.createPod('p', onNode()));
   await bench.clock.idle();
   expect((await find())?.metadata.deletionTimestamp).toBeDefined();
@@ -70,7 +70,7 @@ it('evicts, tells the pod, and counts', async () => {
   expect(bench.metrics.value('karpenter_pods_drained_total')).toBe(1);
 });
 
-it('names why the node is disrupted, when its claim says so', async () => {
+it('gives the disruption reason that the claim has', async () => {
   await bench.createClaim('x');
   const condition = {
     type: 'DisruptionReason',
@@ -85,7 +85,7 @@ it('names why the node is disrupted, when its claim says so', async () => {
   expect(bench.metrics.value('karpenter_pods_drained_total', { reason: 'Drifted' })).toBe(1);
 });
 
-it('asks a budget that refuses again with growing waits, until it allows', async () => {
+it('retries with growing waits while a disruption budget refuses', async () => {
   await bench.kube.create(Kinds.PodDisruptionBudget, {
     metadata: { name: 'b', namespace: 'default' },
     spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'a' } } },
@@ -101,7 +101,7 @@ it('asks a budget that refuses again with growing waits, until it allows', async
   expect((await find())?.metadata.deletionTimestamp).toBeDefined();
 });
 
-it('keeps asking when several budgets cover the pod', async () => {
+it('keeps retrying when several budgets cover the pod', async () => {
   for (const name of ['b', 'c']) {
     await bench.kube.create(Kinds.PodDisruptionBudget, {
       metadata: { name, namespace: 'default' },
@@ -123,7 +123,7 @@ it.each([404, 409])('drops a pod silently on %i', async (code) => {
   expect(await bench.events('Evicted')).toEqual([]);
 });
 
-it('retries what the server got wrong', async () => {
+it('retries after server errors', async () => {
   answer = () => (asked.length < 3 ? new KubeError({ code: 500, reason: 'InternalError' }) : undefined);
   await queued(bench.createPod('p', onNode()));
   await bench.advance(1_000);
@@ -156,13 +156,13 @@ describe('do-not-disrupt', () => {
     await bench.clock.idle();
   };
 
-  it('holds for ever when it says so', async () => {
+  it('blocks eviction for good when it is "true"', async () => {
     await queued(bench.createPod('p', onNode(), shielded('true')));
     await bench.advance(3_600_000);
     expect(asked).toEqual([]);
   });
 
-  it('holds for a time since the pod started, and says until when', async () => {
+  it('blocks eviction for a duration since the pod started, and reports its end', async () => {
     const pod = await bench.createPod('p', onNode(), shielded('1m'));
     await startedAt('2026-01-01T00:00:00Z');
     await queued(Promise.resolve(pod));
@@ -176,7 +176,7 @@ describe('do-not-disrupt', () => {
     expect(await bench.events('DoNotDisruptGracePeriodElapsed')).toHaveLength(1);
   });
 
-  it('holds for a pod that has not started yet', async () => {
+  it('blocks eviction of a pod that has not started yet', async () => {
     await queued(bench.createPod('p', onNode(), shielded('1m')));
     await bench.advance(600_000);
     expect(asked).toEqual([]);
@@ -191,7 +191,7 @@ describe('do-not-disrupt', () => {
 });
 
 describe('a deadline', () => {
-  it('lets the pod have its whole grace period before it, against all resistance', async () => {
+  it('gives the pod its whole grace period before it, despite budgets and do-not-disrupt', async () => {
     const shield = { annotations: { [Annotations.doNotDisrupt]: 'true' } };
     await queued(bench.createPod('p', onNode({ terminationGracePeriodSeconds: 30 }), shield), 60_000);
     await bench.advance(29_999);
@@ -205,13 +205,13 @@ describe('a deadline', () => {
     expect(asked).toEqual([]);
   });
 
-  it('of zero deletes at once, with the least grace there is', async () => {
+  it('of zero deletes at once, with the shortest grace period', async () => {
     await queued(bench.createPod('p', onNode()), 0);
     await bench.clock.idle();
     expect((await find())?.metadata.deletionGracePeriodSeconds).toBe(1);
   });
 
-  it('shortens the end of a pod that takes longer, once', async () => {
+  it('shortens a longer grace period of a terminating pod, once', async () => {
     await bench.createPod('p', onNode({ terminationGracePeriodSeconds: 600 }));
     await bench.kube.delete(Kinds.Pod, { name: 'p', namespace: 'default' });
     const pod = await queued(bench.kube.get(Kinds.Pod, { name: 'p', namespace: 'default' }), 10_000);
@@ -222,7 +222,7 @@ describe('a deadline', () => {
     expect(bench.metrics.value('karpenter_pods_drained_total')).toBe(1);
   });
 
-  it('that comes forward is the one that counts', async () => {
+  it('that is moved earlier takes effect', async () => {
     const shield = { annotations: { [Annotations.doNotDisrupt]: 'true' } };
     const pod = await queued(bench.createPod('p', onNode({ terminationGracePeriodSeconds: 1 }), shield), 3_600_000);
     await bench.advance(60_000);

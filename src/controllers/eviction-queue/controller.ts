@@ -14,7 +14,7 @@ import { evictionMetrics, type EvictionMetrics } from './metrics.ts';
 
 interface Entry {
   readonly uid: string;
-  /** When the node must be empty, in milliseconds; absent when it may take for ever. */
+  /** When the node must be empty, in milliseconds; absent without a deadline. */
   deadline: number | undefined;
   /** How long to wait after the next refusal. */
   wait: number;
@@ -22,7 +22,7 @@ interface Entry {
 
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
-/** How long the end of an evicted pod may take to be seen, in milliseconds; then it is evicted again. */
+/** How long the watch may take to show the termination of an evicted pod, in milliseconds; then it is evicted again. */
 const EVICTION_LAG = 5_000;
 const MAX_EVICTED = 10_000;
 const FORCEFUL = 'Forceful Termination';
@@ -50,7 +50,7 @@ export class EvictionQueue {
     const uid = pod.metadata.uid ?? '';
     const known = this.entries.get(key);
     const now = this.world.clock.now();
-    // An evicted pod is not asked again while the watch has yet to show that it is terminating.
+    // An evicted pod is not evicted again while the watch has yet to show that it is terminating.
     if (deadline === undefined && now - (this.evictedAt.get(uid) ?? Number.NEGATIVE_INFINITY) < EVICTION_LAG) return;
     if (known?.uid !== uid) this.entries.set(key, { uid, deadline, wait: FIRST_WAIT });
     else if (deadline === undefined || deadline >= (known.deadline ?? Number.POSITIVE_INFINITY)) return;
@@ -84,7 +84,7 @@ export class EvictionQueue {
     if (entry && pod?.metadata.uid === entry.uid && !(await this.isEvictedOrDeleted(pod, entry.deadline, signal))) {
       const refusalWait = entry.wait;
       entry.wait = Math.min(LONGEST_WAIT, 2 * entry.wait);
-      // Not a moment too late: when patience ends before the next question is due, it is put then.
+      // When the pod has to be deleted before the next retry is due, the retry is made then.
       const patience = (forcedFrom(pod, entry.deadline) ?? Number.POSITIVE_INFINITY) - clock.now();
       return { requeueAfter: Math.max(1, Math.min(refusalWait, patience)) };
     }
@@ -107,7 +107,7 @@ export class EvictionQueue {
     return this.evict(pod, signal);
   }
 
-  /** True when there is nothing more to ask for. */
+  /** True when nothing is left to do. */
   private async evict(pod: Pod, signal: AbortSignal): Promise<boolean> {
     const { kube, events, cluster } = this.world;
     const ref = { name: pod.metadata.name, namespace: pod.metadata.namespace };
@@ -155,7 +155,7 @@ export class EvictionQueue {
   }
 }
 
-/** The eviction API knows no way with several budgets for one pod, and says so in words only. */
+/** The eviction API does not support several budgets for one pod; only the message of its error tells. */
 function isSeveralBudgets(error: unknown): error is KubeError {
   return error instanceof KubeError && error.message.includes('more than one PodDisruptionBudget');
 }

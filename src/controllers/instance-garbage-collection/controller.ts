@@ -9,11 +9,11 @@ import { settleAll } from '../world/settleAll.ts';
 import type { World } from '../world/world.ts';
 
 const INTERVAL = 2 * 60_000;
-/** A machine this young may belong to a claim that we have not heard of yet. */
+/** An instance younger than this may belong to a claim that the watch has not shown yet. */
 const YOUNG = 5 * 60_000;
 const CONCURRENCY = 100;
 
-/** Removes machines that no NodeClaim stands for any more, with the Nodes they have become. */
+/** Removes instances without a NodeClaim, with their Nodes. */
 export function instanceGarbageCollectionController(world: World): Controller {
   const { cloud, cluster, kube, clock, log } = world;
 
@@ -49,7 +49,7 @@ export function instanceGarbageCollectionController(world: World): Controller {
   });
 }
 
-/** What is left to know of the claim of an instance: enough to remove it by. */
+/** A minimal claim for an instance without one: enough to delete it. */
 function claimFor({ providerID, claimName }: Instance): NodeClaim {
   return {
     metadata: { name: claimName ?? '' },

@@ -12,7 +12,7 @@ import { PoolCosts } from './poolCosts.ts';
 
 const INTERVAL = 10_000;
 
-/** Shows how much each NodePool has, and how much it may have. */
+/** Usage, limits and hourly cost of each NodePool. */
 export function nodePoolMetricsController(world: World): Controller {
   const { cluster, informers, cloud, metrics, clock, log } = world;
   const labels = ['resource_type', 'nodepool'];

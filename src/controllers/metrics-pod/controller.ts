@@ -12,8 +12,8 @@ import type { World } from '../world/world.ts';
 import { podMetrics } from './metrics.ts';
 
 /**
- * Shows where each pod is, how long those that wait have waited, and how long the others have. Durations are counted
- * for pods that were seen waiting: what happened before we came is not ours to time.
+ * The state of each pod, the waiting times of pending pods, and the durations of those that became bound and ready.
+ * Durations are observed only for pods that this process saw pending.
  */
 export function podMetricsController(world: World): Controller {
   const { clock, cluster, informers, podTimes } = world;
@@ -43,7 +43,7 @@ export function podMetricsController(world: World): Controller {
       if (planned !== undefined) metrics.provisioningBound.observe({}, seconds(planned, boundAt));
     }
     const readyAt = turnedTrue(pod, READY);
-    // A pod that has ended is no longer ready, and when it was is not known.
+    // A pod that has ended is no longer ready, and the time when it became ready is lost.
     if (isTerminal(pod)) unstarted.delete(uid);
     else if (readyAt !== undefined && unstarted.delete(uid)) {
       metrics.startup.observe({}, seconds(created, readyAt));
@@ -71,11 +71,11 @@ export function podMetricsController(world: World): Controller {
   function showState(pod: Pod): void {
     const node = cluster.node(pod.spec?.nodeName ?? '');
     const labels = stateLabels(pod, node?.metadata.labels ?? {});
-    // Most changes of a pod, and of a node, are none to the eye.
+    // Most changes of a pod or a node do not change these labels.
     states.set(keyOf(pod), Object.values(labels).join('\n'), () => [{ gauge: metrics.state, labels, value: 1 }]);
   }
 
-  /** The labels of a node are those of its pods too. */
+  /** The series of pods carry labels of their node. */
   function observeNode(event: InformerEvent<Node>): void {
     const { metadata } = event.object;
     if (event.type === 'updated' && sameLabels(event.old.metadata.labels, metadata.labels)) return;

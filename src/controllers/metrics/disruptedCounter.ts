@@ -37,7 +37,7 @@ export class DisruptedCounter {
   }
 }
 
-/** How insistent the end will be: without a deadline, at one, or at once. */
+/** How forceful the drain is: without a deadline, with one, or immediate. */
 function terminationMode({ spec }: NodeClaim): 'graceful' | 'forceful' | 'eventual' {
   if (!spec.terminationGracePeriod) return 'graceful';
   return Duration.parse(spec.terminationGracePeriod).milliseconds > 0 ? 'eventual' : 'forceful';

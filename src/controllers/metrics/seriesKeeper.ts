@@ -17,13 +17,13 @@ export interface Sample {
 export class SeriesKeeper {
   private readonly owners = new Map<string, { readonly version: unknown; readonly samples: readonly Sample[] }>();
 
-  /** Does nothing while `version` is the one of before: most things do not change from one look to the next. */
+  /** Does nothing while `version` is unchanged: most owners do not change between two calls. */
   set(owner: string, version: unknown, samples: () => readonly Sample[]): void {
     const known = this.owners.get(owner);
     if (known && known.version === version) return;
     const shown = samples();
     const before = known?.samples ?? [];
-    // The usual change is one of numbers: nothing has to go then.
+    // Usually only values change: no series has to be removed then.
     const sameSeries = shown.length === before.length && shown.every((sample, at) => isSameSeries(sample, before[at]));
     if (!sameSeries && before.length > 0) {
       const kept = new Set(shown.map(keyOf));

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-it('removes what no claim stands for, and looks again every five minutes', async () => {
+it('removes interfaces without a claim, every five minutes', async () => {
   await bench.createClaim('kept');
   interfaces.add('kept');
   await bench.advance(5 * MINUTE);
@@ -41,7 +41,7 @@ it('removes what no claim stands for, and looks again every five minutes', async
   expect([...interfaces]).toEqual([]);
 });
 
-it('comes again when Azure does not answer', async () => {
+it('retries when Azure does not answer', async () => {
   await bench.advance(1_000);
   outage = new Error('throttled');
   interfaces.add('stray');

@@ -5,12 +5,12 @@ import type { World } from '../world/world.ts';
 /** As long as the network's own throttling looks back. */
 const INTERVAL = 5 * 60_000;
 
-/** Where interfaces lie about: given the claims there are, removes those that belong to none, and names them. */
+/** Removes the network interfaces that belong to none of the given claims, and returns their names. */
 export interface Leftovers {
   remove(claimNames: () => Iterable<string>, signal?: AbortSignal): Promise<readonly string[]>;
 }
 
-/** Removes network interfaces that were made for machines that never came. */
+/** Removes network interfaces that failed launches left behind. */
 export function networkInterfaceGarbageCollectionController(world: World, leftovers: Leftovers): Controller {
   const { cluster, log } = world;
   const claimNames = (): readonly string[] => [...cluster.claims()].map(({ metadata }) => metadata.name);

@@ -48,7 +48,7 @@ const left = async (): Promise<string[]> => (await bench.claims()).map(({ metada
 const counted = (condition: string) =>
   bench.metrics.value('karpenter_nodeclaims_unhealthy_disrupted_total', { condition });
 
-it('gives up a node when its patience has ended, and none that recovers before', async () => {
+it('deletes a node after the toleration of its condition, unless it recovers before', async () => {
   await launch(['a', 'b', 'c', 'd', 'e', 'f']);
   await falls('a', 'Ready', 'False');
   await falls('b', 'Ready', 'False');
@@ -62,7 +62,7 @@ it('gives up a node when its patience has ended, and none that recovers before',
   expect(bench.metrics.value(disrupted, { reason: 'unhealthy', nodepool: 'default' })).toBe(1);
 });
 
-it('goes by the condition that counts first', async () => {
+it('goes by the condition whose toleration ends first', async () => {
   await launch(['a']);
   await falls('a', 'Ready', 'False');
   await falls('a', 'KernelDeadlock', 'True');
@@ -80,7 +80,7 @@ it('waits neither for do-not-disrupt nor for the grace period of the claim', asy
   expect([await left(), await bench.nodes()]).toEqual([[], []]);
 });
 
-it('hurries a node that is being drained patiently and breaks meanwhile', async () => {
+it('shortens the drain of a node that becomes unhealthy meanwhile', async () => {
   await launch(['a'], { terminationGracePeriod: '24h' });
   await bench.createPod('stays', { nodeName: 'node-a' }, { annotations: { [Annotations.doNotDisrupt]: 'true' } });
   await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
@@ -91,7 +91,7 @@ it('hurries a node that is being drained patiently and breaks meanwhile', async 
   expect(await left()).toEqual([]);
 });
 
-it('stands back when more than a fifth of the pool is broken, and says so to all concerned', async () => {
+it('repairs nothing while more than a fifth of the pool is unhealthy, with an event on each object', async () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   await bench.createPool('default');
   await launch(names);

@@ -21,13 +21,13 @@ const BLOCKED_RETRY = 5 * 60_000;
 
 interface Ailment {
   readonly type: string;
-  /** When patience with it ends. */
+  /** When its toleration ends. */
   readonly end: number;
 }
 
 /**
- * Gives up Nodes that the cloud's repair policies call broken, at once: budgets, do-not-disrupt and grace periods
- * protect what works, and such a Node does not.
+ * Deletes Nodes that are unhealthy by the cloud's repair policies, without delay: budgets, do-not-disrupt and grace
+ * periods protect working nodes only.
  */
 export function nodeHealthController(world: World): Controller {
   const { informers, clock, kube, cloud, cluster, events } = world;
@@ -86,7 +86,7 @@ export function nodeHealthController(world: World): Controller {
   }
 }
 
-/** The condition with which patience ends first. */
+/** The condition whose toleration ends first. */
 function ailmentOf({ status }: Node, policies: readonly RepairPolicy[]): Ailment | undefined {
   let first: Ailment | undefined;
   for (const { conditionType, conditionStatus, toleration } of policies) {
@@ -99,7 +99,7 @@ function ailmentOf({ status }: Node, policies: readonly RepairPolicy[]): Ailment
   return first;
 }
 
-/** A last moment that has passed leaves nothing to hurry. */
+/** A termination time that has passed is not moved. */
 function isPastDeadline({ metadata }: NodeClaim, now: number): boolean {
   return Date.parse(metadata.annotations?.[Annotations.terminationTimestamp] ?? '') <= now;
 }

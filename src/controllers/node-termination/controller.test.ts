@@ -89,7 +89,7 @@ describe('a node that is deleted', () => {
     ]);
   });
 
-  it('is left to its owner when it is not ours', async () => {
+  it('is left alone when another provider manages it', async () => {
     await bench.kube.create(Kinds.Node, { metadata: { name: 'foreign', finalizers: [Finalizers.termination] } });
     await bench.kube.delete(Kinds.Node, { name: 'foreign' });
     await bench.advance(60_000);
@@ -98,7 +98,7 @@ describe('a node that is deleted', () => {
     ]);
   });
 
-  it('does not wait for pods when its machine is gone already', async () => {
+  it('does not wait for pods when its instance is gone already', async () => {
     await up();
     await runningPod('p', {}, { annotations: { [Annotations.doNotDisrupt]: 'true' } });
     await bench.advance(5_000);
@@ -123,7 +123,7 @@ describe('a node that is deleted', () => {
     expect(bench.cloud.calls.get - before).toBe(4);
   });
 
-  it('waits until the instance is gone, not only until it was asked to go', async () => {
+  it('waits until the instance is gone, not only until its deletion was accepted', async () => {
     await up();
     bench.cloud.deletionTime = 42_000;
     await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });
@@ -218,7 +218,7 @@ describe('the drain', () => {
     expect(await podNames()).toHaveLength(3);
   });
 
-  it('stops waiting for a pod that is a minute past its end', async () => {
+  it('stops waiting for a pod that is a minute past its grace period', async () => {
     await up();
     await runningPod('stuck', { terminationGracePeriodSeconds: 1 });
     await bench.advance(5_000);
@@ -281,7 +281,7 @@ describe('the drain', () => {
     await nothingIsLeft();
   });
 
-  it('does not act on a deadline that is no time', async () => {
+  it('ignores a deadline that is not a valid time', async () => {
     await up();
     const body = { metadata: { annotations: { [Annotations.terminationTimestamp]: 'tomorrow' } } };
     await bench.kube.patch(Kinds.NodeClaim, { name: 'a' }, { type: 'merge', body });
@@ -298,7 +298,7 @@ describe('volumes', () => {
       spec: { attacher: 'disk.csi.azure.com', nodeName: 'node-a', source: { persistentVolumeName } },
     });
 
-  it('are detached before the machine goes', async () => {
+  it('are detached before the instance is deleted', async () => {
     await up();
     await attach('va-1', 'pv-1');
     await bench.clock.idle();

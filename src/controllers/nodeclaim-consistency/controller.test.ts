@@ -20,14 +20,14 @@ const setCpu = (cpu: string) =>
     { subresource: 'status' },
   );
 
-it('has nothing to say against a machine that is nearly what it promised', async () => {
+it('accepts a node whose resources are close to what the claim expected', async () => {
   bench.cloud.machineChange = (machine) => ({ ...machine, capacity: { ...machine.capacity, cpu: '1800m' } });
   await bench.createClaim('a');
   await bench.advance(60_000);
   expect(await bench.condition('a', 'ConsistentStateFound')).toBe('True ConsistentStateFound');
 });
 
-it('says which resource falls short, ten minutes apart', async () => {
+it('reports the resource that falls short, every ten minutes', async () => {
   bench.cloud.machineChange = (machine) => ({ ...machine, capacity: { ...machine.capacity, cpu: '1700m' } });
   await bench.createClaim('a');
   await bench.advance(60_000);

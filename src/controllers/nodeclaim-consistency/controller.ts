@@ -11,12 +11,12 @@ import type { World } from '../world/world.ts';
 import { failedConsistencyCheck } from './events.ts';
 
 const INTERVAL = 10 * 60_000;
-/** A machine that comes up soon is judged then, once, and not before as well. */
+/** Delay of the first check, so that a node that comes up soon is checked once, after that. */
 const PATIENCE = 10_000;
 /** A node may fall short of what was promised by a tenth. */
 const TOLERATED_SHARE = 0.9;
 
-/** Says on each NodeClaim whether its machine is what it promised to be. */
+/** Sets on each NodeClaim whether its node has the resources that the claim expects. */
 export function nodeClaimConsistencyController(world: World): Controller {
   const { informers, clock, kube, events, cluster } = world;
   /** When each claim may be looked at again, by its UID. */
@@ -51,7 +51,7 @@ export function nodeClaimConsistencyController(world: World): Controller {
       } else conditions.setTrue(NodeClaimConditions.consistentStateFound, clock.now());
       const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
       await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after);
-      // Before it is settled there is nothing to judge: the next look is the first that counts.
+      // Nothing to check before it is initialized: the next look is the first that counts.
       if (settled) due.set(uid, clock.now() + INTERVAL);
       return { requeueAfter: INTERVAL };
     },

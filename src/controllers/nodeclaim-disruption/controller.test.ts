@@ -44,7 +44,7 @@ const drift = async (): Promise<string | undefined> => {
 };
 
 describe('drift', () => {
-  it('is noticed when the template of the pool changes, and forgotten when it changes back', async () => {
+  it('is set when the template of the pool changes, and cleared when it changes back', async () => {
     await launch();
     expect(await drift()).toBeUndefined();
     await changePool({ template: { metadata: { labels: { team: 'blue' } } } });
@@ -53,7 +53,7 @@ describe('drift', () => {
     expect(await drift()).toBeUndefined();
   });
 
-  it('is not read from hashes that were made in different ways', async () => {
+  it('is not concluded from hashes of different versions', async () => {
     await launch();
     const body = { metadata: { annotations: { [Annotations.nodePoolHashVersion]: 'v0', other: 'x' } } };
     await bench.kube.patch(Kinds.NodeClaim, { name: 'a' }, { type: 'merge', body });
@@ -72,7 +72,7 @@ describe('drift', () => {
     expect(await drift()).toBe(expected);
   });
 
-  it('comes when the machine is no longer in the catalogue, but not to a young one', async () => {
+  it('is set when the instance type is no longer offered, except on a new claim', async () => {
     await launch();
     bench.cloud.types = [memoryInstanceType('m4', 4, 0.19)];
     await bench.advance(30 * MINUTE);
@@ -89,14 +89,14 @@ describe('drift', () => {
     expect(await drift()).toBe('True InstanceTypeNotFound');
   });
 
-  it('may be what the cloud says, which is asked every five minutes', async () => {
+  it('is also set by the cloud, which is asked every five minutes', async () => {
     await launch();
     bench.cloud.drift = 'ImageDrift';
     await bench.advance(6 * MINUTE);
     expect(await drift()).toBe('True ImageDrift');
   });
 
-  it('is nothing that a machine can have before it is launched', async () => {
+  it('is not set before launch', async () => {
     bench.cloud.launchOutage = new Error('not today');
     bench.cloud.drift = 'ImageDrift';
     await launch();
@@ -127,7 +127,7 @@ describe('consolidatable', () => {
   };
   const after = (consolidateAfter: string) => ({ disruption: { ...poolSpec().disruption, consolidateAfter } });
 
-  it('is every machine that works, when its pool does not wait', async () => {
+  it('is every initialized node, when consolidateAfter is zero', async () => {
     bench.cloud.joins = false;
     await launch(after('0s'));
     expect(await consolidatable()).toBeUndefined();
@@ -139,7 +139,7 @@ describe('consolidatable', () => {
     expect(await consolidatable()).toBe('True Consolidatable');
   });
 
-  it('is a machine that has been quiet for long enough, until a pod comes', async () => {
+  it('is a node without pod events for consolidateAfter, until a pod comes', async () => {
     await launch(after('10m'));
     await bench.advance(8 * MINUTE);
     expect(await consolidatable()).toBeUndefined();
@@ -160,7 +160,7 @@ describe('consolidatable', () => {
     expect(await consolidatable()).toBeUndefined();
   });
 
-  it('is no machine of a static pool', async () => {
+  it('is no node of a static pool', async () => {
     await launch({ replicas: 1 });
     expect(await consolidatable()).toBeUndefined();
     expect(await bench.condition('a', 'Initialized')).toBe('True Initialized');

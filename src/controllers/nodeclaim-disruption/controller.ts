@@ -21,7 +21,7 @@ const { drifted, consolidatable, launched } = NodeClaimConditions;
 /** The conditions that this loop writes; it leaves the others alone. */
 const JUDGED = [drifted, consolidatable];
 
-/** Says on each NodeClaim whether it has drifted from its pool and whether it may be consolidated. */
+/** Sets the conditions Drifted and Consolidatable of each NodeClaim. */
 export function nodeClaimDisruptionController(world: World): Controller {
   const { informers, clock, kube, cluster } = world;
   const detector = new DriftDetector(world);
@@ -51,7 +51,7 @@ export function nodeClaimDisruptionController(world: World): Controller {
       try {
         await judgeDrift(claim, pool, conditions, signal);
       } catch (error) {
-        // What is known for sure is written all the same.
+        // The other condition is written all the same.
         failures.push(error);
       }
       const wait = judgeConsolidation(claim, pool, conditions);
@@ -84,7 +84,7 @@ export function nodeClaimDisruptionController(world: World): Controller {
       if (reason === undefined) conditions.clear(drifted);
       else conditions.setTrue(drifted, clock.now(), reason, reason);
     } catch (error) {
-      // Garbage collection sees to claims without a machine.
+      // Garbage collection handles claims without an instance.
       if (!(error instanceof InstanceNotFoundError)) throw error;
     }
   }
@@ -119,7 +119,7 @@ type ClassReference = NodeClaim['spec']['nodeClassRef'];
 
 const nameOf = ({ object }: InformerEvent<KubeObject>): string => object.metadata.name;
 
-/** The status of a pool changes with each of its machines, and says nothing about any of them. */
+/** The status of a pool changes with each of its nodes, and does not matter here. */
 function isNews(event: InformerEvent<NodePool>): boolean {
   if (event.type !== 'updated') return true;
   const [before, after] = [event.old.metadata, event.object.metadata];

@@ -1,4 +1,4 @@
-/** Finds out whether an instance still is what its pool and its node class ask for. */
+/** Whether an instance still matches its pool and its node class. */
 import { Reasons } from '../../api/conditionTypes.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
@@ -13,9 +13,9 @@ import type { ClusterInformers } from '../world/clusterInformers.ts';
 import { poolInstanceTypes, usableNodeClass } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
 
-/** A young machine was bought from the catalogue as it is. */
+/** A claim younger than this was launched from the catalogue as it is now. */
 const CATALOGUE_GRACE = 60 * 60_000;
-/** How long a machine that was found in the catalogue is not looked up again. */
+/** How long an instance type that was found in the catalogue is not looked up again. */
 const CATALOGUE_INTERVAL = 30 * 60_000;
 
 export class DriftDetector {
@@ -59,7 +59,7 @@ export class DriftDetector {
   }
 }
 
-/** Only labels that the pool has a word about are looked at: a machine has thirty, and most pools name three. */
+/** Compares only labels that the pool has requirements on: a node has thirty, and most pools name three. */
 function meets(labels: Readonly<Record<string, string>>, { spec }: NodePool): boolean {
   const wanted = Requirements.fromItems(spec.template.spec.requirements);
   const keys = new Set(wanted.keys());
@@ -67,7 +67,7 @@ function meets(labels: Readonly<Record<string, string>>, { spec }: NodePool): bo
   return Requirements.fromLabels(Object.fromEntries(named)).isCompatible(wanted);
 }
 
-/** Hashes that were made in different ways, or are missing, cannot be compared. */
+/** Hashes that are missing or of different versions cannot be compared. */
 function hasOtherHash(claim: NodeClaim, pool: NodePool): boolean {
   const mine = claim.metadata.annotations ?? {};
   const theirs = pool.metadata.annotations ?? {};
@@ -82,7 +82,7 @@ function isOnSale({ metadata }: NodeClaim, types: readonly InstanceType[]): bool
   if (!type) return false;
   let labels = Requirements.fromLabels(metadata.labels);
   if (metadata.labels?.[Labels.capacityType] === CapacityTypes.reserved) {
-    // A reservation may have lapsed without the label knowing; the machine then is an on-demand one.
+    // A reservation may have lapsed while the label stayed; the instance then is on-demand.
     const either = [CapacityTypes.reserved, CapacityTypes.onDemand];
     labels = labels.replace(Requirement.of(Labels.capacityType, 'In', either));
   }

@@ -11,7 +11,7 @@ afterEach(() => bench.close());
 const HOUR = 3_600_000;
 const left = async (): Promise<string[]> => (await bench.claims()).map(({ metadata }) => metadata.name);
 
-it('ends a claim at its age, and none that lives for ever or belongs to others', async () => {
+it('deletes a claim at its expireAfter, but none with Never and none of other providers', async () => {
   await bench.createClaim('short', { expireAfter: '1h' });
   await bench.createClaim('long', { expireAfter: '24h', terminationGracePeriod: '0s' });
   await bench.createClaim('endless', { expireAfter: 'Never' });
@@ -27,7 +27,7 @@ it('ends a claim at its age, and none that lives for ever or belongs to others',
   expect([count('graceful'), count('forceful')]).toEqual([1, 1]);
 });
 
-it('counts the age of the claim, not of the process', async () => {
+it('counts from the creation of the claim, not from the start of the process', async () => {
   await bench.createClaim('short', { expireAfter: '1h' });
   await bench.advance(HOUR / 2);
   await bench.stopEngine();

@@ -8,8 +8,8 @@ import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Ends NodeClaims that have reached their `expireAfter`, whatever their pool says: budgets and do-not-disrupt keep no
- * machine alive for ever, they only slow its drain.
+ * Deletes NodeClaims that have reached their `expireAfter`. Budgets and do-not-disrupt do not prevent it, they only
+ * slow the drain.
  */
 export function nodeClaimExpirationController(world: World): Controller {
   const { informers, clock, kube, cluster } = world;

@@ -27,7 +27,7 @@ async function lose(name: string): Promise<void> {
   await bench.kube.patch(Kinds.Node, { name: `node-${name}` }, { type: 'strategic', body }, { subresource: 'status' });
 }
 
-it('ends a claim whose machine has vanished', async () => {
+it('deletes a claim whose instance has vanished', async () => {
   await bench.createClaim('a');
   await bench.createClaim('b');
   await bench.advance(MINUTE);
@@ -38,7 +38,7 @@ it('ends a claim whose machine has vanished', async () => {
   expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'garbage_collected' })).toBe(1);
 });
 
-it('believes a kubelet that reports more than a list that lags', async () => {
+it('keeps a claim whose kubelet reports, though the cloud list lags', async () => {
   await bench.createClaim('a');
   await bench.advance(MINUTE);
   bench.cloud.list = async () => [];
@@ -46,7 +46,7 @@ it('believes a kubelet that reports more than a list that lags', async () => {
   expect((await bench.claim('a')).metadata.deletionTimestamp).toBeUndefined();
 });
 
-it('leaves claims alone that have not registered: their time-out looks after them', async () => {
+it('leaves unregistered claims to their registration timeout', async () => {
   bench.cloud.joins = false;
   await bench.createClaim('a');
   await bench.advance(MINUTE);
@@ -55,7 +55,7 @@ it('leaves claims alone that have not registered: their time-out looks after the
   expect((await bench.claim('a')).metadata.deletionTimestamp).toBeUndefined();
 });
 
-it('removes a machine without a claim, with its Node, once it is old enough', async () => {
+it('removes an instance without a claim, with its Node, once it is old enough', async () => {
   await bench.createClaim('a');
   await bench.advance(MINUTE);
   await bench.stopEngine();
@@ -72,7 +72,7 @@ it('removes a machine without a claim, with its Node, once it is old enough', as
   expect(await bench.nodes()).toEqual([]);
 });
 
-it('tries again when the cloud does not answer', async () => {
+it('retries when the cloud does not answer', async () => {
   const list = bench.cloud.list.bind(bench.cloud);
   bench.cloud.list = async () => Promise.reject(new Error('throttled'));
   await bench.createClaim('a');

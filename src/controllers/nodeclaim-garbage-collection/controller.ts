@@ -11,7 +11,7 @@ import type { World } from '../world/world.ts';
 const INTERVAL = 2 * 60_000;
 const CONCURRENCY = 20;
 
-/** Ends NodeClaims whose machine has vanished from the cloud behind our back. */
+/** Deletes NodeClaims whose instance has vanished from the cloud. */
 export function nodeClaimGarbageCollectionController(world: World): Controller {
   const { cluster, cloud, kube, log } = world;
   const disrupted = new DisruptedCounter(world.metrics);
@@ -30,7 +30,7 @@ export function nodeClaimGarbageCollectionController(world: World): Controller {
     name: 'nodeclaim.garbagecollection',
     interval: INTERVAL,
     reconcile: async (signal) => {
-      // The claims of before the list: a machine that is launched meanwhile is not missing from it.
+      // The claims from before the list: an instance that is launched meanwhile may be missing from it.
       const registered = [...cluster.claims()].filter(
         (claim) =>
           !claim.metadata.deletionTimestamp && findCondition(claim, NodeClaimConditions.registered)?.status === 'True',

@@ -6,7 +6,7 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import type { World } from '../world/world.ts';
 
-/** Gives NodeClaims and Nodes from before the label of their class, by which Nodes are known to be ours. */
+/** Adds the node class label to older NodeClaims and Nodes; it marks Nodes as managed. */
 export function nodeClaimHydrationController(world: World): Controller {
   const { informers, kube, cluster } = world;
   return reconciler({

@@ -31,7 +31,7 @@ const UP = 30_000;
 const node = (name = 'node-a') => bench.kube.get(Kinds.Node, { name });
 
 describe('launch', () => {
-  it('puts the finalizer on before the machine is bought', async () => {
+  it('adds the finalizer before the launch', async () => {
     await start();
     const finalizersAtLaunch: (readonly string[])[] = [];
     const create = bench.cloud.create.bind(bench.cloud);
@@ -44,7 +44,7 @@ describe('launch', () => {
     expect(finalizersAtLaunch).toEqual([[Finalizers.termination]]);
   });
 
-  it('writes what the cloud gave, and keeps what the claim said itself', async () => {
+  it('writes what the cloud returned, and keeps the labels of the claim', async () => {
     await start();
     await bench.createClaim('a', {}, { labels: { team: 'blue', [Labels.zone]: 'chosen' } });
     await bench.clock.idle();
@@ -61,7 +61,7 @@ describe('launch', () => {
     expect(await bench.condition('a', 'Ready')).toBe('Unknown ReconcilingDependents');
   });
 
-  it('gives the claim up when nothing can be bought', async () => {
+  it('deletes the claim when there is no capacity', async () => {
     await start();
     bench.cloud.launchFailures.push(new InsufficientCapacityError('sold out everywhere'));
     await bench.createClaim('a');
@@ -73,7 +73,7 @@ describe('launch', () => {
     expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'insufficient_capacity' })).toBe(1);
   });
 
-  it('gives the claim up when its class is not ready', async () => {
+  it('deletes the claim when its class is not ready', async () => {
     await start();
     bench.cloud.launchFailures.push(new NodeClassNotReadyError('AKSNodeClass default', 'is being deleted'));
     await bench.createClaim('a');
@@ -85,7 +85,7 @@ describe('launch', () => {
     expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'nodeclass_not_ready' })).toBe(1);
   });
 
-  it('gives the claim up when its launch fails after the cloud has accepted it', async () => {
+  it('deletes the claim when its launch fails after the cloud has accepted it', async () => {
     await start();
     bench.cloud.lateFailure = { delay: 20_000, error: new LaunchError('AllocationFailure', 'no room in the zone') };
     await bench.createClaim('a');
@@ -99,7 +99,7 @@ describe('launch', () => {
     expect(bench.metrics.value('karpenter_nodeclaims_disrupted_total', { reason: 'async_provisioning' })).toBe(1);
   });
 
-  it('waits a moment for a node class that is not seen yet, and gives the claim up when there is none', async () => {
+  it('waits a moment for a node class that is not in the informer yet, and deletes the claim when there is none', async () => {
     await start();
     const launched = (): number => bench.cloud.calls.create;
     await bench.createClaim('early', { nodeClassRef: { ...CLASS_REF, name: 'late' } });
@@ -129,7 +129,7 @@ describe('launch', () => {
     expect(bench.cloud.calls.create).toBe(0);
   });
 
-  it('shows why a launch failed and tries again', async () => {
+  it('reports why a launch failed, and retries', async () => {
     await start();
     bench.cloud.launchFailures.push(new LaunchError('QuotaExceeded', 'no cores left'), new Error('x'.repeat(500)));
     await bench.createClaim('a');
@@ -152,7 +152,7 @@ describe('launch', () => {
     expect(await bench.events('LaunchFailed')).toHaveLength(1);
   });
 
-  it('gives up after five minutes without a machine', async () => {
+  it('deletes the claim after five minutes without a launch', async () => {
     await start();
     bench.cloud.launchOutage = new Error('the cloud is down');
     await bench.createClaim('a');
@@ -196,7 +196,7 @@ describe('registration', () => {
   const taint = { key: 'dedicated', value: 'db', effect: 'NoSchedule' as const };
   const startup = { key: 'agent-not-ready', effect: 'NoExecute' as const };
 
-  it('gives the Node everything the claim promised', async () => {
+  it('gives the Node the labels, taints and annotations of the claim', async () => {
     await start();
     const { metadata } = await bench.createClaim(
       'a',
@@ -223,7 +223,7 @@ describe('registration', () => {
     expect(await bench.events('UnregisteredTaintMissing')).toEqual([]);
   });
 
-  it('leaves taints alone where the Node says so', async () => {
+  it('leaves taints alone when the Node has the label for it', async () => {
     await start();
     bench.cloud.machineChange = (machine) => ({
       ...machine,
@@ -234,7 +234,7 @@ describe('registration', () => {
     expect((await node()).spec?.taints ?? []).toEqual([]);
   });
 
-  it('complains about a Node that came without its taint, and goes on', async () => {
+  it('reports a Node that joined without the unregistered taint, and continues', async () => {
     await start();
     bench.cloud.machineChange = (machine) => ({ ...machine, taints: [] });
     await bench.createClaim('a');
@@ -274,7 +274,7 @@ describe('registration', () => {
     expect((await node()).spec?.taints ?? []).toEqual([]);
   });
 
-  it('gives up after a quarter of an hour, and takes the machine back', async () => {
+  it('deletes the claim and its instance after a quarter of an hour', async () => {
     await start();
     bench.cloud.joins = false;
     await bench.createClaim('a');
@@ -390,7 +390,7 @@ describe('the end of a claim', () => {
     expect(bench.metrics.observed('karpenter_nodeclaims_instance_termination_duration_seconds')).toEqual([70]);
   });
 
-  it('writes the last moment of the drain once, and says so', async () => {
+  it('writes the termination time once, with an event', async () => {
     await start();
     await bench.createClaim('a', { terminationGracePeriod: '10m' });
     await bench.advance(UP);
@@ -447,7 +447,7 @@ describe('the end of a claim', () => {
     expect((await node()).metadata.labels).toMatchObject({ [Labels.registered]: 'true' });
   });
 
-  it('ends a machine whose launch was never recorded', async () => {
+  it('deletes an instance whose launch was never recorded', async () => {
     await start([], {
       decorate: (kube) =>
         interceptedKube(kube, {
@@ -487,7 +487,7 @@ describe('the end of a claim', () => {
 });
 
 describe('a restart', () => {
-  it('takes a claim up where it was left', async () => {
+  it('continues a claim where it was left', async () => {
     await start();
     await bench.createClaim('a');
     await bench.advance(10_000);
@@ -499,7 +499,7 @@ describe('a restart', () => {
     expect(bench.cloud.launches).toEqual(['a']);
   });
 
-  it('counts timeouts from the beginning of the claim, not of the process', async () => {
+  it('counts timeouts from the creation of the claim, not from the start of the process', async () => {
     await start();
     bench.cloud.joins = false;
     await bench.createClaim('a');

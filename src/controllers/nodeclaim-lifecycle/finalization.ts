@@ -15,7 +15,7 @@ import type { StepContext } from './step.ts';
 
 const INSTANCE_POLL = 5_000;
 
-/** Ends a claim: its Node is drained by its own finalizer, then the instance goes, then the claim. */
+/** Finalizes a claim: its Node is drained by its own finalizer, then the instance is deleted, then the claim. */
 export async function finalize(stored: NodeClaim, context: StepContext): Promise<ReconcileResult | undefined> {
   if (!stored.metadata.finalizers?.includes(Finalizers.termination)) return undefined;
   const claim = await announceDeadline(stored, context);
@@ -26,11 +26,11 @@ export async function finalize(stored: NodeClaim, context: StepContext): Promise
   return undefined;
 }
 
-/** Sends the Nodes of a registered claim on their way out; their own events bring us back when they are gone. */
+/** Deletes the Nodes of a registered claim; their events trigger the next reconcile when they are gone. */
 async function hasNodes(claim: NodeClaim, { world, signal }: StepContext): Promise<boolean> {
   const conditions = new ConditionSet(NODE_CLAIM_CONDITIONS, claim, world.clock.now());
   const nodes = world.cluster.nodesByProviderID(claim.status?.providerID);
-  // The Node says it before the claim does, and pods may run on it from that moment on.
+  // The Node is labelled before the claim's condition is set, and pods may run on it from that moment on.
   const isRegistered = nodes.some(({ metadata }) => metadata.labels?.[Labels.registered] === 'true');
   if (!isRegistered && !conditions.isTrue(NodeClaimConditions.registered)) return false;
   for (const { metadata } of nodes) {
@@ -41,8 +41,8 @@ async function hasNodes(claim: NodeClaim, { world, signal }: StepContext): Promi
 }
 
 /**
- * Asked for even when no instance is on record: a launch may have succeeded whose answer was lost, and the claim is
- * the last that knows of it.
+ * Deletes the instance even when none is on record: a launch may have succeeded whose answer was lost, and the claim
+ * is the last trace of it.
  */
 async function endInstance(
   claim: NodeClaim,
@@ -87,7 +87,7 @@ async function release(claim: NodeClaim, { world, metrics, launches, log }: Step
   });
 }
 
-/** With a terminationGracePeriod the drain has a last moment; it is written down once, for all to see. */
+/** With a terminationGracePeriod the drain has a deadline; it is written once, as an annotation. */
 async function announceDeadline(claim: NodeClaim, { world }: StepContext): Promise<NodeClaim> {
   const { terminationGracePeriod } = claim.spec;
   const { deletionTimestamp, annotations } = claim.metadata;

@@ -7,7 +7,7 @@ import { patchObject } from '../../kube/statusPatch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
 
-/** Says when the machine is ready for pods: Ready, free of start-up taints, and with every resource it was bought for. */
+/** Whether the node is ready for pods: Ready, free of start-up taints, and with every requested resource. */
 export async function initialize(draft: Draft, context: StepContext): Promise<StepResult> {
   const { conditions, claim } = draft;
   const { world, log } = context;

@@ -12,7 +12,7 @@ const MESSAGE_LIMIT = 300;
 /** How long a claim waits for its node class to be seen. */
 const NODE_CLASS_GRACE = 3_000;
 
-/** Asks the cloud for the machine, once; an answer that could not be stored is remembered. */
+/** Launches the instance, once; an answer that could not be stored is kept in memory. */
 export async function launch(draft: Draft, context: StepContext): Promise<StepResult> {
   const { conditions } = draft;
   const { launches, world, log, signal } = context;

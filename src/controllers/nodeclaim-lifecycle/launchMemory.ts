@@ -13,7 +13,7 @@ const LONGEST_WAIT = 60_000;
 const LIMIT = 10_000;
 
 /**
- * What is known of launches that the API server does not know of yet, by the UID of their claim: instances whose
+ * Launches that are not recorded in the API server yet, by the UID of their claim: instances whose
  * record was lost on the way, and when a launch that failed may be tried again, whatever events come in between.
  */
 export class LaunchMemory {

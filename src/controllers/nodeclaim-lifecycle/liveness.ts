@@ -3,7 +3,7 @@ import { recordOutcome } from '../nodepool-registration-health/recordOutcome.ts'
 import { Duration } from '../../units/duration.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
 
-/** Gives a claim up that does not become a Node in time. */
+/** Deletes a claim that does not launch or register in time. */
 export async function checkLiveness(
   { claim, conditions }: Draft,
   { world, log, timeouts }: StepContext,

@@ -13,7 +13,7 @@ import type { Draft, StepContext, StepResult } from './step.ts';
 
 const SYNC_ATTEMPTS = 4;
 
-/** Finds the Node of the machine, gives it what the claim promised and takes the `unregistered` taint off. */
+/** Finds the Node of the instance, applies the claim's metadata and taints, and removes the `unregistered` taint. */
 export async function register(draft: Draft, context: StepContext): Promise<StepResult> {
   const { conditions, claim } = draft;
   const { world, metrics, log } = context;
@@ -94,7 +94,7 @@ async function pendingHooks(claim: NodeClaim, { hooks, signal }: StepContext): P
   return verdicts.filter((verdict) => verdict !== undefined);
 }
 
-/** A kubelet that starts writes its Node often; what it wrote meanwhile is no reason to come again later. */
+/** A kubelet that starts writes its Node often; a conflict with it is retried at once. */
 async function sync({ kube }: World, stored: Node, claim: NodeClaim, agreed: boolean): Promise<Node> {
   let node = stored;
   for (let attempt = 1; ; attempt++) {
@@ -108,7 +108,7 @@ async function sync({ kube }: World, stored: Node, claim: NodeClaim, agreed: boo
   }
 }
 
-/** The Node with what the claim promised; the taint that keeps pods off goes only when all have agreed. */
+/** The Node with the claim's metadata and taints; the `unregistered` taint goes only when all hooks are done. */
 function synced(node: Node, claim: NodeClaim, agreed: boolean): Node {
   const { metadata, spec } = node;
   const keepsTaints = metadata.labels?.[Labels.doNotSyncTaints] === 'true';

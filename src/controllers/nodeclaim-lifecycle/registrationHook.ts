@@ -1,8 +1,8 @@
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 
 /**
- * A say of others in when a machine counts as registered. While one is not done, the Node keeps its `unregistered`
- * taint. A hook that throws is asked again with the usual waits.
+ * Delays the registration of a Node. While a hook is not done, the Node keeps its `unregistered` taint. A hook that
+ * throws is retried with the usual backoff.
  */
 export interface RegistrationHook {
   readonly name: string;

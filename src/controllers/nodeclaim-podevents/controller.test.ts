@@ -32,7 +32,7 @@ it('stamps the claim when a pod comes, ends or leaves, ten seconds apart at leas
   expect(await stamp()).toBe('2026-01-01T00:01:25Z');
 });
 
-it('does not count what pods say of themselves, nor daemons', async () => {
+it('ignores pods of DaemonSets', async () => {
   const owner = await bench.kube.create(Kinds.DaemonSet, {
     metadata: { name: 'd', namespace: 'default' },
     spec: {

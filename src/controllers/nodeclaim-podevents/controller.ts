@@ -14,7 +14,7 @@ const RESOLUTION = 10_000;
 
 /**
  * Stamps each NodeClaim with the last time that a pod came to or left its node; `consolidateAfter` counts from there.
- * Pods that were there when we started do not count: a restart of ours is no event of theirs.
+ * Pods that exist when the process starts do not count: a restart is no pod event.
  */
 export function nodeClaimPodEventsController(world: World): Controller {
   const { informers, clock, kube, cluster } = world;

@@ -16,7 +16,7 @@ afterEach(() => bench.close());
 const { aksNodeClassHash: HASH, aksNodeClassHashVersion: VERSION } = Annotations;
 const AKS_REF = { group: 'karpenter.azure.com', kind: 'AKSNodeClass', name: 'c' };
 
-it('stamps the class, and claims of it whose stamp is of an older way to compute', async () => {
+it('stamps the class, and its claims with an older hash version', async () => {
   await bench.createClaim('mine', { nodeClassRef: AKS_REF }, { annotations: { [HASH]: '1', [VERSION]: 'v0' } });
   await bench.createClaim('other', { nodeClassRef: { ...AKS_REF, name: 'd' } });
   await bench.createClaim('foreign', { nodeClassRef: { ...AKS_REF, kind: 'OtherClass' } });

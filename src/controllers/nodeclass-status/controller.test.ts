@@ -28,7 +28,7 @@ afterEach(() => bench.close());
 
 const nodeClass = () => bench.kube.get(Kinds.AKSNodeClass, { name: 'c' });
 
-it('protects the class, writes what it resolves to, and looks again when told to', async () => {
+it('adds the finalizer, writes the resolved status, and reconciles again when the result asks for it', async () => {
   await bench.kube.create(Kinds.AKSNodeClass, {
     metadata: { name: 'c' },
     spec: { imageFamily: 'Ubuntu', osDiskSizeGB: 128 },
@@ -44,7 +44,7 @@ it('protects the class, writes what it resolves to, and looks again when told to
   expect((await nodeClass()).status?.kubernetesVersion).toBe('1.37.0');
 });
 
-it('writes as much as it could find out, and tries again soon after a failure', async () => {
+it('writes what it could resolve, and retries soon after a failure', async () => {
   result = { ...result, errors: [new Error('ARM is slow')] };
   await bench.kube.create(Kinds.AKSNodeClass, {
     metadata: { name: 'c' },
@@ -57,7 +57,7 @@ it('writes as much as it could find out, and tries again soon after a failure', 
   expect(asked).toBeGreaterThan(before);
 });
 
-it('leaves a class alone that is going', async () => {
+it('leaves a class that is being deleted alone', async () => {
   await bench.kube.create(Kinds.AKSNodeClass, {
     metadata: { name: 'c', finalizers: ['example.com/hold'] },
     spec: { imageFamily: 'Ubuntu', osDiskSizeGB: 128 },

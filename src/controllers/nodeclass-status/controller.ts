@@ -9,7 +9,7 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject, patchStatus } from '../../kube/statusPatch.ts';
 import type { World } from '../world/world.ts';
 
-/** Keeps on each AKSNodeClass what it resolves to: version, images, subnet, and whether all that is in order. */
+/** Writes the resolved status of each AKSNodeClass: version, images, subnet, and whether they are valid. */
 export function nodeClassStatusController(
   world: World,
   nodeClasses: Informer<AksNodeClass>,

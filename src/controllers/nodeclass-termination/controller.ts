@@ -13,7 +13,7 @@ import { waitingOnNodeClaims } from './events.ts';
 
 const RETRY = 10 * 60_000;
 
-/** Lets a deleted AKSNodeClass go once no NodeClaim needs it any more. */
+/** Removes the finalizer of a deleted AKSNodeClass once no NodeClaim uses it. */
 export function nodeClassTerminationController(world: World, nodeClasses: Informer<AksNodeClass>): Controller {
   const { informers, cluster, kube, events } = world;
   return reconciler({

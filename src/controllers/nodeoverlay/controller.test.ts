@@ -43,7 +43,7 @@ describe('evaluation', () => {
     expect(evaluated([overlay('a', { priceAdjustment: '-7' })]).prices()[0]).toEqual([0, 0]);
   });
 
-  it('touches only what it is about: a type, an offering, a pool', () => {
+  it('changes only what its requirements select: a type, an offering, a pool', () => {
     expect(evaluated([overlay('a', { price: '9', requirements: onlyType('m4') })]).prices()).toEqual([
       [0.1, 0.1],
       [9, 9],
@@ -63,7 +63,7 @@ describe('evaluation', () => {
     expect(first).toMatchObject({ cpu: '2', 'example.com/licence': '3' });
   });
 
-  it('lets the heavier one win, and the lighter fill the rest', () => {
+  it('lets the higher weight win, and the lower fill the rest', () => {
     const heavy = overlay('heavy', { weight: 10, price: '1', requirements: onlyType('m2') });
     const light = overlay('light', { weight: 1, price: '2', capacity: { 'example.com/a': '1' } });
     const result = evaluated([light, heavy]);
@@ -75,7 +75,7 @@ describe('evaluation', () => {
     expect(result.capacity()[0]).toHaveProperty(['example.com/a'], '1');
   });
 
-  it('refuses the later of two equals that meet, everywhere', () => {
+  it('refuses the later of two overlays of equal weight that conflict, everywhere', () => {
     const first = overlay('z', { price: '1', requirements: onlyType('m2') });
     const second = overlay('a', { price: '2' });
     const result = evaluated([second, first]);
@@ -90,7 +90,7 @@ describe('evaluation', () => {
     expect(evaluated(apart).verdicts).toEqual({ c: 'accepted', b: 'accepted' });
   });
 
-  it('refuses what makes no sense', () => {
+  it('refuses invalid overlays', () => {
     expect(evaluated([overlay('a', { requirements: [{ key: 'x', operator: 'NotIn', values: [] }] })]).verdicts).toEqual(
       { a: 'invalid' },
     );
@@ -115,7 +115,7 @@ describe('the loop', () => {
     return first?.offerings[0]?.price;
   };
 
-  it('says how each overlay fared, and takes them back with them', async () => {
+  it('reports the result of each overlay, and undoes it with the overlay', async () => {
     const created = await bench.createPool();
     await bench.kube.create(Kinds.NodeOverlay, overlay('b', { price: '7' }));
     await bench.kube.create(Kinds.NodeOverlay, overlay('a', { price: '8' }));
@@ -134,7 +134,7 @@ describe('the loop', () => {
     expect(await price(created)).toBe(0.1);
   });
 
-  it('keeps a pool from use until its types have been looked at', async () => {
+  it('keeps a pool unusable until its instance types are evaluated', async () => {
     const list = bench.cloud.instanceTypes.bind(bench.cloud);
     bench.cloud.instanceTypes = async () => Promise.reject(new Error('not now'));
     const created = await bench.createPool();

@@ -23,7 +23,7 @@ export interface NodeOverlayOptions {
   readonly cloud: CloudProvider;
 }
 
-/** Evaluates all overlays together whenever one of them, a pool or a class has changed, and says how each fared. */
+/** Evaluates all overlays together whenever an overlay, a pool or a class has changed, and writes each result. */
 export function nodeOverlayController(world: World, { overlays, store, cloud }: NodeOverlayOptions): Controller {
   const { informers, kube, clock } = world;
 

@@ -41,8 +41,8 @@ interface Draft extends TypeChange {
 type PoolDraft = Map<string, Draft>;
 
 /**
- * Lays overlays over the types of all pools. Of two that meet, the heavier one wins; two of the same weight that say
- * something about the same thing contradict each other, and then the later one in order counts for nothing anywhere.
+ * Applies overlays to the types of all pools. Of two that overlap, the higher weight wins; two of the same weight that
+ * set the same thing conflict, and then the later one in order is ignored everywhere.
  */
 export function evaluateOverlays(overlays: readonly NodeOverlay[], pools: readonly PoolTypes[]): Evaluation {
   const verdicts = new Map<string, OverlayVerdict>();
@@ -58,7 +58,7 @@ export function evaluateOverlays(overlays: readonly NodeOverlay[], pools: readon
 
 const offeringKey = ({ requirements }: Offering): string => requirements.toString();
 
-/** Heavier first; among equals the name that sorts last. */
+/** Higher weight first; among equals the name that sorts last. */
 function byWeight(left: NodeOverlay, right: NodeOverlay): number {
   return weightOf(right) - weightOf(left) || (left.metadata.name > right.metadata.name ? -1 : 1);
 }
@@ -117,7 +117,7 @@ function ruleOf({ spec }: NodeOverlay): PriceAdjustment | undefined {
   return text === undefined ? undefined : PriceAdjustment.parse(text);
 }
 
-/** The offerings of the type that the overlay is about; none when it is not about the type in this pool at all. */
+/** The offerings of the type that the overlay selects; none when it does not select the type in this pool. */
 function matching({ spec }: NodeOverlay, pool: NodePool, type: InstanceType): readonly Offering[] {
   const wanted = Requirements.fromItems(spec.requirements);
   const labels = { ...pool.spec.template.metadata?.labels, [Labels.nodePool]: pool.metadata.name };
@@ -125,7 +125,7 @@ function matching({ spec }: NodeOverlay, pool: NodePool, type: InstanceType): re
   return type.offerings.filter(({ requirements }) => requirements.intersects(wanted));
 }
 
-/** The type as the overlays make it; prices follow the list of the cloud, whatever it says today. */
+/** The type with the overlays applied; adjustments are relative to the cloud's current prices. */
 export function overlaidType(type: InstanceType, change: TypeChange | undefined): InstanceType {
   if (!change) return type;
   const added = Object.fromEntries([...change.capacity].map(([name, { amount }]) => [name, amount]));

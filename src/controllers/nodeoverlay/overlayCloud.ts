@@ -4,12 +4,12 @@ import type { CloudProvider, TypeView } from '../../cloud/cloudProvider.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import { overlaidType, type Evaluation, type TypeChange } from './evaluation.ts';
 
-/** The overlays have not been laid over the types of this pool yet; it cannot be used until they have. */
+/** The overlays have not been evaluated for this pool yet; it cannot be used until then. */
 export class UnevaluatedNodePoolError extends Error {
   override readonly name = 'UnevaluatedNodePoolError';
 }
 
-/** What the last evaluation of overlays came to; replaced as a whole. */
+/** The result of the last evaluation of overlays; replaced as a whole. */
 export class OverlayStore {
   private changes: Evaluation['changes'] = new Map();
 
@@ -22,13 +22,13 @@ export class OverlayStore {
     throw new UnevaluatedNodePoolError(`overlays have not been evaluated for NodePool ${pool.metadata.name}`);
   }
 
-  /** How the overlays show types to a pool; as they are where there is no such pool. */
+  /** Applies the overlays to the types of a pool; types stay as they are when there is no such pool. */
   viewOf(pool: string): TypeView {
     const changes = this.changes.get(pool);
     return (types) => (changes ? types.map((type) => overlaidType(type, changes.get(type.name))) : types);
   }
 
-  /** Whether an overlay had a say in the price or the capacity of any of these types. */
+  /** Whether an overlay changed the price or the capacity of any of these types. */
   touched(pool: string, typeNames: readonly string[]): { readonly price: boolean; readonly capacity: boolean } {
     const changes = typeNames.flatMap((name): readonly TypeChange[] => {
       const change = this.changes.get(pool)?.get(name);

@@ -14,7 +14,7 @@ afterEach(() => bench.close());
 
 const status = async () => (await bench.kube.get(Kinds.NodePool, { name: 'default' })).status;
 
-it('counts what the machines of a pool add up to', async () => {
+it('adds up the nodes and resources of a pool', async () => {
   await bench.createPool();
   await bench.clock.idle();
   expect(await status()).toMatchObject({

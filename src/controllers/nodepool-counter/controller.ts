@@ -15,7 +15,7 @@ const ZERO: Resources = Object.fromEntries(
 );
 const INTERVAL = 5_000;
 
-/** Writes on each NodePool how much capacity its machines add up to. */
+/** Writes the number and the total capacity of its nodes on each NodePool. */
 export function nodePoolCounterController(world: World): Controller {
   const { informers, kube, cloud, cluster } = world;
   return reconciler({

@@ -31,7 +31,7 @@ it('stamps the pool, again when its template changes, and leaves its claims as t
   expect(await stamps('NodeClaim', 'a')).toEqual(['old', NODE_POOL_HASH_VERSION]);
 });
 
-it('re-stamps claims when the way to compute has changed, but not those that have drifted', async () => {
+it('re-stamps claims when the hash version has changed, except drifted ones', async () => {
   await bench.stopEngine();
   const pool = await bench.kube.create(Kinds.NodePool, {
     ...(await bench.createPool('other')),

@@ -34,7 +34,7 @@ it('follows the class of the pool', async () => {
   expect(await readiness()).toBe('True NodeClassReady');
 });
 
-it('notices that the class is going, gone, and back', async () => {
+it('follows a class that is being deleted, gone, and back', async () => {
   await bench.createPool();
   const body = { metadata: { finalizers: ['example.com/hold'] } };
   await bench.kube.patch(Kinds.KWOKNodeClass, { name: 'default' }, { type: 'merge', body });
@@ -50,7 +50,7 @@ it('notices that the class is going, gone, and back', async () => {
   expect(await readiness()).toBe('True NodeClassReady');
 });
 
-it('has no opinion on pools of other providers', async () => {
+it('ignores pools of other providers', async () => {
   const spec = poolSpec();
   spec.template.spec.nodeClassRef = { ...CLASS_REF, group: 'other.io' };
   await bench.createPool('default', spec);
@@ -58,7 +58,7 @@ it('has no opinion on pools of other providers', async () => {
   expect((await bench.kube.get(Kinds.NodePool, { name: 'default' })).status?.conditions).toBeUndefined();
 });
 
-it('takes a pool that went meanwhile as done, not as a failure', async () => {
+it('treats a pool that was deleted meanwhile as done, not as a failure', async () => {
   await bench.close();
   const failures: string[] = [];
   const record: Log = { ...silentLog, error: (message) => void failures.push(message), with: () => record };

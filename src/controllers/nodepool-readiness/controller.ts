@@ -15,7 +15,7 @@ interface Verdict {
   readonly message: string;
 }
 
-/** Says on each NodePool whether its node class can be used. */
+/** Sets on each NodePool whether its node class can be used. */
 export function nodePoolReadinessController(world: World): Controller {
   const { clock, informers, kube, cloud } = world;
 

@@ -57,14 +57,14 @@ it('is bad after two failures among four, and good again when they are outnumber
   expect(await health()).toBe('True NodeRegistrationHealthy');
 });
 
-it('tells why machines do not even start', async () => {
+it('reports why launches fail', async () => {
   bench.cloud.launchOutage = new LaunchError('QuotaExceeded', 'no cores');
   for (const name of ['a', 'b']) await claimOfPool(name);
   await bench.advance(6 * MINUTE);
   expect(await health()).toBe('False QuotaExceeded');
 });
 
-it('starts anew with another template or class, and remembers over a restart', async () => {
+it('is reset by a change of template or class, and survives a restart', async () => {
   await fail('a');
   await fail('b');
   await bench.stopEngine();

@@ -11,8 +11,8 @@ import { classOf, poolWatches } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Keeps the condition NodeRegistrationHealthy honest: what was learned with another template or another class says
- * nothing about this one. After a restart the condition stands in for what we remembered.
+ * Resets the condition NodeRegistrationHealthy when the template or the class of a pool changes: earlier outcomes do
+ * not apply. After a restart the condition replaces the outcomes that were in memory.
  */
 export function nodePoolRegistrationHealthController(world: World): Controller {
   const { informers, clock, kube, cloud, registrationHealth } = world;

@@ -10,8 +10,8 @@ import type { World } from '../world/world.ts';
 const ATTEMPTS = 3;
 
 /**
- * Notes whether a claim became a Node, and says so on its pool when that changes what is to be thought of the pool.
- * Only for the very pool that the claim was made for.
+ * Records whether a claim became a Node, and updates the condition of its pool when the verdict changes. Only for the
+ * pool with the UID that the claim was made for.
  */
 export async function recordOutcome(world: World, claim: NodeClaim, conditions: ConditionSet): Promise<void> {
   const succeeded = conditions.isTrue(NodeClaimConditions.registered);
@@ -47,7 +47,7 @@ async function say(
       return;
     } catch (error) {
       if (isNotFound(error)) return;
-      // Not worth holding the claim up for: the next outcome says it again.
+      // Not worth delaying the claim: the next outcome writes it again.
       if (!isConflict(error) || attempt >= ATTEMPTS) {
         log.error('cannot write the registration health of a NodePool', {
           NodePool: pool.metadata.name,
@@ -61,7 +61,7 @@ async function say(
   }
 }
 
-/** A machine that came but did not join is our pool's fault; one that never came has its own story. */
+/** The reason of the condition: the instance did not register, or the error of its failed launch. */
 function blame(conditions: ConditionSet): { readonly reason: string; readonly message: string } {
   if (conditions.isTrue(NodeClaimConditions.launched)) {
     return { reason: Reasons.registrationFailed, message: 'Machines of this pool do not register as nodes' };

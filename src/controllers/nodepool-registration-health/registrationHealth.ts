@@ -19,7 +19,7 @@ export class RegistrationHealth {
     this.outcomes.set(pool, this.with(pool, succeeded));
   }
 
-  /** What is known is worth nothing any more. */
+  /** Replaces the outcomes of the pool. */
   reset(pool: string, outcomes: readonly boolean[] = []): void {
     this.outcomes.set(pool, outcomes);
   }

@@ -21,7 +21,7 @@ it('makes a pool without faults ready, together with its class', async () => {
   expect(conditionOf(await pool(), 'Ready')?.status).toBe('True');
 });
 
-it('names the fault that the schema lets through, and takes it back', async () => {
+it('reports a fault that the schema lets through, and clears it when it is fixed', async () => {
   const spec = poolSpec();
   spec.template.spec.taints = [{ key: 'a', value: 'x', effect: 'NoSchedule' }];
   spec.template.spec.startupTaints = [{ key: 'a', value: 'y', effect: 'NoSchedule' }];

@@ -11,7 +11,7 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { isManaged } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 
-/** Says on each NodePool what its schema could not check. */
+/** Sets on each NodePool the faults that its schema cannot check. */
 export function nodePoolValidationController(world: World): Controller {
   const { clock, informers, kube, cloud } = world;
   return reconciler({

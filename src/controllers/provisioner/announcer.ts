@@ -11,10 +11,10 @@ import * as publish from './events.ts';
 const MAX_LOGGED_REASONS = 20;
 const NAMED_IN_LOG = 5;
 
-/** Tells what a pass decided: a record for the ledger, events for the pods, lines for the log. */
+/** Reports what a pass decided: a record for the ledger, events for the pods, lines for the log. */
 export class Announcer {
   private readonly world: Pick<World, 'ledger' | 'events' | 'log'>;
-  /** What the last pass said: a reason is logged when it is new, not every ten seconds. */
+  /** What the last pass logged: a reason is logged when it is new, not every ten seconds. */
   private logged: ReadonlySet<string> = new Set();
 
   constructor(world: Pick<World, 'ledger' | 'events' | 'log'>) {

@@ -36,7 +36,7 @@ it('closes a while after the last new trigger', async () => {
   expect(closed).toEqual([6_600]);
 });
 
-it('is not held open by what it knows already', async () => {
+it('is not extended by a repeated trigger', async () => {
   waitOnce();
   batcher.trigger('a');
   for (let at = 0; at < 10; at++) {
@@ -46,7 +46,7 @@ it('is not held open by what it knows already', async () => {
   expect(closed).toEqual([1_000]);
 });
 
-it('closes at the latest after its longest time', async () => {
+it('closes at the latest after the maximum duration', async () => {
   waitOnce();
   for (let at = 0; at < 40; at++) {
     batcher.trigger(`pod-${at}`);
@@ -80,7 +80,7 @@ it.each(['before the first trigger', 'within the window'])('ends when stopped %s
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('opens for a reminder, but is not held open by reminders of what has waited before', async () => {
+it('opens for a reminder, but is not extended by reminders of pods from earlier windows', async () => {
   waitOnce();
   for (let at = 0; at < 10; at++) {
     batcher.remind(`old-${at}`);

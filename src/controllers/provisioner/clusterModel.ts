@@ -13,7 +13,7 @@ export interface ClusterModelOptions {
   readonly informers: Pick<ClusterInformers, 'csiNodes' | 'namespaces'>;
 }
 
-/** What the picture of the cluster does not say by itself. */
+/** What the cluster state does not contain. */
 export interface ClusterModelInput extends Pick<Snapshot, 'volumes' | 'defaultSpread'> {
   readonly snapshot: ClusterSnapshot;
   /** Pods that wait for a node on its way, by the name of its claim. */

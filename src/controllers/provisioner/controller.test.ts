@@ -79,7 +79,7 @@ describe('an unschedulable pod', () => {
     expect(bench.metrics.observed('karpenter_pods_scheduling_decision_duration_seconds')).toEqual([1]);
   });
 
-  it('shares one pass with those that come in the same window', async () => {
+  it('shares one pass with pods of the same batch window', async () => {
     await bench.createPool();
     for (let at = 0; at < 4; at++) {
       await bench.createPod(`p${at}`, sized('400m'));
@@ -89,7 +89,7 @@ describe('an unschedulable pod', () => {
     expect(await bench.claims()).toHaveLength(1);
   });
 
-  it('never gets a second machine, however slow the first one is', async () => {
+  it('never gets a second node, however slow the first one is', async () => {
     await bench.createPool();
     bench.cloud.joins = false;
     await bench.createPod('p', sized('1'));
@@ -97,7 +97,7 @@ describe('an unschedulable pod', () => {
     expect(bench.cloud.launches).toHaveLength(1);
   });
 
-  it('never gets a second machine after a restart either, launched or not', async () => {
+  it('never gets a second node after a restart either, launched or not', async () => {
     await bench.createPool();
     bench.cloud.launchOutage = new Error('the cloud is down');
     await bench.createPod('p', sized('1'));
@@ -112,7 +112,7 @@ describe('an unschedulable pod', () => {
     expect(await boundPods()).toEqual(['p']);
   });
 
-  it('is served although another claim cannot be launched', async () => {
+  it('gets its node although another claim cannot be launched', async () => {
     await bench.createPool();
     bench.cloud.launchFailures.push(...Array.from({ length: 3 }, () => new Error('not now')));
     await bench.createPod('first', sized('1500m'));
@@ -122,7 +122,7 @@ describe('an unschedulable pod', () => {
     expect(await bench.claims()).toHaveLength(2);
   });
 
-  it('gets another machine when its first one is given up', async () => {
+  it('gets another node when its first claim is deleted', async () => {
     await bench.createPool();
     bench.cloud.joins = false;
     await bench.createPod('p', sized('1'));
@@ -133,7 +133,7 @@ describe('an unschedulable pod', () => {
     expect(await boundPods()).toEqual(['p']);
   });
 
-  it('waits for its machine when the claims could not be written at once', async () => {
+  it('gets its node when writing the claim failed at first', async () => {
     await bench.createPool();
     refuseClaims = 2;
     await bench.createPod('p', sized('1'));
@@ -142,7 +142,7 @@ describe('an unschedulable pod', () => {
     expect(await boundPods()).toEqual(['p']);
   });
 
-  it('hears why it gets none', async () => {
+  it('gets an event that says why there is no node', async () => {
     await bench.createPool();
     await bench.createPod('huge', sized('500'));
     await bench.advance(2_000);
@@ -151,7 +151,7 @@ describe('an unschedulable pod', () => {
     expect(bench.metrics.value('karpenter_scheduler_unschedulable_pods_count')).toBe(1);
   });
 
-  it('uses what is there or on its way before anything is bought', async () => {
+  it('uses existing and launching nodes before new ones', async () => {
     await bench.createPool();
     await bench.createPod('p', sized('1'));
     await bench.advance(5_000);
@@ -285,7 +285,7 @@ describe('pools', () => {
     expect((await bench.claims()).map(({ metadata }) => metadata.labels?.[Labels.nodePool])).toEqual(['working']);
   });
 
-  it('that offer nothing say so', async () => {
+  it('without instance types are reported in an event', async () => {
     bench.cloud.types = [];
     await bench.createPool();
     await bench.createPod('p', sized('1'));
@@ -295,7 +295,7 @@ describe('pools', () => {
 });
 
 describe('daemons', () => {
-  it('have their room on new machines', async () => {
+  it('have their room on new nodes', async () => {
     await bench.createPool();
     const labels = { app: 'agent' };
     await bench.kube.create(Kinds.DaemonSet, {
@@ -315,7 +315,7 @@ describe('daemons', () => {
     expect(claim?.spec.requirements.find(({ key }) => key === Labels.instanceType)?.values).not.toContain('m2');
   });
 
-  it('that ask for nothing get what their namespace gives them, and room for it', async () => {
+  it('without requests get the LimitRange defaults, and room for them', async () => {
     await bench.createPool();
     await bench.kube.create(Kinds.LimitRange, {
       metadata: { name: 'defaults', namespace: 'default' },
@@ -353,7 +353,7 @@ describe('a node that goes away', () => {
     return claim?.metadata.name ?? '';
   }
 
-  it('has its successor bought before its pods have left, and only one', async () => {
+  it('gets one replacement before its pods have left', async () => {
     const old = await twoPodsOnOneNode();
     const minAvailable = {
       metadata: { name: 'b', namespace: 'default' },
@@ -372,7 +372,7 @@ describe('a node that goes away', () => {
     expect(await boundPods()).toHaveLength(2);
   });
 
-  it('has no successor bought for pods that cannot leave it', async () => {
+  it('gets no replacement for pods that cannot leave it', async () => {
     const old = await twoPodsOnOneNode({ annotations: { [Annotations.doNotDisrupt]: 'true' } });
     await bench.kube.delete(Kinds.NodeClaim, { name: old });
     await bench.advance(60_000);
@@ -397,7 +397,7 @@ describe('volumes', () => {
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
     });
 
-  it('that do not exist yet bring the machine to where they may be made', async () => {
+  it('that do not exist yet put the node where they may be provisioned', async () => {
     await bench.createPool();
     await storageClass('WaitForFirstConsumer');
     await volumeClaim({ storageClassName: 'disk' });
@@ -406,7 +406,7 @@ describe('volumes', () => {
     expect(await zoneOf()).toEqual(['zone-2']);
   });
 
-  it('that exist bring the machine to where they are', async () => {
+  it('that exist put the node where they are', async () => {
     await bench.createPool();
     await bench.kube.create(Kinds.PersistentVolume, {
       metadata: { name: 'pv' },
@@ -427,7 +427,7 @@ describe('volumes', () => {
     expect(await zoneOf()).toEqual(['zone-2']);
   });
 
-  it('keep a pod waiting, aloud, while they are not in order', async () => {
+  it('keep a pod pending, with an event, while they are invalid', async () => {
     await bench.createPool();
     await bench.createPod('p', withVolume);
     await bench.advance(5_000);

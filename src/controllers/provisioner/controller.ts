@@ -36,7 +36,7 @@ import { isUsable, unlaunchedNodes, usageAtMost } from './poolUse.ts';
 export interface ProvisionerOptions {
   /** What brings about a pass. */
   readonly batcher: Batcher;
-  /** How long pods are left to a machine that has come up for them, in milliseconds. */
+  /** How long pods stay nominated to a node that has come up for them, in milliseconds. */
   readonly nominationPeriod: number;
   /** Present when capacity buffers are honoured. */
   readonly buffers?: CapacityBuffers;
@@ -52,7 +52,7 @@ export interface ProvisionerOptions {
 /** Instance types that a launch record names. */
 const SHOWN_TYPES = 10;
 const CONTROLLER = { controller: 'provisioner' };
-/** How often a pod that still waits asks again. */
+/** How often a pending pod is planned for again. */
 const RETRIGGER = 10_000;
 
 /** Turns pods that the scheduler cannot place into NodeClaims, one plan per batch. */
@@ -96,8 +96,8 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       ...world,
       name: 'provisioner.trigger.nodepool',
       concurrency: 1,
-      watches: [watch(informers.nodePools, (event) => (opensUp(event) ? [event.object.metadata.name] : []))],
-      // Pods that wait need not wait for their next turn when there is more to buy from.
+      watches: [watch(informers.nodePools, (event) => (becameUsable(event) ? [event.object.metadata.name] : []))],
+      // Pending pods are planned for at once when a pool becomes usable.
       reconcile: async (name) => {
         if (world.cluster.snapshot().pendingPods.length > 0) batcher.trigger(name);
       },
@@ -114,8 +114,8 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
   ];
 }
 
-/** A pool that can be bought from since now, or whose wishes have changed. */
-function opensUp(event: InformerEvent<NodePool>): boolean {
+/** Whether the pool became usable, or its spec changed. */
+function becameUsable(event: InformerEvent<NodePool>): boolean {
   if (event.type === 'deleted' || !isUsable(event.object)) return false;
   if (event.type === 'added') return true;
   return !isUsable(event.old) || event.old.metadata.generation !== event.object.metadata.generation;
@@ -207,7 +207,7 @@ class Provisioner {
     });
   }
 
-  /** Instance types of every usable pool. A pool whose types cannot be had is left out of this pass. */
+  /** Instance types of every usable pool. A pool whose types cannot be listed is left out of this pass. */
   private async catalogues(signal: AbortSignal): Promise<Catalogue[]> {
     const { informers, cloud, log, events } = this.world;
     const pools = [...informers.nodePools.store.list()]
@@ -317,7 +317,7 @@ class Provisioner {
   }
 }
 
-/** What can be bought for a pool. */
+/** A pool and its instance types. */
 type Catalogue = Pick<PoolOffer, 'pool' | 'instanceTypes'>;
 
 /** The waiting pod that a solution names. */

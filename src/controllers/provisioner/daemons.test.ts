@@ -17,7 +17,7 @@ const daemonSet = (spec: object = {}): DaemonSet => ({
 });
 const DAEMON = { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'agent' }] };
 
-it('takes a real daemon pod for what admission made of it, without the node that it is pinned to', () => {
+it('uses a running daemon pod, as admission changed it, without its pinned node', () => {
   const cluster = new Cluster();
   cluster.setDaemonSet(daemonSet({ nodeSelector: { disk: 'ssd' } }));
   cluster.setPod({
@@ -38,7 +38,7 @@ it('takes a real daemon pod for what admission made of it, without the node that
   expect(daemon?.spec).toEqual({ containers: cpu('2') });
 });
 
-it('gives a daemon of which no pod exists what its namespace gives to containers that ask for nothing', () => {
+it('applies LimitRange defaults to a daemon without pods', () => {
   const cluster = new Cluster();
   cluster.setDaemonSet(daemonSet({ initContainers: [{ name: 'i' }] }));
   expect([...unseenDaemonNamespaces(cluster)]).toEqual(['default']);

@@ -40,7 +40,7 @@ afterEach(() => bench.close());
 
 const sized = (cpu: string) => ({ containers: [{ name: 'main', image: 'app', resources: { requests: { cpu } } }] });
 
-describe('a pod whose machine is on its way', () => {
+describe('a pod whose node is launching', () => {
   it('is not planned for again, however long that takes', async () => {
     await bench.createPool();
     await bench.createPod('p', sized('1'));
@@ -49,7 +49,7 @@ describe('a pod whose machine is on its way', () => {
     expect(await bench.claims()).toHaveLength(1);
   });
 
-  it('is planned for at once when others have taken it', async () => {
+  it('is planned for at once when other pods have taken its room', async () => {
     await bench.createPool();
     await bench.createPod('p', sized('1500m'));
     await bench.advance(13_000);
@@ -65,7 +65,7 @@ describe('a pod whose machine is on its way', () => {
 });
 
 describe('a NodePool', () => {
-  it('that comes later takes the pods that wait without their next turn', async () => {
+  it('that comes later takes pending pods without waiting for their backoff', async () => {
     await bench.createPod('p', sized('1'));
     await bench.advance(3_000);
     await bench.createPool();
@@ -73,7 +73,7 @@ describe('a NodePool', () => {
     expect(await bench.claims()).toHaveLength(1);
   });
 
-  it('that is missing is said in an event, a record and one log line', async () => {
+  it('that is missing is reported in an event, a record and one log line', async () => {
     await bench.createPod('p', sized('1'));
     await bench.advance(35_000);
     const events = await bench.events('FailedScheduling');

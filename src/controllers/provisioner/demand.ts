@@ -87,7 +87,7 @@ function stillPromised(
   return { held, outrun };
 }
 
-/** Pods of nodes that are going, except those that cannot leave them yet: their time will come. */
+/** Pods of nodes that are being deleted, except those that cannot leave yet. */
 function homelessPods({ informers }: World, snapshot: ClusterSnapshot, now: number): readonly Pod[] {
   const budgets = [...informers.disruptionBudgets.store.list()];
   return snapshot.nodes

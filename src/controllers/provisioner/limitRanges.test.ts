@@ -41,7 +41,7 @@ it('takes the defaults of containers, the first that names a resource', async ()
   );
 });
 
-it('goes without them where they may not be read, and says so once', async () => {
+it('does without them when access is forbidden, and logs it once', async () => {
   const said: string[] = [];
   let asked = 0;
   const log: Log = { ...silentLog, error: (message) => void said.push(message) };
@@ -55,7 +55,7 @@ it('goes without them where they may not be read, and says so once', async () =>
   expect([asked, said.length]).toEqual([1, 1]);
 });
 
-it('goes without them for a pass that cannot reach the server, and asks again', async () => {
+it('does without them for a pass that cannot reach the server, and retries in the next', async () => {
   let reachable = false;
   const flaky = ranges(() => {
     if (!reachable) throw new KubeError({ code: 0, reason: 'Unreachable' });

@@ -28,7 +28,7 @@ export class LimitRanges {
     return new Map(found);
   }
 
-  /** They only make a guess better, so that they cannot be read must not stop anything. */
+  /** They only refine an estimate, so a failure to read them must not stop the pass. */
   private async list(namespace: string, signal: AbortSignal): Promise<readonly LimitRange[]> {
     if (this.refused) return [];
     try {

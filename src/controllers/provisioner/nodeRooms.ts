@@ -12,7 +12,7 @@ import { Quantity } from '../../units/quantity.ts';
 import { addResources, maxResources, noResources, subtractResources, type Resources } from '../../units/resources.ts';
 import { daemonSetName } from './daemons.ts';
 
-/** What a pass knows about nodes beside the picture of them. */
+/** What a pass knows about nodes beside the cluster state. */
 export interface NodeRoomSources {
   /** Pods that wait for a node on its way, by the name of its claim. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;

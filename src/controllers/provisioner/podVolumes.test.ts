@@ -59,7 +59,7 @@ const zonesOf = (resolved: ReturnType<typeof resolvePodVolumes>): string[] =>
     : [];
 
 describe('resolvePodVolumes', () => {
-  it('has nothing to say about pods without disks', () => {
+  it('has no alternatives for pods without disks', () => {
     expect(resolvePodVolumes(pod(), stores([]))).toBeUndefined();
   });
 

@@ -123,7 +123,7 @@ function resolveBound(claim: PersistentVolumeClaim, name: string, { volumes }: V
   const alternatives = (nodeAffinity?.required?.nodeSelectorTerms ?? []).map(({ matchExpressions = [] }) =>
     Requirements.of(
       ...matchExpressions
-        // Such a disk belongs to one machine; where that is gone, the pod must not wait for its name.
+        // A local disk belongs to one node; when that is gone, the pod must not wait for its name.
         .filter(({ key }) => !(pinned && normalizeLabelKey(key) === Labels.hostname))
         .map((expression) => Requirement.fromItem(expression as RequirementItem)),
     ),

@@ -51,7 +51,7 @@ export function staticDeprovisioningController(world: World): Controller {
   });
 }
 
-/** Not launched, empty, free to move, and only then those with pods that ask to be left alone. */
+/** Not launched first, then empty, then with movable pods, and last those with do-not-disrupt pods. */
 function byDisruptionCost(views: readonly NodeView[], now: number): readonly NodeView[] {
   return views
     .map((view) => ({ view, cost: disruptionCost(view, now) }))
@@ -70,7 +70,7 @@ function disruptionCost(
   return { class: shielded ? 3 : 2, cost: cost * lifetimeLeft(claim, now) };
 }
 
-/** 1 for a machine that is new or never expires, 0 for one that is about to. */
+/** 1 for a node that is new or never expires, 0 for one that is about to. */
 function lifetimeLeft(claim: NodeView['claim'], now: number): number {
   const { expireAfter } = claim?.spec ?? {};
   if (!expireAfter || expireAfter === 'Never') return 1;

@@ -14,7 +14,7 @@ import type { World } from '../world/world.ts';
 const INTERVAL = 60_000;
 const LIMITED_INTERVAL = 30_000;
 
-/** Creates the machines that a static NodePool lacks. */
+/** Creates the NodeClaims that a static NodePool lacks. */
 export function staticProvisioningController(world: World): Controller {
   const { informers, cluster, cloud, random } = world;
   const claims = new ClaimWriter(world);
@@ -40,7 +40,7 @@ export function staticProvisioningController(world: World): Controller {
       const missing = replicas - machines.filter(({ deleting }) => !deleting).length;
       if (missing <= 0) return { requeueAfter: INTERVAL };
       const limit = pool.spec.limits?.['nodes'];
-      // Machines on the way out are still there and count until they are not.
+      // Nodes that are being deleted count until they are gone.
       const room =
         limit === undefined ? missing : quantityOf(parseResources({ nodes: limit }), 'nodes').value() - machines.length;
       const count = Math.min(missing, room);

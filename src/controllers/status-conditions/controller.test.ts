@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => bench.close());
 
-it('tells and times each turn of a condition, and the end', async () => {
+it('reports and times each transition of a condition, and the deletion', async () => {
   await bench.createClaim('a');
   await bench.advance(60_000);
   const [registered] = await bench.events('Registered');
@@ -42,7 +42,7 @@ it('tells and times each turn of a condition, and the end', async () => {
   expect(bench.metrics.observed('operator_nodeclaim_termination_duration_seconds')).toHaveLength(1);
 });
 
-it('does not tell again after a restart what was so before', async () => {
+it('does not report old transitions again after a restart', async () => {
   await bench.createClaim('a');
   await bench.advance(60_000);
   await bench.stopEngine();

@@ -11,8 +11,8 @@ import { conditionChanged, finalized } from './events.ts';
 import { conditionMetrics, type ConditionMetricsOptions } from './metrics.ts';
 
 /**
- * Shows the conditions of a kind, and tells and counts how they change: an event on the object for each turn of a
- * condition, and how long the state before had lasted. What was so before we came is no turn.
+ * Metrics of the conditions of a kind, with an event on the object and a duration of the previous state for each
+ * transition. Conditions that exist when the process starts are no transitions.
  */
 export function statusConditionsController<T extends KubeObject>(
   world: World,

@@ -91,7 +91,7 @@ it('shows what a deletion leaves: an object that finalizers keep, or none', asyn
   expect(cluster.node('n')).toBeUndefined();
 });
 
-it('keeps what was asked without effect out of the cluster', async () => {
+it('keeps dry-run writes out of the cluster', async () => {
   const { kube, cluster } = world;
   await kube.create(Kinds.NodeClaim, draft, { dryRun: true });
   await kube.delete(Kinds.NodeClaim, { name: 'a' }, { dryRun: true });
@@ -109,7 +109,7 @@ it('puts trimmed objects into the cluster, as the watch does', async () => {
   expect(cluster.pod(ref)?.spec?.containers[0]?.image).toBeUndefined();
 });
 
-it('deletes the very claim that was decided about, not its namesake', async () => {
+it('deletes the claim with the expected UID, not a new one of the same name', async () => {
   const { kube, cluster } = world;
   const claim = cluster.claim('a');
   await bench.kube.delete(Kinds.NodeClaim, { name: 'a' });

@@ -102,7 +102,7 @@ describe('reconciler', () => {
     expect(trace).toEqual(['added-1', 'added-2']);
   });
 
-  it('comes again after requeueAfter', async () => {
+  it('reconciles again after requeueAfter', async () => {
     const { clock, source, trace, start } = setUp();
     start({
       reconcile: async () => {
@@ -115,7 +115,7 @@ describe('reconciler', () => {
     expect(trace).toEqual(['0', '5000', '10000']);
   });
 
-  it('retries errors with growing waits and says whose error it was first', async () => {
+  it('retries errors with growing waits and logs each with its key', async () => {
     const { clock, source, entries, trace, start } = setUp();
     start({
       backoff: { base: 1_000, max: 3_000 },
@@ -233,7 +233,7 @@ describe('keys', () => {
 });
 
 describe('singleton', () => {
-  it('goes round by its interval, or as a round asks', async () => {
+  it('runs at its interval, or when the last run asked for', async () => {
     const { clock, trace, stop, startSingleton } = setUp();
     const run = startSingleton({
       interval: 1_000,
