@@ -20,6 +20,21 @@ interface LaunchNotice {
   readonly problem: string;
 }
 
+/** A pod that is deleted because its node has to be gone at `deadline` (milliseconds since 1970). */
+export interface ForcedDeletion {
+  readonly deadline: number;
+  /** Seconds that the pod gets, and those that its spec asks for. */
+  readonly granted: number;
+  readonly asked: number;
+}
+
+/** `problem` is the API server's own message. */
+export interface EvictionRefusal {
+  readonly pod: string;
+  readonly because: 'budget' | 'several-budgets';
+  readonly problem: string;
+}
+
 export type Notice =
   | ({ readonly kind: 'nominated' } & Pick<NominationRecord, 'nodeClaim' | 'node'>)
   | { readonly kind: 'unschedulable'; readonly reason: UnplacedReason }
@@ -30,12 +45,12 @@ export type Notice =
   | ({ readonly kind: 'launch-failed'; readonly reason: string } & LaunchNotice)
   | { readonly kind: 'node-class-missing'; readonly problem: string }
   | { readonly kind: 'accepted-launch-failed'; readonly problem: string }
-  | { readonly kind: 'unregistered-taint-missing'; readonly node: string }
+  | { readonly kind: 'unregistered-taint-missing' }
   | { readonly kind: 'resource-shortfall'; readonly shortfall: ResourceShortfall }
   | { readonly kind: 'repair-blocked'; readonly toleratedPercent: number; readonly scope: 'cluster' | 'nodepool' }
   | { readonly kind: 'evicted'; readonly cause: string }
-  | { readonly kind: 'pod-deleted'; readonly gracePeriodSeconds: number }
-  | { readonly kind: 'eviction-refused'; readonly pod: string; readonly problem: string }
+  | ({ readonly kind: 'pod-deleted' } & ForcedDeletion)
+  | ({ readonly kind: 'eviction-refused' } & EvictionRefusal)
   | { readonly kind: 'shield'; readonly shield: TemporaryShield }
   | { readonly kind: 'pods-to-evict'; readonly count: number }
   | { readonly kind: 'volumes-attached'; readonly attachments: readonly string[] }

@@ -1,4 +1,5 @@
 /** Notices in words. Types, reasons and most messages are Karpenter's, which dashboards and alerts match. */
+import { Duration } from '../units/duration.ts';
 import { timestamp } from '../units/timestamp.ts';
 import type { Notice, ResourceShortfall } from './notice.ts';
 import { objectionText } from './objectionText.ts';
@@ -42,7 +43,7 @@ export function noticeText(notice: Notice): NoticeText {
     case 'unregistered-taint-missing':
       return warning(
         'UnregisteredTaintMissing',
-        `Node ${notice.node} joined without the taint karpenter.sh/unregistered:NoExecute, so pods may run on it before it is set up`,
+        'Missing karpenter.sh/unregistered taint which prevents registration related race conditions on Karpenter-managed nodes',
       );
     case 'resource-shortfall':
       return warning('FailedConsistencyCheck', shortfallText(notice.shortfall));
@@ -56,16 +57,19 @@ export function noticeText(notice: Notice): NoticeText {
     case 'pod-deleted':
       return normal(
         'Disrupted',
-        `Deleting the pod to accommodate the terminationTimestamp of its node; it has ${notice.gracePeriodSeconds} s to end`,
+        `Deleting the pod to accommodate the terminationTime ${timestamp(notice.deadline)} of the node. The pod was granted ${notice.granted} seconds of grace-period of its ${notice.asked} terminationGracePeriodSeconds. This bypasses the PDB of the pod and the do-not-disrupt annotation.`,
       );
     case 'eviction-refused':
-      return warning('FailedDraining', `Failed to drain node, evicting pod ${notice.pod}: ${notice.problem}`);
+      return warning('FailedDraining', `Failed to drain node, ${refusalText(notice)}`);
     case 'shield':
       return shieldText(notice.shield);
     case 'pods-to-evict':
       return warning('FailedDraining', `Failed to drain node, ${notice.count} pods are waiting to be evicted`);
     case 'volumes-attached':
-      return normal('AwaitingVolumeDetachment', `Awaiting deletion of VolumeAttachments: ${some(notice.attachments)}`);
+      return normal(
+        'AwaitingVolumeDetachment',
+        `Awaiting deletion of bound volumeattachments (${some(notice.attachments)})`,
+      );
     case 'deadline':
       return warning('TerminationGracePeriodExpiring', `All pods will be deleted by ${notice.deadline}`);
     case 'claims-remain':
@@ -83,17 +87,31 @@ export function shortfallText({ resource, expected, found, share }: ResourceShor
   return `expected ${expected} of resource ${resource}, but found ${found} (${percent}% of expected)`;
 }
 
+/** Karpenter's words, then the API server's own, which name the budget. */
+function refusalText({ pod, because, problem }: Extract<Notice, { kind: 'eviction-refused' }>): string {
+  const what = because === 'budget' ? 'evicting pod violates a PDB' : 'eviction does not support multiple PDBs';
+  return `${what} (Pod=${pod}): ${problem}`;
+}
+
 function shieldText(shield: Extract<Notice, { kind: 'shield' }>['shield']): NoticeText {
   switch (shield.state) {
-    case 'invalid':
-      return warning(
-        'InvalidDoNotDisruptAnnotation',
-        `Annotation karpenter.sh/do-not-disrupt is ignored: "${shield.value}" is neither "true" nor a positive duration`,
-      );
-    case 'until':
-      return normal('DoNotDisruptUntil', `Pod is protected from disruption until ${timestamp(shield.end)}`);
+    case 'invalid': {
+      const isDuration = Duration.tryParse(shield.value) !== undefined;
+      const problem = isDuration
+        ? `duration "${shield.value}" must be positive`
+        : `failed to parse "${shield.value}" as a duration`;
+      const message = `Invalid karpenter.sh/do-not-disrupt annotation: ${problem}, ignoring annotation`;
+      return warning('InvalidDoNotDisruptAnnotation', message);
+    }
+    case 'until': {
+      const message = `The karpenter.sh/do-not-disrupt grace period will elapse at ${timestamp(shield.end)}`;
+      return normal('DoNotDisruptUntil', message);
+    }
     case 'elapsed':
-      return normal('DoNotDisruptGracePeriodElapsed', `Protection from disruption ended at ${timestamp(shield.end)}`);
+      return normal(
+        'DoNotDisruptGracePeriodElapsed',
+        'The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable',
+      );
   }
 }
 
@@ -112,7 +130,7 @@ function launchMessage(nodeClaim: string, problem: string): string {
 
 function some(names: readonly string[]): string {
   const more = names.length - SHOWN_NAMES;
-  return `${names.slice(0, SHOWN_NAMES).join(', ')}${more > 0 ? ` and ${more} others` : ''}`;
+  return `${names.slice(0, SHOWN_NAMES).join(', ')}${more > 0 ? ` and ${more} other(s)` : ''}`;
 }
 
 function normal(reason: string, message: string): NoticeText {

@@ -1,5 +1,5 @@
 import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
-import type { Notice } from '../../ledger/notice.ts';
+import type { EvictionRefusal, ForcedDeletion, Notice } from '../../ledger/notice.ts';
 import type { DisruptionShield } from '../../pods/doNotDisrupt.ts';
 import type { Notices } from '../world/notices.ts';
 
@@ -7,16 +7,21 @@ export function evicted(events: Notices, pod: Pod, cause: string): void {
   tell(events, pod, { kind: 'evicted', cause }, pod.metadata.name);
 }
 
-export function disrupted(events: Notices, pod: Pod, gracePeriodSeconds: number): void {
-  tell(events, pod, { kind: 'pod-deleted', gracePeriodSeconds }, pod.metadata.name);
+export function disrupted(events: Notices, pod: Pod, deletion: ForcedDeletion): void {
+  tell(events, pod, { kind: 'pod-deleted', ...deletion }, pod.metadata.name);
 }
 
-export function failedDraining(events: Notices, pod: Pod, node: Node | undefined, problem: string): void {
+export function failedDraining(
+  events: Notices,
+  pod: Pod,
+  node: Node | undefined,
+  refusal: Omit<EvictionRefusal, 'pod'>,
+): void {
   const name = pod.spec?.nodeName ?? '';
   events.publish({
     object: node ?? { metadata: { name } },
     kind: Kinds.Node,
-    notice: { kind: 'eviction-refused', pod: `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`, problem },
+    notice: { kind: 'eviction-refused', pod: `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`, ...refusal },
     // Apart from the count of waiting pods, which has the same reason and would hide this one.
     dedupeValues: [name, 'eviction'],
   });

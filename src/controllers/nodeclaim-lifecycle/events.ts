@@ -24,8 +24,8 @@ export function asyncProvisioningError(events: Notices, claim: NodeClaim, proble
   tell(events, claim, { kind: 'accepted-launch-failed', problem });
 }
 
-export function unregisteredTaintMissing(events: Notices, claim: NodeClaim, node: string): void {
-  tell(events, claim, { kind: 'unregistered-taint-missing', node });
+export function unregisteredTaintMissing(events: Notices, claim: NodeClaim): void {
+  tell(events, claim, { kind: 'unregistered-taint-missing' });
 }
 
 export function terminationGracePeriodExpiring(events: Notices, claim: NodeClaim, deadline: string): void {
