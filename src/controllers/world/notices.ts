@@ -5,7 +5,7 @@ import type { Notice } from '../../ledger/notice.ts';
 import { noticeText } from '../../ledger/noticeText.ts';
 
 /** A notice for the owner of an object, and what makes it a repetition of another. */
-export interface NoticeDraft extends Omit<EventFrequency, 'reason'> {
+interface NoticeDraft extends Omit<EventFrequency, 'reason'> {
   readonly kind: ResourceKind<KubeObject>;
   readonly object: KubeObject;
   readonly notice: Notice;
