@@ -1,7 +1,9 @@
 import { choiceText } from './choiceText.ts';
+import { disruptionRecordText } from './disruptionRecordText.ts';
 import { objectionText } from './objectionText.ts';
 import { reasonText } from './reasonText.ts';
-import type { DecisionRecord, LaunchRecord, NominationRecord, PodList } from './record.ts';
+import type { PodList } from './podList.ts';
+import type { DecisionRecord, LaunchRecord, NominationRecord } from './record.ts';
 
 /** A decision in one line. */
 export function recordText(record: DecisionRecord): string {
@@ -16,6 +18,10 @@ export function recordText(record: DecisionRecord): string {
       return `${podsText(record.pods)} unschedulable: ${reasonText(record.reason)}`;
     case 'objection':
       return `${podsText(record.pods)} ignored: ${objectionText(record.objection)}`;
+    case 'disruption':
+    case 'disruption-end':
+    case 'kept':
+      return disruptionRecordText(record);
   }
 }
 
