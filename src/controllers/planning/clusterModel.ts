@@ -16,7 +16,7 @@ export interface ClusterModelOptions {
 /** What the cluster state does not contain. */
 export interface ClusterModelInput extends Pick<Snapshot, 'volumes' | 'defaultSpread'> {
   readonly snapshot: ClusterSnapshot;
-  /** Pods that wait for a node on its way, by the name of its claim. */
+  /** Pods that have a place on a node, by the name of its view. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly offers: readonly PoolOffer[];
   /** Requests that namespaces give to daemons of which no pod has been seen. */

@@ -112,6 +112,7 @@ class Provisioner {
   private readonly backlog: Backlog;
   private readonly claims: ClaimWriter;
   private readonly announcer: Announcer;
+  private plans = 0;
 
   constructor(world: World, options: ProvisionerOptions) {
     this.world = world;
@@ -156,12 +157,13 @@ class Provisioner {
       pricePerHour: solution.pricePerHour,
       milliseconds: Math.round(clock.monotonic() - closed),
     });
-    this.announce(solution, podOf);
+    const plan = `provisioning/${++this.plans}`;
+    this.announce(plan, solution, podOf);
     await this.reportBuffers(solution, podOf);
     const offerOf = new Map(catalogues.map((offer) => [offer.pool.metadata.name, offer]));
     await this.claims.writeAll(solution.plannedNodes, async (node) => {
       const offer = offerOf.get(node.pool);
-      if (offer) await this.create(node, offer, node.pods.map(podOf), signal);
+      if (offer) await this.create(plan, node, offer, node.pods.map(podOf), signal);
     });
   }
 
@@ -171,7 +173,7 @@ class Provisioner {
     this.announcer.objections(ignored);
   }
 
-  private announce({ onExisting, unplaced }: Solution, podOf: PodOf): void {
+  private announce(plan: string, { onExisting, unplaced }: Solution, podOf: PodOf): void {
     const { cluster, clock } = this.world;
     const until = clock.now() + this.options.nominationPeriod;
     const chosen = new Set(onExisting.map(({ node }) => node));
@@ -182,8 +184,7 @@ class Provisioner {
       const real = pods.map(podOf).filter((pod) => !isVirtual(pod));
       if (real.length === 0) continue;
       const claim = views.get(node)?.claim?.metadata.name;
-      if (claim) cluster.promise(real, claim, until);
-      cluster.nominate(node, until);
+      cluster.places.hold(plan, [{ target: node, pods: real }], until);
       this.announcer.nomination(real, { ...(claim && { nodeClaim: claim }), node });
     }
     const refused = unplaced.map(({ pod, reason }) => ({ pod: podOf(pod), reason }));
@@ -199,6 +200,7 @@ class Provisioner {
   }
 
   private async create(
+    plan: string,
     node: PlannedNode,
     { pool, instanceTypes }: Catalogue,
     pods: readonly Pod[],
@@ -212,8 +214,7 @@ class Provisioner {
     const { name } = claim.metadata;
     const until = clock.now() + this.options.nominationPeriod;
     const real = pods.filter((pod) => !isVirtual(pod));
-    cluster.promise(real, name, until);
-    if (real.length > 0) cluster.nominate(name, until);
+    cluster.places.hold(plan, [{ target: name, pods: real }], until);
     const types = [...new Set(names)];
     const [chosen] = node.alternatives;
     if (chosen) {
