@@ -3,6 +3,7 @@ import { findCondition } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { decisionOf, type Command } from '../../disruption/command.ts';
 import { messageOf } from '../../errors/thrown.ts';
+import { disruptionRecord, type DisruptionEndRecord } from '../../ledger/disruptionRecord.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
@@ -15,8 +16,8 @@ import * as publish from './events.ts';
 import { LaunchPauses } from './launchPauses.ts';
 import { clearDisrupted, hasMark, markDisrupted } from './marks.ts';
 import { queueMetrics, type QueueMetrics } from './metrics.ts';
+import { plannedPlaces } from './plannedPlaces.ts';
 import { poolOf, Replacements } from './replacements.ts';
-import { reservePlaces } from './reservePlaces.ts';
 import { unfinishedCommands, type Leaving, type RunningCommand } from './runningCommand.ts';
 
 const CONCURRENCY = 50;
@@ -24,6 +25,8 @@ const CONCURRENCY = 50;
 const MIN_TIME = 10 * 60_000;
 const MAX_TIME = 60 * 60_000;
 const TIME_PER_CANDIDATE = 80;
+/** Milliseconds that planned places are kept for pods that are being evicted; afterwards they are planned for anew. */
+const DRAIN_TIME = 2 * 60_000;
 
 /**
  * Carries out commands: marks the nodes, creates replacements, waits until they are initialized, deletes the claims. What
@@ -63,7 +66,7 @@ export class DisruptionQueue {
    * controller's. Rejects when that failed, with everything taken back.
    */
   async start(command: Command, signal: AbortSignal): Promise<string> {
-    const { clock, random, log } = this.world;
+    const { clock, random, log, cluster, ledger } = this.world;
     const { reason, consolidationType } = command;
     const wanted = command.candidates.map(({ view, pool }): Leaving => ({
       view,
@@ -80,7 +83,7 @@ export class DisruptionQueue {
     const stamp = { id, consolidationType, replacements: command.replacements.length, candidates };
     try {
       const made = await this.replacements.create(command.replacements, stamp, reason.toLowerCase(), signal);
-      reservePlaces(this.world, command, made, clock.now() + MIN_TIME);
+      cluster.places.hold(id, plannedPlaces(cluster, command, made), clock.now() + MIN_TIME);
       const awaited = new Map(made.map(({ claim }) => [claim.metadata.name, claim]));
       this.enqueue({ id, reason, consolidationType, since: clock.now(), leaving, awaited, replacements: made.length });
     } catch (error) {
@@ -89,6 +92,7 @@ export class DisruptionQueue {
       throw error;
     }
     this.count(command);
+    ledger.append(disruptionRecord(id, command));
     return id;
   }
 
@@ -161,7 +165,9 @@ export class DisruptionQueue {
       return this.fail(running, `command reached timeout: ${messageOf(error)}`);
     }
     for (const pool of poolsOf(running)) this.pauses.succeeded(pool);
+    cluster.places.keepUntil(running.id, clock.now() + DRAIN_TIME);
     log.debug('command succeeded', { 'command-id': running.id });
+    this.record(running, { outcome: 'done' });
     return this.finish(running);
   }
 
@@ -188,6 +194,8 @@ export class DisruptionQueue {
     for (const pool of poolsOf(running)) this.pauses.failed(pool);
     const staying = running.leaving.filter(({ deleted }) => !deleted);
     for (const { claim } of staying) cluster.unmarkForDeletion(claim.metadata.name);
+    cluster.places.release(running.id);
+    this.record(running, { outcome: 'taken-back', problem: why });
     this.finish(running);
     log.error('failed terminating nodes while executing a disruption command', {
       'command-id': running.id,
@@ -264,6 +272,11 @@ export class DisruptionQueue {
     for (const nodepool of new Set(candidates.map(({ pool }) => pool.metadata.name))) {
       this.metrics.decisionsByPool.inc({ nodepool, ...series });
     }
+  }
+
+  private record({ id, reason, leaving }: RunningCommand, end: Pick<DisruptionEndRecord, 'outcome' | 'problem'>): void {
+    const nodes = leaving.map(({ view }) => view.name);
+    this.world.ledger.append({ kind: 'disruption-end', command: id, reason, nodes, ...end });
   }
 
   private timeLimit(): number {
