@@ -56,9 +56,10 @@ export class DisruptionQueue {
     return this.byLeaving.has(claim);
   }
 
-  /** Calls back whenever a command has ended, one way or the other. */
-  onEnd(listener: () => void): void {
+  /** Calls back whenever a command has ended, one way or the other; the result ends that. */
+  onEnd(listener: () => void): () => void {
     this.endListeners.add(listener);
+    return () => this.endListeners.delete(listener);
   }
 
   /**

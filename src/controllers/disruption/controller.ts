@@ -6,6 +6,7 @@ import type { Kept } from '../../disruption/kept.ts';
 import { candidatesFor, type DisruptionSettings, type Method, type Pass } from '../../disruption/method.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
+import { watch } from '../../kube/runtime/watch.ts';
 import type { DisruptionQueue } from '../disruption-queue/queue.ts';
 import { poolOf } from '../disruption-queue/replacements.ts';
 import { disruptionPass } from '../planning/disruptionPass.ts';
@@ -40,6 +41,11 @@ export function disruptionController(world: World, options: DisruptionOptions): 
     ...world,
     name: 'disruption',
     interval: INTERVAL,
+    wakes: [
+      watch(world.informers.nodeClaims),
+      watch(world.informers.disruptionBudgets),
+      { start: (wake) => options.queue.onEnd(() => wake('')) },
+    ],
     reconcile: (signal) => loop.round(signal),
   });
 }
