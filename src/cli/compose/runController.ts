@@ -28,7 +28,7 @@ import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
 import { azureOptionsOf, engineSettings, processSettings } from './engineSettings.ts';
-import { heapAdvice } from './heapAdvice.ts';
+import { heapAdvice } from './heapLimit.ts';
 import { startError } from './startError.ts';
 
 const NODE_CLASS: Readonly<Record<Options['cloudProvider'], ResourceKind<KubeObject>>> = {
