@@ -54,7 +54,20 @@ export function keptText({ cause, nodePool = '', node = '' }: Omit<Kept, 'nodeCl
       return `Node does not have label "${Labels.capacityType}"`;
     case 'unknown-zone':
       return `Node does not have label "${Labels.zone}"`;
-    default:
+    case 'budget':
+    case 'would-strand':
+    case 'not-cheaper':
+    case 'unknown-price':
+    case 'min-values':
+    case 'spot-to-spot-disabled':
+    case 'spot-to-spot-flexibility':
+    case 'balanced-score':
+    case 'no-payback':
+    case 'recent-launch-failure':
+    case 'scale-down-first':
+    case 'node-limit':
+    case 'other-zone-first':
+    case 'next-pass':
       return outcomeText(cause);
   }
 }

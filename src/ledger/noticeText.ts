@@ -72,7 +72,16 @@ export function noticeText(notice: Notice): NoticeText {
       return conditionText(notice);
     case 'finalized':
       return normal('Finalized', `Finalized ${notice.finalizer}`);
-    default:
+    case 'replacement-launching':
+    case 'replacement-not-ready':
+    case 'disrupting':
+    case 'disruption-blocked':
+    case 'unconsolidatable':
+    case 'budget-blocked':
+    case 'budget-unreadable':
+    case 'repair-over-budget':
+    case 'consolidation-candidate':
+    case 'consolidation-rejected':
       return disruptionNoticeText(notice);
   }
 }

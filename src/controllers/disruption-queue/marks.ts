@@ -6,7 +6,8 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Taints } from '../../api/labels.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
 import { patchConditions } from '../../kube/conditionPatch.ts';
-import { ignoreNotFound, isConflict } from '../../kube/errors.ts';
+import { InvariantError } from '../../errors/invariantError.ts';
+import { ignoreNotFound, isConflict, KubeError } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import { hasTaint, withoutTaints } from '../../pods/taints.ts';
@@ -21,7 +22,7 @@ type Ports = Pick<World, 'kube' | 'clock' | 'cluster'>;
 /** Keeps new pods off the node, then says why on its claim. Fails when either cannot be written. */
 export async function markDisrupted(ports: Ports, view: NodeView, reason: string): Promise<void> {
   const { node, claim } = view;
-  if (!node || !claim) throw new Error(`${view.name} has no Node or no NodeClaim`);
+  if (!node || !claim) throw new InvariantError(`${view.name} has no Node or no NodeClaim`);
   await setTaint(ports, node, true);
   await setReason(ports, claim, reason);
 }
@@ -49,7 +50,8 @@ async function setTaint({ kube, cluster }: Ports, node: Node, wanted: boolean): 
   const { name, uid } = node.metadata;
   let stored = cluster.node(name) ?? node;
   for (let attempt = 1; ; attempt++) {
-    if (stored.metadata.uid !== uid) throw new Error(`Node ${name} is another one by now`);
+    if (stored.metadata.uid !== uid)
+      throw new KubeError({ code: 409, reason: 'Conflict', message: `Node ${name} is another one by now` });
     if (isTainted(stored) === wanted) return;
     const others = withoutTaints(stored.spec?.taints ?? [], [Taints.disrupted]);
     const taints = wanted ? [...others, Taints.disrupted] : others;

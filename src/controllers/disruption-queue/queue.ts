@@ -2,6 +2,7 @@ import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { decisionOf, type Command } from '../../disruption/command.ts';
+import { InvariantError } from '../../errors/invariantError.ts';
 import { messageOf } from '../../errors/thrown.ts';
 import { disruptionRecord, type DisruptionEndRecord } from '../../ledger/disruptionRecord.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
@@ -76,7 +77,7 @@ export class DisruptionQueue {
       deleted: false,
     }));
     const busy = wanted.find(({ claim }) => this.has(claim.metadata.name));
-    if (busy) throw new Error(`NodeClaim ${busy.claim.metadata.name} is being disrupted already`);
+    if (busy) throw new InvariantError(`NodeClaim ${busy.claim.metadata.name} is being disrupted already`);
     const id = random.uuid();
     log.info('disrupting node(s)', { 'command-id': id, reason, ...commandFields(command) });
     const leaving = await this.mark(wanted, command, signal);

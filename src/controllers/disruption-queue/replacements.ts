@@ -1,5 +1,6 @@
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import type { Draft } from '../../kube/kube.ts';
 import type { Replacement } from '../../disruption/command.ts';
 import { ClaimWriter } from '../claims/claimWriter.ts';
@@ -37,7 +38,7 @@ export class Replacements {
       await this.claims.writeAll(wanted, async (replacement) => {
         const name = poolOf(replacement);
         const pool = this.world.informers.nodePools.store.get({ name });
-        if (pool === undefined) throw new Error(`NodePool ${name} is gone`);
+        if (pool === undefined) throw new NodewrightError('NodePoolGone', { nodePool: name });
         const draft = await this.draft(replacement, pool, signal);
         const annotations = { ...draft.metadata.annotations, ...stampAnnotations(stamp) };
         const stamped = { ...draft, metadata: { ...draft.metadata, annotations } };
