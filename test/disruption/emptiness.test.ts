@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { poolSpec, Workbench } from '../../../test/fixtures/engine/workbench.ts';
-import { Kinds } from '../../api/kinds.ts';
-import { createEngine } from '../../cli/compose/engine.ts';
+import { poolSpec, Workbench } from '../fixtures/engine/workbench.ts';
+import { Kinds } from '../../src/api/kinds.ts';
+import { createEngine } from '../../src/cli/compose/engine.ts';
 
 const MINUTE = 60_000;
 
