@@ -5,7 +5,7 @@ import type { Command } from '../../disruption/command.ts';
 import { candidatesFor, type Method, type Pass } from '../../disruption/method.ts';
 
 /** Karpenter's words: the nodes are no candidates any more, budgets are used up, or pods would go elsewhere. */
-export type Rejection = 'churn' | 'budget' | 'scheduling';
+type Rejection = 'churn' | 'budget' | 'scheduling';
 
 export interface Verdict {
   /** With candidates as they are now. Commands without replacements may have lost some of theirs. */
