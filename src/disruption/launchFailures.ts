@@ -4,6 +4,7 @@ import type { Alternative } from '../solver/problem.ts';
 const MEMORY = 15 * 60_000;
 /** How long a pool rests after its first failures in a row; twice as long after each further one, up to the last. */
 const FIRST_PAUSE = 60_000;
+const FIRST_SLOW_PAUSE = 5 * 60_000;
 const LONGEST_PAUSE = 30 * 60_000;
 /** Failures in a row from which on a pool rests. */
 const PATIENCE = 2;
@@ -17,8 +18,16 @@ export class LaunchFailures {
   private readonly offerings = new Map<string, number>();
   private readonly pools = new Map<string, { readonly failures: number; readonly until: number }>();
 
-  /** The replacement did not come up; `tried` is what would have been bought first, if that is known. */
-  failed(pool: string, tried: Alternative | undefined, now: number): void {
+  /**
+   * The replacement did not come up; `tried` is what would have been bought first, if that is known. One that was bought
+   * and never became ready makes its pool rest at once: another offering would not do better.
+   */
+  failed(
+    pool: string,
+    tried: Alternative | undefined,
+    now: number,
+    cause: 'refused' | 'never-ready' = 'refused',
+  ): void {
     if (tried !== undefined) {
       this.offerings.delete(keyOf(pool, tried));
       this.offerings.set(keyOf(pool, tried), now + MEMORY);
@@ -26,8 +35,10 @@ export class LaunchFailures {
       if (this.offerings.size > MOST_KEPT && oldest !== undefined) this.offerings.delete(oldest);
     }
     const failures = (this.pools.get(pool)?.failures ?? 0) + 1;
-    const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (failures - PATIENCE));
-    this.pools.set(pool, { failures, until: failures < PATIENCE ? 0 : now + pause });
+    const first = cause === 'refused' ? FIRST_PAUSE : FIRST_SLOW_PAUSE;
+    const pause = Math.min(LONGEST_PAUSE, first * 2 ** Math.max(0, failures - PATIENCE));
+    const isPatient = cause === 'refused' && failures < PATIENCE;
+    this.pools.set(pool, { failures, until: isPatient ? 0 : now + pause });
   }
 
   /** A replacement of the pool came up. */

@@ -2,6 +2,7 @@ import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { decisionOf, type Command } from '../../disruption/command.ts';
+import { LaunchFailures } from '../../disruption/launchFailures.ts';
 import { InvariantError } from '../../errors/invariantError.ts';
 import { messageOf } from '../../errors/thrown.ts';
 import { disruptionRecord, type DisruptionEndRecord } from '../../ledger/disruptionRecord.ts';
@@ -14,11 +15,10 @@ import { settleAll } from '../world/settleAll.ts';
 import type { World } from '../world/world.ts';
 import { commandFields } from './commandFields.ts';
 import * as publish from './events.ts';
-import { LaunchPauses } from './launchPauses.ts';
 import { clearDisrupted, hasMark, markDisrupted } from './marks.ts';
 import { queueMetrics, type QueueMetrics } from './metrics.ts';
 import { plannedPlaces } from './plannedPlaces.ts';
-import { poolOf, Replacements } from './replacements.ts';
+import { boughtOf, poolOf, Replacements } from './replacements.ts';
 import { unfinishedCommands, type Leaving, type RunningCommand } from './runningCommand.ts';
 
 const CONCURRENCY = 50;
@@ -34,7 +34,7 @@ const DRAIN_TIME = 2 * 60_000;
  * cannot be finished is taken back. The API server holds all that a successor needs: `resume` takes up what was begun.
  */
 export class DisruptionQueue {
-  readonly pauses: LaunchPauses;
+  readonly failures = new LaunchFailures();
   private readonly world: World;
   private readonly metrics: QueueMetrics;
   private readonly replacements: Replacements;
@@ -49,7 +49,6 @@ export class DisruptionQueue {
     this.world = world;
     this.metrics = queueMetrics(world.metrics);
     this.replacements = new Replacements(world);
-    this.pauses = new LaunchPauses(world.clock);
   }
 
   /** Whether a command is about to remove the node of this claim. */
@@ -87,9 +86,12 @@ export class DisruptionQueue {
       const made = await this.replacements.create(command.replacements, stamp, reason.toLowerCase(), signal);
       cluster.places.hold(id, plannedPlaces(cluster, command, made), clock.now() + MIN_TIME);
       const awaited = new Map(made.map(({ claim }) => [claim.metadata.name, claim]));
-      this.enqueue({ id, reason, consolidationType, since: clock.now(), leaving, awaited, replacements: made.length });
+      this.enqueue({ id, reason, consolidationType, since: clock.now(), leaving, awaited, bought: made.map(boughtOf) });
     } catch (error) {
-      for (const replacement of command.replacements) this.pauses.failed(poolOf(replacement));
+      for (const replacement of command.replacements) {
+        const tried = replacement.kind === 'planned' ? replacement.plan.alternatives[0] : undefined;
+        this.failures.failed(poolOf(replacement), tried, clock.now());
+      }
       await this.unmark(leaving);
       throw error;
     }
@@ -107,7 +109,7 @@ export class DisruptionQueue {
         'command-id': running.id,
         reason: running.reason,
         'disrupted-node-count': running.leaving.length,
-        'replacement-node-count': running.replacements,
+        'replacement-node-count': running.bought.length,
       });
     }
   }
@@ -144,7 +146,7 @@ export class DisruptionQueue {
     const { cluster, clock, log, events } = this.world;
     for (const [name, created] of running.awaited) {
       const claim = cluster.claim(name);
-      if (!isSame(claim, created)) return this.fail(running, `replacement ${name} was deleted`);
+      if (!isSame(claim, created)) return this.fail(running, `replacement ${name} was deleted`, 'refused');
       publish.launching(events, claim, running.reason);
       if (findCondition(claim, NodeClaimConditions.initialized)?.status !== 'True') {
         publish.waitingOnReadiness(events, claim);
@@ -156,7 +158,7 @@ export class DisruptionQueue {
       if (running.leaving.every(({ claim }) => !isSame(cluster.claim(claim.metadata.name), claim))) {
         return this.finish(running);
       }
-      if (clock.now() >= end) return this.fail(running, 'command reached timeout');
+      if (clock.now() >= end) return this.fail(running, 'command reached timeout', 'never-ready');
       return { requeueAfter: end - clock.now() };
     }
     try {
@@ -164,9 +166,9 @@ export class DisruptionQueue {
       await settleAll(left, CONCURRENCY, (leaving) => this.remove(running, leaving, signal));
     } catch (error) {
       if (signal.aborted || clock.now() < end) throw error;
-      return this.fail(running, `command reached timeout: ${messageOf(error)}`);
+      return this.fail(running, `command reached timeout: ${messageOf(error)}`, 'refused');
     }
-    for (const pool of poolsOf(running)) this.pauses.succeeded(pool);
+    for (const { pool } of running.bought) this.failures.succeeded(pool);
     cluster.places.keepUntil(running.id, clock.now() + DRAIN_TIME);
     log.debug('command succeeded', { 'command-id': running.id });
     this.record(running, { outcome: 'done' });
@@ -186,14 +188,16 @@ export class DisruptionQueue {
   }
 
   /** A command that cannot be finished: its nodes stay. Replacements that have launched stay too, as ordinary nodes. */
-  private async fail(running: RunningCommand, why: string): Promise<undefined> {
-    const { log, cluster } = this.world;
-    const decision = running.replacements > 0 ? 'replace' : 'delete';
+  private async fail(running: RunningCommand, why: string, cause: 'refused' | 'never-ready'): Promise<undefined> {
+    const { log, cluster, clock } = this.world;
+    const decision = running.bought.length > 0 ? 'replace' : 'delete';
     this.metrics.failures.inc(
       { decision, reason: snakeCase(running.reason), consolidation_type: running.consolidationType },
       running.awaited.size,
     );
-    for (const pool of poolsOf(running)) this.pauses.failed(pool);
+    for (const { claim, pool, tried } of running.bought) {
+      if (running.awaited.has(claim)) this.failures.failed(pool, tried, clock.now(), cause);
+    }
     const staying = running.leaving.filter(({ deleted }) => !deleted);
     for (const { claim } of staying) cluster.unmarkForDeletion(claim.metadata.name);
     cluster.places.release(running.id);
@@ -289,7 +293,5 @@ export class DisruptionQueue {
 function isSame(now: NodeClaim | undefined, then: NodeClaim): now is NodeClaim {
   return now?.metadata.uid === then.metadata.uid && now?.metadata.deletionTimestamp === undefined;
 }
-
-const poolsOf = ({ leaving }: RunningCommand): ReadonlySet<string> => new Set(leaving.map(({ pool }) => pool));
 
 const snakeCase = (text: string): string => text.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase();

@@ -1,8 +1,10 @@
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Labels } from '../../api/labels.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
+import type { Alternative } from '../../solver/problem.ts';
 import { isPendingDisruption } from '../claims/isPendingDisruption.ts';
 import { stampOf, type CommandStamp } from './commandStamp.ts';
 
@@ -24,7 +26,16 @@ export interface RunningCommand {
   readonly leaving: readonly Leaving[];
   /** Replacements that are not known to be initialized, by the name of their claim. */
   readonly awaited: Map<string, NodeClaim>;
-  readonly replacements: number;
+  readonly bought: readonly Bought[];
+}
+
+/** A replacement. */
+export interface Bought {
+  /** The name of its claim. */
+  readonly claim: string;
+  readonly pool: string;
+  /** What is asked for first; undefined where the cloud chooses, or when it is not known any more. */
+  readonly tried: Alternative | undefined;
 }
 
 /** Marks are written before replacements; the API server's clock counts seconds. */
@@ -66,6 +77,10 @@ function unfinished(cluster: Cluster, stamp: CommandStamp, claims: readonly Node
     since,
     leaving,
     awaited: new Map(claims.map((claim) => [claim.metadata.name, claim])),
-    replacements: claims.length,
+    bought: claims.map(({ metadata }) => ({
+      claim: metadata.name,
+      pool: metadata.labels?.[Labels.nodePool] ?? '',
+      tried: undefined,
+    })),
   };
 }
