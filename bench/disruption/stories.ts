@@ -35,9 +35,14 @@ function mixed(seed: string, count: number, each: number): readonly Workload[] {
     byApp.set(app, [...(byApp.get(app) ?? []), pod]);
   }
   return [...byApp].flatMap(([name, [first, ...others]]) =>
-    first?.spec ? [{ name, replicas: others.length + 1, spec: first.spec }] : [],
+    first?.spec ? [{ name, replicas: others.length + 1, spec: withImage(first.spec) }] : [],
   );
 }
+
+const withImage = (spec: Workload['spec']): Workload['spec'] => ({
+  ...spec,
+  containers: spec.containers.map((container) => ({ ...container, image: 'app' })),
+});
 
 async function scale(cluster: KwokCluster, workloads: readonly Workload[], to: (of: Workload) => number) {
   const after = workloads.map((workload) => ({ ...workload, replicas: to(workload) }));
@@ -103,7 +108,7 @@ export const STORIES: readonly Story[] = [
       {
         name: 'even',
         replicas: 4_200,
-        spec: { containers: [{ name: 'main', resources: { requests: { cpu: '550m', memory: '1Gi' } } }] },
+        spec: { containers: [{ name: 'main', image: 'app', resources: { requests: { cpu: '550m', memory: '1Gi' } } }] },
       },
     ],
     quiet: 240_000,
