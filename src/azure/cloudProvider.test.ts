@@ -27,6 +27,7 @@ import { LocalKube } from '../local/apiserver/localKube.ts';
 import { Objects } from '../local/apiserver/objects.ts';
 import { Store } from '../local/apiserver/store.ts';
 import { fits, parseResources } from '../units/resources.ts';
+import { clusterAccess } from '../../test/fixtures/local/clusterAccess.ts';
 import { createAzureClients } from './clients.ts';
 import type { AzureCloudProvider } from './cloudProvider.ts';
 import { environmentAt, environmentNamed, type AzureEnvironment } from './azureEnvironment.ts';
@@ -79,6 +80,7 @@ describe('AzureCloudProvider on the local Azure', () => {
       nodeResourceGroup: arm.nodeResourceGroup,
       clusterName: 'test',
       clusterEndpoint: 'https://10.0.0.1:6443',
+      ...clusterAccess,
       vnetSubnetId: arm.network.subnetId,
       kube,
       clock,
@@ -196,10 +198,10 @@ describe('AzureCloudProvider on the local Azure', () => {
       [ManagedTags.billing]: 'linux',
     });
     const script = atob(vm?.customData ?? '');
-    expect(script).toContain("KUBELET_REGISTER_WITH_TAINTS='team=a:NoSchedule,karpenter.sh/unregistered=:NoExecute'");
+    expect(script).toContain('--register-with-taints=team=a:NoSchedule,karpenter.sh/unregistered:NoExecute ');
     expect(script).toMatch(/KUBELET_NODE_LABELS='.*karpenter\.sh\/nodepool=default.*'/);
     expect(script).toMatch(/--kube-reserved=cpu=100m,memory=1843Mi .*--max-pods=250 /);
-    expect(script).toContain("API_SERVER_NAME='10.0.0.1:6443'");
+    expect(script).toContain("API_SERVER_NAME='10.0.0.1'");
   });
 
   it('boots a node that is what the claim was promised', async () => {

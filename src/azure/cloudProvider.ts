@@ -15,7 +15,8 @@ import { purchaseFor } from '../cloud/offeringChoice.ts';
 import type { Log } from '../kube/log.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
 import type { AzureSettings } from './azureSettings.ts';
-import { bootstrapTaints, renderCustomData } from './bootstrap.ts';
+import { nodeTaints } from './bootstrap/bootstrapInput.ts';
+import { renderCustomData } from './bootstrap/customData.ts';
 import { isCurrent } from './classSettings.ts';
 import { driftOf } from './drift.ts';
 import { selectImage, type NodeImage } from './images.ts';
@@ -170,14 +171,15 @@ export class AzureCloudProvider implements CloudProvider {
     const securityGroup = await clusterNetwork.securityGroup(signal);
     const customData = renderCustomData({
       settings,
+      instanceType: sku.name,
       shape,
       architecture: sku.architecture ?? 'amd64',
-      kubelet: nodeClass.spec?.kubelet,
+      spec: nodeClass.spec,
       subnetId,
       securityGroup,
       kubernetesVersion: choice.kubernetesVersion,
       labels: kubeletLabels(choice, settings),
-      taints: bootstrapTaints(claim),
+      taints: nodeTaints(claim),
     });
     const common = { name, settings, nodeClass, sku, offering, osDiskSizeGB: shape.osDiskSizeGB, customData, tags };
     const ultraSsd = wantsUltraSsd(claim);

@@ -46,18 +46,24 @@ export function kubeletLabels(choice: Choice, settings: AzureSettings): LabelMap
     ...singleValues(type.requirements),
     ...offeringLabels(choice),
   };
-  return Object.fromEntries(Object.entries(labels).filter(([key]) => kubeletMaySet(key)));
+  return filterKeys(labels, kubeletMaySet);
 }
 
 /** For the NodeClaim: what is certain about the node before it has joined. */
 export function claimLabels(choice: Choice): LabelMap {
   const wanted = singleValues(Requirements.fromItems(choice.claim.spec.requirements));
   return {
-    ...Object.fromEntries(Object.entries(wanted).filter(([key]) => WELL_KNOWN_LABELS.has(key))),
-    ...singleValues(choice.type.requirements),
+    ...filterKeys(wanted, (key) => WELL_KNOWN_LABELS.has(key)),
+    // The generation only decides which image boots; a claim that carried it would be compared with its pool.
+    ...filterKeys(singleValues(choice.type.requirements), (key) => key !== Labels.skuHyperVGeneration),
     ...offeringLabels(choice),
     [Labels.zone]: choice.offering.zone,
   };
+}
+
+/** Never on arm64. */
+export function streamsArtifacts({ spec }: AksNodeClass, { requirements }: InstanceType): boolean {
+  return spec?.artifactStreaming?.enabled === true && !requirements.get(Labels.arch).has('arm64');
 }
 
 /** Ultra disks only for claims that ask for them and allow nothing else. */
@@ -68,7 +74,7 @@ export function wantsUltraSsd(claim: NodeClaim): boolean {
   return requirement.has('true') && !requirement.has('false');
 }
 
-function baseLabels({ nodeClass, kubernetesVersion }: Choice, settings: AzureSettings): LabelMap {
+function baseLabels({ nodeClass, kubernetesVersion, type }: Choice, settings: AzureSettings): LabelMap {
   const { spec, status } = nodeClass;
   const overlay = settings.networkPlugin === 'azure' && settings.networkPluginMode === 'overlay';
   const subnet = parseSubnetId(spec?.vnetSubnetID ?? settings.vnetSubnetId)?.subnet ?? '';
@@ -91,23 +97,25 @@ function baseLabels({ nodeClass, kubernetesVersion }: Choice, settings: AzureSet
         }
       : {}),
     ...(settings.networkDataplane === 'cilium' ? { [Labels.aksEbpfDataplane]: 'cilium' } : {}),
-    ...(spec?.artifactStreaming?.enabled === true ? { [Labels.aksArtifactStreaming]: 'true' } : {}),
+    ...(streamsArtifacts(nodeClass, type) ? { [Labels.aksArtifactStreaming]: 'true' } : {}),
   };
 }
 
+/** Without the zone, which the cloud's node controller writes. */
 function offeringLabels({ claim, offering }: Choice): LabelMap {
-  const single = singleValues(offering.requirements);
+  const single = filterKeys(singleValues(offering.requirements), (key) => key !== Labels.zone);
   return { ...single, [Labels.skuUltraSsd]: String(wantsUltraSsd(claim)) };
 }
 
-/** Keys that nodes never carry: an internal one, and the zone, which the cloud's node controller writes. */
-const NOT_LABELS: ReadonlySet<string> = new Set([Labels.skuHyperVGeneration, Labels.zone]);
+function filterKeys(labels: LabelMap, keeps: (key: string) => boolean): LabelMap {
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => keeps(key)));
+}
 
 function singleValues(requirements: Requirements): LabelMap {
   const labels: Record<string, string> = {};
   for (const { key, complement, values } of requirements) {
     const [only] = values;
-    if (!complement && values.size === 1 && only !== undefined && !NOT_LABELS.has(key)) labels[key] = only;
+    if (!complement && values.size === 1 && only !== undefined) labels[key] = only;
   }
   return labels;
 }

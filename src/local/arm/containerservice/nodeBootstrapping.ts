@@ -61,7 +61,7 @@ function answer(context: ArmContext, { body, parameters: { group = '', name = ''
   return {
     status: 200,
     body: {
-      customData: customDataOf(context, profile, helpers),
+      customData: customDataOf(context, textAt(cluster.properties, 'nodeResourceGroup') ?? '', profile, helpers),
       cse: `/usr/bin/nohup /bin/bash -c "TLS_BOOTSTRAP_TOKEN=${TOKEN_PLACEHOLDER} CLUSTER=${cluster.name} /bin/bash /opt/azure/containers/provision_start.sh"`,
       osImageConfig: {
         imageOffer: 'aks',
@@ -77,7 +77,12 @@ function answer(context: ArmContext, { body, parameters: { group = '', name = ''
   };
 }
 
-function customDataOf(context: ArmContext, profile: JsonObject, helpers: JsonObject): string {
+function customDataOf(
+  context: ArmContext,
+  nodeResourceGroup: string,
+  profile: JsonObject,
+  helpers: JsonObject,
+): string {
   const kubelet = objectAt(profile, 'customKubeletConfig');
   const flags = Object.entries(KUBELET_FLAGS).flatMap(([member, flag]) => {
     const value = kubelet[member];
@@ -91,6 +96,7 @@ function customDataOf(context: ArmContext, profile: JsonObject, helpers: JsonObj
     memoryGiB: Number(helpers['skuMemory']),
     maxPods: Number(profile['maxPods']),
     architecture,
+    nvidia: at(profile, 'gpuProfile', 'installGPUDriver') === true,
     labels: {
       'kubernetes.azure.com/mode': MODES[Number(profile['mode'])] ?? 'user',
       'kubernetes.azure.com/role': 'agent',
@@ -101,6 +107,8 @@ function customDataOf(context: ArmContext, profile: JsonObject, helpers: JsonObj
     flags: Object.fromEntries(flags),
     variables: {
       LOCATION: context.location,
+      RESOURCE_GROUP: nodeResourceGroup,
+      SUBSCRIPTION_ID: context.store.subscriptionId,
       VM_SIZE: textAt(profile, 'vmSize') ?? '',
       DISTRO: textAt(profile, 'distro') ?? '',
     },
