@@ -33,6 +33,8 @@ const KUBELET_LABELS: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/os',
   'beta.kubernetes.io/arch',
 ]);
+/** Labels of AKS from before it had a domain. */
+const LEGACY_LABELS: ReadonlySet<string> = new Set(['agentpool', 'storageprofile', 'storagetier', 'accelerator']);
 const KUBELET_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 const CLUSTER_DOMAINS = ['kubernetes.io', 'k8s.io'];
 
@@ -47,6 +49,24 @@ export function kubeletLabels(choice: Choice, settings: AzureSettings): LabelMap
     ...offeringLabels(choice),
   };
   return filterKeys(labels, kubeletMaySet);
+}
+
+/** For an AKS machine: AKS adds its own labels, and refuses to be told them. */
+export function machineLabels(choice: Choice): LabelMap {
+  const labels = {
+    ...choice.claim.metadata.labels,
+    ...singleValues(Requirements.fromItems(choice.claim.spec.requirements)),
+    ...singleValues(choice.type.requirements),
+    ...offeringLabels(choice),
+  };
+  return filterKeys(
+    labels,
+    (key) =>
+      !below(domainOf(key), 'kubernetes.azure.com') &&
+      !LEGACY_LABELS.has(key) &&
+      !KUBELET_LABELS.has(key) &&
+      kubeletMaySet(key),
+  );
 }
 
 /** For the NodeClaim: what is certain about the node before it has joined. */
@@ -121,8 +141,15 @@ function singleValues(requirements: Requirements): LabelMap {
 }
 
 function kubeletMaySet(key: string): boolean {
-  const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
-  const below = (parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`);
-  if (!CLUSTER_DOMAINS.some(below)) return true;
-  return KUBELET_LABELS.has(key) || KUBELET_DOMAINS.some(below);
+  const domain = domainOf(key);
+  if (!CLUSTER_DOMAINS.some((parent) => below(domain, parent))) return true;
+  return KUBELET_LABELS.has(key) || KUBELET_DOMAINS.some((parent) => below(domain, parent));
+}
+
+function domainOf(key: string): string {
+  return key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
+}
+
+function below(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
 }

@@ -3,10 +3,12 @@ import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
 import { asText, at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { openRoute, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { MANAGED_CLUSTERS } from './managedClusters.ts';
 import { renderNodeScript } from './nodeScript.ts';
 
+/** Where the bootstrapping server is, below the address of the local Azure. */
+const SERVER = '/bootstrapping';
 const TOKEN_PLACEHOLDER = '{{.TokenID}}.{{.TokenSecret}}';
 const REQUIRED: readonly string[] = [
   'name',
@@ -38,15 +40,24 @@ const KUBELET_FLAGS: Readonly<Record<string, string>> = {
   topologyManagerPolicy: 'topology-manager-policy',
 };
 
-export function nodeBootstrappingRoutes(context: ArmContext): readonly Route[] {
+export function nodeBootstrappingRoutes(
+  context: ArmContext,
+  tokens: { check(authorization: unknown): unknown },
+): readonly Route[] {
   const path = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}/nodeBootstrapping`;
   // The client that exists sends a GET with a body; POST is for those that cannot.
-  return (['GET', 'POST'] as const).map((method) => ({
+  const served = (['GET', 'POST'] as const).map((method) => ({
     name: 'nodeBootstrapping.get',
     method,
     path,
-    handle: (request) => answer(context, request),
+    handle: (request: ArmRequest) => answer(context, request),
   }));
+  // Clusters have a server of their own for it, without ARM's gate, which wants an api-version.
+  const own = openRoute('nodeBootstrapping.get', 'GET', `${SERVER}${path}`, (request) => {
+    tokens.check(request.headers['authorization']);
+    return answer(context, request);
+  });
+  return [...served, own];
 }
 
 function answer(context: ArmContext, { body, parameters: { group = '', name = '' } }: ArmRequest): ArmResponse {
