@@ -1,4 +1,5 @@
 /** AKS machines: created one by one or in batches, found again by name, changed, removed and listed. */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import { RestError } from '@azure/core-rest-pipeline';
 import { ManagedTags } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -100,7 +101,9 @@ export class AksMachines {
         throw failure(machine.properties.status?.provisioningError);
       }
       if (machine?.properties?.resourceId !== undefined) return { record: recordOf(machine), operation };
-      if (clock.now() >= deadline) throw new Error(`AKS has not named a VM for machine ${name} in a minute`);
+      if (clock.now() >= deadline) {
+        throw new NodewrightError('AzureInstanceBroken', { instance: name, state: 'without a VM', minutes: 1 });
+      }
       await clock.sleep(POLL_INTERVAL, signal);
     }
   }
@@ -125,7 +128,9 @@ export class AksMachines {
       if (state === 'Succeeded') return true;
       if (state === 'Failed') throw failure(machine?.properties?.status?.provisioningError);
       if (!UNSETTLED.has(state)) return false;
-      if (clock.now() >= deadline) throw new Error(`AKS machine ${name} is still ${state} after 15 minutes`);
+      if (clock.now() >= deadline) {
+        throw new NodewrightError('AzureInstanceBroken', { instance: name, state, minutes: SETTLE_TIMEOUT / 60_000 });
+      }
       await clock.sleep(POLL_INTERVAL, signal);
     }
   }
@@ -229,7 +234,10 @@ function failure(error: ProvisioningError | undefined): Error {
 function recordOf(machine: AksMachine): InstanceRecord {
   const { id, name, zones, properties } = machine;
   if (id === undefined || name === undefined || properties === undefined) {
-    throw new Error('AKS returned a machine without id, name or properties');
+    throw new NodewrightError('AzureAnswerUnusable', {
+      source: 'AKS',
+      problem: 'a machine has no id, name or properties',
+    });
   }
   const { status, tags = {} } = properties;
   const created = status?.creationTimestamp;

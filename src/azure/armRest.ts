@@ -1,4 +1,5 @@
 /** Requests to ARM that no SDK makes, through the pipeline of the SDKs, and its long-running operations. */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import {
   createDefaultHttpClient,
   createHttpHeaders,
@@ -54,7 +55,12 @@ export class ArmRest {
     const items: T[] = [];
     let url: string | undefined = this.urlOf(request);
     for (let page = 0; url !== undefined && url !== ''; page += 1) {
-      if (page >= MAX_PAGES) throw new Error(`${request.path} has more than ${MAX_PAGES} pages`);
+      if (page >= MAX_PAGES) {
+        throw new NodewrightError('AzureAnswerUnusable', {
+          source: request.path,
+          problem: `more than ${MAX_PAGES} pages`,
+        });
+      }
       const body = bodyOf(await this.answerTo(url, request, signal)) as ListPage<T>;
       items.push(...(body.value ?? []));
       url = body.nextLink;

@@ -66,7 +66,7 @@ export class AzureCloudProvider implements CloudProvider {
     { conditionType: 'Ready', conditionStatus: 'False', toleration: 10 * MINUTE },
     { conditionType: 'Ready', conditionStatus: 'Unknown', toleration: 10 * MINUTE },
     { conditionType: 'kubernetes.azure.com/NodeHealthy', conditionStatus: 'False', toleration: 0 },
-    { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0 },
+    { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0, isLeaving: true },
   ];
   readonly nodeClass: AzureNodeClass;
   readonly refreshes: Refreshes;

@@ -1,4 +1,5 @@
 /** Puts the Azure adapter together from the cluster's settings, a credential and the Azure environment. */
+import { InvariantError } from '../errors/invariantError.ts';
 import type { TokenCredential } from '@azure/core-auth';
 import type { HttpClient } from '@azure/core-rest-pipeline';
 import { Kinds } from '../api/kinds.ts';
@@ -132,7 +133,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     pools.own && new AksMachineLauncher({ settings, machines: pools.own, tracker, clock, log });
   const launcher = createsAksMachines(settings) ? aksMachineLauncher : virtualMachineLauncher;
   if (launcher === undefined) {
-    throw new Error(`provision mode ${settings.provisionMode} needs the cluster's resource group and a pool`);
+    throw new InvariantError(`provision mode ${settings.provisionMode} without a pool of machines`);
   }
   const cloud = new AzureCloudProvider({
     nodeClass: new AzureNodeClass({ clients, images, settings, kube, clock }),

@@ -1,4 +1,5 @@
 /** Brings the tags and identities of running instances up to date with their class and with the options. */
+import { InvariantError } from '../errors/invariantError.ts';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Annotations, ManagedTags } from '../api/labels.ts';
@@ -44,7 +45,7 @@ export class InPlaceUpdates {
       return;
     }
     const name = vmNameOf(claim.status?.providerID ?? '');
-    if (name === undefined) throw new Error(`NodeClaim ${claim.metadata.name} does not name a VM`);
+    if (name === undefined) throw new InvariantError(`NodeClaim ${claim.metadata.name} names no VM to update`);
     const extensions = [
       ...(settings.billingExtension ? [BILLING_EXTENSION] : []),
       ...(settings.provisionMode === 'bootstrappingclient' ? [BOOTSTRAP_EXTENSION] : []),

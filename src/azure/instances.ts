@@ -1,4 +1,5 @@
 /** The instances of this cluster, VMs of ours and AKS machines alike: found, listed and removed. */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Annotations, ManagedTags } from '../api/labels.ts';
 import { aksMachineName, machineNameOfVm } from './aksMachineBody.ts';
@@ -97,9 +98,7 @@ export class Instances {
     const pool = tags[POOL_TAG] ?? settings.aksMachinesPoolName;
     const machine = machineNameOfVm(name, pool);
     if (machine === undefined || settings.clusterResourceGroup === '') {
-      throw new Error(
-        `VM ${name} belongs to an AKS machine and is removed through AKS only; set ARM_RESOURCE_GROUP and AKS_MACHINES_POOL_NAME`,
-      );
+      throw new NodewrightError('AksMachineUnreachable', { vm: name });
     }
     const { clusterResourceGroup, clusterName } = settings;
     return pools.at({ clusterResourceGroup, clusterName, pool }).remove(machine, signal);

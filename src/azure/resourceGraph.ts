@@ -1,4 +1,5 @@
 /** Queries to Azure Resource Graph. */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { ArmRest } from './armRest.ts';
 
 /** A resource as ARM stores it, not as the SDK flattens it. */
@@ -43,5 +44,8 @@ export async function queryGraph(
     skipToken = body.$skipToken;
     if (skipToken === undefined || skipToken === '') return rows;
   }
-  throw new Error(`Resource Graph returned more than ${MAX_PAGES} pages.`);
+  throw new NodewrightError('AzureAnswerUnusable', {
+    source: 'Resource Graph',
+    problem: `more than ${MAX_PAGES} pages`,
+  });
 }

@@ -1,4 +1,5 @@
 /** Tokens for the subscription of the shared galleries, which a VM that boots from there needs besides its own. */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import { createDefaultHttpClient, type HttpClient, type PipelinePolicy } from '@azure/core-rest-pipeline';
 import type { TokenCredential } from '@azure/core-auth';
 import type { Clock } from '../clock/clock.ts';
@@ -49,7 +50,7 @@ export class SharedImageTokens {
     const { clock } = this.options;
     if (this.known !== undefined && clock.now() < this.known.until) return this.known.token;
     const { Token = '', ExpiresOn = '', RefreshOn = '' } = await clock.track(this.ask());
-    if (Token === '') throw new Error('the token server of the shared galleries returned no token');
+    if (Token === '') throw unusable('it holds no token');
     const times = [Date.parse(RefreshOn), Date.parse(ExpiresOn) - MARGIN].filter((time) => !Number.isNaN(time));
     this.known = { token: Token, until: Math.min(...times, Number.MAX_SAFE_INTEGER) };
     return Token;
@@ -61,7 +62,11 @@ export class SharedImageTokens {
     const url = new URL(server);
     url.searchParams.set('scope', scope);
     const { status, text } = await getPlain(httpClient, { url: url.toString(), token: own?.token ?? '', caPem });
-    if (status !== 200) throw new Error(`the token server of the shared galleries answered ${status}`);
+    if (status !== 200) throw unusable(`status ${status}`);
     return JSON.parse(text) as Issued;
   }
+}
+
+function unusable(problem: string): NodewrightError<'AzureAnswerUnusable'> {
+  return new NodewrightError('AzureAnswerUnusable', { source: 'the token server of the shared galleries', problem });
 }

@@ -1,4 +1,6 @@
 /** Which GPU driver an AKS image installs for an NVIDIA instance type. First match wins. */
+import { InvariantError } from '../../errors/invariantError.ts';
+
 interface GpuDriver {
   readonly type: 'cuda' | 'cuda-lts' | 'grid' | 'grid-v20';
   readonly version: string;
@@ -17,6 +19,6 @@ const DRIVERS: readonly (readonly [names: RegExp, driver: GpuDriver])[] = [
 
 export function gpuDriverOf(instanceType: string): GpuDriver {
   const found = DRIVERS.find(([names]) => names.test(instanceType));
-  if (found === undefined) throw new Error(`no GPU driver for ${instanceType}`);
+  if (found === undefined) throw new InvariantError(`no GPU driver for ${instanceType}`);
   return found[1];
 }
