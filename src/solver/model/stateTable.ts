@@ -2,14 +2,17 @@
  * Numbered states of a planned node: a pool, narrowed by requirements, with the instance types and offerings that are
  * left, cheapest first. Each narrowing is computed once.
  */
-import { Requirement } from '../../constraints/requirement.ts';
+import { Requirement, type RequirementItem } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
 import { Interner } from './interner.ts';
 import { OfferingColumns } from './offeringColumns.ts';
+import { offeringOrder, type OfferingOrder } from './offeringOrder.ts';
 
 export const NO_STATE = -1;
 const UNKNOWN = -2;
+/** Orders of purchase remembered. */
+const MAX_ORDERS = 128;
 
 export interface MachineState {
   readonly id: number;
@@ -17,6 +20,8 @@ export interface MachineState {
   readonly key: string;
   readonly pool: CompiledPool;
   readonly requirements: Requirements;
+  /** The same as plain data, in order of their keys. */
+  readonly items: readonly RequirementItem[];
   /** Offerings that can still be bought, cheapest first. */
   readonly offerings: readonly CompiledOffering[];
   /** Types that can still be bought without a reservation (or only with one, if all need one), cheapest first. */
@@ -38,6 +43,7 @@ export class StateTable {
   private readonly pins = new Map<string, number>();
   private readonly labelValues: Map<string, readonly string[]>[] = [];
   private readonly reaches: (Float64Array | undefined)[] = [];
+  private readonly orders = new Map<string, OfferingOrder>();
 
   constructor(pools: readonly CompiledPool[]) {
     this.requirementId(Requirements.empty);
@@ -112,6 +118,18 @@ export class StateTable {
     return values;
   }
 
+  /** The state's offerings in the order in which a node would buy them that had best be in the zone. */
+  order(state: number, firstZone: string): OfferingOrder {
+    const key = `${state}/${firstZone}`;
+    let order = this.orders.get(key);
+    if (order === undefined) {
+      if (this.orders.size >= MAX_ORDERS) this.orders.clear();
+      order = offeringOrder(this.at(state), firstZone);
+      this.orders.set(key, order);
+    }
+    return order;
+  }
+
   /** Before this place in the state's types every type is too small for the load in some resource. */
   firstLargeEnough(state: number, used: Float64Array): number {
     const reach = (this.reaches[state] ??= reachOf(this.at(state), used.length));
@@ -157,7 +175,8 @@ export class StateTable {
 
   private add(pool: CompiledPool, requirements: Requirements, offerings: readonly CompiledOffering[]): number {
     if (offerings.length === 0) return NO_STATE;
-    const key = `${pool.index}${canonicalKey(requirements)}`;
+    const items = requirements.toItems();
+    const key = `${pool.index}${JSON.stringify(items)}`;
     return this.interned.intern(key, (id) => {
       const price = new Float64Array(pool.types.length).fill(Number.POSITIVE_INFINITY);
       const reserved = offerings.filter(({ reservation }) => reservation >= 0);
@@ -174,7 +193,18 @@ export class StateTable {
       const minValues = [...requirements].flatMap(({ key, minValues: atLeast }) =>
         atLeast === undefined ? [] : [{ key, atLeast }],
       );
-      return { id, key, pool, requirements, offerings, types: Int32Array.from(types), price, reserved, minValues };
+      return {
+        id,
+        key,
+        pool,
+        requirements,
+        items,
+        offerings,
+        types: Int32Array.from(types),
+        price,
+        reserved,
+        minValues,
+      };
     });
   }
 }
