@@ -2,7 +2,6 @@
 import { Labels } from '../api/labels.ts';
 import { Requirement, type RequirementItem } from '../constraints/requirement.ts';
 import { podKey } from '../pods/podKey.ts';
-import { addResources, formatResources, multiplyResources, type Resources } from '../units/resources.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { StateTable } from './model/stateTable.ts';
 import { explainChoice, type TypeReasons } from './nodeChoice.ts';
@@ -10,7 +9,8 @@ import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { holderOf, type PodPlan } from './planOnce.ts';
 import type { PlannedNode } from './problem.ts';
-import { RankedAlternatives, type Ranking } from './rankedAlternatives.ts';
+import { RankedAlternatives } from './rankedAlternatives.ts';
+import { RequestTexts } from './requestTexts.ts';
 import { floatAt, itemAt, Rows } from './rows.ts';
 
 /**
@@ -31,13 +31,12 @@ export function plannedNodes(plan: PodPlan, explainChoices: boolean, isOutcomeOn
   });
   const zones = new ZoneBalance(states);
   const requirements = new RequirementLists(states);
-  const requests = new RequestTexts();
+  const requests = new RequestTexts(plan.model.table);
   return plan.planned.map((node): PlannedNode => {
     const { choice, ranked, reasons, slack } = itemAt(pools, node.pool.index);
     const budget = limitBudget(node, slack, choice);
-    const podsKey = podsKeyOf(node);
     const zone = zones.take(node);
-    const ranking = isOutcomeOnly ? ranked.firstOf(node, zone) : ranked.of(node, podsKey, budget, zone);
+    const ranking = isOutcomeOnly ? ranked.firstOf(node, zone) : ranked.of(node, budget, zone);
     const { items, isRelaxed } = requirements.of(node, choice, budget);
     const pods: string[] = [];
     for (const entry of node.entries) for (const pod of entry.pods) pods.push(podKey(pod));
@@ -45,12 +44,12 @@ export function plannedNodes(plan: PodPlan, explainChoices: boolean, isOutcomeOn
       pool: node.pool.name,
       requirements: items,
       pods,
-      requests: requests.of(node, podsKey, ranking),
+      requests: requests.of(node, ranking.daemons),
       alternatives: ranking.alternatives,
       minValuesRelaxed: isRelaxed,
     };
     if (!explainChoices) return common;
-    return { ...common, choice: explainChoice(node, plan.compiled, choice, podsKey, reasons) };
+    return { ...common, choice: explainChoice(node, plan.compiled, choice, podsKeyOf(node), reasons) };
   });
 }
 
@@ -125,26 +124,6 @@ class RequirementLists {
       this.known.set(key, items);
     }
     return { items, isRelaxed: short.length > 0 };
-  }
-}
-
-/** Requests of the pods, and of the daemons that come with every alternative; the same for nodes of the same pods. */
-class RequestTexts {
-  private readonly known = new Map<Resources, Map<string, Readonly<Record<string, string>>>>();
-
-  of({ entries }: OpenNode, podsKey: string, { daemons }: Ranking): Readonly<Record<string, string>> {
-    let byPods = this.known.get(daemons);
-    if (byPods === undefined) {
-      byPods = new Map();
-      this.known.set(daemons, byPods);
-    }
-    let text = byPods.get(podsKey);
-    if (text === undefined) {
-      const own = entries.map(({ podClass, pods }) => multiplyResources(podClass.shape.requests, pods.length));
-      text = formatResources(addResources(...own, daemons));
-      byPods.set(podsKey, text);
-    }
-    return text;
   }
 }
 

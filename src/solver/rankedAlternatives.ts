@@ -1,9 +1,10 @@
 /**
- * The ranked alternatives of planned nodes. Nodes with the same state and load have the same ones, and so have nodes
- * whose loads differ but are held by the same instance types: each list is made once and shared.
+ * The ranked alternatives of planned nodes. Nodes in the same state whose loads are held by the same instance types have
+ * the same ones: each list is made once and shared.
  */
 import { noResources, quantityOf, type Resources } from '../units/resources.ts';
 import type { Quantity } from '../units/quantity.ts';
+import type { PurchaseOrder } from './model/purchaseOrder.ts';
 import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import type { Alternative } from './problem.ts';
@@ -22,8 +23,10 @@ export interface Ranking {
 
 export class RankedAlternatives {
   private readonly choice: TypeChoice;
-  private readonly byLoad = new Map<string, Ranking>();
-  private readonly byHolders = new Map<string, Ranking>();
+  /** By state and type, preferred zone and level of the load. */
+  private readonly known = new Map<number, Map<string, Map<number | string, Ranking>>>();
+  /** By what they depend on. */
+  private readonly rankings = new Map<string, Ranking>();
   private readonly holds: Uint8Array;
   private readonly hasSameDaemons: boolean;
 
@@ -35,33 +38,63 @@ export class RankedAlternatives {
     this.hasSameDaemons = daemonRequests.every((each) => each === daemonRequests[0]);
   }
 
-  /**
-   * `podsKey` names the pods on the node by class and number; `limitBudget` is what any alternative may use of each limit;
-   * `firstZone` is preferred at equal prices.
-   */
-  of(node: OpenNode, podsKey: string, limitBudget: Float64Array | undefined, firstZone: string): Ranking {
-    const own = `${node.state}/${node.reservation}/${node.type}/${firstZone}`;
-    const load = `${own}/${podsKey}`;
-    // Ports and limits take part in what holds a node, and are rare.
-    const isPlain = limitBudget === undefined && node.ports.length === 0;
-    const sameLoad = isPlain ? this.byLoad.get(load) : undefined;
-    if (sameLoad !== undefined) return sameLoad;
-    const holders = `${own}/${this.findHolders(node, limitBudget)}`;
-    let ranking = this.byHolders.get(holders);
+  /** `limitBudget` is what any alternative may use of each limit; `firstZone` is preferred at equal prices. */
+  of(node: OpenNode, limitBudget: Float64Array | undefined, firstZone: string): Ranking {
+    // Ports, limits and reservations take part in what a node can be bought as, and are rare.
+    const isPlain = limitBudget === undefined && node.ports.length === 0 && node.reservation < 0;
+    if (!isPlain) return this.byHolders(node, limitBudget, firstZone);
+    const { pool, states } = this.choice;
+    const byLevel = this.levelsOf(node.state * pool.types.length + node.type, firstZone);
+    const level = states.roomLevels(pool.index).levelOf(node.used);
+    let ranking = byLevel.get(level);
     if (ranking === undefined) {
-      ranking = this.rank(node, firstZone);
-      this.byHolders.set(holders, ranking);
+      ranking = this.byHolders(node, limitBudget, firstZone);
+      byLevel.set(level, ranking);
     }
-    if (isPlain) this.byLoad.set(load, ranking);
     return ranking;
   }
 
-  /** The list with nothing but the alternative that the plan counts on. */
+  private levelsOf(stateAndType: number, zone: string): Map<number | string, Ranking> {
+    let byZone = this.known.get(stateAndType);
+    if (byZone === undefined) {
+      byZone = new Map();
+      this.known.set(stateAndType, byZone);
+    }
+    let byLevel = byZone.get(zone);
+    if (byLevel === undefined) {
+      byLevel = new Map();
+      byZone.set(zone, byLevel);
+    }
+    return byLevel;
+  }
+
+  private byHolders(node: OpenNode, limitBudget: Float64Array | undefined, firstZone: string): Ranking {
+    const { state, reservation, type } = node;
+    const key = `${state}/${reservation}/${type}/${firstZone}/${this.findHolders(node, limitBudget)}`;
+    let ranking = this.rankings.get(key);
+    if (ranking === undefined) {
+      ranking = this.rank(node, firstZone);
+      this.rankings.set(key, ranking);
+    }
+    return ranking;
+  }
+
+  /** Nothing but the alternative that the plan counts on. */
   firstOf(node: OpenNode, firstZone: string): Ranking {
-    this.holds.fill(0);
-    this.holds[node.type] = 1;
-    const { alternatives, daemons } = this.rank(node, firstZone);
-    return { alternatives: alternatives.slice(0, 1), daemons };
+    const { daemonRequests } = this.choice.pool;
+    const { order, purchases } = this.orderFor(node, firstZone);
+    const { types, reservations } = purchases;
+    const first = order.find((each) => types[each] === node.type && reservations[each] === node.reservation);
+    return {
+      alternatives: first === undefined ? [] : [purchases.alternative(first)],
+      daemons: itemAt(daemonRequests, node.type),
+    };
+  }
+
+  private orderFor({ state }: OpenNode, firstZone: string): { purchases: PurchaseOrder; order: Int32Array } {
+    const { states, pool } = this.choice;
+    const purchases = states.purchases(pool.index);
+    return { purchases, order: purchases.of(state, states.at(state).offerings, firstZone) };
   }
 
   /** Fills in `holds` by type; the same text for the same set of types. */
@@ -88,18 +121,20 @@ export class RankedAlternatives {
 
   private rank(node: OpenNode, firstZone: string): Ranking {
     const { holds, hasSameDaemons } = this;
-    const { pool, states } = this.choice;
-    const { types, reservations, alternatives } = states.order(node.state, firstZone);
+    const { pool } = this.choice;
+    const { order, purchases } = this.orderFor(node, firstZone);
+    const { types, reservations } = purchases;
     const listed: Alternative[] = [];
-    const seen = types.length > MAX_TYPES ? new Set<number>() : undefined;
+    const seen = pool.types.length > MAX_TYPES ? new Set<number>() : undefined;
     const sums = new Set<Resources>();
-    for (let at = 0; at < types.length; at++) {
-      const type = intAt(types, at);
-      if (holds[type] === 0 || intAt(reservations, at) !== node.reservation) continue;
+    for (let at = 0; at < order.length; at++) {
+      const offering = intAt(order, at);
+      const type = intAt(types, offering);
+      if (holds[type] === 0 || intAt(reservations, offering) !== node.reservation) continue;
       if (seen !== undefined && seen.size >= MAX_TYPES && !seen.has(type)) continue;
       seen?.add(type);
       if (!hasSameDaemons) sums.add(itemAt(pool.daemonRequests, type));
-      listed.push(itemAt(alternatives, at));
+      listed.push(purchases.alternative(offering));
     }
     const daemons = hasSameDaemons ? (pool.daemonRequests[0] ?? noResources) : leastOf([...sums]);
     return { alternatives: plannedTypeFirst(listed, itemAt(pool.types, node.type).name), daemons };

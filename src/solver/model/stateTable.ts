@@ -5,14 +5,14 @@
 import { Requirement, type RequirementItem } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
+import { itemAt } from '../rows.ts';
 import { Interner } from './interner.ts';
 import { OfferingColumns } from './offeringColumns.ts';
-import { offeringOrder, type OfferingOrder } from './offeringOrder.ts';
+import { PurchaseOrder } from './purchaseOrder.ts';
+import { RoomLevels } from './roomLevels.ts';
 
 export const NO_STATE = -1;
 const UNKNOWN = -2;
-/** Orders of purchase remembered. */
-const MAX_ORDERS = 128;
 
 export interface MachineState {
   readonly id: number;
@@ -43,9 +43,12 @@ export class StateTable {
   private readonly pins = new Map<string, number>();
   private readonly labelValues: Map<string, readonly string[]>[] = [];
   private readonly reaches: (Float64Array | undefined)[] = [];
-  private readonly orders = new Map<string, OfferingOrder>();
+  private readonly orders: (PurchaseOrder | undefined)[] = [];
+  private readonly pools: readonly CompiledPool[];
+  private readonly levels: (RoomLevels | undefined)[] = [];
 
   constructor(pools: readonly CompiledPool[]) {
+    this.pools = pools;
     this.requirementId(Requirements.empty);
     this.columns = pools.map((pool) => new OfferingColumns(pool));
     this.bases = pools.map((pool, at) => this.add(pool, pool.requirements, this.columns[at]!.allowedByPool()));
@@ -118,16 +121,14 @@ export class StateTable {
     return values;
   }
 
-  /** The state's offerings in the order in which a node would buy them that had best be in the zone. */
-  order(state: number, firstZone: string): OfferingOrder {
-    const key = `${state}/${firstZone}`;
-    let order = this.orders.get(key);
-    if (order === undefined) {
-      if (this.orders.size >= MAX_ORDERS) this.orders.clear();
-      order = offeringOrder(this.at(state), firstZone);
-      this.orders.set(key, order);
-    }
-    return order;
+  /** In which order planned nodes buy the pool's offerings. */
+  purchases(pool: number): PurchaseOrder {
+    return (this.orders[pool] ??= new PurchaseOrder(itemAt(this.pools, pool)));
+  }
+
+  /** Loads of one level are held by the same types of the pool. */
+  roomLevels(pool: number): RoomLevels {
+    return (this.levels[pool] ??= new RoomLevels(itemAt(this.pools, pool)));
   }
 
   /** Before this place in the state's types every type is too small for the load in some resource. */
