@@ -152,7 +152,7 @@ function bodyOf({ bodyAsText }: PipelineResponse): unknown {
 }
 
 /** `{"error": {…}}` as ARM has it, or flat, as some services have it. */
-export function errorOf(body: unknown): AzureError {
+function errorOf(body: unknown): AzureError {
   const { error, ...flat } = (typeof body === 'object' && body !== null ? body : {}) as { error?: AzureError };
   return error ?? (flat as AzureError);
 }

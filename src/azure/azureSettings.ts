@@ -50,7 +50,7 @@ export interface AzureSettings extends ClusterNetworking {
   readonly systemNamespace: string;
 }
 
-export type ProvisionMode = 'aksscriptless' | 'bootstrappingclient' | 'aksmachineapi' | 'aksmachineapiheaderbatch';
+type ProvisionMode = 'aksscriptless' | 'bootstrappingclient' | 'aksmachineapi' | 'aksmachineapiheaderbatch';
 
 /** Whether new nodes are AKS machines. */
 export function createsAksMachines({ provisionMode }: Pick<AzureSettings, 'provisionMode'>): boolean {

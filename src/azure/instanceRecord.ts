@@ -20,7 +20,7 @@ export interface InstanceRecord {
   readonly aksMachine?: AksMachineFacts;
 }
 
-export interface AksMachineFacts {
+interface AksMachineFacts {
   readonly id: string;
   /** What AKS thinks should happen to it: `Synced`, `Recreate`, … */
   readonly driftAction: string | undefined;

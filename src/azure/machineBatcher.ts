@@ -7,7 +7,7 @@ import { RestError } from '@azure/core-rest-pipeline';
 import type { Clock } from '../clock/clock.ts';
 import type { AksMachineBody } from './aksMachineBody.ts';
 
-export interface BatchEntry {
+interface BatchEntry {
   readonly machineName: string;
   readonly zones: readonly string[];
   readonly tags: Readonly<Record<string, string>>;

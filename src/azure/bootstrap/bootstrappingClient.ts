@@ -75,7 +75,9 @@ function parse(text: string): { readonly customData?: string; readonly cse?: str
 }
 
 function failed(problem: string, cause?: unknown): LaunchError {
-  return new LaunchError('CreateInstanceFailed', `The node bootstrapping server was asked for scripts; ${problem}.`, {
-    ...(cause === undefined ? {} : { cause }),
-  });
+  return new LaunchError(
+    'CreateInstanceFailed',
+    `The node bootstrapping server was asked for scripts; ${problem}.`,
+    cause === undefined ? {} : { cause },
+  );
 }

@@ -100,7 +100,7 @@ describe('the start-up script of a node', () => {
   it('sets every variable of a default launch', () => {
     const { KUBELET_FLAGS: _flags, ...variables } = scriptVariables(input());
     expect(Object.keys(variables)).toHaveLength(127);
-    expect(variables).toMatchSnapshot();
+    expect(variables).toMatchSnapshot('variables');
     expect(decoded(variables['CONTAINERD_CONFIG_CONTENT'])).toMatchSnapshot('containerd');
     expect(decoded(variables['SYSCTL_CONTENT'])).toMatchSnapshot('sysctl');
   });
