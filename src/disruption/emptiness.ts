@@ -64,7 +64,7 @@ export function isConsolidatable({ view }: Candidate): boolean {
 }
 
 /** One command for all of them. */
-export function deletionOf(candidates: readonly Candidate[], pass: Pass): Command {
+function deletionOf(candidates: readonly Candidate[], pass: Pass): Command {
   const isBare = candidates.every(({ movable }) => movable.length === 0);
   const sorted = [...candidates].sort(byName);
   return {

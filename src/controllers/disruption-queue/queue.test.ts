@@ -111,7 +111,7 @@ describe('a command', () => {
     );
   });
 
-  it('is taken back when a replacement goes away, and what failed is not tried again for a while', async () => {
+  it('is taken back when a replacement goes away, and its pool is left alone for a while', async () => {
     bench.cloud.joins = false;
     await queue.start(command(['a', 'b'], 1), signal);
     const replacement = (await names()).find((name) => name.startsWith('default-')) ?? '';
@@ -122,8 +122,14 @@ describe('a command', () => {
     expect(world.cluster.viewOf('a')?.deleting).toBe(false);
     expect(queue.has('a')).toBe(false);
     expect(failures()).toBe(1);
-    const [tried] = planned.alternatives;
-    expect(tried && queue.failures.failedUntil('default', tried, bench.clock.now())).toBeGreaterThan(bench.clock.now());
+    expect(queue.pauses.until('default')).toBeGreaterThan(bench.clock.now());
+    const tried = { instanceType: 'm2', zone: 'zone-1', capacityType: 'on-demand' };
+    expect(queue.pauses.offeringUntil('default', tried)).toBeGreaterThan(bench.clock.now());
+    expect(queue.pauses.offeringUntil('default', { ...tried, zone: 'zone-2' })).toBeUndefined();
+    await bench.advance(MINUTE);
+    expect(queue.pauses.until('default')).toBeUndefined();
+    await bench.advance(15 * MINUTE);
+    expect(queue.pauses.offeringUntil('default', tried)).toBeUndefined();
   });
 
   it('is taken back after ten minutes, and its replacement stays', async () => {

@@ -1,8 +1,9 @@
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Labels } from '../../api/labels.ts';
+import { firstPlanned } from '../../cloud/plannedOfferings.ts';
 import { decisionOf, type Command } from '../../disruption/command.ts';
-import { LaunchFailures } from '../../disruption/launchFailures.ts';
 import { InvariantError } from '../../errors/invariantError.ts';
 import { messageOf } from '../../errors/thrown.ts';
 import { disruptionRecord, type DisruptionEndRecord } from '../../ledger/disruptionRecord.ts';
@@ -15,10 +16,11 @@ import { settleAll } from '../world/settleAll.ts';
 import type { World } from '../world/world.ts';
 import { commandFields } from './commandFields.ts';
 import * as publish from './events.ts';
+import { LaunchPauses } from './launchPauses.ts';
 import { clearDisrupted, hasMark, markDisrupted } from './marks.ts';
 import { queueMetrics, type QueueMetrics } from './metrics.ts';
 import { plannedPlaces } from './plannedPlaces.ts';
-import { boughtOf, poolOf, Replacements } from './replacements.ts';
+import { poolOf, Replacements } from './replacements.ts';
 import { unfinishedCommands, type Leaving, type RunningCommand } from './runningCommand.ts';
 
 const CONCURRENCY = 50;
@@ -26,6 +28,8 @@ const CONCURRENCY = 50;
 const MIN_TIME = 10 * 60_000;
 const MAX_TIME = 60 * 60_000;
 const TIME_PER_CANDIDATE = 80;
+/** Milliseconds that a pool rests whose replacement was bought and never became ready: the next would not either. */
+const REST_AFTER_TIMEOUT = 5 * 60_000;
 /** Milliseconds that planned places are kept for pods that are being evicted; afterwards they are planned for anew. */
 const DRAIN_TIME = 2 * 60_000;
 
@@ -34,7 +38,7 @@ const DRAIN_TIME = 2 * 60_000;
  * cannot be finished is taken back. The API server holds all that a successor needs: `resume` takes up what was begun.
  */
 export class DisruptionQueue {
-  readonly failures = new LaunchFailures();
+  readonly pauses: LaunchPauses;
   private readonly world: World;
   private readonly metrics: QueueMetrics;
   private readonly replacements: Replacements;
@@ -49,6 +53,7 @@ export class DisruptionQueue {
     this.world = world;
     this.metrics = queueMetrics(world.metrics);
     this.replacements = new Replacements(world);
+    this.pauses = new LaunchPauses(world.clock);
   }
 
   /** Whether a command is about to remove the node of this claim. */
@@ -86,12 +91,9 @@ export class DisruptionQueue {
       const made = await this.replacements.create(command.replacements, stamp, reason.toLowerCase(), signal);
       cluster.places.hold(id, plannedPlaces(cluster, command, made), clock.now() + MIN_TIME);
       const awaited = new Map(made.map(({ claim }) => [claim.metadata.name, claim]));
-      this.enqueue({ id, reason, consolidationType, since: clock.now(), leaving, awaited, bought: made.map(boughtOf) });
+      this.enqueue({ id, reason, consolidationType, since: clock.now(), leaving, awaited, replacements: made.length });
     } catch (error) {
-      for (const replacement of command.replacements) {
-        const tried = replacement.kind === 'planned' ? replacement.plan.alternatives[0] : undefined;
-        this.failures.failed(poolOf(replacement), tried, clock.now());
-      }
+      for (const replacement of command.replacements) this.pauses.failed(poolOf(replacement));
       await this.unmark(leaving);
       throw error;
     }
@@ -109,7 +111,7 @@ export class DisruptionQueue {
         'command-id': running.id,
         reason: running.reason,
         'disrupted-node-count': running.leaving.length,
-        'replacement-node-count': running.bought.length,
+        'replacement-node-count': running.replacements,
       });
     }
   }
@@ -146,7 +148,7 @@ export class DisruptionQueue {
     const { cluster, clock, log, events } = this.world;
     for (const [name, created] of running.awaited) {
       const claim = cluster.claim(name);
-      if (!isSame(claim, created)) return this.fail(running, `replacement ${name} was deleted`, 'refused');
+      if (!isSame(claim, created)) return this.fail(running, `replacement ${name} was deleted`);
       publish.launching(events, claim, running.reason);
       if (findCondition(claim, NodeClaimConditions.initialized)?.status !== 'True') {
         publish.waitingOnReadiness(events, claim);
@@ -158,7 +160,7 @@ export class DisruptionQueue {
       if (running.leaving.every(({ claim }) => !isSame(cluster.claim(claim.metadata.name), claim))) {
         return this.finish(running);
       }
-      if (clock.now() >= end) return this.fail(running, 'command reached timeout', 'never-ready');
+      if (clock.now() >= end) return this.fail(running, 'command reached timeout', REST_AFTER_TIMEOUT);
       return { requeueAfter: end - clock.now() };
     }
     try {
@@ -166,9 +168,9 @@ export class DisruptionQueue {
       await settleAll(left, CONCURRENCY, (leaving) => this.remove(running, leaving, signal));
     } catch (error) {
       if (signal.aborted || clock.now() < end) throw error;
-      return this.fail(running, `command reached timeout: ${messageOf(error)}`, 'refused');
+      return this.fail(running, `command reached timeout: ${messageOf(error)}`);
     }
-    for (const { pool } of running.bought) this.failures.succeeded(pool);
+    for (const pool of poolsOf(running)) this.pauses.succeeded(pool);
     cluster.places.keepUntil(running.id, clock.now() + DRAIN_TIME);
     log.debug('command succeeded', { 'command-id': running.id });
     this.record(running, { outcome: 'done' });
@@ -188,15 +190,17 @@ export class DisruptionQueue {
   }
 
   /** A command that cannot be finished: its nodes stay. Replacements that have launched stay too, as ordinary nodes. */
-  private async fail(running: RunningCommand, why: string, cause: 'refused' | 'never-ready'): Promise<undefined> {
-    const { log, cluster, clock } = this.world;
-    const decision = running.bought.length > 0 ? 'replace' : 'delete';
+  private async fail(running: RunningCommand, why: string, rest?: number): Promise<undefined> {
+    const { log, cluster } = this.world;
+    const decision = running.replacements > 0 ? 'replace' : 'delete';
     this.metrics.failures.inc(
       { decision, reason: snakeCase(running.reason), consolidation_type: running.consolidationType },
       running.awaited.size,
     );
-    for (const { claim, pool, tried } of running.bought) {
-      if (running.awaited.has(claim)) this.failures.failed(pool, tried, clock.now(), cause);
+    for (const pool of poolsOf(running)) this.pauses.failed(pool, rest);
+    for (const claim of running.awaited.values()) {
+      const tried = firstPlanned(claim);
+      if (tried) this.pauses.offeringFailed(claim.metadata.labels?.[Labels.nodePool] ?? '', tried);
     }
     const staying = running.leaving.filter(({ deleted }) => !deleted);
     for (const { claim } of staying) cluster.unmarkForDeletion(claim.metadata.name);
@@ -293,5 +297,7 @@ export class DisruptionQueue {
 function isSame(now: NodeClaim | undefined, then: NodeClaim): now is NodeClaim {
   return now?.metadata.uid === then.metadata.uid && now?.metadata.deletionTimestamp === undefined;
 }
+
+const poolsOf = ({ leaving }: RunningCommand): ReadonlySet<string> => new Set(leaving.map(({ pool }) => pool));
 
 const snakeCase = (text: string): string => text.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase();

@@ -8,7 +8,6 @@ import { deleteClaim } from '../claims/deleteClaim.ts';
 import { nodeClaimDraft, staticClaimDraft } from '../claims/nodeClaimDraft.ts';
 import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
-import type { Bought } from './runningCommand.ts';
 import { stampAnnotations, type CommandStamp } from './commandStamp.ts';
 
 /** A replacement and the claim that was written for it. */
@@ -68,9 +67,3 @@ export class Replacements {
 
 export const poolOf = (replacement: Replacement): string =>
   replacement.kind === 'static' ? replacement.pool : replacement.plan.pool;
-
-export const boughtOf = ({ replacement, claim }: WrittenReplacement): Bought => ({
-  claim: claim.metadata.name,
-  pool: poolOf(replacement),
-  tried: replacement.kind === 'planned' ? replacement.plan.alternatives[0] : undefined,
-});

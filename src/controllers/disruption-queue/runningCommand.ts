@@ -1,10 +1,8 @@
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
-import { Labels } from '../../api/labels.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
-import type { Alternative } from '../../solver/problem.ts';
 import { isPendingDisruption } from '../claims/isPendingDisruption.ts';
 import { stampOf, type CommandStamp } from './commandStamp.ts';
 
@@ -26,16 +24,7 @@ export interface RunningCommand {
   readonly leaving: readonly Leaving[];
   /** Replacements that are not known to be initialized, by the name of their claim. */
   readonly awaited: Map<string, NodeClaim>;
-  readonly bought: readonly Bought[];
-}
-
-/** A replacement. */
-export interface Bought {
-  /** The name of its claim. */
-  readonly claim: string;
-  readonly pool: string;
-  /** What is asked for first; undefined where the cloud chooses, or when it is not known any more. */
-  readonly tried: Alternative | undefined;
+  readonly replacements: number;
 }
 
 /** Marks are written before replacements; the API server's clock counts seconds. */
@@ -77,10 +66,6 @@ function unfinished(cluster: Cluster, stamp: CommandStamp, claims: readonly Node
     since,
     leaving,
     awaited: new Map(claims.map((claim) => [claim.metadata.name, claim])),
-    bought: claims.map(({ metadata }) => ({
-      claim: metadata.name,
-      pool: metadata.labels?.[Labels.nodePool] ?? '',
-      tried: undefined,
-    })),
+    replacements: claims.length,
   };
 }

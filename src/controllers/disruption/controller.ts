@@ -3,12 +3,12 @@ import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import { budgetsOf } from '../../disruption/budgets.ts';
 import type { Command } from '../../disruption/command.ts';
 import type { Kept } from '../../disruption/kept.ts';
-import { validate } from '../../disruption/validation.ts';
 import { candidatesFor, type DisruptionSettings, type Method, type Pass } from '../../disruption/method.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import type { DisruptionQueue } from '../disruption-queue/queue.ts';
+import { poolOf } from '../disruption-queue/replacements.ts';
 import { disruptionPass } from '../planning/disruptionPass.ts';
 import type { Planner } from '../planning/planner.ts';
 import { isManaged } from '../world/managed.ts';
@@ -19,6 +19,7 @@ import { disruptionMetrics, type DisruptionMetrics } from './metrics.ts';
 import { Reporter, tellsMore } from './reporter.ts';
 import { inSlices } from './slices.ts';
 import { Unrest } from './unrest.ts';
+import { validate } from './validation.ts';
 
 export interface DisruptionOptions {
   readonly planner: Planner;
@@ -140,29 +141,17 @@ class DisruptionLoop {
     if (coverage.evaluated < coverage.of)
       log.info('not every node was looked at', { method: method.name, ...coverage });
     note(causes, kept, method);
-    if (commands.length === 0) return false;
+    const possible = commands.filter((command) => !this.isPaused(command));
+    if (possible.length === 0) return false;
     this.unrest.reset();
-    if (method.reason === 'Drifted') return this.start(commands, signal);
-    for (const command of commands) {
+    if (method.reason === 'Drifted') return this.start(possible, signal);
+    for (const command of possible) {
       if (command.replacements.length > 0) publish.consolidationCandidate(events, command);
     }
     await clock.sleep(SETTLE, signal);
-    await this.start(await this.stillValid(method, commands, taken, signal), signal);
-    return true;
-  }
-
-  /** What holds of a decision after a while. */
-  private async stillValid(
-    method: Method,
-    commands: readonly Command[],
-    before: Taken,
-    signal: AbortSignal,
-  ): Promise<readonly Command[]> {
-    const { log, events } = this.world;
-    const { snapshot, pass } = await this.take(signal);
-    if (snapshot === before.snapshot) return commands;
-    const { commands: valid, rejected } = validate(commands, method, pass);
-    const dropped = nodesIn(commands) - nodesIn(valid);
+    const again = await this.take(signal);
+    const isUnchanged = again.snapshot === taken.snapshot;
+    const { valid, rejected, dropped } = validate(method, possible, again.pass, isUnchanged);
     if (dropped > 0) {
       this.metrics.failedValidations.inc({ consolidation_type: method.consolidationType }, dropped);
     }
@@ -170,7 +159,8 @@ class DisruptionLoop {
       if (method.reason === 'Underutilized') publish.consolidationRejected(events, command, reason);
       log.debug('a decision does not hold any more', { method: method.name, reason, nodes: command.candidates.length });
     }
-    return valid;
+    await this.start(valid, signal);
+    return true;
   }
 
   /** Starts them side by side; whether any began. */
@@ -185,6 +175,11 @@ class DisruptionLoop {
     return begun.some(({ status }) => status === 'fulfilled');
   }
 
+  /** Replacements of the pool have not become ready lately. */
+  private isPaused({ replacements }: Command): boolean {
+    return replacements.some((replacement) => this.options.queue.pauses.until(poolOf(replacement)) !== undefined);
+  }
+
   private async take(signal: AbortSignal): Promise<Taken> {
     const { planner, queue, settings } = this.options;
     const { cluster, cloud, informers } = this.world;
@@ -194,8 +189,8 @@ class DisruptionLoop {
       podBudgets: informers.disruptionBudgets.store.list(),
       settings,
       isQueued: (claim) => queue.has(claim),
-      failedUntil: (pool, alternative) => queue.failures.failedUntil(pool, alternative, moment.now),
-      pausedUntil: (pool) => queue.failures.pausedUntil(pool, moment.now),
+      failedUntil: (pool, alternative) => queue.pauses.offeringUntil(pool, alternative),
+      pausedUntil: (pool) => queue.pauses.until(pool),
     });
     return { snapshot: moment.snapshot, pass, kept };
   }
@@ -214,6 +209,3 @@ function note(causes: Causes, all: readonly Kept[], method: Method | undefined):
     if (name !== undefined && tellsMore(kept.cause, causes.get(name)?.kept.cause)) causes.set(name, { kept, method });
   }
 }
-
-const nodesIn = (commands: readonly Command[]): number =>
-  commands.reduce((sum, { candidates }) => sum + candidates.length, 0);
