@@ -97,7 +97,12 @@ export const Annotations = {
   aksMachineResourceId: 'karpenter.azure.com/aks-machine-resource-id',
   /** Ours, on NodeClaims: what the plan wants to buy, best first. */
   plannedOfferings: 'nodewright.dev/planned-offerings',
+  /** Ours, on NodeClaims: which kinds of pods the node is for, and how many of each. */
+  plannedPods: 'nodewright.dev/planned-pods',
 } as const;
+
+/** Names under which we write fields that others write too. */
+export const FieldManagers = { placementHints: 'nodewright-placement-hints' } as const;
 
 export const Finalizers = {
   /** On NodeClaims and Nodes alike. */

@@ -43,6 +43,7 @@ import { nodePoolValidationController } from '../../controllers/nodepool-validat
 import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
 import { DefaultSpread, type SpreadConstraint } from '../../controllers/provisioner/defaultSpread.ts';
 import { Batcher } from '../../controllers/provisioner/batcher.ts';
+import { PlacementHints, type PlacementHintsOptions } from '../../controllers/placement-hints/controller.ts';
 import { provisionerControllers, type ProvisionerOptions } from '../../controllers/provisioner/controller.ts';
 import { staticDeprovisioningController } from '../../controllers/static-deprovisioning/controller.ts';
 import { statusConditionsController } from '../../controllers/status-conditions/controller.ts';
@@ -83,6 +84,8 @@ export interface EngineOptions {
   readonly defaultSpread?: readonly SpreadConstraint[];
   /** How preferences and minValues are honoured. */
   readonly policies?: ProvisionerOptions['policies'];
+  /** Present when the scheduler is told where pods are planned; which schedulers heed that. */
+  readonly placementHints?: Pick<PlacementHintsOptions, 'schedulers'>;
   /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
   /** Features that are off unless asked for; reserved capacity is on unless turned off. */
@@ -122,16 +125,22 @@ export function createEngine(options: EngineOptions): Manager {
   const batcher = new Batcher({ clock, idle: options.batchIdle, max: options.batchMax });
   const buffers = gates.capacityBuffer ? capacityBuffers(world, informers, batcher) : undefined;
   const evictions = new EvictionQueue(world);
+  const nominationPeriod = Math.max(2 * options.batchMax, MIN_NOMINATION);
+  const hints = options.placementHints && new PlacementHints(world, { ...options.placementHints, nominationPeriod });
   const controllers: readonly Controller[] = [
     ...provisionerControllers(as('provisioner'), {
       batcher,
-      nominationPeriod: Math.max(2 * options.batchMax, MIN_NOMINATION),
+      nominationPeriod,
       ...(buffers && { buffers: buffers.capacity }),
       ...(options.defaultSpread?.length && { defaultSpread: new DefaultSpread(options.defaultSpread, informers) }),
       ...(options.policies && { policies: options.policies }),
     }),
     ...(buffers ? [buffers.controller] : []),
-    nodeClaimLifecycleController(as('nodeclaim.lifecycle'), options.timeouts && { timeouts: options.timeouts }),
+    nodeClaimLifecycleController(as('nodeclaim.lifecycle'), {
+      ...(options.timeouts && { timeouts: options.timeouts }),
+      ...(hints && { hooks: [hints.hook()] }),
+    }),
+    ...(hints ? [hints.controller()] : []),
     nodeClaimDisruptionController(as('nodeclaim.disruption')),
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),

@@ -7,6 +7,7 @@ import type { World } from '../world/world.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
 import type { Place } from '../../cluster/placements.ts';
 import { podKey } from '../../pods/podKey.ts';
+import { withoutNode } from '../../pods/withoutNode.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import { fits, subtractResources } from '../../units/resources.ts';
@@ -101,5 +102,5 @@ function homelessPods({ informers }: World, snapshot: ClusterSnapshot, now: numb
     .filter(({ deleting }) => deleting)
     .flatMap(({ pods }) => pods)
     .filter((pod) => isReschedulable(pod) && !isDoNotDisrupt(pod, now) && !isFullyBlocked(pod, budgets))
-    .map((pod) => ({ ...pod, spec: { ...pod.spec, nodeName: undefined } }) as unknown as Pod);
+    .map(withoutNode);
 }
