@@ -129,14 +129,14 @@ export class Cluster {
   }
 
   /** After a restart, once: pods get their places back on nodes on their way that were bought for them. */
-  restorePlaces(until: number): void {
+  restorePlaces(): void {
     if (this.restored) return;
     this.restored = true;
     const { nodes, pendingPods } = this.snapshot();
     const leaving = nodes.filter(({ deleting }) => deleting).flatMap(({ pods }) => pods);
     const homeless = leaving.filter(isReschedulable).map(withoutNode);
     const planned = restoredPlaces(nodes, [...pendingPods, ...homeless]);
-    this.places.hold('restored', planned, until);
+    this.places.hold('restored', planned, 0);
   }
 
   /** Pods are about to be bound to the node of this name: it must not be removed meanwhile. */

@@ -16,8 +16,6 @@ import { hintsCounter } from './metrics.ts';
 export interface PlacementHintsOptions {
   /** Names of the schedulers that heed `nominatedNodeName`. */
   readonly schedulers: readonly string[];
-  /** How long pods are left to a node that has come up for them, in milliseconds. */
-  readonly nominationPeriod: number;
 }
 
 /** Longest time that a Node waits with its `unregistered` taint for the hints of its pods, in milliseconds. */
@@ -39,7 +37,6 @@ const ORPHAN_WAIT = 5_000;
  */
 export class PlacementHints {
   private readonly world: World;
-  private readonly options: PlacementHintsOptions;
   private readonly schedulers: ReadonlySet<string>;
   private readonly writer: HintWriter;
   private readonly counter: Counter;
@@ -49,7 +46,6 @@ export class PlacementHints {
 
   constructor(world: World, options: PlacementHintsOptions) {
     this.world = world;
-    this.options = options;
     this.schedulers = new Set(options.schedulers);
     this.writer = new HintWriter(world.kube);
     this.counter = hintsCounter(world.metrics);
@@ -87,7 +83,7 @@ export class PlacementHints {
     return {
       name: 'placement.hints',
       isDone: async (claim, signal) => {
-        cluster.restorePlaces(clock.now() + this.options.nominationPeriod);
+        cluster.restorePlaces();
         const over = new AbortController();
         const work = this.hintPodsOf(claim, signal).finally(() => over.abort());
         const wait = clock.sleep(LONGEST_WAIT, over.signal).catch(() => undefined);

@@ -2,7 +2,7 @@ import type { Pod } from '../../api/kinds.ts';
 import { hintedNode } from '../../api/placementHint.ts';
 import type { Counter } from '../../kube/metrics.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { podList } from '../../ledger/record.ts';
+import { podList } from '../../ledger/podList.ts';
 import { isTerminal } from '../../pods/podPredicates.ts';
 import { podKey } from '../../pods/podKey.ts';
 

@@ -34,6 +34,7 @@ export function currentDemand(
   disks: KnownVolumes,
 ): Demand {
   const now = world.clock.now();
+  world.cluster.restorePlaces();
   const waiting: Pod[] = [];
   const promised = new Map<string, readonly Pod[]>();
   const ignored: { pod: Pod; objection: PodObjection }[] = [];
