@@ -100,7 +100,7 @@ export class PlacementHints {
     const failed = results.filter((result) => result.status === 'rejected');
     // The loop tries again; the node must not wait for it.
     if (failed.length > 0) {
-      const [{ reason: error }] = failed as [PromiseRejectedResult];
+      const error: unknown = failed[0]?.reason;
       log.debug('hints were not written in time', { NodeClaim: claim.metadata.name, pods: failed.length, error });
     }
   }
