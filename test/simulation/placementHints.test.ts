@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts';
-import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
-import { Kinds, type Pod } from '../../api/kinds.ts';
-import { Labels } from '../../api/labels.ts';
-import { hintedNode } from '../../api/placementHint.ts';
-import { Ledger } from '../../ledger/ledger.ts';
-import { createEngine } from '../../cli/compose/engine.ts';
+import { memoryInstanceType } from '../fixtures/engine/memoryCloud.ts';
+import { Workbench } from '../fixtures/engine/workbench.ts';
+import { Kinds, type Pod } from '../../src/api/kinds.ts';
+import { Labels } from '../../src/api/labels.ts';
+import { hintedNode } from '../../src/api/placementHint.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
+import { createEngine } from '../../src/cli/compose/engine.ts';
 
 let bench: Workbench;
 let ledger: Ledger;
