@@ -1,7 +1,5 @@
 import type { Counter, MetricsRegistry } from '../../kube/metrics.ts';
 
-export type HintOutcome = 'written' | 'followed' | 'lost';
-
 /** Hints that were written, pods that the scheduler bound to the hinted node, and pods that it bound to another. */
 export function hintsCounter(registry: MetricsRegistry): Counter {
   return registry.counter({
