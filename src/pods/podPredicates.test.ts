@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { Annotations, Taints } from '../api/labels.ts';
-import { isFullyBlocked } from '../cluster/disruptionBudgets.ts';
+import { HINT_ENTRIES } from '../api/placementHint.ts';
+import { PodBudgets } from '../cluster/disruptionBudgets.ts';
 import { disruptionShield, isDoNotDisrupt } from './doNotDisrupt.ts';
 import { firstTier, forcedFrom, isDrainable, isWaitingEviction, mustForce } from '../cluster/drain.ts';
 import { isActive, isProvisionable, isReschedulable } from './podPredicates.ts';
@@ -20,6 +21,7 @@ function pod(
 const owned = (apiVersion: string, kind: string) => ({ ownerReferences: [{ apiVersion, kind, name: 'o', uid: 'o' }] });
 const unschedulable = { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] };
 const leaving = { deletionTimestamp: at(0) };
+const hint = { managedFields: [...HINT_ENTRIES] };
 
 describe('provisionable', () => {
   it.each<[string, Pod, boolean]>([
@@ -32,6 +34,7 @@ describe('provisionable', () => {
     ],
     ['has a node', pod({}, { nodeName: 'n' }, unschedulable), false],
     ['has a nominated node', pod({}, {}, { ...unschedulable, nominatedNodeName: 'n' }), false],
+    ['has a hint of ours', pod(hint, {}, { ...unschedulable, nominatedNodeName: 'n' }), true],
     ['belongs to a DaemonSet', pod(owned('apps/v1', 'DaemonSet'), {}, unschedulable), false],
     ['is a mirror pod', pod(owned('v1', 'Node'), {}, unschedulable), false],
     ['belongs to a DaemonSet of another group', pod(owned('example.com/v1', 'DaemonSet'), {}, unschedulable), true],
@@ -125,14 +128,16 @@ describe('budgets', () => {
     ['two at once', [budget({ maxUnavailable: 1 }), budget({ maxUnavailable: 1 })], true],
     ['another namespace', [budget({ maxUnavailable: 0 }, 'other')], false],
     ['others', [budget({ maxUnavailable: 0, selector: { matchLabels: { app: 'b' } } })], false],
-  ])('%s', (_what, budgets, blocked) => expect(isFullyBlocked(labelled, budgets)).toBe(blocked));
+  ])('%s', (_what, budgets, blocked) => expect(new PodBudgets(budgets).isFullyBlocked(labelled)).toBe(blocked));
 
   it('let a pod go that is not ready, if they say so', () => {
     const unready = { ...labelled, status: { conditions: [{ type: 'Ready', status: 'False' }] } };
-    expect(isFullyBlocked(unready, [budget({ maxUnavailable: 0, unhealthyPodEvictionPolicy: 'AlwaysAllow' })])).toBe(
-      false,
-    );
-    expect(isFullyBlocked(unready, [budget({ maxUnavailable: 0 })])).toBe(true);
+    expect(
+      new PodBudgets([budget({ maxUnavailable: 0, unhealthyPodEvictionPolicy: 'AlwaysAllow' })]).isFullyBlocked(
+        unready,
+      ),
+    ).toBe(false);
+    expect(new PodBudgets([budget({ maxUnavailable: 0 })]).isFullyBlocked(unready)).toBe(true);
   });
 });
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Kinds, type Node, type Pod, type PodDisruptionBudget } from '../../src/api/kinds.ts';
 import { Annotations, Labels, Taints } from '../../src/api/labels.ts';
-import { isFullyBlocked } from '../../src/cluster/disruptionBudgets.ts';
+import { PodBudgets } from '../../src/cluster/disruptionBudgets.ts';
 import { firstTier, forcedFrom, isDrainable, isWaitingEviction, mustForce } from '../../src/cluster/drain.ts';
 import { nodeView } from '../../src/cluster/nodeView.ts';
 import { podRequirements, strictPodRequirements } from '../../src/constraints/podRequirements.ts';
@@ -18,7 +18,9 @@ import { trimFor } from '../../src/kube/trim.ts';
 import { disruptionShield, isDoNotDisrupt } from '../../src/pods/doNotDisrupt.ts';
 import { evictionCost } from '../../src/pods/evictionCost.ts';
 import { hostPortsOf } from '../../src/pods/hostPorts.ts';
+import { hintedNode, HINT_ENTRIES, preemptedNode } from '../../src/api/placementHint.ts';
 import { podKey } from '../../src/pods/podKey.ts';
+import { podKind } from '../../src/pods/podKind.ts';
 import * as predicates from '../../src/pods/podPredicates.ts';
 import { podLimits, podRequests } from '../../src/pods/podRequests.ts';
 import { readLoad, readRules } from '../../src/solver/model/podShape.ts';
@@ -43,6 +45,9 @@ const POD_READERS: Readonly<Record<string, (pod: Pod) => unknown>> = {
   podRequirements,
   topologyTerms: (pod) => topologyTerms(pod, new Map([['apps', { team: 'x' }]]), []),
   hostPortsOf,
+  podKind,
+  hintedNode,
+  preemptedNode,
   ...predicates,
   disruptionShield: (pod) => disruptionShield(pod, NOW),
   isDoNotDisrupt: (pod) => isDoNotDisrupt(pod, NOW),
@@ -52,7 +57,7 @@ const POD_READERS: Readonly<Record<string, (pod: Pod) => unknown>> = {
   forcedFrom: (pod) => forcedFrom(pod, NOW),
   mustForce: (pod) => mustForce(pod, NOW, NOW),
   drainTier: (pod) => firstTier([pod, { ...pod, spec: { containers: [] } }]).length,
-  isFullyBlocked: (pod) => isFullyBlocked(pod, [budget]),
+  isFullyBlocked: (pod) => new PodBudgets([budget]).isFullyBlocked(pod),
   resolvePodVolumes: (pod) => resolvePodVolumes(pod, stores),
   podObjection,
   nodeRequested: (pod) => {
@@ -140,7 +145,7 @@ const pod: fc.Arbitrary<Pod> = fc
         }),
       ),
       ownerReferences: optional(fc.array(owner, { minLength: 1, maxLength: 1 })),
-      managedFields: fc.constant([{ manager: 'kubelet' }]),
+      managedFields: fc.constantFrom([{ manager: 'kubelet' }], [{ manager: 'kubelet' }, ...HINT_ENTRIES]),
     }),
     spec: fc.record({
       nodeName: optional(fc.constant('n')),

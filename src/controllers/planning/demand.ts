@@ -1,12 +1,13 @@
 import type { Pod } from '../../api/kinds.ts';
 import { isDoNotDisrupt } from '../../pods/doNotDisrupt.ts';
-import { isFullyBlocked } from '../../cluster/disruptionBudgets.ts';
+import { PodBudgets } from '../../cluster/disruptionBudgets.ts';
 import { isReschedulable } from '../../pods/podPredicates.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { World } from '../world/world.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
 import type { Place } from '../../cluster/placements.ts';
 import { podKey } from '../../pods/podKey.ts';
+import { withoutNode } from '../../pods/withoutNode.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import { fits, subtractResources } from '../../units/resources.ts';
@@ -33,6 +34,7 @@ export function currentDemand(
   disks: KnownVolumes,
 ): Demand {
   const now = world.clock.now();
+  world.cluster.restorePlaces();
   const waiting: Pod[] = [];
   const promised = new Map<string, readonly Pod[]>();
   const ignored: { pod: Pod; objection: PodObjection }[] = [];
@@ -96,10 +98,10 @@ function placedPods(places: readonly Place[]): readonly Pod[] {
 
 /** Pods of nodes that are being deleted, except those that cannot leave yet. */
 function homelessPods({ informers }: World, snapshot: ClusterSnapshot, now: number): readonly Pod[] {
-  const budgets = [...informers.disruptionBudgets.store.list()];
+  const budgets = new PodBudgets(informers.disruptionBudgets.store.list());
   return snapshot.nodes
     .filter(({ deleting }) => deleting)
     .flatMap(({ pods }) => pods)
-    .filter((pod) => isReschedulable(pod) && !isDoNotDisrupt(pod, now) && !isFullyBlocked(pod, budgets))
-    .map((pod) => ({ ...pod, spec: { ...pod.spec, nodeName: undefined } }) as unknown as Pod);
+    .filter((pod) => isReschedulable(pod) && !isDoNotDisrupt(pod, now) && !budgets.isFullyBlocked(pod))
+    .map(withoutNode);
 }
