@@ -245,6 +245,12 @@ async function expectNoMarks({ bench }: Stage): Promise<void> {
   }
 }
 
-export const DISRUPTION_STORIES: readonly Story[] = [DRIFT, CONSOLIDATION];
-
-export const OTHER_STORIES: readonly Story[] = [STATIC_POOL, BUFFER, GARBAGE, POOL_DELETION, EXPIRATION];
+export const OTHER_STORIES: readonly Story[] = [
+  STATIC_POOL,
+  BUFFER,
+  GARBAGE,
+  POOL_DELETION,
+  EXPIRATION,
+  DRIFT,
+  CONSOLIDATION,
+];

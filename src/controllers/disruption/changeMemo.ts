@@ -20,6 +20,8 @@ const PASSING: ReadonlySet<KeptCause['kind']> = new Set<KeptCause['kind']>([
  */
 export class ChangeMemo {
   private changes = 0;
+  /** Changes before the pass that is under way: what changes during it is news for the next. */
+  private seen = 0;
   private known: { readonly snapshot: ClusterSnapshot; readonly changes: number; readonly until: number } | undefined;
   /** What is neither in the snapshot nor told by a watch. */
   private outside = '';
@@ -40,6 +42,7 @@ export class ChangeMemo {
     const outside = JSON.stringify([allowances(budgets), virtual.map(({ metadata }) => metadata.uid)]);
     const isSame = outside === this.outside;
     this.outside = outside;
+    this.seen = this.changes;
     if (known === undefined || !isSame) return false;
     return known.snapshot === snapshot && known.changes === this.changes && now < known.until;
   }
@@ -51,7 +54,7 @@ export class ChangeMemo {
       if (PASSING.has(cause.kind)) until = Math.min(until, now + RETRY);
       else if ('until' in cause && cause.until !== undefined) until = Math.min(until, cause.until);
     }
-    this.known = { snapshot, changes: this.changes, until };
+    this.known = { snapshot, changes: this.seen, until };
   }
 }
 
