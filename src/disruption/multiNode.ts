@@ -8,7 +8,7 @@ import { byName } from './order.ts';
 import { Worth } from './worth.ts';
 
 /** Pods whose new places are looked for at once: more would hold up other loops. */
-const MOST_PODS = 1_500;
+const MOST_PODS = 1_000;
 /** A part of the bill that is not worth a search. */
 const LEAST_SHARE = 0.005;
 /** What-ifs between two sizes that were tried. */
