@@ -1,6 +1,6 @@
 /**
  * Kubernetes' own kinds that the server offers, one row each: kind, plural, short names, and what is unusual about it. To
- * serve another kind, add its type in schemas/extract.ts, a row here, and its columns in columns/.
+ * serve another kind, add its type in scripts/extract-kubernetes-types.ts, a row here, and its columns in columns/.
  */
 import { newEventColumns } from '../columns/cluster.ts';
 import { podRowConditions } from '../columns/pod.ts';
