@@ -9,7 +9,12 @@ import { customResourceDefinitionStrategy } from '../strategies/customResourceDe
 import { configMapStrategy, secretStrategy } from '../strategies/data.ts';
 import { cronJobStrategy, jobStrategy } from '../strategies/jobs.ts';
 import { limitRangeStrategy, quotaStrategy } from '../strategies/limits.ts';
-import { endpointSliceStrategy, networkPolicyStrategy, webhookStrategy } from '../strategies/networking.ts';
+import {
+  endpointSliceStrategy,
+  networkPolicyStrategy,
+  mutatingWebhookStrategy,
+  validatingWebhookStrategy,
+} from '../strategies/networking.ts';
 import { namespaceStrategy, nodeStrategy } from '../strategies/node.ts';
 import { podStrategy } from '../strategies/pod.ts';
 import { eventStrategy, leaseStrategy } from '../strategies/records.ts';
@@ -276,10 +281,13 @@ export const builtinKinds: readonly GroupRows[] = [
     }),
     kind('ValidatingAdmissionPolicy', 'validatingadmissionpolicies', '', { ...POLICY, ...STATUS }),
     kind('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', '', POLICY),
-    kind('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', '', { ...POLICY, strategy: webhookStrategy }),
+    kind('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', '', {
+      ...POLICY,
+      strategy: mutatingWebhookStrategy,
+    }),
     kind('ValidatingWebhookConfiguration', 'validatingwebhookconfigurations', '', {
       ...POLICY,
-      strategy: webhookStrategy,
+      strategy: validatingWebhookStrategy,
     }),
   ]),
   group('resource.k8s.io/v1', 'io.k8s.api.resource.v1', [
