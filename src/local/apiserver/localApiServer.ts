@@ -13,14 +13,15 @@ import {
   issueServerCertificate,
   type CertificatePair,
 } from '../certificates.ts';
-import { QuotaKeeper } from './admission/quotaKeeper.ts';
-import { ApiServices } from './apiServices.ts';
+import { aggregateRoles } from './access/aggregation.ts';
+import { keepQuotas } from './admission/quotaKeeper.ts';
+import { recordApiServices } from './apiServices.ts';
 import { Catalog } from './catalog.ts';
-import { RoleAggregation } from './access/aggregation.ts';
 import { AUTHENTICATED, MASTERS, type User } from './access/user.ts';
+import { keepDefinitions } from './definitionLifecycle.ts';
+import { collectGarbage } from './garbageCollector.ts';
+import { keepNamespaces } from './namespaceLifecycle.ts';
 import { accountOfToken } from './serviceAccountToken.ts';
-import { DefinitionLifecycle } from './definitionLifecycle.ts';
-import { GarbageCollector } from './garbageCollector.ts';
 import type { AggregatedResource } from './http/aggregatedApi.ts';
 import { ApiHandler } from './http/apiHandler.ts';
 import type { KubeletDoor } from './http/kubeletDoor.ts';
@@ -30,9 +31,8 @@ import type { RequestTrouble } from './http/trouble.ts';
 import { createInitialObjects, createNetworkObjects } from './initialObjects.ts';
 import { renderKubeconfig, writeKubeconfigFile, type KubeconfigNames } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';
-import { NamespaceLifecycle } from './namespaceLifecycle.ts';
 import { Objects } from './objects.ts';
-import { StateFile } from './stateFile.ts';
+import { keepState } from './stateFile.ts';
 import { badRequest } from './status.ts';
 import { Store, type StoreEvent } from './store.ts';
 
@@ -76,14 +76,9 @@ export class LocalApiServer {
   private readonly trouble: RequestTrouble | undefined;
   private readonly store: Store;
   private readonly handler: ApiHandler;
-  private readonly collector: GarbageCollector;
-  private readonly namespaces: NamespaceLifecycle;
-  private readonly definitions: DefinitionLifecycle;
-  private readonly quotas: QuotaKeeper;
   private readonly objects: Objects;
   private readonly aggregated: readonly AggregatedResource[];
-  private visitors: { stop(): void }[] = [];
-  private readonly stateFile: StateFile | undefined;
+  private readonly stops: (() => void)[] = [];
   private readonly authenticate: (token: string) => User | undefined;
   private listening: { readonly server: HttpsServer; readonly endpoint: Endpoint } | undefined;
 
@@ -99,14 +94,11 @@ export class LocalApiServer {
     const { aggregated, kubelets } = options;
     this.handler = new ApiHandler(objects, { clock, authenticate: this.authenticate, aggregated, kubelets });
     this.aggregated = aggregated ?? [];
-    this.collector = new GarbageCollector(objects);
+    this.stops.push(collectGarbage(objects));
     // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
-    if (options.stateFile !== undefined) this.stateFile = new StateFile(options.stateFile, this.store);
-    this.namespaces = new NamespaceLifecycle(objects);
-    this.definitions = new DefinitionLifecycle(objects);
-    this.quotas = new QuotaKeeper(objects);
+    if (options.stateFile !== undefined) this.stops.push(keepState(options.stateFile, this.store));
+    this.stops.push(keepNamespaces(objects), keepDefinitions(objects), keepQuotas(objects));
     this.kube = new LocalKube({ objects, clock: options.clock, raw: async (path) => await this.rawGet(path) });
-    this.namespaces.createInitial();
     createInitialObjects(objects);
     this.objects = objects;
   }
@@ -143,7 +135,7 @@ export class LocalApiServer {
   /** Roles, flow control and the record of what is served only matter to clients on the network. */
   private furnish(): void {
     createNetworkObjects(this.objects);
-    this.visitors = [new RoleAggregation(this.objects), new ApiServices(this.objects, this.aggregated)];
+    this.stops.push(aggregateRoles(this.objects), recordApiServices(this.objects, this.aggregated));
   }
 
   /** The text of a kubeconfig; undefined while the server does not listen. */
@@ -169,13 +161,7 @@ export class LocalApiServer {
   }
 
   async close(): Promise<void> {
-    this.collector.stop();
-    this.namespaces.stop();
-    this.definitions.stop();
-    this.quotas.stop();
-    for (const one of this.visitors) one.stop();
-    this.visitors = [];
-    this.stateFile?.close();
+    for (const stop of this.stops.splice(0)) stop();
     const listening = this.listening;
     this.listening = undefined;
     await listening?.server.close();

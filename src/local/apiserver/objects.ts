@@ -87,6 +87,16 @@ export class Objects {
     return this.store.table(resource.storage.group, resource.storage.plural);
   }
 
+  /** Every table with objects in namespaces, with one of the resources that are in it. */
+  namespacedTables(): (readonly [Resource, Table])[] {
+    const tables = new Map<Table, Resource>();
+    for (const resource of this.catalog.all()) {
+      const table = this.tableOf(resource);
+      if (resource.namespaced && !tables.has(table)) tables.set(table, resource);
+    }
+    return [...tables].map(([table, resource]) => [resource, table]);
+  }
+
   stored({ resource, namespace, name }: Target): ApiObject {
     const stored = this.tableOf(resource).get(keyOf(namespace, name));
     if (stored === undefined) throw notFound(resource, name);

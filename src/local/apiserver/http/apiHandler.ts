@@ -1,7 +1,7 @@
 /** The whole API as a function from `ApiRequest` to `ApiResponse`; every failure is a Status object. */
 import type { Clock } from '../../../clock/clock.ts';
 import { Authorizer } from '../access/authorizer.ts';
-import { checkEscalation, isGuarded } from '../access/escalation.ts';
+import { checkEscalation } from '../access/escalation.ts';
 import { impersonated } from '../access/impersonation.ts';
 import { refusal, requestAttributes } from '../access/requestAttributes.ts';
 import { answerReview } from '../access/reviews.ts';
@@ -101,7 +101,7 @@ export class ApiHandler {
       return this.resources.handle(request, path, resource, (draft, live) => {
         // The right to patch is not the right to create by applying.
         if (live === undefined && request.method === 'PATCH') this.checkCreate(request);
-        if (isGuarded(resource)) checkEscalation(this.authorizer, request.user, resource, draft, live);
+        checkEscalation(this.authorizer, request.user, resource, draft, live);
       });
     }
     const aggregated = findAggregated(this.aggregated, path);
