@@ -1,22 +1,12 @@
 /** Decisions as plain data. A record can be written as JSON, kept, and read back by another version. */
 import type { Alternative } from '../solver/problem.ts';
 import type { NodeChoice, UnplacedReason } from '../solver/reasons.ts';
+import type { DisruptionEndRecord, DisruptionRecord, KeptRecord } from './disruptionRecord.ts';
 import type { PodObjection } from './objection.ts';
+import type { PodList } from './podList.ts';
 
 /** Rises when a record loses a field or a field changes its meaning; new fields and kinds do not raise it. */
 export const SCHEMA_VERSION = 1;
-
-/** Pods by `podKey`. Only the first few are named: one decision may concern a hundred thousand. */
-export interface PodList {
-  readonly count: number;
-  readonly names: readonly string[];
-}
-
-const NAMED_PODS = 20;
-
-export function podList(keys: readonly string[]): PodList {
-  return { count: keys.length, names: keys.slice(0, NAMED_PODS) };
-}
 
 /** One pass of the provisioner. */
 export interface PlanRecord {
@@ -45,6 +35,15 @@ export interface LaunchRecord {
   readonly choice?: NodeChoice;
 }
 
+/** What became of the instance of a NodeClaim. */
+export interface InstanceRecord {
+  readonly kind: 'instance';
+  readonly nodeClaim: string;
+  readonly state: 'bought' | 'leaving' | 'gone';
+  /** What was bought; the price is absent where it is not known. */
+  readonly offering?: Omit<Alternative, 'pricePerHour'> & Partial<Pick<Alternative, 'pricePerHour'>>;
+}
+
 /** Pods that are expected on a node that exists or is on its way. */
 export interface NominationRecord {
   readonly kind: 'nomination';
@@ -67,4 +66,13 @@ interface ObjectionRecord {
   readonly objection: PodObjection;
 }
 
-export type DecisionRecord = PlanRecord | LaunchRecord | NominationRecord | RefusalRecord | ObjectionRecord;
+export type DecisionRecord =
+  | PlanRecord
+  | LaunchRecord
+  | InstanceRecord
+  | NominationRecord
+  | RefusalRecord
+  | ObjectionRecord
+  | DisruptionRecord
+  | DisruptionEndRecord
+  | KeptRecord;

@@ -2,7 +2,9 @@
  * A solution as the documented JSON of `plan`: nodes with their pods and alternatives, unplaced pods with reasons, the
  * price and the lower bound.
  */
+import { InvariantError } from '../errors/invariantError.ts';
 import type { Alternative, GapPart, PlannedNode, Solution } from '../solver/problem.ts';
+import { boundText } from '../ledger/boundText.ts';
 import { changeText } from '../ledger/changeText.ts';
 import { rejectedTypeText } from '../ledger/choiceText.ts';
 import { reasonLines } from '../ledger/reasonText.ts';
@@ -63,13 +65,13 @@ export function planReport(solution: Solution, solveMillis: number, explain: boo
     lowerBoundPerHour: dollars(solution.lowerBound.pricePerHour),
     gap: solution.lowerBound.gap.map((part) => ({ ...part, pricePerHour: dollars(part.pricePerHour) })),
     solveMillis: Math.round(solveMillis),
-    ...(explain ? { relaxation: solution.lowerBound.relaxation } : {}),
+    ...(explain ? { relaxation: boundText(solution.lowerBound.proof) } : {}),
   };
 }
 
 function nodeReport(node: PlannedNode, explain: boolean): PlannedNodeReport {
   const [chosen] = node.alternatives;
-  if (chosen === undefined) throw new Error('A planned node has no machine.');
+  if (chosen === undefined) throw new InvariantError('a planned node has no offering');
   const { boundBy, boundByResource, others = [] } = node.choice ?? {};
   return {
     nodePool: node.pool,

@@ -15,10 +15,11 @@ const pureRooms = [
   'solver',
   'plan',
   'cluster',
+  'disruption',
   'ledger',
   'options',
 ];
-const purePackages = new Set(['yaml', 'js-yaml', '@marcbachmann/cel-js']);
+const purePackages = new Set(['js-yaml', '@marcbachmann/cel-js']);
 const impureGlobals = new Set([
   'process',
   'performance',

@@ -1,0 +1,93 @@
+import type { Namespace, Pod } from '../../api/kinds.ts';
+import type { Cluster, ClusterSnapshot } from '../../cluster/cluster.ts';
+import type { NamespaceLabels } from '../../constraints/topology.ts';
+import { Model } from '../../solver/model/model.ts';
+import type { PoolOffer, Snapshot } from '../../solver/problem.ts';
+import type { ClusterInformers } from '../world/clusterInformers.ts';
+import { Daemons } from './daemons.ts';
+import type { DefaultRequests } from './limitRanges.ts';
+import { NodeRooms } from './nodeRooms.ts';
+
+export interface ClusterModelOptions {
+  readonly cluster: Cluster;
+  readonly informers: Pick<ClusterInformers, 'csiNodes' | 'namespaces'>;
+}
+
+/** What the cluster state does not contain. */
+export interface ClusterModelInput extends Pick<Snapshot, 'volumes' | 'defaultSpread'> {
+  readonly snapshot: ClusterSnapshot;
+  /** Pods that have a place on a node, by the name of its view. */
+  readonly promised: ReadonlyMap<string, readonly Pod[]>;
+  readonly offers: readonly PoolOffer[];
+  /** Requests that namespaces give to daemons of which no pod has been seen. */
+  readonly defaultRequests: DefaultRequests;
+}
+
+/**
+ * The solver's model of the cluster, carried forward from pass to pass: what is the same in the picture is not looked at
+ * again.
+ */
+export class ClusterModel {
+  private readonly options: ClusterModelOptions;
+  private readonly daemons = new Daemons();
+  private readonly rooms = new NodeRooms();
+  private readonly namespaces = new KnownNamespaces();
+  private model: Model | undefined;
+
+  constructor(options: ClusterModelOptions) {
+    this.options = options;
+  }
+
+  /** The cluster as the solver reads it; parts that are as before are the same objects. */
+  snapshot(input: ClusterModelInput): Snapshot {
+    const { cluster, informers } = this.options;
+    const { csiNodes } = informers;
+    const daemons = this.daemons.of(cluster, input.defaultRequests);
+    const nodes = this.rooms.of(input.snapshot.nodes, {
+      promised: input.promised,
+      daemons,
+      csiNode: (name) => csiNodes.store.get({ name }),
+    });
+    return {
+      pools: input.offers,
+      nodes,
+      daemons,
+      namespaces: this.namespaces.of(informers.namespaces.store.list()),
+      ...(input.volumes && { volumes: input.volumes }),
+      ...(input.defaultSpread && { defaultSpread: input.defaultSpread }),
+    };
+  }
+
+  /** The model of that snapshot, which may be an older one than the last. */
+  advance(snapshot: Snapshot): Model {
+    if (this.model === undefined) this.model = new Model(snapshot);
+    else this.model.advance(snapshot);
+    return this.model;
+  }
+}
+
+/** Labels by namespace; the same map as long as no label changes. */
+class KnownNamespaces {
+  private labels: NamespaceLabels = new Map();
+  private texts: ReadonlyMap<string, string> = new Map();
+
+  of(namespaces: Iterable<Namespace>): NamespaceLabels {
+    const labels = new Map<string, Readonly<Record<string, string>>>();
+    const texts = new Map<string, string>();
+    for (const { metadata } of namespaces) {
+      const own = metadata.labels ?? {};
+      labels.set(metadata.name, own);
+      texts.set(
+        metadata.name,
+        this.labels.get(metadata.name) === own ? this.textOf(metadata.name) : JSON.stringify(own),
+      );
+    }
+    const isSame = texts.size === this.texts.size && [...texts].every(([name, text]) => this.texts.get(name) === text);
+    if (!isSame) [this.labels, this.texts] = [labels, texts];
+    return this.labels;
+  }
+
+  private textOf(name: string): string {
+    return this.texts.get(name) ?? '';
+  }
+}

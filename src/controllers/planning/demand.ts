@@ -1,0 +1,105 @@
+import type { Pod } from '../../api/kinds.ts';
+import { isDoNotDisrupt } from '../../pods/doNotDisrupt.ts';
+import { PodBudgets } from '../../cluster/disruptionBudgets.ts';
+import { isReschedulable } from '../../pods/podPredicates.ts';
+import type { ClusterSnapshot } from '../../cluster/cluster.ts';
+import type { World } from '../world/world.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
+import type { Place } from '../../cluster/placements.ts';
+import { podKey } from '../../pods/podKey.ts';
+import { podRequests } from '../../pods/podRequests.ts';
+import type { PodVolumes } from '../../constraints/volumes.ts';
+import { fits, subtractResources } from '../../units/resources.ts';
+import type { PodObjection } from '../../ledger/objection.ts';
+import { podObjection } from './podValidation.ts';
+import type { KnownVolumes } from './podVolumes.ts';
+
+/** The pods that need room. */
+export interface Demand {
+  /** Pods that no plan has a place for. */
+  readonly waiting: readonly Pod[];
+  /** Pods that have a place on a node that is on its way, or up since lately, by the name of the node's view. */
+  readonly promised: ReadonlyMap<string, readonly Pod[]>;
+  readonly ignored: readonly { readonly pod: Pod; readonly objection: PodObjection }[];
+  /** Of pods with disks, waiting or running, by `podKey`; resolved when asked for. */
+  readonly volumes: Pick<ReadonlyMap<string, PodVolumes>, 'get'>;
+}
+
+/** Pods that the scheduler found no node for, movable pods of nodes that are being deleted, and `virtual` ones of buffers. */
+export function currentDemand(
+  world: World,
+  snapshot: ClusterSnapshot,
+  virtual: readonly Pod[],
+  disks: KnownVolumes,
+): Demand {
+  const now = world.clock.now();
+  const waiting: Pod[] = [];
+  const promised = new Map<string, readonly Pod[]>();
+  const ignored: { pod: Pod; objection: PodObjection }[] = [];
+  const diskObjection = (pod: Pod): PodObjection | undefined => {
+    const resolved = disks.of(pod);
+    return resolved && 'objection' in resolved ? resolved.objection : undefined;
+  };
+  const held = new Set<string>();
+  for (const { view, places } of world.cluster.places.all(now)) {
+    const { kept, outrun } = stillPromised(view, placedPods(places));
+    if (kept.length > 0) promised.set(view.name, kept);
+    const lost = new Set(outrun);
+    for (const { pod } of places) if (!lost.has(pod)) held.add(pod.metadata.uid ?? '');
+  }
+  const admit = (pod: Pod): void => {
+    if (!held.has(pod.metadata.uid ?? '')) waiting.push(pod);
+  };
+  for (const pod of snapshot.pendingPods) {
+    const objection = podObjection(pod) ?? diskObjection(pod);
+    if (objection) ignored.push({ pod, objection });
+    else admit(pod);
+  }
+  for (const pod of homelessPods(world, snapshot, now)) admit(pod);
+  waiting.push(...virtual);
+  return { waiting, promised, ignored, volumes: { get: (key) => volumesOf(key, world.cluster, disks) } };
+}
+
+function volumesOf(key: string, cluster: World['cluster'], disks: KnownVolumes): PodVolumes | undefined {
+  const at = key.indexOf('/');
+  const pod = cluster.pod({ namespace: key.slice(0, at), name: key.slice(at + 1) });
+  const resolved = pod && disks.of(pod);
+  return resolved && 'volumes' in resolved ? resolved.volumes : undefined;
+}
+
+/**
+ * A node that is up may have been taken by other pods than those it was created for: a pod that has no room on it any more
+ * need not wait until its place ends.
+ */
+function stillPromised(
+  view: NodeView,
+  pods: readonly Pod[],
+): { readonly kept: readonly Pod[]; readonly outrun: readonly Pod[] } {
+  if (!view.initialized) return { kept: pods, outrun: [] };
+  const kept: Pod[] = [];
+  const outrun: Pod[] = [];
+  let free = subtractResources(view.allocatable, view.requested);
+  for (const pod of pods) {
+    const requests = podRequests(pod);
+    if (fits(requests, free)) {
+      kept.push(pod);
+      free = subtractResources(free, requests);
+    } else outrun.push(pod);
+  }
+  return { kept, outrun };
+}
+
+/** In an order of their own, so that the same places make the same node. */
+function placedPods(places: readonly Place[]): readonly Pod[] {
+  return places.map(({ pod }) => pod).sort((left, right) => (podKey(left) < podKey(right) ? -1 : 1));
+}
+
+/** Pods of nodes that are being deleted, except those that cannot leave yet. */
+function homelessPods({ informers }: World, snapshot: ClusterSnapshot, now: number): readonly Pod[] {
+  const budgets = new PodBudgets(informers.disruptionBudgets.store.list());
+  return snapshot.nodes
+    .filter(({ deleting }) => deleting)
+    .flatMap(({ pods }) => pods)
+    .filter((pod) => isReschedulable(pod) && !isDoNotDisrupt(pod, now) && !budgets.isFullyBlocked(pod))
+    .map((pod) => ({ ...pod, spec: { ...pod.spec, nodeName: undefined } }) as unknown as Pod);
+}

@@ -1,0 +1,42 @@
+/**
+ * Default container requests of a namespace's LimitRanges. Used for pods that do not exist yet, to which admission has
+ * therefore not added the defaults.
+ */
+import type { LimitRange, Pod } from '../../api/kinds.ts';
+import type { ReadonlyStore } from '../../kube/store.ts';
+
+type Container = NonNullable<Pod['spec']>['containers'][number];
+/** By namespace. */
+export type DefaultRequests = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+export const BY_NAMESPACE = 'limitRanges.namespace';
+
+export function byNamespaceIndex({ metadata }: LimitRange): string[] {
+  return [metadata.namespace ?? ''];
+}
+
+/** `ranges` is indexed by `byNamespaceIndex`. It is empty where reading LimitRanges is forbidden. */
+export function defaultRequests(
+  namespaces: ReadonlySet<string>,
+  ranges: Pick<ReadonlyStore<LimitRange>, 'byIndex'>,
+): DefaultRequests {
+  return new Map([...namespaces].map((namespace) => [namespace, requestsOf(ranges.byIndex(BY_NAMESPACE, namespace))]));
+}
+
+/** The first that names a resource counts, as in admission; the API server has filled in what follows from limits. */
+function requestsOf(ranges: readonly LimitRange[]): Record<string, string> {
+  const items = ranges.flatMap(({ spec }) => spec?.limits ?? []).filter(({ type }) => type === 'Container');
+  return Object.assign({}, ...items.map(({ defaultRequest = {} }) => defaultRequest).toReversed()) as Record<
+    string,
+    string
+  >;
+}
+
+/** Limits stand in for requests that are not given; what neither names, the namespace may. */
+export function withRequests(container: Container, defaults: Readonly<Record<string, string>> = {}): Container {
+  const { resources } = container;
+  return {
+    ...container,
+    resources: { ...resources, requests: { ...defaults, ...resources?.limits, ...resources?.requests } },
+  };
+}

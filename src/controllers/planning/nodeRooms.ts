@@ -1,0 +1,122 @@
+import type { CSINode, Pod } from '../../api/kinds.ts';
+import { Labels } from '../../api/labels.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
+import { NODE_NAME_FIELD, requirementTerms } from '../../constraints/podRequirements.ts';
+import { Requirements } from '../../constraints/requirements.ts';
+import { hostPortsOf } from '../../pods/hostPorts.ts';
+import { podRequests } from '../../pods/podRequests.ts';
+import { isDaemonPod } from '../../pods/podPredicates.ts';
+import { untoleratedTaints } from '../../pods/taints.ts';
+import type { ExistingNode } from '../../solver/problem.ts';
+import { Quantity } from '../../units/quantity.ts';
+import { addResources, maxResources, noResources, subtractResources, type Resources } from '../../units/resources.ts';
+import { daemonSetName } from './daemons.ts';
+
+/** What a pass knows about nodes beside the cluster state. */
+export interface NodeRoomSources {
+  /** Pods that have a place on a node, by the name of its view. */
+  readonly promised: ReadonlyMap<string, readonly Pod[]>;
+  readonly daemons: readonly Pod[];
+  /** By the name of the node. */
+  readonly csiNode: (name: string) => CSINode | undefined;
+}
+
+interface Known {
+  readonly promised: readonly Pod[];
+  readonly csiNode: CSINode | undefined;
+  readonly node: ExistingNode;
+}
+
+const NO_PODS: readonly Pod[] = [];
+
+/**
+ * The room that nodes have left for pods. A node whose view, promised pods and attach limits are as before is the same
+ * object as before, and a list of the same nodes the same list, so that a model can be carried forward cheaply.
+ */
+export class NodeRooms {
+  private known = new WeakMap<NodeView, Known>();
+  private daemons: readonly Pod[] = [];
+  private list: readonly ExistingNode[] = [];
+
+  of(views: readonly NodeView[], { promised, daemons, csiNode }: NodeRoomSources): readonly ExistingNode[] {
+    if (daemons !== this.daemons) this.known = new WeakMap();
+    this.daemons = daemons;
+    const nodes: ExistingNode[] = [];
+    let isSame = true;
+    for (const view of views) {
+      if (view.deleting) continue;
+      const own = promised.get(view.name) ?? NO_PODS;
+      const csi = view.node && csiNode(view.node.metadata.name);
+      let known = this.known.get(view);
+      if (known === undefined || known.csiNode !== csi || !isSameList(known.promised, own)) {
+        known = { promised: own, csiNode: csi, node: existingNode(view, own, daemons, csi) };
+        this.known.set(view, known);
+      }
+      isSame &&= this.list[nodes.length] === known.node;
+      nodes.push(known.node);
+    }
+    if (!isSame || nodes.length !== this.list.length) this.list = nodes;
+    return this.list;
+  }
+}
+
+function isSameList(left: readonly Pod[], right: readonly Pod[]): boolean {
+  return left.length === right.length && left.every((pod, at) => pod === right[at]);
+}
+
+function existingNode(
+  view: NodeView,
+  promised: readonly Pod[],
+  daemons: readonly Pod[],
+  csi: CSINode | undefined,
+): ExistingNode {
+  const expected = expectedDaemons(view, daemons);
+  const taken = [view.requested, ...promised.map((pod) => podRequests(pod)), missingRequests(view, expected)];
+  const ports = missingDaemons(view, expected).flatMap((pod) => hostPortsOf(pod));
+  const limits = csi && attachLimits(csi);
+  return {
+    name: view.name,
+    labels: view.labels,
+    taints: view.taints,
+    free: subtractResources(view.allocatable, addResources(...taken)),
+    pods: [...view.pods, ...promised],
+    initialized: view.initialized,
+    ...(ports.length > 0 && { reservedPorts: ports }),
+    ...(limits && { volumeLimits: limits }),
+  };
+}
+
+/** Daemons that run on the node, or will. */
+function expectedDaemons({ name, labels, taints }: NodeView, daemons: readonly Pod[]): readonly Pod[] {
+  if (daemons.length === 0) return daemons;
+  const node = Requirements.fromLabels({ [Labels.hostname]: name, [NODE_NAME_FIELD]: name, ...labels });
+  // A preference keeps no daemon away, and one of several required terms is enough.
+  const hard = taints.filter(({ effect }) => effect !== 'PreferNoSchedule');
+  return daemons.filter(
+    (pod) =>
+      untoleratedTaints(hard, pod.spec?.tolerations).length === 0 &&
+      requirementTerms(pod).some((term) => node.isCompatible(term)),
+  );
+}
+
+/** What daemons will still take from the node: their total less what already runs there. */
+function missingRequests(view: NodeView, expected: readonly Pod[]): Resources {
+  const total = expected.reduce<Resources>((sum, pod) => addResources(sum, podRequests(pod)), noResources);
+  const missing = subtractResources(total, view.daemonRequested);
+  const zero = Object.fromEntries(Object.keys(missing).map((name) => [name, Quantity.zero]));
+  return maxResources(missing, zero);
+}
+
+function missingDaemons(view: NodeView, expected: readonly Pod[]): readonly Pod[] {
+  const running = new Set(view.pods.filter(isDaemonPod).map(daemonSetName));
+  return expected.filter((pod) => !running.has(daemonSetName(pod)));
+}
+
+/** How many disks of each driver the node can attach. */
+function attachLimits({ spec }: CSINode): ReadonlyMap<string, number> {
+  return new Map(
+    spec.drivers.flatMap(({ name, allocatable }) =>
+      allocatable?.count === undefined ? [] : [[name, allocatable.count]],
+    ),
+  );
+}
