@@ -6,23 +6,23 @@ export interface Defaults {
   readonly [field: string]: unknown;
 }
 
-/** `then` sees the object after its defaults are in. */
+/** `settle` sees the object after its defaults are in. */
 class Inside {
   readonly tree: Defaults;
   readonly when: 'always' | 'given' | 'each';
-  readonly then: ((target: Fields) => void) | undefined;
+  readonly settle: ((target: Fields) => void) | undefined;
 
-  constructor(tree: Defaults, when: Inside['when'], then?: (target: Fields) => void) {
+  constructor(tree: Defaults, when: Inside['when'], settle?: (target: Fields) => void) {
     this.tree = tree;
     this.when = when;
-    this.then = then;
+    this.settle = settle;
   }
 }
 
 /** An object that is there even when nobody wrote it. */
-export const always = (tree: Defaults, then?: (target: Fields) => void): Inside => new Inside(tree, 'always', then);
+export const always = (tree: Defaults, settle?: (target: Fields) => void): Inside => new Inside(tree, 'always', settle);
 /** An object that is filled in only if it was written. */
-export const given = (tree: Defaults, then?: (target: Fields) => void): Inside => new Inside(tree, 'given', then);
+export const given = (tree: Defaults, settle?: (target: Fields) => void): Inside => new Inside(tree, 'given', settle);
 /** Every object of a list. */
 export const each = (tree: Defaults): Inside => new Inside(tree, 'each');
 
@@ -37,12 +37,12 @@ export function fillDefaults(target: Fields, defaults: Defaults): void {
   }
 }
 
-function fillInside(parent: Fields, name: string, { tree, when, then }: Inside): void {
+function fillInside(parent: Fields, name: string, { tree, when, settle }: Inside): void {
   if (when === 'always' && !isFields(parent[name])) parent[name] = {};
   const found = parent[name];
   for (const target of when === 'each' && Array.isArray(found) ? (found as unknown[]) : [found]) {
     if (!isFields(target)) continue;
     fillDefaults(target, tree);
-    then?.(target);
+    settle?.(target);
   }
 }
