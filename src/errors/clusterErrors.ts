@@ -48,4 +48,15 @@ export const clusterErrors = {
     remedy: () => 'install the CRDs with: nodewright crds | kubectl apply --server-side -f -',
     example: { crds: ['nodepools.karpenter.sh'] },
   }),
+  ObjectNotFound: entry<{ readonly kind: string; readonly name: string; readonly namespace?: string }>({
+    exit: 'failure',
+    about: 'The object that a command was asked about is not in the cluster.',
+    where: ({ kind, name }) => `${kind}/${name}`,
+    what: ({ namespace }) => (namespace === undefined ? 'not found' : `not found in namespace ${namespace}`),
+    remedy: ({ kind, namespace }) =>
+      namespace === undefined
+        ? `list what there is with \`kubectl get ${kind}\``
+        : `name another namespace with -n; \`kubectl get ${kind} -A\` lists all`,
+    example: { kind: 'pod', name: 'web-1', namespace: 'default' },
+  }),
 };

@@ -9,7 +9,7 @@ import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
 import type { Solution } from '../solver/problem.ts';
 import type { PoolRefusal, RefusalStage, SmallestChange, UnplacedReason } from '../solver/reasons.ts';
 import { findFixes, type Asked } from '../solver/smallestChange.ts';
-import type { ExplainedFix, Explanation, ObjectName } from './explanation.ts';
+import type { ExplainedFix, Explanation, ObjectName } from '../ledger/explanation.ts';
 import { podFix, type PodSource } from './podFixes.ts';
 
 export interface PodQuestion {

@@ -5,7 +5,7 @@ import { mergePatch } from '../kube/mergePatch.ts';
 import { changeText } from '../ledger/changeText.ts';
 import { applyEdits, type Edit } from '../solver/edit.ts';
 import type { PoolOffer } from '../solver/problem.ts';
-import type { ExplainedFix, ObjectName, Patch } from './explanation.ts';
+import type { ExplainedFix, ObjectName, Patch } from '../ledger/explanation.ts';
 
 /** What has to be patched to get another pod: the object whose template makes it, or the pod itself. */
 export interface PodSource {
