@@ -43,7 +43,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
   }
   const isTainted = hasTaint(node.spec?.taints ?? [], Taints.unregistered);
   if (!isTainted && node.metadata.labels?.[Labels.registered] !== 'true') {
-    publish.unregisteredTaintMissing(world.events, claim, node.metadata.name);
+    publish.unregisteredTaintMissing(world.events, claim);
     log.error('the node joined without the unregistered taint', { Node: node.metadata.name });
   }
   const pending = await pendingHooks(claim, context);
