@@ -48,6 +48,14 @@ export const clusterErrors = {
     remedy: () => 'install the CRDs with: nodewright crds | kubectl apply --server-side -f -',
     example: { crds: ['nodepools.karpenter.sh'] },
   }),
+  ClusterUnreadable: entry<{ readonly problem: string }>({
+    exit: 'failure',
+    about: 'A command that looks at a cluster could not read all it needs within a minute.',
+    what: ({ problem }) => `cannot read the cluster: ${problem}`,
+    remedy: () =>
+      'check that your user may list pods, nodes, volumes, NodePools and NodeClaims (`kubectl auth can-i list …`)',
+    example: { problem: 'pods is forbidden' },
+  }),
   ObjectNotFound: entry<{ readonly kind: string; readonly name: string; readonly namespace?: string }>({
     exit: 'failure',
     about: 'The object that a command was asked about is not in the cluster.',

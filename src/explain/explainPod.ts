@@ -2,6 +2,7 @@
 import type { Pod } from '../api/kinds.ts';
 import { objectionText } from '../ledger/objectionText.ts';
 import type { PodObjection } from '../ledger/objection.ts';
+import { recreationText } from '../ledger/changeText.ts';
 import { podStateText, type PodState } from '../ledger/podStateText.ts';
 import { poolRefusalText, reasonLines } from '../ledger/reasonText.ts';
 import { podKey } from '../pods/podKey.ts';
@@ -55,15 +56,20 @@ export function explainPod(question: PodQuestion): Explanation {
     const place = placeOf(asked.solution, podKey(pod));
     return { object, sentence: podStateText(place), constraint: place.kind, evidence: [], fixes: [] };
   }
-  const mayChange = question.source.templatePath.length > 0 ? 'any' : 'tolerations';
-  const found = findFixes(asked, pod, reason, MOST_FIXES, mayChange);
-  const binding = bindingRefusal(reason, found[0]?.[0]?.change);
+  const hasTemplate = question.source.templatePath.length > 0;
+  const found = findFixes(asked, pod, reason, MOST_FIXES, hasTemplate ? 'any' : 'tolerations');
+  // The spec of a pod without an owner cannot be patched: it has to be made again.
+  const anew = hasTemplate || found.length > 0 ? [] : findFixes(asked, pod, reason, 1, 'any');
+  const binding = bindingRefusal(reason, (found[0] ?? anew[0])?.[0]?.change);
   return {
     object,
     sentence: binding === undefined ? reasonLines(reason).join('; ') : poolRefusalText(binding),
     constraint: binding?.stage ?? reason.kind,
     evidence: reasonLines(reason),
-    fixes: found.map((edits) => podFix(edits, question.source, asked.pools)),
+    fixes: [
+      ...found.map((edits) => podFix(edits, question.source, asked.pools)),
+      ...anew.map((edits) => ({ sentence: recreationText(edits.map(({ change }) => change)), patches: [] })),
+    ],
   };
 }
 
@@ -117,12 +123,26 @@ const STAGE_OF: Readonly<Record<SmallestChange['kind'], readonly RefusalStage[]>
   limit: ['limits'],
 };
 
+/** In the order in which a pool is looked at. */
+const STAGES: readonly RefusalStage[] = [
+  'taints',
+  'requirements',
+  'instance-types',
+  'resources',
+  'offerings',
+  'host-ports',
+  'volumes',
+  'limits',
+  'min-values',
+  'topology',
+];
+
 /** The refusal that the best fix answers; without a fix, the one of the pool that came furthest. */
 function bindingRefusal(reason: UnplacedReason, change: SmallestChange | undefined): PoolRefusal | undefined {
   if (reason.kind !== 'refused') return undefined;
   const pool = change && 'pool' in change ? change.pool : undefined;
   const stages = change === undefined ? [] : STAGE_OF[change.kind];
   const answered = reason.pools.filter(({ stage }) => stages.includes(stage));
-  const furthest = [...reason.pools].sort((left, right) => right.removed.length - left.removed.length);
+  const furthest = [...reason.pools].sort((left, right) => STAGES.indexOf(right.stage) - STAGES.indexOf(left.stage));
   return answered.find((refusal) => refusal.pool === pool) ?? answered[0] ?? furthest[0];
 }

@@ -38,3 +38,8 @@ export function changeText(change: SmallestChange): string {
     }
   }
 }
+
+/** What a pod that nothing owns has to be, since its spec cannot change any more. */
+export function recreationText(changes: readonly SmallestChange[]): string {
+  return `delete the pod and make it again: ${changes.map(changeText).join(', and ')}`;
+}

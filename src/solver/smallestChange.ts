@@ -102,8 +102,9 @@ function fewestTogether(
   podSpec: PodSpecChange,
 ): readonly Edit[] | undefined {
   let kept = withoutRivals(first);
+  if (kept.length === 0) return undefined;
   for (let round = 0; ; round++) {
-    const reason = kept.length === 0 ? undefined : refusalWith(asked, pod, kept);
+    const reason = refusalWith(asked, pod, kept);
     if (reason === undefined) break;
     if (round === MAX_ROUNDS || reason.kind !== 'refused') return undefined;
     const subject = applyEdits(kept, { pod, pools: asked.pools });

@@ -6,20 +6,22 @@ import type { InstanceType } from '../../cloud/instanceType.ts';
 import { defaultCatalogue } from '../../kwok/defaultCatalogue.ts';
 
 export interface CatalogueCloudOptions {
+  /** Those that the cluster has. */
+  readonly nodeClasses: CloudProvider['nodeClasses'];
   readonly region: string;
   /** In place of those that come with the product. */
   readonly instanceTypes?: readonly InstanceType[];
 }
 
 /** A cloud that only knows what is sold, for looking at a cluster from outside: nothing can be launched or removed. */
-export function catalogueCloud({ region, instanceTypes }: CatalogueCloudOptions): CloudProvider {
+export function catalogueCloud({ nodeClasses, region, instanceTypes }: CatalogueCloudOptions): CloudProvider {
   const byClass = new Map<string, readonly InstanceType[]>();
   const refuse = async (): Promise<never> => {
     throw new Error('a catalogue has no instances');
   };
   return {
     name: 'catalogue',
-    nodeClasses: [Kinds.AKSNodeClass, Kinds.KWOKNodeClass],
+    nodeClasses,
     create: refuse,
     delete: refuse,
     get: refuse,

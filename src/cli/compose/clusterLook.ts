@@ -7,10 +7,15 @@ import type { World } from '../../controllers/world/world.ts';
 import { isUsable } from '../../controllers/planning/poolUse.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
+import { silentLog, type Log } from '../../kube/log.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { messageOf } from '../../errors/thrown.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
 import { buildInfo } from '../buildInfo.ts';
 import { readOnlyKube } from './readOnlyKube.ts';
+
+/** How long the lists of a large cluster may take, in milliseconds. */
+const PATIENCE = 60_000;
 
 export interface ClusterLook {
   readonly world: World;
@@ -19,10 +24,18 @@ export interface ClusterLook {
 
 /** Reads the cluster until the picture is complete, hands it over, and ends the watches. */
 export async function lookAtCluster<T>(
-  { kube, cloud, log }: { readonly kube: Kube; readonly cloud: CloudProvider; readonly log: Log },
+  { kube, cloud }: { readonly kube: Kube; readonly cloud: CloudProvider },
   use: (look: ClusterLook) => Promise<T>,
 ): Promise<T> {
   const clock = new SystemClock();
+  let lastError: unknown;
+  const log: Log = {
+    ...silentLog,
+    error: (_, fields) => {
+      lastError = fields?.['error'];
+    },
+    with: () => log,
+  };
   const metrics = new PrometheusMetrics({ build: buildInfo() });
   const ports = { kube: readOnlyKube(kube), cloud, clock, random: systemRandom, log, metrics };
   const { world, informers } = createWorld(ports);
@@ -30,7 +43,13 @@ export async function lookAtCluster<T>(
   const end = new AbortController();
   const running = informers.run(end.signal);
   try {
-    await Promise.race([informers.synced(end.signal), running]);
+    const isComplete = await Promise.race([
+      informers.synced(end.signal).then(() => true),
+      clock.sleep(PATIENCE, end.signal).then(() => false),
+    ]);
+    if (!isComplete) {
+      throw new NodewrightError('ClusterUnreadable', { problem: messageOf(lastError) }, { cause: lastError });
+    }
     const moment = await planner.moment(cloud, isUsable, end.signal);
     return await use({ world, moment });
   } finally {

@@ -11,12 +11,15 @@ import { podSource } from '../../explain/podSource.ts';
 import { HttpKube } from '../../kube/httpKube.ts';
 import { defaultClusterConfig } from '../../kube/inCluster.ts';
 import type { Kube, ObjectRef } from '../../kube/kube.ts';
-import { silentLog } from '../../kube/log.ts';
 import type { ExplainedFix, Explanation, ObjectName } from '../../ledger/explanation.ts';
 import { podKey } from '../../pods/podKey.ts';
 import { catalogueCloud, type CatalogueCloudOptions } from './catalogueCloud.ts';
 import { lookAtCluster } from './clusterLook.ts';
+import { missingKinds } from './missingKinds.ts';
 import { startError } from './startError.ts';
+
+const NODE_CLASSES: readonly ResourceKind<KubeObject>[] = [Kinds.AKSNodeClass, Kinds.KWOKNodeClass];
+const NEEDED: readonly ResourceKind<KubeObject>[] = [Kinds.NodePool, Kinds.NodeClaim, ...NODE_CLASSES];
 
 export interface Connection {
   readonly kube: Kube;
@@ -38,10 +41,16 @@ export async function connect(flags: { readonly kubeconfig?: string; readonly co
 export async function explainPodOf(
   { kube }: Connection,
   ref: ObjectRef & { readonly namespace: string },
-  catalogue: CatalogueCloudOptions,
+  catalogue: Omit<CatalogueCloudOptions, 'nodeClasses'>,
 ): Promise<Explanation> {
-  const cloud = catalogueCloud({ ...catalogue, region: (await regionOfCluster(kube)) ?? catalogue.region });
-  return lookAtCluster({ kube, cloud, log: silentLog }, async ({ world, moment }) => {
+  const [missing, region = catalogue.region] = await Promise.all([missingKinds(kube, NEEDED), regionOfCluster(kube)]);
+  const nodeClasses = NODE_CLASSES.filter((kind) => !missing.includes(kind));
+  const absent = nodeClasses.length === 0 ? missing : missing.filter((kind) => !NODE_CLASSES.includes(kind));
+  if (absent.length > 0) {
+    throw new NodewrightError('MissingCrds', { crds: absent.map(({ plural, group }) => `${plural}.${group}`) });
+  }
+  const cloud = catalogueCloud({ ...catalogue, nodeClasses, region });
+  return lookAtCluster({ kube, cloud }, async ({ world, moment }) => {
     const pod = world.cluster.pod(ref);
     if (pod === undefined) throw new NodewrightError('ObjectNotFound', { kind: 'pod', ...ref });
     const overlay = { pods: moment.demand.waiting };
