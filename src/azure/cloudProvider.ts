@@ -57,7 +57,7 @@ export class AzureCloudProvider implements CloudProvider {
     { conditionType: 'Ready', conditionStatus: 'False', toleration: 10 * MINUTE },
     { conditionType: 'Ready', conditionStatus: 'Unknown', toleration: 10 * MINUTE },
     { conditionType: 'kubernetes.azure.com/NodeHealthy', conditionStatus: 'False', toleration: 0 },
-    { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0 },
+    { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0, isLeaving: true },
   ];
   /** For the loop that keeps the status of node classes. */
   readonly nodeClass: AzureNodeClass;

@@ -1,7 +1,7 @@
 /** `nodewright explain`: why a pod waits or a node is there, and the smallest change that would flip it. */
 import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
-import { stringify } from 'yaml';
+import { printYaml } from '../api/yaml/printYaml.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { Explanation } from '../ledger/explanation.ts';
 import { explanationText } from '../ledger/explanationText.ts';
@@ -58,7 +58,7 @@ async function explain(name: string, flags: ExplainFlags): Promise<void> {
 
 function print(explanation: Explanation, output: ExplainFlags['output']): string {
   if (output === 'json') return `${JSON.stringify(explanation, undefined, 2)}\n`;
-  if (output === 'yaml') return stringify(explanation, { lineWidth: 0, aliasDuplicateObjects: false });
+  if (output === 'yaml') return printYaml(explanation);
   return explanationText(explanation);
 }
 

@@ -1,3 +1,4 @@
+import { InvariantError } from '../../errors/invariantError.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import { bundledInstanceTypes } from '../../catalogue/bundledCatalogue.ts';
@@ -17,7 +18,7 @@ export interface CatalogueCloudOptions {
 export function catalogueCloud({ nodeClasses, region, instanceTypes }: CatalogueCloudOptions): CloudProvider {
   const byClass = new Map<string, readonly InstanceType[]>();
   const refuse = async (): Promise<never> => {
-    throw new Error('a catalogue has no instances');
+    throw new InvariantError('a catalogue has no instances');
   };
   return {
     name: 'catalogue',

@@ -7,10 +7,13 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { withoutReservations } from '../../cloud/withoutReservations.ts';
+import { emptiness } from '../../disruption/emptiness.ts';
 import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
 import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
 import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
 import { createWorld } from '../../controllers/world/createWorld.ts';
+import { disruptionController } from '../../controllers/disruption/controller.ts';
+import { DisruptionQueue } from '../../controllers/disruption-queue/queue.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
 import { instanceGarbageCollectionController } from '../../controllers/instance-garbage-collection/controller.ts';
 import { meteredCloud } from '../../controllers/world/meteredCloud.ts';
@@ -87,7 +90,7 @@ export interface EngineOptions {
   /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
   /** Features that are off unless asked for; reserved capacity is on unless turned off. */
-  readonly gates?: Partial<Omit<FeatureGates, 'spotToSpotConsolidation'>>;
+  readonly gates?: Partial<FeatureGates>;
 }
 
 /** Milliseconds; a new node is kept for the pods it was bought for at least this long. */
@@ -128,6 +131,7 @@ export function createEngine(options: EngineOptions): Manager {
     ...(options.policies && { policies: options.policies }),
   });
   const evictions = new EvictionQueue(world);
+  const disruptions = new DisruptionQueue(world);
   const controllers: readonly Controller[] = [
     ...provisionerControllers(as('provisioner'), {
       batcher,
@@ -137,6 +141,16 @@ export function createEngine(options: EngineOptions): Manager {
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle'), options.timeouts && { timeouts: options.timeouts }),
     nodeClaimDisruptionController(as('nodeclaim.disruption')),
+    disruptionController(as('disruption'), {
+      planner,
+      queue: disruptions,
+      methods: [emptiness],
+      settings: {
+        spotToSpot: gates.spotToSpotConsolidation ?? false,
+        minValuesPolicy: options.policies?.minValuesPolicy ?? 'Strict',
+      },
+    }),
+    disruptions.controller(),
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),

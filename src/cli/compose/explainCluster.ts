@@ -1,4 +1,5 @@
 /** The composition root of `nodewright explain`. */
+import { InvariantError } from '../../errors/invariantError.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../../api/object.ts';
 import { BUNDLED_REGIONS } from '../../catalogue/bundledCatalogue.ts';
@@ -92,6 +93,6 @@ export async function applyFix(kube: Kube, { patches }: ExplainedFix): Promise<r
 function kindOf(target: ObjectName): ResourceKind<KubeObject> {
   const kinds: readonly ResourceKind<KubeObject>[] = Object.values(Kinds);
   const kind = kinds.find((each) => each.kind === target.kind && apiVersionOf(each) === target.apiVersion);
-  if (kind === undefined) throw new Error(`no kind ${target.apiVersion} ${target.kind}`);
+  if (kind === undefined) throw new InvariantError(`no kind ${target.apiVersion} ${target.kind}`);
   return kind;
 }

@@ -1,3 +1,4 @@
+import { InvariantError } from '../../errors/invariantError.ts';
 import type { Kube } from '../../kube/kube.ts';
 
 const WRITES: readonly PropertyKey[] = [
@@ -14,7 +15,7 @@ const WRITES: readonly PropertyKey[] = [
 export function readOnlyKube(kube: Kube): Kube {
   return new Proxy(kube, {
     get: (target, name) => {
-      if (WRITES.includes(name)) throw new Error(`a look at a cluster must not write: ${String(name)}`);
+      if (WRITES.includes(name)) throw new InvariantError(`a look at a cluster must not write: ${String(name)}`);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },

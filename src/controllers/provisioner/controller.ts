@@ -1,3 +1,4 @@
+import { InvariantError } from '../../errors/invariantError.ts';
 import type { Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Taints } from '../../api/labels.ts';
@@ -253,7 +254,7 @@ function podsByKey(waiting: readonly Pod[]): PodOf {
   const byKey = new Map(waiting.map((pod) => [podKey(pod), pod]));
   return (key) => {
     const pod = byKey.get(key);
-    if (pod === undefined) throw new Error(`the solution names pod ${key}, which does not wait`);
+    if (pod === undefined) throw new InvariantError(`the solution names pod ${key}, which does not wait`);
     return pod;
   };
 }

@@ -2,6 +2,7 @@ import { isConflict } from '../errors.ts';
 import { backoffDelay, type Backoff } from './backoff.ts';
 import type { Controller, LoopOptions, ReconcileResult } from './controller.ts';
 import { controllerMetrics, type ControllerMetrics } from './controllerMetrics.ts';
+import type { Watch } from './watch.ts';
 import { aborted, WindDown } from './windDown.ts';
 
 export interface SingletonOptions extends LoopOptions {
@@ -9,7 +10,13 @@ export interface SingletonOptions extends LoopOptions {
   readonly reconcile: (signal: AbortSignal) => Promise<ReconcileResult | undefined | void>;
   /** Milliseconds between rounds when a round does not say; 10 s when absent. */
   readonly interval?: number;
+  /** What ends the wait before the next round, whatever the key. */
+  readonly wakes?: readonly Watch[];
 }
+
+/** Milliseconds between two rounds at least when the second was woken, and how many times as long as the first took. */
+const SHORTEST_REST = 1_000;
+const REST_FACTOR = 9;
 
 const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000, jitter: 0.1 };
 
@@ -22,14 +29,18 @@ async function run(options: SingletonOptions, stop: AbortSignal): Promise<void> 
   if (stop.aborted) return;
   const { name, clock, grace } = options;
   const windDown = new WindDown(clock, grace);
-  const rounds = doRounds(options, controllerMetrics(name, 1, options.metrics), windDown.signal, stop);
+  const alarm = new Alarm();
+  const unwatch = (options.wakes ?? []).map((watch) => watch.start(() => alarm.ring()));
+  const rounds = doRounds(options, controllerMetrics(name, 1, options.metrics), alarm, windDown.signal, stop);
   await aborted(stop);
+  for (const end of unwatch) end();
   await windDown.finish(rounds, stop.reason, () => `${name}: still in a round after being stopped`);
 }
 
 async function doRounds(
   options: SingletonOptions,
   metrics: ControllerMetrics,
+  alarm: Alarm,
   signal: AbortSignal,
   stop: AbortSignal,
 ): Promise<void> {
@@ -39,6 +50,7 @@ async function doRounds(
   while (!stop.aborted) {
     const start = clock.monotonic();
     metrics.active(1);
+    alarm.reset();
     let wait: number;
     try {
       const result = await options.reconcile(signal);
@@ -52,7 +64,33 @@ async function doRounds(
       else log.error('round failed', { error, failures, retryInMilliseconds: wait });
     }
     metrics.active(0);
+    if (stop.aborted) return;
+    const rest = Math.min(wait, Math.max(SHORTEST_REST, REST_FACTOR * (clock.monotonic() - start)));
     // Woken by the stop; the loop's condition does the rest.
-    if (!stop.aborted) await clock.sleep(wait, stop).catch(() => undefined);
+    await clock.sleep(rest, stop).catch(() => undefined);
+    if (!alarm.hasRung && rest < wait) {
+      await clock.sleep(wait - rest, AbortSignal.any([stop, alarm.signal])).catch(() => undefined);
+    }
+  }
+}
+
+/** Aborts its signal when it rings. */
+class Alarm {
+  private bell = new AbortController();
+
+  get hasRung(): boolean {
+    return this.bell.signal.aborted;
+  }
+
+  get signal(): AbortSignal {
+    return this.bell.signal;
+  }
+
+  ring(): void {
+    this.bell.abort();
+  }
+
+  reset(): void {
+    if (this.hasRung) this.bell = new AbortController();
   }
 }
