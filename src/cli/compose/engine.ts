@@ -7,7 +7,7 @@ import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { withoutReservations } from '../../cloud/withoutReservations.ts';
-import { emptiness } from '../../disruption/emptiness.ts';
+import { METHODS } from '../../disruption/methods.ts';
 import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
 import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
 import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
@@ -144,7 +144,7 @@ export function createEngine(options: EngineOptions): Manager {
     disruptionController(as('disruption'), {
       planner,
       queue: disruptions,
-      methods: [emptiness],
+      methods: METHODS,
       settings: {
         spotToSpot: gates.spotToSpotConsolidation ?? false,
         minValuesPolicy: options.policies?.minValuesPolicy ?? 'Strict',

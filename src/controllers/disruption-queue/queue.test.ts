@@ -123,8 +123,13 @@ describe('a command', () => {
     expect(queue.has('a')).toBe(false);
     expect(failures()).toBe(1);
     expect(queue.pauses.until('default')).toBeGreaterThan(bench.clock.now());
+    const tried = { instanceType: 'm2', zone: 'zone-1', capacityType: 'on-demand' };
+    expect(queue.pauses.offeringUntil('default', tried)).toBeGreaterThan(bench.clock.now());
+    expect(queue.pauses.offeringUntil('default', { ...tried, zone: 'zone-2' })).toBeUndefined();
     await bench.advance(MINUTE);
     expect(queue.pauses.until('default')).toBeUndefined();
+    await bench.advance(15 * MINUTE);
+    expect(queue.pauses.offeringUntil('default', tried)).toBeUndefined();
   });
 
   it('is taken back after ten minutes, and its replacement stays', async () => {

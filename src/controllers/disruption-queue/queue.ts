@@ -1,6 +1,8 @@
 import { NodeClaimConditions } from '../../api/conditionTypes.ts';
 import { findCondition } from '../../api/conditions.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Labels } from '../../api/labels.ts';
+import { firstPlanned } from '../../cloud/plannedOfferings.ts';
 import { decisionOf, type Command } from '../../disruption/command.ts';
 import { InvariantError } from '../../errors/invariantError.ts';
 import { messageOf } from '../../errors/thrown.ts';
@@ -194,6 +196,10 @@ export class DisruptionQueue {
       running.awaited.size,
     );
     for (const pool of poolsOf(running)) this.pauses.failed(pool);
+    for (const claim of running.awaited.values()) {
+      const tried = firstPlanned(claim);
+      if (tried) this.pauses.offeringFailed(claim.metadata.labels?.[Labels.nodePool] ?? '', tried);
+    }
     const staying = running.leaving.filter(({ deleted }) => !deleted);
     for (const { claim } of staying) cluster.unmarkForDeletion(claim.metadata.name);
     cluster.places.release(running.id);

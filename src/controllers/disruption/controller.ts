@@ -188,7 +188,8 @@ class DisruptionLoop {
       podBudgets: informers.disruptionBudgets.store.list(),
       settings,
       isQueued: (claim) => queue.has(claim),
-      failedUntil: (pool) => queue.pauses.until(pool),
+      failedUntil: (pool, alternative) => queue.pauses.offeringUntil(pool, alternative),
+      pausedUntil: (pool) => queue.pauses.until(pool),
     });
     return { snapshot: moment.snapshot, pass, kept };
   }
