@@ -135,7 +135,12 @@ describe('the explanation', () => {
   it.each([
     [{ nodeName: 'n1' }, {}, 'bound', 'it runs on node n1'],
     [{ schedulingGates: [{ name: 'wait' }] }, {}, 'gated', 'scheduling gates hold it: wait'],
-    [{ schedulerName: 'mine' }, {}, 'other-scheduler', expect.stringContaining('"mine"')],
+    [
+      { schedulerName: 'mine' },
+      {},
+      'other-scheduler',
+      'scheduler "mine" is to place it, and nodes are bought only for pods of the default scheduler',
+    ],
     [{}, { phase: 'Succeeded' }, 'ended', 'it has ended: Succeeded'],
   ])('of a pod with %j and status %j is %s', (spec, status, constraint, sentence) => {
     const pod = { ...testPod('a', '1', '1Gi', spec), status };

@@ -39,8 +39,8 @@ describe('explain pod, on a cluster with a running controller', () => {
     expect(explanation).toMatchObject({
       object: { kind: 'Pod', namespace: 'default', name },
       constraint: 'requirements',
-      sentence: expect.stringContaining('label "team" does not have known values'),
     });
+    expect(explanation.sentence).toContain('label "team" does not have known values');
     const [fix] = explanation.fixes;
     expect(fix?.patches).toHaveLength(1);
     if (fix) await applyFix(bench.kube, fix);

@@ -17,7 +17,8 @@ export function readOnlyKube(kube: Kube): Kube {
     get: (target, name) => {
       if (WRITES.includes(name)) throw new InvariantError(`a look at a cluster must not write: ${String(name)}`);
       const value: unknown = Reflect.get(target, name, target);
-      return typeof value === 'function' ? value.bind(target) : value;
+      if (typeof value !== 'function') return value;
+      return (...input: unknown[]): unknown => Reflect.apply(value, target, input);
     },
   });
 }
