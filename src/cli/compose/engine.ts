@@ -2,6 +2,7 @@
 import { Kinds } from '../../api/kinds.ts';
 import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
+import type { InPlaceUpdates } from '../../azure/inPlaceUpdates.ts';
 import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
@@ -26,6 +27,7 @@ import { nodeClaimDisruptionController } from '../../controllers/nodeclaim-disru
 import { nodeClaimExpirationController } from '../../controllers/nodeclaim-expiration/controller.ts';
 import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclaim-garbage-collection/controller.ts';
 import { nodeClaimHydrationController } from '../../controllers/nodeclaim-hydration/controller.ts';
+import { nodeClaimInPlaceUpdateController } from '../../controllers/nodeclaim-inplaceupdate/controller.ts';
 import { nodeClaimLifecycleController } from '../../controllers/nodeclaim-lifecycle/controller.ts';
 import { nodeClaimPodEventsController } from '../../controllers/nodeclaim-podevents/controller.ts';
 import type { LifecycleTimeouts } from '../../controllers/nodeclaim-lifecycle/step.ts';
@@ -68,6 +70,8 @@ export interface EngineOptions {
   readonly nodeClass?: AzureNodeClass;
   /** Resources that failed launches leave behind; absent for clouds where none are left. */
   readonly leftovers?: Leftovers;
+  /** Keeps tags and identities of running instances up to date; absent for clouds that have none. */
+  readonly inPlaceUpdates?: InPlaceUpdates;
   /** Keeps what is known of the cloud's offer up to date. */
   readonly refreshes?: Controller;
   readonly clock: Clock;
@@ -180,6 +184,9 @@ export function createEngine(options: EngineOptions): Manager {
     clusterStateController(world),
     ...(options.observeState === false ? [] : stateObservers(world, informers, buffers !== undefined)),
     ...(options.nodeClass ? nodeClassControllers(world, informers.of(Kinds.AKSNodeClass), options.nodeClass) : []),
+    ...(options.inPlaceUpdates
+      ? [nodeClaimInPlaceUpdateController(world, informers.of(Kinds.AKSNodeClass), options.inPlaceUpdates)]
+      : []),
   ];
   for (const controller of controllers) manager.add(controller);
   return manager;

@@ -1,7 +1,8 @@
 import { isConflict } from '../errors.ts';
+import type { Log } from '../log.ts';
 import { backoffDelay, type Backoff } from './backoff.ts';
 import type { Controller, LoopOptions, ReconcileResult } from './controller.ts';
-import { controllerMetrics, type ControllerMetrics } from './controllerMetrics.ts';
+import { controllerMetrics, type ControllerMetrics, type ReconcileOutcome } from './controllerMetrics.ts';
 import type { Watch } from './watch.ts';
 import { aborted, WindDown } from './windDown.ts';
 
@@ -18,6 +19,7 @@ export interface SingletonOptions extends LoopOptions {
 const SHORTEST_REST = 1_000;
 const REST_FACTOR = 9;
 
+const DEFAULT_INTERVAL = 10_000;
 const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000, jitter: 0.1 };
 
 /** A loop about nothing in particular: one round after another, with growing waits after errors. */
@@ -44,26 +46,21 @@ async function doRounds(
   signal: AbortSignal,
   stop: AbortSignal,
 ): Promise<void> {
-  const { clock, random, name, interval = 10_000, backoff = DEFAULT_BACKOFF } = options;
+  const { clock, name, interval = DEFAULT_INTERVAL } = options;
   const log = options.log.with({ controller: name });
   let failures = 0;
   while (!stop.aborted) {
     const start = clock.monotonic();
-    metrics.active(1);
     alarm.reset();
-    let wait: number;
+    let wait = interval;
     try {
-      const result = await options.reconcile(signal);
-      failures = 0;
-      wait = result?.requeueAfter ?? interval;
-      metrics.reconciled(result?.requeueAfter === undefined ? 'success' : 'requeue_after', clock.monotonic() - start);
+      const round = await doRound(options, metrics, log, signal, failures);
+      failures = round.failed ? failures + 1 : 0;
+      ({ wait } = round);
     } catch (error) {
-      wait = backoffDelay(backoff, failures++, random);
-      metrics.reconciled(isConflict(error) ? 'requeue' : 'error', clock.monotonic() - start);
-      if (signal.aborted || isConflict(error)) log.debug('round not finished', { error });
-      else log.error('round failed', { error, failures, retryInMilliseconds: wait });
+      // Not the round itself but what is around it, such as a metric: no reason to end the process.
+      log.error('round could not be recorded', { error });
     }
-    metrics.active(0);
     if (stop.aborted) return;
     const rest = Math.min(wait, Math.max(SHORTEST_REST, REST_FACTOR * (clock.monotonic() - start)));
     // Woken by the stop; the loop's condition does the rest.
@@ -72,6 +69,33 @@ async function doRounds(
       await clock.sleep(wait - rest, AbortSignal.any([stop, alarm.signal])).catch(() => undefined);
     }
   }
+}
+
+async function doRound(
+  options: SingletonOptions,
+  metrics: ControllerMetrics,
+  log: Log,
+  signal: AbortSignal,
+  failures: number,
+): Promise<{ readonly failed: boolean; readonly wait: number }> {
+  const { clock, random, interval = DEFAULT_INTERVAL, backoff = DEFAULT_BACKOFF } = options;
+  const start = clock.monotonic();
+  let outcome: ReconcileOutcome;
+  let wait: number;
+  metrics.active(1);
+  try {
+    const result = await options.reconcile(signal);
+    wait = result?.requeueAfter ?? interval;
+    outcome = result?.requeueAfter === undefined ? 'success' : 'requeue_after';
+  } catch (error) {
+    wait = backoffDelay(backoff, failures, random);
+    outcome = isConflict(error) ? 'requeue' : 'error';
+    if (signal.aborted || isConflict(error)) log.debug('round not finished', { error });
+    else log.error('round failed', { error, failures: failures + 1, retryInMilliseconds: wait });
+  }
+  metrics.reconciled(outcome, clock.monotonic() - start);
+  metrics.active(0);
+  return { failed: outcome === 'requeue' || outcome === 'error', wait };
 }
 
 /** Aborts its signal when it rings. */
