@@ -1,6 +1,4 @@
 /** What `explain` answers, as documented JSON. */
-import type { KubeObject } from '../api/object.ts';
-
 export interface ObjectName {
   readonly apiVersion: string;
   readonly kind: string;
@@ -30,9 +28,4 @@ export interface Explanation {
   readonly evidence: readonly string[];
   /** Best first. Empty when nothing needs to change, or when no change was found that helps. */
   readonly fixes: readonly ExplainedFix[];
-}
-
-export function nameOf({ apiVersion = 'v1', kind = '', metadata }: KubeObject): ObjectName {
-  const { name, namespace } = metadata;
-  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name };
 }
