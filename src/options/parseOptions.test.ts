@@ -102,6 +102,10 @@ describe('defaults', () => {
         "nodeIdentities": [],
         "nodeOverheadCost": 0,
         "nodeResourceGroup": "MC_group",
+        "placementHintSchedulers": [
+          "default-scheduler",
+        ],
+        "placementHints": "auto",
         "preferencePolicy": "Respect",
         "providerBatchIdleDuration": "1s",
         "providerBatchMaxDuration": "5s",

@@ -55,6 +55,8 @@ const others: Partial<Record<OptionKey, string>> = {
   minValuesPolicy: 'BestEffort',
   nodeOverheadCost: '0.1',
   maxPodsSharePerNode: '0.5',
+  placementHints: 'off',
+  placementHintSchedulers: 'default-scheduler,mine',
   featureGates: 'NodeRepair=true',
   schedulerConfig:
     '{"podTopologySpread":{"defaultConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway"}]}}',
