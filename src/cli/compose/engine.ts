@@ -2,6 +2,7 @@
 import { Kinds } from '../../api/kinds.ts';
 import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
+import type { InPlaceUpdates } from '../../azure/inPlaceUpdates.ts';
 import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
@@ -26,6 +27,7 @@ import { nodeClaimDisruptionController } from '../../controllers/nodeclaim-disru
 import { nodeClaimExpirationController } from '../../controllers/nodeclaim-expiration/controller.ts';
 import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclaim-garbage-collection/controller.ts';
 import { nodeClaimHydrationController } from '../../controllers/nodeclaim-hydration/controller.ts';
+import { nodeClaimInPlaceUpdateController } from '../../controllers/nodeclaim-inplaceupdate/controller.ts';
 import { nodeClaimLifecycleController } from '../../controllers/nodeclaim-lifecycle/controller.ts';
 import { nodeClaimPodEventsController } from '../../controllers/nodeclaim-podevents/controller.ts';
 import type { LifecycleTimeouts } from '../../controllers/nodeclaim-lifecycle/step.ts';
@@ -46,6 +48,7 @@ import { nodePoolValidationController } from '../../controllers/nodepool-validat
 import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
 import { DefaultSpread, type SpreadConstraint } from '../../controllers/planning/defaultSpread.ts';
 import { Batcher } from '../../controllers/provisioner/batcher.ts';
+import { PlacementHints, type PlacementHintsOptions } from '../../controllers/placement-hints/controller.ts';
 import { Planner, type PlannerOptions } from '../../controllers/planning/planner.ts';
 import { provisionerControllers } from '../../controllers/provisioner/controller.ts';
 import { staticDeprovisioningController } from '../../controllers/static-deprovisioning/controller.ts';
@@ -68,6 +71,8 @@ export interface EngineOptions {
   readonly nodeClass?: AzureNodeClass;
   /** Resources that failed launches leave behind; absent for clouds where none are left. */
   readonly leftovers?: Leftovers;
+  /** Keeps tags and identities of running instances up to date; absent for clouds that have none. */
+  readonly inPlaceUpdates?: InPlaceUpdates;
   /** Keeps what is known of the cloud's offer up to date. */
   readonly refreshes?: Controller;
   readonly clock: Clock;
@@ -87,6 +92,8 @@ export interface EngineOptions {
   readonly defaultSpread?: readonly SpreadConstraint[];
   /** How preferences and minValues are honoured. */
   readonly policies?: PlannerOptions['policies'];
+  /** Present when the scheduler is told where pods are planned; which schedulers heed that. */
+  readonly placementHints?: PlacementHintsOptions;
   /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
   /** Features that are off unless asked for; reserved capacity is on unless turned off. */
@@ -131,6 +138,7 @@ export function createEngine(options: EngineOptions): Manager {
     ...(options.policies && { policies: options.policies }),
   });
   const evictions = new EvictionQueue(world);
+  const hints = options.placementHints && new PlacementHints(world, options.placementHints);
   const disruptions = new DisruptionQueue(world);
   const controllers: readonly Controller[] = [
     ...provisionerControllers(as('provisioner'), {
@@ -139,7 +147,11 @@ export function createEngine(options: EngineOptions): Manager {
       planner,
     }),
     ...(buffers ? [buffers.controller] : []),
-    nodeClaimLifecycleController(as('nodeclaim.lifecycle'), options.timeouts && { timeouts: options.timeouts }),
+    nodeClaimLifecycleController(as('nodeclaim.lifecycle'), {
+      ...(options.timeouts && { timeouts: options.timeouts }),
+      ...(hints && { hooks: [hints.hook()] }),
+    }),
+    ...(hints ? [hints.controller()] : []),
     nodeClaimDisruptionController(as('nodeclaim.disruption')),
     disruptionController(as('disruption'), {
       planner,
@@ -180,6 +192,9 @@ export function createEngine(options: EngineOptions): Manager {
     clusterStateController(world),
     ...(options.observeState === false ? [] : stateObservers(world, informers, buffers !== undefined)),
     ...(options.nodeClass ? nodeClassControllers(world, informers.of(Kinds.AKSNodeClass), options.nodeClass) : []),
+    ...(options.inPlaceUpdates
+      ? [nodeClaimInPlaceUpdateController(world, informers.of(Kinds.AKSNodeClass), options.inPlaceUpdates)]
+      : []),
   ];
   for (const controller of controllers) manager.add(controller);
   return manager;

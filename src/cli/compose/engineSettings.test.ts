@@ -45,6 +45,8 @@ const others: Partial<Record<OptionKey, string>> = {
   minValuesPolicy: 'BestEffort',
   nodeOverheadCost: '0.1',
   maxPodsSharePerNode: '0.5',
+  placementHints: 'off',
+  placementHintSchedulers: 'default-scheduler,mine',
   featureGates: 'NodeRepair=true',
   schedulerConfig:
     '{"podTopologySpread":{"defaultConstraints":[{"maxSkew":1,"topologyKey":"zone","whenUnsatisfiable":"ScheduleAnyway"}]}}',
@@ -62,6 +64,25 @@ const others: Partial<Record<OptionKey, string>> = {
   leaderElectionNamespace: 'other',
   disableControllerWarmup: 'false',
   memoryLimit: '1Gi',
+  clusterResourceGroup: 'group',
+  provisionMode: 'bootstrappingclient',
+  nodeBootstrappingServerUrl: 'https://bootstrapping.example.org',
+  aksMachinesPoolName: 'machines',
+  manageExistingAksMachines: 'true',
+  providerBatchIdleDuration: '2s',
+  providerBatchMaxDuration: '7s',
+  providerBatchMaxSize: '20',
+  useSig: 'true',
+  sigSubscriptionId: 'galleries',
+  sigAccessTokenServerUrl: 'https://tokens.example.org',
+};
+
+/** What an option cannot be set without. */
+const companions: Partial<Record<OptionKey, Readonly<Record<string, string>>>> = {
+  networkPlugin: { NETWORK_PLUGIN_MODE: '' },
+  provisionMode: { NODEBOOTSTRAPPING_SERVER_URL: 'https://bootstrapping.example.org' },
+  manageExistingAksMachines: { ARM_RESOURCE_GROUP: 'group' },
+  useSig: { SIG_SUBSCRIPTION_ID: 'galleries', SIG_ACCESS_TOKEN_SERVER_URL: 'https://tokens.example.org' },
 };
 
 const settingsOf = (options: Options): string =>
@@ -73,8 +94,7 @@ describe('every option', () => {
   it.each(optionEntries().filter(([, { inactive }]) => inactive === undefined))('%s acts', (key, definition) => {
     const other = others[key];
     expect(other, 'an option needs another value to be tested with').toBeDefined();
-    // Without its overlay, which only goes with the network plugin azure.
-    const companion: Readonly<Record<string, string>> = key === 'networkPlugin' ? { NETWORK_PLUGIN_MODE: '' } : {};
+    const companion = companions[key] ?? {};
     const before = settingsOf(read(companion).options);
     expect(settingsOf(read({ ...companion, [definition.env]: other ?? '' }).options)).not.toBe(before);
   });

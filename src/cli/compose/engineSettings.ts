@@ -5,7 +5,15 @@ import type { EngineOptions } from './engine.ts';
 
 type EngineSettings = Pick<
   EngineOptions,
-  'batchIdle' | 'batchMax' | 'timeouts' | 'warmUp' | 'gates' | 'observeState' | 'defaultSpread' | 'policies'
+  | 'batchIdle'
+  | 'batchMax'
+  | 'timeouts'
+  | 'warmUp'
+  | 'gates'
+  | 'observeState'
+  | 'defaultSpread'
+  | 'policies'
+  | 'placementHints'
 >;
 
 export function engineSettings(options: Options): EngineSettings {
@@ -17,6 +25,7 @@ export function engineSettings(options: Options): EngineSettings {
     gates: options.featureGates,
     observeState: !options.disableClusterStateObservability,
     defaultSpread: options.schedulerConfig.defaultConstraints,
+    ...(options.placementHints === 'auto' && { placementHints: { schedulers: options.placementHintSchedulers } }),
     policies: {
       preferencePolicy: options.preferencePolicy,
       minValuesPolicy: options.minValuesPolicy,
@@ -46,6 +55,20 @@ export function azureOptionsOf(options: Options): Omit<AzureCloudProviderOptions
     nodeIdentities: options.nodeIdentities,
     additionalTags: options.additionalTags,
     memoryOverheadPercent: options.vmMemoryOverheadPercent,
+    provisionMode: options.provisionMode,
+    manageExistingAksMachines: options.manageExistingAksMachines,
+    machineBatch: {
+      idle: options.providerBatchIdleDuration.milliseconds,
+      max: options.providerBatchMaxDuration.milliseconds,
+      size: options.providerBatchMaxSize,
+    },
+    useSig: options.useSig,
+    ...(options.clusterResourceGroup && { clusterResourceGroup: options.clusterResourceGroup }),
+    ...(options.nodeBootstrappingServerUrl && { nodeBootstrappingServerUrl: options.nodeBootstrappingServerUrl }),
+    ...(options.aksMachinesPoolName && { aksMachinesPoolName: options.aksMachinesPoolName }),
+    ...(options.sigSubscriptionId && { sigSubscriptionId: options.sigSubscriptionId }),
+    ...(options.sigAccessTokenServerUrl && { sigAccessTokenServerUrl: options.sigAccessTokenServerUrl }),
+    ...(options.systemNamespace && { systemNamespace: options.systemNamespace }),
     ...(options.tenantId && { tenantId: options.tenantId }),
     ...(options.vnetGuid && { vnetGuid: options.vnetGuid }),
     ...(options.dnsServiceIp && { dnsServiceIp: options.dnsServiceIp }),
