@@ -15,27 +15,25 @@ import { packPool } from './packing/packPool.ts';
 import { fillReserved } from './packing/reservedFirst.ts';
 import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
 import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
-import { Domains } from './placement/domains.ts';
+import { Domains, type DomainMode } from './placement/domains.ts';
 import { ExistingRooms } from './placement/existingRooms.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { swapByPriority } from './placement/swapByPriority.ts';
-import { PoolFit } from './placement/poolFit.ts';
-import { Sequential } from './placement/sequential.ts';
+import { PoolFit, stepsDown } from './placement/poolFit.ts';
+import { Sequential, type Growth } from './placement/sequential.ts';
 import { reservedUnits, takeReservations } from './reservations.ts';
 import type { Overlay, SolveOptions } from './problem.ts';
 import type { UnplacedReason } from './reasons.ts';
 
 const DEFAULT_ROUNDS = 400;
 
-export interface SearchMode {
+export interface SearchMode extends DomainMode {
   /** Leaves out offerings without a zone while pods spread over zones. */
   readonly staysZonal: boolean;
   /** All pods take the exact path: plain first-fit-decreasing with every rule. */
   readonly isExact: boolean;
-  /** Uses reserved-only capacity only for pods with no alternative. */
-  readonly avoidsReserved: boolean;
-  /** The exact path lets a planned node grow only as long as that is no dearer than a new one. */
-  readonly isThrifty: boolean;
+  /** How the exact path chooses between planned nodes and new ones. */
+  readonly growth: Growth;
   /** Lower ranks come first; among equals higher priority, then the larger. */
   readonly rank: (podClass: PodClass) => number;
 }
@@ -105,6 +103,15 @@ export function planCost({ planned, packing }: PodPlan): number {
   return planned.reduce((sum, { price }) => sum + price + packing.nodeOverheadCost, 0);
 }
 
+/** How many wishes of the placed pods the plan does not grant. */
+export function wishesDropped({ planned, rooms }: PodPlan): number {
+  let dropped = rooms.wishesDropped;
+  for (const { entries } of planned) {
+    for (const { podClass, variant, pods } of entries) dropped += stepsDown(podClass, variant) * pods.length;
+  }
+  return dropped;
+}
+
 /** Positive when more pods of the highest priority at which the plans differ wait on the left. */
 export function comparePriority(left: PodPlan, right: PodPlan): number {
   const waiting = new Map<number, number>();
@@ -157,7 +164,7 @@ function emptyDraft(
   packing: PackingOptions,
 ): Draft {
   const compiled = new CompiledDemand(model, overlay, options.preferencePolicy ?? 'Respect', mode.staysZonal);
-  const domains = new Domains(compiled, mode.avoidsReserved);
+  const domains = new Domains(compiled, mode);
   return {
     compiled,
     domains,
@@ -279,13 +286,13 @@ function openNode(
   };
 }
 
-function placeExactly(draft: Draft, { isThrifty }: SearchMode, includes: (podClass: PodClass) => boolean): void {
+function placeExactly(draft: Draft, { growth }: SearchMode, includes: (podClass: PodClass) => boolean): void {
   const { compiled, domains, rooms, fit, planned, limitLeft, packing } = draft;
   const open = draft.waiting.filter(
     ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
   );
   if (open.length === 0) return;
-  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing, isThrifty);
+  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing, growth);
   let hopeful = open;
   for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
     progress = false;

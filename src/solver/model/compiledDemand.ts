@@ -20,7 +20,7 @@ import { type PodLoad, type PodRules, type PodShape } from './podShape.ts';
 import { counterSpec, isHostname, keepAwaySpec, nodeFilter, type CounterSpec } from './topologyCounter.ts';
 
 /** No more than `max` pods that the counter counts may be on the node. */
-interface HostLimit {
+export interface HostLimit {
   readonly counter: number;
   readonly max: number;
   /** How many there may be once such a pod is there. A wish of one pod does not limit others. */

@@ -75,24 +75,43 @@ export class Assignment {
   private placeOne(podClass: PodClass, pod: Pod, fromPool: number): boolean {
     for (const variants of this.fit.variantsOf(podClass)) {
       for (const variant of variants) if (this.rooms.placeOne(podClass, variant, pod)) return true;
-      for (const variant of variants) {
-        const state = this.newState(podClass, variant, fromPool);
-        if (state < 0) continue;
-        this.podsOf.get(this.promise(podClass, variant, state, 1))?.push(pod);
-        return true;
-      }
+      const [only] = variants;
+      const best = variants.length === 1 ? only : this.cheapestVariant(podClass, variants, fromPool);
+      const state = best === undefined ? -1 : this.newState(podClass, best, fromPool);
+      if (best === undefined || state < 0) continue;
+      this.podsOf.get(this.promise(podClass, best, state, 1))?.push(pod);
+      return true;
     }
     return false;
   }
 
-  /** In the first pool that has one. */
+  /** By where the counts so far let its pod go. */
+  private cheapestVariant(podClass: PodClass, variants: readonly Variant[], fromPool: number): Variant | undefined {
+    const { states } = this.compiled.model;
+    const cost = this.fit.costOf(podClass);
+    let best: { variant: Variant; pool: number; price: number } | undefined;
+    for (const variant of variants) {
+      const state = this.newState(podClass, variant, fromPool);
+      if (state < 0) continue;
+      const pool = states.at(state).pool.index;
+      const price = cost.price(state);
+      if (best !== undefined && (pool > best.pool || (pool === best.pool && price >= best.price))) continue;
+      best = { variant, pool, price };
+    }
+    return best?.variant;
+  }
+
+  /** In the first pool that has one; of several that the volumes allow, the cheapest. */
   private newState(podClass: PodClass, variant: Variant, fromPool: number): number {
+    const cost = this.fit.costOf(podClass);
     for (let pool = fromPool; pool < this.items.length; pool++) {
       const starts = this.fit.startsOf(podClass, variant, pool);
+      let best = -1;
       for (let at = 0; at < starts.length; at++) {
-        const state = this.domains.pin(variant, itemAt(starts, at), this.fit.costOf(podClass));
-        if (state >= 0) return state;
+        const state = this.domains.pin(variant, itemAt(starts, at), cost);
+        if (state >= 0 && (best < 0 || cost.price(state) < cost.price(best))) best = state;
       }
+      if (best >= 0) return best;
     }
     return -1;
   }

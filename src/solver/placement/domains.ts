@@ -4,8 +4,16 @@
  */
 import type { Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
+import { UNLIMITED } from '../model/hostCounts.ts';
 import { isHostname } from '../model/topologyCounter.ts';
-import type { DomainConstraint, HostAffinity, PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type {
+  DomainConstraint,
+  HostAffinity,
+  HostLimit,
+  PodClass,
+  CompiledDemand,
+  Variant,
+} from '../model/compiledDemand.ts';
 import { floatAt, intAt, itemAt } from '../rows.ts';
 import type { OpenNode } from './openNode.ts';
 
@@ -25,10 +33,21 @@ interface Options {
   readonly arePriced: boolean;
 }
 
+export interface DomainMode {
+  /** Uses reserved-only capacity only for pods with no alternative. */
+  readonly avoidsReserved: boolean;
+  /**
+   * Spread over hostnames binds a pod when it comes, and not those that come after it. Such a plan holds in some order of
+   * the pods only.
+   */
+  readonly isLenient: boolean;
+}
+
 export class Domains {
   private readonly counters: Counters;
   private readonly model: Model;
   private readonly avoidsReserved: boolean;
+  private readonly isLenient: boolean;
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, Options>[] = [];
@@ -37,10 +56,16 @@ export class Domains {
   private bestPrice = Number.POSITIVE_INFINITY;
   private bestScore = Number.POSITIVE_INFINITY;
 
-  constructor(compiled: CompiledDemand, avoidsReserved: boolean) {
+  constructor(compiled: CompiledDemand, { avoidsReserved, isLenient }: DomainMode) {
     this.counters = compiled.counters;
     this.model = compiled.model;
     this.avoidsReserved = avoidsReserved;
+    this.isLenient = isLenient;
+  }
+
+  /** How many pods of the limit's counter there may be on a node once a pod with that limit is there. */
+  othersMax({ counter, othersMax }: HostLimit): number {
+    return this.isLenient && this.counters.at(counter).spec.kind === 'spread' ? UNLIMITED : othersMax;
   }
 
   /** Whether a constraint holds in a domain of its key; -1 stands for a node without the label. */
@@ -192,8 +217,8 @@ export class Domains {
       counter.hosts.add(node, pods);
       counter.total += pods;
     }
-    for (const { counter, othersMax } of variant.hostLimits) {
-      counters.at(counter).hosts.limitTo(node, othersMax);
+    for (const limit of variant.hostLimits) {
+      counters.at(limit.counter).hosts.limitTo(node, this.othersMax(limit));
     }
   }
 

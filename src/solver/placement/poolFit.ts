@@ -138,6 +138,15 @@ export class PoolFit {
   }
 }
 
+/** How many wishes a variant drops: alternatives of the required node affinity are none. */
+export function stepsDown({ variants, shape }: PodClass, variant: Variant): number {
+  const alternatives = Math.max(1, shape.terms.length);
+  const at = variants.indexOf(variant);
+  // The last ones repeat the barest with the other alternatives.
+  const barest = variants.length - (variants.length > alternatives ? alternatives - 1 : 0) - 1;
+  return at < alternatives ? 0 : Math.min(at, barest) - alternatives + 1;
+}
+
 function holds(pool: CompiledPool, type: number, { row, shape }: PodClass): boolean {
   if (!new Rows(row.length, pool.room).holds(type, row)) return false;
   const { hostPorts } = shape;
