@@ -5,7 +5,7 @@
 import type { Pod } from '../api/kinds.ts';
 import type { HostPort } from '../pods/hostPorts.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
-import { CompiledDemand, type PodClass } from './model/compiledDemand.ts';
+import { compileDemand, withoutPlacements, type CompiledDemand, type PodClass } from './model/compiledDemand.ts';
 import type { Model } from './model/model.ts';
 import type { Bin } from './packing/bin.ts';
 import { demandOf, type Demand } from './packing/demand.ts';
@@ -28,8 +28,6 @@ import type { UnplacedReason } from './reasons.ts';
 const DEFAULT_ROUNDS = 400;
 
 export interface SearchMode extends DomainMode {
-  /** Leaves out offerings without a zone while pods spread over zones. */
-  readonly staysZonal: boolean;
   /** All pods take the exact path: plain first-fit-decreasing with every rule. */
   readonly isExact: boolean;
   /** How the exact path chooses between planned nodes and new ones. */
@@ -70,12 +68,26 @@ interface Draft {
   readonly packing: PackingOptions;
 }
 
-export function planOnce(model: Model, overlay: Overlay, options: SolveOptions, mode: SearchMode): PodPlan {
-  const packing = packingOptions(overlay, options);
-  let draft = emptyDraft(model, overlay, options, mode, packing);
+/** A question as all searches share it. */
+export interface Question {
+  readonly compiled: CompiledDemand;
+  readonly fit: PoolFit;
+  readonly packing: PackingOptions;
+  readonly options: SolveOptions;
+}
+
+export function questionOf(model: Model, overlay: Overlay, options: SolveOptions, staysZonal: boolean): Question {
+  const compiled = compileDemand(model, overlay, options.preferencePolicy ?? 'Respect', staysZonal);
+  return { compiled, fit: new PoolFit(compiled), packing: packingOptions(overlay, options), options };
+}
+
+export function planOnce(question: Question, mode: SearchMode): PodPlan {
+  const { options, packing } = question;
+  const { model } = question.compiled;
+  let draft = emptyDraft(question, mode);
   const rounds = mode.isExact ? undefined : packAll(draft, options);
   if (rounds !== undefined) placeExactly(draft, mode, isSequential);
-  else if (!mode.isExact) draft = emptyDraft(model, overlay, options, mode, packing);
+  else if (!mode.isExact) draft = emptyDraft(question, mode);
   placeExactly(draft, mode, () => true);
   const { compiled, domains, rooms, fit, waiting, planned, limitLeft } = draft;
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
@@ -156,20 +168,14 @@ function packingOptions({ pods }: Overlay, options: SolveOptions): PackingOption
   };
 }
 
-function emptyDraft(
-  model: Model,
-  overlay: Overlay,
-  options: SolveOptions,
-  mode: SearchMode,
-  packing: PackingOptions,
-): Draft {
-  const compiled = new CompiledDemand(model, overlay, options.preferencePolicy ?? 'Respect', mode.staysZonal);
+function emptyDraft({ compiled: shared, fit, packing }: Question, mode: SearchMode): Draft {
+  const compiled = withoutPlacements(shared);
   const domains = new Domains(compiled, mode);
   return {
     compiled,
     domains,
     rooms: new ExistingRooms(compiled, domains),
-    fit: new PoolFit(compiled),
+    fit,
     // Higher priority first; among equals the larger.
     waiting: [...compiled.classes]
       .sort(
@@ -178,7 +184,7 @@ function emptyDraft(
       )
       .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) })),
     planned: [],
-    limitLeft: model.limitsLeft(),
+    limitLeft: compiled.model.limitsLeft(),
     packing,
   };
 }

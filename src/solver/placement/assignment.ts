@@ -4,6 +4,7 @@
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type { CompiledPool } from '../model/compiledPool.ts';
 import type { Item } from '../packing/item.ts';
 import { itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
@@ -89,31 +90,40 @@ export class Assignment {
   private cheapestVariant(podClass: PodClass, variants: readonly Variant[], fromPool: number): Variant | undefined {
     const { states } = this.compiled.model;
     const cost = this.fit.costOf(podClass);
-    let best: { variant: Variant; pool: number; price: number } | undefined;
+    let best: { variant: Variant; weight: number; price: number } | undefined;
     for (const variant of variants) {
       const state = this.newState(podClass, variant, fromPool);
       if (state < 0) continue;
-      const pool = states.at(state).pool.index;
+      const { weight } = states.at(state).pool;
       const price = cost.price(state);
-      if (best !== undefined && (pool > best.pool || (pool === best.pool && price >= best.price))) continue;
-      best = { variant, pool, price };
+      if (best !== undefined && (weight < best.weight || (weight === best.weight && price >= best.price))) continue;
+      best = { variant, weight, price };
     }
     return best?.variant;
   }
 
-  /** In the first pool that has one; of several that the volumes allow, the cheapest. */
+  /** The cheapest in the first tier of pools that has one. */
   private newState(podClass: PodClass, variant: Variant, fromPool: number): number {
+    const { tiers } = this.fit;
+    for (let tier = 0; tier < tiers.length; tier++) {
+      const state = this.stateIn(podClass, variant, itemAt(tiers, tier), fromPool);
+      if (state >= 0) return state;
+    }
+    return -1;
+  }
+
+  private stateIn(podClass: PodClass, variant: Variant, pools: readonly CompiledPool[], fromPool: number): number {
     const cost = this.fit.costOf(podClass);
-    for (let pool = fromPool; pool < this.items.length; pool++) {
-      const starts = this.fit.startsOf(podClass, variant, pool);
-      let best = -1;
+    let best = -1;
+    for (let pool = 0; pool < pools.length; pool++) {
+      const { index } = itemAt(pools, pool);
+      const starts = index < fromPool ? [] : this.fit.startsOf(podClass, variant, index);
       for (let at = 0; at < starts.length; at++) {
         const state = this.domains.pin(variant, itemAt(starts, at), cost);
         if (state >= 0 && (best < 0 || cost.price(state) < cost.price(best))) best = state;
       }
-      if (best >= 0) return best;
     }
-    return -1;
+    return best;
   }
 
   /** Counts pods into the item of that state and returns the item; the caller records which pods they are. */

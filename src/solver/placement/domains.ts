@@ -2,6 +2,7 @@
  * Whether a pod may stand in a domain by the counts so far, and which of the allowed domains is best. Every placed pod
  * is recorded here, so that the next answer sees it.
  */
+import { Labels } from '../../api/labels.ts';
 import type { Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
@@ -28,7 +29,7 @@ export interface StateCost {
 
 /** The values that a key can still have in a state, and what the state becomes with each (-1: nothing). */
 interface Options {
-  readonly all: readonly { readonly domain: number; readonly state: number }[];
+  readonly all: readonly { readonly domain: number; readonly state: number; readonly isRegional: boolean }[];
   /** Some value makes instance types dearer than another. */
   readonly arePriced: boolean;
 }
@@ -41,6 +42,8 @@ export interface DomainMode {
    * the pods only.
    */
   readonly isLenient: boolean;
+  /** Pods that spread over zones go to no node without one. */
+  readonly keepsZones: boolean;
 }
 
 export class Domains {
@@ -48,6 +51,7 @@ export class Domains {
   private readonly model: Model;
   private readonly avoidsReserved: boolean;
   private readonly isLenient: boolean;
+  private readonly keepsZones: boolean;
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, Options>[] = [];
@@ -56,11 +60,12 @@ export class Domains {
   private bestPrice = Number.POSITIVE_INFINITY;
   private bestScore = Number.POSITIVE_INFINITY;
 
-  constructor(compiled: CompiledDemand, { avoidsReserved, isLenient }: DomainMode) {
+  constructor(compiled: CompiledDemand, { avoidsReserved, isLenient, keepsZones }: DomainMode) {
     this.counters = compiled.counters;
     this.model = compiled.model;
     this.avoidsReserved = avoidsReserved;
     this.isLenient = isLenient;
+    this.keepsZones = keepsZones;
   }
 
   /** How many pods of the limit's counter there may be on a node once a pod with that limit is there. */
@@ -139,14 +144,18 @@ export class Domains {
     }
     const { all, arePriced } = this.optionsOf(state, key);
     for (let each = 0; each < all.length; each++) {
-      const { domain, state: pinned } = itemAt(all, each);
-      if (pinned < 0) continue;
+      const { domain, state: pinned, isRegional } = itemAt(all, each);
+      if (pinned < 0 || (isRegional && this.keepsZones && this.isSpreadOver(variant, key))) continue;
       const own = this.score(variant, key, domain);
       if (own === Number.POSITIVE_INFINITY) continue;
       this.descend(variant, at + 1, pinned, score + own, isPriced || arePriced, cost);
     }
     // A key that no node has a value for: only constraints that need none can hold.
     if (all.length === 0 && !this.needs(variant, key)) this.descend(variant, at + 1, state, score, isPriced, cost);
+  }
+
+  private isSpreadOver({ domain }: Variant, key: string): boolean {
+    return domain.some(({ counter, kind }) => kind === 'spread' && this.keyOf(counter) === key);
   }
 
   private needs({ domain }: Variant, key: string): boolean {
@@ -188,7 +197,8 @@ export class Domains {
     const all = states.valuesOf(state, key).map((value) => {
       const pinned = states.pin(state, key, value);
       const isAvoided = this.avoidsReserved && !this.isReserved(state) && this.isReserved(pinned);
-      return { domain: domains.numberOf(value), state: isAvoided ? -1 : pinned };
+      const isRegional = key === Labels.zone && states.at(state).pool.regionalZones.has(value);
+      return { domain: domains.numberOf(value), state: isAvoided ? -1 : pinned, isRegional };
     });
     const prices = all.flatMap((option) => (option.state < 0 ? [] : [states.at(option.state).price]));
     const [first, ...others] = prices;

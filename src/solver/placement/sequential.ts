@@ -5,6 +5,7 @@
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
+import type { CompiledPool } from '../model/compiledPool.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import { TypeChoice, type PackingOptions } from '../packing/typeChoice.ts';
 import { addRow, floatAt, itemAt } from '../rows.ts';
@@ -15,9 +16,10 @@ import type { PoolFit } from './poolFit.ts';
 
 /**
  * How much dearer a planned node may become by a pod that could have a new one: as it must, no more than a new node
- * would cost (on the first such node, or on the one where it is least), or not at all.
+ * would cost (on the first such node, or on the one where it is least), or not at all. With `room` as it must too, and
+ * new nodes are chosen by how large they can grow.
  */
-export type Growth = 'any' | 'own' | 'least' | 'none';
+export type Growth = 'any' | 'room' | 'own' | 'least' | 'none';
 
 /** A place for a pod, and what its node becomes with it. */
 interface Seat {
@@ -27,6 +29,8 @@ interface Seat {
   readonly type: number;
   /** Dollars per hour; for a new node its price. */
   readonly growth: number;
+  /** What the search compares. */
+  readonly cost: number;
   readonly limitNeed: Float64Array;
 }
 
@@ -77,7 +81,7 @@ export class Sequential {
 
   /** Onto a planned node or a new one, whichever the search prefers. */
   private join(podClass: PodClass, variants: readonly Variant[], pod: Pod): boolean {
-    if (this.growth === 'any') {
+    if (this.growth === 'any' || this.growth === 'room') {
       const seat = this.firstSeat(podClass, variants, Number.POSITIVE_INFINITY) ?? this.newSeat(podClass, variants);
       return this.take(podClass, pod, seat);
     }
@@ -127,31 +131,37 @@ export class Sequential {
     return best;
   }
 
-  /** On the cheapest new node of the first pool that has one. */
+  /** On the cheapest new node of the first tier of pools that has one. */
   private newSeat(podClass: PodClass, variants: readonly Variant[]): Seat | undefined {
-    for (const pool of this.compiled.model.pools) {
+    for (const pools of this.fit.tiers) {
       let best: Seat | undefined;
-      for (const variant of variants) {
-        const base = itemAt(this.compiled.bases, pool.index);
-        if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) continue;
-        const node: OpenNode = {
-          pool,
-          state: base,
-          type: -1,
-          price: 0,
-          reservation: -1,
-          limitNeed: new Float64Array(pool.limitNames.length),
-          used: new Float64Array(podClass.row.length),
-          entries: [],
-          ports: [],
-          host: undefined,
-        };
-        const seat = this.seatOn(podClass, variant, node, Number.POSITIVE_INFINITY);
-        if (seat !== undefined && (best === undefined || seat.growth < best.growth)) best = seat;
+      for (const pool of pools) {
+        for (const variant of variants) {
+          const seat = this.seatIn(podClass, variant, pool);
+          if (seat !== undefined && (best === undefined || seat.cost < best.cost)) best = seat;
+        }
       }
       if (best !== undefined) return best;
     }
     return undefined;
+  }
+
+  private seatIn(podClass: PodClass, variant: Variant, pool: CompiledPool): Seat | undefined {
+    const base = itemAt(this.compiled.bases, pool.index);
+    if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) return undefined;
+    const node: OpenNode = {
+      pool,
+      state: base,
+      type: -1,
+      price: 0,
+      reservation: -1,
+      limitNeed: new Float64Array(pool.limitNames.length),
+      used: new Float64Array(podClass.row.length),
+      entries: [],
+      ports: [],
+      host: undefined,
+    };
+    return this.seatOn(podClass, variant, node, Number.POSITIVE_INFINITY);
   }
 
   /** What the node becomes with the pod; undefined where it may not come, or not at that price. */
@@ -171,15 +181,20 @@ export class Sequential {
       if (met < 0) continue;
       // What the widest state cannot hold no narrower one can.
       if (choice.cheapestHolding(met, load, ports, budget) < 0) continue;
+      const price = (each: number): number =>
+        floatAt(states.at(each).price, choice.cheapestHolding(each, load, ports, budget));
+      const costOf = (each: number): number =>
+        this.growth === 'room' ? -choice.mostHeld(each, podClass.row, budget) + 1e-6 * price(each) : price(each);
       const state = this.domains.pin(variant, met, {
         accepts: (each) => choice.cheapestHolding(each, load, ports, budget) >= 0,
-        price: (each) => floatAt(states.at(each).price, choice.cheapestHolding(each, load, ports, budget)),
+        price: costOf,
       });
       if (state < 0) continue;
       const type = choice.cheapestHolding(state, load, ports, budget);
       const growth = floatAt(states.at(state).price, type) - node.price;
-      if (growth > mostGrowth + 1e-9 || (best !== undefined && growth >= best.growth)) continue;
-      best = { node, variant, state, type, growth };
+      const cost = costOf(state);
+      if (growth > mostGrowth + 1e-9 || (best !== undefined && cost >= best.cost)) continue;
+      best = { node, variant, state, type, growth, cost };
     }
     return best && { ...best, limitNeed: choice.limitNeed(best.state, best.type, load, ports, budget) };
   }
