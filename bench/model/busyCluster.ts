@@ -3,7 +3,7 @@ import { Kinds, type DaemonSet, type Namespace, type Node, type Pod } from '../.
 import { Labels } from '../../src/api/labels.ts';
 import { Cluster } from '../../src/cluster/cluster.ts';
 import { Store } from '../../src/kube/store.ts';
-import { ClusterModel, type ClusterModelOptions } from '../../src/controllers/provisioner/clusterModel.ts';
+import { ClusterModel, type ClusterModelOptions } from '../../src/controllers/planning/clusterModel.ts';
 import type { Model } from '../../src/solver/model/model.ts';
 import type { Solution } from '../../src/solver/problem.ts';
 import { ask } from '../../src/solver/solve.ts';
@@ -51,12 +51,14 @@ export class BusyCluster {
 
   model(): Model {
     const { pool, instanceTypes } = this.offer;
-    return this.carried.advance({
-      snapshot: this.cluster.snapshot(),
-      promised: new Map(),
-      offers: [{ pool, instanceTypes, used: this.cluster.poolUsage(pool.metadata.name) }],
-      defaultRequests: new Map(),
-    });
+    return this.carried.advance(
+      this.carried.snapshot({
+        snapshot: this.cluster.snapshot(),
+        promised: new Map(),
+        offers: [{ pool, instanceTypes, used: this.cluster.poolUsage(pool.metadata.name) }],
+        defaultRequests: new Map(),
+      }),
+    );
   }
 
   /** From the picture to a plan for the pods that wait. */

@@ -4,6 +4,7 @@
  * A root is True when all its dependents are True at the object's current generation, False when one of them is False
  * at it, and Unknown otherwise.
  */
+import { InvariantError } from '../errors/invariantError.ts';
 import { timestamp } from '../units/timestamp.ts';
 import {
   AksNodeClassConditions,
@@ -127,7 +128,7 @@ export class ConditionSet {
   /** Removes a condition; the root and its dependents always exist and cannot be removed. */
   clear(type: string): boolean {
     if (this.isPermanent(type))
-      throw new Error(`condition ${type} is part of ${this.types.root} and cannot be cleared`);
+      throw new InvariantError(`condition ${type} is part of ${this.types.root} and cannot be cleared`);
     const before = this.current.length;
     this.current = this.current.filter((condition) => condition.type !== type);
     return this.current.length !== before;

@@ -2,6 +2,7 @@
  * The official Azure clients for compute, network and Resource Graph. Their retries and waits pass through our clock,
  * so that they can be simulated.
  */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import { ComputeManagementClient } from '@azure/arm-compute';
 import { NetworkManagementClient } from '@azure/arm-network';
 import type { TokenCredential } from '@azure/core-auth';
@@ -169,7 +170,10 @@ class ResourceGraphClient {
       skipToken = body.$skipToken;
       if (skipToken === undefined || skipToken === '') return rows;
     }
-    throw new Error(`Resource Graph returned more than ${MAX_GRAPH_PAGES} pages.`);
+    throw new NodewrightError('AzureAnswerUnusable', {
+      source: 'Resource Graph',
+      problem: `more than ${MAX_GRAPH_PAGES} pages`,
+    });
   }
 
   private async post(

@@ -2,6 +2,7 @@
  * The network around a node: the body of its interface, and what the names of subnets, load balancers and security
  * groups mean.
  */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { NetworkInterface, NetworkManagementClient } from '@azure/arm-network';
 import type { Clock } from '../clock/clock.ts';
 import type { ClusterNetworking } from '../catalogue/nodeSettings.ts';
@@ -67,10 +68,7 @@ export class ClusterNetwork {
     }
     const [only] = found;
     if (only === undefined || found.length > 1) {
-      throw new Error(
-        `Resource group ${this.nodeResourceGroup} must have one network security group named ` +
-          `aks-agentpool-<8 digits>-nsg; it has ${found.length}.`,
-      );
+      throw new NodewrightError('SecurityGroupUnclear', { resourceGroup: this.nodeResourceGroup, found: found.length });
     }
     this.group = only;
     return only;

@@ -2,6 +2,7 @@
  * The status that a node class should have (Kubernetes version, images, subnet, validation, local DNS and what they
  * add up to), and when to look again.
  */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { AksNodeClass, AksNodeClassStatus } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_CONDITIONS, ConditionSet, findCondition } from '../api/conditions.ts';
 import { AksNodeClassConditions, Reasons } from '../api/conditionTypes.ts';
@@ -93,7 +94,7 @@ export class AzureNodeClass {
     if (this.version !== undefined && this.version.until > clock.now()) return this.version.text;
     const answer = (await kube.raw('/version', signal === undefined ? {} : { signal })) as { gitVersion?: string };
     const text = answer.gitVersion?.replace(/^v/, '');
-    if (text === undefined || text === '') throw new Error('The API server does not tell its version.');
+    if (text === undefined || text === '') throw new NodewrightError('ServerVersionUnknown', {});
     this.version = { text, until: clock.now() + VERSION_KEPT_FOR };
     return text;
   }

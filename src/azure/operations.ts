@@ -1,4 +1,5 @@
 /** Long-running operations of ARM: begun, then polled by our clock at the pace that Azure asks for. */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../clock/clock.ts';
 
@@ -52,7 +53,8 @@ export async function finishOperation<T>(
 ): Promise<T | undefined> {
   const deadline = clock.now() + OPERATION_TIMEOUT;
   while (!isDone(poller)) {
-    if (clock.now() >= deadline) throw new Error('the Azure operation did not end in 30 minutes');
+    if (clock.now() >= deadline)
+      throw new NodewrightError('AzureOperationTimeout', { minutes: OPERATION_TIMEOUT / 60_000 });
     await clock.sleep(Math.max(MIN_POLL_INTERVAL, pace.retryAfter ?? POLL_INTERVAL), signal);
     pace.retryAfter = undefined;
     await paces.run(pace, () => poller.poll(signal === undefined ? {} : { abortSignal: signal }));

@@ -2,6 +2,7 @@
  * Prices of instance types in US dollars per hour, from the public retail price list of a region. The last good list
  * stays when a refresh fails; before the first, and in clouds without a list, the bundled list prices hold.
  */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import {
   createDefaultHttpClient,
   createPipelineRequest,
@@ -75,7 +76,7 @@ export class Prices {
     const { endpoint, location } = this.options;
     if (endpoint === undefined) return;
     const { onDemand, spot } = readPrices(await this.fetchAll(endpoint, signal));
-    if (onDemand.size === 0) throw new Error(`the price list has no VM sizes for ${location}`);
+    if (onDemand.size === 0) throw unusable(`it has no VM sizes for ${location}`);
     this.onDemandPrices = onDemand;
     // A list without spot prices is more likely broken than true.
     if (spot.size > 0) this.spotPrices = spot;
@@ -86,7 +87,7 @@ export class Prices {
     const items: RetailItem[] = [];
     let next: string | undefined = `${endpoint}?${this.query()}`;
     for (let page = 0; next !== undefined; page += 1) {
-      if (page >= MAX_PAGES) throw new Error(`The price list has more than ${MAX_PAGES} pages.`);
+      if (page >= MAX_PAGES) throw unusable(`it has more than ${MAX_PAGES} pages`);
       const body: { readonly Items?: readonly RetailItem[]; readonly NextPageLink?: string | null } =
         await this.options.clock.track(this.fetchPage(next, signal));
       items.push(...(body.Items ?? []));
@@ -104,7 +105,7 @@ export class Prices {
     });
     if (this.tlsSettings) request.tlsSettings = this.tlsSettings;
     const response = await this.httpClient.sendRequest(request);
-    if (response.status !== 200) throw new Error(`The price list answered ${response.status} at ${address}.`);
+    if (response.status !== 200) throw unusable(`status ${response.status} at ${address}`);
     return JSON.parse(response.bodyAsText ?? '') as object;
   }
 
@@ -137,4 +138,8 @@ export function readPrices(items: readonly RetailItem[]): {
     table.set(armSkuName, Math.min(retailPrice, table.get(armSkuName) ?? Number.POSITIVE_INFINITY));
   }
   return { onDemand, spot };
+}
+
+function unusable(problem: string): NodewrightError {
+  return new NodewrightError('AzureAnswerUnusable', { source: 'the price list', problem });
 }

@@ -2,6 +2,7 @@
  * The SKUs of this subscription and location that can be nodes of AKS, by name. What was known stays when a refresh
  * fails.
  */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { ComputeManagementClient } from '@azure/arm-compute';
 import { isNodeSize } from '../catalogue/nodeSize.ts';
 import { readSku, type Sku } from '../catalogue/resourceSku.ts';
@@ -41,7 +42,11 @@ export class Skus {
       const sku = readSku(raw, this.location);
       if (sku !== undefined && isNodeSize(sku)) found.push(sku);
     }
-    if (found.length === 0) throw new Error(`Azure lists no machine size for AKS nodes in ${this.location}.`);
+    if (found.length === 0)
+      throw new NodewrightError('AzureAnswerUnusable', {
+        source: 'Resource SKUs',
+        problem: `it lists no VM size for AKS nodes in ${this.location}`,
+      });
     found.sort((left, right) => (left.name < right.name ? -1 : 1));
     const known = new Map(found.map((sku) => [sku.name, sku]));
     if (fingerprint(known) !== fingerprint(this.known)) this.generationNumber += 1;

@@ -1,4 +1,5 @@
 /** VMs and their network interfaces: created, found again by name, removed, and listed for this cluster. */
+import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute';
 import { ManagedTags } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -101,7 +102,7 @@ export class VirtualMachines {
     const settled = await this.settled(name, signal);
     if (settled === undefined || settled.state === 'Deleting') return false;
     if (settled.state === 'Succeeded') return true;
-    throw new Error(`VM ${name} is in state ${settled.state}`);
+    throw new NodewrightError('AzureInstanceBroken', { instance: name, state: settled.state });
   }
 
   /** Waits for a VM that an earlier process began. */
@@ -111,7 +112,12 @@ export class VirtualMachines {
     for (;;) {
       const found = await this.find(name, signal);
       if (found === undefined || !UNSETTLED.has(found.state)) return found;
-      if (clock.now() >= deadline) throw new Error(`VM ${name} is still ${found.state} after 20 minutes`);
+      if (clock.now() >= deadline)
+        throw new NodewrightError('AzureInstanceBroken', {
+          instance: name,
+          state: found.state,
+          minutes: SETTLE_TIMEOUT / 60_000,
+        });
       await clock.sleep(SETTLE_INTERVAL, signal);
     }
   }
@@ -148,7 +154,11 @@ export class VirtualMachines {
   async listInterfaces(signal?: AbortSignal): Promise<readonly string[]> {
     const rows = await this.query('microsoft.network/networkinterfaces', signal);
     return rows.map(({ name }) => {
-      if (name === undefined) throw new Error('Resource Graph returned an interface without name.');
+      if (name === undefined)
+        throw new NodewrightError('AzureAnswerUnusable', {
+          source: 'Resource Graph',
+          problem: 'a network interface has no name',
+        });
       return name.toLowerCase();
     });
   }
@@ -212,7 +222,11 @@ export class VirtualMachines {
       ),
     }));
     const made = await finishOperation(clock, operation, signal);
-    if (made?.id === undefined) throw new Error(`Azure returned network interface ${wish.name} without an id`);
+    if (made?.id === undefined)
+      throw new NodewrightError('AzureAnswerUnusable', {
+        source: 'ARM',
+        problem: `network interface ${wish.name} has no id`,
+      });
     return made.id;
   }
 
@@ -282,7 +296,8 @@ function fromSdk(machine: VirtualMachine): VirtualMachineRecord {
 
 /** Rows carry the resource as ARM stores it, not as the SDK flattens it. */
 function fromGraph(row: GraphRow): VirtualMachineRecord {
-  if (row.id === undefined || row.name === undefined) throw new Error('Resource Graph returned a machine without id.');
+  if (row.id === undefined || row.name === undefined)
+    throw new NodewrightError('AzureAnswerUnusable', { source: 'Resource Graph', problem: 'a VM has no id or name' });
   const properties = (row.properties ?? {}) as {
     readonly hardwareProfile?: { readonly vmSize?: string };
     readonly priority?: string;

@@ -5,6 +5,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { stringify } from 'yaml';
 import { coreOptions } from '../options/coreOptions.ts';
+import { countText } from '../ledger/countText.ts';
+import { tooDearText, unplacedText } from '../ledger/planText.ts';
 import { planProblem } from '../plan/planProblem.ts';
 import { planReport, type PlanReport } from '../plan/planReport.ts';
 import { planTable } from '../plan/planTable.ts';
@@ -45,16 +47,16 @@ Examples:
 export function planCommand(): Command {
   return new Command('plan')
     .description(
-      'Says which machines would be bought for the pods of these manifests, and what they cost. Works offline. Reads ' +
+      'Prints the nodes that would be bought for the pods of these manifests, and what they cost. Works offline. Reads ' +
         'Pods, Deployments, StatefulSets, ReplicaSets, DaemonSets, Jobs, CronJobs, NodePools and AKSNodeClasses.',
     )
     .option('-f, --filename <path...>', 'manifests: files, folders, or - for standard input')
     .option('--nodepools <path...>', "NodePools and AKSNodeClasses; without any, AKS's default pool")
-    .option('--catalog <file>', 'sizes and prices, as `nodewright catalog export` writes them')
+    .option('--catalog <file>', 'instance types and prices, as `nodewright catalog export` writes them')
     .addOption(regionOption())
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json', 'yaml']).default('table'))
-    .option('--strict', 'take kinds that a plan does not know for mistakes', false)
-    .option('--explain', 'say why each machine was chosen and what the lower bound is made of', false)
+    .option('--strict', 'treat kinds that a plan does not know as mistakes', false)
+    .option('--explain', 'say why each instance type was chosen and what the lower bound leaves out', false)
     .addOption(
       new Option('--fail-on <condition>', 'end with 1 on `unschedulable` pods or a `cost-above=N` dollars per hour')
         .default([], 'never')
@@ -98,7 +100,7 @@ async function plan(options: PlanOptions): Promise<void> {
   process.stdout.write(print(report, output, explain));
   const failures = options.failOn.flatMap((condition) => failureOf(condition, report));
   const mistakes = input.mistakes.length + (options.strict ? input.warnings.length : 0);
-  if (mistakes > 0) failures.push(`${count(mistakes, 'mistake')} in the input`);
+  if (mistakes > 0) failures.push(`${countText(mistakes, 'mistake')} in the input`);
   if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures });
 }
 
@@ -118,12 +120,8 @@ function parseCondition(text: string): FailCondition {
 function failureOf(condition: FailCondition, report: PlanReport): string[] {
   if (condition.kind === 'unschedulable') {
     const { length } = report.unschedulable;
-    return length === 0 ? [] : [`${count(length, 'pod')} cannot be placed`];
+    return length === 0 ? [] : [unplacedText(length)];
   }
   const { dollars } = condition;
-  return report.costPerHour <= dollars ? [] : [`$${report.costPerHour} per hour is above $${dollars}`];
-}
-
-function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+  return report.costPerHour <= dollars ? [] : [tooDearText(report.costPerHour, dollars)];
 }

@@ -1,9 +1,11 @@
 /** `nodewright run`: the controller against a real cluster. All its options come from the options table. */
+import { getHeapStatistics } from 'node:v8';
 import { Command, Help, Option } from 'commander';
 import type { OptionHelpRow } from '../options/optionText.ts';
 import { optionHelpRows } from '../options/optionText.ts';
 import { parseOptions } from '../options/parseOptions.ts';
 import type { RunController } from './compose/contract.ts';
+import { fitHeap, type HeapProcess } from './compose/heapLimit.ts';
 import { runUntilStopped } from './stopSignals.ts';
 
 const DEFAULT_WIDTH = 80;
@@ -25,11 +27,28 @@ export function runCommand(): Command {
     .addHelpText('after', () => environmentHelp(rows))
     .action(async () => {
       const { options, warnings } = parseOptions({ flags: givenFlags(command), environment: process.env });
+      fitHeap(options.memoryLimit, heapProcess());
       for (const warning of warnings) console.error(`nodewright: warning: ${warning}`);
       const controller = await import('./compose/runController.ts');
       const runController: RunController = controller.runController;
       await runUntilStopped((signal) => runController(options, signal));
     });
+}
+
+function heapProcess(): HeapProcess {
+  const { execPath, execArgv, argv, env } = process;
+  const replace: unknown = Reflect.get(process, 'execve');
+  return {
+    heapLimit: getHeapStatistics().heap_size_limit,
+    execPath,
+    execArgv,
+    argv,
+    environment: env,
+    execve:
+      typeof replace === 'function'
+        ? (file, args) => void Reflect.apply(replace, process, [file, args, env])
+        : undefined,
+  };
 }
 
 /** Commander gives `true` for a switch that stands alone. */

@@ -1,3 +1,4 @@
+import { InvariantError } from '../errors/invariantError.ts';
 import type { Clock } from './clock.ts';
 import { sleepBy } from './sleep.ts';
 import { TimerHeap, type Timer } from './timerHeap.ts';
@@ -110,7 +111,7 @@ export class VirtualClock implements Clock {
     let seen = -1;
     for (let quiet = 0, turns = 0; quiet < this.quietTurns; turns++) {
       if (turns > MAX_TURNS_WHILE_BUSY) {
-        throw new Error(`virtual clock: still busy at ${this.stamp()} after ${MAX_TURNS_WHILE_BUSY} turns`);
+        throw new InvariantError(`virtual clock: still busy at ${this.stamp()} after ${MAX_TURNS_WHILE_BUSY} turns`);
       }
       if (this.tracked > 0) await this.nextSettlement();
       else await new Promise((resolve) => setImmediate(resolve));
@@ -129,7 +130,7 @@ export class VirtualClock implements Clock {
    * (nothing is scheduled), when the deadline passes, or after `maxSteps` moments.
    */
   async runUntil(goal: number | (() => boolean), options: RunOptions = {}): Promise<void> {
-    if (this.driven) throw new Error('virtual clock: another advance or runUntil is under way');
+    if (this.driven) throw new InvariantError('virtual clock: another advance or runUntil is under way');
     this.driven = true;
     try {
       await (typeof goal === 'number' ? this.runTo(goal, options) : this.runWhile(goal, options));
@@ -155,10 +156,12 @@ export class VirtualClock implements Clock {
     while (!condition()) {
       const next = this.timers.peek();
       if (next === undefined) {
-        throw new Error(`virtual clock: nothing is left to happen at ${this.stamp()} and the condition does not hold`);
+        throw new InvariantError(
+          `virtual clock: nothing is left to happen at ${this.stamp()} and the condition does not hold`,
+        );
       }
       if (next.due > deadline) {
-        throw new Error(
+        throw new InvariantError(
           `virtual clock: the condition does not hold at the deadline ${new Date(deadline).toISOString()}`,
         );
       }
@@ -183,7 +186,7 @@ export class VirtualClock implements Clock {
     let steps = 0;
     return () => {
       if (++steps <= maxSteps) return;
-      throw new Error(
+      throw new InvariantError(
         `virtual clock: gave up at ${this.stamp()} after ${maxSteps} steps, with ${this.timers.size} timers pending; ` +
           'either something re-arms itself without end or maxSteps is too small',
       );

@@ -217,18 +217,21 @@ describe('pods', () => {
   });
 });
 
-describe('a promise', () => {
+const claimOf = (cluster: Cluster, waiting: Pod, now: number): string | undefined =>
+  cluster.places.of(waiting, now)?.target;
+
+describe('a place', () => {
   const waiting = pod('w');
 
   it('holds while the machine is on its way, and a little longer', () => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a'));
-    cluster.promise([waiting], 'a', 1_000);
-    expect(cluster.promisedClaim(waiting, 1_000_000)).toBe('a');
+    cluster.places.hold('plan', [{ target: 'a', pods: [waiting] }], 1_000);
+    expect(claimOf(cluster, waiting, 1_000_000)).toBe('claim/a');
     cluster.setClaim(claim('a', { providerID: 'p' }));
     cluster.setNode(node('n', 'p', INITIALIZED));
-    expect(cluster.promisedClaim(waiting, 999)).toBe('a');
-    expect(cluster.promisedClaim(waiting, 1_000)).toBeUndefined();
+    expect(claimOf(cluster, waiting, 999)).toBe('claim/a');
+    expect(claimOf(cluster, waiting, 1_000)).toBeUndefined();
   });
 
   it.each([
@@ -240,28 +243,28 @@ describe('a promise', () => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a'));
     cluster.setPod(waiting);
-    cluster.promise([waiting], 'a', 1_000);
+    cluster.places.hold('plan', [{ target: 'a', pods: [waiting] }], 1_000);
     step(cluster);
-    expect(cluster.promisedClaim(waiting, 0)).toBeUndefined();
+    expect(claimOf(cluster, waiting, 0)).toBeUndefined();
   });
 });
 
-it('keeps a promise to a pod whose present node is going, whatever that pod does meanwhile', () => {
+it('keeps the place of a pod whose present node is going, whatever that pod does meanwhile', () => {
   const cluster = new Cluster();
   cluster.setClaim(claim('a'));
   cluster.setPod(pod('w', 'old'));
-  cluster.promise([pod('w', 'old')], 'a', 1_000);
+  cluster.places.hold('plan', [{ target: 'a', pods: [pod('w', 'old')] }], 1_000);
   cluster.setPod({ ...pod('w', 'old'), status: { phase: 'Running' } });
-  expect(cluster.promisedClaim(pod('w', 'old'), 0)).toBe('a');
+  expect(claimOf(cluster, pod('w', 'old'), 0)).toBe('claim/a');
 });
 
 it('keeps a nomination to the later of two ends, and forgets it with the node', () => {
   const cluster = new Cluster();
   cluster.setNode(node('n'));
-  cluster.nominate('n', 2_000);
-  cluster.nominate('n', 1_000);
+  cluster.places.hold('plan', [{ target: 'n', pods: [pod('w')] }], 2_000);
+  cluster.places.hold('plan', [{ target: 'n', pods: [pod('w')] }], 1_000);
   expect([cluster.isNominated('n', 1_999), cluster.isNominated('n', 2_000)]).toEqual([true, false]);
-  cluster.nominate('n', 9_000);
+  cluster.places.hold('plan', [{ target: 'n', pods: [pod('w')] }], 9_000);
   cluster.removeNode('n');
   expect(cluster.isNominated('n', 0)).toBe(false);
 });

@@ -4,8 +4,8 @@ import { Labels } from '../api/labels.ts';
 import type { KubeObject } from '../api/object.ts';
 import { podKey } from '../pods/podKey.ts';
 import type { Resources } from '../units/resources.ts';
+import { LivePlaces } from './livePlaces.ts';
 import { NameIndex } from './nameIndex.ts';
-import { NodePromises } from './nodePromises.ts';
 import { nodeView, type NodeView } from './nodeView.ts';
 import { NodeViews } from './nodeViews.ts';
 import { PodBindings } from './podBindings.ts';
@@ -34,7 +34,7 @@ export interface ClusterSnapshot {
 /**
  * The in-memory picture, and the only place that loops read NodeClaims, Nodes and Pods from. It is kept from watch
  * events (`set…`, `remove…`) and from the answers to our own writes (`add…`, `update…`), in time proportional to each change,
- * and holds what loops have decided but the API server does not show yet (promises, nominations, deletion marks).
+ * and holds what loops have decided but the API server does not show yet (places of pods, deletion marks).
  * A claim and a Node are one when their provider IDs are equal, whatever their names.
  */
 export class Cluster {
@@ -44,15 +44,18 @@ export class Cluster {
   private readonly claimNames = new NameIndex();
   private readonly daemonSets = new SortedValues<DaemonSet>();
   private readonly pods = new PodBindings((nodeName) => this.touchNode(nodeName));
-  private readonly promises = new NodePromises();
+  /** Where waiting pods are to run. */
+  readonly places = new LivePlaces({
+    targetOf: (name) => this.targetOf(name),
+    viewOf: (target) => this.views.get(target),
+    podNow: ({ metadata }) => this.incarnation(metadata),
+  });
   /** Objects that came as the answer to a write, which the watch has yet to show. */
   private readonly written = new WeakSet<KubeObject>();
   /** UIDs of claims and Nodes that went lately: neither a late answer nor an event from before may bring one back. */
   private readonly departed = new Set<string>();
   /** Claims that a loop has decided to delete, by name. */
   private readonly marked = new Set<string>();
-  /** Until when pods are expected on a node, by the name of its view. */
-  private readonly nominations = new Map<string, number>();
   private readonly views = new NodeViews((key) => this.makeView(key));
   private latest: ClusterSnapshot = { version: 0, nodes: [], pendingPods: [], daemonSets: [] };
 
@@ -65,7 +68,7 @@ export class Cluster {
     if (!isIncarnation(this.nodesByName.get(name), uid)) return;
     this.detachNode(name);
     this.nodesByName.delete(name);
-    this.nominations.delete(name);
+    this.places.onTargetGone(nodeKey(name));
   }
 
   setClaim(claim: NodeClaim): void {
@@ -77,9 +80,8 @@ export class Cluster {
     if (!isIncarnation(this.claimsByName.get(name), uid)) return;
     this.detachClaim(name);
     this.claimsByName.delete(name);
-    this.promises.removeClaim(name);
     this.marked.delete(name);
-    this.nominations.delete(name);
+    this.places.onTargetGone(claimKey(name));
   }
 
   setPod(pod: Pod): void {
@@ -87,7 +89,7 @@ export class Cluster {
   }
 
   removePod(pod: Pod): void {
-    this.promises.removePod(pod.metadata.uid ?? '');
+    this.places.onPodGone(pod);
     if (isIncarnation(this.pod(pod.metadata), pod.metadata.uid)) this.pods.remove(podKey(pod));
   }
 
@@ -122,29 +124,9 @@ export class Cluster {
     if (isLater(pod, this.pod(pod.metadata))) this.putPod(this.ahead(pod));
   }
 
-  /** Records that `pods` wait for the node of `claim`, so that no second one is bought for them. */
-  promise(pods: readonly Pod[], claim: string, until: number): void {
-    for (const { metadata } of pods) if (metadata.uid) this.promises.set(metadata.uid, claim, until);
-  }
-
-  /**
-   * The claim whose node the pod waits for: one that is still on its way, or that came up so lately that the scheduler
-   * may not have used it yet.
-   */
-  promisedClaim(pod: Pod, now: number): string | undefined {
-    const promise = this.promises.get(pod.metadata.uid ?? '');
-    const view = promise && this.viewOf(promise.claim);
-    if (promise === undefined || view === undefined || view.deleting) return undefined;
-    return view.initialized && now >= promise.until ? undefined : promise.claim;
-  }
-
   /** Pods are about to be bound to the node of this name: it must not be removed meanwhile. */
-  nominate(viewName: string, until: number): void {
-    this.nominations.set(viewName, Math.max(until, this.nominations.get(viewName) ?? 0));
-  }
-
   isNominated(viewName: string, now: number): boolean {
-    return now < (this.nominations.get(viewName) ?? 0);
+    return this.places.isExpecting(viewName, now);
   }
 
   /** A loop has decided to delete the claim; its node takes no more pods from now on. */
@@ -236,8 +218,21 @@ export class Cluster {
   }
 
   private putPod(pod: Pod): void {
-    // A promise to a pod that is on a node already is for the time when that node goes: it stays.
-    if (this.pods.set(pod)) this.promises.removePod(pod.metadata.uid ?? '');
+    const before = this.incarnation(pod.metadata);
+    this.pods.set(pod);
+    this.places.onPod(pod, !before?.spec?.nodeName);
+  }
+
+  private incarnation({ namespace, name, uid }: Pod['metadata']): Pod | undefined {
+    const known = this.pod({ namespace, name });
+    return known?.metadata.uid === uid ? known : undefined;
+  }
+
+  /** The key of the view of this name: a claim's until its Node has registered, a Node's afterwards. */
+  private targetOf(name: string): string {
+    if (this.claimsByName.has(name)) return claimKey(name);
+    const claim = this.claimByProviderID(this.nodesByName.get(name)?.spec?.providerID);
+    return claim ? claimKey(claim.metadata.name) : nodeKey(name);
   }
 
   private noteDeparture(uid: string | undefined): void {

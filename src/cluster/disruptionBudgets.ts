@@ -1,3 +1,4 @@
+/** PodDisruptionBudgets as they bear on single pods. */
 import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { matchesLabelSelector } from '../pods/labelSelector.ts';
 
@@ -6,12 +7,43 @@ import { matchesLabelSelector } from '../pods/labelSelector.ts';
  * eviction API cannot serve. A pod that cannot be evicted needs no room elsewhere.
  */
 export function isFullyBlocked(pod: Pod, budgets: Iterable<PodDisruptionBudget>): boolean {
-  const matching = [...budgets].filter(
-    ({ metadata, spec }) =>
-      metadata.namespace === pod.metadata.namespace && matchesLabelSelector(spec?.selector, pod.metadata.labels),
-  );
-  if (matching.length > 1) return true;
-  return matching.some((budget) => allowsNothing(budget) && !letsUnhealthyGo(budget, pod));
+  return new PodBudgets(budgets).isFullyBlocked(pod);
+}
+
+/** The budgets of a cluster at one moment, for many pods. */
+export class PodBudgets {
+  private readonly byNamespace = new Map<string, PodDisruptionBudget[]>();
+
+  constructor(budgets: Iterable<PodDisruptionBudget>) {
+    for (const budget of budgets) {
+      const { namespace = '' } = budget.metadata;
+      const known = this.byNamespace.get(namespace);
+      if (known === undefined) this.byNamespace.set(namespace, [budget]);
+      else known.push(budget);
+    }
+  }
+
+  /** The budgets that refuse an eviction of the pod now; more than one for a pod refuse it whatever they allow. */
+  refusing(pod: Pod): readonly PodDisruptionBudget[] {
+    const matching = this.matching(pod);
+    if (matching.length > 1) return matching;
+    return matching.filter((budget) => (budget.status?.disruptionsAllowed ?? 0) <= 0 && !letsUnhealthyGo(budget, pod));
+  }
+
+  isFullyBlocked(pod: Pod): boolean {
+    const matching = this.matching(pod);
+    if (matching.length > 1) return true;
+    return matching.some((budget) => allowsNothing(budget) && !letsUnhealthyGo(budget, pod));
+  }
+
+  /** In order of name, whatever the order of the list. */
+  matching(pod: Pod): readonly PodDisruptionBudget[] {
+    const own = this.byNamespace.get(pod.metadata.namespace ?? '');
+    if (own === undefined) return [];
+    return own
+      .filter(({ spec }) => matchesLabelSelector(spec?.selector, pod.metadata.labels))
+      .sort((left, right) => (left.metadata.name < right.metadata.name ? -1 : 1));
+  }
 }
 
 function allowsNothing({ spec }: PodDisruptionBudget): boolean {

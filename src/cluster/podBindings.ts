@@ -28,8 +28,7 @@ export class PodBindings {
     return this.pods.get(key);
   }
 
-  /** True when the pod has just been bound to its node. */
-  set(pod: Pod): boolean {
+  set(pod: Pod): void {
     const key = podKey(pod);
     const old = this.pods.get(key);
     // A pod of the same name may have been created elsewhere before the end of this one is known.
@@ -50,7 +49,6 @@ export class PodBindings {
     const waits = isProvisionable(pod);
     if (waits) this.waiting.set(key, pod);
     else if (wasWaiting) this.waiting.delete(key);
-    return wasWaiting && Boolean(nodeName);
   }
 
   remove(key: string): void {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { entryOf, errorGroups, type ErrorCode } from './catalogue.ts';
 import type { ErrorEntry } from './errorEntry.ts';
+import { InvariantError } from './invariantError.ts';
 import { isNodewrightError, NodewrightError } from './nodewrightError.ts';
 import { describeThrown, messageOf, systemCode, systemProblem, toError } from './thrown.ts';
 
@@ -38,6 +39,7 @@ it('turns anything that was thrown into an error', () => {
   expect(toError('text').message).toBe('text');
   expect(messageOf(7)).toBe('7');
   expect(describeThrown(error)).toBe('a');
+  expect(describeThrown(new InvariantError('two owners'))).toBe('internal error: two owners; please report it');
 });
 
 it('says problems of the operating system in plain words', () => {

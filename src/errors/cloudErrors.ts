@@ -51,4 +51,37 @@ export const cloudErrors = {
       'sign in with `az login`, or set AZURE_CLIENT_ID, AZURE_TENANT_ID and AZURE_FEDERATED_TOKEN_FILE or AZURE_CLIENT_SECRET',
     example: { problem: 'AADSTS7000215: Invalid client secret provided' },
   }),
+  AzureAnswerUnusable: entry<{ readonly source: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'Azure answered a request with something that cannot be used. What was known before stays in use.',
+    where: ({ source }) => source,
+    what: ({ problem }) => problem,
+    remedy: () => 'nothing at first, it is asked again; if it goes on, check the region and the subscription',
+    example: { source: 'the price list', problem: 'it has no VM sizes for eastus' },
+  }),
+  AzureOperationTimeout: entry<{ readonly minutes: number }>({
+    exit: 'failure',
+    about: 'A long-running operation of Azure did not end in time.',
+    where: () => 'Azure',
+    what: ({ minutes }) => `the operation did not end in ${minutes} minutes`,
+    remedy: () => 'see the activity log of the node resource group; the controller tries again',
+    example: { minutes: 30 },
+  }),
+  AzureInstanceBroken: entry<{ readonly instance: string; readonly state: string; readonly minutes?: number }>({
+    exit: 'failure',
+    about: 'A VM that an earlier process began to create did not come to run.',
+    where: ({ instance }) => `VM ${instance}`,
+    what: ({ state, minutes }) =>
+      minutes === undefined ? `it is in state ${state}` : `it is still in state ${state} after ${minutes} minutes`,
+    remedy: () => 'nothing; the NodeClaim is deleted with its VM, and its pods are placed again',
+    example: { instance: 'aks-default-abc12', state: 'Failed' },
+  }),
+  SecurityGroupUnclear: entry<{ readonly resourceGroup: string; readonly found: number }>({
+    exit: 'failure',
+    about: "AKS's own network security group, which new nodes join, cannot be told from others or is missing.",
+    where: ({ resourceGroup }) => `resource group ${resourceGroup}`,
+    what: ({ found }) => `it has ${found} network security groups named aks-agentpool-<8 digits>-nsg instead of one`,
+    remedy: () => 'check that AZURE_NODE_RESOURCE_GROUP names the node resource group of this cluster',
+    example: { resourceGroup: 'MC_shop_prod_eastus', found: 0 },
+  }),
 };

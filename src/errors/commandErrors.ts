@@ -135,4 +135,18 @@ export const commandErrors = {
     remedy: ({ advice }) => advice,
     example: { path: '.nodewright', problem: 'this is a file', advice: 'give a directory as --state-dir' },
   }),
+  TooManyFaults: entry<{ readonly limit: number }>({
+    exit: 'failure',
+    about: 'The local world has as many faults as it can have at a time.',
+    what: ({ limit }) => `there are ${limit} faults already`,
+    remedy: () => 'clear some with `nodewright fault --clear`',
+    example: { limit: 1000 },
+  }),
+  LocalRangeExhausted: entry<{ readonly what: string; readonly range: string }>({
+    exit: 'failure',
+    about: 'The local world has no address or port left to give.',
+    what: ({ what, range }) => `no ${what} is left (${range})`,
+    remedy: ({ what }) => `delete objects that hold a ${what}`,
+    example: { what: 'service address', range: '10.0.0.0/16' },
+  }),
 };

@@ -1,4 +1,5 @@
 /** The only place where a caught `unknown` becomes an error or a text. */
+import { InvariantError } from './invariantError.ts';
 import { NodewrightError } from './nodewrightError.ts';
 
 /** The thrown value itself when it is an error, else an error that quotes it. */
@@ -12,6 +13,7 @@ export function messageOf(thrown: unknown): string {
 
 /** What happened and what to do about it, for a person at a terminal. */
 export function describeThrown(thrown: unknown): string {
+  if (thrown instanceof InvariantError) return `internal error: ${thrown.message}; please report it`;
   if (!(thrown instanceof NodewrightError)) return messageOf(thrown);
   const { message, remedy } = thrown;
   return message.includes('\n') ? `${message}\n${remedy}` : `${message}; ${remedy}`;

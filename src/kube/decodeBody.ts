@@ -8,7 +8,7 @@ export function decodeBody({ body, headers }: Pick<TransportResponse, 'body' | '
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new Error('the answer says that it is JSON, but it is not', { cause: error });
+    throw new SyntaxError('the response claims to be JSON, but it is not', { cause: error });
   }
 }
 

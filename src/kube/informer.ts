@@ -2,6 +2,7 @@
  * The informers of a process: one per kind and scope, shared by all its users, so that each object is held, and each
  * change received, once.
  */
+import { InvariantError } from '../errors/invariantError.ts';
 import { setMaxListeners } from 'node:events';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -61,7 +62,7 @@ export class Informers {
 
   /** Runs all informers until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    if (this.signal !== undefined) throw new Error('the informers are already running');
+    if (this.signal !== undefined) throw new InvariantError('the informers are already running');
     this.signal = signal;
     // Each informer listens to it, and there are more of them than Node.js expects.
     setMaxListeners(0, signal);

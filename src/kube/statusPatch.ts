@@ -1,3 +1,4 @@
+import { InvariantError } from '../errors/invariantError.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Kube } from './kube.ts';
 import { mergePatch, type MergePatch } from './mergePatch.ts';
@@ -50,7 +51,7 @@ async function send<T extends KubeObject>(
   if (patch === undefined) return before;
   const { name, namespace, resourceVersion } = before.metadata;
   if (lock && resourceVersion === undefined) {
-    throw new Error(`${name}: cannot lock the patch of a ${kind.kind} that was not read from the server`);
+    throw new InvariantError(`${name}: cannot lock the patch of a ${kind.kind} that was not read from the server`);
   }
   const body = lock ? { ...patch, metadata: { ...(patch['metadata'] as object | undefined), resourceVersion } } : patch;
   return kube.patch(

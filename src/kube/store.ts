@@ -2,6 +2,7 @@
  * Objects of one kind, by name and by index. Lookups cost the same at ten objects and at a hundred thousand. The
  * objects are shared by all readers: never change them.
  */
+import { InvariantError } from '../errors/invariantError.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { ObjectRef } from './kube.ts';
 
@@ -68,7 +69,7 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
   addIndex(name: string, valuesOf: IndexFunction<T>): void {
     const known = this.indexes.get(name);
     if (known?.valuesOf === valuesOf) return;
-    if (known !== undefined) throw new Error(`index "${name}" is already declared with another function`);
+    if (known !== undefined) throw new InvariantError(`index "${name}" is already declared with another function`);
     const index: Index<T> = { valuesOf, buckets: new Map() };
     this.indexes.set(name, index);
     for (const object of this.list()) file(index, object);

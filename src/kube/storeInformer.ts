@@ -1,4 +1,5 @@
 /** A local copy of one kind, kept current by a reflector: `store` to read from, and events to subscribe to. */
+import { InvariantError } from '../errors/invariantError.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
 import type { ObjectRef } from './kube.ts';
 import { Reflector, type ReflectorOptions, type Sink } from './reflector.ts';
@@ -78,7 +79,7 @@ export class StoreInformer<T extends KubeObject> implements Informer<T>, Sink<T>
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.running) throw new Error(`the informer of ${this.kind.plural} is already running`);
+    if (this.running) throw new InvariantError(`the informer of ${this.kind.plural} is already running`);
     this.running = true;
     try {
       await this.reflector.run(signal);

@@ -31,12 +31,10 @@ const FAMILY = /^([^.-]+)[.-]/;
 
 export function parseInstanceTypes(text: string): readonly InstanceType[] {
   const parsed: unknown = JSON.parse(text);
-  if (!Array.isArray(parsed)) throw new Error('an instance-type file must be a JSON array');
+  if (!Array.isArray(parsed)) throw new SyntaxError('it must be a JSON array');
   return parsed.map((entry, at) => {
     if (!isFileInstanceType(entry)) {
-      throw new Error(
-        `entry ${at} of the instance-type file lacks a name, architecture, operatingSystems, resources or offerings`,
-      );
+      throw new SyntaxError(`entry ${at} lacks a name, architecture, operatingSystems, resources or offerings`);
     }
     return instanceType(entry);
   });

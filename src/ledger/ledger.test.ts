@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PodObjection } from './objection.ts';
 import { objectionText } from './objectionText.ts';
 import { Ledger } from './ledger.ts';
-import { podList, SCHEMA_VERSION, type DecisionRecord } from './record.ts';
+import { podList, SCHEMA_VERSION, type DecisionRecord, type LaunchRecord } from './record.ts';
 import { recordText } from './recordText.ts';
 
 const refusal = (pod: string): DecisionRecord => ({
@@ -10,7 +10,7 @@ const refusal = (pod: string): DecisionRecord => ({
   pods: podList([pod]),
   reason: { kind: 'no-pools', nodes: [] },
 });
-const launch: DecisionRecord = {
+const launch: LaunchRecord = {
   kind: 'launch',
   nodeClaim: 'default-x1',
   nodePool: 'default',
@@ -72,6 +72,8 @@ it('says each kind of record in one line', () => {
   const records: DecisionRecord[] = [
     { kind: 'plan', pods: 3, plannedNodes: 1, onExistingNodes: 1, unplaced: 1, pricePerHour: 0.05, milliseconds: 4 },
     launch,
+    { kind: 'instance', nodeClaim: 'default-x1', state: 'bought', offering: launch.chosen },
+    { kind: 'instance', nodeClaim: 'default-x1', state: 'leaving' },
     { kind: 'nomination', pods: podList(['shop/a']), nodeClaim: 'default-x1', node: 'aks-1' },
     refusal('shop/a'),
     { kind: 'refusal', pods: podList(['a']), reason: { kind: 'group', group: 'g', placeable: 1, needed: 3 } },
@@ -83,6 +85,8 @@ it('says each kind of record in one line', () => {
     [
       "planned 3 pods: 1 new node at $0.0500 per hour, 1 on existing nodes, 1 without a place",
       "NodeClaim default-x1 of NodePool default: Standard_D4s_v5 in eastus-1, spot, $0.0500 per hour, for shop/web-1 and 1 other pod; without shop/web-1 a cheaper instance type would do (memory)",
+      "default-x1: bought D4s_v5 in eastus-1 spot, $0.050/h",
+      "default-x1: leaving",
       "shop/a on nodeclaim/default-x1, node/aks-1",
       "shop/a unschedulable: no NodePool is ready",
       "a unschedulable: only 1 of the 3 pods that group "g" needs together have a place",

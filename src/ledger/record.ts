@@ -45,6 +45,15 @@ export interface LaunchRecord {
   readonly choice?: NodeChoice;
 }
 
+/** What became of the instance of a NodeClaim. */
+export interface InstanceRecord {
+  readonly kind: 'instance';
+  readonly nodeClaim: string;
+  readonly state: 'bought' | 'leaving' | 'gone';
+  /** What was bought; the price is absent where it is not known. */
+  readonly offering?: Omit<Alternative, 'pricePerHour'> & Partial<Pick<Alternative, 'pricePerHour'>>;
+}
+
 /** Pods that are expected on a node that exists or is on its way. */
 export interface NominationRecord {
   readonly kind: 'nomination';
@@ -67,4 +76,5 @@ interface ObjectionRecord {
   readonly objection: PodObjection;
 }
 
-export type DecisionRecord = PlanRecord | LaunchRecord | NominationRecord | RefusalRecord | ObjectionRecord;
+export type DecisionRecord =
+  PlanRecord | LaunchRecord | InstanceRecord | NominationRecord | RefusalRecord | ObjectionRecord;

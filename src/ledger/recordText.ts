@@ -1,15 +1,22 @@
 import { choiceText } from './choiceText.ts';
+import { countText } from './countText.ts';
 import { objectionText } from './objectionText.ts';
 import { reasonText } from './reasonText.ts';
-import type { DecisionRecord, LaunchRecord, NominationRecord, PodList } from './record.ts';
+import type { DecisionRecord, InstanceRecord, LaunchRecord, NominationRecord, PodList } from './record.ts';
+
+type InstanceTypeList = Pick<LaunchRecord, 'instanceTypes' | 'instanceTypeCount'>;
+
+const NAMED_TYPES = 5;
 
 /** A decision in one line. */
 export function recordText(record: DecisionRecord): string {
   switch (record.kind) {
     case 'plan':
-      return `planned ${count(record.pods, 'pod')}: ${count(record.plannedNodes, 'new node')} at $${record.pricePerHour.toFixed(4)} per hour, ${record.onExistingNodes} on existing nodes, ${record.unplaced} without a place`;
+      return `planned ${countText(record.pods, 'pod')}: ${countText(record.plannedNodes, 'new node')} at $${record.pricePerHour.toFixed(4)} per hour, ${record.onExistingNodes} on existing nodes, ${record.unplaced} without a place`;
     case 'launch':
       return launchText(record);
+    case 'instance':
+      return instanceText(record);
     case 'nomination':
       return `${podsText(record.pods)} on ${nominationTargets(record).join(', ')}`;
     case 'refusal':
@@ -25,6 +32,19 @@ function launchText({ nodeClaim, nodePool, chosen, pods, choice }: LaunchRecord)
   return `NodeClaim ${nodeClaim} of NodePool ${nodePool}: ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, for ${podsText(pods)}${choice === undefined ? '' : `; ${choiceText(choice)}`}`;
 }
 
+function instanceText({ nodeClaim, state, offering }: InstanceRecord): string {
+  if (offering === undefined) return `${nodeClaim}: ${state}`;
+  const { instanceType, zone, capacityType, pricePerHour } = offering;
+  const price = pricePerHour === undefined ? '' : `, $${pricePerHour.toFixed(3)}/h`;
+  return `${nodeClaim}: ${state} ${instanceType.replace(/^Standard_/, '')} in ${zone} ${capacityType}${price}`;
+}
+
+/** `Standard_D4s_v5, Standard_D8s_v5 and 12 other(s)`, as Karpenter logs them. */
+export function instanceTypesText({ instanceTypes, instanceTypeCount }: InstanceTypeList): string {
+  const more = instanceTypeCount - NAMED_TYPES;
+  return instanceTypes.slice(0, NAMED_TYPES).join(', ') + (more > 0 ? ` and ${more} other(s)` : '');
+}
+
 /** `nodeclaim/default-x` and `node/aks-x`, as Karpenter writes them in its Nominated event. */
 export function nominationTargets({ nodeClaim, node }: Pick<NominationRecord, 'nodeClaim' | 'node'>): string[] {
   return [
@@ -33,11 +53,7 @@ export function nominationTargets({ nodeClaim, node }: Pick<NominationRecord, 'n
   ];
 }
 
-function podsText({ count: total, names }: PodList): string {
+function podsText({ count, names }: PodList): string {
   const [first = 'pod'] = names;
-  return total === 1 ? first : `${first} and ${count(total - 1, 'other pod')}`;
-}
-
-function count(amount: number, noun: string): string {
-  return `${amount} ${noun}${amount === 1 ? '' : 's'}`;
+  return count === 1 ? first : `${first} and ${countText(count - 1, 'other pod')}`;
 }

@@ -235,7 +235,7 @@ export const coreOptions = {
     kind: byteLimit,
     default: '-1',
     group: 'Process',
-    help: 'Memory limit of the container. At the start it is compared with the heap limit of Node.js, which should be nine tenths of it; the log says how to set that when it is not.',
+    help: 'Memory limit of the container. The heap gets nine tenths of it, and less where 128Mi would not be left beside it: the process starts anew with that heap, unless --max-old-space-size is set. Node.js before 22.15 cannot do that; the log says then what to set.',
   },
   cpuRequests: {
     flag: 'cpu-requests',

@@ -2,6 +2,7 @@
  * A solution as the documented JSON of `plan`: nodes with their pods and alternatives, unplaced pods with reasons, the
  * price and the lower bound.
  */
+import { InvariantError } from '../errors/invariantError.ts';
 import type { Alternative, GapPart, PlannedNode, Solution } from '../solver/problem.ts';
 import { changeText } from '../ledger/changeText.ts';
 import { rejectedTypeText } from '../ledger/choiceText.ts';
@@ -69,7 +70,7 @@ export function planReport(solution: Solution, solveMillis: number, explain: boo
 
 function nodeReport(node: PlannedNode, explain: boolean): PlannedNodeReport {
   const [chosen] = node.alternatives;
-  if (chosen === undefined) throw new Error('A planned node has no machine.');
+  if (chosen === undefined) throw new InvariantError('a planned node has no offering');
   const { boundBy, boundByResource, others = [] } = node.choice ?? {};
   return {
     nodePool: node.pool,

@@ -1,8 +1,9 @@
 /** A plan as text for people, ready for a pull request. */
 import { choiceText, gapText } from '../ledger/choiceText.ts';
+import { countText } from '../ledger/countText.ts';
+import { planSummaryText, unplacedText } from '../ledger/planText.ts';
 import type { PlanReport, PlannedNodeReport, UnschedulableReport } from './planReport.ts';
 
-const HOURS_PER_MONTH = 730;
 const SHOWN_WORKLOADS = 6;
 
 export function planTable(report: PlanReport, explain: boolean): string {
@@ -15,14 +16,13 @@ export function planTable(report: PlanReport, explain: boolean): string {
 
 function headline({ nodes, unschedulable, costPerHour, lowerBoundPerHour }: PlanReport): string {
   const pods = nodes.reduce((sum, node) => sum + node.pods.length, 0);
-  if (nodes.length === 0) return unschedulable.length === 0 ? 'Nothing to place.' : 'No pod can be placed.';
-  const month = grouped(Math.round(costPerHour * HOURS_PER_MONTH));
-  const above = lowerBoundPerHour > 0 ? (costPerHour / lowerBoundPerHour - 1) * 100 : 0;
-  const bound =
-    lowerBoundPerHour > 0
-      ? ` No plan costs less than $${lowerBoundPerHour.toFixed(4)} per hour (this one: ${above.toFixed(1)} % above).`
-      : '';
-  return `${count(pods, 'pod')} on ${count(nodes.length, 'node')}: $${costPerHour.toFixed(4)} per hour, $${month} per month.${bound}`;
+  return planSummaryText({
+    pods,
+    nodes: nodes.length,
+    unschedulable: unschedulable.length,
+    costPerHour,
+    lowerBoundPerHour,
+  });
 }
 
 function nodeTable(nodes: readonly PlannedNodeReport[]): string[] {
@@ -64,10 +64,11 @@ function unschedulableLines(unschedulable: readonly UnschedulableReport[]): stri
     [pod.replace(/-\d+$/, ''), ...reasons, smallestFix ?? ''].join('\n'),
   );
   return [
-    `${count(unschedulable.length, 'pod')} cannot be placed:`,
+    `${unplacedText(unschedulable.length)}:`,
     ...[...groups.values()].flatMap((group) => {
       const [first] = group as [UnschedulableReport];
-      const name = group.length === 1 ? first.pod : `${first.pod.replace(/-\d+$/, '')} (${group.length} pods)`;
+      const name =
+        group.length === 1 ? first.pod : `${first.pod.replace(/-\d+$/, '')} (${countText(group.length, 'pod')})`;
       const fix = first.smallestFix === null ? [] : [`    smallest change that helps: ${first.smallestFix}`];
       return [`  ${name}`, ...first.reasons.map((reason) => `    ${reason}`), ...fix];
     }),
@@ -115,13 +116,4 @@ function columns(head: readonly string[], rows: readonly (readonly string[])[], 
       .join('  ')
       .trimEnd(),
   );
-}
-
-function count(amount: number, noun: string): string {
-  return `${grouped(amount)} ${noun}${amount === 1 ? '' : 's'}`;
-}
-
-/** 138,057. The locale functions of the runtime load their tables first, which takes longer than all the rest here. */
-function grouped(amount: number): string {
-  return String(amount).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -2,6 +2,7 @@
  * The pods that a workload would run, named `<workload>-0`, `-1`, …, as the API server would complete them, or what is
  * wrong with it.
  */
+import { InvariantError } from '../errors/invariantError.ts';
 import type { Pod } from '../api/kinds.ts';
 import { fieldErrorText } from '../api/schema/fieldError.ts';
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
@@ -59,7 +60,7 @@ export interface Workload {
 
 export function readWorkload(groupKind: string, manifest: Manifest): Workload | readonly Mistake[] {
   const workload = WORKLOADS.get(groupKind);
-  if (workload === undefined) throw new Error(`${groupKind} brings no pods.`);
+  if (workload === undefined) throw new InvariantError(`${groupKind} brings no pods`);
   const { object, metadata } = manifest;
   const wrong = (field: string, message: string): Mistake => manifest.mistake(field, `${manifest.title}: ${message}`);
   const { generateName } = metadata;

@@ -9,8 +9,8 @@ import { answerText, refuseWrites, requestUrl, startHttpEndpoint } from './httpE
 interface HealthCheck {
   /** One word, as it appears in addresses: "caches-synced". */
   readonly name: string;
-  /** Throws an error that says what is wrong. */
-  check(): void | Promise<void>;
+  /** What is wrong, or undefined; a check that throws has failed too. */
+  check(): string | undefined | Promise<string | undefined>;
 }
 
 export interface HealthServerOptions {
@@ -71,12 +71,11 @@ function report(endpoint: string, results: readonly CheckResult[], healthy: bool
 
 async function runCheck(check: HealthCheck, timeoutMilliseconds: number): Promise<CheckResult> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMilliseconds} ms`)), timeoutMilliseconds);
+  const timeout = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve(`no answer within ${timeoutMilliseconds} ms`), timeoutMilliseconds);
   });
   try {
-    await Promise.race([Promise.resolve().then(() => check.check()), timeout]);
-    return { name: check.name, failure: undefined };
+    return { name: check.name, failure: await Promise.race([Promise.resolve().then(() => check.check()), timeout]) };
   } catch (error) {
     return { name: check.name, failure: messageOf(error) };
   } finally {

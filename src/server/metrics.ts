@@ -1,4 +1,5 @@
 /** Metrics for Prometheus: the `MetricsRegistry` port rendered as the text that a scrape reads, with process metrics. */
+import { InvariantError } from '../errors/invariantError.ts';
 import {
   collectDefaultMetrics,
   Counter as PromCounter,
@@ -134,7 +135,7 @@ export class PrometheusMetrics implements MetricsRegistry {
       return metric;
     }
     if (known.type !== type || known.labels !== labels)
-      throw new Error(
+      throw new InvariantError(
         `the metric ${options.name} exists as a ${known.type} with labels [${known.labels}], not as a ${type} with [${labels}]`,
       );
     // The type was compared above, and a type always comes with its own interface.

@@ -2,6 +2,7 @@
  * A gauge stored by the text of its labels. A cluster has a hundred thousand series that a scrape does not change: a line
  * costs one concatenation, whatever its labels.
  */
+import { InvariantError } from '../errors/invariantError.ts';
 import type { Gauge, MetricOptions } from '../kube/metrics.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -59,7 +60,7 @@ export class TextGauge implements Gauge {
       text += text === '' ? `{${name}="${escaped(value)}"` : `,${name}="${escaped(value)}"`;
     }
     for (const name in labels) if (labels[name] !== undefined) count--;
-    if (count !== 0) throw new Error(`${this.name} has no label ${undeclared(labels, this.labels)}`);
+    if (count !== 0) throw new InvariantError(`${this.name} has no label ${undeclared(labels, this.labels)}`);
     return text === '' ? this.name : `${this.name}${text}}`;
   }
 }

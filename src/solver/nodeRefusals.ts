@@ -22,8 +22,8 @@ export function nodeRefusals(plan: PodPlan, podClass: PodClass): NodeRefusal[] {
   const { tolerations } = podClass.shape;
   const found = new Map<NodeRefusal['stage'], { nodes: number; example: string }>();
   existing.order.forEach((node) => {
-    if (plan.compiled.removed.has(node)) return;
     const { name } = itemAt(existing.nodes, node);
+    if (plan.compiled.removed.has(node) || plan.compiled.closed?.has(name) === true) return;
     const stage =
       existing.closed[node] !== 0
         ? 'not-ready'

@@ -35,6 +35,8 @@ export interface Snapshot {
 export interface Overlay {
   readonly pods: readonly Pod[];
   readonly withoutNodes?: ReadonlySet<string>;
+  /** Nodes that are there, but take none of these pods. */
+  readonly closedNodes?: ReadonlySet<string>;
 }
 
 export interface Problem extends Snapshot {

@@ -11,8 +11,8 @@ import { firstTier, forcedFrom, isDrainable, isWaitingEviction, mustForce } from
 import { nodeView } from '../../src/cluster/nodeView.ts';
 import { podRequirements, strictPodRequirements } from '../../src/constraints/podRequirements.ts';
 import { topologyTerms } from '../../src/constraints/topology.ts';
-import { podObjection } from '../../src/controllers/provisioner/podValidation.ts';
-import { resolvePodVolumes } from '../../src/controllers/provisioner/podVolumes.ts';
+import { podObjection } from '../../src/controllers/planning/podValidation.ts';
+import { resolvePodVolumes } from '../../src/controllers/planning/podVolumes.ts';
 import { Store } from '../../src/kube/store.ts';
 import { trimFor } from '../../src/kube/trim.ts';
 import { disruptionShield, isDoNotDisrupt } from '../../src/pods/doNotDisrupt.ts';

@@ -15,6 +15,7 @@ const pureRooms = [
   'solver',
   'plan',
   'cluster',
+  'disruption',
   'ledger',
   'options',
 ];

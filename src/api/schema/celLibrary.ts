@@ -2,6 +2,7 @@
  * The CEL dialect of Kubernetes on top of the CEL library: compiles the text of a rule to a function that evaluates it.
  * Some built-ins of the library differ from Go's; rules are rewritten to call ours instead.
  */
+import { EvaluationError } from './evaluationError.ts';
 import { Environment, parse, serialize } from '@marcbachmann/cel-js';
 import { Quantity } from '../../units/quantity.ts';
 import { compilePattern } from './pattern.ts';
@@ -75,15 +76,16 @@ const MAX_INT = 2n ** 63n - 1n;
 const MIN_INT = -(2n ** 63n);
 
 function parseInteger(text: string): bigint {
-  if (!/^[+-]?[0-9]+$/.test(text)) throw new Error(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (!/^[+-]?[0-9]+$/.test(text))
+    throw new EvaluationError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   const value = BigInt(text.replace(/^\+/, ''));
   if (value > MAX_INT || value < MIN_INT)
-    throw new Error(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
+    throw new EvaluationError(`strconv.ParseInt: parsing ${JSON.stringify(text)}: value out of range`);
   return value;
 }
 
 function truncate(value: number): bigint {
-  if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63) throw new Error('range error converting to int');
+  if (!Number.isFinite(value) || Math.abs(value) >= 2 ** 63) throw new EvaluationError('range error converting to int');
   return BigInt(Math.trunc(value));
 }
 
@@ -95,7 +97,7 @@ function compare(left: Comparable, right: Comparable): number {
 
 function smallest(list: readonly Comparable[], sign: 1 | -1): Comparable {
   const [first, ...rest] = list;
-  if (first === undefined) throw new Error('min and max need at least one element');
+  if (first === undefined) throw new EvaluationError('min and max need at least one element');
   return rest.reduce((best, each) => (compare(each, best) * sign < 0 ? each : best), first);
 }
 

@@ -2,6 +2,7 @@
  * Converts decoded JSON to CEL values by its schema: whole numbers to ints, formatted strings to times, and property
  * names to the spelling that rules use.
  */
+import { EvaluationError } from './evaluationError.ts';
 import { celDuration, celTimestamp } from './celLibrary.ts';
 import { asInteger, isJsonObject, JsonFloat } from './json.ts';
 import type { StructuralSchema } from './structuralSchema.ts';
@@ -69,7 +70,7 @@ function guarded(map: Map<string, unknown>): Map<string, unknown> {
   if (![...map.values()].some((value) => value instanceof MistypedNumber)) return map;
   const get = (key: string): unknown => {
     const value = Map.prototype.get.call(map, key) as unknown;
-    if (value instanceof MistypedNumber) throw new Error('invalid data, expected a string or integer');
+    if (value instanceof MistypedNumber) throw new EvaluationError('invalid data, expected a string or integer');
     return value;
   };
   return Object.defineProperty(map, 'get', { value: get });

@@ -41,9 +41,10 @@ import { nodePoolReadinessController } from '../../controllers/nodepool-readines
 import { nodePoolRegistrationHealthController } from '../../controllers/nodepool-registration-health/controller.ts';
 import { nodePoolValidationController } from '../../controllers/nodepool-validation/controller.ts';
 import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
-import { DefaultSpread, type SpreadConstraint } from '../../controllers/provisioner/defaultSpread.ts';
+import { DefaultSpread, type SpreadConstraint } from '../../controllers/planning/defaultSpread.ts';
 import { Batcher } from '../../controllers/provisioner/batcher.ts';
-import { provisionerControllers, type ProvisionerOptions } from '../../controllers/provisioner/controller.ts';
+import { Planner, type PlannerOptions } from '../../controllers/planning/planner.ts';
+import { provisionerControllers } from '../../controllers/provisioner/controller.ts';
 import { staticDeprovisioningController } from '../../controllers/static-deprovisioning/controller.ts';
 import { statusConditionsController } from '../../controllers/status-conditions/controller.ts';
 import { staticProvisioningController } from '../../controllers/static-provisioning/controller.ts';
@@ -82,7 +83,7 @@ export interface EngineOptions {
   /** Spread of pods that bring none, as the cluster's scheduler is configured. */
   readonly defaultSpread?: readonly SpreadConstraint[];
   /** How preferences and minValues are honoured. */
-  readonly policies?: ProvisionerOptions['policies'];
+  readonly policies?: PlannerOptions['policies'];
   /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
   /** Features that are off unless asked for; reserved capacity is on unless turned off. */
@@ -121,14 +122,17 @@ export function createEngine(options: EngineOptions): Manager {
   });
   const batcher = new Batcher({ clock, idle: options.batchIdle, max: options.batchMax });
   const buffers = gates.capacityBuffer ? capacityBuffers(world, informers, batcher) : undefined;
+  const planner = new Planner(world, {
+    ...(buffers && { buffers: buffers.capacity }),
+    ...(options.defaultSpread?.length && { defaultSpread: new DefaultSpread(options.defaultSpread, informers) }),
+    ...(options.policies && { policies: options.policies }),
+  });
   const evictions = new EvictionQueue(world);
   const controllers: readonly Controller[] = [
     ...provisionerControllers(as('provisioner'), {
       batcher,
       nominationPeriod: Math.max(2 * options.batchMax, MIN_NOMINATION),
-      ...(buffers && { buffers: buffers.capacity }),
-      ...(options.defaultSpread?.length && { defaultSpread: new DefaultSpread(options.defaultSpread, informers) }),
-      ...(options.policies && { policies: options.policies }),
+      planner,
     }),
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle'), options.timeouts && { timeouts: options.timeouts }),

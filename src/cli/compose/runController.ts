@@ -28,7 +28,7 @@ import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
 import { azureOptionsOf, engineSettings, processSettings } from './engineSettings.ts';
-import { heapAdvice } from './heapAdvice.ts';
+import { heapAdvice } from './heapLimit.ts';
 import { startError } from './startError.ts';
 
 const NODE_CLASS: Readonly<Record<Options['cloudProvider'], ResourceKind<KubeObject>>> = {
@@ -95,15 +95,15 @@ export const runController: RunController = async (options, signal) => {
   });
   const healthServer = await startHealthServer({
     ...settings.healthServer,
-    liveness: [{ name: 'manager', check: () => demand(engine.healthy(), 'the loops have ended with an error') }],
+    liveness: [{ name: 'manager', check: () => unless(engine.healthy(), 'the loops have ended with an error') }],
     readiness: [
       {
         name: 'caches-synced',
-        check: () => demand(engine.ready(), 'the first picture of the cluster is not complete'),
+        check: () => unless(engine.ready(), 'the first lists of the watches are not complete'),
       },
       {
         name: 'crds',
-        check: async () => demand((await missingKinds(kube, neededKinds)).length === 0, 'CRDs are missing'),
+        check: async () => unless((await missingKinds(kube, neededKinds)).length === 0, 'CRDs are missing'),
       },
     ],
   }).catch(async (error: unknown) => {
@@ -145,8 +145,8 @@ async function azureProvider(
   return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers, refreshes: cloud.refreshes };
 }
 
-function demand(holds: boolean, complaint: string): void {
-  if (!holds) throw new Error(complaint);
+function unless(holds: boolean, problem: string): string | undefined {
+  return holds ? undefined : problem;
 }
 
 async function missingKinds(

@@ -2,6 +2,8 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import { objectionText } from '../../ledger/objectionText.ts';
 import { reasonText } from '../../ledger/reasonText.ts';
+import type { InstanceRecord } from '../../ledger/record.ts';
+import { recordText } from '../../ledger/recordText.ts';
 import { podKey } from '../../pods/podKey.ts';
 import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
@@ -136,25 +138,33 @@ export class WorldObserver {
 
   private onClaim(type: 'added' | 'updated' | 'deleted', claim: NodeClaim): void {
     const { name, labels = {}, deletionTimestamp } = claim.metadata;
-    const instanceType = labels[Labels.instanceType];
     if (type === 'deleted') {
       this.leaving.delete(name);
-      if (this.bought.delete(name)) this.decide(`${name}: gone`);
+      if (this.bought.delete(name)) this.report({ nodeClaim: name, state: 'gone' });
       return;
     }
     if (this.bought.size > MOST_CLAIMS) this.bought.clear();
     if (this.leaving.size > MOST_CLAIMS) this.leaving.clear();
+    const instanceType = labels[Labels.instanceType];
     if (claim.status?.providerID && instanceType && !this.bought.has(name)) {
       this.bought.add(name);
       const price = this.priceOf(labels);
-      const where = `${labels[Labels.zone] ?? ''} ${labels[Labels.capacityType] ?? ''}`;
-      const cost = price === undefined ? '' : `, $${price.toFixed(3)}/h`;
-      if (this.isSynced) this.decide(`${name}: bought ${instanceType.replace(/^Standard_/, '')} in ${where}${cost}`);
+      const offering = {
+        instanceType,
+        zone: labels[Labels.zone] ?? '',
+        capacityType: labels[Labels.capacityType] ?? '',
+        ...(price !== undefined && { pricePerHour: price }),
+      };
+      if (this.isSynced) this.report({ nodeClaim: name, state: 'bought', offering });
     }
     if (deletionTimestamp && this.bought.has(name) && !this.leaving.has(name)) {
       this.leaving.add(name);
-      this.decide(`${name}: leaving`);
+      this.report({ nodeClaim: name, state: 'leaving' });
     }
+  }
+
+  private report(record: Omit<InstanceRecord, 'kind'>): void {
+    this.decide(recordText({ kind: 'instance', ...record }));
   }
 
   private decide(what: string): void {
@@ -200,6 +210,5 @@ function reasonsByPod(ledger: Ledger): ReadonlyMap<string, string> {
 
 /** What the scheduler says while nodewright has not looked at the pod yet. */
 function schedulerReason({ status }: Pod): string {
-  const message = status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
-  return message.replace(/ no new claims to deallocate, .*$/, '');
+  return status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
 }

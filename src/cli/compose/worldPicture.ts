@@ -1,4 +1,6 @@
 /** Draws the local world as lines of text that fit a window of any size. Pure: plain facts in, text out. */
+import { countText } from '../../ledger/countText.ts';
+
 export interface NodeRow {
   readonly name: string;
   readonly instanceType: string;
@@ -37,20 +39,19 @@ const SHOWN_FAULTS = 3;
 const REASON_LINES = 2;
 
 const dollars = (price: number | undefined): string => (price === undefined ? '?' : price.toFixed(3));
-const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
 const cut = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`);
 const more = (count: number): string[] => (count > 0 ? [`  … and ${count} more`] : []);
 
 export function summaryOf({ nodes, running, waiting }: WorldFacts): string {
   const total = nodes.reduce((sum, { price }) => sum + (price ?? 0), 0);
   const waits = waiting.reduce((sum, { count }) => sum + count, 0);
-  return `${plural(nodes.length, 'node')}, ${plural(running, 'pod')} running, ${waits} waiting, $${total.toFixed(3)}/h`;
+  return `${countText(nodes.length, 'node')}, ${countText(running, 'pod')} running, ${waits} waiting, $${total.toFixed(3)}/h`;
 }
 
 export function drawWorld(facts: WorldFacts, width: number, height: number): string[] {
   const head = [`${facts.title}   ${facts.time}`, summaryOf(facts), ''];
   const reason = ({ owner, count, reason: why }: WaitingRow): string[] =>
-    wrap(`${plural(count, 'pod')} of ${owner}: ${why}`, width - 4, REASON_LINES).map((line, index) =>
+    wrap(`${countText(count, 'pod')} of ${owner}: ${why}`, width - 4, REASON_LINES).map((line, index) =>
       index === 0 ? `  ${line}` : `    ${line}`,
     );
   const waiting = section('WAITING', [

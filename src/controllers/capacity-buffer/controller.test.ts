@@ -7,6 +7,7 @@ import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.
 import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts';
 import { nodePoolValidationController } from '../nodepool-validation/controller.ts';
 import { Batcher } from '../provisioner/batcher.ts';
+import { Planner } from '../planning/planner.ts';
 import { provisionerControllers } from '../provisioner/controller.ts';
 import { bufferSize } from './bufferSize.ts';
 import { CapacityBuffers } from './capacityBuffers.ts';
@@ -39,7 +40,11 @@ describe('a buffer', () => {
         const buffers = informers.of(Kinds.CapacityBuffer);
         const capacity = new CapacityBuffers({ kube: world.kube, clock: world.clock, buffers });
         return [
-          ...provisionerControllers(world, { batcher, nominationPeriod: 20_000, buffers: capacity }),
+          ...provisionerControllers(world, {
+            batcher,
+            nominationPeriod: 20_000,
+            planner: new Planner(world, { buffers: capacity }),
+          }),
           capacityBufferController(world, {
             buffers,
             podTemplates: informers.of(Kinds.PodTemplate),

@@ -1,3 +1,4 @@
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
@@ -44,9 +45,10 @@ export class ClaimWriter {
     const { informers, cluster } = this.world;
     const pool = informers.nodePools.store.get({ name: metadata.name });
     if (!pool || pool.metadata.uid !== metadata.uid || pool.metadata.deletionTimestamp) {
-      throw new Error(`NodePool ${metadata.name} is gone or going`);
+      throw new NodewrightError('NodePoolGone', { nodePool: metadata.name });
     }
     const exceeded = exceededResources(cluster.poolUsage(metadata.name), parseResources(pool.spec.limits));
-    if (exceeded.length > 0) throw new Error(`NodePool ${metadata.name} is over its limit of ${exceeded.join(', ')}`);
+    if (exceeded.length > 0)
+      throw new NodewrightError('NodePoolLimitReached', { nodePool: metadata.name, resources: exceeded });
   }
 }

@@ -169,7 +169,7 @@ describe('do-not-disrupt', () => {
     await bench.advance(59_000);
     expect(asked).toEqual([]);
     expect((await bench.events('DoNotDisruptUntil')).map(({ message }) => message)).toEqual([
-      'Pod is protected from disruption until 2026-01-01T00:01:00Z',
+      'The karpenter.sh/do-not-disrupt grace period will elapse at 2026-01-01T00:01:00Z',
     ]);
     await bench.advance(15_000);
     expect(asked).toHaveLength(1);

@@ -20,6 +20,8 @@ interface Entry {
   wait: number;
 }
 
+/** What the API server writes into a pod that does not ask for another. */
+const DEFAULT_GRACE_SECONDS = 30;
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 10_000;
 /** How long the watch may take to show the termination of an evicted pod, in milliseconds; then it is evicted again. */
@@ -119,7 +121,8 @@ export class EvictionQueue {
       if (isNotFound(error) || isConflict(error)) return true;
       if (!isTooManyRequests(error) && !isSeveralBudgets(error)) throw error;
       const node = cluster.node(pod.spec?.nodeName ?? '');
-      publish.failedDraining(events, pod, node, error.message);
+      const because = isTooManyRequests(error) ? 'budget' : 'several-budgets';
+      publish.failedDraining(events, pod, node, { because, problem: error.message });
       return false;
     }
     this.metrics.requests.inc({ code: '200' });
@@ -142,7 +145,8 @@ export class EvictionQueue {
       return;
     }
     this.metrics.drained.inc({ reason: this.reasonFor(pod) });
-    publish.disrupted(events, pod, gracePeriodSeconds);
+    const asked = pod.spec?.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS;
+    publish.disrupted(events, pod, { deadline, granted: gracePeriodSeconds, asked });
   }
 
   private reasonFor(pod: Pod): string {

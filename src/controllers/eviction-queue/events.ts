@@ -1,60 +1,43 @@
 import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
+import type { EvictionRefusal, ForcedDeletion, Notice } from '../../ledger/notice.ts';
 import type { DisruptionShield } from '../../pods/doNotDisrupt.ts';
-import type { EventRecorder } from '../../kube/eventRecorder.ts';
-import { timestamp } from '../../units/timestamp.ts';
+import type { Notices } from '../world/notices.ts';
 
-export function evicted(events: EventRecorder, pod: Pod, reason: string): void {
-  const message = `Evicted pod: ${reason}`;
-  events.publish({
-    object: pod,
-    kind: Kinds.Pod,
-    type: 'Normal',
-    reason: 'Evicted',
-    message,
-    dedupeValues: [pod.metadata.name],
-  });
+export function evicted(events: Notices, pod: Pod, cause: string): void {
+  tell(events, pod, { kind: 'evicted', cause }, pod.metadata.name);
 }
 
-export function disrupted(events: EventRecorder, pod: Pod, gracePeriodSeconds: number): void {
-  const message = `Deleting the pod to accommodate the terminationTimestamp of its node; it has ${gracePeriodSeconds} s to end`;
-  events.publish({
-    object: pod,
-    kind: Kinds.Pod,
-    type: 'Normal',
-    reason: 'Disrupted',
-    message,
-    dedupeValues: [pod.metadata.name],
-  });
+export function disrupted(events: Notices, pod: Pod, deletion: ForcedDeletion): void {
+  tell(events, pod, { kind: 'pod-deleted', ...deletion }, pod.metadata.name);
 }
 
-export function failedDraining(events: EventRecorder, pod: Pod, node: Node | undefined, problem: string): void {
+export function failedDraining(
+  events: Notices,
+  pod: Pod,
+  node: Node | undefined,
+  refusal: Omit<EvictionRefusal, 'pod'>,
+): void {
   const name = pod.spec?.nodeName ?? '';
   events.publish({
     object: node ?? { metadata: { name } },
     kind: Kinds.Node,
-    type: 'Warning',
-    reason: 'FailedDraining',
-    message: `Failed to drain node, evicting pod ${pod.metadata.namespace ?? ''}/${pod.metadata.name}: ${problem}`,
+    notice: { kind: 'eviction-refused', pod: `${pod.metadata.namespace ?? ''}/${pod.metadata.name}`, ...refusal },
     // Apart from the count of waiting pods, which has the same reason and would hide this one.
     dedupeValues: [name, 'eviction'],
   });
 }
 
 /** How a do-not-disrupt annotation was read; no event for the plain value "true". */
-export function disruptionShield(events: EventRecorder, pod: Pod, shield: DisruptionShield): void {
+export function disruptionShield(events: Notices, pod: Pod, shield: DisruptionShield): void {
   const uid = pod.metadata.uid ?? pod.metadata.name;
-  const about = { object: pod, kind: Kinds.Pod };
-  if (shield.state === 'invalid') {
-    const message = `Annotation karpenter.sh/do-not-disrupt is ignored: "${shield.value}" is neither "true" nor a positive duration`;
-    const reason = 'InvalidDoNotDisruptAnnotation';
-    events.publish({ ...about, type: 'Warning', reason, message, dedupeValues: [uid, message] });
-  } else if (shield.state === 'until' && shield.end !== undefined) {
-    const end = timestamp(shield.end);
-    const message = `Pod is protected from disruption until ${end}`;
-    events.publish({ ...about, type: 'Normal', reason: 'DoNotDisruptUntil', message, dedupeValues: [uid, end] });
-  } else if (shield.state === 'elapsed') {
-    const message = `Protection from disruption ended at ${timestamp(shield.end)}`;
-    const reason = 'DoNotDisruptGracePeriodElapsed';
-    events.publish({ ...about, type: 'Normal', reason, message, dedupeValues: [uid] });
+  if (shield.state === 'invalid') tell(events, pod, { kind: 'shield', shield }, uid, shield.value);
+  else if (shield.state === 'elapsed') tell(events, pod, { kind: 'shield', shield }, uid);
+  else if (shield.state === 'until' && shield.end !== undefined) {
+    const { end } = shield;
+    tell(events, pod, { kind: 'shield', shield: { state: 'until', end } }, uid, String(end));
   }
+}
+
+function tell(events: Notices, pod: Pod, notice: Notice, ...dedupeValues: readonly string[]): void {
+  events.publish({ object: pod, kind: Kinds.Pod, notice, dedupeValues });
 }

@@ -6,6 +6,7 @@ import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.
 import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts';
 import { nodePoolValidationController } from '../nodepool-validation/controller.ts';
 import { Batcher } from '../provisioner/batcher.ts';
+import { Planner } from '../planning/planner.ts';
 import { provisionerControllers } from '../provisioner/controller.ts';
 import { podMetricsController } from './controller.ts';
 
@@ -17,6 +18,7 @@ beforeEach(async () => {
       ...provisionerControllers(world, {
         batcher: new Batcher({ clock: world.clock, idle: 1_000, max: 10_000 }),
         nominationPeriod: 20_000,
+        planner: new Planner(world),
       }),
       nodeClaimLifecycleController(world),
       nodePoolReadinessController(world),

@@ -74,15 +74,14 @@ export function nodeHealthController(world: World): Controller {
   });
 
   /** The reason not to repair: too many nodes of the claim's pool, or of the cluster without one, are unhealthy. */
-  function tooManyUnhealthy({ metadata }: NodeClaim): string | undefined {
+  function tooManyUnhealthy({ metadata }: NodeClaim): Parameters<typeof nodeRepairBlocked>[2] | undefined {
     const pool = metadata.labels?.[Labels.nodePool];
     const peers = [...cluster.nodes()].filter(
       (node) => pool === undefined || node.metadata.labels?.[Labels.nodePool] === pool,
     );
     const broken = peers.filter((node) => ailmentOf(node, cloud.repairPolicies) !== undefined);
     if (broken.length <= Math.ceil((peers.length * TOLERATED_PERCENT) / 100)) return undefined;
-    const where = pool === undefined ? 'cluster' : 'nodepool';
-    return `more than ${TOLERATED_PERCENT}% nodes are unhealthy in the ${where}`;
+    return { toleratedPercent: TOLERATED_PERCENT, scope: pool === undefined ? 'cluster' : 'nodepool' };
   }
 }
 

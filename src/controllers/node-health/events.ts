@@ -2,7 +2,8 @@ import { Kinds, type Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
-import type { EventRecorder } from '../../kube/eventRecorder.ts';
+import type { Notice } from '../../ledger/notice.ts';
+import type { Notices } from '../world/notices.ts';
 
 const DEDUPE = 15 * 60_000;
 
@@ -13,14 +14,16 @@ interface RepairSubject {
 }
 
 /** One event for each of the three objects; upstream publishes all three on the Node. */
-export function nodeRepairBlocked(events: EventRecorder, { node, claim, pool }: RepairSubject, message: string): void {
+export function nodeRepairBlocked(
+  events: Notices,
+  { node, claim, pool }: RepairSubject,
+  obstacle: Omit<Extract<Notice, { kind: 'repair-blocked' }>, 'kind'>,
+): void {
   const publish = (kind: ResourceKind<KubeObject>, object: KubeObject): void =>
     events.publish({
       object,
       kind,
-      type: 'Warning',
-      reason: 'NodeRepairBlocked',
-      message,
+      notice: { kind: 'repair-blocked', ...obstacle },
       dedupeValues: [object.metadata.uid ?? object.metadata.name],
       dedupeWindow: DEDUPE,
     });

@@ -244,7 +244,9 @@ describe('the drain', () => {
     expect(await podNames()).toEqual(['guarded']);
     const messages = (await bench.events('FailedDraining')).map(({ message }) => message);
     expect(messages).toContain('Failed to drain node, 1 pods are waiting to be evicted');
-    expect(messages).toContainEqual(expect.stringMatching(/evicting pod default\/guarded: .*disruption budget/));
+    expect(messages).toContainEqual(
+      expect.stringMatching(/violates a PDB \(Pod=default\/guarded\): .*disruption budget/),
+    );
     await bench.kube.delete(Kinds.PodDisruptionBudget, { name: 'budget', namespace: 'default' });
     await bench.advance(40_000);
     await nothingIsLeft();

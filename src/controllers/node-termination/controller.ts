@@ -1,3 +1,4 @@
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { NodeClaimConditions, READY, Reasons } from '../../api/conditionTypes.ts';
 import { ConditionSet, findCondition, NODE_CLAIM_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds, type Node } from '../../api/kinds.ts';
@@ -158,9 +159,12 @@ class NodeTermination {
     if (claim === undefined || text === undefined) return undefined;
     const deadline = Date.parse(text);
     if (Number.isNaN(deadline)) {
-      throw new Error(
-        `annotation ${Annotations.terminationTimestamp} of NodeClaim ${claim.metadata.name} is not a time: "${text}"`,
-      );
+      const { name } = claim.metadata;
+      throw new NodewrightError('InvalidDeadline', {
+        nodeClaim: name,
+        annotation: Annotations.terminationTimestamp,
+        text,
+      });
     }
     publish.terminationGracePeriodExpiring(this.world.events, node, text);
     return deadline;

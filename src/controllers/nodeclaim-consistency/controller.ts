@@ -7,6 +7,8 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
+import type { ResourceShortfall } from '../../ledger/notice.ts';
+import { shortfallText } from '../../ledger/noticeText.ts';
 import type { World } from '../world/world.ts';
 import { failedConsistencyCheck } from './events.ts';
 
@@ -47,7 +49,12 @@ export function nodeClaimConsistencyController(world: World): Controller {
       for (const issue of issues) failedConsistencyCheck(events, claim, issue);
       if (issues.length > 0) {
         const reason = Reasons.consistencyCheckFailed;
-        conditions.setFalse(NodeClaimConditions.consistentStateFound, clock.now(), reason, issues.join('; '));
+        conditions.setFalse(
+          NodeClaimConditions.consistentStateFound,
+          clock.now(),
+          reason,
+          issues.map(shortfallText).join('; '),
+        );
       } else conditions.setTrue(NodeClaimConditions.consistentStateFound, clock.now());
       const after = { ...claim, status: { ...claim.status, conditions: conditions.conditions } };
       await patchConditions(kube, Kinds.NodeClaim, NODE_CLAIM_CONDITIONS, claim, after);
@@ -58,15 +65,13 @@ export function nodeClaimConsistencyController(world: World): Controller {
   });
 }
 
-function shortfalls(node: Node, claim: NodeClaim): string[] {
+function shortfalls(node: Node, claim: NodeClaim): ResourceShortfall[] {
   const actual = parseResources(node.status?.capacity);
   const expected = parseResources(claim.status?.capacity);
-  return Object.keys(claim.spec.resources?.requests ?? {}).flatMap((name) => {
-    const [is, should] = [quantityOf(actual, name), quantityOf(expected, name)];
+  return Object.keys(claim.spec.resources?.requests ?? {}).flatMap((resource) => {
+    const [is, should] = [quantityOf(actual, resource), quantityOf(expected, resource)];
     if (should.isZero()) return [];
     const share = is.milliValue() / should.milliValue();
-    if (share >= TOLERATED_SHARE) return [];
-    const percent = (share * 100).toFixed(1);
-    return [`expected ${should.toString()} of resource ${name}, but found ${is.toString()} (${percent}% of expected)`];
+    return share >= TOLERATED_SHARE ? [] : [{ resource, expected: should.toString(), found: is.toString(), share }];
   });
 }

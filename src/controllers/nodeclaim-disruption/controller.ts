@@ -13,7 +13,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import type { World } from '../world/world.ts';
-import { consolidatableFrom } from './consolidatable.ts';
+import { settledFrom } from '../../disruption/settled.ts';
 import { DriftDetector } from './drift.ts';
 
 const INTERVAL = 5 * 60_000;
@@ -91,7 +91,7 @@ export function nodeClaimDisruptionController(world: World): Controller {
 
   /** Milliseconds until the answer changes by itself. */
   function judgeConsolidation(claim: NodeClaim, pool: NodePool, conditions: ConditionSet): number | undefined {
-    const from = consolidatableFrom(claim, conditions, pool);
+    const from = settledFrom(claim, pool);
     if (from !== undefined && from <= clock.now()) {
       conditions.setTrue(consolidatable, clock.now());
       return undefined;

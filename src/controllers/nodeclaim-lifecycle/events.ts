@@ -1,45 +1,38 @@
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
-import type { EventRecorder } from '../../kube/eventRecorder.ts';
+import type { Notice } from '../../ledger/notice.ts';
+import type { Notices } from '../world/notices.ts';
 
-export function insufficientCapacity(events: EventRecorder, claim: NodeClaim, message: string): void {
-  warn(events, claim, 'InsufficientCapacityError', `NodeClaim ${claim.metadata.name} event: ${message.slice(0, 300)}`);
+export function insufficientCapacity(events: Notices, claim: NodeClaim, problem: string): void {
+  tell(events, claim, { kind: 'insufficient-capacity', nodeClaim: claim.metadata.name, problem });
 }
 
-export function nodeClassResolutionError(events: EventRecorder, claim: NodeClaim, message: string): void {
-  warn(events, claim, 'NodeClassResolutionError', message);
+export function nodeClassResolutionError(events: Notices, claim: NodeClaim, problem: string): void {
+  tell(events, claim, { kind: 'node-class-missing', problem });
 }
 
-export function nodeClassNotReady(events: EventRecorder, claim: NodeClaim, message: string): void {
-  warn(events, claim, 'NodeClassNotReady', `NodeClaim ${claim.metadata.name} event: ${message.slice(0, 300)}`);
+export function nodeClassNotReady(events: Notices, claim: NodeClaim, problem: string): void {
+  tell(events, claim, { kind: 'node-class-not-ready', nodeClaim: claim.metadata.name, problem });
 }
 
-/** Once for each different message: a launch that fails is repeated many times. */
-export function launchFailed(events: EventRecorder, claim: NodeClaim, reason: string, message: string): void {
-  const text = `NodeClaim ${claim.metadata.name} event: ${message}`;
-  warn(events, claim, reason, text, message);
+/** Once for each different problem: a launch that fails is repeated many times. */
+export function launchFailed(events: Notices, claim: NodeClaim, reason: string, problem: string): void {
+  tell(events, claim, { kind: 'launch-failed', nodeClaim: claim.metadata.name, reason, problem }, problem);
 }
 
-export function asyncProvisioningError(events: EventRecorder, claim: NodeClaim, message: string): void {
-  warn(events, claim, 'AsyncProvisioningError', `Failed to register: ${message}`.slice(0, 500));
+export function asyncProvisioningError(events: Notices, claim: NodeClaim, problem: string): void {
+  tell(events, claim, { kind: 'accepted-launch-failed', problem });
 }
 
-export function unregisteredTaintMissing(events: EventRecorder, claim: NodeClaim, node: string): void {
-  const message = `Node ${node} joined without the taint karpenter.sh/unregistered:NoExecute, so pods may run on it before it is set up`;
-  warn(events, claim, 'UnregisteredTaintMissing', message);
+export function unregisteredTaintMissing(events: Notices, claim: NodeClaim): void {
+  tell(events, claim, { kind: 'unregistered-taint-missing' });
 }
 
-export function terminationGracePeriodExpiring(events: EventRecorder, claim: NodeClaim, deadline: string): void {
-  warn(events, claim, 'TerminationGracePeriodExpiring', `All pods will be deleted by ${deadline}`);
+export function terminationGracePeriodExpiring(events: Notices, claim: NodeClaim, deadline: string): void {
+  tell(events, claim, { kind: 'deadline', deadline });
 }
 
-function warn(
-  events: EventRecorder,
-  claim: NodeClaim,
-  reason: string,
-  message: string,
-  ...distinct: readonly string[]
-): void {
+function tell(events: Notices, claim: NodeClaim, notice: Notice, ...distinct: readonly string[]): void {
   const dedupeValues = [claim.metadata.uid ?? claim.metadata.name, ...distinct];
-  events.publish({ object: claim, kind: Kinds.NodeClaim, type: 'Warning', reason, message, dedupeValues });
+  events.publish({ object: claim, kind: Kinds.NodeClaim, notice, dedupeValues });
 }

@@ -1,3 +1,4 @@
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { NodeClaimConditions, Reasons } from '../../api/conditionTypes.ts';
 import { Kinds, type Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
@@ -43,7 +44,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
   }
   const isTainted = hasTaint(node.spec?.taints ?? [], Taints.unregistered);
   if (!isTainted && node.metadata.labels?.[Labels.registered] !== 'true') {
-    publish.unregisteredTaintMissing(world.events, claim, node.metadata.name);
+    publish.unregisteredTaintMissing(world.events, claim);
     log.error('the node joined without the unregistered taint', { Node: node.metadata.name });
   }
   const pending = await pendingHooks(claim, context);
@@ -52,7 +53,12 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     const names = pending.map(({ name }) => name).join(', ');
     conditions.setUnknown(NodeClaimConditions.registered, world.clock.now(), Reasons.registrationHookPending, names);
     const failed = pending.find(({ error }) => error !== undefined);
-    if (failed) throw new Error(`registration hook ${failed.name} failed`, { cause: failed.error });
+    if (failed)
+      throw new NodewrightError(
+        'RegistrationHookFailed',
+        { nodeClaim: claim.metadata.name, hook: failed.name },
+        { cause: failed.error },
+      );
     return { requeueAfter: Math.min(...pending.map(({ requeueAfter }) => requeueAfter)) };
   }
   draft.claim = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };

@@ -1,23 +1,13 @@
 import { Kinds } from '../../api/kinds.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
-import type { EventRecorder } from '../../kube/eventRecorder.ts';
+import type { Notices } from '../world/notices.ts';
 
-const NAMES_SHOWN = 5;
-
-export function waitingOnNodeClaims(
-  events: EventRecorder,
-  nodeClass: AksNodeClass,
-  claims: readonly NodeClaim[],
-): void {
-  const names = claims.slice(0, NAMES_SHOWN).map(({ metadata }) => metadata.name);
-  const more = claims.length > NAMES_SHOWN ? ` and ${claims.length - NAMES_SHOWN} others` : '';
+export function waitingOnNodeClaims(events: Notices, nodeClass: AksNodeClass, claims: readonly NodeClaim[]): void {
   events.publish({
     object: nodeClass,
     kind: Kinds.AKSNodeClass,
-    type: 'Normal',
-    reason: 'WaitingOnNodeClaimTermination',
-    message: `Waiting on NodeClaim termination for ${names.join(', ')}${more}`,
+    notice: { kind: 'claims-remain', nodeClaims: claims.map(({ metadata }) => metadata.name) },
     dedupeValues: [nodeClass.metadata.uid ?? nodeClass.metadata.name],
   });
 }

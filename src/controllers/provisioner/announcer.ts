@@ -2,6 +2,7 @@ import type { Pod } from '../../api/kinds.ts';
 import { podList, type LaunchRecord, type NominationRecord, type PlanRecord } from '../../ledger/record.ts';
 import type { PodObjection } from '../../ledger/objection.ts';
 import { reasonText } from '../../ledger/reasonText.ts';
+import { instanceTypesText } from '../../ledger/recordText.ts';
 import { podKey } from '../../pods/podKey.ts';
 import type { UnplacedReason } from '../../solver/reasons.ts';
 import type { World } from '../world/world.ts';
@@ -9,7 +10,6 @@ import * as publish from './events.ts';
 
 /** Reasons that one pass logs; the ledger has the rest. */
 const MAX_LOGGED_REASONS = 20;
-const NAMED_IN_LOG = 5;
 
 /** Reports what a pass decided: a record for the ledger, events for the pods, lines for the log. */
 export class Announcer {
@@ -43,13 +43,12 @@ export class Announcer {
   launch(record: Omit<LaunchRecord, 'kind' | 'pods'>, pods: readonly Pod[]): void {
     const { ledger, log } = this.world;
     ledger.append({ kind: 'launch', ...record, pods: podList(pods.map(podKey)) });
-    const { nodeClaim, nodePool, requests, instanceTypes, instanceTypeCount, chosen } = record;
-    const more = instanceTypeCount - NAMED_IN_LOG;
+    const { nodeClaim, nodePool, requests, chosen } = record;
     log.info('created nodeclaim', {
       NodeClaim: nodeClaim,
       NodePool: nodePool,
       requests,
-      'instance-types': instanceTypes.slice(0, NAMED_IN_LOG).join(', ') + (more > 0 ? ` and ${more} other(s)` : ''),
+      'instance-types': instanceTypesText(record),
       pricePerHour: chosen.pricePerHour,
       pods: pods.length,
     });

@@ -11,6 +11,7 @@ import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts
 import { nodePoolValidationController } from '../nodepool-validation/controller.ts';
 import { nodeTerminationController } from '../node-termination/controller.ts';
 import { Batcher } from './batcher.ts';
+import { Planner } from '../planning/planner.ts';
 import { provisionerControllers } from './controller.ts';
 
 let bench: Workbench;
@@ -32,6 +33,7 @@ beforeEach(async () => {
         ...provisionerControllers(world, {
           batcher: new Batcher({ clock: world.clock, idle: 1_000, max: 10_000 }),
           nominationPeriod: 20_000,
+          planner: new Planner(world),
         }),
         nodeClaimLifecycleController(world),
         nodePoolReadinessController(world),

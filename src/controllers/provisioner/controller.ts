@@ -1,3 +1,4 @@
+import { InvariantError } from '../../errors/invariantError.ts';
 import type { Pod } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Taints } from '../../api/labels.ts';
@@ -9,44 +10,28 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
-import type { PlannedNode, PoolOffer, Solution, SolveOptions } from '../../solver/problem.ts';
-import { byPreference } from '../../solver/byPreference.ts';
-import { ask } from '../../solver/solve.ts';
-import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
+import type { PlannedNode, Solution } from '../../solver/problem.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
-import { isManaged } from '../world/managed.ts';
-import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
-import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
 import type { World } from '../world/world.ts';
 import { Announcer } from './announcer.ts';
 import type { Batcher } from './batcher.ts';
 import { Backlog, effectiveZones } from './backlog.ts';
 import { ClaimWriter } from '../claims/claimWriter.ts';
-import type { DefaultSpread } from './defaultSpread.ts';
-import { currentDemand, type Demand } from './demand.ts';
+import type { Catalogue } from '../planning/catalogues.ts';
+import type { Demand } from '../planning/demand.ts';
+import type { Planner } from '../planning/planner.ts';
 import * as publish from './events.ts';
-import { LimitRanges } from './limitRanges.ts';
 import { provisionerMetrics } from './metrics.ts';
 import { nodeClaimDraft } from '../claims/nodeClaimDraft.ts';
-import { ClusterModel } from './clusterModel.ts';
-import { unseenDaemonNamespaces } from './daemons.ts';
-import { KnownVolumes } from './podVolumes.ts';
-import { isUsable, unlaunchedNodes, usageAtMost } from './poolUse.ts';
+import { isUsable } from '../planning/poolUse.ts';
 
 export interface ProvisionerOptions {
   /** What brings about a pass. */
   readonly batcher: Batcher;
   /** How long pods stay nominated to a node that has come up for them, in milliseconds. */
   readonly nominationPeriod: number;
-  /** Present when capacity buffers are honoured. */
-  readonly buffers?: CapacityBuffers;
-  /** Present when pods without spread constraints are spread all the same. */
-  readonly defaultSpread?: DefaultSpread;
-  /** How preferences and minValues are taken, and what counts beside prices. */
-  readonly policies?: Pick<
-    SolveOptions,
-    'preferencePolicy' | 'minValuesPolicy' | 'nodeOverheadCost' | 'maxPodsSharePerNode'
-  >;
+  /** Shared with the other loops that plan. */
+  readonly planner: Planner;
 }
 
 /** Instance types that a launch record names. */
@@ -127,10 +112,8 @@ class Provisioner {
   private readonly metrics: ReturnType<typeof provisionerMetrics>;
   private readonly backlog: Backlog;
   private readonly claims: ClaimWriter;
-  private readonly limitRanges: LimitRanges;
-  private readonly disks: KnownVolumes;
-  private readonly model: ClusterModel;
   private readonly announcer: Announcer;
+  private plans = 0;
 
   constructor(world: World, options: ProvisionerOptions) {
     this.world = world;
@@ -138,47 +121,24 @@ class Provisioner {
     this.metrics = provisionerMetrics(world.metrics);
     this.backlog = new Backlog(world.metrics, world.random);
     this.claims = new ClaimWriter(world);
-    this.limitRanges = new LimitRanges(world);
-    const { volumeClaims, volumes, storageClasses } = world.informers;
-    this.disks = new KnownVolumes({
-      claims: volumeClaims.store,
-      volumes: volumes.store,
-      classes: storageClasses.store,
-    });
-    this.model = new ClusterModel(world);
     this.announcer = new Announcer(world);
   }
 
   async pass(signal: AbortSignal): Promise<void> {
-    const { cluster, clock } = this.world;
+    const { cloud, clock, events } = this.world;
     const closed = clock.monotonic();
-    const [catalogues, defaultRequests] = await Promise.all([
-      this.catalogues(signal),
-      this.limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
-    ]);
-    // From here on nothing is awaited until the solution stands: neither the snapshot nor usage can grow old.
+    const moment = await this.options.planner.moment(cloud, isUsable, signal);
+    const { demand, catalogues } = moment;
+    for (const { pool, instanceTypes } of catalogues) {
+      if (instanceTypes.length === 0) publish.noCompatibleInstanceTypes(events, pool);
+    }
+    // From here on nothing is awaited until the solution stands: the moment cannot grow old.
     const start = clock.monotonic();
-    const snapshot = cluster.snapshot();
-    const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? [], this.disks);
     this.announceIgnored(demand);
-    const { waiting, promised, volumes } = demand;
+    const { waiting } = demand;
     if (waiting.length === 0) return;
-    const unlaunched = unlaunchedNodes(snapshot.nodes);
-    const offers = catalogues.map(({ pool, instanceTypes }): PoolOffer => {
-      const { name } = pool.metadata;
-      const used = usageAtMost(cluster.poolUsage(name), unlaunched.get(name) ?? [], instanceTypes);
-      return { pool, instanceTypes, used };
-    });
-    const model = this.model.advance({
-      snapshot,
-      promised,
-      offers,
-      defaultRequests,
-      volumes,
-      ...(this.options.defaultSpread && { defaultSpread: this.options.defaultSpread.forPass() }),
-    });
     const solving = clock.monotonic();
-    const solution = ask(model, { pods: waiting }, { ...this.options.policies, explainChoices: true });
+    const solution = moment.ask({ pods: waiting }, { explainChoices: true });
     // Both the whole pass and the planning in it, as Karpenter does.
     for (const since of [solving, start]) {
       this.metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
@@ -198,42 +158,13 @@ class Provisioner {
       pricePerHour: solution.pricePerHour,
       milliseconds: Math.round(clock.monotonic() - closed),
     });
-    this.announce(solution, podOf);
+    const plan = `provisioning/${++this.plans}`;
+    this.announce(plan, solution, podOf);
     await this.reportBuffers(solution, podOf);
     const offerOf = new Map(catalogues.map((offer) => [offer.pool.metadata.name, offer]));
     await this.claims.writeAll(solution.plannedNodes, async (node) => {
       const offer = offerOf.get(node.pool);
-      if (offer) await this.create(node, offer, node.pods.map(podOf), signal);
-    });
-  }
-
-  /** Instance types of every usable pool. A pool whose types cannot be listed is left out of this pass. */
-  private async catalogues(signal: AbortSignal): Promise<Catalogue[]> {
-    const { informers, cloud, log, events } = this.world;
-    const pools = [...informers.nodePools.store.list()]
-      .filter((pool) => isUsable(pool) && isManaged(pool.spec.template.spec.nodeClassRef, cloud))
-      .sort(byPreference);
-    const types = await Promise.all(
-      pools.map(async (pool) => {
-        try {
-          return await poolInstanceTypes(pool, cloud, informers, signal);
-        } catch (error) {
-          signal.throwIfAborted();
-          if (error instanceof UnevaluatedNodePoolError) {
-            log.debug('overlays are not evaluated yet', { NodePool: pool.metadata.name });
-            return undefined;
-          }
-          const fields = { NodePool: pool.metadata.name, error };
-          log.error('cannot list the instance types of a NodePool; it is left out of this pass', fields);
-          return undefined;
-        }
-      }),
-    );
-    return pools.flatMap((pool, at) => {
-      const instanceTypes = types[at];
-      if (instanceTypes?.length === 0) publish.noCompatibleInstanceTypes(events, pool);
-      if (!instanceTypes?.length) return [];
-      return [{ pool, instanceTypes }];
+      if (offer) await this.create(plan, node, offer, node.pods.map(podOf), signal);
     });
   }
 
@@ -243,7 +174,7 @@ class Provisioner {
     this.announcer.objections(ignored);
   }
 
-  private announce({ onExisting, unplaced }: Solution, podOf: PodOf): void {
+  private announce(plan: string, { onExisting, unplaced }: Solution, podOf: PodOf): void {
     const { cluster, clock } = this.world;
     const until = clock.now() + this.options.nominationPeriod;
     const chosen = new Set(onExisting.map(({ node }) => node));
@@ -254,8 +185,7 @@ class Provisioner {
       const real = pods.map(podOf).filter((pod) => !isVirtual(pod));
       if (real.length === 0) continue;
       const claim = views.get(node)?.claim?.metadata.name;
-      if (claim) cluster.promise(real, claim, until);
-      cluster.nominate(node, until);
+      cluster.places.hold(plan, [{ target: node, pods: real }], until);
       this.announcer.nomination(real, { ...(claim && { nodeClaim: claim }), node });
     }
     const refused = unplaced.map(({ pod, reason }) => ({ pod: podOf(pod), reason }));
@@ -264,13 +194,14 @@ class Provisioner {
 
   private async reportBuffers({ onExisting, plannedNodes, unplaced }: Solution, podOf: PodOf): Promise<void> {
     const others = [...plannedNodes.flatMap(({ pods }) => pods), ...unplaced.map(({ pod }) => pod)];
-    await this.options.buffers?.report({
+    await this.options.planner.options.buffers?.report({
       fitted: onExisting.flatMap(({ pods }) => pods.map(podOf)),
       others: others.map(podOf),
     });
   }
 
   private async create(
+    plan: string,
     node: PlannedNode,
     { pool, instanceTypes }: Catalogue,
     pods: readonly Pod[],
@@ -284,8 +215,7 @@ class Provisioner {
     const { name } = claim.metadata;
     const until = clock.now() + this.options.nominationPeriod;
     const real = pods.filter((pod) => !isVirtual(pod));
-    cluster.promise(real, name, until);
-    if (real.length > 0) cluster.nominate(name, until);
+    cluster.places.hold(plan, [{ target: name, pods: real }], until);
     const types = [...new Set(names)];
     const [chosen] = node.alternatives;
     if (chosen) {
@@ -317,9 +247,6 @@ class Provisioner {
   }
 }
 
-/** A pool and its instance types. */
-type Catalogue = Pick<PoolOffer, 'pool' | 'instanceTypes'>;
-
 /** The waiting pod that a solution names. */
 type PodOf = (key: string) => Pod;
 
@@ -327,7 +254,7 @@ function podsByKey(waiting: readonly Pod[]): PodOf {
   const byKey = new Map(waiting.map((pod) => [podKey(pod), pod]));
   return (key) => {
     const pod = byKey.get(key);
-    if (pod === undefined) throw new Error(`the solution names pod ${key}, which does not wait`);
+    if (pod === undefined) throw new InvariantError(`the solution names pod ${key}, which does not wait`);
     return pod;
   };
 }

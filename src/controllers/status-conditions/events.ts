@@ -1,23 +1,21 @@
 import type { Condition, KubeObject, ResourceKind } from '../../api/object.ts';
-import type { EventRecorder } from '../../kube/eventRecorder.ts';
+import type { Notices } from '../world/notices.ts';
 
 export function conditionChanged(
-  events: EventRecorder,
+  events: Notices,
   kind: ResourceKind<KubeObject>,
   object: KubeObject,
   before: string,
-  { type, status, reason = '', message = '' }: Condition,
+  condition: Condition,
 ): void {
-  const details = message === '' ? '' : `, Message: ${message}`;
-  const text = `Status condition transitioned, Type: ${type}, Status: ${before} -> ${status}, Reason: ${reason}${details}`;
-  events.publish({ object, kind, type: 'Normal', reason: type, message: text });
+  events.publish({ object, kind, notice: { kind: 'condition-changed', before, condition } });
 }
 
 export function finalized(
-  events: EventRecorder,
+  events: Notices,
   kind: ResourceKind<KubeObject>,
   object: KubeObject,
   finalizer: string,
 ): void {
-  events.publish({ object, kind, type: 'Normal', reason: 'Finalized', message: `Finalized ${finalizer}` });
+  events.publish({ object, kind, notice: { kind: 'finalized', finalizer } });
 }

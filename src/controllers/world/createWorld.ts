@@ -1,5 +1,6 @@
 import { Cluster } from '../../cluster/cluster.ts';
 import { KubeEventRecorder } from '../../kube/eventRecorder.ts';
+import { noticesTo } from './notices.ts';
 import { Ledger } from '../../ledger/ledger.ts';
 import { Informers } from '../../kube/informer.ts';
 import { clusterInformers } from './clusterInformers.ts';
@@ -28,7 +29,7 @@ export function createWorld(
   const world: World = {
     ...ports,
     kube: writeThroughKube(ports.kube, cluster),
-    events: new KubeEventRecorder(ports),
+    events: noticesTo(new KubeEventRecorder(ports)),
     ledger: ports.ledger ?? new Ledger({ now: () => ports.clock.now() }),
     cluster,
     informers: clusterInformers(informers, cluster, cloud),

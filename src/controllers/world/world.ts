@@ -3,12 +3,12 @@ import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { EventRecorder } from '../../kube/eventRecorder.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { MetricsRegistry } from '../../kube/metrics.ts';
 import type { ClusterInformers } from './clusterInformers.ts';
 import type { OverlayStore } from '../nodeoverlay/overlayCloud.ts';
+import type { Notices } from './notices.ts';
 import type { PodTimes } from './podTimes.ts';
 import type { RegistrationHealth } from '../nodepool-registration-health/registrationHealth.ts';
 
@@ -21,7 +21,7 @@ export interface World {
   readonly random: Random;
   readonly log: Log;
   readonly metrics: MetricsRegistry;
-  readonly events: EventRecorder;
+  readonly events: Notices;
   /** The latest decisions. */
   readonly ledger: Ledger;
   readonly cluster: Cluster;

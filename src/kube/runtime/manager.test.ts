@@ -194,7 +194,7 @@ describe('Manager', () => {
     two.manager.add({ name: 'short', run: () => Promise.resolve() });
     void two.run();
     await clock.advance(10_000);
-    expect(String(two.outcome.error)).toBe('Error: short: ended without being stopped');
+    expect(String(two.outcome.error)).toBe('InvariantError: short: ended without being stopped');
   });
 
   it('ends at once when stopped before it began, and while it waits', async () => {

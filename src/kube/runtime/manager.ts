@@ -1,3 +1,4 @@
+import { InvariantError } from '../../errors/invariantError.ts';
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
@@ -49,9 +50,10 @@ export class Manager {
   }
 
   add(controller: Controller): this {
-    if (this.state !== 'new') throw new Error(`${controller.name}: controllers are added before the manager runs`);
+    if (this.state !== 'new')
+      throw new InvariantError(`${controller.name}: controllers are added before the manager runs`);
     if (this.controllers.some(({ name }) => name === controller.name)) {
-      throw new Error(`${controller.name}: a controller of this name was added already`);
+      throw new InvariantError(`${controller.name}: a controller of this name was added already`);
     }
     this.controllers.push(controller);
     return this;
@@ -72,7 +74,7 @@ export class Manager {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    if (this.state !== 'new') throw new Error('a manager runs once');
+    if (this.state !== 'new') throw new InvariantError('a manager runs once');
     this.state = 'running';
     try {
       await this.runAll(signal);
@@ -138,7 +140,7 @@ export class Manager {
       running.add(controller.name);
       try {
         await controller.run(signal);
-        if (!signal.aborted) throw new Error(`${controller.name}: ended without being stopped`);
+        if (!signal.aborted) throw new InvariantError(`${controller.name}: ended without being stopped`);
       } catch (error) {
         log.error('controller failed', { controller: controller.name, error });
         // Rethrown below, so that the lease is kept until it runs out; any other failure ended its controller.

@@ -1,3 +1,4 @@
+import { InvariantError } from '../../errors/invariantError.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { backoffDelay, type Backoff } from './backoff.ts';
@@ -131,7 +132,7 @@ export class WorkQueue<K extends string = string> {
 
   /** Hands out keys until the queue is shut down and the last handler has returned. */
   process(options: WorkerOptions<K>): Promise<void> {
-    if (this.workers !== undefined) throw new Error('work queue: it has its workers already');
+    if (this.workers !== undefined) throw new InvariantError('work queue: it has its workers already');
     if (!(options.concurrency >= 1)) throw new RangeError('work queue: concurrency must be 1 or more');
     return new Promise((resolve) => {
       this.workers = { options, onDrained: resolve };

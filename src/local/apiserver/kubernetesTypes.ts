@@ -2,6 +2,7 @@
  * Kubernetes' own types by their names in OpenAPI. The data is extracted from a Kubernetes release
  * (schemas/extract.ts).
  */
+import { InvariantError } from '../../errors/invariantError.ts';
 import definitions from './schemas/kubernetes.json' with { type: 'json' };
 import { Shape, type OpenApiSchema } from './shape.ts';
 
@@ -12,7 +13,7 @@ export const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
 
 export function schemaNamed(name: string): OpenApiSchema {
   const schema = schemas[name];
-  if (schema === undefined) throw new Error(`no Kubernetes type ${name}`);
+  if (schema === undefined) throw new InvariantError(`no Kubernetes type ${name}`);
   return schema;
 }
 

@@ -2,6 +2,7 @@
  * A Kubernetes API server in this process: the `Kube` port without a network, and on demand the same API over HTTPS
  * for `kubectl` and `HttpKube`.
  */
+import { InvariantError } from '../../errors/invariantError.ts';
 import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
@@ -154,7 +155,7 @@ export class LocalApiServer {
   /** Writes a kubeconfig for the running server; the file appears only once the server answers. */
   async writeKubeconfig(path: string): Promise<void> {
     if (this.listening === undefined)
-      throw new Error('listen() must have succeeded before a kubeconfig can be written');
+      throw new InvariantError('listen() must have succeeded before a kubeconfig can be written');
     await writeKubeconfigFile(path, this.listening.endpoint);
   }
 

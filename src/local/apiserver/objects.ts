@@ -2,6 +2,7 @@
  * Creating, applying and updating objects by the rules of their kinds, for HTTP and for callers in process. Refusals are
  * `KubeError`s. Each write happens in one turn of the event loop, so it is atomic.
  */
+import { InvariantError } from '../../errors/invariantError.ts';
 import type { ManagedFieldsEntry } from '../../api/object.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
@@ -78,7 +79,7 @@ export class Objects {
   /** A resource that is always served. */
   builtin(group: string, plural: string): Resource {
     const resource = this.catalog.find(group, 'v1', plural);
-    if (resource === undefined) throw new Error(`${plural} are not served`);
+    if (resource === undefined) throw new InvariantError(`${plural} are not served`);
     return resource;
   }
 

@@ -2,6 +2,7 @@
  * The structure of a kind, from OpenAPI schemas of Kubernetes' own types or of a CRD: `Shape`s that pruning, strategic
  * merge and server-side apply walk along with a value.
  */
+import { InvariantError } from '../../errors/invariantError.ts';
 import { deepFreeze, isFields, type Fields } from './fields.ts';
 import { omittedFields, zeroFields } from './zeroValues.ts';
 
@@ -175,7 +176,7 @@ const EMBEDDED = new Set(['apiVersion', 'kind', 'metadata']);
 const OPEN = new Shape(
   {},
   () => {
-    throw new Error('a schema without structure has no references');
+    throw new InvariantError('a schema without structure has no references');
   },
   false,
 );

@@ -1,4 +1,5 @@
 /** A local Azure for the official SDKs: an HTTPS endpoint on loopback with its own token endpoint. */
+import { InvariantError } from '../../errors/invariantError.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import type { Random } from '../../clock/random.ts';
 import { estimatedSpotPrice } from '../../catalogue/bundledCatalogue.ts';
@@ -166,7 +167,8 @@ export class LocalArm {
 
   /** The certificate that clients must trust. */
   get caPem(): string {
-    if (this.address === undefined) throw new Error('LocalArm has no certificate before listen() has returned.');
+    if (this.address === undefined)
+      throw new InvariantError('LocalArm has no certificate before listen() has returned.');
     return this.address.caPem;
   }
 

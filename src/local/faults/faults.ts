@@ -2,6 +2,7 @@
  * The faults that are on: for every occasion (an Azure request, a request of nodewright, an instance that boots) whether
  * one strikes.
  */
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { formatFault, type FaultKind, type FaultOrder } from './faultKinds.ts';
@@ -45,7 +46,7 @@ export class Faults {
   }
 
   add(order: FaultOrder): ActiveFault {
-    if (this.active.size >= MOST_FAULTS) throw new Error(`there are ${MOST_FAULTS} faults already; clear some`);
+    if (this.active.size >= MOST_FAULTS) throw new NodewrightError('TooManyFaults', { limit: MOST_FAULTS });
     const { for: duration } = order.numbers;
     const since = this.clock.now();
     const fault: ActiveFault = {

@@ -1,4 +1,5 @@
 /** What a kubelet reports of a pod while its containers are made, while they run, once they are ready and when they ended. */
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../api/kinds.ts';
 
@@ -242,7 +243,7 @@ export function podAddress(uid: string, isTaken: (address: string) => boolean): 
     const address = `10.244.${Math.floor(place / HOSTS)}.${(place % HOSTS) + 2}`;
     if (!isTaken(address)) return address;
   }
-  throw new Error('the pod network 10.244.0.0/16 has no free address');
+  throw new NodewrightError('LocalRangeExhausted', { what: 'pod address', range: '10.244.0.0/16' });
 }
 
 const HOSTS = 250;

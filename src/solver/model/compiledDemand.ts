@@ -79,6 +79,8 @@ export interface CompiledDemand {
   readonly model: Model;
   /** Rows of nodes that the overlay removes. */
   readonly removed: ReadonlySet<number>;
+  /** Names of nodes that take no pod. */
+  readonly closed: ReadonlySet<string> | undefined;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
   /** By pool: the state that its new machines start in. */
@@ -132,6 +134,7 @@ class DemandCompiler {
     this.model = model;
     const names = [...(overlay.withoutNodes ?? [])];
     this.removed = new Set(names.flatMap((name) => model.existing.indexOf.get(name) ?? []));
+    this.closed = overlay.closedNodes;
     this.counters = new Counters(model, this.removed);
     const kinds = kindsOf(overlay.pods, model, policy);
     const keepAway = model.running.keepingAway(overlay.pods);

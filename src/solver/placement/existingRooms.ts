@@ -130,7 +130,17 @@ export class ExistingRooms {
 
   /** Room, and what does not change while pods are placed. */
   private mayTake(podClass: PodClass, node: number): boolean {
-    return this.fitting(podClass, node) > 0 && !this.compiled.removed.has(node) && this.meetsVolumes(podClass, node);
+    return (
+      this.fitting(podClass, node) > 0 &&
+      !this.compiled.removed.has(node) &&
+      !this.isClosed(node) &&
+      this.meetsVolumes(podClass, node)
+    );
+  }
+
+  private isClosed(node: number): boolean {
+    const { closed, model } = this.compiled;
+    return closed?.has(itemAt(model.existing.nodes, node).name) ?? false;
   }
 
   private fitting({ row }: PodClass, node: number): number {

@@ -5,6 +5,7 @@
  * without prose; the field numbers of the same types; and their zero values. Format the files with prettier
  * afterwards.
  */
+import { InvariantError } from '../../../errors/invariantError.ts';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -21,7 +22,7 @@ if (
   extensionsModule === undefined ||
   aggregatorModule === undefined
 ) {
-  throw new Error(
+  throw new InvariantError(
     'usage: tsx extract.ts <api/openapi-spec/v3> <api> <apimachinery> <apiextensions-apiserver> <kube-aggregator>',
   );
 }
@@ -73,7 +74,7 @@ const kept = new Map<string, Json>();
 function keep(name: string): void {
   if (kept.has(name)) return;
   const schema = all.get(name);
-  if (schema === undefined) throw new Error(`no definition of ${name}`);
+  if (schema === undefined) throw new InvariantError(`no definition of ${name}`);
   kept.set(name, {});
   kept.set(name, strip(schema, false));
 }

@@ -1,4 +1,5 @@
 /** Rules for services: addresses, ports, types. */
+import { NodewrightError } from '../../../errors/nodewrightError.ts';
 import { isIP } from 'node:net';
 import {
   at,
@@ -30,7 +31,7 @@ function freeClusterIp(context: StrategyContext): string {
     const address = `10.0.${host >> 8}.${host & 255}`;
     if (!taken.has(address)) return address;
   }
-  throw new Error('no service address is left in 10.0.0.0/16');
+  throw new NodewrightError('LocalRangeExhausted', { what: 'service address', range: '10.0.0.0/16' });
 }
 
 function takenNodePorts(context: StrategyContext): Set<unknown> {
@@ -48,7 +49,8 @@ function giveNodePorts(name: string, spec: Fields, context: StrategyContext, own
   const free = (): number => {
     let candidate = FIRST_NODE_PORT;
     while (taken.has(candidate) && candidate <= LAST_NODE_PORT) candidate++;
-    if (candidate > LAST_NODE_PORT) throw new Error('no node port is left');
+    if (candidate > LAST_NODE_PORT)
+      throw new NodewrightError('LocalRangeExhausted', { what: 'node port', range: `up to ${LAST_NODE_PORT}` });
     taken.add(candidate);
     return candidate;
   };

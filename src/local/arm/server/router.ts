@@ -1,4 +1,5 @@
 /** Finds the route of a method and a path, without regard to case; words win over `{holes}`. */
+import { InvariantError } from '../../../errors/invariantError.ts';
 import type { Fault } from '../faultPlan.ts';
 import type { Principal } from '../directory/principals.ts';
 
@@ -96,7 +97,7 @@ export class Router {
         step = step.hole;
       }
     }
-    if (step.routes.has(route.method)) throw new Error(`Two routes for ${route.method} ${route.path}.`);
+    if (step.routes.has(route.method)) throw new InvariantError(`Two routes for ${route.method} ${route.path}.`);
     step.routes.set(route.method, { route, holes });
   }
 }

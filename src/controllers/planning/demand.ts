@@ -5,6 +5,8 @@ import { isReschedulable } from '../../pods/podPredicates.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { World } from '../world/world.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
+import type { Place } from '../../cluster/placements.ts';
+import { podKey } from '../../pods/podKey.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import { fits, subtractResources } from '../../units/resources.ts';
@@ -14,9 +16,9 @@ import type { KnownVolumes } from './podVolumes.ts';
 
 /** The pods that need room. */
 export interface Demand {
-  /** Pods without any promise. */
+  /** Pods that no plan has a place for. */
   readonly waiting: readonly Pod[];
-  /** Pods that a node on its way is meant for, by the name of its claim. */
+  /** Pods that have a place on a node that is on its way, or up since lately, by the name of the node's view. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly ignored: readonly { readonly pod: Pod; readonly objection: PodObjection }[];
   /** Of pods with disks, waiting or running, by `podKey`; resolved when asked for. */
@@ -32,16 +34,21 @@ export function currentDemand(
 ): Demand {
   const now = world.clock.now();
   const waiting: Pod[] = [];
-  const promised = new Map<string, Pod[]>();
+  const promised = new Map<string, readonly Pod[]>();
   const ignored: { pod: Pod; objection: PodObjection }[] = [];
   const diskObjection = (pod: Pod): PodObjection | undefined => {
     const resolved = disks.of(pod);
     return resolved && 'objection' in resolved ? resolved.objection : undefined;
   };
+  const held = new Set<string>();
+  for (const { view, places } of world.cluster.places.all(now)) {
+    const { kept, outrun } = stillPromised(view, placedPods(places));
+    if (kept.length > 0) promised.set(view.name, kept);
+    const lost = new Set(outrun);
+    for (const { pod } of places) if (!lost.has(pod)) held.add(pod.metadata.uid ?? '');
+  }
   const admit = (pod: Pod): void => {
-    const claim = world.cluster.promisedClaim(pod, now);
-    if (claim === undefined) waiting.push(pod);
-    else promised.set(claim, [...(promised.get(claim) ?? []), pod]);
+    if (!held.has(pod.metadata.uid ?? '')) waiting.push(pod);
   };
   for (const pod of snapshot.pendingPods) {
     const objection = podObjection(pod) ?? diskObjection(pod);
@@ -49,11 +56,6 @@ export function currentDemand(
     else admit(pod);
   }
   for (const pod of homelessPods(world, snapshot, now)) admit(pod);
-  for (const [claim, pods] of promised) {
-    const { held, outrun } = stillPromised(world.cluster.viewOf(claim), pods);
-    promised.set(claim, held);
-    waiting.push(...outrun);
-  }
   waiting.push(...virtual);
   return { waiting, promised, ignored, volumes: { get: (key) => volumesOf(key, world.cluster, disks) } };
 }
@@ -67,24 +69,29 @@ function volumesOf(key: string, cluster: World['cluster'], disks: KnownVolumes):
 
 /**
  * A node that is up may have been taken by other pods than those it was created for: a pod that has no room on it any more
- * need not wait until the promise ends.
+ * need not wait until its place ends.
  */
 function stillPromised(
-  machine: NodeView | undefined,
+  view: NodeView,
   pods: readonly Pod[],
-): { readonly held: Pod[]; readonly outrun: readonly Pod[] } {
-  if (!machine?.initialized) return { held: [...pods], outrun: [] };
-  const held: Pod[] = [];
+): { readonly kept: readonly Pod[]; readonly outrun: readonly Pod[] } {
+  if (!view.initialized) return { kept: pods, outrun: [] };
+  const kept: Pod[] = [];
   const outrun: Pod[] = [];
-  let free = subtractResources(machine.allocatable, machine.requested);
+  let free = subtractResources(view.allocatable, view.requested);
   for (const pod of pods) {
     const requests = podRequests(pod);
     if (fits(requests, free)) {
-      held.push(pod);
+      kept.push(pod);
       free = subtractResources(free, requests);
     } else outrun.push(pod);
   }
-  return { held, outrun };
+  return { kept, outrun };
+}
+
+/** In an order of their own, so that the same places make the same node. */
+function placedPods(places: readonly Place[]): readonly Pod[] {
+  return places.map(({ pod }) => pod).sort((left, right) => (podKey(left) < podKey(right) ? -1 : 1));
 }
 
 /** Pods of nodes that are being deleted, except those that cannot leave yet. */

@@ -5,8 +5,9 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
 import { nodePoolReadinessController } from '../nodepool-readiness/controller.ts';
 import { nodePoolValidationController } from '../nodepool-validation/controller.ts';
-import { Batcher } from './batcher.ts';
-import { provisionerControllers } from './controller.ts';
+import { Batcher } from '../provisioner/batcher.ts';
+import { Planner } from './planner.ts';
+import { provisionerControllers } from '../provisioner/controller.ts';
 
 let bench: Workbench;
 let ledger: Ledger | undefined;
@@ -28,6 +29,7 @@ beforeEach(async () => {
         ...provisionerControllers(world, {
           batcher: new Batcher({ clock: world.clock, idle: 1_000, max: 10_000 }),
           nominationPeriod: 600_000,
+          planner: new Planner(world),
         }),
         nodeClaimLifecycleController(world),
         nodePoolReadinessController(world),

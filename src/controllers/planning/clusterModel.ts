@@ -16,7 +16,7 @@ export interface ClusterModelOptions {
 /** What the cluster state does not contain. */
 export interface ClusterModelInput extends Pick<Snapshot, 'volumes' | 'defaultSpread'> {
   readonly snapshot: ClusterSnapshot;
-  /** Pods that wait for a node on its way, by the name of its claim. */
+  /** Pods that have a place on a node, by the name of its view. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly offers: readonly PoolOffer[];
   /** Requests that namespaces give to daemons of which no pod has been seen. */
@@ -38,7 +38,8 @@ export class ClusterModel {
     this.options = options;
   }
 
-  advance(input: ClusterModelInput): Model {
+  /** The cluster as the solver reads it; parts that are as before are the same objects. */
+  snapshot(input: ClusterModelInput): Snapshot {
     const { cluster, informers } = this.options;
     const { csiNodes } = informers;
     const daemons = this.daemons.of(cluster, input.defaultRequests);
@@ -47,7 +48,7 @@ export class ClusterModel {
       daemons,
       csiNode: (name) => csiNodes.store.get({ name }),
     });
-    const next: Snapshot = {
+    return {
       pools: input.offers,
       nodes,
       daemons,
@@ -55,8 +56,12 @@ export class ClusterModel {
       ...(input.volumes && { volumes: input.volumes }),
       ...(input.defaultSpread && { defaultSpread: input.defaultSpread }),
     };
-    if (this.model === undefined) this.model = new Model(next);
-    else this.model.advance(next);
+  }
+
+  /** The model of that snapshot, which may be an older one than the last. */
+  advance(snapshot: Snapshot): Model {
+    if (this.model === undefined) this.model = new Model(snapshot);
+    else this.model.advance(snapshot);
     return this.model;
   }
 }

@@ -14,7 +14,7 @@ import { daemonSetName } from './daemons.ts';
 
 /** What a pass knows about nodes beside the cluster state. */
 export interface NodeRoomSources {
-  /** Pods that wait for a node on its way, by the name of its claim. */
+  /** Pods that have a place on a node, by the name of its view. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
   readonly daemons: readonly Pod[];
   /** By the name of the node. */
@@ -45,7 +45,7 @@ export class NodeRooms {
     let isSame = true;
     for (const view of views) {
       if (view.deleting) continue;
-      const own = (view.claim && promised.get(view.claim.metadata.name)) ?? NO_PODS;
+      const own = promised.get(view.name) ?? NO_PODS;
       const csi = view.node && csiNode(view.node.metadata.name);
       let known = this.known.get(view);
       if (known === undefined || known.csiNode !== csi || !isSameList(known.promised, own)) {

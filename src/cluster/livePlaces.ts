@@ -1,0 +1,126 @@
+import type { Node, Pod } from '../api/kinds.ts';
+import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
+import type { NodeView } from './nodeView.ts';
+import { Placements, type Place, type PlannedPods } from './placements.ts';
+
+/** What places are measured against. */
+interface Surroundings {
+  /** The key of the node or claim of that name. */
+  readonly targetOf: (name: string) => string;
+  readonly viewOf: (target: string) => NodeView | undefined;
+  /** The pod as it is now. */
+  readonly podNow: (pod: Pod) => Pod | undefined;
+}
+
+/**
+ * The places that loops have planned for pods, as far as they still stand: a place ends with its pod, with its node or
+ * claim, and some time after its node is up. The cluster tells it of every pod, node and claim; loops hold places and
+ * ask for them.
+ */
+export class LivePlaces {
+  private readonly surroundings: Surroundings;
+  private readonly listeners = new Set<(pod: Pod) => void>();
+  private readonly placements = new Placements((pod) => {
+    for (const listener of this.listeners) listener(pod);
+  });
+  /** Until when pods are expected on a node, by its key. */
+  private readonly expected = new Map<string, number>();
+
+  constructor(surroundings: Surroundings) {
+    this.surroundings = surroundings;
+  }
+
+  /**
+   * Records where the pods of a plan are to run, so that no second node is bought for them and the scheduler is told.
+   * Pods of nodes that are going may be among them: their successors get the places. A pod that has a place already
+   * gives it up for the new one. `until` is how long, in milliseconds since 1970, a pod is left to a node that is up.
+   */
+  hold(plan: string, planned: readonly PlannedPods[], until: number): void {
+    const { targetOf, podNow } = this.surroundings;
+    for (const { target: name, pods } of planned) {
+      if (pods.length === 0) continue;
+      const target = targetOf(name);
+      this.expected.set(target, Math.max(until, this.expected.get(target) ?? 0));
+      for (const pod of pods) {
+        const now = podNow(pod);
+        const leaving = Boolean(now?.spec?.nodeName);
+        this.placements.hold(plan, target, pod, { until, leaving });
+        if (now && leaving && isTerminating(now)) this.placements.depart(pod);
+      }
+    }
+  }
+
+  /** Takes back all that is left of a plan. */
+  release(plan: string): void {
+    this.placements.endPlan(plan);
+  }
+
+  /** The pod's place on a node that is on its way, or that is up so lately that the scheduler may not have used it yet. */
+  of(pod: Pod, now: number): Place | undefined {
+    const place = this.placements.placeOf(pod.metadata.uid ?? '');
+    return place && this.stands(place, now) ? place : undefined;
+  }
+
+  /** All places that stand, by node; ends the others. */
+  all(now: number): readonly { readonly view: NodeView; readonly places: readonly Place[] }[] {
+    const all: { view: NodeView; places: readonly Place[] }[] = [];
+    for (const target of this.placements.targets()) {
+      const view = this.surroundings.viewOf(target);
+      if (view === undefined || view.deleting) this.placements.endTarget(target);
+      else if (view.initialized) this.placements.expire(target, now);
+      const places = this.placements.at(target);
+      if (view && places.length > 0) all.push({ view, places });
+    }
+    return all;
+  }
+
+  /** Places on the node or claim of that name. */
+  on(name: string): readonly Place[] {
+    return this.placements.at(this.surroundings.targetOf(name));
+  }
+
+  /** The Node that the place is on, once it has joined. */
+  nodeOf({ target }: Place): Node | undefined {
+    return this.surroundings.viewOf(target)?.node;
+  }
+
+  /** Whether it matters which pod gets which node. */
+  get areMixed(): boolean {
+    return this.placements.isMixed;
+  }
+
+  /** Whether pods are about to be bound to the node or claim of this name: it must not be removed meanwhile. */
+  isExpecting(name: string, now: number): boolean {
+    return now < (this.expected.get(this.surroundings.targetOf(name)) ?? 0);
+  }
+
+  /** Calls back with every pod that got another place, or lost it without being bound; the result ends it. */
+  subscribe(listener: (pod: Pod) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** A pod came or changed. `justBound` when it has got its node now. */
+  onPod(pod: Pod, justBound: boolean): void {
+    if (this.placements.size === 0) return;
+    const { nodeName } = pod.spec ?? {};
+    if (isTerminal(pod)) this.placements.remove(pod);
+    else if (nodeName && justBound) this.placements.bind(pod, this.surroundings.targetOf(nodeName));
+    else if (nodeName && isTerminating(pod)) this.placements.depart(pod);
+    else if (!nodeName && !isTerminating(pod)) this.placements.appear(pod);
+  }
+
+  onPodGone(pod: Pod): void {
+    this.placements.remove(pod);
+  }
+
+  onTargetGone(target: string): void {
+    this.placements.endTarget(target);
+    this.expected.delete(target);
+  }
+
+  private stands({ target, until }: Place, now: number): boolean {
+    const view = this.surroundings.viewOf(target);
+    return view !== undefined && !view.deleting && !(view.initialized && now >= until);
+  }
+}

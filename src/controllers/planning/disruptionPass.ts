@@ -1,0 +1,105 @@
+import { Labels } from '../../api/labels.ts';
+import { PodBudgets } from '../../cluster/disruptionBudgets.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
+import { budgetsOf } from '../../disruption/budgets.ts';
+import { findCandidates, type Candidates, type PoolCatalogue } from '../../disruption/candidate.ts';
+import type { DisruptionSettings, Pass, WhatIf } from '../../disruption/method.ts';
+import { isSettled } from '../../disruption/settled.ts';
+import { podKey } from '../../pods/podKey.ts';
+import type { Solution } from '../../solver/problem.ts';
+import type { PodDisruptionBudget } from '../../api/kinds.ts';
+import type { Moment } from './planner.ts';
+
+export interface DisruptionPassOptions {
+  readonly cluster: Pick<Cluster, 'isNominated'>;
+  readonly podBudgets: Iterable<PodDisruptionBudget>;
+  readonly settings: DisruptionSettings;
+  /** A command is under way for the node of this claim. */
+  readonly isQueued: (claim: string) => boolean;
+  readonly failedUntil: Pass['failedUntil'];
+}
+
+/** Rounds of improvement for plans that are only compared. */
+const SEARCH_ROUNDS = 20;
+
+/** A pass over the cluster at that moment, and the nodes that are no candidates in it. */
+export function disruptionPass(
+  moment: Moment,
+  options: DisruptionPassOptions,
+): { readonly pass: Pass; readonly kept: Candidates['kept'] } {
+  const { now, snapshot, catalogues } = moment;
+  const views = snapshot.nodes;
+  const pools = new Map(catalogues.map((each): [string, PoolCatalogue] => [each.pool.metadata.name, each]));
+  const { candidates, kept } = findCandidates({
+    now,
+    views,
+    pools,
+    podBudgets: new PodBudgets(options.podBudgets),
+    isQueued: options.isQueued,
+    isNominated: (node) => options.cluster.isNominated(node, now),
+  });
+  const baseline = moment.ask({ pods: moment.demand.waiting }, { searchRounds: 0, reservedCapacity: 'Fallback' });
+  const what = new WhatIfs(moment, views, pools, baseline);
+  const pass: Pass = {
+    now,
+    views,
+    candidates,
+    pools,
+    budgets: budgetsOf(
+      catalogues.map(({ pool }) => pool),
+      views,
+      now,
+    ),
+    settings: options.settings,
+    baseline,
+    failedUntil: options.failedUntil,
+    whatIf: (question) => what.ask(question),
+  };
+  return { pass, kept };
+}
+
+class WhatIfs {
+  private readonly moment: Moment;
+  /** Nodes that pods of candidates must not go to: not there yet, or not to be touched for a while. */
+  private readonly unready: ReadonlySet<string>;
+  private readonly unsettled: ReadonlySet<string>;
+  private readonly baseline: Solution;
+
+  constructor(
+    moment: Moment,
+    views: readonly NodeView[],
+    pools: ReadonlyMap<string, PoolCatalogue>,
+    baseline: Solution,
+  ) {
+    this.moment = moment;
+    this.baseline = baseline;
+    const unready = views.filter(({ initialized }) => !initialized).map(({ name }) => name);
+    const unsettled = views.filter(
+      (view) => !isSettled(view, pools.get(view.labels[Labels.nodePool] ?? '')?.pool, moment.now),
+    );
+    this.unready = new Set(unready);
+    this.unsettled = new Set([...unready, ...unsettled.map(({ name }) => name)]);
+  }
+
+  ask({ without, allowsUnsettled }: WhatIf): Solution {
+    const closedNodes = allowsUnsettled ? this.unready : this.unsettled;
+    const contending = this.contending(closedNodes);
+    return this.moment.ask(
+      {
+        pods: [...without.flatMap(({ movable }) => movable), ...contending],
+        withoutNodes: new Set(without.map(({ view }) => view.name)),
+        closedNodes,
+      },
+      { searchRounds: SEARCH_ROUNDS, reservedCapacity: 'Fallback' },
+    );
+  }
+
+  /** Pods that wait, and will take room on nodes that the candidates' pods may go to. */
+  private contending(closed: ReadonlySet<string>) {
+    const placed = this.baseline.onExisting.filter(({ node }) => !closed.has(node)).flatMap(({ pods }) => pods);
+    if (placed.length === 0) return [];
+    const keys = new Set(placed);
+    return this.moment.demand.waiting.filter((pod) => keys.has(podKey(pod)));
+  }
+}

@@ -1,0 +1,108 @@
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import type { ClusterSnapshot } from '../../cluster/cluster.ts';
+import type { Overlay, PoolOffer, Snapshot, Solution, SolveOptions } from '../../solver/problem.ts';
+import { ask } from '../../solver/solve.ts';
+import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
+import type { World } from '../world/world.ts';
+import { catalogues, type Catalogue } from './catalogues.ts';
+import { ClusterModel } from './clusterModel.ts';
+import { unseenDaemonNamespaces } from './daemons.ts';
+import type { DefaultSpread } from './defaultSpread.ts';
+import { currentDemand, type Demand } from './demand.ts';
+import { LimitRanges } from './limitRanges.ts';
+import { KnownVolumes } from './podVolumes.ts';
+import { isUsable, unlaunchedNodes, usageAtMost } from './poolUse.ts';
+
+export interface PlannerOptions {
+  /** Present when capacity buffers are honoured. */
+  readonly buffers?: CapacityBuffers;
+  /** Present when pods without spread constraints are spread all the same. */
+  readonly defaultSpread?: DefaultSpread;
+  /** How preferences and minValues are taken, and what counts beside prices. */
+  readonly policies?: Pick<
+    SolveOptions,
+    'preferencePolicy' | 'minValuesPolicy' | 'nodeOverheadCost' | 'maxPodsSharePerNode'
+  >;
+}
+
+/** The cluster at one moment, ready to be asked about. Nothing in it grows old: later events make another moment. */
+export interface Moment {
+  readonly now: number;
+  readonly snapshot: ClusterSnapshot;
+  readonly demand: Demand;
+  /** The pools that were asked for, with their instance types; the preferred first. */
+  readonly catalogues: readonly Catalogue[];
+  /** Asks about this moment, also when the model has been carried forward meanwhile. */
+  ask(overlay: Overlay, options?: SolveOptions): Solution;
+}
+
+/**
+ * What every loop that plans asks: one model of the cluster, carried forward from moment to moment. Two loops that take
+ * turns share it; going from the moment of one to that of the other costs what changed between them.
+ */
+export class Planner {
+  readonly options: PlannerOptions;
+  private readonly world: World;
+  private readonly limitRanges: LimitRanges;
+  private readonly disks: KnownVolumes;
+  private readonly model: ClusterModel;
+
+  constructor(world: World, options: PlannerOptions = {}) {
+    this.world = world;
+    this.options = options;
+    this.limitRanges = new LimitRanges(world);
+    const { volumeClaims, volumes, storageClasses } = world.informers;
+    this.disks = new KnownVolumes({
+      claims: volumeClaims.store,
+      volumes: volumes.store,
+      classes: storageClasses.store,
+    });
+    this.model = new ClusterModel(world);
+  }
+
+  /** `includes` chooses the pools whose instance types the caller wants; nodes are planned for usable ones only. */
+  async moment(cloud: CloudProvider, includes: (pool: NodePool) => boolean, signal: AbortSignal): Promise<Moment> {
+    const { cluster, clock } = this.world;
+    const [found, defaultRequests] = await Promise.all([
+      catalogues(this.world, cloud, includes, signal),
+      this.limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
+    ]);
+    // From here on nothing is awaited: neither the snapshot nor usage can grow old.
+    const snapshot = cluster.snapshot();
+    const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? [], this.disks);
+    const offers = this.offers(found, snapshot);
+    let compiled: Snapshot | undefined;
+    const compile = (): Snapshot =>
+      this.model.snapshot({
+        snapshot,
+        promised: demand.promised,
+        offers,
+        defaultRequests,
+        volumes: demand.volumes,
+        ...(this.options.defaultSpread && { defaultSpread: this.options.defaultSpread.forPass() }),
+      });
+    return {
+      now: clock.now(),
+      snapshot,
+      demand,
+      catalogues: found,
+      ask: (overlay, options) => this.ask((compiled ??= compile()), overlay, options),
+    };
+  }
+
+  private ask(snapshot: Snapshot, overlay: Overlay, options?: SolveOptions): Solution {
+    return ask(this.model.advance(snapshot), overlay, { ...this.options.policies, ...options });
+  }
+
+  private offers(found: readonly Catalogue[], snapshot: ClusterSnapshot): readonly PoolOffer[] {
+    const unlaunched = unlaunchedNodes(snapshot.nodes);
+    return found
+      .filter(({ pool, instanceTypes }) => isUsable(pool) && instanceTypes.length > 0)
+      .map(({ pool, instanceTypes }) => {
+        const { name } = pool.metadata;
+        const usage = this.world.cluster.poolUsage(name);
+        return { pool, instanceTypes, used: usageAtMost(usage, unlaunched.get(name) ?? [], instanceTypes) };
+      });
+  }
+}

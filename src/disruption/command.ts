@@ -1,0 +1,49 @@
+/** What a pass decides to do, as plain data: these nodes go, these come in their place, and there go the pods. */
+import type { DisruptionReason } from '../api/kinds/nodePool.ts';
+import type { PlannedNode } from '../solver/problem.ts';
+import type { Candidate } from './candidate.ts';
+
+export type ConsolidationType = '' | 'empty' | 'multi' | 'single';
+
+export interface Command {
+  readonly reason: DisruptionReason;
+  readonly consolidationType: ConsolidationType;
+  /** Never empty; in order of the node's name. */
+  readonly candidates: readonly Candidate[];
+  readonly replacements: readonly Replacement[];
+  /** Where the pods go that stay off new nodes, by the name of the node; pods by `podKey`. */
+  readonly onExisting: readonly { readonly node: string; readonly pods: readonly string[] }[];
+  /** US dollars per hour that the candidates cost more than their replacements; 0 when a price is not known. */
+  readonly savingsPerHour: number;
+  /** Pods that have to move. */
+  readonly evictions: number;
+}
+
+/**
+ * A node that is bought first.
+ * @public
+ */
+export type Replacement = PlannedReplacement | StaticReplacement;
+
+/** @public */
+export interface PlannedReplacement {
+  readonly kind: 'planned';
+  /** Its alternatives and requirements allow nothing that would not pay. */
+  readonly plan: PlannedNode;
+}
+
+/**
+ * A node of a static pool, from nothing but the pool's template.
+ * @public
+ */
+export interface StaticReplacement {
+  readonly kind: 'static';
+  readonly pool: string;
+}
+
+/** @public */
+export type CommandDecision = 'delete' | 'replace';
+
+/** @public */
+export const decisionOf = ({ replacements }: Command): CommandDecision =>
+  replacements.length === 0 ? 'delete' : 'replace';

@@ -1,0 +1,76 @@
+import { NodeClaimConditions } from '../api/conditionTypes.ts';
+import { Allowance } from './allowance.ts';
+import { keptNode, type Candidate } from './candidate.ts';
+import type { Command } from './command.ts';
+import type { Kept, KeptCause } from './kept.ts';
+import type { Decision, Method, Pass } from './method.ts';
+import { byName, bySavings } from './order.ts';
+import { strandedBy } from './outcome.ts';
+
+/** Deletes nodes without pods that would have to move, as many as budgets allow, in one command. */
+export const emptiness: Method = {
+  name: 'emptiness',
+  reason: 'Empty',
+  class: 'graceful',
+  consolidationType: 'empty',
+
+  consider(candidate: Candidate, pass: Pass): KeptCause | undefined {
+    const { pool, view } = candidate;
+    const { consolidateAfter } = pool.spec.disruption;
+    if (pool.spec.replicas !== undefined) return { kind: 'static-pool' };
+    if (consolidateAfter === 'Never') return { kind: 'consolidation-disabled' };
+    if (!isEmpty(candidate)) return { kind: 'not-empty' };
+    if (!isConsolidatable(candidate)) return { kind: 'too-young', consolidateAfter };
+    // Pods of buffers wait for room: what they have is not empty.
+    if (pass.baseline.onExisting.some(({ node }) => node === view.name)) return { kind: 'buffer-pods' };
+    return undefined;
+  },
+
+  *decide(candidates: readonly Candidate[], pass: Pass): Generator<void, Decision> {
+    const allowance = new Allowance(pass.budgets, 'Empty');
+    const chosen: Candidate[] = [];
+    const kept: Kept[] = [];
+    for (const candidate of bySavings(candidates)) {
+      if (!allowance.allows([candidate])) {
+        kept.push(keptNode(candidate.view, allowance.cause(candidate.pool.metadata.name)));
+        continue;
+      }
+      // Pods that count for nothing need a place all the same.
+      const stranded = candidate.movable.length === 0 ? undefined : strandedBy([...chosen, candidate], pass);
+      if (stranded !== undefined) {
+        kept.push(keptNode(candidate.view, stranded));
+        continue;
+      }
+      allowance.take([candidate]);
+      chosen.push(candidate);
+      yield;
+    }
+    return {
+      commands: chosen.length === 0 ? [] : [deletion(chosen)],
+      kept,
+      coverage: { evaluated: candidates.length, of: candidates.length },
+    };
+  },
+};
+
+/** No pod on it whose move would count for anything. */
+const isEmpty = ({ disruptionCost }: Candidate): boolean => disruptionCost <= 1;
+
+/** No pod has come or gone for the pool's consolidateAfter. */
+function isConsolidatable({ view }: Candidate): boolean {
+  return (view.claim.status?.conditions ?? []).some(
+    ({ type, status }) => type === NodeClaimConditions.consolidatable && status === 'True',
+  );
+}
+
+function deletion(candidates: readonly Candidate[]): Command {
+  return {
+    reason: 'Empty',
+    consolidationType: 'empty',
+    candidates: [...candidates].sort(byName),
+    replacements: [],
+    onExisting: [],
+    savingsPerHour: candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0),
+    evictions: candidates.reduce((sum, { pods }) => sum + pods.length, 0),
+  };
+}

@@ -1,0 +1,24 @@
+/** In which order candidates are taken: always the same for the same candidates. */
+import type { Candidate } from './candidate.ts';
+
+/** Most dollars for each unit of disruption first. */
+export function bySavings(candidates: readonly Candidate[]): Candidate[] {
+  return [...candidates].sort((left, right) => right.savingsRatio - left.savingsRatio || byName(left, right));
+}
+
+/**
+ * The oldest drift first, and nodes without pods before all others.
+ * @public
+ */
+export function byDrift(candidates: readonly Candidate[]): Candidate[] {
+  return [...candidates].sort(
+    (left, right) =>
+      Number(left.pods.length > 0) - Number(right.pods.length > 0) ||
+      (left.driftedSince ?? 0) - (right.driftedSince ?? 0) ||
+      byName(left, right),
+  );
+}
+
+export function byName(left: Candidate, right: Candidate): number {
+  return left.view.name < right.view.name ? -1 : Number(left.view.name > right.view.name);
+}

@@ -1,0 +1,68 @@
+/** What a loop tells the owner of an object in an event, as typed data; `noticeText.ts` has the words. */
+import type { Condition } from '../api/object.ts';
+import type { DisruptionShield } from '../pods/doNotDisrupt.ts';
+import type { UnplacedReason } from '../solver/reasons.ts';
+import type { PodObjection } from './objection.ts';
+import type { NominationRecord } from './record.ts';
+
+/** A resource of which a node has less than its NodeClaim promised. Quantity texts. */
+export interface ResourceShortfall {
+  readonly resource: string;
+  readonly expected: string;
+  readonly found: string;
+  /** What was found as a share of what was expected. */
+  readonly share: number;
+}
+
+/** A launch that failed. `problem` is the cloud's or the API server's own message. */
+interface LaunchNotice {
+  readonly nodeClaim: string;
+  readonly problem: string;
+}
+
+/** A pod that is deleted because its node has to be gone at `deadline` (milliseconds since 1970). */
+export interface ForcedDeletion {
+  readonly deadline: number;
+  /** Seconds that the pod gets, and those that its spec asks for. */
+  readonly granted: number;
+  readonly asked: number;
+}
+
+/** `problem` is the API server's own message. */
+export interface EvictionRefusal {
+  readonly pod: string;
+  readonly because: 'budget' | 'several-budgets';
+  readonly problem: string;
+}
+
+export type Notice =
+  | ({ readonly kind: 'nominated' } & Pick<NominationRecord, 'nodeClaim' | 'node'>)
+  | { readonly kind: 'unschedulable'; readonly reason: UnplacedReason }
+  | { readonly kind: 'ignored'; readonly objection: PodObjection }
+  | { readonly kind: 'no-instance-types' }
+  | ({ readonly kind: 'insufficient-capacity' } & LaunchNotice)
+  | ({ readonly kind: 'node-class-not-ready' } & LaunchNotice)
+  | ({ readonly kind: 'launch-failed'; readonly reason: string } & LaunchNotice)
+  | { readonly kind: 'node-class-missing'; readonly problem: string }
+  | { readonly kind: 'accepted-launch-failed'; readonly problem: string }
+  | { readonly kind: 'unregistered-taint-missing' }
+  | { readonly kind: 'resource-shortfall'; readonly shortfall: ResourceShortfall }
+  | { readonly kind: 'repair-blocked'; readonly toleratedPercent: number; readonly scope: 'cluster' | 'nodepool' }
+  | { readonly kind: 'evicted'; readonly cause: string }
+  | ({ readonly kind: 'pod-deleted' } & ForcedDeletion)
+  | ({ readonly kind: 'eviction-refused' } & EvictionRefusal)
+  | { readonly kind: 'shield'; readonly shield: TemporaryShield }
+  | { readonly kind: 'pods-to-evict'; readonly count: number }
+  | { readonly kind: 'volumes-attached'; readonly attachments: readonly string[] }
+  | { readonly kind: 'deadline'; readonly deadline: string }
+  | { readonly kind: 'claims-remain'; readonly nodeClaims: readonly string[] }
+  | { readonly kind: 'condition-changed'; readonly before: string; readonly condition: Condition }
+  | { readonly kind: 'finalized'; readonly finalizer: string };
+
+/** The readings of do-not-disrupt that an owner should hear of. */
+type TemporaryShield = Extract<DisruptionShield, { readonly state: 'invalid' | 'elapsed' }> | ShieldUntil;
+interface ShieldUntil {
+  readonly state: 'until';
+  /** Milliseconds since 1970. */
+  readonly end: number;
+}
