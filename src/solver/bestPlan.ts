@@ -22,12 +22,12 @@ import { AS_THEY_ARE, fixedSearches, Reordering, type Search } from './searchOrd
 /** Up to here other orders are tried at all. */
 const MAX_PODS = 400;
 /** Pods that all searches of one question may place together, so that larger questions take no longer. */
-const MAX_PLACEMENTS = 2500;
-const MAX_SEARCHES = 60;
+const MAX_PLACEMENTS = 4000;
+const MAX_SEARCHES = 100;
 /** For questions that allow no rounds of improvement: pods that wait are tried again all the same. */
 const MIN_SEARCHES = 4;
 /** Searches after the fixed orders that found nothing better before they are given up. */
-const MAX_IDLE = 24;
+const MAX_IDLE = 40;
 const EPSILON = 1e-9;
 
 export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, avoidsReserved: boolean): PodPlan {
@@ -43,6 +43,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     avoidsReserved,
     isLenient: false,
     keepsZones: false,
+    takesLast: false,
     growth: 'any',
     rank: AS_THEY_ARE,
   };
@@ -50,8 +51,9 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
   let bestSearch: Search = { ...packed, isExact: true, growth: 'own' };
   const most = searchesFor(overlay, options);
   const fixed = fixedSearches(best, packed, most);
-  const order = new Reordering(best.compiled);
-  let idle = fixed.length > 0 && mayBeBetter(best, options) ? 0 : MAX_IDLE;
+  if (fixed.length === 0 || !mayBeBetter(best, options)) return best;
+  const order = new Reordering(best);
+  let idle = 0;
   for (let count = 0; count < Math.max(most, fixed.length) && idle < MAX_IDLE; count++) {
     const search = fixed[count] ?? order.next(best, bestSearch);
     const other = plan(search);

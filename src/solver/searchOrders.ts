@@ -1,7 +1,7 @@
 /** The orders in which first-fit plans are tried: some that often do well, then such as lie near the best so far. */
-import type { CompiledDemand, PodClass } from './model/compiledDemand.ts';
+import type { PodClass } from './model/compiledDemand.ts';
 import type { Growth } from './placement/sequential.ts';
-import type { PodPlan, SearchMode } from './planOnce.ts';
+import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';
 import { itemAt } from './rows.ts';
 
 type Rank = SearchMode['rank'];
@@ -55,6 +55,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   ];
   const base: Search = { ...packed, isExact: true, avoidsReserved };
   const searches = exact.map(([rank, growth]): Search => ({ ...base, rank, growth }));
+  for (const rank of [AS_THEY_ARE, largest]) searches.push({ ...base, rank, growth: 'own', takesLast: true });
   if (isKeptZonal) {
     const beyond = { ...base, staysZonal: false, keepsZones: true };
     for (const rank of [AS_THEY_ARE, boundFirst, largest]) searches.push({ ...beyond, rank, growth: 'own' });
@@ -66,6 +67,7 @@ const GROWTHS: readonly Growth[] = ['own', 'any', 'least', 'none', 'room'];
 
 /** Orders near the best one so far: pods that wait in front, some classes moved, or any order. */
 export class Reordering {
+  /** Those that could have a place. */
   private readonly classes: readonly PodClass[];
   private readonly isKeptZonal: boolean;
   private readonly isReserved: boolean;
@@ -73,17 +75,19 @@ export class Reordering {
   private readonly tried = new Set<string>();
   private state = 1;
 
-  constructor({ classes, isKeptZonal, counters, model }: CompiledDemand) {
+  constructor(plan: PodPlan) {
+    const { classes, isKeptZonal, counters, model } = plan.compiled;
     this.isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
-    this.classes = classes;
+    this.classes = classes.filter((podClass) => mightBePlaced(plan, podClass));
     this.isKeptZonal = isKeptZonal;
     this.spreadsOverHosts = counters.all.some(({ hostname, spec }) => hostname && spec.kind === 'spread');
   }
 
   next(best: PodPlan, from: Search): Search {
     const order = this.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
-    const waiting = best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : []));
-    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones } = from;
+    const left = new Set(best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : [])));
+    const waiting = order.filter((id) => left.has(id));
+    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, takesLast } = from;
     // A few tries, so that no order is tried twice.
     for (let tries = 0; tries < 8; tries++) {
       if (this.below(3) === 0) growth = itemAt(GROWTHS, this.below(GROWTHS.length));
@@ -92,6 +96,7 @@ export class Reordering {
         keepsZones = !staysZonal && this.below(3) > 0;
       }
       if (this.spreadsOverHosts && this.below(2) === 0) isLenient = !isLenient;
+      if (this.below(4) === 0) takesLast = !takesLast;
       if (this.isReserved && this.below(3) === 0) avoidsReserved = !avoidsReserved;
       if (this.below(3) === 0) this.shuffle(order);
       const moved = waiting.length > 0 && this.below(2) === 0 ? waiting : [itemAt(order, this.below(order.length))];
@@ -100,7 +105,7 @@ export class Reordering {
         order.splice(order.indexOf(id), 1);
         order.splice(to, 0, id);
       }
-      const key = `${growth}/${staysZonal}/${isLenient}/${avoidsReserved}/${keepsZones}/${order.join()}`;
+      const key = `${growth}/${staysZonal}/${isLenient}/${avoidsReserved}/${keepsZones}/${takesLast}/${order.join()}`;
       if (this.tried.has(key)) continue;
       this.tried.add(key);
       break;
@@ -114,6 +119,7 @@ export class Reordering {
       isLenient,
       avoidsReserved,
       keepsZones,
+      takesLast,
     };
   }
 

@@ -104,6 +104,7 @@ export function compileDemand(
   return {
     model,
     removed,
+    closed: overlay.closedNodes,
     classes,
     counters,
     bases,
@@ -134,7 +135,6 @@ class DemandCompiler {
     this.model = model;
     const names = [...(overlay.withoutNodes ?? [])];
     this.removed = new Set(names.flatMap((name) => model.existing.indexOf.get(name) ?? []));
-    this.closed = overlay.closedNodes;
     this.counters = new Counters(model, this.removed);
     const kinds = kindsOf(overlay.pods, model, policy);
     const keepAway = model.running.keepingAway(overlay.pods);

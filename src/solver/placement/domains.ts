@@ -44,6 +44,8 @@ export interface DomainMode {
   readonly isLenient: boolean;
   /** Pods that spread over zones go to no node without one. */
   readonly keepsZones: boolean;
+  /** Among equals, the last domain and the last pool are chosen instead of the first. */
+  readonly takesLast: boolean;
 }
 
 export class Domains {
@@ -52,6 +54,7 @@ export class Domains {
   private readonly avoidsReserved: boolean;
   private readonly isLenient: boolean;
   private readonly keepsZones: boolean;
+  readonly takesLast: boolean;
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, Options>[] = [];
@@ -60,12 +63,13 @@ export class Domains {
   private bestPrice = Number.POSITIVE_INFINITY;
   private bestScore = Number.POSITIVE_INFINITY;
 
-  constructor(compiled: CompiledDemand, { avoidsReserved, isLenient, keepsZones }: DomainMode) {
+  constructor(compiled: CompiledDemand, { avoidsReserved, isLenient, keepsZones, takesLast }: DomainMode) {
     this.counters = compiled.counters;
     this.model = compiled.model;
     this.avoidsReserved = avoidsReserved;
     this.isLenient = isLenient;
     this.keepsZones = keepsZones;
+    this.takesLast = takesLast;
   }
 
   /** How many pods of the limit's counter there may be on a node once a pod with that limit is there. */
@@ -134,9 +138,10 @@ export class Domains {
   ): void {
     const key = variant.pinKeys[at];
     if (key === undefined) {
-      if ((!isPriced && score >= this.bestScore) || !cost.accepts(state)) return;
+      const isWorse = this.takesLast ? score > this.bestScore : score >= this.bestScore;
+      if ((!isPriced && isWorse) || !cost.accepts(state)) return;
       const price = isPriced ? cost.price(state) : 0;
-      if (price > this.bestPrice || (price === this.bestPrice && score >= this.bestScore)) return;
+      if (price > this.bestPrice || (price === this.bestPrice && isWorse)) return;
       this.best = state;
       this.bestPrice = price;
       this.bestScore = score;
@@ -194,11 +199,15 @@ export class Domains {
   private findOptions(state: number, key: string): Options {
     const { states } = this.model;
     const domains = this.counters.domains(key);
-    const all = states.valuesOf(state, key).map((value) => {
+    const { regionalZones } = states.at(state).pool;
+    const isRegional = (value: string): boolean => key === Labels.zone && regionalZones.has(value);
+    // At the same price a zone is preferred to none.
+    const values = states.valuesOf(state, key);
+    const ordered = [...values.filter((value) => !isRegional(value)), ...values.filter(isRegional)];
+    const all = ordered.map((value) => {
       const pinned = states.pin(state, key, value);
       const isAvoided = this.avoidsReserved && !this.isReserved(state) && this.isReserved(pinned);
-      const isRegional = key === Labels.zone && states.at(state).pool.regionalZones.has(value);
-      return { domain: domains.numberOf(value), state: isAvoided ? -1 : pinned, isRegional };
+      return { domain: domains.numberOf(value), state: isAvoided ? -1 : pinned, isRegional: isRegional(value) };
     });
     const prices = all.flatMap((option) => (option.state < 0 ? [] : [states.at(option.state).price]));
     const [first, ...others] = prices;

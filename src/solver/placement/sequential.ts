@@ -138,7 +138,9 @@ export class Sequential {
       for (const pool of pools) {
         for (const variant of variants) {
           const seat = this.seatIn(podClass, variant, pool);
-          if (seat !== undefined && (best === undefined || seat.cost < best.cost)) best = seat;
+          if (seat === undefined) continue;
+          const isBetter = best === undefined || seat.cost < best.cost;
+          if (isBetter || (this.domains.takesLast && seat.cost === best?.cost)) best = seat;
         }
       }
       if (best !== undefined) return best;
