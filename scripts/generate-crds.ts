@@ -5,8 +5,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { stringify } from 'yaml';
 import { renderCrds } from '../src/api/crds.ts';
+import { printYaml } from '../src/api/yaml/printYaml.ts';
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '..');
 const CHART = join(REPOSITORY, 'charts', 'nodewright-crd');
@@ -26,21 +26,17 @@ function renderChart(): Map<string, string> {
     kubeVersion: '>=1.25.0-0',
   };
   const files = new Map([
-    ['Chart.yaml', header() + toYaml(chart)],
+    ['Chart.yaml', header() + printYaml(chart)],
     ['values.yaml', `${header()}# The definitions have no settings.\n{}\n`],
   ]);
   for (const crd of renderCrds()) {
-    files.set(join('templates', `${crd.metadata.name}.yaml`), header() + withoutActions(toYaml(crd)));
+    files.set(join('templates', `${crd.metadata.name}.yaml`), header() + withoutActions(printYaml(crd)));
   }
   return files;
 }
 
 function header(): string {
   return '# Generated from src/api by scripts/generate-crds.ts. Do not edit.\n';
-}
-
-function toYaml(value: unknown): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }
 
 /** The files are applied with kubectl as they are, and must not look like templates to Helm. */

@@ -55,6 +55,7 @@ export const Reasons = {
   nodePoolDrifted: 'NodePoolDrifted',
   requirementsDrifted: 'RequirementsDrifted',
   instanceTypeNotFound: 'InstanceTypeNotFound',
+  expired: 'Expired',
   draining: 'Draining',
   awaitingVolumeDetachment: 'AwaitingVolumeDetachment',
   terminationGracePeriodElapsed: 'TerminationGracePeriodElapsed',

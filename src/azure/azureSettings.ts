@@ -30,6 +30,31 @@ export interface AzureSettings extends ClusterNetworking {
   /** Whether machines get the extension that tells Azure they are nodes of AKS. */
   readonly billingExtension: boolean;
   readonly environment: Pick<AzureEnvironment, 'name' | 'registry'>;
+  /** How an instance becomes a node. */
+  readonly provisionMode: ProvisionMode;
+  /** The group of the cluster itself; needed for AKS machines and the bootstrapping server. */
+  readonly clusterResourceGroup: string;
+  /** Server that makes the start-up script in mode `bootstrappingclient`. */
+  readonly nodeBootstrappingServerUrl: string;
+  /** Agent pool of mode Machines that holds AKS machines. */
+  readonly aksMachinesPoolName: string;
+  /** AKS machines stay visible while new nodes are VMs. */
+  readonly manageExistingAksMachines: boolean;
+  /** When a batch of AKS machines is sent: milliseconds, and machines. */
+  readonly machineBatch: { readonly idle: number; readonly max: number; readonly size: number };
+  /** Images come from the shared galleries of AKS and not from its community galleries. */
+  readonly useSig: boolean;
+  readonly sigSubscriptionId: string;
+  readonly sigAccessTokenServerUrl: string;
+  /** Namespace of this process; empty: it runs outside a cluster and no maintenance window applies. */
+  readonly systemNamespace: string;
+}
+
+type ProvisionMode = 'aksscriptless' | 'bootstrappingclient' | 'aksmachineapi' | 'aksmachineapiheaderbatch';
+
+/** Whether new nodes are AKS machines. */
+export function createsAksMachines({ provisionMode }: Pick<AzureSettings, 'provisionMode'>): boolean {
+  return provisionMode === 'aksmachineapi' || provisionMode === 'aksmachineapiheaderbatch';
 }
 
 type Required = Pick<
@@ -64,6 +89,16 @@ const DEFAULTS: Omit<AzureSettings, keyof Required> = {
   memoryOverheadPercent: 0.075,
   diskEncryptionSetId: '',
   billingExtension: false,
+  provisionMode: 'aksscriptless',
+  clusterResourceGroup: '',
+  nodeBootstrappingServerUrl: '',
+  aksMachinesPoolName: '',
+  manageExistingAksMachines: false,
+  machineBatch: { idle: 1_000, max: 5_000, size: 50 },
+  useSig: false,
+  sigSubscriptionId: '',
+  sigAccessTokenServerUrl: '',
+  systemNamespace: '',
 };
 
 export function azureSettings(input: AzureSettingsInput): AzureSettings {

@@ -2,16 +2,12 @@
  * The official Azure clients for compute, network and Resource Graph. Their retries and waits pass through our clock,
  * so that they can be simulated.
  */
-import { NodewrightError } from '../errors/nodewrightError.ts';
 import { ComputeManagementClient } from '@azure/arm-compute';
 import { NetworkManagementClient } from '@azure/arm-network';
 import type { TokenCredential } from '@azure/core-auth';
 import {
   bearerTokenAuthenticationPolicy,
-  createDefaultHttpClient,
-  createHttpHeaders,
   createPipelineFromOptions,
-  createPipelineRequest,
   RestError,
   type HttpClient,
   type Pipeline,
@@ -21,6 +17,7 @@ import {
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { AzureEnvironment } from './azureEnvironment.ts';
+import { ArmRest } from './armRest.ts';
 import { notePace } from './operations.ts';
 
 export interface AzureClientsOptions {
@@ -33,12 +30,15 @@ export interface AzureClientsOptions {
   readonly subscriptionId: string;
   readonly clock: Clock;
   readonly random: Random;
+  /** Adds a second token to requests that name images of another subscription. */
+  readonly sharedImages?: PipelinePolicy | undefined;
 }
 
 export interface AzureClients {
   readonly compute: ComputeManagementClient;
   readonly network: NetworkManagementClient;
-  readonly graph: ResourceGraphClient;
+  /** For what the SDKs do not have. */
+  readonly rest: ArmRest;
 }
 
 const USER_AGENT = 'karpenter-aks/nodewright';
@@ -75,15 +75,35 @@ export function createAzureClients(options: AzureClientsOptions): AzureClients {
     retryOptions: { maxRetries: 0 },
   };
   const additionalPolicies = [{ policy: clockPolicy(options), position: 'perCall' as const }];
+  const computePolicies =
+    options.sharedImages === undefined
+      ? additionalPolicies
+      : [...additionalPolicies, { policy: options.sharedImages, position: 'perRetry' as const }];
   return {
-    compute: new ComputeManagementClient(credential, subscriptionId, { ...shared, additionalPolicies }),
+    compute: new ComputeManagementClient(credential, subscriptionId, {
+      ...shared,
+      additionalPolicies: computePolicies,
+    }),
     network: new NetworkManagementClient(credential, subscriptionId, { ...shared, additionalPolicies }),
-    graph: new ResourceGraphClient(options, shared),
+    rest: new ArmRest(pipelineFor(options, shared, clockPolicy(options)), environment.resourceManager, httpClient),
   };
 }
 
-function scopesOf({ environment }: Pick<AzureClientsOptions, 'environment'>): string[] {
+export function scopesOf({ environment }: Pick<AzureClientsOptions, 'environment'>): string[] {
   return [`${environment.audience}/.default`];
+}
+
+/** The SDKs' own pipeline, for requests that no SDK makes. */
+function pipelineFor(
+  options: AzureClientsOptions,
+  shared: Parameters<typeof createPipelineFromOptions>[0],
+  policy: PipelinePolicy,
+): Pipeline {
+  const pipeline = createPipelineFromOptions(shared);
+  pipeline.addPolicy(policy, { beforePolicies: ['defaultRetryPolicy'] });
+  const { credential } = options;
+  pipeline.addPolicy(bearerTokenAuthenticationPolicy({ credential, scopes: scopesOf(options) }), { phase: 'Sign' });
+  return pipeline;
 }
 
 /** Retries what is worth it, waits as long as Azure asks, and shows each attempt to the clock. */
@@ -108,6 +128,7 @@ function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'ran
           notePace(retryAfter(response));
           // Errors keep their request and may end in a log; the token must not.
           request.headers.delete('authorization');
+          request.headers.delete('x-ms-authorization-auxiliary');
           if (response === undefined || failure !== undefined) throw failure;
           return response;
         }
@@ -129,85 +150,4 @@ function isConnectionFailure(error: unknown): boolean {
 function retryAfter(response: PipelineResponse | undefined): number | undefined {
   const seconds = Number(response?.headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_BACKOFF) : undefined;
-}
-
-export interface GraphRow {
-  readonly id?: string;
-  readonly name?: string;
-  readonly location?: string;
-  readonly tags?: Readonly<Record<string, string>> | null;
-  readonly zones?: readonly string[] | null;
-  readonly properties?: unknown;
-}
-
-const GRAPH_API_VERSION = '2022-10-01';
-const MAX_GRAPH_PAGES = 200;
-
-/** Resource Graph has no SDK that works here; its one operation goes through the SDKs' own pipeline. */
-class ResourceGraphClient {
-  private readonly options: AzureClientsOptions;
-  private readonly pipeline: Pipeline;
-  private readonly httpClient: HttpClient;
-
-  constructor(options: AzureClientsOptions, pipelineOptions: Parameters<typeof createPipelineFromOptions>[0]) {
-    this.options = options;
-    this.httpClient = options.httpClient ?? createDefaultHttpClient();
-    this.pipeline = createPipelineFromOptions(pipelineOptions);
-    this.pipeline.addPolicy(clockPolicy(options), { beforePolicies: ['defaultRetryPolicy'] });
-    const { credential } = options;
-    this.pipeline.addPolicy(bearerTokenAuthenticationPolicy({ credential, scopes: scopesOf(options) }), {
-      phase: 'Sign',
-    });
-  }
-
-  /** All rows of a query, page after page. */
-  async query(query: string, signal?: AbortSignal): Promise<readonly GraphRow[]> {
-    const rows: GraphRow[] = [];
-    let skipToken: string | undefined;
-    for (let page = 0; page < MAX_GRAPH_PAGES; page += 1) {
-      const body = await this.post(query, skipToken, signal);
-      rows.push(...(body.data ?? []));
-      skipToken = body.$skipToken;
-      if (skipToken === undefined || skipToken === '') return rows;
-    }
-    throw new NodewrightError('AzureAnswerUnusable', {
-      source: 'Resource Graph',
-      problem: `more than ${MAX_GRAPH_PAGES} pages`,
-    });
-  }
-
-  private async post(
-    query: string,
-    skipToken: string | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<{ readonly data?: readonly GraphRow[]; readonly $skipToken?: string }> {
-    const { environment, subscriptionId } = this.options;
-    const response = await this.pipeline.sendRequest(
-      this.httpClient,
-      createPipelineRequest({
-        url: `${environment.resourceManager}/providers/Microsoft.ResourceGraph/resources?api-version=${GRAPH_API_VERSION}`,
-        method: 'POST',
-        headers: createHttpHeaders({ 'content-type': 'application/json' }),
-        body: JSON.stringify({
-          subscriptions: [subscriptionId],
-          query,
-          options: {
-            resultFormat: 'objectArray',
-            $top: 1000,
-            ...(skipToken === undefined ? {} : { $skipToken: skipToken }),
-          },
-        }),
-        ...(signal === undefined ? {} : { abortSignal: signal }),
-      }),
-    );
-    const text = response.bodyAsText ?? '';
-    if (response.status !== 200) {
-      throw new RestError(`Resource Graph answered ${response.status}: ${text}`, {
-        statusCode: response.status,
-        request: response.request,
-        response,
-      });
-    }
-    return JSON.parse(text) as { readonly data?: readonly GraphRow[]; readonly $skipToken?: string };
-  }
 }

@@ -15,24 +15,24 @@ import { purchaseFor } from '../cloud/offeringChoice.ts';
 import type { Log } from '../kube/log.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
 import type { AzureSettings } from './azureSettings.ts';
-import { bootstrapTaints, renderCustomData } from './bootstrap.ts';
 import { isCurrent } from './classSettings.ts';
 import { driftOf } from './drift.ts';
 import { selectImage, type NodeImage } from './images.ts';
+import type { InPlaceUpdates } from './inPlaceUpdates.ts';
+import type { InstanceRecord } from './instanceRecord.ts';
+import type { Instances } from './instances.ts';
 import type { InstanceTypes } from './instanceTypes.ts';
-import { interpretLaunchFailure } from './launchErrors.ts';
-import { LeftoverInterfaces } from './leftoverInterfaces.ts';
-import { LaunchTracker } from './launchTracker.ts';
-import type { Extension, VirtualMachineRecord, VirtualMachines } from './virtualMachines.ts';
-import { isManagedNetwork, parseSubnetId, type ClusterNetwork } from './network.ts';
-import { claimLabels, kubeletLabels, wantsUltraSsd, type Choice } from './nodeLabels.ts';
+import { interpretLaunchFailure, isOfferingFailure } from './launchErrors.ts';
+import type { Launcher } from './launcher.ts';
+import type { LaunchTracker } from './launchTracker.ts';
+import type { LeftoverInterfaces } from './leftoverInterfaces.ts';
+import { claimLabels, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
 import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
-import { claimNameOf, vmNameFor, vmNameOf, providerIdOf } from './providerId.ts';
+import { providerIdOf } from './providerId.ts';
 import type { Refreshes } from './refreshes.ts';
 import type { Skus } from './skus.ts';
 import type { UnavailableOfferings } from './unavailableOfferings.ts';
-import { billingExtensionOf, tagsOf, virtualMachineOf } from './virtualMachineBody.ts';
 
 export interface AzureCloudProviderParts {
   readonly settings: AzureSettings;
@@ -41,14 +41,23 @@ export interface AzureCloudProviderParts {
   readonly skus: Skus;
   readonly unavailable: UnavailableOfferings;
   readonly types: InstanceTypes;
-  readonly machines: VirtualMachines;
-  readonly clusterNetwork: ClusterNetwork;
+  readonly instances: Instances;
+  readonly launcher: Launcher;
+  readonly tracker: LaunchTracker;
+  /** For the loop that keeps the status of node classes. */
   readonly nodeClass: AzureNodeClass;
+  /** The loops that keep instance types, prices and quota up to date. */
   readonly refreshes: Refreshes;
+  /** For the loop that tidies up after launches. */
+  readonly leftovers: LeftoverInterfaces;
+  /** For the loop that keeps tags and identities of running instances up to date. */
+  readonly inPlaceUpdates: InPlaceUpdates;
 }
 
 const MINUTE = 60_000;
 const RESUMED_AGE = 60 * MINUTE;
+/** Offerings that one call tries before it leaves the rest to the next one. */
+const MAX_ATTEMPTS = 10;
 
 export class AzureCloudProvider implements CloudProvider {
   readonly name = 'azure';
@@ -57,15 +66,12 @@ export class AzureCloudProvider implements CloudProvider {
     { conditionType: 'Ready', conditionStatus: 'False', toleration: 10 * MINUTE },
     { conditionType: 'Ready', conditionStatus: 'Unknown', toleration: 10 * MINUTE },
     { conditionType: 'kubernetes.azure.com/NodeHealthy', conditionStatus: 'False', toleration: 0 },
-    { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0 },
+    { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0, isLeaving: true },
   ];
-  /** For the loop that keeps the status of node classes. */
   readonly nodeClass: AzureNodeClass;
-  /** The loops that keep sizes, prices and quota up to date. */
   readonly refreshes: Refreshes;
-  /** For the loop that tidies up after launches. */
   readonly leftovers: LeftoverInterfaces;
-  private readonly tracker: LaunchTracker;
+  readonly inPlaceUpdates: InPlaceUpdates;
   private isResumed = false;
   private readonly parts: AzureCloudProviderParts;
 
@@ -73,78 +79,89 @@ export class AzureCloudProvider implements CloudProvider {
     this.parts = parts;
     this.nodeClass = parts.nodeClass;
     this.refreshes = parts.refreshes;
-    this.leftovers = new LeftoverInterfaces(parts);
-    this.tracker = new LaunchTracker(parts);
+    this.leftovers = parts.leftovers;
+    this.inPlaceUpdates = parts.inPlaceUpdates;
   }
 
   async instanceTypes(_pool: NodePool, nodeClass: AksNodeClass): Promise<readonly InstanceType[]> {
     return this.parts.types.list(nodeClass);
   }
 
+  /** An offering that Azure refuses is avoided from then on, and the next best is tried at once. */
   async create(request: LaunchRequest<AksNodeClass>, signal?: AbortSignal): Promise<Instance> {
     const { claim, nodeClass } = request;
     const { images, kubernetesVersion } = readyStatus(nodeClass);
     const existing = await this.adopt(claim, nodeClass, kubernetesVersion, signal);
     if (existing !== undefined) return existing;
-    const purchase = purchaseFor(request, this.parts.types.list(nodeClass));
-    const choice: Choice = { claim, nodeClass, ...purchase, kubernetesVersion };
-    return this.launch(choice, images, request.onFailure, signal);
-  }
-
-  async delete(claim: NodeClaim, signal?: AbortSignal): Promise<void> {
-    const recorded = vmNameOf(claim.status?.providerID ?? '');
-    const name = recorded ?? machineName(claim);
-    this.tracker.forget(name);
-    if ((await this.parts.machines.remove(name, signal)) === 'gone') {
-      throw new InstanceNotFoundError(name);
+    for (let attempt = 1; ; attempt += 1) {
+      const purchase = purchaseFor(request, this.parts.types.list(nodeClass));
+      const choice: Choice = { claim, nodeClass, ...purchase, kubernetesVersion };
+      try {
+        return await this.launch(choice, images, request.onFailure, signal);
+      } catch (error) {
+        if (!isOfferingFailure(error) || attempt >= MAX_ATTEMPTS || signal?.aborted === true) throw error;
+        const { type, offering } = purchase;
+        this.parts.log.info('Azure refused an offering; trying the next one', {
+          NodeClaim: claim.metadata.name,
+          'instance-type': type.name,
+          zone: offering.zone,
+          'capacity-type': offering.capacityType,
+          error,
+        });
+      }
     }
   }
 
+  async delete(claim: NodeClaim, signal?: AbortSignal): Promise<void> {
+    const { instances, tracker } = this.parts;
+    for (const name of instances.namesOf(claim)) tracker.forget(name);
+    if ((await instances.remove(claim, signal)) === 'gone') throw new InstanceNotFoundError(claim.metadata.name);
+  }
+
   async get(providerID: string, signal?: AbortSignal): Promise<Instance> {
-    const name = vmNameOf(providerID);
-    if (name === undefined) throw new InstanceNotFoundError(providerID);
-    const machine = await this.parts.machines.find(name, signal);
-    if (machine === undefined) throw new InstanceNotFoundError(name);
-    return this.describe(machine);
+    const record = await this.parts.instances.find(providerID, signal);
+    if (record === undefined) throw new InstanceNotFoundError(providerID);
+    return this.describe(record);
   }
 
   async list(signal?: AbortSignal): Promise<readonly Instance[]> {
-    const machines = await this.parts.machines.list(signal);
-    this.resumeLaunches(machines, signal);
-    return machines.map((machine) => this.describe(machine));
+    const records = await this.parts.instances.list(signal);
+    this.resumeLaunches(records, signal);
+    return records.map((record) => this.describe(record));
   }
 
-  async driftReason({ claim, nodeClass, node }: DriftSubject<AksNodeClass>): Promise<string | undefined> {
+  async driftReason(
+    { claim, nodeClass, node }: DriftSubject<AksNodeClass>,
+    signal?: AbortSignal,
+  ): Promise<string | undefined> {
     if (claim.metadata.labels?.[Labels.nodePool] === undefined) return undefined;
-    return driftOf(claim, nodeClass, node, this.parts.settings);
+    const { settings, instances } = this.parts;
+    return driftOf({ claim, nodeClass, node }, settings, () => instances.driftActionOf(claim, signal));
   }
 
-  /** The machine that an earlier call made for this claim, if there is one. */
+  /** The instance that an earlier call made for this claim, if there is one. */
   private async adopt(
     claim: NodeClaim,
     nodeClass: AksNodeClass,
     kubernetesVersion: string,
     signal: AbortSignal | undefined,
   ): Promise<Instance | undefined> {
-    const { machines, types } = this.parts;
-    const name = machineName(claim);
-    const machine = await machines.find(name, signal);
-    if (machine === undefined) return undefined;
-    if (!['Creating', 'Updating', 'Succeeded'].includes(machine.state)) {
-      if (machine.state !== 'Deleting') await machines.remove(name, signal);
+    const { launcher, types, settings } = this.parts;
+    const record = await launcher.find(claim, signal);
+    if (record === undefined) return undefined;
+    if (!['Creating', 'Updating', 'Succeeded'].includes(record.state)) {
+      if (record.state !== 'Deleting') await launcher.discard(record, signal);
       throw new LaunchError(
         'CreateInstanceFailed',
-        `Machine ${name} of an earlier attempt is in state ${machine.state}; it is removed before the next one.`,
+        `Machine ${record.name} of an earlier attempt is in state ${record.state}; it is removed before the next one.`,
       );
     }
-    // The earlier process may have ended before the VM ran, or before its extension was on.
-    this.tracker.follow({ name, extension: this.extensionWith(machine.tags) }, signal);
-    const type = types.list(nodeClass).find((candidate) => candidate.name === machine.size);
-    const offering = type?.offerings.find((candidate) =>
-      isOfferingOf(candidate, machine, this.parts.settings.location),
-    );
-    if (type === undefined || offering === undefined) return this.describe(machine);
-    return this.launched({ claim, nodeClass, type, offering, kubernetesVersion }, machine);
+    // The earlier process may have ended before the instance ran, or before its extensions were on.
+    launcher.resume(record, signal);
+    const type = types.list(nodeClass).find((candidate) => candidate.name === record.size);
+    const offering = type?.offerings.find((candidate) => isOfferingOf(candidate, record, settings.location));
+    if (type === undefined || offering === undefined) return this.describe(record);
+    return this.launched({ claim, nodeClass, type, offering, kubernetesVersion }, record);
   }
 
   private async launch(
@@ -153,121 +170,78 @@ export class AzureCloudProvider implements CloudProvider {
     onFailure: LaunchRequest['onFailure'],
     signal: AbortSignal | undefined,
   ): Promise<Instance> {
-    const { settings, skus, machines, types, unavailable, clusterNetwork } = this.parts;
-    const { claim, nodeClass, type, offering } = choice;
+    const { settings, skus, types, unavailable, launcher } = this.parts;
+    const { nodeClass, type, offering } = choice;
     const sku = skus.find(type.name);
     const image = selectImage(images, type);
     if (sku === undefined) throw new LaunchError('InstanceTypeResolutionFailed', `${type.name} is no longer sold.`);
     if (image === undefined) {
       throw new LaunchError('CreateInstanceFailed', `No image of ${nodeClass.metadata.name} boots ${type.name}.`);
     }
-    const name = machineName(claim);
-    const shape = types.shapeOf(sku, nodeClass);
-    const subnetId = nodeClass.spec?.vnetSubnetID ?? settings.vnetSubnetId;
-    const subnet = parseSubnetId(subnetId);
-    if (subnet === undefined) throw new LaunchError('CreateInstanceFailed', `${subnetId} is not the id of a subnet.`);
-    const tags = tagsOf(claim, nodeClass, settings);
-    const securityGroup = await clusterNetwork.securityGroup(signal);
-    const customData = renderCustomData({
-      settings,
-      shape,
-      architecture: sku.architecture ?? 'amd64',
-      kubelet: nodeClass.spec?.kubelet,
-      subnetId,
-      securityGroup,
-      kubernetesVersion: choice.kubernetesVersion,
-      labels: kubeletLabels(choice, settings),
-      taints: bootstrapTaints(claim),
-    });
-    const common = { name, settings, nodeClass, sku, offering, osDiskSizeGB: shape.osDiskSizeGB, customData, tags };
-    const ultraSsd = wantsUltraSsd(claim);
     const interpret = (error: unknown): Error =>
       interpretLaunchFailure(error, { sku, offering, location: settings.location }, unavailable);
-    const extension = this.extensionWith(tags);
+    const failed = (error: unknown): void => {
+      const known = interpret(error);
+      onFailure?.(known);
+    };
+    const shape = types.shapeOf(sku, nodeClass);
     try {
-      const { record, operation } = await machines.begin(
-        {
-          name,
-          network: {
-            location: settings.location,
-            subnetId,
-            securityGroupId: isManagedNetwork(subnet, settings.nodeResourceGroup) ? undefined : securityGroup.id,
-            acceleratedNetworking: sku.acceleratedNetworking,
-            maxPods: shape.maxPods,
-            networking: settings,
-            tags,
-          },
-          machine: (interfaceId) => virtualMachineOf({ ...common, imageId: image.id, ultraSsd, interfaceId }),
-        },
-        signal,
-      );
-      const failed = (error: unknown): void => {
-        const known = interpret(error);
-        onFailure?.(known);
-      };
-      this.tracker.follow({ name, operation, extension, onFailure: failed }, signal);
-      return this.launched(choice, record);
+      return this.launched(choice, await launcher.launch({ choice, sku, image, shape, onFailure: failed }, signal));
     } catch (error) {
-      if (signal?.aborted === true) throw error;
+      if (signal?.aborted === true || error instanceof LaunchError) throw error;
       throw interpret(error);
     }
   }
 
-  private extensionWith(tags: Readonly<Record<string, string>>): Extension | undefined {
-    const { settings } = this.parts;
-    return settings.billingExtension ? billingExtensionOf(settings.location, tags) : undefined;
-  }
-
-  /** Once per process: takes up the launches that an earlier process has left. Only young VMs can be unfinished. */
-  private resumeLaunches(machines: readonly VirtualMachineRecord[], signal: AbortSignal | undefined): void {
+  /** Once per process: takes up the launches that an earlier process has left. Only young instances can be unfinished. */
+  private resumeLaunches(records: readonly InstanceRecord[], signal: AbortSignal | undefined): void {
     if (this.isResumed) return;
     this.isResumed = true;
     const oldest = this.parts.clock.now() - RESUMED_AGE;
-    for (const { name, tags, createdAt = 0 } of machines) {
-      if (createdAt > oldest) this.tracker.follow({ name, extension: this.extensionWith(tags) }, signal);
+    for (const record of records) {
+      if ((record.createdAt ?? 0) > oldest) this.parts.instances.launcherOf(record)?.resume(record, signal);
     }
   }
 
-  private launched(choice: Choice, machine: VirtualMachineRecord): Instance {
-    const { nodeClass, type } = choice;
+  private launched(choice: Choice, record: InstanceRecord): Instance {
+    const { claim, nodeClass, type } = choice;
+    const described = this.describe(record);
     return {
-      ...this.describe(machine),
+      ...described,
       labels: claimLabels(choice),
       annotations: {
+        ...described.annotations,
         [Annotations.aksNodeClassHash]: aksNodeClassHash(nodeClass),
         [Annotations.aksNodeClassHashVersion]: AKS_NODE_CLASS_HASH_VERSION,
+        [Annotations.inPlaceUpdateHash]: this.inPlaceUpdates.hashFor(claim, nodeClass, record.aksMachine !== undefined),
       },
       capacity: nonZero(type.capacity),
       allocatable: nonZero(type.allocatable),
     };
   }
 
-  /** What can be said of a machine without its claim and class. */
-  private describe(machine: VirtualMachineRecord): Instance {
+  /** What can be said of an instance without its claim and class. */
+  private describe(record: InstanceRecord): Instance {
     const { settings } = this.parts;
-    const pool = machine.tags[ManagedTags.nodePool];
-    const claimName = claimNameOf(machine.name);
+    const { claimName, aksMachine } = record;
+    const pool = record.tags[ManagedTags.nodePool];
     return {
-      providerID: providerIdOf(machine.id),
+      providerID: providerIdOf(record.id),
       ...(claimName === undefined ? {} : { claimName }),
-      ...(machine.imageId === undefined ? {} : { imageID: machine.imageId }),
+      ...(record.imageId === undefined ? {} : { imageID: record.imageId }),
       labels: {
-        [Labels.instanceType]: machine.size,
-        [Labels.zone]: zoneLabel(settings.location, machine.zone ?? REGIONAL_ZONE),
-        [Labels.capacityType]: machine.spot ? 'spot' : 'on-demand',
+        [Labels.instanceType]: record.size,
+        [Labels.zone]: zoneLabel(settings.location, record.zone ?? REGIONAL_ZONE),
+        [Labels.capacityType]: record.spot ? 'spot' : 'on-demand',
         ...(pool === undefined ? {} : { [Labels.nodePool]: pool }),
       },
-      annotations: {},
+      annotations: aksMachine === undefined ? {} : { [Annotations.aksMachineResourceId]: aksMachine.id },
       capacity: {},
       allocatable: {},
-      ...(machine.createdAt === undefined ? {} : { createdAt: machine.createdAt }),
-      ...(machine.state === 'Deleting' ? { deleting: true } : {}),
+      ...(record.createdAt === undefined ? {} : { createdAt: record.createdAt }),
+      ...(record.state === 'Deleting' ? { deleting: true } : {}),
     };
   }
-}
-
-function machineName(claim: NodeClaim): string {
-  return vmNameFor(claim.metadata.name);
 }
 
 /** What a launch needs of the class's status; throws when the class is not ready for its present spec. */
@@ -294,10 +268,10 @@ function readyStatus(nodeClass: AksNodeClass): {
   return { images, kubernetesVersion };
 }
 
-function isOfferingOf(offering: Offering, machine: VirtualMachineRecord, location: string): boolean {
+function isOfferingOf(offering: Offering, record: InstanceRecord, location: string): boolean {
   return (
-    offering.zone === zoneLabel(location, machine.zone ?? REGIONAL_ZONE) &&
-    (offering.capacityType === 'spot') === machine.spot
+    offering.zone === zoneLabel(location, record.zone ?? REGIONAL_ZONE) &&
+    (offering.capacityType === 'spot') === record.spot
   );
 }
 

@@ -1,4 +1,5 @@
 /** Puts the Azure adapter together from the cluster's settings, a credential and the Azure environment. */
+import { InvariantError } from '../errors/invariantError.ts';
 import type { TokenCredential } from '@azure/core-auth';
 import type { HttpClient } from '@azure/core-rest-pipeline';
 import { Kinds } from '../api/kinds.ts';
@@ -6,12 +7,21 @@ import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import { silentLog, type Log } from '../kube/log.ts';
-import { azureSettings, type AzureSettingsInput } from './azureSettings.ts';
+import { AksMachineLauncher } from './aksMachineLauncher.ts';
+import { AksMachinePools } from './aksMachinePools.ts';
+import { azureSettings, createsAksMachines, type AzureSettingsInput } from './azureSettings.ts';
+import { BootstrappingClient } from './bootstrap/bootstrappingClient.ts';
 import type { AzureEnvironment } from './azureEnvironment.ts';
-import { createAzureClients, type AzureClients } from './clients.ts';
+import { createAzureClients, scopesOf, type AzureClients } from './clients.ts';
 import { AzureCloudProvider } from './cloudProvider.ts';
 import { Images } from './images.ts';
+import { InPlaceUpdates } from './inPlaceUpdates.ts';
+import { Instances } from './instances.ts';
 import { InstanceTypes } from './instanceTypes.ts';
+import { LaunchTracker } from './launchTracker.ts';
+import { LeftoverInterfaces } from './leftoverInterfaces.ts';
+import { SharedImageTokens } from './sharedImageTokens.ts';
+import { VirtualMachineLauncher } from './virtualMachineLauncher.ts';
 import { VirtualMachines } from './virtualMachines.ts';
 import { ClusterNetwork, parseSubnetId } from './network.ts';
 import { AzureNodeClass } from './nodeClass.ts';
@@ -40,8 +50,10 @@ const HOUR = 60 * MINUTE;
 /** Resolves once the sizes of the region are known; fails when Azure cannot be asked. */
 export async function createAzureCloudProvider(options: AzureCloudProviderOptions): Promise<AzureCloudProvider> {
   const { environment, clock, random, kube, caPem, httpClient, log = silentLog } = options;
+  const sharedImages = sharedImageTokens(options);
   const clients = createAzureClients({
     environment,
+    sharedImages: sharedImages?.policy(),
     caPem,
     httpClient,
     credential: options.credential,
@@ -92,7 +104,37 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     networking: settings,
     memoryOverheadPercent: settings.memoryOverheadPercent,
   });
-  const images = new Images(clients.compute, location, clock);
+  const shared = settings.useSig ? { subscriptionId: settings.sigSubscriptionId } : undefined;
+  const images = new Images({ clients, subscriptionId, location, clock, shared });
+  const pools = new AksMachinePools({
+    rest: clients.rest,
+    subscriptionId,
+    clock,
+    own: {
+      clusterResourceGroup: settings.clusterResourceGroup,
+      clusterName,
+      pool: createsAksMachines(settings) || settings.manageExistingAksMachines ? settings.aksMachinesPoolName : '',
+      batch: settings.provisionMode === 'aksmachineapiheaderbatch' ? settings.machineBatch : undefined,
+    },
+  });
+  const tracker = new LaunchTracker({ machines, clock, log });
+  const bootstrapping =
+    settings.provisionMode === 'bootstrappingclient'
+      ? new BootstrappingClient({ ...options, settings, scopes: scopesOf(options) })
+      : undefined;
+  const virtualMachineLauncher = new VirtualMachineLauncher({
+    settings,
+    machines,
+    clusterNetwork,
+    tracker,
+    bootstrapping,
+  });
+  const aksMachineLauncher =
+    pools.own && new AksMachineLauncher({ settings, machines: pools.own, tracker, clock, log });
+  const launcher = createsAksMachines(settings) ? aksMachineLauncher : virtualMachineLauncher;
+  if (launcher === undefined) {
+    throw new InvariantError(`provision mode ${settings.provisionMode} without a pool of machines`);
+  }
   const cloud = new AzureCloudProvider({
     nodeClass: new AzureNodeClass({ clients, images, settings, kube, clock }),
     settings,
@@ -102,8 +144,11 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     unavailable,
     types,
     refreshes,
-    machines,
-    clusterNetwork,
+    instances: new Instances({ settings, machines, pools, virtualMachineLauncher, aksMachineLauncher }),
+    launcher,
+    tracker,
+    leftovers: new LeftoverInterfaces({ machines, log }),
+    inPlaceUpdates: new InPlaceUpdates({ settings, machines, pools }),
   });
   // Nothing can run without sizes. Prices come when they come, and without quota Azure refuses by itself.
   for (const source of [sources.prices, sources.quota]) {
@@ -111,6 +156,14 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
   }
   await refreshes.refresh(sources.skus);
   return cloud;
+}
+
+/** Undefined where no VM of ours boots from a shared gallery. */
+function sharedImageTokens(options: AzureCloudProviderOptions): SharedImageTokens | undefined {
+  const { useSig = false, sigAccessTokenServerUrl: server = '' } = options;
+  if (!useSig || server === '') return undefined;
+  const [scope = ''] = scopesOf(options);
+  return new SharedImageTokens({ ...options, server, scope });
 }
 
 /** What the cluster itself can tell when the options do not. */

@@ -7,22 +7,31 @@ import type { Node } from '../api/kinds.ts';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Annotations, Labels } from '../api/labels.ts';
+import type { DriftSubject } from '../cloud/cloudProvider.ts';
 import type { AzureSettings } from './azureSettings.ts';
+import { nodeImageVersionOf } from './aksMachineBody.ts';
 import { isCurrent } from './classSettings.ts';
 
-export function driftOf(
-  claim: NodeClaim,
-  nodeClass: AksNodeClass,
-  node: Node | undefined,
+/** `driftAction` asks AKS what it thinks of a machine of its own; undefined when it has no opinion. */
+export async function driftOf(
+  { claim, nodeClass, node }: DriftSubject<AksNodeClass>,
   settings: Pick<AzureSettings, 'kubeletIdentityClientId'>,
-): string | undefined {
+  driftAction: () => Promise<string | undefined>,
+): Promise<string | undefined> {
   const live = node?.metadata.deletionTimestamp === undefined ? node : undefined;
+  const isAksMachine = claim.metadata.annotations?.[Annotations.aksMachineResourceId] !== undefined;
   if (hasOtherHash(claim, nodeClass)) return 'NodeClassDrift';
   if (live !== undefined && runsOtherVersion(live, nodeClass)) return 'K8sVersionDrift';
+  if (isAksMachine) {
+    if (hasOtherImage(claim, nodeClass, nodeImageVersionOf)) return 'ImageDrift';
+    return SYNCED.has((await driftAction()) ?? '') ? undefined : 'ClusterConfigDrift';
+  }
   const identity = live?.metadata.labels?.[Labels.aksKubeletIdentityClientId];
   if (identity !== undefined && identity !== settings.kubeletIdentityClientId) return 'KubeletIdentityDrift';
-  return hasOtherImage(claim, nodeClass) ? 'ImageDrift' : undefined;
+  return hasOtherImage(claim, nodeClass, (id) => id) ? 'ImageDrift' : undefined;
 }
+
+const SYNCED: ReadonlySet<string> = new Set(['', 'Synced']);
 
 /** Hashes that were made in different ways, or are missing, cannot be compared. */
 function hasOtherHash(claim: NodeClaim, nodeClass: AksNodeClass): boolean {
@@ -47,9 +56,9 @@ function releaseOf(version: string): string {
   return version.replace(/^v/, '').replace(/[-+].*$/, '');
 }
 
-function hasOtherImage(claim: NodeClaim, nodeClass: AksNodeClass): boolean {
+function hasOtherImage(claim: NodeClaim, nodeClass: AksNodeClass, nameOf: (id: string) => string): boolean {
   const image = claim.status?.imageID ?? '';
   const images = nodeClass.status?.images ?? [];
   if (image === '' || images.length === 0) return false;
-  return isCurrent(nodeClass, AksNodeClassConditions.imagesReady) && !images.some(({ id }) => id === image);
+  return isCurrent(nodeClass, AksNodeClassConditions.imagesReady) && !images.some(({ id }) => nameOf(id) === image);
 }

@@ -93,7 +93,30 @@ const RULES: readonly Rule[] = [
     duration: hour,
   },
   { code: 'OperationNotAllowed', text: /Total Regional Cores quota/i, reason: undefined },
+  // What AKS says before it asks compute.
+  {
+    code: 'VMSizeNotSupported',
+    reason: 'SKUNotAvailable',
+    zones: allZones,
+    capacityTypes: bothTypes,
+    duration: () => 23 * HOUR,
+  },
+  {
+    code: 'BadRequest',
+    text: /is not supported for subscription/i,
+    reason: 'SKUNotAvailable',
+    zones: allZones,
+    capacityTypes: bothTypes,
+    duration: () => 23 * HOUR,
+  },
 ];
+
+const UNCLASSIFIED = 'CreateInstanceFailed';
+
+/** Whether an offering was refused and is avoided now: another one may be had at once. */
+export function isOfferingFailure(error: unknown): boolean {
+  return error instanceof LaunchError && error.cause !== undefined && error.reason !== UNCLASSIFIED;
+}
 
 /** Remembers what the failure teaches, and returns the error to throw. */
 export function interpretLaunchFailure(
@@ -103,7 +126,7 @@ export function interpretLaunchFailure(
 ): Error {
   const failure = describeFailure(error);
   const rule = RULES.find(({ code, text }) => code === failure.code && (text?.test(failure.message) ?? true));
-  if (rule === undefined) return new LaunchError('CreateInstanceFailed', failure.message, { cause: error });
+  if (rule === undefined) return new LaunchError(UNCLASSIFIED, failure.message, { cause: error });
   const { sku, offering, location } = attempted;
   const zones = zonesOf(sku, location);
   const attempt: Attempt = {

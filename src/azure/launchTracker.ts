@@ -1,17 +1,21 @@
 /**
- * Follows VMs from the moment that ARM has accepted them: until they run, and until their billing extension is on. In
- * the background, so that the claim goes on meanwhile. Lost in a crash, it is taken up again from what Azure has.
+ * Follows instances from the moment that Azure has accepted them: until they run and their extensions are on. In the
+ * background, so that the claim goes on meanwhile. Lost in a crash, it is taken up again from what Azure has.
  */
 import type { Clock } from '../clock/clock.ts';
 import type { Log } from '../kube/log.ts';
 import type { Extension, VirtualMachines } from './virtualMachines.ts';
-import type { Operation } from './operations.ts';
 
 export interface TrackedLaunch {
   readonly name: string;
-  /** The VM's creation; absent for a VM that an earlier process has begun. */
-  readonly operation?: Operation<unknown>;
-  readonly extension: Extension | undefined;
+  /** Waits until the instance runs; false when it is gone or going, throws when its creation failed. */
+  readonly finish: (signal: AbortSignal) => Promise<boolean>;
+  /** Begins the removal of an instance whose creation failed. */
+  readonly remove: () => Promise<void>;
+  /** What is put on once it runs, in order. Those that are there already stay as they are when `isResumed`. */
+  readonly extensions: readonly Extension[];
+  /** An earlier process began it. */
+  readonly isResumed: boolean;
   /** The creation failed and the VM is being removed. Not called when the launch was forgotten. */
   readonly onFailure?: (error: unknown) => void;
 }
@@ -58,35 +62,37 @@ export class LaunchTracker {
     this.stops.delete(name);
   }
 
-  private async run({ name, operation, extension, onFailure }: TrackedLaunch, signal: AbortSignal): Promise<void> {
-    const { machines, log } = this.options;
+  private async run(launch: TrackedLaunch, signal: AbortSignal): Promise<void> {
+    const { log } = this.options;
+    const { name, onFailure } = launch;
     if (signal.aborted) return;
     try {
-      if (!(await machines.finish(name, operation, signal))) return;
+      if (!(await launch.finish(signal))) return;
+      for (const extension of launch.extensions) await this.extend(launch, extension, signal);
     } catch (error) {
       if (signal.aborted) return;
-      log.error('the creation of a VM failed after ARM had accepted it; removing it', { name, error });
+      log.error('the creation of an instance failed after it was accepted; removing it', { name, error });
       onFailure?.(error);
-      await machines.removeFailed(name);
-      return;
+      await launch.remove();
     }
-    // An earlier process may have come as far as the extension.
-    if (extension === undefined) return;
-    if (operation === undefined && (await machines.hasExtension(name, extension.name, signal))) return;
-    await this.extend(name, extension, signal);
   }
 
-  /** A VM without its extension is a healthy node: a failure is logged and tried again, and the VM stays. */
-  private async extend(name: string, extension: Extension, signal: AbortSignal): Promise<void> {
+  /** A failure is tried again; it only ends the launch when the VM is no node without the extension. */
+  private async extend({ name, isResumed }: TrackedLaunch, extension: Extension, signal: AbortSignal): Promise<void> {
     const { machines, clock, log } = this.options;
+    // An earlier process may have come as far as the extension.
+    if (isResumed && (await machines.hasExtension(name, extension.name, signal))) return;
     for (let attempt = 1; ; attempt += 1) {
       try {
         await machines.ensureExtension(name, extension, signal);
         return;
       } catch (error) {
         if (signal.aborted) return;
-        log.error('the billing extension of a VM failed', { name, attempt, error });
-        if (attempt >= EXTENSION_ATTEMPTS) return;
+        log.error('an extension of a VM failed', { name, extension: extension.name, attempt, error });
+        if (attempt >= EXTENSION_ATTEMPTS) {
+          if (extension.isRequired) throw error;
+          return;
+        }
       }
       await clock.sleep(EXTENSION_RETRY * 2 ** (attempt - 1), signal);
     }

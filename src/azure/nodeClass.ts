@@ -106,7 +106,7 @@ export class AzureNodeClass {
     upgraded: boolean,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly images: readonly NodeImage[]; readonly finding: Finding }> {
-    if (nodeClass.spec?.fipsMode === 'FIPS') {
+    if (nodeClass.spec?.fipsMode === 'FIPS' && !this.options.images.hasFips) {
       const message = 'FIPS images are only in the shared image galleries of AKS, which are not configured.';
       return { images: [], finding: no(Reasons.sigRequiredForFips, message) };
     }

@@ -33,6 +33,8 @@ const KUBELET_LABELS: ReadonlySet<string> = new Set([
   'beta.kubernetes.io/os',
   'beta.kubernetes.io/arch',
 ]);
+/** Labels of AKS from before it had a domain. */
+const LEGACY_LABELS: ReadonlySet<string> = new Set(['agentpool', 'storageprofile', 'storagetier', 'accelerator']);
 const KUBELET_DOMAINS = ['kubelet.kubernetes.io', 'node.kubernetes.io'];
 const CLUSTER_DOMAINS = ['kubernetes.io', 'k8s.io'];
 
@@ -46,18 +48,42 @@ export function kubeletLabels(choice: Choice, settings: AzureSettings): LabelMap
     ...singleValues(type.requirements),
     ...offeringLabels(choice),
   };
-  return Object.fromEntries(Object.entries(labels).filter(([key]) => kubeletMaySet(key)));
+  return filterKeys(labels, kubeletMaySet);
+}
+
+/** For an AKS machine: AKS adds its own labels, and refuses to be told them. */
+export function machineLabels(choice: Choice): LabelMap {
+  const labels = {
+    ...choice.claim.metadata.labels,
+    ...singleValues(Requirements.fromItems(choice.claim.spec.requirements)),
+    ...singleValues(choice.type.requirements),
+    ...offeringLabels(choice),
+  };
+  return filterKeys(
+    labels,
+    (key) =>
+      !below(domainOf(key), 'kubernetes.azure.com') &&
+      !LEGACY_LABELS.has(key) &&
+      !KUBELET_LABELS.has(key) &&
+      kubeletMaySet(key),
+  );
 }
 
 /** For the NodeClaim: what is certain about the node before it has joined. */
 export function claimLabels(choice: Choice): LabelMap {
   const wanted = singleValues(Requirements.fromItems(choice.claim.spec.requirements));
   return {
-    ...Object.fromEntries(Object.entries(wanted).filter(([key]) => WELL_KNOWN_LABELS.has(key))),
-    ...singleValues(choice.type.requirements),
+    ...filterKeys(wanted, (key) => WELL_KNOWN_LABELS.has(key)),
+    // The generation only decides which image boots; a claim that carried it would be compared with its pool.
+    ...filterKeys(singleValues(choice.type.requirements), (key) => key !== Labels.skuHyperVGeneration),
     ...offeringLabels(choice),
     [Labels.zone]: choice.offering.zone,
   };
+}
+
+/** Never on arm64. */
+export function streamsArtifacts({ spec }: AksNodeClass, { requirements }: InstanceType): boolean {
+  return spec?.artifactStreaming?.enabled === true && !requirements.get(Labels.arch).has('arm64');
 }
 
 /** Ultra disks only for claims that ask for them and allow nothing else. */
@@ -68,7 +94,7 @@ export function wantsUltraSsd(claim: NodeClaim): boolean {
   return requirement.has('true') && !requirement.has('false');
 }
 
-function baseLabels({ nodeClass, kubernetesVersion }: Choice, settings: AzureSettings): LabelMap {
+function baseLabels({ nodeClass, kubernetesVersion, type }: Choice, settings: AzureSettings): LabelMap {
   const { spec, status } = nodeClass;
   const overlay = settings.networkPlugin === 'azure' && settings.networkPluginMode === 'overlay';
   const subnet = parseSubnetId(spec?.vnetSubnetID ?? settings.vnetSubnetId)?.subnet ?? '';
@@ -91,30 +117,39 @@ function baseLabels({ nodeClass, kubernetesVersion }: Choice, settings: AzureSet
         }
       : {}),
     ...(settings.networkDataplane === 'cilium' ? { [Labels.aksEbpfDataplane]: 'cilium' } : {}),
-    ...(spec?.artifactStreaming?.enabled === true ? { [Labels.aksArtifactStreaming]: 'true' } : {}),
+    ...(streamsArtifacts(nodeClass, type) ? { [Labels.aksArtifactStreaming]: 'true' } : {}),
   };
 }
 
+/** Without the zone, which the cloud's node controller writes. */
 function offeringLabels({ claim, offering }: Choice): LabelMap {
-  const single = singleValues(offering.requirements);
+  const single = filterKeys(singleValues(offering.requirements), (key) => key !== Labels.zone);
   return { ...single, [Labels.skuUltraSsd]: String(wantsUltraSsd(claim)) };
 }
 
-/** Keys that nodes never carry: an internal one, and the zone, which the cloud's node controller writes. */
-const NOT_LABELS: ReadonlySet<string> = new Set([Labels.skuHyperVGeneration, Labels.zone]);
+function filterKeys(labels: LabelMap, keeps: (key: string) => boolean): LabelMap {
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => keeps(key)));
+}
 
 function singleValues(requirements: Requirements): LabelMap {
   const labels: Record<string, string> = {};
   for (const { key, complement, values } of requirements) {
     const [only] = values;
-    if (!complement && values.size === 1 && only !== undefined && !NOT_LABELS.has(key)) labels[key] = only;
+    if (!complement && values.size === 1 && only !== undefined) labels[key] = only;
   }
   return labels;
 }
 
 function kubeletMaySet(key: string): boolean {
-  const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
-  const below = (parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`);
-  if (!CLUSTER_DOMAINS.some(below)) return true;
-  return KUBELET_LABELS.has(key) || KUBELET_DOMAINS.some(below);
+  const domain = domainOf(key);
+  if (!CLUSTER_DOMAINS.some((parent) => below(domain, parent))) return true;
+  return KUBELET_LABELS.has(key) || KUBELET_DOMAINS.some((parent) => below(domain, parent));
+}
+
+function domainOf(key: string): string {
+  return key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
+}
+
+function below(domain: string, parent: string): boolean {
+  return domain === parent || domain.endsWith(`.${parent}`);
 }

@@ -1,4 +1,4 @@
-/** The bodies that are sent to ARM for a VM and its billing extension. */
+/** The bodies that are sent to ARM for a VM and its extensions. */
 import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
@@ -8,6 +8,10 @@ import type { AzureSettings } from './azureSettings.ts';
 import { trustedLaunchEnabled } from '../catalogue/nodeSettings.ts';
 import { armZones } from '../catalogue/offerings.ts';
 import type { Sku } from '../catalogue/resourceSku.ts';
+import type { Extension } from './virtualMachines.ts';
+
+export const BILLING_EXTENSION = 'computeAksLinuxBilling';
+export const BOOTSTRAP_EXTENSION = 'cse-agent-karpenter';
 
 export interface VirtualMachineBodyInput {
   readonly name: string;
@@ -113,7 +117,7 @@ function securityOf(nodeClass: AksNodeClass): Pick<VirtualMachine, 'securityProf
 }
 
 /** Tells Azure that the machine is a node of AKS. */
-export function billingExtensionOf(location: string, tags: Readonly<Record<string, string>>) {
+export function billingExtensionOf(location: string, tags: Readonly<Record<string, string>>): Extension {
   const body: VirtualMachineExtension = {
     location,
     tags: { ...tags },
@@ -123,7 +127,26 @@ export function billingExtensionOf(location: string, tags: Readonly<Record<strin
     autoUpgradeMinorVersion: true,
     settings: {},
   };
-  return { name: 'computeAksLinuxBilling', body };
+  return { name: BILLING_EXTENSION, body, isRequired: false };
+}
+
+/** Runs the command of the node bootstrapping server, which is a secret. */
+export function bootstrapExtensionOf(
+  location: string,
+  tags: Readonly<Record<string, string>>,
+  commandToExecute: string,
+): Extension {
+  const body: VirtualMachineExtension = {
+    location,
+    tags: { ...tags },
+    publisher: 'Microsoft.Azure.Extensions',
+    typePropertiesType: 'CustomScript',
+    typeHandlerVersion: '2.0',
+    autoUpgradeMinorVersion: true,
+    settings: {},
+    protectedSettings: { commandToExecute },
+  };
+  return { name: BOOTSTRAP_EXTENSION, body, isRequired: true };
 }
 
 /** Later ones win: tags of the operator, of the class, and those that we rely on. */

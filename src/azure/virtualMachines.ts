@@ -4,26 +4,13 @@ import type { VirtualMachine, VirtualMachineExtension } from '@azure/arm-compute
 import { ManagedTags } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Log } from '../kube/log.ts';
-import type { AzureClients, GraphRow } from './clients.ts';
+import type { AzureClients } from './clients.ts';
 import { describeFailure, isNotFound } from './launchErrors.ts';
+import type { InstanceRecord } from './instanceRecord.ts';
+import { claimNameOf } from './providerId.ts';
 import { beginOperation, finishOperation, type Operation } from './operations.ts';
+import { queryGraph, type GraphRow } from './resourceGraph.ts';
 import { networkInterfaceOf, type ClusterNetwork, type InterfaceWish } from './network.ts';
-
-/** A machine as far as we ask about it. */
-export interface VirtualMachineRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly size: string;
-  /** `1`, `2`, `3`; undefined for a machine in no zone. */
-  readonly zone: string | undefined;
-  readonly spot: boolean;
-  readonly tags: Readonly<Record<string, string>>;
-  readonly imageId: string | undefined;
-  /** Creating, Succeeded, Failed, Deleting, … */
-  readonly state: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number | undefined;
-}
 
 export interface VirtualMachineRequest {
   readonly name: string;
@@ -35,11 +22,22 @@ export interface VirtualMachineRequest {
 export interface Extension {
   readonly name: string;
   readonly body: VirtualMachineExtension;
+  /** Without it the VM does not become a node. */
+  readonly isRequired: boolean;
+}
+
+/** What can be changed on a VM while it runs. */
+export interface InPlaceChange {
+  readonly tags: Readonly<Record<string, string>>;
+  /** Resource ids of identities that the VM must have; others stay. */
+  readonly identities: readonly string[];
+  /** Names of the extensions that carry the tags, too. */
+  readonly extensions: readonly string[];
 }
 
 /** A VM that ARM has accepted. */
 export interface StartedVirtualMachine {
-  readonly record: VirtualMachineRecord;
+  readonly record: InstanceRecord;
   readonly operation: Operation<unknown>;
 }
 
@@ -66,7 +64,7 @@ export class VirtualMachines {
     this.options = options;
   }
 
-  async find(name: string, signal?: AbortSignal): Promise<VirtualMachineRecord | undefined> {
+  async find(name: string, signal?: AbortSignal): Promise<InstanceRecord | undefined> {
     const { clients, nodeResourceGroup } = this.options;
     try {
       return fromSdk(await clients.compute.virtualMachines.get(nodeResourceGroup, name, abort(signal)));
@@ -90,7 +88,8 @@ export class VirtualMachines {
       return { poller };
     });
     const id = `/subscriptions/${subscriptionId}/resourceGroups/${nodeResourceGroup}/providers/Microsoft.Compute/virtualMachines/${name}`;
-    return { record: { ...fromSdk(body), id, name, state: 'Creating', createdAt: clock.now() }, operation };
+    const begun = { id, name, state: 'Creating', createdAt: clock.now(), claimName: claimNameOf(name) };
+    return { record: { ...fromSdk(body), ...begun }, operation };
   }
 
   /** Waits until the VM runs. False when it is gone or going; throws Azure's error when its creation failed. */
@@ -106,7 +105,7 @@ export class VirtualMachines {
   }
 
   /** Waits for a VM that an earlier process began. */
-  private async settled(name: string, signal?: AbortSignal): Promise<VirtualMachineRecord | undefined> {
+  private async settled(name: string, signal?: AbortSignal): Promise<InstanceRecord | undefined> {
     const { clock } = this.options;
     const deadline = clock.now() + SETTLE_TIMEOUT;
     for (;;) {
@@ -123,12 +122,14 @@ export class VirtualMachines {
   }
 
   /**
-   * Starts or continues the removal of the VM and of its interface; `gone` once neither is left. The
+   * Starts or continues the removal of the VM and of its interface; `gone` once neither is left. A VM behind an AKS
+   * machine is AKS's to remove: it is left alone and returned. The
    * interface normally goes with its machine; one that Azure still holds back does not keep the machine from being gone.
    */
-  async remove(name: string, signal?: AbortSignal): Promise<'removing' | 'gone'> {
+  async remove(name: string, signal?: AbortSignal): Promise<'removing' | 'gone' | InstanceRecord> {
     const { clients, nodeResourceGroup, log } = this.options;
     const machine = await this.find(name, signal);
+    if (machine?.tags[ManagedTags.machineNodeClaim] !== undefined) return machine;
     if (machine !== undefined) {
       if (machine.state !== 'Deleting') {
         const poller = clients.compute.virtualMachines.delete(nodeResourceGroup, name, {
@@ -145,15 +146,16 @@ export class VirtualMachines {
     return 'gone';
   }
 
-  /** Every machine of this cluster, as Resource Graph knows it. */
-  async list(signal?: AbortSignal): Promise<readonly VirtualMachineRecord[]> {
+  /** Every VM of this cluster, as Resource Graph knows it, those behind AKS machines too. */
+  async list(signal?: AbortSignal): Promise<readonly InstanceRecord[]> {
     return (await this.query('microsoft.compute/virtualmachines', signal)).map(fromGraph);
   }
 
   /** The interfaces of this cluster by name; that of a machine has the machine's name. */
   async listInterfaces(signal?: AbortSignal): Promise<readonly string[]> {
     const rows = await this.query('microsoft.network/networkinterfaces', signal);
-    return rows.map(({ name }) => {
+    const ours = rows.filter(({ tags }) => tags?.[ManagedTags.machineNodeClaim] === undefined);
+    return ours.map(({ name }) => {
       if (name === undefined)
         throw new NodewrightError('AzureAnswerUnusable', {
           source: 'Resource Graph',
@@ -177,9 +179,11 @@ export class VirtualMachines {
   }
 
   private async query(type: string, signal: AbortSignal | undefined): Promise<readonly GraphRow[]> {
-    const { clients, nodeResourceGroup, clusterName } = this.options;
+    const { clients, subscriptionId, nodeResourceGroup, clusterName } = this.options;
     // By the cluster's tag and not by the pool's: claims that stand alone have no pool, and must not leak.
-    const rows = await clients.graph.query(
+    return queryGraph(
+      clients.rest,
+      subscriptionId,
       [
         'Resources',
         `where type == "${type}"`,
@@ -188,7 +192,6 @@ export class VirtualMachines {
       ].join(' | '),
       signal,
     );
-    return rows.filter((row) => row.tags?.[ManagedTags.machineNodeClaim] === undefined);
   }
 
   private async createInterface(wish: VirtualMachineRequest, signal: AbortSignal | undefined): Promise<string> {
@@ -228,6 +231,58 @@ export class VirtualMachines {
         problem: `network interface ${wish.name} has no id`,
       });
     return made.id;
+  }
+
+  /** Identities are only added, and tags replaced: on the interface, on the extensions, and on the VM last. */
+  async change(name: string, change: InPlaceChange, signal?: AbortSignal): Promise<void> {
+    const { clients, nodeResourceGroup, clock } = this.options;
+    const { compute, network } = clients;
+    const tags = { ...change.tags };
+    await network.networkInterfaces.updateTags(nodeResourceGroup, name, { tags }, abort(signal));
+    await Promise.all(change.extensions.map((extension) => this.tagExtension(name, extension, tags, signal)));
+    const identities = Object.fromEntries(change.identities.map((id) => [id, {}]));
+    const operation = await beginOperation(async () => {
+      const poller = compute.virtualMachines.update(
+        nodeResourceGroup,
+        name,
+        {
+          tags,
+          ...(change.identities.length === 0
+            ? {}
+            : { identity: { type: 'UserAssigned', userAssignedIdentities: identities } }),
+        },
+        abort(signal),
+      );
+      await poller.submitted();
+      return { poller };
+    });
+    await finishOperation(clock, operation, signal);
+  }
+
+  /** A VM whose extension has failed does not have it. */
+  private async tagExtension(
+    machine: string,
+    extension: string,
+    tags: Record<string, string>,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { clients, nodeResourceGroup, clock } = this.options;
+    try {
+      const operation = await beginOperation(async () => {
+        const poller = clients.compute.virtualMachineExtensions.update(
+          nodeResourceGroup,
+          machine,
+          extension,
+          { tags },
+          abort(signal),
+        );
+        await poller.submitted();
+        return { poller };
+      });
+      await finishOperation(clock, operation, signal);
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
   }
 
   async hasExtension(machine: string, extension: string, signal?: AbortSignal): Promise<boolean> {
@@ -274,7 +329,7 @@ export class VirtualMachines {
   }
 }
 
-function fromSdk(machine: VirtualMachine): VirtualMachineRecord {
+function fromSdk(machine: VirtualMachine): InstanceRecord {
   const image = machine.storageProfile?.imageReference;
   const { publisher, offer, sku, version } = image ?? {};
   return {
@@ -291,11 +346,12 @@ function fromSdk(machine: VirtualMachine): VirtualMachineRecord {
       (publisher === undefined ? undefined : `${publisher}:${offer}:${sku}:${version}`),
     state: machine.provisioningState ?? '',
     createdAt: machine.timeCreated?.getTime(),
+    claimName: claimOf(machine.name ?? '', machine.tags),
   };
 }
 
 /** Rows carry the resource as ARM stores it, not as the SDK flattens it. */
-function fromGraph(row: GraphRow): VirtualMachineRecord {
+function fromGraph(row: GraphRow): InstanceRecord {
   if (row.id === undefined || row.name === undefined)
     throw new NodewrightError('AzureAnswerUnusable', { source: 'Resource Graph', problem: 'a VM has no id or name' });
   const properties = (row.properties ?? {}) as {
@@ -316,7 +372,13 @@ function fromGraph(row: GraphRow): VirtualMachineRecord {
     imageId: image?.['id'] ?? image?.['communityGalleryImageId'] ?? image?.['sharedGalleryImageId'],
     state: properties.provisioningState ?? '',
     createdAt: properties.timeCreated === undefined ? undefined : Date.parse(properties.timeCreated),
+    claimName: claimOf(row.name, row.tags),
   };
+}
+
+/** The tag of AKS machines, or the name: both say it. */
+function claimOf(name: string, tags: Readonly<Record<string, string>> | null | undefined): string | undefined {
+  return tags?.[ManagedTags.machineNodeClaim] ?? claimNameOf(name.toLowerCase());
 }
 
 function abort(signal: AbortSignal | undefined): { abortSignal?: AbortSignal } {

@@ -1,6 +1,6 @@
 /** `nodewright catalog export`: the instance types that plans use, as a file to edit and to give to `plan --catalog`. */
 import { Command, Option } from 'commander';
-import { stringify } from 'yaml';
+import { printYaml } from '../api/yaml/printYaml.ts';
 import { bundledInstanceTypes } from '../catalogue/bundledCatalogue.ts';
 import { writeCatalogue } from '../catalogue/catalogueFile.ts';
 import { regionOption } from './catalogueSource.ts';
@@ -14,11 +14,7 @@ export function catalogCommand(): Command {
     .addOption(new Option('-o, --output <format>', 'how to print').choices(['json', 'yaml']).default('json'))
     .action(({ region, output }: { region: string; output: 'json' | 'yaml' }) => {
       const catalogue = writeCatalogue(bundledInstanceTypes({ region }));
-      process.stdout.write(
-        output === 'json'
-          ? `${JSON.stringify(catalogue, undefined, 2)}\n`
-          : stringify(catalogue, { lineWidth: 0, aliasDuplicateObjects: false }),
-      );
+      process.stdout.write(output === 'json' ? `${JSON.stringify(catalogue, undefined, 2)}\n` : printYaml(catalogue));
     });
   return new Command('catalog').description('The instance types and prices that plans use.').addCommand(exportCommand);
 }

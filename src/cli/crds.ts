@@ -1,6 +1,6 @@
 /** `nodewright crds`: the custom resource definitions, ready for `kubectl apply --server-side -f -`. */
 import { Command, Option } from 'commander';
-import { stringify } from 'yaml';
+import { printYaml } from '../api/yaml/printYaml.ts';
 import { renderCrds } from '../api/crds.ts';
 import type { CustomResourceDefinition } from '../api/kinds.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
@@ -34,7 +34,7 @@ function isNamed(crd: CustomResourceDefinition, text: string): boolean {
 }
 
 function asYaml(crds: readonly CustomResourceDefinition[]): string {
-  return crds.map((crd) => `---\n${stringify(crd, { lineWidth: 0, aliasDuplicateObjects: false })}`).join('');
+  return crds.map((crd) => `---\n${printYaml(crd)}`).join('');
 }
 
 function asJson(crds: readonly CustomResourceDefinition[]): string {

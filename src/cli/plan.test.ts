@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parseYaml } from '../api/yaml/parseYaml.ts';
 import type { PlanReport } from '../plan/planReport.ts';
 
 interface Outcome {
@@ -122,7 +122,7 @@ describe('nodewright plan', () => {
     const args = ['plan', '-f', '-', '--nodepools', join(folder, 'pools.yaml'), '--region', 'westeurope', '-o', 'yaml'];
     const { code, stdout, stderr } = await nodewright(args, deployment('web', 3, 'cpu: 2, memory: 14Gi'));
     expect([code, stderr]).toEqual([0, '']);
-    const { nodes } = parse(stdout) as PlanReport;
+    const { nodes } = parseYaml(stdout) as PlanReport;
     expect(nodes.map(({ nodePool, capacityType }) => [nodePool, capacityType])).toEqual(
       nodes.map(() => ['spot', 'spot']),
     );

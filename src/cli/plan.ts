@@ -3,7 +3,7 @@
  * the input to standard error; the exit code is meant for pipelines.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { stringify } from 'yaml';
+import { printYaml } from '../api/yaml/printYaml.ts';
 import { coreOptions } from '../options/coreOptions.ts';
 import { countText } from '../ledger/countText.ts';
 import { tooDearText, unplacedText } from '../ledger/planText.ts';
@@ -107,7 +107,7 @@ async function plan(options: PlanOptions): Promise<void> {
 function print(report: PlanReport, output: PlanOptions['output'], explain: boolean): string {
   if (output === 'table') return planTable(report, explain);
   if (output === 'json') return `${JSON.stringify(report, undefined, 2)}\n`;
-  return stringify(report, { lineWidth: 0, aliasDuplicateObjects: false });
+  return printYaml(report);
 }
 
 function parseCondition(text: string): FailCondition {

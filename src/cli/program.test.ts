@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parseYamlDocuments } from '../api/yaml/parseYaml.ts';
 
 interface Outcome {
   readonly code: number | null;
@@ -108,7 +108,8 @@ describe('nodewright crds', () => {
   it('prints each definition as a YAML document', async () => {
     const { code, stdout } = await nodewright(['crds']);
     expect(code).toBe(0);
-    const names = parseAllDocuments(stdout).map((document) => document.getIn(['metadata', 'name']));
+    const crds = parseYamlDocuments(stdout) as readonly { readonly metadata: { readonly name: string } }[];
+    const names = crds.map(({ metadata }) => metadata.name);
     expect(names).toEqual([
       'aksnodeclasses.karpenter.azure.com',
       'capacitybuffers.autoscaling.x-k8s.io',

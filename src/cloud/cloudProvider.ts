@@ -73,4 +73,6 @@ export interface RepairPolicy {
   readonly conditionType: string;
   readonly conditionStatus: 'True' | 'False' | 'Unknown';
   readonly toleration: number;
+  /** The condition says that the cloud is about to take the instance away. */
+  readonly isLeaving?: boolean;
 }

@@ -18,6 +18,14 @@ export function formatPlannedOfferings(offerings: readonly PlannedOffering[]): s
   return offerings.slice(0, MAX_PLANNED).map(keyOf).join(',');
 }
 
+/** The best of the claim's plan. */
+export function firstPlanned({ metadata }: NodeClaim): PlannedOffering | undefined {
+  const [first = ''] = (metadata.annotations?.[Annotations.plannedOfferings] ?? '').split(',');
+  const [instanceType, zone, capacityType] = first.split('/');
+  if (!instanceType || zone === undefined || capacityType === undefined) return undefined;
+  return { instanceType, zone, capacityType };
+}
+
 /** The place of an offering in the claim's plan; offerings without one come after all others. */
 export function plannedRanks({ metadata }: NodeClaim): (offering: PlannedOffering) => number {
   const text = metadata.annotations?.[Annotations.plannedOfferings] ?? '';

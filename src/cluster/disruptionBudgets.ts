@@ -2,14 +2,6 @@
 import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { matchesLabelSelector } from '../pods/labelSelector.ts';
 
-/**
- * Whether no budget will ever let the pod go: one that allows nothing by its very terms, or more than one, which the
- * eviction API cannot serve. A pod that cannot be evicted needs no room elsewhere.
- */
-export function isFullyBlocked(pod: Pod, budgets: Iterable<PodDisruptionBudget>): boolean {
-  return new PodBudgets(budgets).isFullyBlocked(pod);
-}
-
 /** The budgets of a cluster at one moment, for many pods. */
 export class PodBudgets {
   private readonly byNamespace = new Map<string, PodDisruptionBudget[]>();
@@ -30,6 +22,10 @@ export class PodBudgets {
     return matching.filter((budget) => (budget.status?.disruptionsAllowed ?? 0) <= 0 && !letsUnhealthyGo(budget, pod));
   }
 
+  /**
+   * Whether no budget will ever let the pod go: one that allows nothing by its very terms, or more than one, which the
+   * eviction API cannot serve. A pod that cannot be evicted needs no room elsewhere.
+   */
   isFullyBlocked(pod: Pod): boolean {
     const matching = this.matching(pod);
     if (matching.length > 1) return true;
@@ -37,7 +33,7 @@ export class PodBudgets {
   }
 
   /** In order of name, whatever the order of the list. */
-  matching(pod: Pod): readonly PodDisruptionBudget[] {
+  private matching(pod: Pod): readonly PodDisruptionBudget[] {
     const own = this.byNamespace.get(pod.metadata.namespace ?? '');
     if (own === undefined) return [];
     return own

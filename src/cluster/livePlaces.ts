@@ -50,6 +50,11 @@ export class LivePlaces {
     }
   }
 
+  /** Gives all places of a plan another end. */
+  keepUntil(plan: string, until: number): void {
+    for (const target of this.placements.keepUntil(plan, until)) this.expected.set(target, until);
+  }
+
   /** Takes back all that is left of a plan. */
   release(plan: string): void {
     this.placements.endPlan(plan);
@@ -91,7 +96,8 @@ export class LivePlaces {
 
   /** Whether pods are about to be bound to the node or claim of this name: it must not be removed meanwhile. */
   isExpecting(name: string, now: number): boolean {
-    return now < (this.expected.get(this.surroundings.targetOf(name)) ?? 0);
+    const target = this.surroundings.targetOf(name);
+    return now < (this.expected.get(target) ?? 0) && this.placements.at(target).length > 0;
   }
 
   /** Calls back with every pod that got another place, or lost it without being bound; the result ends it. */

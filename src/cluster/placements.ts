@@ -45,7 +45,7 @@ export function plannedPods(
 interface Held {
   readonly plan: string;
   readonly target: string;
-  readonly until: number;
+  until: number;
   readonly kind: string;
   readonly shape: string;
   pod: Pod;
@@ -147,6 +147,13 @@ export class Placements {
       if (taken !== undefined) this.end(taken);
     } else if (taken === undefined) this.discard(own);
     else this.exchange(own, taken);
+  }
+
+  /** Gives all places of a plan another end. Returns their targets. */
+  keepUntil(plan: string, until: number): readonly string[] {
+    const held = [...(this.byPlan.get(plan) ?? [])];
+    for (const each of held) each.until = until;
+    return [...new Set(held.map(({ target }) => target))];
   }
 
   endTarget(target: string): void {

@@ -90,7 +90,7 @@ function isReady({ node }: NodeView): boolean {
 type Limits = Pick<PoolBudget, 'limit' | 'byWindow' | 'complaints'>;
 
 /** The smallest of the entries that are active and apply. One that cannot be read stops the pool for every reason. */
-function limitsOf({ metadata, spec }: NodePool, nodes: number, now: number): Limits {
+export function limitsOf({ metadata, spec }: NodePool, nodes: number, now: number): Limits {
   const limit: Record<DisruptionReason, number> = {
     Underutilized: UNLIMITED_NODES,
     Empty: UNLIMITED_NODES,

@@ -160,7 +160,7 @@ const timeOf = (text: string | undefined): number => Date.parse(text ?? '') || 0
 /** Instance types of one list by name; lists never change and are used again and again. */
 const indexes = new WeakMap<readonly InstanceType[], ReadonlyMap<string, InstanceType>>();
 
-function typesByName(types: readonly InstanceType[]): ReadonlyMap<string, InstanceType> {
+export function typesByName(types: readonly InstanceType[]): ReadonlyMap<string, InstanceType> {
   let index = indexes.get(types);
   if (index === undefined) indexes.set(types, (index = new Map(types.map((type) => [type.name, type]))));
   return index;

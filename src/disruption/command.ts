@@ -2,6 +2,7 @@
 import type { DisruptionReason } from '../api/kinds/nodePool.ts';
 import type { PlannedNode } from '../solver/problem.ts';
 import type { Candidate } from './candidate.ts';
+import type { Part } from './parts.ts';
 
 export type ConsolidationType = '' | 'empty' | 'multi' | 'single';
 
@@ -47,3 +48,24 @@ export type CommandDecision = 'delete' | 'replace';
 /** @public */
 export const decisionOf = ({ replacements }: Command): CommandDecision =>
   replacements.length === 0 ? 'delete' : 'replace';
+
+/** The part as a command. Savings are counted where every price is known. */
+export function commandOf(reason: DisruptionReason, consolidationType: ConsolidationType, part: Part): Command {
+  const { candidates, plannedNodes, onExisting } = part;
+  const price = candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+  const isKnown = candidates.every(({ pricePerHour }) => pricePerHour > 0);
+  return {
+    reason,
+    consolidationType,
+    candidates,
+    replacements: plannedNodes.map((plan) => ({ kind: 'planned', plan })),
+    onExisting,
+    savingsPerHour: isKnown ? price - priceOfAll(plannedNodes) : 0,
+    evictions: candidates.reduce((sum, { pods }) => sum + pods.length, 0),
+  };
+}
+
+/** Dollars per hour of planned nodes, each at its first alternative. */
+export function priceOfAll(plans: readonly PlannedNode[]): number {
+  return plans.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0);
+}

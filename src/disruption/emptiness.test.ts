@@ -1,36 +1,27 @@
 import { beforeEach, expect, it } from 'vitest';
-import type { Pod } from '../api/kinds.ts';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
+import { causeOf, commandsText, paperPod, UNSCHEDULABLE } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/randomCluster.ts';
 import { emptiness } from './emptiness.ts';
-import type { Decision } from './method.ts';
 
 let paper: PaperCluster;
 beforeEach(() => {
   paper = new PaperCluster();
 });
 
-const pod = (name: string, extra: Partial<Pod['metadata']> = {}): Pod => ({
-  metadata: { name, namespace: 'default', uid: name, ...extra },
-  spec: { containers: [{ name: 'main', resources: { requests: { cpu: '1', memory: '1Gi' } } }] },
-});
 const types = [testType('small', 2, 4, 0.1), testType('large', 8, 16, 0.4)];
-const gone = ({ commands }: Decision): string[][] =>
-  commands.map(({ candidates }) => candidates.map(({ view }) => view.name));
-const causeOf = ({ kept }: Decision, node: string): string | undefined =>
-  kept.find((each) => each.node === node)?.cause.kind;
 
 it('deletes nodes without pods in one command and says why the others stay', () => {
   paper.addPool(types);
   paper.addNode({ name: 'a', type: 'small' });
   paper.addNode({ name: 'b', type: 'large' });
-  paper.addNode({ name: 'busy', type: 'small', pods: [pod('p')] });
+  paper.addNode({ name: 'busy', type: 'small', pods: [paperPod('p')] });
   paper.addNode({ name: 'young', type: 'small', consolidatable: false });
   const decision = paper.decide(emptiness);
-  expect(gone(decision)).toEqual([['a', 'b']]);
+  expect(commandsText(decision)).toEqual(['a b']);
   expect(decision.commands[0]).toMatchObject({ replacements: [], savingsPerHour: 0.5, evictions: 0 });
-  expect(causeOf(decision, 'busy')).toBe('not-empty');
-  expect(causeOf(decision, 'young')).toBe('too-young');
+  expect(causeOf(decision, 'busy')).toEqual({ kind: 'not-empty' });
+  expect(causeOf(decision, 'young')).toEqual({ kind: 'too-young', consolidateAfter: '0s' });
 });
 
 it('takes the dearest first when the budget is short', () => {
@@ -40,7 +31,7 @@ it('takes the dearest first when the budget is short', () => {
   paper.addNode({ name: 'a', type: 'small' });
   paper.addNode({ name: 'b', type: 'large' });
   const decision = paper.decide(emptiness);
-  expect(gone(decision)).toEqual([['b']]);
+  expect(commandsText(decision)).toEqual(['b']);
   expect(decision.kept).toEqual([
     {
       node: 'a',
@@ -53,27 +44,31 @@ it('takes the dearest first when the budget is short', () => {
 
 it('never strands a pod that counts for nothing', () => {
   paper.addPool([testType('small', 2, 4, 0.1)], { limits: { cpu: '4' } });
-  const worthless = { annotations: { 'controller.kubernetes.io/pod-deletion-cost': '-2147483648' } };
-  paper.addNode({ name: 'a', type: 'small', pods: [pod('p', worthless)] });
-  expect(gone(paper.decide(emptiness))).toEqual([]);
+  const annotations = { 'controller.kubernetes.io/pod-deletion-cost': '-2147483648' };
+  paper.addNode({ name: 'a', type: 'small', pods: [paperPod('p', { annotations })] });
+  expect(commandsText(paper.decide(emptiness))).toEqual([]);
   paper.addNode({ name: 'b', type: 'small', consolidatable: false });
-  expect(gone(paper.decide(emptiness))).toEqual([['a']]);
+  const decision = paper.decide(emptiness);
+  expect(commandsText(decision)).toEqual(['a']);
+  expect(decision.commands[0]?.onExisting).toEqual([{ node: 'b', pods: ['default/p'] }]);
 });
 
 it('keeps the room of pods that wait for it', () => {
   paper.addPool(types);
   paper.addNode({ name: 'a', type: 'small' });
-  paper.cluster.setPod({
-    ...pod('waiting'),
-    status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] },
-  });
+  paper.cluster.setPod({ ...paperPod('waiting'), status: UNSCHEDULABLE });
   const decision = paper.decide(emptiness);
-  expect(gone(decision)).toEqual([]);
-  expect(causeOf(decision, 'a')).toBe('buffer-pods');
+  expect(commandsText(decision)).toEqual([]);
+  expect(causeOf(decision, 'a')).toEqual({ kind: 'buffer-pods' });
 });
 
-it.each(['Never'])('leaves pools alone whose consolidateAfter is %s', (consolidateAfter) => {
-  paper.addPool(types, { disruption: { consolidateAfter, consolidationPolicy: 'WhenEmpty', budgets: [] } });
+it('leaves pools alone whose consolidateAfter is Never, and static ones', () => {
+  const disruption = { consolidateAfter: 'Never', consolidationPolicy: 'WhenEmpty', budgets: [] } as const;
+  paper.addPool(types, { disruption: { ...disruption, budgets: [] } });
+  paper.addPool(types, { name: 'static', replicas: 1 });
   paper.addNode({ name: 'a', type: 'small' });
-  expect(causeOf(paper.decide(emptiness), 'a')).toBe('consolidation-disabled');
+  paper.addNode({ name: 'b', type: 'small', pool: 'static' });
+  const decision = paper.decide(emptiness);
+  expect(causeOf(decision, 'a')).toEqual({ kind: 'consolidation-disabled' });
+  expect(causeOf(decision, 'b')).toEqual({ kind: 'static-pool' });
 });

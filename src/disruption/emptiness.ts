@@ -31,22 +31,22 @@ export const emptiness: Method = {
     const chosen: Candidate[] = [];
     const kept: Kept[] = [];
     for (const candidate of bySavings(candidates)) {
-      if (!allowance.allows([candidate])) {
-        kept.push(keptNode(candidate.view, allowance.cause(candidate.pool.metadata.name)));
-        continue;
-      }
-      // Pods that count for nothing need a place all the same.
-      const stranded = candidate.movable.length === 0 ? undefined : strandedBy([...chosen, candidate], pass);
-      if (stranded !== undefined) {
-        kept.push(keptNode(candidate.view, stranded));
+      const cause = allowance.allows([candidate])
+        ? // Pods that count for nothing need a place all the same.
+          candidate.movable.length > 0
+          ? strandedBy([...chosen, candidate], pass)
+          : undefined
+        : allowance.cause(candidate.pool.metadata.name);
+      if (cause !== undefined) {
+        kept.push(keptNode(candidate.view, cause));
         continue;
       }
       allowance.take([candidate]);
       chosen.push(candidate);
-      yield;
+      if (candidate.movable.length > 0) yield;
     }
     return {
-      commands: chosen.length === 0 ? [] : [deletion(chosen)],
+      commands: chosen.length === 0 ? [] : [deletionOf(chosen, pass)],
       kept,
       coverage: { evaluated: candidates.length, of: candidates.length },
     };
@@ -54,22 +54,25 @@ export const emptiness: Method = {
 };
 
 /** No pod on it whose move would count for anything. */
-const isEmpty = ({ disruptionCost }: Candidate): boolean => disruptionCost <= 1;
+export const isEmpty = ({ disruptionCost }: Candidate): boolean => disruptionCost <= 1;
 
 /** No pod has come or gone for the pool's consolidateAfter. */
-function isConsolidatable({ view }: Candidate): boolean {
+export function isConsolidatable({ view }: Candidate): boolean {
   return (view.claim.status?.conditions ?? []).some(
     ({ type, status }) => type === NodeClaimConditions.consolidatable && status === 'True',
   );
 }
 
-function deletion(candidates: readonly Candidate[]): Command {
+/** One command for all of them. */
+function deletionOf(candidates: readonly Candidate[], pass: Pass): Command {
+  const isBare = candidates.every(({ movable }) => movable.length === 0);
+  const sorted = [...candidates].sort(byName);
   return {
     reason: 'Empty',
     consolidationType: 'empty',
-    candidates: [...candidates].sort(byName),
+    candidates: sorted,
     replacements: [],
-    onExisting: [],
+    onExisting: isBare ? [] : pass.whatIf({ without: sorted, allowsUnsettled: false }).onExisting,
     savingsPerHour: candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0),
     evictions: candidates.reduce((sum, { pods }) => sum + pods.length, 0),
   };

@@ -52,8 +52,10 @@ export interface Pass {
   readonly settings: DisruptionSettings;
   /** Where pods that wait already would go now: their room is not free. */
   readonly baseline: Solution;
-  /** Whether launching this lately failed, and until when it is not tried again. */
+  /** Until when this is not launched in place of other nodes, because a launch of it lately failed. */
   failedUntil(pool: string, alternative: Alternative): number | undefined;
+  /** Until when nodes of the pool are not replaced, because their replacements failed one after the other. */
+  pausedUntil(pool: string): number | undefined;
   /** What happens when these nodes go. Asks about the same moment as before, whatever has changed since. */
   whatIf(question: WhatIf): Solution;
 }
@@ -62,6 +64,8 @@ export interface WhatIf {
   readonly without: readonly Candidate[];
   /** Whether pods may go to nodes that are inside their own consolidateAfter window. */
   readonly allowsUnsettled: boolean;
+  /** Names of further nodes that take none of the pods. */
+  readonly avoiding?: ReadonlySet<string>;
 }
 
 export interface DisruptionSettings {

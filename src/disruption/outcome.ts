@@ -1,8 +1,9 @@
-/** What a what-if comes to. */
-import type { Solution } from '../solver/problem.ts';
+/** Pods that a what-if leaves without a place. */
+import { podKey } from '../pods/podKey.ts';
 import type { Candidate } from './candidate.ts';
 import type { OutcomeCause } from './kept.ts';
 import type { Pass } from './method.ts';
+import type { Part } from './parts.ts';
 
 /** Stranded pods that a cause names. */
 const NAMED = 5;
@@ -10,15 +11,20 @@ const NAMED = 5;
 /** Why these nodes cannot go without new ones: the pods that existing nodes have no room for. */
 export function strandedBy(without: readonly Candidate[], pass: Pass): OutcomeCause | undefined {
   const solution = pass.whatIf({ without, allowsUnsettled: false });
-  const stranded = strandedPods(solution);
-  if (stranded !== undefined) return stranded;
+  if (solution.unplaced.length > 0) return wouldStrand(solution.unplaced);
   return solution.plannedNodes.length === 0
     ? undefined
     : { kind: 'not-cheaper', pricePerHour: 0, replacementPricePerHour: solution.pricePerHour };
 }
 
-/** Pods without a place that have one now, and those that wait and had a place in sight. */
-function strandedPods({ unplaced }: Solution): OutcomeCause | undefined {
+/** The pods of the candidate that have no place. */
+export function stranding({ unplaced }: Part, { movable }: Candidate): OutcomeCause | undefined {
   if (unplaced.length === 0) return undefined;
-  return { kind: 'would-strand', pods: unplaced.slice(0, NAMED), count: unplaced.length };
+  const keys = new Set(movable.map(podKey));
+  const own = unplaced.filter(({ pod }) => keys.has(pod));
+  return own.length === 0 ? undefined : wouldStrand(own);
+}
+
+export function wouldStrand(pods: Part['unplaced']): OutcomeCause {
+  return { kind: 'would-strand', pods: pods.slice(0, NAMED), count: pods.length };
 }

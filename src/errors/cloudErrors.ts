@@ -59,6 +59,14 @@ export const cloudErrors = {
     remedy: () => 'nothing at first, it is asked again; if it goes on, check the region and the subscription',
     example: { source: 'the price list', problem: 'it has no VM sizes for eastus' },
   }),
+  AksMachineUnreachable: entry<{ readonly vm: string }>({
+    exit: 'failure',
+    about: 'A VM belongs to an AKS machine, which only AKS may remove, and it is not known where that machine is.',
+    where: ({ vm }) => `VM ${vm}`,
+    what: () => 'it belongs to an AKS machine and is removed through AKS only',
+    remedy: () => 'set ARM_RESOURCE_GROUP to the resource group of the cluster, and AKS_MACHINES_POOL_NAME',
+    example: { vm: 'aks-aksmanagedap-default-x7k2p-12345678-vm' },
+  }),
   AzureOperationTimeout: entry<{ readonly minutes: number }>({
     exit: 'failure',
     about: 'A long-running operation of Azure did not end in time.',

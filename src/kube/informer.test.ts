@@ -489,3 +489,25 @@ describe('Informers', () => {
     await expect(world.informer.synced(stop.signal)).rejects.toThrow('enough');
   });
 });
+
+describe('an optional informer', () => {
+  it('does not hold up the others while it is forbidden, is reported once, and fills when it is allowed', async () => {
+    let allowed = false;
+    const world = await follow((request, response) => {
+      if (!request.path.endsWith('/limitranges')) return page(response, 1, [node('a', 1)]);
+      return allowed
+        ? page(response, 1, [{ metadata: { name: 'r', namespace: 'n', uid: 'u', resourceVersion: '1' } }])
+        : answerStatus(response, 403, 'Forbidden');
+    });
+    const ranges = world.informers.of(Kinds.LimitRange, { optional: true });
+    await world.informers.synced();
+    expect([world.informer.hasSynced, ranges.hasSynced]).toEqual([true, false]);
+    await world.clock.advance(120_000);
+    expect(world.errors).toHaveLength(1);
+    expect(world.errors[0]).toMatch(/^limitranges: /);
+    allowed = true;
+    await world.clock.advance(60_000);
+    await eventually(() => ranges.hasSynced);
+    expect([...ranges.store.list()]).toHaveLength(1);
+  });
+});

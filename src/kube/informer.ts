@@ -3,6 +3,7 @@
  * change received, once.
  */
 import { InvariantError } from '../errors/invariantError.ts';
+import { messageOf } from '../errors/thrown.ts';
 import { setMaxListeners } from 'node:events';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
@@ -20,6 +21,11 @@ export interface InformerOptions<T extends KubeObject> extends Scope {
   readonly transform?: Transform<T>;
   /** Ways to look objects up; more can be added by asking again. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  /**
+   * Its users can do without: `synced` goes on when its first list fails, for example because it is forbidden. It keeps
+   * trying; a failure is reported when it is another one than before.
+   */
+  readonly optional?: true;
 }
 
 export interface InformersOptions extends ReflectorTuning {
@@ -34,6 +40,8 @@ interface Entry {
   readonly key: string;
   readonly transform: unknown;
   readonly informer: Informer<KubeObject>;
+  /** Of an optional informer: resolves when a list has failed. */
+  readonly failed: Promise<void> | undefined;
 }
 
 export class Informers {
@@ -50,14 +58,12 @@ export class Informers {
   of<T extends KubeObject>(kind: ResourceKind<T>, options: InformerOptions<T> = {}): Informer<T> {
     const { namespace, labelSelector, fieldSelector, transform, indexes = {} } = options;
     const key = JSON.stringify([kind.group, kind.version, kind.plural, namespace, labelSelector, fieldSelector]);
-    const entry = this.entries.find((known) => known.key === key && known.transform === transform);
-    const informer = (entry?.informer as unknown as StoreInformer<T> | undefined) ?? this.make(kind, options);
-    for (const [name, valuesOf] of Object.entries(indexes)) informer.store.addIndex(name, valuesOf);
-    if (entry === undefined) {
-      this.entries.push({ key, transform, informer: informer as unknown as Informer<KubeObject> });
-      if (this.signal !== undefined) this.start(informer as unknown as Informer<KubeObject>, this.signal);
-    }
-    return informer;
+    const known = this.entries.find((entry) => entry.key === key && entry.transform === transform);
+    const { informer } = known ?? this.add(key, kind, options);
+    const own = informer as unknown as StoreInformer<T>;
+    for (const [name, valuesOf] of Object.entries(indexes)) own.store.addIndex(name, valuesOf);
+    if (known === undefined && this.signal !== undefined) this.start(informer, this.signal);
+    return own;
   }
 
   /** Runs all informers until the signal aborts. */
@@ -77,16 +83,22 @@ export class Informers {
     }
   }
 
-  /** Resolves when every informer asked for so far has synced. */
+  /** Resolves when every informer asked for so far has synced; optional ones need only have tried. */
   async synced(signal?: AbortSignal): Promise<void> {
     if (signal) setMaxListeners(0, signal);
-    await Promise.all(this.entries.map(({ informer }) => informer.synced(signal)));
+    await Promise.all(
+      this.entries.map(({ informer, failed }) => {
+        const synced = informer.synced(signal);
+        return failed === undefined ? synced : Promise.race([synced, failed]);
+      }),
+    );
   }
 
-  private make<T extends KubeObject>(kind: ResourceKind<T>, options: InformerOptions<T>): StoreInformer<T> {
-    const { namespace, labelSelector, fieldSelector } = options;
+  private add<T extends KubeObject>(key: string, kind: ResourceKind<T>, options: InformerOptions<T>): Entry {
+    const { namespace, labelSelector, fieldSelector, transform, optional } = options;
     const { onError = warn, ...rest } = this.options;
-    return new StoreInformer<T>({
+    const failure = optional ? firstFailure((error) => onError(error, kind)) : undefined;
+    const informer = new StoreInformer<T>({
       ...rest,
       kind,
       scope: {
@@ -94,9 +106,12 @@ export class Informers {
         ...(labelSelector === undefined ? {} : { labelSelector }),
         ...(fieldSelector === undefined ? {} : { fieldSelector }),
       },
-      transform: options.transform ?? trimFor(kind),
-      onError: (error) => onError(error, kind),
+      transform: transform ?? trimFor(kind),
+      onError: failure?.report ?? ((error) => onError(error, kind)),
     });
+    const entry = { key, transform, informer: informer as unknown as Informer<KubeObject>, failed: failure?.happened };
+    this.entries.push(entry);
+    return entry;
   }
 
   private start(informer: Informer<KubeObject>, signal: AbortSignal): void {
@@ -110,4 +125,21 @@ function warn(error: unknown, kind: ResourceKind<KubeObject>): void {
     `${kind.plural}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
     'Informer',
   );
+}
+
+/** Passes errors on unless they say what the last one said, and tells when there has been one. */
+function firstFailure(onError: (error: unknown) => void): {
+  readonly report: (error: unknown) => void;
+  readonly happened: Promise<void>;
+} {
+  let happen = (): void => undefined;
+  let last: string | undefined;
+  const happened = new Promise<void>((resolve) => (happen = resolve));
+  const report = (error: unknown): void => {
+    const message = messageOf(error);
+    if (message !== last) onError(error);
+    last = message;
+    happen();
+  };
+  return { report, happened };
 }

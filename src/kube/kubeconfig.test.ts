@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { printYaml } from '../api/yaml/printYaml.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { defaultClusterConfig, inClusterConfig } from './inCluster.ts';
 import { loadKubeconfig } from './kubeconfig.ts';
@@ -18,7 +18,7 @@ const PEM_BASE64 = Buffer.from(PEM).toString('base64');
 
 async function file(name: string, content: object | string): Promise<string> {
   const path = join(directory, name);
-  await writeFile(path, typeof content === 'string' ? content : stringify(content));
+  await writeFile(path, typeof content === 'string' ? content : printYaml(content));
   return path;
 }
 

@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { parse } from 'yaml';
-import { systemCode, systemProblem } from '../errors/thrown.ts';
+import { parseYaml } from '../api/yaml/parseYaml.ts';
+import { messageOf, systemCode, systemProblem } from '../errors/thrown.ts';
 import { clusterConfigError, type ClusterConfig, type TlsConfig } from './clusterConfig.ts';
 import { Field } from './configField.ts';
 import { proxyFromEnvironment } from './proxyFromEnvironment.ts';
@@ -62,17 +62,16 @@ async function readAll(paths: readonly string[], required: boolean): Promise<Fie
       if (!required && systemCode(error) === 'ENOENT') continue;
       throw clusterConfigError(path, '', `cannot be read: ${systemProblem(error)}`, error);
     }
-    files.push(new Field(path, '', parseYaml(path, text)).object());
+    files.push(new Field(path, '', readYaml(path, text)).object());
   }
   return files;
 }
 
-function parseYaml(path: string, text: string): unknown {
+function readYaml(path: string, text: string): unknown {
   try {
-    return parse(text) ?? {};
+    return parseYaml(text) ?? {};
   } catch (error) {
-    const reason = (error as Error).message.split('\n', 1)[0] ?? '';
-    throw clusterConfigError(path, '', `not valid YAML: ${reason}`, error);
+    throw clusterConfigError(path, '', `not valid YAML: ${messageOf(error)}`, error);
   }
 }
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { PodObjection } from './objection.ts';
 import { objectionText } from './objectionText.ts';
 import { Ledger } from './ledger.ts';
-import { podList, SCHEMA_VERSION, type DecisionRecord, type LaunchRecord } from './record.ts';
+import { podList } from './podList.ts';
+import { SCHEMA_VERSION, type DecisionRecord, type LaunchRecord } from './record.ts';
 import { recordText } from './recordText.ts';
 
 const refusal = (pod: string): DecisionRecord => ({

@@ -55,7 +55,7 @@ export class Ledger {
   /** Newest first: what was decided about a pod, as far as the entries name it. */
   aboutPod(key: string): LedgerEntry[] {
     return this.entries()
-      .filter((entry) => entry.kind !== 'plan' && entry.kind !== 'instance' && entry.pods.names.includes(key))
+      .filter((entry) => 'pods' in entry && typeof entry.pods === 'object' && entry.pods.names.includes(key))
       .reverse();
   }
 

@@ -2,8 +2,16 @@
 import type { Condition } from '../api/object.ts';
 import type { DisruptionShield } from '../pods/doNotDisrupt.ts';
 import type { UnplacedReason } from '../solver/reasons.ts';
+import type { DisruptionNotice } from './disruptionNotice.ts';
 import type { PodObjection } from './objection.ts';
 import type { NominationRecord } from './record.ts';
+
+/** Type, reason and message of an event, as Kubernetes has them. */
+export interface NoticeText {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
 
 /** A resource of which a node has less than its NodeClaim promised. Quantity texts. */
 export interface ResourceShortfall {
@@ -57,7 +65,8 @@ export type Notice =
   | { readonly kind: 'deadline'; readonly deadline: string }
   | { readonly kind: 'claims-remain'; readonly nodeClaims: readonly string[] }
   | { readonly kind: 'condition-changed'; readonly before: string; readonly condition: Condition }
-  | { readonly kind: 'finalized'; readonly finalizer: string };
+  | { readonly kind: 'finalized'; readonly finalizer: string }
+  | DisruptionNotice;
 
 /** The readings of do-not-disrupt that an owner should hear of. */
 type TemporaryShield = Extract<DisruptionShield, { readonly state: 'invalid' | 'elapsed' }> | ShieldUntil;

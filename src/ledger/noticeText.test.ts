@@ -29,6 +29,16 @@ const EXAMPLES: { readonly [Kind in Notice['kind']]: Omit<Extract<Notice, { kind
     condition: { type: 'Launched', status: 'True', reason: 'Launched', message: '', lastTransitionTime: '' },
   },
   finalized: { finalizer: 'karpenter.sh/termination' },
+  'replacement-launching': { reason: 'Drifted' },
+  'replacement-not-ready': {},
+  disrupting: { object: 'Node', reason: 'Underutilized' },
+  'disruption-blocked': { kept: { cause: { kind: 'pdb', pod: 'shop/web', budgets: ['shop/web'] } } },
+  unconsolidatable: { kept: { nodePool: 'default', cause: { kind: 'consolidation-disabled' } } },
+  'budget-blocked': { reason: 'Empty' },
+  'budget-unreadable': { index: 1, field: 'nodes', value: 'many' },
+  'repair-over-budget': {},
+  'consolidation-candidate': { command: 'delete: [aks-1]', savingsPerHour: 0.1234 },
+  'consolidation-rejected': { command: 'delete: [aks-1]', reason: 'churn', savingsPerHour: 0.1234 },
 };
 
 it('says each kind of notice as clients of Karpenter know it', () => {
@@ -57,6 +67,16 @@ it('says each kind of notice as clients of Karpenter know it', () => {
       "Normal WaitingOnNodeClaimTermination: Waiting on NodeClaim termination for default-x1",
       "Normal Launched: Status condition transitioned, Type: Launched, Status: Unknown -> True, Reason: Launched",
       "Normal Finalized: Finalized karpenter.sh/termination",
+      "Normal DisruptionLaunching: Launching NodeClaim: Drifted",
+      "Normal DisruptionWaitingReadiness: Waiting on readiness to continue disruption",
+      "Normal DisruptionTerminating: Disrupting Node: Underutilized",
+      "Normal DisruptionBlocked: Pdb prevents pod evictions (PodDisruptionBudget=[shop/web])",
+      "Normal Unconsolidatable: NodePool "default" has consolidation disabled",
+      "Normal DisruptionBlocked: No allowed disruptions for disruption reason Empty due to blocking budget",
+      "Warning DisruptionBlocked: No allowed disruptions: spec.disruption.budgets[1].nodes "many" cannot be read",
+      "Warning NodeRepairBlocked: No allowed disruptions for disruption reason Drifted due to blocking budget",
+      "Normal ConsolidationCandidate: Consolidation candidate: delete: [aks-1] (savings: $0.12)",
+      "Normal ConsolidationRejected: Consolidation rejected: delete: [aks-1], reason: churn (savings: $0.12)",
     ]
   `);
 });

@@ -1,17 +1,11 @@
 /** Notices in words. Types, reasons and most messages are Karpenter's, which dashboards and alerts match. */
 import { Duration } from '../units/duration.ts';
 import { timestamp } from '../units/timestamp.ts';
-import type { Notice, ResourceShortfall } from './notice.ts';
+import { disruptionNoticeText } from './disruptionNoticeText.ts';
+import type { Notice, NoticeText, ResourceShortfall } from './notice.ts';
 import { objectionText } from './objectionText.ts';
 import { reasonText } from './reasonText.ts';
 import { nominationTargets } from './recordText.ts';
-
-/** Type, reason and message of an event, as Kubernetes has them. */
-export interface NoticeText {
-  readonly type: 'Normal' | 'Warning';
-  readonly reason: string;
-  readonly message: string;
-}
 
 const LAUNCH_LIMIT = 300;
 const ACCEPTED_LAUNCH_LIMIT = 500;
@@ -78,6 +72,17 @@ export function noticeText(notice: Notice): NoticeText {
       return conditionText(notice);
     case 'finalized':
       return normal('Finalized', `Finalized ${notice.finalizer}`);
+    case 'replacement-launching':
+    case 'replacement-not-ready':
+    case 'disrupting':
+    case 'disruption-blocked':
+    case 'unconsolidatable':
+    case 'budget-blocked':
+    case 'budget-unreadable':
+    case 'repair-over-budget':
+    case 'consolidation-candidate':
+    case 'consolidation-rejected':
+      return disruptionNoticeText(notice);
   }
 }
 

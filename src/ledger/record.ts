@@ -1,22 +1,12 @@
 /** Decisions as plain data. A record can be written as JSON, kept, and read back by another version. */
 import type { Alternative } from '../solver/problem.ts';
 import type { NodeChoice, UnplacedReason } from '../solver/reasons.ts';
+import type { DisruptionEndRecord, DisruptionRecord, KeptRecord } from './disruptionRecord.ts';
 import type { PodObjection } from './objection.ts';
+import type { PodList } from './podList.ts';
 
 /** Rises when a record loses a field or a field changes its meaning; new fields and kinds do not raise it. */
 export const SCHEMA_VERSION = 1;
-
-/** Pods by `podKey`. Only the first few are named: one decision may concern a hundred thousand. */
-export interface PodList {
-  readonly count: number;
-  readonly names: readonly string[];
-}
-
-const NAMED_PODS = 20;
-
-export function podList(keys: readonly string[]): PodList {
-  return { count: keys.length, names: keys.slice(0, NAMED_PODS) };
-}
 
 /** One pass of the provisioner. */
 export interface PlanRecord {
@@ -77,4 +67,12 @@ interface ObjectionRecord {
 }
 
 export type DecisionRecord =
-  PlanRecord | LaunchRecord | InstanceRecord | NominationRecord | RefusalRecord | ObjectionRecord;
+  | PlanRecord
+  | LaunchRecord
+  | InstanceRecord
+  | NominationRecord
+  | RefusalRecord
+  | ObjectionRecord
+  | DisruptionRecord
+  | DisruptionEndRecord
+  | KeptRecord;

@@ -1,8 +1,10 @@
 import { choiceText } from './choiceText.ts';
 import { countText } from './countText.ts';
+import { disruptionRecordText } from './disruptionRecordText.ts';
 import { objectionText } from './objectionText.ts';
+import type { PodList } from './podList.ts';
 import { reasonText } from './reasonText.ts';
-import type { DecisionRecord, InstanceRecord, LaunchRecord, NominationRecord, PodList } from './record.ts';
+import type { DecisionRecord, InstanceRecord, LaunchRecord, NominationRecord } from './record.ts';
 
 type InstanceTypeList = Pick<LaunchRecord, 'instanceTypes' | 'instanceTypeCount'>;
 
@@ -23,6 +25,10 @@ export function recordText(record: DecisionRecord): string {
       return `${podsText(record.pods)} unschedulable: ${reasonText(record.reason)}`;
     case 'objection':
       return `${podsText(record.pods)} ignored: ${objectionText(record.objection)}`;
+    case 'disruption':
+    case 'disruption-end':
+    case 'kept':
+      return disruptionRecordText(record);
   }
 }
 

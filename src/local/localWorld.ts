@@ -24,7 +24,7 @@ import { ContainerLogs } from './kubelet/containerLogs.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import { metricsApi } from './metrics/metricsApi.ts';
 import type { Machine, MachinePace } from './kubelet/machine.ts';
-import { bootedMachine } from './kubelet/bootedMachine.ts';
+import { bootedMachine, bootProblem } from './kubelet/bootedMachine.ts';
 import { installStorageClasses } from './storage/storageClasses.ts';
 
 export interface LocalWorldOptions {
@@ -154,7 +154,8 @@ export class LocalWorld {
     this.arm.onVirtualMachine(({ type, vm }) => {
       if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
       const machine = bootedMachine(vm);
-      if (machine && machineFaults.joins(vm)) this.powerOn(machine);
+      if (!machine) log.info('a VM does not join', { name: vm.name, problem: bootProblem(vm) });
+      else if (machineFaults.joins(vm)) this.powerOn(machine);
     });
   }
 

@@ -54,7 +54,6 @@ export const azureOptions = {
     kind: optional(plainText),
     default: '',
     group: 'Cluster',
-    inactive: { because: 'only AKS machines need it, and they are not supported', otherValues: 'ignored' },
     help: 'Resource group of the cluster itself. Needed where AKS machines are created or managed.',
   },
   systemNamespace: {
@@ -62,7 +61,7 @@ export const azureOptions = {
     kind: optional(plainText),
     default: '',
     group: 'Cluster',
-    help: 'Namespace of this process; the lease is held there unless LEADER_ELECTION_NAMESPACE names another.',
+    help: 'Namespace of this process. The lease is held there unless LEADER_ELECTION_NAMESPACE names another, and the ConfigMap upcoming-maintenance-window is read there.',
   },
   subscriptionId: {
     env: 'AZURE_SUBSCRIPTION_ID',
@@ -128,7 +127,6 @@ export const azureOptions = {
     kind: oneOf('aksscriptless', 'bootstrappingclient', 'aksmachineapi', 'aksmachineapiheaderbatch'),
     default: 'aksscriptless',
     group: 'Nodes',
-    inactive: { because: 'only aksscriptless is supported', otherValues: 'refused' },
     help: 'How a machine becomes a node: a VM with custom data made here (aksscriptless) or by a bootstrapping server (bootstrappingclient), or a machine that AKS itself sets up, one call each (aksmachineapi) or several in one (aksmachineapiheaderbatch).',
   },
   nodeBootstrappingServerUrl: {
@@ -137,7 +135,6 @@ export const azureOptions = {
     kind: optional(url),
     default: '',
     group: 'Nodes',
-    inactive: { because: 'provision mode bootstrappingclient is not supported', otherValues: 'ignored' },
     help: 'Server that makes the custom data. Needed with provision mode bootstrappingclient.',
   },
   aksMachinesPoolName: {
@@ -146,7 +143,6 @@ export const azureOptions = {
     kind: optional(plainText),
     default: '',
     group: 'Nodes',
-    inactive: { because: 'AKS machines are not supported', otherValues: 'ignored' },
     help: 'Agent pool of mode Machines that holds AKS machines. Needed with the two aksmachineapi modes; AKS calls its own aksmanagedap.',
   },
   manageExistingAksMachines: {
@@ -155,7 +151,6 @@ export const azureOptions = {
     kind: flagSwitch,
     default: 'false',
     group: 'Nodes',
-    inactive: { because: 'AKS machines are not supported', otherValues: 'refused' },
     help: 'Keep looking after AKS machines that already exist while new nodes are VMs.',
   },
   providerBatchIdleDuration: {
@@ -164,7 +159,6 @@ export const azureOptions = {
     kind: duration(),
     default: '1s',
     group: 'Nodes',
-    inactive: { because: 'provision mode aksmachineapiheaderbatch is not supported', otherValues: 'ignored' },
     help: 'In mode aksmachineapiheaderbatch: a batch of machines is sent when no further one has come for this long.',
   },
   providerBatchMaxDuration: {
@@ -173,7 +167,6 @@ export const azureOptions = {
     kind: duration(),
     default: '5s',
     group: 'Nodes',
-    inactive: { because: 'provision mode aksmachineapiheaderbatch is not supported', otherValues: 'ignored' },
     help: 'In mode aksmachineapiheaderbatch: a batch is sent after this long in any case.',
   },
   providerBatchMaxSize: {
@@ -182,7 +175,6 @@ export const azureOptions = {
     kind: integer({ minimum: 1, maximum: 50 }),
     default: '50',
     group: 'Nodes',
-    inactive: { because: 'provision mode aksmachineapiheaderbatch is not supported', otherValues: 'ignored' },
     help: 'In mode aksmachineapiheaderbatch: a batch is sent when it has this many machines.',
   },
   vmMemoryOverheadPercent: {
@@ -294,7 +286,6 @@ export const azureOptions = {
     kind: flagSwitch,
     default: 'false',
     group: 'Images',
-    inactive: { because: 'shared image galleries are not supported', otherValues: 'refused' },
     help: 'Take node images from the shared image galleries of AKS and not from its community galleries.',
   },
   sigSubscriptionId: {
@@ -303,7 +294,6 @@ export const azureOptions = {
     kind: optional(plainText),
     default: '',
     group: 'Images',
-    inactive: { because: 'shared image galleries are not supported', otherValues: 'ignored' },
     help: 'Subscription of the shared image galleries. Needed with --use-sig.',
   },
   sigAccessTokenServerUrl: {
@@ -312,7 +302,6 @@ export const azureOptions = {
     kind: optional(url),
     default: '',
     group: 'Images',
-    inactive: { because: 'shared image galleries are not supported', otherValues: 'ignored' },
     help: 'Server that gives out tokens for the shared image galleries. Needed with --use-sig where nodes are VMs.',
   },
 } as const satisfies Readonly<Record<string, OptionDefinition<unknown>>>;

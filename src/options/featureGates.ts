@@ -15,8 +15,6 @@ interface GateDefinition {
   readonly field: keyof FeatureGates;
   readonly default: boolean;
   readonly help: string;
-  /** Present where this version cannot act on the gate: turning it on is reported with this reason. */
-  readonly inactiveBecause?: string;
 }
 
 /** By the name that users write. */
@@ -35,7 +33,6 @@ export const gateTable: Readonly<Record<string, GateDefinition>> = {
     field: 'spotToSpotConsolidation',
     default: false,
     help: 'let consolidation replace a spot node by a cheaper spot node',
-    inactiveBecause: 'nodes are not consolidated yet',
   },
   NodeOverlay: { field: 'nodeOverlay', default: false, help: 'honour NodeOverlay objects (own prices and capacity)' },
   StaticCapacity: { field: 'staticCapacity', default: false, help: 'honour spec.replicas of NodePools' },
@@ -68,12 +65,8 @@ function parseGates(text: string): ParseOutcome<FeatureGates> {
     const setting = separator === -1 ? undefined : parseBoolean(pair.slice(separator + 1).trim());
     const gate = Object.hasOwn(gateTable, name) ? gateTable[name] : undefined;
     if (setting === undefined) problems.push(`has "${pair.trim()}", which is not of the form Gate=true`);
-    else if (gate !== undefined) {
-      value[gate.field] = setting;
-      if (setting && gate.inactiveBecause !== undefined) {
-        warnings.push(`turns on ${name}, which has no effect: ${gate.inactiveBecause}`);
-      }
-    } else warnings.push(`knows no gate "${name}"; it is ignored`);
+    else if (gate !== undefined) value[gate.field] = setting;
+    else warnings.push(`knows no gate "${name}"; it is ignored`);
   }
   return problems.length > 0 ? { problems } : { value, warnings };
 }

@@ -34,8 +34,7 @@ export function renderOptionsMarkdown(): string {
     [`## ${group}`, '', ...definitions.flatMap((definition) => markdownEntry(definition))].join('\n'),
   );
   const gates = Object.entries(gateTable).map(
-    ([name, gate]) =>
-      `| \`${name}\` | ${gate.default ? 'on' : 'off'} | ${sentence(gate.help)}${gate.inactiveBecause === undefined ? '' : ` No effect in this version: ${gate.inactiveBecause}.`} |`,
+    ([name, gate]) => `| \`${name}\` | ${gate.default ? 'on' : 'off'} | ${sentence(gate.help)} |`,
   );
   return `${[
     '# Options',

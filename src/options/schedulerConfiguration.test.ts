@@ -103,7 +103,7 @@ podTopologySpread:
     ['[]', 'must be an object'],
     ['plugins: {}', 'plugins: is not a known field'],
     ['podTopologySpread: {defaultConstraints: {}}', 'podTopologySpread.defaultConstraints: must be a list'],
-    ['podTopologySpread: {}\npodTopologySpread: {}', 'cannot be read: Map keys must be unique'],
+    ['podTopologySpread: {}\npodTopologySpread: {}', 'cannot be read: duplicated mapping key'],
     ['a: [', 'cannot be read: '],
     ['a: *nowhere', 'cannot be read: '],
     [
@@ -114,7 +114,7 @@ podTopologySpread:
             .fill(`*${String.fromCharCode(key.charCodeAt(0) - 1)}`)
             .join()}]\n`,
       )}`,
-      'cannot be read: Excessive alias count',
+      'cannot be read: its aliases multiply beyond measure',
     ],
     ['a: 1\n---\nb: 2', 'cannot be read: '],
   ])('refuses %j', (text, problem) => {

@@ -2,7 +2,7 @@
  * The scheduler configuration: default spread constraints for pods that have none, as kube-scheduler is configured. YAML
  * or JSON, decoded strictly: unknown and repeated fields are mistakes, each reported with its path.
  */
-import { parseDocument } from 'yaml';
+import { parseYaml, YamlSyntaxError } from '../api/yaml/parseYaml.ts';
 import type { OptionKind, ParseOutcome } from './optionDefinition.ts';
 
 interface DefaultSpreadConstraint {
@@ -54,14 +54,10 @@ export function parseSchedulerConfiguration(text: string): ParseOutcome<Schedule
 }
 
 function readYaml(text: string): ParseOutcome<unknown> {
-  const document = parseDocument(text, { uniqueKeys: true, prettyErrors: false });
-  if (document.errors.length > 0)
-    return { problems: document.errors.map((error) => `cannot be read: ${firstLine(error.message)}`) };
   try {
-    return { value: document.toJS({ maxAliasCount: 100 }) as unknown };
+    return { value: parseYaml(text) };
   } catch (error) {
-    // Aliases are resolved here; undefined and exploding ones are refused.
-    if (error instanceof ReferenceError) return { problems: [`cannot be read: ${firstLine(error.message)}`] };
+    if (error instanceof YamlSyntaxError) return { problems: [`cannot be read: ${error.message}`] };
     throw error;
   }
 }
@@ -171,8 +167,4 @@ function isQualifiedName(text: string): boolean {
   if (more.length > 0 || name.length > 63 || !/^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/.test(name)) return false;
   if (prefix === undefined) return true;
   return prefix.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(prefix);
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? text;
 }

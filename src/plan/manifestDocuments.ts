@@ -1,6 +1,6 @@
 /** Manifests as text, turned into objects that know the line of each of their fields. */
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
-import { locator, parseYaml, YamlSyntaxError, type Locate } from './yamlDocument.ts';
+import { locator, parseYaml, YamlSyntaxError, type Locate } from '../api/yaml/parseYaml.ts';
 
 /** Where a mistake is and what it is: `web.yaml:12: …`. */
 export interface Mistake {

@@ -4,6 +4,7 @@
  */
 import { InvariantError } from '../errors/invariantError.ts';
 import type { Alternative, GapPart, PlannedNode, Solution } from '../solver/problem.ts';
+import { boundText } from '../ledger/boundText.ts';
 import { changeText } from '../ledger/changeText.ts';
 import { rejectedTypeText } from '../ledger/choiceText.ts';
 import { reasonLines } from '../ledger/reasonText.ts';
@@ -64,7 +65,7 @@ export function planReport(solution: Solution, solveMillis: number, explain: boo
     lowerBoundPerHour: dollars(solution.lowerBound.pricePerHour),
     gap: solution.lowerBound.gap.map((part) => ({ ...part, pricePerHour: dollars(part.pricePerHour) })),
     solveMillis: Math.round(solveMillis),
-    ...(explain ? { relaxation: solution.lowerBound.relaxation } : {}),
+    ...(explain ? { relaxation: boundText(solution.lowerBound.proof) } : {}),
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { Annotations, Taints } from '../api/labels.ts';
-import { isFullyBlocked } from '../cluster/disruptionBudgets.ts';
+import { PodBudgets } from '../cluster/disruptionBudgets.ts';
 import { disruptionShield, isDoNotDisrupt } from './doNotDisrupt.ts';
 import { firstTier, forcedFrom, isDrainable, isWaitingEviction, mustForce } from '../cluster/drain.ts';
 import { isActive, isProvisionable, isReschedulable } from './podPredicates.ts';
@@ -125,14 +125,16 @@ describe('budgets', () => {
     ['two at once', [budget({ maxUnavailable: 1 }), budget({ maxUnavailable: 1 })], true],
     ['another namespace', [budget({ maxUnavailable: 0 }, 'other')], false],
     ['others', [budget({ maxUnavailable: 0, selector: { matchLabels: { app: 'b' } } })], false],
-  ])('%s', (_what, budgets, blocked) => expect(isFullyBlocked(labelled, budgets)).toBe(blocked));
+  ])('%s', (_what, budgets, blocked) => expect(new PodBudgets(budgets).isFullyBlocked(labelled)).toBe(blocked));
 
   it('let a pod go that is not ready, if they say so', () => {
     const unready = { ...labelled, status: { conditions: [{ type: 'Ready', status: 'False' }] } };
-    expect(isFullyBlocked(unready, [budget({ maxUnavailable: 0, unhealthyPodEvictionPolicy: 'AlwaysAllow' })])).toBe(
-      false,
-    );
-    expect(isFullyBlocked(unready, [budget({ maxUnavailable: 0 })])).toBe(true);
+    expect(
+      new PodBudgets([budget({ maxUnavailable: 0, unhealthyPodEvictionPolicy: 'AlwaysAllow' })]).isFullyBlocked(
+        unready,
+      ),
+    ).toBe(false);
+    expect(new PodBudgets([budget({ maxUnavailable: 0 })]).isFullyBlocked(unready)).toBe(true);
   });
 });
 

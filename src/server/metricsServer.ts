@@ -3,7 +3,7 @@
  * everyone in the cluster; profiles are for this host only, since a heap snapshot holds every secret of the process.
  */
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { HttpEndpoint } from './httpEndpoint.ts';
 import { answerText, refuseWrites, requestUrl, startHttpEndpoint } from './httpEndpoint.ts';
@@ -29,28 +29,34 @@ async function answerMetrics(metrics: PrometheusMetrics, response: ServerRespons
 }
 
 export function startMetricsServer(options: MetricsServerOptions): Promise<HttpEndpoint> {
-  const profiler = options.enableProfiling ? new Profiler() : undefined;
   return startHttpEndpoint({
     purpose: 'metrics',
     port: options.port,
     host: options.host,
     setting: '--metrics-port or METRICS_PORT',
-    async handle(request, response) {
-      if (refuseWrites(request, response)) return;
-      const url = requestUrl(request);
-      if (url.pathname === '/metrics') {
-        await answerMetrics(options.metrics, response);
-      } else if (!isProfilingPath(url.pathname)) {
-        answerText(response, 404, 'metrics are at /metrics\n');
-      } else if (profiler === undefined) {
-        answerText(response, 404, 'profiling is off; start with --enable-profiling\n');
-      } else if (!isLoopback(request.socket.remoteAddress)) {
-        answerText(response, 403, 'profiles are served to this host only; use kubectl port-forward\n');
-      } else {
-        await profiler.handle(url, request, response);
-      }
-    },
+    handle: metricsHandler(options),
   });
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export function metricsHandler(options: Pick<MetricsServerOptions, 'metrics' | 'enableProfiling'>): Handler {
+  const profiler = options.enableProfiling ? new Profiler() : undefined;
+  return async (request, response) => {
+    if (refuseWrites(request, response)) return;
+    const url = requestUrl(request);
+    if (url.pathname === '/metrics') {
+      await answerMetrics(options.metrics, response);
+    } else if (!isProfilingPath(url.pathname)) {
+      answerText(response, 404, 'metrics are at /metrics\n');
+    } else if (profiler === undefined) {
+      answerText(response, 404, 'profiling is off; start with --enable-profiling\n');
+    } else if (!isLoopback(request.socket.remoteAddress)) {
+      answerText(response, 403, 'profiles are served to this host only; use kubectl port-forward\n');
+    } else {
+      await profiler.handle(url, request, response);
+    }
+  };
 }
 
 /** The address of the connection itself; headers that a client could forge play no part. */

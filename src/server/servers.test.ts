@@ -1,16 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { networkInterfaces } from 'node:os';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, request, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { startHealthServer } from './healthServer.ts';
 import type { HealthServerOptions } from './healthServer.ts';
 import type { HttpEndpoint } from './httpEndpoint.ts';
 import { PrometheusMetrics } from './metrics.ts';
-import { isLoopback, startMetricsServer } from './metricsServer.ts';
+import { isLoopback, metricsHandler, startMetricsServer } from './metricsServer.ts';
 
 const host = '127.0.0.1';
-/** An address of this host by which others reach it. */
-const OUTSIDE = Object.values(networkInterfaces())
-  .flatMap((addresses) => addresses ?? [])
-  .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
 const running: HttpEndpoint[] = [];
 
 afterEach(async () => {
@@ -51,17 +52,26 @@ describe('metrics server', () => {
     );
   });
 
-  it.skipIf(OUTSIDE === undefined)('gives metrics to everyone and profiles to this host only', async () => {
+  it('gives metrics to everyone and profiles only to connections from a loopback address', async () => {
     const metrics = new PrometheusMetrics({ build: { version: '0' } });
-    const endpoint = await startMetricsServer({ port: 0, metrics, enableProfiling: true });
-    running.push(endpoint);
-    const refused = await fetch(`http://${OUTSIDE}:${endpoint.port}/debug/pprof/heap`);
-    expect([refused.status, await refused.text()]).toEqual([
+    const handle = metricsHandler({ metrics, enableProfiling: true });
+    // A connection over a Unix socket has no address, so it is none of this host's; every test host has such sockets.
+    const folder = await mkdtemp(join(tmpdir(), 'nodewright-metrics-'));
+    const socketPath = join(folder, 'socket');
+    const server = createServer((request, response) => void handle(request, response)).listen(socketPath);
+    await once(server, 'listening');
+    const ask = async (path: string): Promise<[number | undefined, string]> => {
+      const [response] = (await once(request({ socketPath, path }).end(), 'response')) as [IncomingMessage];
+      return [response.statusCode, await text(response)];
+    };
+    expect(await ask('/debug/pprof/heap')).toEqual([
       403,
       'profiles are served to this host only; use kubectl port-forward\n',
     ]);
-    expect((await fetch(`http://${OUTSIDE}:${endpoint.port}/metrics`)).status).toBe(200);
-    expect((await get(endpoint, '/debug/pprof/')).status).toBe(200);
+    expect((await ask('/metrics'))[0]).toBe(200);
+    server.close();
+    await rm(folder, { recursive: true });
+    expect((await get(await startMetrics(true), '/debug/pprof/')).status).toBe(200);
   });
 
   it('recognises connections from this host', () => {

@@ -11,13 +11,8 @@ import { hostRules } from './packing/hostRules.ts';
 import type { Item } from './packing/item.ts';
 import { MAX_PATTERN_ITEMS, patternPlan } from './packing/patterns.ts';
 import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
-import type { GapPart, LowerBound } from './problem.ts';
+import type { BoundProof, GapPart, LowerBound } from './problem.ts';
 import { floatAt, intAt, itemAt, Rows } from './rows.ts';
-
-const RELAXATION =
-  'Fractional covering of cpu, memory, pod slots and other resources per pool and per set of pods that share instance ' +
-  'types, with as many machines as limits per node force; with few kinds of pods, of whole fillings (pattern LP). ' +
-  'Pods or machines may be cut into pieces, and spread, affinity, ports and minValues are left out. Holds for the same pods on new machines of the same pools with the same wishes granted.';
 
 const FREE: PackingOptions = {
   nodeOverheadCost: 0,
@@ -28,11 +23,15 @@ const FREE: PackingOptions = {
 /** So near that a better bound would tell nothing new. */
 const GOOD_ENOUGH = 1.002;
 
+/** What is said where nothing is proven. */
+export const NO_BOUND: LowerBound = { pricePerHour: 0, proof: 'none', gap: [] };
+
 export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: readonly OpenNode[]): LowerBound {
   let bound = 0;
   let unused = 0;
   let dearer = 0;
   let price = 0;
+  let proof: BoundProof = 'none';
   for (const pool of compiled.model.pools) {
     const nodes = planned.filter((node) => node.pool === pool);
     let spent = 0;
@@ -44,10 +43,13 @@ export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: read
     const parts = components(items, compiled, pool.types.length);
     const fractional = parts.map((part) => fractionalBound(compiled, pool.index, part));
     const near = spent <= GOOD_ENOUGH * fractional.reduce((sum, each) => sum + each.bound, 0);
-    parts.forEach((part, at) => {
+    if (proof === 'none') proof = 'fractional-covering';
+    for (const [at, part] of parts.entries()) {
+      const cut = itemAt(fractional, at).bound;
       const whole = near ? 0 : patternBound(compiled, pool.index, part);
-      bound += Math.max(itemAt(fractional, at).bound, whole);
-    });
+      if (whole > cut) proof = 'whole-fillings';
+      bound += Math.max(cut, whole);
+    }
     const { duals } = parts.length === 1 ? itemAt(fractional, 0) : fractionalBound(compiled, pool.index, items);
     const room = new Rows(compiled.model.table.size, pool.room);
     for (const node of nodes) {
@@ -57,7 +59,7 @@ export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: read
       dearer += node.price - capacity;
     }
   }
-  return { pricePerHour: bound, relaxation: RELAXATION, gap: gapOf(price - bound, { unused, dearer }) };
+  return { pricePerHour: bound, proof, gap: gapOf(price - bound, { unused, dearer }) };
 }
 
 /** Dual prices explain the gap to the fractional bound; a stronger bound has closed part of that gap itself. */

@@ -2,15 +2,6 @@
 import { Labels } from '../api/labels.ts';
 import { Requirement, type RequirementItem } from '../constraints/requirement.ts';
 import { podKey } from '../pods/podKey.ts';
-import type { Quantity } from '../units/quantity.ts';
-import {
-  addResources,
-  formatResources,
-  multiplyResources,
-  noResources,
-  quantityOf,
-  type Resources,
-} from '../units/resources.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { StateTable } from './model/stateTable.ts';
 import { explainChoice, type TypeReasons } from './nodeChoice.ts';
@@ -18,41 +9,47 @@ import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { holderOf, type PodPlan } from './planOnce.ts';
 import type { PlannedNode } from './problem.ts';
-import { RankedAlternatives, type Ranking } from './rankedAlternatives.ts';
+import { RankedAlternatives } from './rankedAlternatives.ts';
+import { RequestTexts } from './requestTexts.ts';
+import { floatAt, itemAt, Rows } from './rows.ts';
 
-/** What is left of a pool's limits goes to alternatives that need more than the first, in the order of the nodes. */
-export function plannedNodes(plan: PodPlan, explainChoices: boolean): PlannedNode[] {
+/**
+ * What is left of a pool's limits goes to alternatives that need more than the first, in the order of the nodes. With
+ * `isOutcomeOnly` each node has only the alternative that the plan counts on.
+ */
+export function plannedNodes(plan: PodPlan, explainChoices: boolean, isOutcomeOnly: boolean): PlannedNode[] {
+  if (plan.planned.length === 0) return [];
   const { states } = plan.model;
   const pools = plan.model.pools.map((pool) => {
-    const demand = holderOf(plan, pool);
+    const choice = holderOf(plan, pool);
     return {
-      demand,
-      ranked: new RankedAlternatives(demand),
+      choice,
+      ranked: new RankedAlternatives(choice),
       reasons: new Map<string, TypeReasons>(),
       slack: plan.limitLeft[pool.index]?.slice(),
     };
   });
   const zones = new ZoneBalance(states);
   const requirements = new RequirementLists(states);
-  const requests = new RequestTexts();
+  const requests = new RequestTexts(plan.model.table);
   return plan.planned.map((node): PlannedNode => {
-    const own = pools[node.pool.index];
-    if (own === undefined) throw new RangeError(`no pool has index ${node.pool.index}`);
-    const budget = limitBudget(node, own.slack, own.demand);
-    const podsKey = podsKeyOf(node);
-    const ranking = own.ranked.of(node, podsKey, budget, zones.take(node));
-    const { items, isRelaxed } = requirements.of(node, own.demand, budget);
+    const { choice, ranked, reasons, slack } = itemAt(pools, node.pool.index);
+    const budget = limitBudget(node, slack, choice);
+    const zone = zones.take(node);
+    const ranking = isOutcomeOnly ? ranked.firstOf(node, zone) : ranked.of(node, budget, zone);
+    const { items, isRelaxed } = requirements.of(node, choice, budget);
     const pods: string[] = [];
     for (const entry of node.entries) for (const pod of entry.pods) pods.push(podKey(pod));
-    return {
+    const common = {
       pool: node.pool.name,
       requirements: items,
       pods,
-      requests: requests.of(node, podsKey, ranking),
+      requests: requests.of(node, ranking.daemons),
       alternatives: ranking.alternatives,
       minValuesRelaxed: isRelaxed,
-      ...(explainChoices && { choice: explainChoice(node, plan.compiled, own.demand, podsKey, own.reasons) }),
     };
+    if (!explainChoices) return common;
+    return { ...common, choice: explainChoice(node, plan.compiled, choice, podsKeyOf(node), reasons) };
   });
 }
 
@@ -107,13 +104,14 @@ class RequirementLists {
 
   of(
     node: OpenNode,
-    demand: TypeChoice,
+    choice: TypeChoice,
     budget: Float64Array | undefined,
   ): { items: readonly RequirementItem[]; isRelaxed: boolean } {
-    const { requirements, minValues } = this.states.at(node.state);
-    const offered = minValues.length === 0 ? [] : demand.minValuesOffered(node.state, node.used, node.ports, budget);
-    const short = offered.filter(({ atLeast, offered: values }) => values < atLeast);
+    const { requirements, items: own, minValues } = this.states.at(node.state);
     const isReserved = node.reservation >= 0;
+    const offered = minValues.length === 0 ? [] : choice.minValuesOffered(node.state, node.used, node.ports, budget);
+    const short = offered.filter(({ atLeast, offered: values }) => values < atLeast);
+    if (short.length === 0 && !isReserved) return { items: own, isRelaxed: false };
     const key = `${node.state}/${isReserved}/${short.map((each) => `${each.key}=${each.offered}`).join()}`;
     let items = this.known.get(key);
     if (items === undefined) {
@@ -121,33 +119,11 @@ class RequirementLists {
         (sum, each) => sum.replace(sum.get(each.key).withMinValues(each.offered)),
         requirements,
       );
-      const own = isReserved ? loosened.replace(Requirement.of(Labels.capacityType, 'In', ['reserved'])) : loosened;
-      items = own.toItems();
+      const kept = isReserved ? loosened.replace(Requirement.of(Labels.capacityType, 'In', ['reserved'])) : loosened;
+      items = kept.toItems();
       this.known.set(key, items);
     }
     return { items, isRelaxed: short.length > 0 };
-  }
-}
-
-/** Requests of the pods, and of the daemons that come with every alternative; the same for nodes of the same pods. */
-class RequestTexts {
-  private readonly known = new Map<Ranking, Map<string, Readonly<Record<string, string>>>>();
-  private readonly daemons = new Map<Ranking, Resources>();
-
-  of({ entries, pool }: OpenNode, podsKey: string, ranking: Ranking): Readonly<Record<string, string>> {
-    let byPods = this.known.get(ranking);
-    if (byPods === undefined) {
-      byPods = new Map();
-      this.known.set(ranking, byPods);
-      this.daemons.set(ranking, leastOf(ranking.types.map((type) => pool.daemonRequests[type] ?? noResources)));
-    }
-    let text = byPods.get(podsKey);
-    if (text === undefined) {
-      const own = entries.map(({ podClass, pods }) => multiplyResources(podClass.shape.requests, pods.length));
-      text = formatResources(addResources(...own, this.daemons.get(ranking) ?? noResources));
-      byPods.set(podsKey, text);
-    }
-    return text;
   }
 }
 
@@ -171,28 +147,16 @@ function firstAtPrice(offerings: readonly CompiledOffering[], price: number): nu
 }
 
 /** What the node's alternatives may use of the limits: what the first uses, and the slack. Takes from the slack. */
-function limitBudget(node: OpenNode, slack: Float64Array | undefined, demand: TypeChoice): Float64Array | undefined {
+function limitBudget(node: OpenNode, slack: Float64Array | undefined, choice: TypeChoice): Float64Array | undefined {
   if (slack === undefined) return undefined;
   const { pool, limitNeed: own } = node;
-  const width = slack.length;
-  const budget = slack.map((amount, at) => Math.max(0, amount) + (own[at] ?? 0));
+  const use = new Rows(slack.length, pool.limitUse);
+  const budget = slack.map((amount, at) => Math.max(0, amount) + floatAt(own, at));
   const most = own.slice();
   for (let type = 0; type < pool.types.length; type++) {
-    if (!demand.fits(type, node.used) || !demand.withinLimits(type, budget)) continue;
-    for (let at = 0; at < width; at++) most[at] = Math.max(most[at] ?? 0, pool.limitUse[type * width + at] ?? 0);
+    if (!choice.fits(type, node.used) || !choice.withinLimits(type, budget)) continue;
+    for (let at = 0; at < slack.length; at++) most[at] = Math.max(floatAt(most, at), use.get(type, at));
   }
-  for (let at = 0; at < width; at++) slack[at] = (slack[at] ?? 0) - (most[at] ?? 0) + (own[at] ?? 0);
+  for (let at = 0; at < slack.length; at++) slack[at] = floatAt(slack, at) - floatAt(most, at) + floatAt(own, at);
   return budget;
-}
-
-/** What is asked for on every one of them. */
-function leastOf(all: readonly Resources[]): Resources {
-  const [first, ...others] = [...new Set(all)];
-  if (first === undefined) return noResources;
-  const entries = Object.keys(first).flatMap((name): [string, Quantity][] => {
-    const amounts = [first, ...others].map((each) => quantityOf(each, name));
-    const least = amounts.reduce((left, right) => (right.compare(left) < 0 ? right : left));
-    return least.isZero() ? [] : [[name, least]];
-  });
-  return Object.fromEntries(entries);
 }

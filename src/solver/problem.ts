@@ -90,6 +90,11 @@ export interface SolveOptions {
   readonly now?: () => number;
   /** Says for each planned node why it has its instance type. What-ifs do without. */
   readonly explainChoices?: boolean;
+  /**
+   * For a what-if: where the pods go, which nodes are planned and at what price, and nothing that only a report reads.
+   * A planned node has only its first alternative, an unplaced pod no detail of its refusal, and no bound is proven.
+   */
+  readonly outcomeOnly?: boolean;
   /** Looks for the smallest change that would place each unplaced kind of pod, by solving again. */
   readonly suggestChanges?: boolean;
 }
@@ -112,10 +117,15 @@ export interface Solution {
 export interface LowerBound {
   /** No plan that places the same pods on new machines costs less. */
   readonly pricePerHour: number;
-  /** What the bound leaves out of account. */
-  readonly relaxation: string;
+  readonly proof: BoundProof;
   readonly gap: readonly GapPart[];
 }
+
+/**
+ * What was solved to prove a bound, which says what it leaves out of account: nothing, so that the bound is 0; the
+ * fractional covering of resources by instance types; or, stronger, of pods by whole fillings of nodes.
+ */
+export type BoundProof = 'none' | 'fractional-covering' | 'whole-fillings';
 
 /** A part of the distance between price and bound, in dollars per hour. */
 export interface GapPart {
@@ -133,7 +143,7 @@ export interface PlannedNode {
   readonly requests: Readonly<Record<string, string>>;
   /**
    * What holds the pods, cheapest first; never empty, and of at most 600 instance types. Planned nodes that the same
-   * types hold share one list.
+   * types hold share one list. With `outcomeOnly` only the first.
    */
   readonly alternatives: readonly Alternative[];
   /** Fewer different values than the pool's `minValues` asks for were left, and the policy allows that. */

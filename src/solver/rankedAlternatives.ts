@@ -1,11 +1,14 @@
 /**
- * The ranked alternatives of planned nodes. Nodes with the same state and load have the same ones, and so have nodes
- * whose loads differ but are held by the same instance types: each list is made once and shared.
+ * The ranked alternatives of planned nodes. Nodes in the same state whose loads are held by the same instance types have
+ * the same ones: each list is made once and shared.
  */
-import type { CompiledOffering } from './model/compiledPool.ts';
+import { noResources, quantityOf, type Resources } from '../units/resources.ts';
+import type { Quantity } from '../units/quantity.ts';
+import type { PurchaseOrder } from './model/purchaseOrder.ts';
 import type { TypeChoice } from './packing/typeChoice.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import type { Alternative } from './problem.ts';
+import { intAt, itemAt } from './rows.ts';
 
 /** Instance types that one NodeClaim may name. */
 const MAX_TYPES = 600;
@@ -14,53 +17,101 @@ const BITS = 15;
 
 export interface Ranking {
   readonly alternatives: readonly Alternative[];
-  /** Of the pool: the types among them, each once. */
-  readonly types: readonly number[];
+  /** What daemons ask for on every type among them. */
+  readonly daemons: Resources;
 }
 
 export class RankedAlternatives {
-  private readonly demand: TypeChoice;
-  private readonly byLoad = new Map<string, Ranking>();
-  private readonly byHolders = new Map<string, Ranking>();
-  private readonly ofOffering: (Alternative | undefined)[] = [];
+  private readonly choice: TypeChoice;
+  /** By state and type, preferred zone and level of the load. */
+  private readonly known = new Map<number, Map<string, Map<number | string, Ranking>>>();
+  /** By what they depend on. */
+  private readonly rankings = new Map<string, Ranking>();
   private readonly holds: Uint8Array;
+  private readonly hasSameDaemons: boolean;
 
-  /** For the nodes of one pool: `demand` says which of its types hold a load. */
-  constructor(demand: TypeChoice) {
-    this.demand = demand;
-    this.holds = new Uint8Array(demand.pool.types.length);
+  /** For the nodes of one pool: `choice` says which of its types hold a load. */
+  constructor(choice: TypeChoice) {
+    this.choice = choice;
+    const { types, daemonRequests } = choice.pool;
+    this.holds = new Uint8Array(types.length);
+    this.hasSameDaemons = daemonRequests.every((each) => each === daemonRequests[0]);
   }
 
-  /**
-   * `podsKey` names the pods on the node by class and number; `limitBudget` is what any alternative may use of each limit;
-   * `firstZone` is preferred at equal prices.
-   */
-  of(node: OpenNode, podsKey: string, limitBudget: Float64Array | undefined, firstZone: string): Ranking {
-    const choice = `${node.state}/${node.reservation}/${node.type}/${firstZone}`;
-    const load = `${choice}/${podsKey}`;
-    // Ports and limits take part in what holds a node, and are rare.
-    const isPlain = limitBudget === undefined && node.ports.length === 0;
-    const sameLoad = isPlain ? this.byLoad.get(load) : undefined;
-    if (sameLoad !== undefined) return sameLoad;
-    const holders = `${choice}/${this.findHolders(node, limitBudget)}`;
-    const ranking = this.byHolders.get(holders) ?? this.rank(node, firstZone);
-    this.byHolders.set(holders, ranking);
-    if (isPlain) this.byLoad.set(load, ranking);
+  /** `limitBudget` is what any alternative may use of each limit; `firstZone` is preferred at equal prices. */
+  of(node: OpenNode, limitBudget: Float64Array | undefined, firstZone: string): Ranking {
+    // Ports, limits and reservations take part in what a node can be bought as, and are rare.
+    const isPlain = limitBudget === undefined && node.ports.length === 0 && node.reservation < 0;
+    if (!isPlain) return this.byHolders(node, limitBudget, firstZone);
+    const { pool, states } = this.choice;
+    const byLevel = this.levelsOf(node.state * pool.types.length + node.type, firstZone);
+    const level = states.roomLevels(pool.index).levelOf(node.used);
+    let ranking = byLevel.get(level);
+    if (ranking === undefined) {
+      ranking = this.byHolders(node, limitBudget, firstZone);
+      byLevel.set(level, ranking);
+    }
     return ranking;
+  }
+
+  private levelsOf(stateAndType: number, zone: string): Map<number | string, Ranking> {
+    let byZone = this.known.get(stateAndType);
+    if (byZone === undefined) {
+      byZone = new Map();
+      this.known.set(stateAndType, byZone);
+    }
+    let byLevel = byZone.get(zone);
+    if (byLevel === undefined) {
+      byLevel = new Map();
+      byZone.set(zone, byLevel);
+    }
+    return byLevel;
+  }
+
+  private byHolders(node: OpenNode, limitBudget: Float64Array | undefined, firstZone: string): Ranking {
+    const { state, reservation, type } = node;
+    const key = `${state}/${reservation}/${type}/${firstZone}/${this.findHolders(node, limitBudget)}`;
+    let ranking = this.rankings.get(key);
+    if (ranking === undefined) {
+      ranking = this.rank(node, firstZone);
+      this.rankings.set(key, ranking);
+    }
+    return ranking;
+  }
+
+  /** Nothing but the alternative that the plan counts on. */
+  firstOf(node: OpenNode, firstZone: string): Ranking {
+    const { daemonRequests } = this.choice.pool;
+    const { order, purchases } = this.orderFor(node, firstZone);
+    const { types, reservations } = purchases;
+    const first = order.find((each) => types[each] === node.type && reservations[each] === node.reservation);
+    return {
+      alternatives: first === undefined ? [] : [purchases.alternative(first)],
+      daemons: itemAt(daemonRequests, node.type),
+    };
+  }
+
+  private orderFor({ state }: OpenNode, firstZone: string): { purchases: PurchaseOrder; order: Int32Array } {
+    const { states, pool } = this.choice;
+    const purchases = states.purchases(pool.index);
+    return { purchases, order: purchases.of(state, states.at(state).offerings, firstZone) };
   }
 
   /** Fills in `holds` by type; the same text for the same set of types. */
   private findHolders(node: OpenNode, limitBudget: Float64Array | undefined): string {
-    const { demand, holds } = this;
+    const { choice, holds } = this;
+    const { room } = choice;
+    const isPlain = limitBudget === undefined && node.ports.length === 0;
     let key = '';
     let bits = 0;
     for (let type = 0; type < holds.length; type++) {
-      const fits =
-        demand.fits(type, node.used) &&
-        !demand.clashesWithDaemons(type, node.ports) &&
-        demand.withinLimits(type, limitBudget);
-      holds[type] = fits ? 1 : 0;
-      bits = bits * 2 + (fits ? 1 : 0);
+      let fits = room.holds(type, node.used) ? 1 : 0;
+      if (fits === 1 && !isPlain) {
+        const isOpen = !choice.clashesWithDaemons(type, node.ports) && choice.withinLimits(type, limitBudget);
+        fits = isOpen ? 1 : 0;
+      }
+      holds[type] = fits;
+      bits = bits * 2 + fits;
       if (type % BITS < BITS - 1) continue;
       key += String.fromCharCode(bits);
       bits = 0;
@@ -68,49 +119,49 @@ export class RankedAlternatives {
     return key + String.fromCharCode(bits);
   }
 
-  /** Offerings come cheapest first, so only those of equal price have to be put in order. */
   private rank(node: OpenNode, firstZone: string): Ranking {
-    const { offerings } = this.demand.states.at(node.state);
-    const types = new Set<number>();
-    const alternatives: Alternative[] = [];
-    let equals: CompiledOffering[] = [];
-    const add = ({ index, type, offering }: CompiledOffering): void => {
-      if (types.size >= MAX_TYPES && !types.has(type)) return;
-      types.add(type);
-      const { zone, capacityType, price } = offering;
-      const instanceType = this.demand.pool.types[type]?.name ?? '';
-      alternatives.push((this.ofOffering[index] ??= { instanceType, zone, capacityType, pricePerHour: price }));
-    };
-    const flush = (): void => {
-      const [only, second] = equals;
-      if (only === undefined) return;
-      if (second === undefined) add(only);
-      else {
-        for (let rank = 0; rank < RANKS; rank++) {
-          for (const each of equals) if (this.rankAmongEquals(node, firstZone, each) === rank) add(each);
-        }
-      }
-      equals = [];
-    };
-    for (const each of offerings) {
-      if (this.holds[each.type] === 0) continue;
-      if (node.reservation >= 0 ? each.reservation !== node.reservation : each.reservation >= 0) continue;
-      if (equals[0] !== undefined && equals[0].offering.price !== each.offering.price) flush();
-      equals.push(each);
+    const { holds, hasSameDaemons } = this;
+    const { pool } = this.choice;
+    const { order, purchases } = this.orderFor(node, firstZone);
+    const { types, reservations } = purchases;
+    const listed: Alternative[] = [];
+    const seen = pool.types.length > MAX_TYPES ? new Set<number>() : undefined;
+    const sums = new Set<Resources>();
+    for (let at = 0; at < order.length; at++) {
+      const offering = intAt(order, at);
+      const type = intAt(types, offering);
+      if (holds[type] === 0 || intAt(reservations, offering) !== node.reservation) continue;
+      if (seen !== undefined && seen.size >= MAX_TYPES && !seen.has(type)) continue;
+      seen?.add(type);
+      if (!hasSameDaemons) sums.add(itemAt(pool.daemonRequests, type));
+      listed.push(purchases.alternative(offering));
     }
-    flush();
-    return { alternatives, types: [...types] };
-  }
-
-  /** The planned type first, then the zone with fewest planned nodes; no zone at all comes last. */
-  private rankAmongEquals(
-    { type, pool }: OpenNode,
-    firstZone: string,
-    { type: own, offering }: CompiledOffering,
-  ): number {
-    const elsewhere = offering.zone === firstZone ? 0 : pool.regionalZones.has(offering.zone) ? 2 : 1;
-    return (own === type ? 0 : 3) + elsewhere;
+    const daemons = hasSameDaemons ? (pool.daemonRequests[0] ?? noResources) : leastOf([...sums]);
+    return { alternatives: plannedTypeFirst(listed, itemAt(pool.types, node.type).name), daemons };
   }
 }
 
-const RANKS = 6;
+/** At the least price the type that the plan counts on comes before others. */
+function plannedTypeFirst(ranked: Alternative[], planned: string): Alternative[] {
+  const least = ranked[0]?.pricePerHour;
+  let end = 0;
+  let hasOthers = false;
+  for (; end < ranked.length && itemAt(ranked, end).pricePerHour === least; end++) {
+    hasOthers ||= itemAt(ranked, end).instanceType !== planned;
+  }
+  if (!hasOthers) return ranked;
+  const equals = ranked.slice(0, end);
+  const isPlanned = ({ instanceType }: Alternative): boolean => instanceType === planned;
+  return [...equals.filter(isPlanned), ...equals.filter((each) => !isPlanned(each)), ...ranked.slice(end)];
+}
+
+/** What is asked for on every one of them. */
+function leastOf([first, ...others]: readonly Resources[]): Resources {
+  if (first === undefined) return noResources;
+  const entries = Object.keys(first).flatMap((name): [string, Quantity][] => {
+    const amounts = [first, ...others].map((each) => quantityOf(each, name));
+    const least = amounts.reduce((left, right) => (right.compare(left) < 0 ? right : left));
+    return least.isZero() ? [] : [[name, least]];
+  });
+  return Object.fromEntries(entries);
+}

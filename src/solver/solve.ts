@@ -5,7 +5,7 @@
 import { podKey } from '../pods/podKey.ts';
 import type { Pod } from '../api/kinds.ts';
 import { bestPlan } from './bestPlan.ts';
-import { lowerBound } from './bound.ts';
+import { lowerBound, NO_BOUND } from './bound.ts';
 import { refusalReason } from './refusal.ts';
 import { Model } from './model/model.ts';
 import { GROUP_MIN_ANNOTATION, podGroup } from './model/podShape.ts';
@@ -43,9 +43,10 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
     const broken = brokenGroups(groups, running, pods, failed);
     if (broken.size === 0) {
       for (const { pod, podClass, reason } of failed) {
-        unplaced.push({ pod, reason: reason ?? refusalReason(plan, podClass) });
+        const refusal = options.outcomeOnly === true ? NO_DETAIL : refusalReason(plan, podClass);
+        unplaced.push({ pod, reason: reason ?? refusal });
       }
-      const solution = toSolution(plan, unplaced, options.explainChoices === true);
+      const solution = toSolution(plan, unplaced, options);
       return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution, ask) : solution;
     }
     for (const pod of pods) {
@@ -56,10 +57,13 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
   }
 }
 
+/** What an unplaced pod is told when only the outcome is asked for. */
+const NO_DETAIL: UnplacedReason = { kind: 'refused', pools: [], nodes: [] };
+
 function toSolution(
   plan: PodPlan,
   unplaced: readonly { pod: Pod; reason: UnplacedReason }[],
-  explainChoices: boolean,
+  { explainChoices = false, outcomeOnly = false }: SolveOptions,
 ): Solution {
   const { compiled, rooms, fit, planned, searchRounds } = plan;
   const { nodes, rank } = compiled.model.existing;
@@ -67,12 +71,12 @@ function toSolution(
     onExisting: [...rooms.placed]
       .sort(([left], [right]) => intAt(rank, left) - intAt(rank, right))
       .map(([node, pods]) => ({ node: itemAt(nodes, node).name, pods: pods.map(podKey) })),
-    plannedNodes: plannedNodes(plan, explainChoices),
+    plannedNodes: plannedNodes(plan, explainChoices, outcomeOnly),
     unplaced: unplaced
       .map(({ pod, reason }) => ({ pod: podKey(pod), reason }))
       .sort((left, right) => (left.pod < right.pod ? -1 : 1)),
     pricePerHour: planned.reduce((sum, { price }) => sum + price, 0),
-    lowerBound: lowerBound(compiled, fit, planned),
+    lowerBound: outcomeOnly ? NO_BOUND : lowerBound(compiled, fit, planned),
     searchRounds,
   };
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parseYaml } from '../../src/api/yaml/parseYaml.ts';
 import { optionTable } from '../../src/options/optionTable.ts';
 import { renderChart, renderTemplate } from './renderChart.ts';
 
@@ -25,8 +25,8 @@ describe('the chart', () => {
   it('has the version of the package', () => {
     const read = (path: string): string => readFileSync(join(CHART, path), 'utf8');
     const { version } = JSON.parse(read('../../package.json')) as { version: string };
-    expect(parse(read('Chart.yaml'))).toMatchObject({ version, appVersion: version });
-    expect(parse(read('values.yaml'))).toMatchObject({ image: { tag: version } });
+    expect(parseYaml(read('Chart.yaml'))).toMatchObject({ version, appVersion: version });
+    expect(parseYaml(read('values.yaml'))).toMatchObject({ image: { tag: version } });
   });
 
   it('installs an account, its rights, the program, its budget and its metrics', () => {

@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseYaml, parseYamlDocuments } from '../../src/api/yaml/parseYaml.ts';
 import type { KubeObject } from '../../src/api/object.ts';
 
 interface Release {
@@ -22,16 +22,13 @@ export function renderChart(
   values: Readonly<Record<string, unknown>>,
   release: Release,
 ): readonly Manifest[] {
-  const defaults = parse(readFileSync(join(folder, 'values.yaml'), 'utf8')) as Record<string, unknown>;
+  const defaults = parseYaml(readFileSync(join(folder, 'values.yaml'), 'utf8')) as Record<string, unknown>;
   const scope: Scope = { Values: merged(defaults, values), Release: release };
   return readdirSync(join(folder, 'templates'))
     .sort()
     .flatMap((name) => {
       const source = readFileSync(join(folder, 'templates', name), 'utf8');
-      return parseAllDocuments(renderTemplate(source, scope)).map((document) => {
-        if (document.errors.length > 0) throw new Error(`${name}: ${document.errors.join('; ')}`);
-        return document.toJS() as Manifest;
-      });
+      return parseYamlDocuments(renderTemplate(source, scope)) as readonly Manifest[];
     });
 }
 

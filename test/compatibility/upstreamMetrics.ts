@@ -106,17 +106,8 @@ function conditionMetrics(kind: string, own: string): Record<string, readonly [s
   };
 }
 
-/** Those of disruption, which is not there yet. This list may only shrink. */
+/** Those of the Balanced policy, which is not there yet. This list may only shrink. */
 export const NOT_YET: ReadonlySet<string> = new Set([
-  'karpenter_nodepools_allowed_disruptions',
-  'karpenter_nodepools_nodes_consuming_budgets',
-  'karpenter_voluntary_disruption_decision_evaluation_duration_seconds',
-  'karpenter_voluntary_disruption_decisions_total',
-  'karpenter_voluntary_disruption_decisions_by_nodepool_total',
-  'karpenter_voluntary_disruption_eligible_nodes',
-  'karpenter_voluntary_disruption_consolidation_timeouts_total',
-  'karpenter_voluntary_disruption_failed_validations_total',
-  'karpenter_voluntary_disruption_queue_failures_total',
   'karpenter_consolidation_score',
   'karpenter_consolidation_moves_total',
 ]);

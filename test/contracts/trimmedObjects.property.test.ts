@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Kinds, type Node, type Pod, type PodDisruptionBudget } from '../../src/api/kinds.ts';
 import { Annotations, Labels, Taints } from '../../src/api/labels.ts';
-import { isFullyBlocked } from '../../src/cluster/disruptionBudgets.ts';
+import { PodBudgets } from '../../src/cluster/disruptionBudgets.ts';
 import { firstTier, forcedFrom, isDrainable, isWaitingEviction, mustForce } from '../../src/cluster/drain.ts';
 import { nodeView } from '../../src/cluster/nodeView.ts';
 import { podRequirements, strictPodRequirements } from '../../src/constraints/podRequirements.ts';
@@ -52,7 +52,7 @@ const POD_READERS: Readonly<Record<string, (pod: Pod) => unknown>> = {
   forcedFrom: (pod) => forcedFrom(pod, NOW),
   mustForce: (pod) => mustForce(pod, NOW, NOW),
   drainTier: (pod) => firstTier([pod, { ...pod, spec: { containers: [] } }]).length,
-  isFullyBlocked: (pod) => isFullyBlocked(pod, [budget]),
+  isFullyBlocked: (pod) => new PodBudgets([budget]).isFullyBlocked(pod),
   resolvePodVolumes: (pod) => resolvePodVolumes(pod, stores),
   podObjection,
   nodeRequested: (pod) => {

@@ -1,7 +1,7 @@
 /** Writes kubeconfig files that kubectl and nodewright can read. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { printYaml } from '../../src/api/yaml/printYaml.ts';
 import type { KeyPair } from './certificates.ts';
 
 interface KubeconfigOptions {
@@ -35,6 +35,6 @@ export async function writeKubeconfig(
     ],
     contexts: [{ name: 'test', context: { cluster: 'test', user: options.user } }],
   };
-  await writeFile(path, stringify(document, { lineWidth: 0 }), { mode: 0o600 });
+  await writeFile(path, printYaml(document), { mode: 0o600 });
   return path;
 }

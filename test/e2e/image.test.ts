@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parse } from 'yaml';
+import { parseYaml } from '../../src/api/yaml/parseYaml.ts';
 import { build } from '../../scripts/build.mjs';
 import { renderChart } from '../chart/renderChart.ts';
 
@@ -82,7 +82,7 @@ describe('the image', () => {
     const chart = await readFile(join(ROOT, 'charts/nodewright/templates/deployment.yaml'), 'utf8');
     expect(of(stages.at(-1), 'USER')).toEqual(['65532:65532']);
     expect(chart).toContain('fsGroup: 65532');
-    const values = parse(await readFile(join(ROOT, 'charts/nodewright/values.yaml'), 'utf8')) as {
+    const values = parseYaml(await readFile(join(ROOT, 'charts/nodewright/values.yaml'), 'utf8')) as {
       image: { tag: string };
     };
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };

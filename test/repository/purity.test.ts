@@ -19,7 +19,7 @@ const pureRooms = [
   'ledger',
   'options',
 ];
-const purePackages = new Set(['yaml', 'js-yaml', '@marcbachmann/cel-js']);
+const purePackages = new Set(['js-yaml', '@marcbachmann/cel-js']);
 const impureGlobals = new Set([
   'process',
   'performance',

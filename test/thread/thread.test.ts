@@ -21,6 +21,7 @@ import { noMetrics } from '../../src/kube/metrics.ts';
 import { LocalWorld } from '../../src/local/localWorld.ts';
 import { defaultNodeClass, defaultPools } from '../../src/nap/defaultPools.ts';
 import { eventually } from '../controlplane/eventually.ts';
+import { clusterAccess } from '../fixtures/local/clusterAccess.ts';
 
 /** Real sockets and real time: a busy machine is slow, but not wrong. */
 const PATIENCE = 140_000;
@@ -54,6 +55,7 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       nodeResourceGroup: arm.nodeResourceGroup,
       clusterName: 'thread',
       clusterEndpoint: endpoint.url,
+      ...clusterAccess,
       vnetSubnetId: arm.network.subnetId,
       kube,
       clock,

@@ -2,15 +2,19 @@
 import { Kinds } from '../../api/kinds.ts';
 import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
+import type { InPlaceUpdates } from '../../azure/inPlaceUpdates.ts';
 import type { AzureNodeClass } from '../../azure/nodeClass.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import { withoutReservations } from '../../cloud/withoutReservations.ts';
+import { METHODS } from '../../disruption/methods.ts';
 import { CapacityBuffers } from '../../controllers/capacity-buffer/capacityBuffers.ts';
 import { capacityBufferController } from '../../controllers/capacity-buffer/controller.ts';
 import { clusterStateController } from '../../controllers/cluster-state/controller.ts';
 import { createWorld } from '../../controllers/world/createWorld.ts';
+import { disruptionController } from '../../controllers/disruption/controller.ts';
+import { DisruptionQueue } from '../../controllers/disruption-queue/queue.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
 import { instanceGarbageCollectionController } from '../../controllers/instance-garbage-collection/controller.ts';
 import { meteredCloud } from '../../controllers/world/meteredCloud.ts';
@@ -23,6 +27,7 @@ import { nodeClaimDisruptionController } from '../../controllers/nodeclaim-disru
 import { nodeClaimExpirationController } from '../../controllers/nodeclaim-expiration/controller.ts';
 import { nodeClaimGarbageCollectionController } from '../../controllers/nodeclaim-garbage-collection/controller.ts';
 import { nodeClaimHydrationController } from '../../controllers/nodeclaim-hydration/controller.ts';
+import { nodeClaimInPlaceUpdateController } from '../../controllers/nodeclaim-inplaceupdate/controller.ts';
 import { nodeClaimLifecycleController } from '../../controllers/nodeclaim-lifecycle/controller.ts';
 import { nodeClaimPodEventsController } from '../../controllers/nodeclaim-podevents/controller.ts';
 import type { LifecycleTimeouts } from '../../controllers/nodeclaim-lifecycle/step.ts';
@@ -65,6 +70,8 @@ export interface EngineOptions {
   readonly nodeClass?: AzureNodeClass;
   /** Resources that failed launches leave behind; absent for clouds where none are left. */
   readonly leftovers?: Leftovers;
+  /** Keeps tags and identities of running instances up to date; absent for clouds that have none. */
+  readonly inPlaceUpdates?: InPlaceUpdates;
   /** Keeps what is known of the cloud's offer up to date. */
   readonly refreshes?: Controller;
   readonly clock: Clock;
@@ -87,7 +94,7 @@ export interface EngineOptions {
   /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
   /** Features that are off unless asked for; reserved capacity is on unless turned off. */
-  readonly gates?: Partial<Omit<FeatureGates, 'spotToSpotConsolidation'>>;
+  readonly gates?: Partial<FeatureGates>;
 }
 
 /** Milliseconds; a new node is kept for the pods it was bought for at least this long. */
@@ -128,6 +135,7 @@ export function createEngine(options: EngineOptions): Manager {
     ...(options.policies && { policies: options.policies }),
   });
   const evictions = new EvictionQueue(world);
+  const disruptions = new DisruptionQueue(world);
   const controllers: readonly Controller[] = [
     ...provisionerControllers(as('provisioner'), {
       batcher,
@@ -137,6 +145,16 @@ export function createEngine(options: EngineOptions): Manager {
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle'), options.timeouts && { timeouts: options.timeouts }),
     nodeClaimDisruptionController(as('nodeclaim.disruption')),
+    disruptionController(as('disruption'), {
+      planner,
+      queue: disruptions,
+      methods: METHODS,
+      settings: {
+        spotToSpot: gates.spotToSpotConsolidation ?? false,
+        minValuesPolicy: options.policies?.minValuesPolicy ?? 'Strict',
+      },
+    }),
+    disruptions.controller(),
     nodeClaimExpirationController(world),
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
@@ -166,6 +184,9 @@ export function createEngine(options: EngineOptions): Manager {
     clusterStateController(world),
     ...(options.observeState === false ? [] : stateObservers(world, informers, buffers !== undefined)),
     ...(options.nodeClass ? nodeClassControllers(world, informers.of(Kinds.AKSNodeClass), options.nodeClass) : []),
+    ...(options.inPlaceUpdates
+      ? [nodeClaimInPlaceUpdateController(world, informers.of(Kinds.AKSNodeClass), options.inPlaceUpdates)]
+      : []),
   ];
   for (const controller of controllers) manager.add(controller);
   return manager;

@@ -113,11 +113,12 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         location: arm.location,
         nodeResourceGroup: arm.nodeResourceGroup,
         clusterName: arm.cluster.name,
+        clusterResourceGroup: arm.cluster.resourceGroup,
         clusterEndpoint: endpoint.url,
         clusterCaPem: endpoint.caPem,
         vnetSubnetId: arm.network.subnetId,
       });
-      const { nodeClass, leftovers, refreshes } = cloud;
+      const { nodeClass, leftovers, refreshes, inPlaceUpdates } = cloud;
       return createEngine({
         ...engineSettings(options.controller),
         ...ports,
@@ -125,6 +126,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         nodeClass,
         leftovers,
         refreshes,
+        inPlaceUpdates,
         metrics,
         ledger,
       });

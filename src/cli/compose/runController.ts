@@ -119,7 +119,7 @@ export const runController: RunController = async (options, signal) => {
   }
 };
 
-type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers' | 'refreshes'>;
+type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers' | 'refreshes' | 'inPlaceUpdates'>;
 type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log'>;
 
 async function kwokProvider(options: Options, ports: Omit<Ports, 'random'>): Promise<Provider> {
@@ -142,7 +142,8 @@ async function azureProvider(
     }),
     ...(clusterCaPem && { clusterCaPem }),
   });
-  return { cloud, nodeClass: cloud.nodeClass, leftovers: cloud.leftovers, refreshes: cloud.refreshes };
+  const { nodeClass, leftovers, refreshes, inPlaceUpdates } = cloud;
+  return { cloud, nodeClass, leftovers, refreshes, inPlaceUpdates };
 }
 
 function unless(holds: boolean, problem: string): string | undefined {

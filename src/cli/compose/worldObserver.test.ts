@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../api/kinds.ts';
 import { silentLog } from '../../kube/log.ts';
 import { Ledger } from '../../ledger/ledger.ts';
-import { podList } from '../../ledger/record.ts';
+import { podList } from '../../ledger/podList.ts';
 import { podKey } from '../../pods/podKey.ts';
 import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { WorldObserver } from './worldObserver.ts';

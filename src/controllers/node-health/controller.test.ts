@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
+import { poolSpec, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Annotations, Labels } from '../../api/labels.ts';
 import { timestamp } from '../../units/timestamp.ts';
@@ -105,4 +105,36 @@ it('repairs nothing while more than a fifth of the pool is unhealthy, with an ev
   await falls('b', 'Ready', 'True');
   await bench.advance(6 * MINUTE);
   expect(await left()).toEqual(['b', 'c', 'd', 'e', 'other']);
+});
+
+it('does not hold up nodes that the cloud takes away, however many they are', async () => {
+  bench.cloud.repairPolicies = [
+    { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0, isLeaving: true },
+    { conditionType: 'Ready', conditionStatus: 'False', toleration: 30 * MINUTE },
+  ];
+  await launch(['a', 'b', 'c', 'd', 'e', 'f']);
+  for (const name of ['a', 'b', 'c']) await falls(name, 'PreemptionScheduled', 'True');
+  await bench.advance(MINUTE);
+  expect(await left()).toEqual(['d', 'e', 'f']);
+  expect(await bench.events('NodeRepairBlocked')).toEqual([]);
+});
+
+it('keeps to budgets and to the grace period where nodes are not to go by force', async () => {
+  const annotations = { [Annotations.forcefulExpiration]: 'false' };
+  const { disruption, ...spec } = poolSpec();
+  const withBudget = (nodes: string) => ({ ...spec, disruption: { ...disruption, budgets: [{ nodes }] } });
+  await bench.kube.create(Kinds.NodePool, { metadata: { name: 'default', annotations }, spec: withBudget('0') });
+  await launch(['a', 'b', 'c'], { terminationGracePeriod: '24h' });
+  await bench.createPod('stays', { nodeName: 'node-a' }, { annotations: { [Annotations.doNotDisrupt]: 'true' } });
+  await falls('a', 'KernelDeadlock', 'True');
+  await bench.advance(20 * MINUTE);
+  expect((await bench.claim('a')).metadata.deletionTimestamp).toBeUndefined();
+  const [event] = await bench.events('NodeRepairBlocked');
+  expect(event?.message).toBe('No allowed disruptions for disruption reason Drifted due to blocking budget');
+  await bench.kube.patch(Kinds.NodePool, { name: 'default' }, { type: 'merge', body: { spec: withBudget('1') } });
+  await bench.advance(6 * MINUTE);
+  const { metadata } = await bench.claim('a');
+  expect(metadata.deletionTimestamp).toBeDefined();
+  // The pod that must not be disrupted has its day.
+  expect((await bench.pods()).map(({ metadata: { name } }) => name)).toEqual(['stays']);
 });

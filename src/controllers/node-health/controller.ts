@@ -1,7 +1,9 @@
 import { Kinds, type Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Annotations, Labels } from '../../api/labels.ts';
 import type { RepairPolicy } from '../../cloud/cloudProvider.ts';
+import { limitsOf } from '../../disruption/budgets.ts';
 import { isReschedulable } from '../../pods/podPredicates.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
@@ -10,9 +12,10 @@ import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { isForceful } from '../claims/expiry.ts';
 import { isManagedNode } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
-import { nodeRepairBlocked } from './events.ts';
+import { nodeRepairBlocked, type RepairObstacle } from './events.ts';
 import { healthMetrics } from './metrics.ts';
 
 /** With more unhealthy nodes than this share, rounded up, the cause is probably one that new nodes would not remove. */
@@ -23,11 +26,13 @@ interface Ailment {
   readonly type: string;
   /** When its toleration ends. */
   readonly end: number;
+  /** The cloud is about to take the instance away. */
+  readonly isLeaving: boolean;
 }
 
 /**
  * Deletes Nodes that are unhealthy by the cloud's repair policies, without delay: budgets, do-not-disrupt and grace
- * periods protect working nodes only.
+ * periods protect working nodes only. Those that are not to go by force wait for budgets, and drain as any other.
  */
 export function nodeHealthController(world: World): Controller {
   const { informers, clock, kube, cloud, cluster, events } = world;
@@ -45,15 +50,19 @@ export function nodeHealthController(world: World): Controller {
       if (!claim || !ailment) return undefined;
       const now = clock.now();
       if (now < ailment.end) return { requeueAfter: ailment.end - now };
+      const pool = informers.nodePools.store.get({ name: claim.metadata.labels?.[Labels.nodePool] ?? '' });
       const hurries = isPastDeadline(claim, now);
       if (hurries && claim.metadata.deletionTimestamp) return undefined;
-      const obstacle = tooManyUnhealthy(claim);
+      // An instance that the cloud takes away is lost whatever the state of the others.
+      const forceful = ailment.isLeaving || isForceful(claim, pool);
+      const obstacle = ailment.isLeaving
+        ? undefined
+        : (tooManyUnhealthy(claim) ?? (pool && !forceful ? overBudget(pool, now) : undefined));
       if (obstacle) {
-        const pool = informers.nodePools.store.get({ name: claim.metadata.labels?.[Labels.nodePool] ?? '' });
         nodeRepairBlocked(events, { node, claim, pool }, obstacle);
         return { requeueAfter: BLOCKED_RETRY };
       }
-      if (!hurries) {
+      if (!hurries && forceful) {
         const annotations = { ...claim.metadata.annotations, [Annotations.terminationTimestamp]: timestamp(now) };
         const hurried = { ...claim, metadata: { ...claim.metadata, annotations } };
         await ignoreNotFound(patchObject(kube, Kinds.NodeClaim, claim, hurried, { lock: true }));
@@ -74,26 +83,38 @@ export function nodeHealthController(world: World): Controller {
   });
 
   /** The reason not to repair: too many nodes of the claim's pool, or of the cluster without one, are unhealthy. */
-  function tooManyUnhealthy({ metadata }: NodeClaim): Parameters<typeof nodeRepairBlocked>[2] | undefined {
+  function tooManyUnhealthy({ metadata }: NodeClaim): RepairObstacle | undefined {
     const pool = metadata.labels?.[Labels.nodePool];
     const peers = [...cluster.nodes()].filter(
       (node) => pool === undefined || node.metadata.labels?.[Labels.nodePool] === pool,
     );
-    const broken = peers.filter((node) => ailmentOf(node, cloud.repairPolicies) !== undefined);
+    const broken = peers.filter((node) => ailmentOf(node, cloud.repairPolicies)?.isLeaving === false);
     if (broken.length <= Math.ceil((peers.length * TOLERATED_PERCENT) / 100)) return undefined;
-    return { toleratedPercent: TOLERATED_PERCENT, scope: pool === undefined ? 'cluster' : 'nodepool' };
+    return {
+      kind: 'repair-blocked',
+      toleratedPercent: TOLERATED_PERCENT,
+      scope: pool === undefined ? 'cluster' : 'nodepool',
+    };
+  }
+
+  /** The reason not to repair a node that does not go by force: as many others of its pool as may are going. */
+  function overBudget(pool: NodePool, now: number): RepairObstacle | undefined {
+    const peers = cluster.snapshot().nodes.filter(({ nodePool, claim }) => claim && nodePool === pool.metadata.name);
+    const { limit } = limitsOf(pool, peers.length, now);
+    const leaving = peers.filter(({ deleting }) => deleting).length;
+    return leaving < limit.Drifted ? undefined : { kind: 'repair-over-budget' };
   }
 }
 
 /** The condition whose toleration ends first. */
 function ailmentOf({ status }: Node, policies: readonly RepairPolicy[]): Ailment | undefined {
   let first: Ailment | undefined;
-  for (const { conditionType, conditionStatus, toleration } of policies) {
+  for (const { conditionType, conditionStatus, toleration, isLeaving = false } of policies) {
     const found = status?.conditions?.find(({ type }) => type === conditionType);
     if (found?.status !== conditionStatus) continue;
     const since = found.lastTransitionTime === undefined ? 0 : Date.parse(found.lastTransitionTime);
     const end = since + toleration;
-    if (first === undefined || end < first.end) first = { type: conditionType, end };
+    if (first === undefined || end < first.end) first = { type: conditionType, end, isLeaving };
   }
   return first;
 }

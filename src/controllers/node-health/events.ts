@@ -13,17 +13,16 @@ interface RepairSubject {
   readonly pool: NodePool | undefined;
 }
 
+/** Why a node is not repaired. */
+export type RepairObstacle = Extract<Notice, { kind: 'repair-blocked' | 'repair-over-budget' }>;
+
 /** One event for each of the three objects; upstream publishes all three on the Node. */
-export function nodeRepairBlocked(
-  events: Notices,
-  { node, claim, pool }: RepairSubject,
-  obstacle: Omit<Extract<Notice, { kind: 'repair-blocked' }>, 'kind'>,
-): void {
+export function nodeRepairBlocked(events: Notices, { node, claim, pool }: RepairSubject, notice: RepairObstacle): void {
   const publish = (kind: ResourceKind<KubeObject>, object: KubeObject): void =>
     events.publish({
       object,
       kind,
-      notice: { kind: 'repair-blocked', ...obstacle },
+      notice,
       dedupeValues: [object.metadata.uid ?? object.metadata.name],
       dedupeWindow: DEDUPE,
     });

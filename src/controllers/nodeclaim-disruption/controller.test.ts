@@ -3,6 +3,7 @@ import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts
 import { poolSpec, Workbench } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Annotations, Labels } from '../../api/labels.ts';
+import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import type { DriftSubject } from '../../cloud/cloudProvider.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
 import { nodeClaimPodEventsController } from '../nodeclaim-podevents/controller.ts';
@@ -51,6 +52,21 @@ describe('drift', () => {
     expect(await drift()).toBe('True NodePoolDrifted');
     await changePool({ template: { metadata: null } });
     expect(await drift()).toBeUndefined();
+  });
+
+  it('is set on an expired claim that is not to go by force', async () => {
+    await launch();
+    const patch = (kind: ResourceKind<KubeObject>, name: string, body: object) =>
+      bench.kube.patch(kind, { name }, { type: 'merge', body });
+    await patch(Kinds.NodePool, 'default', {
+      metadata: { annotations: { [Annotations.forcefulExpiration]: 'false' } },
+    });
+    await bench.createClaim('old', { expireAfter: '17m' });
+    await bench.advance(16 * MINUTE);
+    expect(await bench.condition('old', 'Drifted')).toBeUndefined();
+    await bench.advance(1.1 * MINUTE);
+    expect(await bench.condition('old', 'Drifted')).toBe('True Expired');
+    expect(await bench.condition('a', 'Drifted')).toBeUndefined();
   });
 
   it('is not concluded from hashes of different versions', async () => {

@@ -12,6 +12,7 @@ import type { InformerEvent } from '../../kube/informer.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
+import { expiresAt, isForceful } from '../claims/expiry.ts';
 import type { World } from '../world/world.ts';
 import { settledFrom } from '../../disruption/settled.ts';
 import { DriftDetector } from './drift.ts';
@@ -65,7 +66,9 @@ export function nodeClaimDisruptionController(world: World): Controller {
       if (!before.consolidatable && conditions.isTrue(consolidatable)) {
         log.debug('marking consolidatable', { NodeClaim: name });
       }
-      return { requeueAfter: Math.min(wait ?? INTERVAL, INTERVAL) };
+      const expiry = isForceful(claim, pool) ? undefined : expiresAt(claim);
+      const untilExpiry = expiry === undefined || expiry <= clock.now() ? INTERVAL : expiry - clock.now();
+      return { requeueAfter: Math.min(wait ?? INTERVAL, untilExpiry, INTERVAL) };
     },
   });
 
@@ -123,7 +126,7 @@ const nameOf = ({ object }: InformerEvent<KubeObject>): string => object.metadat
 function isNews(event: InformerEvent<NodePool>): boolean {
   if (event.type !== 'updated') return true;
   const [before, after] = [event.old.metadata, event.object.metadata];
-  const stamps = [Annotations.nodePoolHash, Annotations.nodePoolHashVersion];
+  const stamps = [Annotations.nodePoolHash, Annotations.nodePoolHashVersion, Annotations.forcefulExpiration];
   return (
     before.generation !== after.generation ||
     stamps.some((key) => before.annotations?.[key] !== after.annotations?.[key])

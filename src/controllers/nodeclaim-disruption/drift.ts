@@ -9,6 +9,7 @@ import type { InstanceType } from '../../cloud/instanceType.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
+import { expiresAt, isForceful } from '../claims/expiry.ts';
 import type { ClusterInformers } from '../world/clusterInformers.ts';
 import { poolInstanceTypes, usableNodeClass } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
@@ -41,11 +42,17 @@ export class DriftDetector {
   async reasonOf(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<string | undefined> {
     if (hasOtherHash(claim, pool)) return Reasons.nodePoolDrifted;
     if (!meets(claim.metadata.labels ?? {}, pool)) return Reasons.requirementsDrifted;
+    if (this.isExpired(claim, pool)) return Reasons.expired;
     const nodeClass = usableNodeClass(claim.spec.nodeClassRef, this.informers);
     if (nodeClass === undefined) return undefined;
     if (await this.isDelisted(claim, pool, signal)) return Reasons.instanceTypeNotFound;
     const node = this.cluster.nodesByProviderID(claim.status?.providerID).at(-1);
     return this.cloud.driftReason({ claim, nodeClass, node }, signal);
+  }
+
+  /** Of a claim that goes by force when it expires, that is another loop's business. */
+  private isExpired(claim: NodeClaim, pool: NodePool): boolean {
+    return !isForceful(claim, pool) && (expiresAt(claim) ?? Number.POSITIVE_INFINITY) <= this.clock.now();
   }
 
   private async isDelisted(claim: NodeClaim, pool: NodePool, signal: AbortSignal): Promise<boolean> {

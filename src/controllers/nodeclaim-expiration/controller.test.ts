@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
+import { poolSpec, Workbench } from '../../../test/fixtures/engine/workbench.ts';
+import { Kinds } from '../../api/kinds.ts';
+import { Annotations, Labels } from '../../api/labels.ts';
 import { nodeClaimExpirationController } from './controller.ts';
 
 let bench: Workbench;
@@ -35,4 +37,18 @@ it('counts from the creation of the claim, not from the start of the process', a
   bench.startEngine();
   await bench.clock.idle();
   expect(await left()).toEqual([]);
+});
+
+it('leaves claims that are not to go by force to the loop that knows budgets', async () => {
+  const annotations = { [Annotations.forcefulExpiration]: 'false' };
+  await bench.kube.create(Kinds.NodePool, { metadata: { name: 'default', annotations }, spec: poolSpec() });
+  await bench.createClaim('of-the-pool', { expireAfter: '1h' });
+  await bench.createClaim(
+    'own-word',
+    { expireAfter: '1h' },
+    { annotations: { [Annotations.forcefulExpiration]: 'true' } },
+  );
+  await bench.createClaim('other-pool', { expireAfter: '1h' }, { labels: { [Labels.nodePool]: 'other' }, annotations });
+  await bench.advance(2 * HOUR);
+  expect(await left()).toEqual(['of-the-pool', 'other-pool']);
 });

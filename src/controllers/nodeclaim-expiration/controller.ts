@@ -1,15 +1,16 @@
+import { Labels } from '../../api/labels.ts';
 import { isReschedulable } from '../../pods/podPredicates.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
-import { Duration } from '../../units/duration.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { expiresAt, isForceful } from '../claims/expiry.ts';
 import { DisruptedCounter } from '../metrics/disruptedCounter.ts';
 import type { World } from '../world/world.ts';
 
 /**
- * Deletes NodeClaims that have reached their `expireAfter`. Budgets and do-not-disrupt do not prevent it, they only
- * slow the drain.
+ * Deletes NodeClaims that have reached their `expireAfter`. Budgets do not prevent it, and do-not-disrupt only slows the
+ * drain. Those that are not to go by force are marked as drifted instead (see nodeclaim-disruption).
  */
 export function nodeClaimExpirationController(world: World): Controller {
   const { informers, clock, kube, cluster } = world;
@@ -22,14 +23,14 @@ export function nodeClaimExpirationController(world: World): Controller {
     reconcile: async (name, { signal, log }) => {
       const claim = cluster.claim(name);
       if (!claim || claim.metadata.deletionTimestamp) return undefined;
-      const { expireAfter } = claim.spec;
-      if (!expireAfter || expireAfter === 'Never') return undefined;
-      const end = Date.parse(claim.metadata.creationTimestamp ?? '') + Duration.parse(expireAfter).milliseconds;
+      const end = expiresAt(claim);
+      const pool = informers.nodePools.store.get({ name: claim.metadata.labels?.[Labels.nodePool] ?? '' });
+      if (end === undefined || !isForceful(claim, pool)) return undefined;
       if (clock.now() < end) return { requeueAfter: end - clock.now() };
       const pods = cluster.viewOf(name)?.pods.filter(isReschedulable).length ?? 0;
       if (!(await deleteClaim(kube, claim, signal))) return undefined;
       disrupted.count(claim, 'expired', pods);
-      log.info('deleting expired nodeclaim', { NodeClaim: name, expireAfter });
+      log.info('deleting expired nodeclaim', { NodeClaim: name, expireAfter: claim.spec.expireAfter });
       return undefined;
     },
   });

@@ -1,6 +1,6 @@
 import type { Pod } from '../../api/kinds.ts';
 import { isDoNotDisrupt } from '../../pods/doNotDisrupt.ts';
-import { isFullyBlocked } from '../../cluster/disruptionBudgets.ts';
+import { PodBudgets } from '../../cluster/disruptionBudgets.ts';
 import { isReschedulable } from '../../pods/podPredicates.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { World } from '../world/world.ts';
@@ -96,10 +96,10 @@ function placedPods(places: readonly Place[]): readonly Pod[] {
 
 /** Pods of nodes that are being deleted, except those that cannot leave yet. */
 function homelessPods({ informers }: World, snapshot: ClusterSnapshot, now: number): readonly Pod[] {
-  const budgets = [...informers.disruptionBudgets.store.list()];
+  const budgets = new PodBudgets(informers.disruptionBudgets.store.list());
   return snapshot.nodes
     .filter(({ deleting }) => deleting)
     .flatMap(({ pods }) => pods)
-    .filter((pod) => isReschedulable(pod) && !isDoNotDisrupt(pod, now) && !isFullyBlocked(pod, budgets))
+    .filter((pod) => isReschedulable(pod) && !isDoNotDisrupt(pod, now) && !budgets.isFullyBlocked(pod))
     .map((pod) => ({ ...pod, spec: { ...pod.spec, nodeName: undefined } }) as unknown as Pod);
 }

@@ -18,6 +18,7 @@ export interface DisruptionPassOptions {
   /** A command is under way for the node of this claim. */
   readonly isQueued: (claim: string) => boolean;
   readonly failedUntil: Pass['failedUntil'];
+  readonly pausedUntil: Pass['pausedUntil'];
 }
 
 /** Rounds of improvement for plans that are only compared. */
@@ -54,6 +55,7 @@ export function disruptionPass(
     settings: options.settings,
     baseline,
     failedUntil: options.failedUntil,
+    pausedUntil: options.pausedUntil,
     whatIf: (question) => what.ask(question),
   };
   return { pass, kept };
@@ -82,8 +84,9 @@ class WhatIfs {
     this.unsettled = new Set([...unready, ...unsettled.map(({ name }) => name)]);
   }
 
-  ask({ without, allowsUnsettled }: WhatIf): Solution {
-    const closedNodes = allowsUnsettled ? this.unready : this.unsettled;
+  ask({ without, allowsUnsettled, avoiding }: WhatIf): Solution {
+    const closed = allowsUnsettled ? this.unready : this.unsettled;
+    const closedNodes = avoiding === undefined ? closed : new Set([...closed, ...avoiding]);
     const contending = this.contending(closedNodes);
     return this.moment.ask(
       {

@@ -2,47 +2,25 @@
  * Default container requests of a namespace's LimitRanges. Used for pods that do not exist yet, to which admission has
  * therefore not added the defaults.
  */
-import { Kinds, type LimitRange, type Pod } from '../../api/kinds.ts';
-import { isForbidden, isNotFound } from '../../kube/errors.ts';
-import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
+import type { LimitRange, Pod } from '../../api/kinds.ts';
+import type { ReadonlyStore } from '../../kube/store.ts';
 
 type Container = NonNullable<Pod['spec']>['containers'][number];
 /** By namespace. */
 export type DefaultRequests = ReadonlyMap<string, Readonly<Record<string, string>>>;
 
-export class LimitRanges {
-  private readonly kube: Kube;
-  private readonly log: Log;
-  private refused = false;
+export const BY_NAMESPACE = 'limitRanges.namespace';
 
-  constructor({ kube, log }: { readonly kube: Kube; readonly log: Log }) {
-    this.kube = kube;
-    this.log = log;
-  }
+export function byNamespaceIndex({ metadata }: LimitRange): string[] {
+  return [metadata.namespace ?? ''];
+}
 
-  async defaultRequests(namespaces: ReadonlySet<string>, signal: AbortSignal): Promise<DefaultRequests> {
-    const found = await Promise.all(
-      [...namespaces].map(async (namespace) => [namespace, requestsOf(await this.list(namespace, signal))] as const),
-    );
-    return new Map(found);
-  }
-
-  /** They only refine an estimate, so a failure to read them must not stop the pass. */
-  private async list(namespace: string, signal: AbortSignal): Promise<readonly LimitRange[]> {
-    if (this.refused) return [];
-    try {
-      return (await this.kube.list(Kinds.LimitRange, { namespace, signal })).items;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (isNotFound(error)) return [];
-      // A role without this right will not gain it while we run.
-      this.refused ||= isForbidden(error);
-      const message = 'cannot read the limitranges of a namespace; its new daemons are counted without their defaults';
-      this.log.error(message, { namespace, error });
-      return [];
-    }
-  }
+/** `ranges` is indexed by `byNamespaceIndex`. It is empty where reading LimitRanges is forbidden. */
+export function defaultRequests(
+  namespaces: ReadonlySet<string>,
+  ranges: Pick<ReadonlyStore<LimitRange>, 'byIndex'>,
+): DefaultRequests {
+  return new Map([...namespaces].map((namespace) => [namespace, requestsOf(ranges.byIndex(BY_NAMESPACE, namespace))]));
 }
 
 /** The first that names a resource counts, as in admission; the API server has filled in what follows from limits. */

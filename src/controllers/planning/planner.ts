@@ -10,7 +10,7 @@ import { ClusterModel } from './clusterModel.ts';
 import { unseenDaemonNamespaces } from './daemons.ts';
 import type { DefaultSpread } from './defaultSpread.ts';
 import { currentDemand, type Demand } from './demand.ts';
-import { LimitRanges } from './limitRanges.ts';
+import { defaultRequests } from './limitRanges.ts';
 import { KnownVolumes } from './podVolumes.ts';
 import { isUsable, unlaunchedNodes, usageAtMost } from './poolUse.ts';
 
@@ -44,14 +44,12 @@ export interface Moment {
 export class Planner {
   readonly options: PlannerOptions;
   private readonly world: World;
-  private readonly limitRanges: LimitRanges;
   private readonly disks: KnownVolumes;
   private readonly model: ClusterModel;
 
   constructor(world: World, options: PlannerOptions = {}) {
     this.world = world;
     this.options = options;
-    this.limitRanges = new LimitRanges(world);
     const { volumeClaims, volumes, storageClasses } = world.informers;
     this.disks = new KnownVolumes({
       claims: volumeClaims.store,
@@ -63,11 +61,8 @@ export class Planner {
 
   /** `includes` chooses the pools whose instance types the caller wants; nodes are planned for usable ones only. */
   async moment(cloud: CloudProvider, includes: (pool: NodePool) => boolean, signal: AbortSignal): Promise<Moment> {
-    const { cluster, clock } = this.world;
-    const [found, defaultRequests] = await Promise.all([
-      catalogues(this.world, cloud, includes, signal),
-      this.limitRanges.defaultRequests(unseenDaemonNamespaces(cluster), signal),
-    ]);
+    const { cluster, clock, informers } = this.world;
+    const found = await catalogues(this.world, cloud, includes, signal);
     // From here on nothing is awaited: neither the snapshot nor usage can grow old.
     const snapshot = cluster.snapshot();
     const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? [], this.disks);
@@ -78,7 +73,7 @@ export class Planner {
         snapshot,
         promised: demand.promised,
         offers,
-        defaultRequests,
+        defaultRequests: defaultRequests(unseenDaemonNamespaces(cluster), informers.limitRanges.store),
         volumes: demand.volumes,
         ...(this.options.defaultSpread && { defaultSpread: this.options.defaultSpread.forPass() }),
       });

@@ -1,5 +1,6 @@
 import type { Pod } from '../../api/kinds.ts';
-import { podList, type LaunchRecord, type NominationRecord, type PlanRecord } from '../../ledger/record.ts';
+import { podList } from '../../ledger/podList.ts';
+import type { LaunchRecord, NominationRecord, PlanRecord } from '../../ledger/record.ts';
 import type { PodObjection } from '../../ledger/objection.ts';
 import { reasonText } from '../../ledger/reasonText.ts';
 import { instanceTypesText } from '../../ledger/recordText.ts';

@@ -274,6 +274,25 @@ describe('pools', () => {
     expect(await boundPods()).toHaveLength(2);
   });
 
+  it('do not grow past their limits when they fill up while their instance types are listed', async () => {
+    await bench.createPool('default', { limits: { cpu: '4' } });
+    bench.cloud.types = [memoryInstanceType('m2', 2, 0.1)];
+    const taint = { key: 'taken', effect: 'NoSchedule' as const };
+    bench.cloud.instanceTypes = async () => {
+      if ((await bench.claims()).length === 0) {
+        for (const name of ['one', 'two']) await bench.createClaim(name, { taints: [taint] });
+        await bench.clock.sleep(2_000);
+      }
+      return bench.cloud.types;
+    };
+    await bench.createPod('p', sized('1500m'));
+    await bench.advance(30_000);
+    expect((await bench.claims()).map(({ metadata }) => metadata.name)).toEqual(['one', 'two']);
+    expect((await bench.events('FailedScheduling')).map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('spec.limits of cpu would be exceeded'),
+    );
+  });
+
   it('whose types cannot be listed do not hold the others up', async () => {
     const list = bench.cloud.instanceTypes.bind(bench.cloud);
     bench.cloud.instanceTypes = (async (pool: NodePool) => {

@@ -8,6 +8,7 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { Duration } from '../../units/duration.ts';
 import { deleteClaim } from '../claims/deleteClaim.ts';
+import { isPendingDisruption } from '../claims/isPendingDisruption.ts';
 import { isManaged } from '../world/managed.ts';
 import { settleAll } from '../world/settleAll.ts';
 import type { World } from '../world/world.ts';
@@ -36,7 +37,9 @@ export function staticDeprovisioningController(world: World): Controller {
       if (!isManaged(pool.spec.template.spec.nodeClassRef, cloud)) return undefined;
       const active = cluster
         .snapshot()
-        .nodes.filter(({ nodePool, claim, deleting }) => nodePool === name && claim && !deleting);
+        .nodes.filter(
+          ({ nodePool, claim, deleting }) => nodePool === name && claim && !deleting && !isPendingDisruption(claim),
+        );
       const surplus = byDisruptionCost(active, clock.now()).slice(0, Math.max(0, active.length - replicas));
       await settleAll(surplus, CONCURRENCY, async ({ claim }) => {
         if (!claim) return;

@@ -37,6 +37,7 @@ export function staticProvisioningController(world: World): Controller {
       const usable = isManaged(pool.spec.template.spec.nodeClassRef, cloud);
       if (!usable || findCondition(pool, READY)?.status !== 'True') return undefined;
       const machines = cluster.snapshot().nodes.filter(({ nodePool, claim }) => nodePool === name && claim);
+      // A node that is about to be replaced counts until its replacement does.
       const missing = replicas - machines.filter(({ deleting }) => !deleting).length;
       if (missing <= 0) return { requeueAfter: INTERVAL };
       const limit = pool.spec.limits?.['nodes'];

@@ -2,6 +2,7 @@ import {
   Kinds,
   type CSINode,
   type DaemonSet,
+  type LimitRange,
   type Namespace,
   type Node,
   type PersistentVolume,
@@ -18,6 +19,7 @@ import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type { Informer, Informers } from '../../kube/informer.ts';
 import { BY_NODE, byNodeIndex } from '../node-termination/volumes.ts';
+import { BY_NAMESPACE, byNamespaceIndex } from '../planning/limitRanges.ts';
 import { isManaged } from './managed.ts';
 
 /** What wakes a loop. The objects themselves are read from the cluster, which a write of ours may have put ahead. */
@@ -31,6 +33,8 @@ export interface ClusterInformers {
   readonly nodePools: Informer<NodePool>;
   readonly daemonSets: Informer<DaemonSet>;
   readonly disruptionBudgets: Informer<PodDisruptionBudget>;
+  /** Indexed by namespace (see planning/limitRanges.ts). Empty where reading them is forbidden. */
+  readonly limitRanges: Informer<LimitRange>;
   readonly namespaces: Informer<Namespace>;
   readonly volumeClaims: Informer<PersistentVolumeClaim>;
   readonly volumes: Informer<PersistentVolume>;
@@ -58,6 +62,7 @@ export function clusterInformers(informers: Informers, cluster: Cluster, cloud: 
     nodePools: informers.of(Kinds.NodePool),
     daemonSets: informers.of(Kinds.DaemonSet),
     disruptionBudgets: informers.of(Kinds.PodDisruptionBudget),
+    limitRanges: informers.of(Kinds.LimitRange, { indexes: { [BY_NAMESPACE]: byNamespaceIndex }, optional: true }),
     namespaces: informers.of(Kinds.Namespace),
     volumeClaims: informers.of(Kinds.PersistentVolumeClaim),
     volumes: informers.of(Kinds.PersistentVolume),

@@ -281,3 +281,47 @@ describe('singleton', () => {
     expect(run.ended).toBe('500 ended');
   });
 });
+
+describe('a metric that fails', () => {
+  const broken: MetricsRegistry = {
+    ...noMetrics,
+    histogram: ({ name }) => ({
+      observe: () => {
+        if (name.includes('reconcile_time')) throw new Error('no such label');
+      },
+    }),
+  };
+
+  it('does not end a reconciler: the key is worked on again, and the log tells', async () => {
+    const { clock, source, trace, entries, stop, start } = setUp();
+    source.put('a');
+    const run = start({ metrics: broken, reconcile: async (key) => void trace.push(key) });
+    await clock.advance(1_000);
+    expect(run.ended).toBeUndefined();
+    expect(trace.length).toBeGreaterThan(1);
+    expect(entries[0]).toBe(
+      'error reconcile could not be recorded controller=test.loop object=a error=Error: no such label',
+    );
+    stop.abort();
+    await clock.advance(0);
+    expect(run.ended).toBe('1000 ended');
+  });
+
+  it('does not end a singleton, whether its rounds succeed or fail', async () => {
+    const { clock, trace, entries, stop, startSingleton } = setUp();
+    const run = startSingleton({
+      metrics: broken,
+      interval: 1_000,
+      reconcile: async () => {
+        trace.push(String(clock.now()));
+        if (trace.length === 2) throw new Error('no luck');
+      },
+    });
+    await clock.advance(2_500);
+    expect(trace).toEqual(['0', '1000', '2000']);
+    expect(entries[0]).toBe('error round could not be recorded controller=test.loop error=Error: no such label');
+    stop.abort();
+    await clock.advance(0);
+    expect(run.ended).toBe('2500 ended');
+  });
+});

@@ -1,7 +1,9 @@
 import { isConflict } from '../errors.ts';
+import type { Log } from '../log.ts';
 import { backoffDelay, type Backoff } from './backoff.ts';
 import type { Controller, LoopOptions, ReconcileResult } from './controller.ts';
-import { controllerMetrics, type ControllerMetrics } from './controllerMetrics.ts';
+import { controllerMetrics, type ControllerMetrics, type ReconcileOutcome } from './controllerMetrics.ts';
+import type { Watch } from './watch.ts';
 import { aborted, WindDown } from './windDown.ts';
 
 export interface SingletonOptions extends LoopOptions {
@@ -9,8 +11,15 @@ export interface SingletonOptions extends LoopOptions {
   readonly reconcile: (signal: AbortSignal) => Promise<ReconcileResult | undefined | void>;
   /** Milliseconds between rounds when a round does not say; 10 s when absent. */
   readonly interval?: number;
+  /** What ends the wait before the next round, whatever the key. */
+  readonly wakes?: readonly Watch[];
 }
 
+/** Milliseconds between two rounds at least when the second was woken, and how many times as long as the first took. */
+const SHORTEST_REST = 1_000;
+const REST_FACTOR = 9;
+
+const DEFAULT_INTERVAL = 10_000;
 const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000, jitter: 0.1 };
 
 /** A loop about nothing in particular: one round after another, with growing waits after errors. */
@@ -22,37 +31,90 @@ async function run(options: SingletonOptions, stop: AbortSignal): Promise<void> 
   if (stop.aborted) return;
   const { name, clock, grace } = options;
   const windDown = new WindDown(clock, grace);
-  const rounds = doRounds(options, controllerMetrics(name, 1, options.metrics), windDown.signal, stop);
+  const alarm = new Alarm();
+  const unwatch = (options.wakes ?? []).map((watch) => watch.start(() => alarm.ring()));
+  const rounds = doRounds(options, controllerMetrics(name, 1, options.metrics), alarm, windDown.signal, stop);
   await aborted(stop);
+  for (const end of unwatch) end();
   await windDown.finish(rounds, stop.reason, () => `${name}: still in a round after being stopped`);
 }
 
 async function doRounds(
   options: SingletonOptions,
   metrics: ControllerMetrics,
+  alarm: Alarm,
   signal: AbortSignal,
   stop: AbortSignal,
 ): Promise<void> {
-  const { clock, random, name, interval = 10_000, backoff = DEFAULT_BACKOFF } = options;
+  const { clock, name, interval = DEFAULT_INTERVAL } = options;
   const log = options.log.with({ controller: name });
   let failures = 0;
   while (!stop.aborted) {
     const start = clock.monotonic();
-    metrics.active(1);
-    let wait: number;
+    alarm.reset();
+    let wait = interval;
     try {
-      const result = await options.reconcile(signal);
-      failures = 0;
-      wait = result?.requeueAfter ?? interval;
-      metrics.reconciled(result?.requeueAfter === undefined ? 'success' : 'requeue_after', clock.monotonic() - start);
+      const round = await doRound(options, metrics, log, signal, failures);
+      failures = round.failed ? failures + 1 : 0;
+      ({ wait } = round);
     } catch (error) {
-      wait = backoffDelay(backoff, failures++, random);
-      metrics.reconciled(isConflict(error) ? 'requeue' : 'error', clock.monotonic() - start);
-      if (signal.aborted || isConflict(error)) log.debug('round not finished', { error });
-      else log.error('round failed', { error, failures, retryInMilliseconds: wait });
+      // Not the round itself but what is around it, such as a metric: no reason to end the process.
+      log.error('round could not be recorded', { error });
     }
-    metrics.active(0);
+    if (stop.aborted) return;
+    const rest = Math.min(wait, Math.max(SHORTEST_REST, REST_FACTOR * (clock.monotonic() - start)));
     // Woken by the stop; the loop's condition does the rest.
-    if (!stop.aborted) await clock.sleep(wait, stop).catch(() => undefined);
+    await clock.sleep(rest, stop).catch(() => undefined);
+    if (!alarm.hasRung && rest < wait) {
+      await clock.sleep(wait - rest, AbortSignal.any([stop, alarm.signal])).catch(() => undefined);
+    }
+  }
+}
+
+async function doRound(
+  options: SingletonOptions,
+  metrics: ControllerMetrics,
+  log: Log,
+  signal: AbortSignal,
+  failures: number,
+): Promise<{ readonly failed: boolean; readonly wait: number }> {
+  const { clock, random, interval = DEFAULT_INTERVAL, backoff = DEFAULT_BACKOFF } = options;
+  const start = clock.monotonic();
+  let outcome: ReconcileOutcome;
+  let wait: number;
+  metrics.active(1);
+  try {
+    const result = await options.reconcile(signal);
+    wait = result?.requeueAfter ?? interval;
+    outcome = result?.requeueAfter === undefined ? 'success' : 'requeue_after';
+  } catch (error) {
+    wait = backoffDelay(backoff, failures, random);
+    outcome = isConflict(error) ? 'requeue' : 'error';
+    if (signal.aborted || isConflict(error)) log.debug('round not finished', { error });
+    else log.error('round failed', { error, failures: failures + 1, retryInMilliseconds: wait });
+  }
+  metrics.reconciled(outcome, clock.monotonic() - start);
+  metrics.active(0);
+  return { failed: outcome === 'requeue' || outcome === 'error', wait };
+}
+
+/** Aborts its signal when it rings. */
+class Alarm {
+  private bell = new AbortController();
+
+  get hasRung(): boolean {
+    return this.bell.signal.aborted;
+  }
+
+  get signal(): AbortSignal {
+    return this.bell.signal;
+  }
+
+  ring(): void {
+    this.bell.abort();
+  }
+
+  reset(): void {
+    if (this.hasRung) this.bell = new AbortController();
   }
 }

@@ -1,7 +1,7 @@
 /** The kubeconfig of a running server. */
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { stringify } from 'yaml';
+import { printYaml } from '../../api/yaml/printYaml.ts';
 import type { CertificatePair } from '../certificates.ts';
 
 export interface KubeconfigData {
@@ -23,7 +23,7 @@ const OWNER_ONLY = 0o600;
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 export function renderKubeconfig(data: KubeconfigData, { cluster, user, context }: KubeconfigNames = NAMES): string {
-  return stringify({
+  return printYaml({
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name: cluster, cluster: { server: data.url, 'certificate-authority-data': base64(data.caPem) } }],

@@ -144,7 +144,7 @@ export function createServices(options: ServicesOptions): Services {
     ...clusterCredentialRoutes(context, options.clusterCredentials),
     ...pools.routes(),
     ...machinesApi.routes(pools),
-    ...nodeBootstrappingRoutes(context),
+    ...nodeBootstrappingRoutes(context, tokens),
     ...directoryRoutes({
       tokens,
       prices: new RetailPrices(),

@@ -5,7 +5,9 @@
 import { Labels } from '../../api/labels.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { formatResources, parseResources, subtractResources, type Resources } from '../../units/resources.ts';
+import { gpuSize } from '../../catalogue/gpuRegistry.ts';
 import type { Machine } from './machine.ts';
+import { readPairs, readStartScript } from './startScript.ts';
 import type { LocalVirtualMachine } from '../arm/virtualMachines.ts';
 
 const KIBI = 1024;
@@ -22,54 +24,36 @@ const OS_IMAGES: readonly (readonly [RegExp, string])[] = [
   [/\/V2/, 'CBL-Mariner/Linux'],
 ];
 
-/** Undefined when the script does not start a kubelet: such a machine runs, and never joins. */
+/** Undefined when the script does not start a kubelet: such a machine runs, and never joins. `bootProblem` says why. */
 export function bootedMachine(vm: LocalVirtualMachine): Machine | undefined {
-  const variables = readVariables(Buffer.from(vm.customData ?? '', 'base64').toString('utf8'));
-  const flags = readFlags(variables.get('KUBELET_FLAGS') ?? '');
-  const maxPods = flags.get('max-pods');
-  const version = variables.get('KUBERNETES_VERSION');
-  if (maxPods === undefined || version === undefined || version === '') return undefined;
-  const capacity = capacityOf(vm, maxPods);
+  const kubelet = kubeletOf(vm);
+  if ('problem' in kubelet) return undefined;
+  const { flags, labels, kubernetesVersion } = kubelet;
+  const capacity = capacityOf(vm, flags.get('max-pods') ?? '0');
   return {
     name: vm.computerName.toLowerCase(),
     providerID: `azure://${vm.id.replace(`/resourceGroups/${vm.resourceGroup}/`, `/resourceGroups/${vm.resourceGroup.toLowerCase()}/`)}`,
-    labels: { ...readPairs(variables.get('KUBELET_NODE_LABELS') ?? ''), ...cloudLabels(vm, variables) },
-    taints: readTaints(variables.get('KUBELET_REGISTER_WITH_TAINTS') ?? ''),
+    labels: { ...labels, ...cloudLabels(vm) },
+    taints: readTaints(flags.get('register-with-taints') ?? ''),
     capacity: formatResources(capacity),
     allocatable: formatResources(allocatableOf(capacity, flags)),
     // A server's build may end in a name of its own; machines are known by the release.
-    kubeletVersion: `v${version.replace(/[-+].*$/, '')}`,
+    kubeletVersion: `v${kubernetesVersion.replace(/[-+].*$/, '')}`,
     ...(vm.privateIPAddress !== undefined && { address: vm.privateIPAddress }),
     osImage: OS_IMAGES.find(([pattern]) => pattern.test(vm.imageId ?? ''))?.[1] ?? 'Linux',
   };
 }
 
-/** `NAME='value'` lines of a shell script. */
-function readVariables(script: string): ReadonlyMap<string, string> {
-  const variables = new Map<string, string>();
-  for (const match of script.matchAll(/^([A-Z][A-Z0-9_]*)='((?:[^']|'\\'')*)'$/gm)) {
-    variables.set(match[1] ?? '', (match[2] ?? '').replaceAll("'\\''", "'"));
-  }
-  return variables;
+/** Why the VM will never join; undefined when it will. */
+export function bootProblem(vm: LocalVirtualMachine): string | undefined {
+  const kubelet = kubeletOf(vm);
+  return 'problem' in kubelet ? kubelet.problem : undefined;
 }
 
-function readFlags(text: string): ReadonlyMap<string, string> {
-  return new Map(
-    text.split(/\s+/).flatMap((flag) => {
-      const match = /^--([\w-]+)=(.*)$/.exec(flag);
-      return match === null ? [] : [[match[1] ?? '', match[2] ?? ''] as const];
-    }),
-  );
-}
-
-/** `a=b,c=d` */
-function readPairs(text: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    text
-      .split(',')
-      .filter((pair) => pair.includes('='))
-      .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
-  );
+function kubeletOf(vm: LocalVirtualMachine): ReturnType<typeof readStartScript> {
+  const script = Buffer.from(vm.customData ?? '', 'base64').toString('utf8');
+  const { location, resourceGroup, architecture } = vm;
+  return readStartScript(script, { location, resourceGroup, architecture, subscriptionId: vm.id.split('/')[2] ?? '' });
 }
 
 /** `key=value:effect,key:effect` */
@@ -84,11 +68,8 @@ function readTaints(text: string): Machine['taints'] {
 }
 
 /** What the kubelet finds out by itself, and what the cloud's node controller adds. */
-function cloudLabels(
-  vm: LocalVirtualMachine,
-  variables: ReadonlyMap<string, string>,
-): Readonly<Record<string, string>> {
-  const architecture = variables.get('ARCHITECTURE') ?? 'amd64';
+function cloudLabels(vm: LocalVirtualMachine): Readonly<Record<string, string>> {
+  const { architecture } = vm;
   const zone = vm.zone === undefined ? '0' : `${vm.location}-${vm.zone}`;
   return {
     [Labels.hostname]: vm.computerName.toLowerCase(),
@@ -115,8 +96,15 @@ function capacityOf(vm: LocalVirtualMachine, maxPods: string): Resources {
     pods: Quantity.parse(maxPods),
     'hugepages-1Gi': Quantity.zero,
     'hugepages-2Mi': Quantity.zero,
-    ...(vm.gpus === 0 ? {} : { 'nvidia.com/gpu': Quantity.fromValue(vm.gpus) }),
+    ...gpusOf(vm),
   };
+}
+
+/** What the manufacturer's device plugin announces. */
+function gpusOf({ size, gpus }: LocalVirtualMachine): Resources {
+  const manufacturer = gpuSize(size)?.manufacturer;
+  if (gpus === 0 || manufacturer === undefined) return {};
+  return { [`${manufacturer}.com/gpu`]: Quantity.fromValue(gpus) };
 }
 
 /** As the kubelet computes it: less what is reserved, and less the thresholds below which it evicts. */

@@ -2,11 +2,14 @@
  * Numbered states of a planned node: a pool, narrowed by requirements, with the instance types and offerings that are
  * left, cheapest first. Each narrowing is computed once.
  */
-import { Requirement } from '../../constraints/requirement.ts';
+import { Requirement, type RequirementItem } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
+import { itemAt } from '../rows.ts';
 import { Interner } from './interner.ts';
 import { OfferingColumns } from './offeringColumns.ts';
+import { PurchaseOrder } from './purchaseOrder.ts';
+import { RoomLevels } from './roomLevels.ts';
 
 export const NO_STATE = -1;
 const UNKNOWN = -2;
@@ -17,6 +20,8 @@ export interface MachineState {
   readonly key: string;
   readonly pool: CompiledPool;
   readonly requirements: Requirements;
+  /** The same as plain data, in order of their keys. */
+  readonly items: readonly RequirementItem[];
   /** Offerings that can still be bought, cheapest first. */
   readonly offerings: readonly CompiledOffering[];
   /** Types that can still be bought without a reservation (or only with one, if all need one), cheapest first. */
@@ -38,8 +43,12 @@ export class StateTable {
   private readonly pins = new Map<string, number>();
   private readonly labelValues: Map<string, readonly string[]>[] = [];
   private readonly reaches: (Float64Array | undefined)[] = [];
+  private readonly orders: (PurchaseOrder | undefined)[] = [];
+  private readonly pools: readonly CompiledPool[];
+  private readonly levels: (RoomLevels | undefined)[] = [];
 
   constructor(pools: readonly CompiledPool[]) {
+    this.pools = pools;
     this.requirementId(Requirements.empty);
     this.columns = pools.map((pool) => new OfferingColumns(pool));
     this.bases = pools.map((pool, at) => this.add(pool, pool.requirements, this.columns[at]!.allowedByPool()));
@@ -112,6 +121,16 @@ export class StateTable {
     return values;
   }
 
+  /** In which order planned nodes buy the pool's offerings. */
+  purchases(pool: number): PurchaseOrder {
+    return (this.orders[pool] ??= new PurchaseOrder(itemAt(this.pools, pool)));
+  }
+
+  /** Loads of one level are held by the same types of the pool. */
+  roomLevels(pool: number): RoomLevels {
+    return (this.levels[pool] ??= new RoomLevels(itemAt(this.pools, pool)));
+  }
+
   /** Before this place in the state's types every type is too small for the load in some resource. */
   firstLargeEnough(state: number, used: Float64Array): number {
     const reach = (this.reaches[state] ??= reachOf(this.at(state), used.length));
@@ -157,7 +176,8 @@ export class StateTable {
 
   private add(pool: CompiledPool, requirements: Requirements, offerings: readonly CompiledOffering[]): number {
     if (offerings.length === 0) return NO_STATE;
-    const key = `${pool.index}${canonicalKey(requirements)}`;
+    const items = requirements.toItems();
+    const key = `${pool.index}${JSON.stringify(items)}`;
     return this.interned.intern(key, (id) => {
       const price = new Float64Array(pool.types.length).fill(Number.POSITIVE_INFINITY);
       const reserved = offerings.filter(({ reservation }) => reservation >= 0);
@@ -174,7 +194,18 @@ export class StateTable {
       const minValues = [...requirements].flatMap(({ key, minValues: atLeast }) =>
         atLeast === undefined ? [] : [{ key, atLeast }],
       );
-      return { id, key, pool, requirements, offerings, types: Int32Array.from(types), price, reserved, minValues };
+      return {
+        id,
+        key,
+        pool,
+        requirements,
+        items,
+        offerings,
+        types: Int32Array.from(types),
+        price,
+        reserved,
+        minValues,
+      };
     });
   }
 }

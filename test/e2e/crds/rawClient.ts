@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'undici';
-import { parse } from 'yaml';
+import { parseYaml } from '../../../src/api/yaml/parseYaml.ts';
 
 export interface Answer {
   readonly code: number;
@@ -22,7 +22,7 @@ interface Kubeconfig {
 }
 
 export async function connectRaw(kubeconfigPath: string, connections: number): Promise<RawClient> {
-  const config = parse(await readFile(kubeconfigPath, 'utf8')) as Kubeconfig;
+  const config = parseYaml(await readFile(kubeconfigPath, 'utf8')) as Kubeconfig;
   const cluster = config.clusters[0]?.cluster ?? {};
   const user = config.users[0]?.user ?? {};
   const pem = (text: string | undefined) => Buffer.from(text ?? '', 'base64').toString();

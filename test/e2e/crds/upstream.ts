@@ -7,7 +7,7 @@ import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { parse } from 'yaml';
+import { parseYaml } from '../../../src/api/yaml/parseYaml.ts';
 import type { CustomResourceDefinition } from '../../../src/api/kinds.ts';
 
 const CORE = 'sigs.k8s.io/karpenter@v1.14.1';
@@ -66,7 +66,7 @@ async function readCrds(root: string, folders: readonly string[]): Promise<Custo
   for (const folder of folders) {
     for (const name of await readdir(join(root, folder))) {
       if (!name.endsWith('.yaml')) continue;
-      found.push(parse(await readFile(join(root, folder, name), 'utf8')) as CustomResourceDefinition);
+      found.push(parseYaml(await readFile(join(root, folder, name), 'utf8')) as CustomResourceDefinition);
     }
   }
   return found;

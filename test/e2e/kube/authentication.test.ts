@@ -1,7 +1,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
+import { printYaml } from '../../../src/api/yaml/printYaml.ts';
 import { Kinds } from '../../../src/api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../../src/api/object.ts';
 import { SystemClock } from '../../../src/clock/systemClock.ts';
@@ -68,7 +68,7 @@ describe('authentication at a real API server', () => {
   const kubeconfig = (user: object, cluster: object = {}): Promise<string> => {
     const data = Buffer.from(plane.ca).toString('base64');
     return file(
-      stringify({
+      printYaml({
         apiVersion: 'v1',
         kind: 'Config',
         'current-context': 'here',

@@ -1,6 +1,6 @@
 /** The client certificate and key that a kubeconfig file embeds. */
 import { readFile } from 'node:fs/promises';
-import { parse } from 'yaml';
+import { parseYaml } from '../../../src/api/yaml/parseYaml.ts';
 import type { KeyPair } from '../../controlplane/certificates.ts';
 
 interface Kubeconfig {
@@ -10,7 +10,7 @@ interface Kubeconfig {
 }
 
 export async function readClientCertificate(path: string): Promise<KeyPair> {
-  const { users } = parse(await readFile(path, 'utf8')) as Kubeconfig;
+  const { users } = parseYaml(await readFile(path, 'utf8')) as Kubeconfig;
   const user = users[0]?.user;
   if (user === undefined) throw new Error(`${path} names no user`);
   const decode = (text: string): string => Buffer.from(text, 'base64').toString();

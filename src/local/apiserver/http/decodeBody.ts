@@ -1,5 +1,5 @@
 /** Bodies of requests as JSON values; refusals are in the words of upstream's decoder. */
-import { parse as parseYaml } from 'yaml';
+import { parseYaml } from '../../../api/yaml/parseYaml.ts';
 import { isFields, joinPath, jsonType, type Fields } from '../fields.ts';
 import { badRequest, unsupportedMediaType } from '../status.ts';
 import type { ApiRequest } from './message.ts';

@@ -1,5 +1,5 @@
 /** Objects and lists in the form that a client accepts: JSON, YAML, tables or metadata only. */
-import { stringify as stringifyYaml } from 'yaml';
+import { printYaml } from '../../../api/yaml/printYaml.ts';
 import { apiVersionText } from '../apiVersion.ts';
 import type { ApiObject } from '../fields.ts';
 import type { ListPage } from '../reading.ts';
@@ -74,5 +74,13 @@ export class Rendering {
 }
 
 export function yamlResponse(value: unknown, code: number): ApiResponse {
-  return { code, contentType: 'application/yaml', body: stringifyYaml(value, { sortMapEntries: true }) };
+  return { code, contentType: 'application/yaml', body: printYaml(withSortedKeys(value)) };
+}
+
+/** As Go prints its maps. */
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
+  return Object.fromEntries(members.map(([key, member]) => [key, withSortedKeys(member)]));
 }

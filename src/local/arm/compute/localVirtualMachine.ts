@@ -18,6 +18,8 @@ export interface LocalVirtualMachine {
   readonly vCPUs: number;
   readonly memoryGiB: number;
   readonly gpus: number;
+  /** As in `kubernetes.io/arch`: of the hardware. */
+  readonly architecture: 'amd64' | 'arm64';
   readonly osDiskSizeGB: number;
   readonly priority: 'Regular' | 'Spot';
   readonly imageId: string | undefined;
@@ -40,6 +42,8 @@ export function describeMachine(
   const { properties, hidden } = machine;
   const size = textAt(properties, 'hardwareProfile', 'vmSize') ?? '';
   const entry = context.catalogue.find(size);
+  const capability = (wanted: string): string | undefined =>
+    entry?.sku.capabilities.find(({ name }) => name === wanted)?.value;
   const image = objectAt(properties, 'storageProfile', 'imageReference');
   const diskSize = objectAt(properties, 'storageProfile', 'osDisk')['diskSizeGB'];
   const createdAt = hidden?.['createdAt'];
@@ -54,7 +58,8 @@ export function describeMachine(
     size,
     vCPUs: entry?.vCPUs ?? 0,
     memoryGiB: entry?.memoryGiB ?? 0,
-    gpus: Number(entry?.sku.capabilities.find(({ name }) => name === 'GPUs')?.value ?? 0),
+    gpus: Number(capability('GPUs') ?? 0),
+    architecture: capability('CpuArchitectureType') === 'Arm64' ? 'arm64' : 'amd64',
     osDiskSizeGB: typeof diskSize === 'number' ? diskSize : 30,
     priority: textAt(properties, 'priority') === 'Spot' ? 'Spot' : 'Regular',
     imageId: textAt(image, 'communityGalleryImageId') ?? textAt(image, 'sharedGalleryImageId') ?? textAt(image, 'id'),

@@ -1,4 +1,5 @@
 /** Nodes that AKS creates for machines and agent pools: an interface and a VM that joins the cluster. */
+import { gpuSize } from '../../../catalogue/gpuRegistry.ts';
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
@@ -33,6 +34,8 @@ export interface NodeWish {
 }
 
 const OVERLAY_MAX_PODS = 250;
+/** AKS gives its own nodes a token of its own. */
+const NODE_TOKEN = 'aksaks.0123456789abcdef';
 /** Image definitions by operating system, for generation 2 on x64, generation 1, and Arm. */
 const DEFINITIONS: Readonly<Record<string, readonly [gallery: string, two: string, one: string, arm: string]>> = {
   Ubuntu: ['AKSUbuntu', '2404gen2containerd', '2404containerd', '2404gen2arm64containerd'],
@@ -177,6 +180,9 @@ export class ClusterNodes {
       memoryGiB: size?.memoryGiB ?? 0,
       maxPods: typeof maxPods === 'number' ? maxPods : OVERLAY_MAX_PODS,
       architecture: arm === true ? 'arm64' : 'amd64',
+      nvidia:
+        gpuSize(size?.sku.name ?? '')?.manufacturer === 'nvidia' &&
+        textAt(profile, 'hardware', 'gpuProfile', 'driver') !== 'None',
       labels: {
         agentpool: pool.name,
         'kubernetes.azure.com/agentpool': pool.name,
@@ -190,9 +196,14 @@ export class ClusterNodes {
         ...textsAt(kubernetes, 'nodeLabels'),
       },
       taints,
-      bootstrapToken: '',
+      bootstrapToken: NODE_TOKEN,
       flags: {},
-      variables: { RESOURCE_GROUP: groupOf(cluster), LOCATION: context.location, NODE_NAME: vmName },
+      variables: {
+        RESOURCE_GROUP: groupOf(cluster),
+        SUBSCRIPTION_ID: context.store.subscriptionId,
+        LOCATION: context.location,
+        NODE_NAME: vmName,
+      },
     });
   }
 }

@@ -340,7 +340,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     const script = atob(customData);
     expect(script).toContain("TLS_BOOTSTRAP_TOKEN='{{.TokenID}}.{{.TokenSecret}}'");
     expect(script).toMatch(/--cpu-manager-policy=static .*--kube-reserved=cpu=140m,memory=2662Mi .*--max-pods=110 /);
-    expect(script).toContain("KUBELET_REGISTER_WITH_TAINTS='team=a:NoSchedule,karpenter.sh/unregistered=:NoExecute'");
+    expect(script).toContain('--register-with-taints=team=a:NoSchedule,karpenter.sh/unregistered:NoExecute');
     const { distro: _distro, ...incomplete } = body.provisionProfile;
     expect(await fixture.ask(path, { method: 'POST', body: { ...body, provisionProfile: incomplete } })).toMatchObject({
       status: 400,

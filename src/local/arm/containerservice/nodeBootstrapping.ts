@@ -3,10 +3,12 @@ import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
 import { asText, at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { openRoute, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { MANAGED_CLUSTERS } from './managedClusters.ts';
 import { renderNodeScript } from './nodeScript.ts';
 
+/** Where the bootstrapping server is, below the address of the local Azure. */
+const SERVER = '/bootstrapping';
 const TOKEN_PLACEHOLDER = '{{.TokenID}}.{{.TokenSecret}}';
 const REQUIRED: readonly string[] = [
   'name',
@@ -38,15 +40,24 @@ const KUBELET_FLAGS: Readonly<Record<string, string>> = {
   topologyManagerPolicy: 'topology-manager-policy',
 };
 
-export function nodeBootstrappingRoutes(context: ArmContext): readonly Route[] {
+export function nodeBootstrappingRoutes(
+  context: ArmContext,
+  tokens: { check(authorization: unknown): unknown },
+): readonly Route[] {
   const path = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}/nodeBootstrapping`;
   // The client that exists sends a GET with a body; POST is for those that cannot.
-  return (['GET', 'POST'] as const).map((method) => ({
+  const served = (['GET', 'POST'] as const).map((method) => ({
     name: 'nodeBootstrapping.get',
     method,
     path,
-    handle: (request) => answer(context, request),
+    handle: (request: ArmRequest) => answer(context, request),
   }));
+  // Clusters have a server of their own for it, without ARM's gate, which wants an api-version.
+  const own = openRoute('nodeBootstrapping.get', 'GET', `${SERVER}${path}`, (request) => {
+    tokens.check(request.headers['authorization']);
+    return answer(context, request);
+  });
+  return [...served, own];
 }
 
 function answer(context: ArmContext, { body, parameters: { group = '', name = '' } }: ArmRequest): ArmResponse {
@@ -61,7 +72,7 @@ function answer(context: ArmContext, { body, parameters: { group = '', name = ''
   return {
     status: 200,
     body: {
-      customData: customDataOf(context, profile, helpers),
+      customData: customDataOf(context, textAt(cluster.properties, 'nodeResourceGroup') ?? '', profile, helpers),
       cse: `/usr/bin/nohup /bin/bash -c "TLS_BOOTSTRAP_TOKEN=${TOKEN_PLACEHOLDER} CLUSTER=${cluster.name} /bin/bash /opt/azure/containers/provision_start.sh"`,
       osImageConfig: {
         imageOffer: 'aks',
@@ -77,7 +88,12 @@ function answer(context: ArmContext, { body, parameters: { group = '', name = ''
   };
 }
 
-function customDataOf(context: ArmContext, profile: JsonObject, helpers: JsonObject): string {
+function customDataOf(
+  context: ArmContext,
+  nodeResourceGroup: string,
+  profile: JsonObject,
+  helpers: JsonObject,
+): string {
   const kubelet = objectAt(profile, 'customKubeletConfig');
   const flags = Object.entries(KUBELET_FLAGS).flatMap(([member, flag]) => {
     const value = kubelet[member];
@@ -91,6 +107,7 @@ function customDataOf(context: ArmContext, profile: JsonObject, helpers: JsonObj
     memoryGiB: Number(helpers['skuMemory']),
     maxPods: Number(profile['maxPods']),
     architecture,
+    nvidia: at(profile, 'gpuProfile', 'installGPUDriver') === true,
     labels: {
       'kubernetes.azure.com/mode': MODES[Number(profile['mode'])] ?? 'user',
       'kubernetes.azure.com/role': 'agent',
@@ -101,6 +118,8 @@ function customDataOf(context: ArmContext, profile: JsonObject, helpers: JsonObj
     flags: Object.fromEntries(flags),
     variables: {
       LOCATION: context.location,
+      RESOURCE_GROUP: nodeResourceGroup,
+      SUBSCRIPTION_ID: context.store.subscriptionId,
       VM_SIZE: textAt(profile, 'vmSize') ?? '',
       DISTRO: textAt(profile, 'distro') ?? '',
     },

@@ -7,8 +7,10 @@ export interface NodeScript {
   readonly memoryGiB: number;
   readonly maxPods: number;
   readonly architecture: 'amd64' | 'arm64';
+  /** Whether an NVIDIA driver is installed. */
+  readonly nvidia: boolean;
   readonly labels: Readonly<Record<string, string>>;
-  /** `key=value:effect`. */
+  /** `key=value:effect` or `key:effect`. */
   readonly taints: readonly string[];
   readonly bootstrapToken: string;
   /** Kubelet flags that the profile sets, by name. */
@@ -17,28 +19,49 @@ export interface NodeScript {
   readonly variables: Readonly<Record<string, string>>;
 }
 
+const CONTAINERD = `version = 2
+[plugins."io.containerd.grpc.v1.cri"]
+sandbox_image = "mcr.microsoft.com/oss/kubernetes/pause:3.6"
+[plugins."io.containerd.grpc.v1.cri".containerd]
+default_runtime_name = "RUNTIME"
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+SystemdCgroup = true
+[plugins."io.containerd.grpc.v1.cri".registry]
+config_path = "/etc/containerd/certs.d"
+`;
+const MIRROR = 'https://acs-mirror.azureedge.net';
+const SCRIPTS = '/opt/azure/containers';
+/** The control plane that nodes of AKS talk to; the local one trusts whatever boots. */
+const AUTHORITY = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
+const DIGITS = '00000000';
+
 export function renderNodeScript(node: NodeScript): string {
   const flags: Readonly<Record<string, string>> = {
+    'client-ca-file': '/etc/kubernetes/certs/ca.crt',
     'cloud-provider': 'external',
+    'cluster-dns': '10.0.0.10',
     'eviction-hard': `${EVICTION_HARD},nodefs.inodesFree<5%`,
     'kube-reserved': `cpu=${kubeReservedMillicores(node.cpus)}m,memory=${kubeReservedMebibytes(node.memoryGiB)}Mi`,
+    kubeconfig: '/var/lib/kubelet/kubeconfig',
     'max-pods': String(node.maxPods),
+    'register-with-taints': node.taints.join(','),
     'rotate-certificates': 'true',
     'system-reserved': 'cpu=0,memory=0',
     ...node.flags,
   };
   const variables: Readonly<Record<string, string>> = {
+    ...FIXED,
+    ...downloads(node.kubernetesVersion, node.architecture),
+    ...gpuVariables(node.nvidia),
     ...node.variables,
     KUBERNETES_VERSION: node.kubernetesVersion,
     TLS_BOOTSTRAP_TOKEN: node.bootstrapToken,
-    ARCHITECTURE: node.architecture,
     KUBELET_FLAGS: sorted(flags)
       .map(([name, value]) => `--${name}=${value}`)
       .join(' '),
     KUBELET_NODE_LABELS: sorted(node.labels)
       .map(([name, value]) => `${name}=${value}`)
       .join(','),
-    KUBELET_REGISTER_WITH_TAINTS: node.taints.map(normalTaint).join(','),
   };
   const lines = [
     '#!/bin/bash',
@@ -50,9 +73,62 @@ export function renderNodeScript(node: NodeScript): string {
   return Buffer.from(lines.join('\n')).toString('base64');
 }
 
-/** `key:effect` is short for an empty value. */
-function normalTaint(taint: string): string {
-  return taint.includes('=') ? taint : taint.replace(/:(?=[^:]*$)/, '=:');
+const FIXED: Readonly<Record<string, string>> = {
+  API_SERVER_NAME: 'local.hcp.azmk8s.io',
+  KUBE_CA_CRT: base64(AUTHORITY),
+  ENABLE_TLS_BOOTSTRAPPING: 'true',
+  ENABLE_SECURE_TLS_BOOTSTRAPPING: 'false',
+  USE_MANAGED_IDENTITY_EXTENSION: 'true',
+  USE_INSTANCE_METADATA: 'true',
+  SERVICE_PRINCIPAL_CLIENT_ID: 'msi',
+  SERVICE_PRINCIPAL_FILE_CONTENT: base64('msi'),
+  VM_TYPE: 'standard',
+  LOAD_BALANCER_SKU: 'Standard',
+  NETWORK_PLUGIN: 'none',
+  SUBNET: 'aks-subnet',
+  VIRTUAL_NETWORK: `aks-vnet-${DIGITS}`,
+  VIRTUAL_NETWORK_RESOURCE_GROUP: 'aks',
+  NETWORK_SECURITY_GROUP: `aks-agentpool-${DIGITS}-nsg`,
+  ROUTE_TABLE: `aks-agentpool-${DIGITS}-routetable`,
+  CONTAINER_RUNTIME: 'containerd',
+  CLI_TOOL: 'ctr',
+  NEEDS_CONTAINERD: 'true',
+  IS_VHD: 'true',
+  CSE_HELPERS_FILEPATH: `${SCRIPTS}/provision_source.sh`,
+  CSE_DISTRO_HELPERS_FILEPATH: `${SCRIPTS}/provision_source_distro.sh`,
+  CSE_INSTALL_FILEPATH: `${SCRIPTS}/provision_installs.sh`,
+  CSE_DISTRO_INSTALL_FILEPATH: `${SCRIPTS}/provision_installs_distro.sh`,
+  CSE_CONFIG_FILEPATH: `${SCRIPTS}/provision_configs.sh`,
+  TARGET_CLOUD: 'AzurePublicCloud',
+  MCR_REPOSITORY_BASE: 'mcr.microsoft.com',
+  SYSCTL_CONTENT: base64('net.core.somaxconn=16384\n'),
+};
+
+function downloads(version: string, architecture: string): Readonly<Record<string, string>> {
+  const minor = Number(/^1\.(\d+)/.exec(version)?.[1] ?? 0);
+  const linux = `-linux-${architecture}`;
+  return {
+    KUBE_BINARY_URL: minor < 34 ? `${MIRROR}/kubernetes/v${version}/binaries/kubernetes-node${linux}.tar.gz` : '',
+    CREDENTIAL_PROVIDER_DOWNLOAD_URL: minor < 30 ? '' : `${MIRROR}/credential-provider${linux}.tar.gz`,
+    CNI_PLUGINS_URL: `${MIRROR}/cni-plugins${linux}.tgz`,
+    VNET_CNI_PLUGINS_URL: `${MIRROR}/azure-vnet-cni${linux}.tgz`,
+  };
+}
+
+function gpuVariables(nvidia: boolean): Readonly<Record<string, string>> {
+  const given = (value: string): string => (nvidia ? value : '');
+  return {
+    GPU_NODE: String(nvidia),
+    CONFIG_GPU_DRIVER_IF_NEEDED: String(nvidia),
+    GPU_DRIVER_TYPE: given('cuda-lts'),
+    GPU_DRIVER_VERSION: given('580'),
+    GPU_IMAGE_SHA: given('1'),
+    CONTAINERD_CONFIG_CONTENT: base64(CONTAINERD.replace('RUNTIME', nvidia ? 'nvidia-container-runtime' : 'runc')),
+  };
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
 }
 
 function sorted(record: Readonly<Record<string, string>>): [string, string][] {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { locator, parseYaml, YamlSyntaxError } from './yamlDocument.ts';
+import { locator, parseYaml, YamlSyntaxError } from './parseYaml.ts';
 
 describe('parseYaml', () => {
   // What `kubectl label --local -o json` prints for the same text.

@@ -55,12 +55,17 @@ export class YamlSyntaxError extends Error {
 
 /** The value of a text with one document; undefined for an empty one. Throws `YamlSyntaxError`. */
 export function parseYaml(text: string): unknown {
+  const values = parseYamlDocuments(text);
+  if (values.length > 1) throw new YamlSyntaxError('it has several documents instead of one', 0);
+  return values[0];
+}
+
+/** The values of all documents. Throws `YamlSyntaxError`. */
+export function parseYamlDocuments(text: string): readonly unknown[] {
   try {
     const events = parseEvents(text, {});
     checkSize(text, events);
-    const values = constructFromEvents(events, { source: text, schema: SCHEMA });
-    if (values.length > 1) throw new YamlSyntaxError('a document ends and another begins without ---', 0);
-    return values[0];
+    return constructFromEvents(events, { source: text, schema: SCHEMA });
   } catch (error) {
     if (error instanceof YAMLException) throw new YamlSyntaxError(error.reason, error.mark?.position ?? 0);
     throw error;

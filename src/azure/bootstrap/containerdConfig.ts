@@ -1,0 +1,43 @@
+/** The configuration file of containerd on a node, in TOML. */
+type TomlValue = string | number | boolean | readonly string[];
+type TomlTable = Readonly<Record<string, TomlValue>>;
+
+const CRI = 'plugins."io.containerd.grpc.v1.cri"';
+const RUNC = '/usr/bin/runc';
+const NVIDIA = '/usr/bin/nvidia-container-runtime';
+const NVIDIA_RUNTIME = 'nvidia-container-runtime';
+const RUNTIME_TYPE = 'io.containerd.runc.v2';
+
+/** `registry` is where AKS's own images come from. With an NVIDIA driver every container gets to see the GPUs. */
+export function containerdConfig(registry: string, nvidia: boolean): string {
+  const runtimes = `${CRI}.containerd.runtimes`;
+  const tables: readonly (readonly [name: string, table: TomlTable])[] = [
+    [CRI, { sandbox_image: pauseImage(registry) }],
+    [`${CRI}.containerd`, { default_runtime_name: nvidia ? NVIDIA_RUNTIME : 'runc' }],
+    ...(nvidia
+      ? ([
+          [`${runtimes}.${NVIDIA_RUNTIME}`, { runtime_type: RUNTIME_TYPE }],
+          [`${runtimes}.${NVIDIA_RUNTIME}.options`, { BinaryName: NVIDIA, SystemdCgroup: true }],
+        ] as const)
+      : []),
+    [`${runtimes}.runc`, { runtime_type: RUNTIME_TYPE }],
+    [`${runtimes}.runc.options`, { BinaryName: RUNC, SystemdCgroup: true }],
+    [`${runtimes}.untrusted`, { runtime_type: RUNTIME_TYPE }],
+    [`${runtimes}.untrusted.options`, { BinaryName: nvidia ? NVIDIA : RUNC }],
+    [`${CRI}.registry`, { config_path: '/etc/containerd/certs.d' }],
+    [`${CRI}.registry.headers`, { 'X-Meta-Source-Client': ['azure/aks'] }],
+    ['metrics', { address: '0.0.0.0:10257' }],
+  ];
+  const lines = [...rows({ version: 2, oom_score: 0 })];
+  for (const [name, table] of tables) lines.push(`[${name}]`, ...rows(table));
+  return `${lines.join('\n')}\n`;
+}
+
+export function pauseImage(registry: string): string {
+  return `${registry}/oss/kubernetes/pause:3.6`;
+}
+
+function rows(table: TomlTable): readonly string[] {
+  // Strings and lists of strings are written alike in TOML and JSON.
+  return Object.entries(table).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+}

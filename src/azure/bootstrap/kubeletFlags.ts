@@ -1,0 +1,113 @@
+/** The kubelet's command line, by Kubernetes version, class and instance type. */
+import { EVICTION_HARD, kubeReservedMebibytes, kubeReservedMillicores } from '../../catalogue/overhead.ts';
+import { atLeastMinor } from '../images.ts';
+import { formatTaint, type BootstrapInput } from './bootstrapInput.ts';
+import { pauseImage } from './containerdConfig.ts';
+
+export type KubeletFlags = Readonly<Record<string, string>>;
+
+const CREDENTIAL_PROVIDER = '/var/lib/kubelet/credential-provider';
+const CLOUD_CONFIG = '/etc/kubernetes/azure.json';
+/** The kubelet's own, which the CRD writes into every class that sets anything of the kubelet. */
+const DEFAULT_CFS_PERIOD = '100ms';
+const CIPHER_SUITES: readonly string[] = [
+  'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256',
+  'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305',
+  'TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
+  'TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305',
+  'TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384',
+  'TLS_RSA_WITH_AES_256_GCM_SHA384',
+  'TLS_RSA_WITH_AES_128_GCM_SHA256',
+];
+
+/** The same on every node. */
+const BASE: KubeletFlags = {
+  address: '0.0.0.0',
+  'anonymous-auth': 'false',
+  'authentication-token-webhook': 'true',
+  'authorization-mode': 'Webhook',
+  'cgroups-per-qos': 'true',
+  'client-ca-file': '/etc/kubernetes/certs/ca.crt',
+  'cloud-provider': 'external',
+  'cluster-domain': 'cluster.local',
+  'enforce-node-allocatable': 'pods',
+  'event-qps': '0',
+  'eviction-hard': `${EVICTION_HARD},nodefs.inodesFree<5%`,
+  'image-gc-high-threshold': '85',
+  'image-gc-low-threshold': '80',
+  kubeconfig: '/var/lib/kubelet/kubeconfig',
+  'node-status-update-frequency': '10s',
+  'pod-manifest-path': '/etc/kubernetes/manifests',
+  'pod-max-pids': '-1',
+  'protect-kernel-defaults': 'true',
+  'read-only-port': '0',
+  'resolv-conf': '/run/systemd/resolve/resolv.conf',
+  'rotate-certificates': 'true',
+  'streaming-connection-idle-timeout': '4h',
+  'system-reserved': 'cpu=0,memory=0',
+  'tls-cert-file': '/etc/kubernetes/certs/kubeletserver.crt',
+  'tls-cipher-suites': CIPHER_SUITES.join(','),
+  'tls-private-key-file': '/etc/kubernetes/certs/kubeletserver.key',
+};
+
+export function kubeletFlags(input: BootstrapInput): KubeletFlags {
+  const { settings, shape, taints } = input;
+  return {
+    ...BASE,
+    ...versionFlags(input),
+    'cluster-dns': settings.dnsServiceIp,
+    'kube-reserved': `cpu=${kubeReservedMillicores(shape.cpus)}m,memory=${kubeReservedMebibytes(shape.memoryGiB)}Mi`,
+    'max-pods': String(shape.maxPods),
+    'register-with-taints': [...taints.regular, ...taints.startup].map(formatTaint).join(','),
+    ...classFlags(input),
+  };
+}
+
+export function formatFlags(flags: KubeletFlags): string {
+  return Object.entries(flags)
+    .filter(([, value]) => value !== '')
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, value]) => `--${name}=${value}`)
+    .join(' ');
+}
+
+/** Flags that only some versions of the kubelet know. */
+function versionFlags({ settings, kubernetesVersion }: BootstrapInput): KubeletFlags {
+  const from = (minor: number): boolean => atLeastMinor(kubernetesVersion, minor);
+  return {
+    ...(from(30)
+      ? {
+          'image-credential-provider-bin-dir': CREDENTIAL_PROVIDER,
+          'image-credential-provider-config': `${CREDENTIAL_PROVIDER}-config.yaml`,
+        }
+      : {
+          'azure-container-registry-config': CLOUD_CONFIG,
+          'feature-gates': 'DisableKubeletCloudCredentialProviders=false',
+        }),
+    ...(from(31) ? {} : { 'keep-terminated-pod-volumes': 'false' }),
+    ...(from(34) ? {} : { 'cloud-config': CLOUD_CONFIG }),
+    ...(from(35) ? {} : { 'pod-infra-container-image': pauseImage(settings.environment.registry) }),
+  };
+}
+
+function classFlags({ spec }: BootstrapInput): KubeletFlags {
+  const kubelet = spec?.kubelet;
+  if (kubelet === undefined) return {};
+  const { cpuCFSQuotaPeriod: period } = kubelet;
+  const flags: Readonly<Record<string, string | number | boolean | undefined>> = {
+    'allowed-unsafe-sysctls': kubelet.allowedUnsafeSysctls?.join(','),
+    'container-log-max-files': kubelet.containerLogMaxFiles,
+    'container-log-max-size': kubelet.containerLogMaxSize,
+    'cpu-cfs-quota': kubelet.cpuCFSQuota,
+    'cpu-cfs-quota-period': period === DEFAULT_CFS_PERIOD ? undefined : period,
+    'cpu-manager-policy': kubelet.cpuManagerPolicy,
+    'fail-swap-on': kubelet.failSwapOn,
+    'image-gc-high-threshold': kubelet.imageGCHighThresholdPercent,
+    'image-gc-low-threshold': kubelet.imageGCLowThresholdPercent,
+    'pod-max-pids': kubelet.podPidsLimit,
+    'topology-manager-policy': kubelet.topologyManagerPolicy,
+  };
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+}

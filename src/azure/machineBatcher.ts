@@ -1,0 +1,142 @@
+/**
+ * Gathers AKS machines that differ only in name, zones and tags, and creates each group with one request. A group is
+ * sent when nothing has come for a while, when it has waited long enough, or when it is full: never larger than that.
+ */
+import { createHash } from 'node:crypto';
+import { RestError } from '@azure/core-rest-pipeline';
+import type { Clock } from '../clock/clock.ts';
+import type { AksMachineBody } from './aksMachineBody.ts';
+
+interface BatchEntry {
+  readonly machineName: string;
+  readonly zones: readonly string[];
+  readonly tags: Readonly<Record<string, string>>;
+}
+
+export interface MachineBatcherOptions {
+  /** Milliseconds. */
+  readonly idle: number;
+  readonly max: number;
+  /** At most this many in one request. */
+  readonly size: number;
+  readonly clock: Clock;
+  /** Creates all entries from one template; rejects when ARM refuses any of them. */
+  readonly send: (template: unknown, entries: readonly BatchEntry[]) => Promise<void>;
+}
+
+interface Waiting extends BatchEntry {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Group {
+  readonly template: unknown;
+  readonly waiting: Waiting[];
+}
+
+/** What AKS accepts in one request, whatever the options say. */
+const HARD_LIMIT = 50;
+
+export class MachineBatcher {
+  private readonly options: MachineBatcherOptions;
+  private groups = new Map<string, Group>();
+  private openedAt = 0;
+  private cancelTimer: (() => void) | undefined;
+
+  constructor(options: MachineBatcherOptions) {
+    this.options = options;
+  }
+
+  /** Resolves when ARM has accepted the machine. */
+  add(machineName: string, body: AksMachineBody): Promise<void> {
+    const { template, key } = sharedTemplate(body);
+    return new Promise((resolve, reject) => {
+      if (this.groups.size === 0) this.openedAt = this.options.clock.now();
+      const group = this.groups.get(key) ?? { template, waiting: [] };
+      this.groups.set(key, group);
+      group.waiting.push({ machineName, zones: body.zones, tags: body.properties.tags, resolve, reject });
+      if (group.waiting.length >= Math.min(this.options.size, HARD_LIMIT)) {
+        this.groups.delete(key);
+        void this.fire(group);
+      }
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    const { clock, idle, max } = this.options;
+    this.cancelTimer?.();
+    if (this.groups.size === 0) return;
+    const left = Math.max(0, this.openedAt + max - clock.now());
+    this.cancelTimer = clock.after(Math.min(idle, left), () => this.fireAll());
+  }
+
+  private fireAll(): void {
+    const groups = [...this.groups.values()];
+    this.groups = new Map();
+    for (const group of groups) void this.fire(group);
+  }
+
+  private async fire({ template, waiting }: Group): Promise<void> {
+    const entries = waiting.map(({ machineName, zones, tags }) => ({ machineName, zones, tags }));
+    let outcome: BatchOutcome;
+    try {
+      await this.options.send(template, entries);
+      outcome = { failures: new Map() };
+    } catch (error) {
+      outcome = outcomeOf(error, entries);
+    }
+    for (const { machineName, resolve, reject } of waiting) {
+      const failure = outcome.all ?? outcome.failures.get(machineName);
+      if (failure === undefined) resolve();
+      else reject(failure);
+    }
+  }
+}
+
+/** What the machines of a group have in common. A zone matters to ultra disks, so it stays with them. */
+function sharedTemplate({ properties, zones }: AksMachineBody): { readonly template: unknown; readonly key: string } {
+  const { tags: _tags, ...rest } = properties;
+  const ultra = (properties['hardware'] as { readonly ultraSsdEnabled?: boolean }).ultraSsdEnabled === true;
+  const template = { properties: rest, ...(ultra ? { zones } : {}) };
+  return { template, key: createHash('sha256').update(JSON.stringify(template)).digest('hex').slice(0, 16) };
+}
+
+interface BatchOutcome {
+  /** The request as a whole failed. */
+  readonly all?: unknown;
+  readonly failures: ReadonlyMap<string, Error>;
+}
+
+interface Detail {
+  readonly code?: string;
+  readonly message?: string;
+  readonly target?: string;
+}
+
+/** Machines that the error does not name were created; an error that cannot be read is everybody's. */
+function outcomeOf(error: unknown, entries: readonly BatchEntry[]): BatchOutcome {
+  const details = detailsOf(error);
+  if (details === undefined) return { all: error, failures: new Map() };
+  const names = new Set(entries.map(({ machineName }) => machineName));
+  const failures = new Map<string, Error>();
+  for (const { target, code = 'UnknownError', message = code } of details) {
+    if (target === undefined || !names.has(target)) return { all: error, failures: new Map() };
+    failures.set(target, new RestError(message, { code }));
+  }
+  return { failures };
+}
+
+function detailsOf(error: unknown): readonly Detail[] | undefined {
+  const { code, message, response } = error as RestError;
+  let holder: unknown;
+  try {
+    const body = JSON.parse(response?.bodyAsText ?? '') as { readonly error?: unknown };
+    if (code === 'BatchMachineClientError') holder = body.error ?? body;
+    if (code === 'BatchMachineInternalServerError') holder = JSON.parse(message);
+  } catch {
+    return undefined;
+  }
+  const { details } = (holder ?? {}) as { readonly details?: readonly Detail[] };
+  return Array.isArray(details) && details.length > 0 ? details : undefined;
+}

@@ -1,0 +1,8 @@
+import { NodeClaimConditions } from '../../api/conditionTypes.ts';
+import { findCondition } from '../../api/conditions.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+
+/** Whether the claim has been chosen for disruption and waits for what takes its place. */
+export function isPendingDisruption(claim: NodeClaim): boolean {
+  return findCondition(claim, NodeClaimConditions.disruptionReason)?.status === 'True';
+}

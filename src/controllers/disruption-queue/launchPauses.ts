@@ -1,0 +1,60 @@
+import type { Clock } from '../../clock/clock.ts';
+import type { PlannedOffering } from '../../cloud/plannedOfferings.ts';
+
+/** Milliseconds. */
+const FIRST = 30_000;
+const LONGEST = 15 * 60_000;
+/** How long an offering that did not become a ready node is not bought in place of another node. */
+const OFFERING_MEMORY = 15 * 60_000;
+const MOST_OFFERINGS = 2_000;
+
+/**
+ * Pools whose replacements did not become ready. Such a pool is left alone for a while, twice as long after each failure
+ * in a row: the cause is rarely gone at once, and each try costs a node. Nodes that go without a replacement are no try.
+ */
+export class LaunchPauses {
+  private readonly clock: Clock;
+  private readonly pauses = new Map<string, { readonly length: number; readonly until: number }>();
+  private readonly offerings = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  failed(pool: string): void {
+    const before = this.pauses.get(pool);
+    const now = this.clock.now();
+    // Commands that fail together are one failure.
+    if (before !== undefined && now < before.until) return;
+    const length = before === undefined ? FIRST : Math.min(LONGEST, 2 * before.length);
+    this.pauses.set(pool, { length, until: now + length });
+  }
+
+  /** What would have been bought, or was, did not become a ready node. */
+  offeringFailed(pool: string, offering: PlannedOffering): void {
+    const key = keyOf(pool, offering);
+    this.offerings.delete(key);
+    this.offerings.set(key, this.clock.now() + OFFERING_MEMORY);
+    const [oldest] = this.offerings.keys();
+    if (this.offerings.size > MOST_OFFERINGS && oldest !== undefined) this.offerings.delete(oldest);
+  }
+
+  /** Until when the offering is not tried again; undefined when it may be. */
+  offeringUntil(pool: string, offering: PlannedOffering): number | undefined {
+    const until = this.offerings.get(keyOf(pool, offering));
+    return until !== undefined && this.clock.now() < until ? until : undefined;
+  }
+
+  succeeded(pool: string): void {
+    this.pauses.delete(pool);
+  }
+
+  /** Until when the pool is left alone; undefined when it is not. */
+  until(pool: string): number | undefined {
+    const pause = this.pauses.get(pool);
+    return pause !== undefined && this.clock.now() < pause.until ? pause.until : undefined;
+  }
+}
+
+const keyOf = (pool: string, { instanceType, zone, capacityType }: PlannedOffering): string =>
+  `${pool}/${instanceType}/${zone}/${capacityType}`;

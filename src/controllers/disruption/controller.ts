@@ -1,0 +1,210 @@
+import type { NodePool } from '../../api/kinds/nodePool.ts';
+import type { ClusterSnapshot } from '../../cluster/cluster.ts';
+import { budgetsOf } from '../../disruption/budgets.ts';
+import type { Command } from '../../disruption/command.ts';
+import type { Kept } from '../../disruption/kept.ts';
+import { candidatesFor, type DisruptionSettings, type Method, type Pass } from '../../disruption/method.ts';
+import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { singleton } from '../../kube/runtime/singleton.ts';
+import { watch } from '../../kube/runtime/watch.ts';
+import type { DisruptionQueue } from '../disruption-queue/queue.ts';
+import { poolOf } from '../disruption-queue/replacements.ts';
+import { disruptionPass } from '../planning/disruptionPass.ts';
+import type { Planner } from '../planning/planner.ts';
+import { isManaged } from '../world/managed.ts';
+import type { World } from '../world/world.ts';
+import { ChangeMemo } from './changeMemo.ts';
+import * as publish from './events.ts';
+import { disruptionMetrics, type DisruptionMetrics } from './metrics.ts';
+import { Reporter, tellsMore } from './reporter.ts';
+import { inSlices } from './slices.ts';
+import { Unrest } from './unrest.ts';
+import { validate } from './validation.ts';
+
+export interface DisruptionOptions {
+  readonly planner: Planner;
+  readonly queue: DisruptionQueue;
+  /** In order: the first that has something to do ends the pass. */
+  readonly methods: readonly Method[];
+  readonly settings: DisruptionSettings;
+}
+
+/** Milliseconds between passes that find nothing to do. */
+const INTERVAL = 10_000;
+/** Milliseconds after which a decision that costs pods their node is looked at once more. */
+const SETTLE = 5_000;
+
+/** Looks for nodes that should go, one pass after another, and hands commands to the queue. */
+export function disruptionController(world: World, options: DisruptionOptions): Controller {
+  const loop = new DisruptionLoop(world, options);
+  return singleton({
+    ...world,
+    name: 'disruption',
+    interval: INTERVAL,
+    wakes: [
+      watch(world.informers.nodeClaims),
+      watch(world.informers.disruptionBudgets),
+      { start: (wake) => options.queue.onEnd(() => wake('')) },
+    ],
+    reconcile: (signal) => loop.round(signal),
+  });
+}
+
+/** The last cause that tells something, by the name of the claim. */
+type Causes = Map<string, { kept: Kept; method: Method | undefined }>;
+
+interface Taken {
+  readonly snapshot: ClusterSnapshot;
+  readonly pass: Pass;
+  readonly kept: readonly Kept[];
+}
+
+class DisruptionLoop {
+  private readonly world: World;
+  private readonly options: DisruptionOptions;
+  private readonly metrics: DisruptionMetrics;
+  private readonly reporter: Reporter;
+  private readonly memo: ChangeMemo;
+  private readonly unrest: Unrest;
+  private isResumed = false;
+
+  constructor(world: World, options: DisruptionOptions) {
+    this.world = world;
+    this.options = options;
+    this.metrics = disruptionMetrics(world.metrics);
+    this.reporter = new Reporter(world, this.metrics);
+    this.memo = new ChangeMemo(world.informers);
+    this.unrest = new Unrest(world.clock, world.informers.pods);
+  }
+
+  async round(signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const { queue, methods } = this.options;
+    const { cluster, clock } = this.world;
+    if (!this.isResumed) queue.resume();
+    this.isResumed = true;
+    await queue.sweep();
+    const budgets = budgetsOf(this.pools(), cluster.snapshot().nodes, clock.now());
+    this.reporter.budgets(budgets);
+    if (this.memo.holds(cluster.snapshot(), budgets, clock.now())) return undefined;
+    const taken = await this.take(signal);
+    const causes: Causes = new Map();
+    note(causes, taken.kept, undefined);
+    const eligible = new Map<string, number>();
+    let wait = INTERVAL;
+    let isComplete = true;
+    for (const method of methods) {
+      const { candidates, kept } = candidatesFor(method, taken.pass);
+      note(causes, kept, method);
+      const reason = method.reason.toLowerCase();
+      eligible.set(reason, Math.max(eligible.get(reason) ?? 0, candidates.length));
+      this.metrics.eligible.set({ reason }, eligible.get(reason) ?? 0);
+      if (candidates.length === 0) continue;
+      const unrest = method.reason === 'Underutilized' ? this.unrest.wait() : 0;
+      if (unrest > 0) {
+        wait = Math.min(wait, unrest);
+        isComplete = false;
+        continue;
+      }
+      try {
+        if (await this.run(method, candidates, taken, causes, signal)) return { requeueAfter: 0 };
+      } catch (error) {
+        signal.throwIfAborted();
+        // The other methods may have better luck.
+        isComplete = false;
+        this.world.log.error('a way to disrupt nodes failed', { method: method.name, error });
+      }
+    }
+    this.reporter.kept(causes);
+    if (isComplete)
+      this.memo.nothingToDo(
+        taken.snapshot,
+        [...causes.values()].map(({ kept }) => kept),
+        clock.now(),
+      );
+    return { requeueAfter: wait };
+  }
+
+  /** Whether the method has started anything, or decided something that did not hold. */
+  private async run(
+    method: Method,
+    candidates: Pass['candidates'],
+    taken: Taken,
+    causes: Causes,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { clock, log, events } = this.world;
+    const since = clock.monotonic();
+    const { commands, kept, coverage } = await inSlices(method.decide(candidates, taken.pass), clock, signal);
+    const labels = { reason: method.reason.toLowerCase(), consolidation_type: method.consolidationType };
+    this.metrics.evaluation.observe(labels, (clock.monotonic() - since) / 1000);
+    if (coverage.evaluated < coverage.of)
+      log.info('not every node was looked at', { method: method.name, ...coverage });
+    note(causes, kept, method);
+    const possible = commands.filter((command) => !this.isPaused(command));
+    if (possible.length === 0) return false;
+    this.unrest.reset();
+    if (method.reason === 'Drifted') return this.start(possible, signal);
+    for (const command of possible) {
+      if (command.replacements.length > 0) publish.consolidationCandidate(events, command);
+    }
+    await clock.sleep(SETTLE, signal);
+    const again = await this.take(signal);
+    const isUnchanged = again.snapshot === taken.snapshot;
+    const { valid, rejected, dropped } = validate(method, possible, again.pass, isUnchanged);
+    if (dropped > 0) {
+      this.metrics.failedValidations.inc({ consolidation_type: method.consolidationType }, dropped);
+    }
+    for (const { command, reason } of rejected) {
+      if (method.reason === 'Underutilized') publish.consolidationRejected(events, command, reason);
+      log.debug('a decision does not hold any more', { method: method.name, reason, nodes: command.candidates.length });
+    }
+    await this.start(valid, signal);
+    return true;
+  }
+
+  /** Starts them side by side; whether any began. */
+  private async start(commands: readonly Command[], signal: AbortSignal): Promise<boolean> {
+    const { log } = this.world;
+    const begun = await Promise.allSettled(commands.map((command) => this.options.queue.start(command, signal)));
+    signal.throwIfAborted();
+    for (const outcome of begun) {
+      if (outcome.status === 'rejected')
+        log.error('a disruption command could not be started', { error: outcome.reason as unknown });
+    }
+    return begun.some(({ status }) => status === 'fulfilled');
+  }
+
+  /** Replacements of the pool have not become ready lately. */
+  private isPaused({ replacements }: Command): boolean {
+    return replacements.some((replacement) => this.options.queue.pauses.until(poolOf(replacement)) !== undefined);
+  }
+
+  private async take(signal: AbortSignal): Promise<Taken> {
+    const { planner, queue, settings } = this.options;
+    const { cluster, cloud, informers } = this.world;
+    const moment = await planner.moment(cloud, () => true, signal);
+    const { pass, kept } = disruptionPass(moment, {
+      cluster,
+      podBudgets: informers.disruptionBudgets.store.list(),
+      settings,
+      isQueued: (claim) => queue.has(claim),
+      failedUntil: (pool, alternative) => queue.pauses.offeringUntil(pool, alternative),
+      pausedUntil: (pool) => queue.pauses.until(pool),
+    });
+    return { snapshot: moment.snapshot, pass, kept };
+  }
+
+  private pools(): readonly NodePool[] {
+    const { informers, cloud } = this.world;
+    return [...informers.nodePools.store.list()].filter(({ spec }) =>
+      isManaged(spec.template.spec.nodeClassRef, cloud),
+    );
+  }
+}
+
+function note(causes: Causes, all: readonly Kept[], method: Method | undefined): void {
+  for (const kept of all) {
+    const name = kept.nodeClaim;
+    if (name !== undefined && tellsMore(kept.cause, causes.get(name)?.kept.cause)) causes.set(name, { kept, method });
+  }
+}

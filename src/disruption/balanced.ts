@@ -1,0 +1,60 @@
+/**
+ * The policy Balanced: a move must save a share of the pool's bill that is at least half the share of the pool's pods that
+ * it disturbs.
+ */
+import { Labels } from '../api/labels.ts';
+import { isReschedulable } from '../pods/podPredicates.ts';
+import type { Candidate } from './candidate.ts';
+import { rescheduleDisruptionCost } from './costs.ts';
+import type { OutcomeCause } from './kept.ts';
+import type { Pass } from './method.ts';
+
+const THRESHOLD = 0.5;
+
+export interface PoolTotals {
+  /** Dollars per hour. */
+  readonly price: number;
+  readonly disruptionCost: number;
+}
+
+/** What all nodes of each pool cost, and what it would hurt to disrupt all of them. */
+export function poolTotals(pass: Pass): ReadonlyMap<string, PoolTotals> {
+  const byName = new Map(pass.candidates.map((candidate) => [candidate.view.name, candidate]));
+  const totals = new Map<string, { price: number; disruptionCost: number }>();
+  for (const view of pass.views) {
+    const pool = view.labels[Labels.nodePool];
+    if (pool === undefined || view.claim === undefined) continue;
+    const candidate = byName.get(view.name);
+    const total = totals.get(pool) ?? { price: 0, disruptionCost: 0 };
+    total.price += candidate?.pricePerHour ?? 0;
+    total.disruptionCost += candidate?.disruptionCost ?? rescheduleDisruptionCost(view.pods.filter(isReschedulable));
+    totals.set(pool, total);
+  }
+  return totals;
+}
+
+/** Why a pool with the policy Balanced does not approve of the move; every one of them has to. */
+export function balancedCause(
+  candidates: readonly Candidate[],
+  savingsPerHour: number,
+  totals: ReadonlyMap<string, PoolTotals>,
+): OutcomeCause | undefined {
+  const price = candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+  const pools = new Set(candidates.map(({ pool }) => pool));
+  for (const pool of pools) {
+    if (pool.spec.disruption.consolidationPolicy !== 'Balanced') continue;
+    const own = candidates.filter((candidate) => candidate.pool === pool);
+    const ownPrice = own.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+    const share = price === 0 ? 0 : (savingsPerHour * ownPrice) / price;
+    const disruption = own.reduce((sum, { disruptionCost }) => sum + disruptionCost, 0);
+    const score = balancedScore(share, disruption, totals.get(pool.metadata.name));
+    if (score < THRESHOLD) return { kind: 'balanced-score', score, threshold: THRESHOLD };
+  }
+  return undefined;
+}
+
+function balancedScore(savings: number, disruptionCost: number, totals: PoolTotals | undefined): number {
+  if (savings <= 0 || totals === undefined || totals.price <= 0 || totals.disruptionCost <= 0) return 0;
+  const disturbed = disruptionCost / totals.disruptionCost;
+  return disturbed === 0 ? Number.POSITIVE_INFINITY : savings / totals.price / disturbed;
+}

@@ -1,0 +1,56 @@
+/** What the two methods of consolidation share. */
+import { Labels } from '../api/labels.ts';
+import { Allowance } from './allowance.ts';
+import { keptNode, type Candidate } from './candidate.ts';
+import { commandOf, type Command } from './command.ts';
+import { isConsolidatable, isEmpty } from './emptiness.ts';
+import type { Kept, KeptCause } from './kept.ts';
+import type { Pass } from './method.ts';
+import type { Move } from './moves.ts';
+import { byName } from './order.ts';
+
+/** Why consolidation leaves the candidate alone. */
+export function consolidationCause(candidate: Candidate): KeptCause | undefined {
+  const { pool, view, instanceType, zone, capacityType } = candidate;
+  const { consolidateAfter, consolidationPolicy } = pool.spec.disruption;
+  if (pool.spec.replicas !== undefined) return { kind: 'static-pool' };
+  if (instanceType === undefined) {
+    return { kind: 'unknown-instance-type', instanceType: view.labels[Labels.instanceType] };
+  }
+  if (capacityType === undefined) return { kind: 'unknown-capacity-type' };
+  if (zone === undefined) return { kind: 'unknown-zone' };
+  if (consolidateAfter === 'Never') return { kind: 'consolidation-disabled' };
+  if (isEmpty(candidate)) return { kind: 'empty' };
+  if (consolidationPolicy === 'WhenEmpty') return { kind: 'policy', policy: consolidationPolicy };
+  return isConsolidatable(candidate) ? undefined : { kind: 'too-young', consolidateAfter };
+}
+
+/** Candidates that budgets let go at all, those of most savings first, as many as may go together. */
+export function withinBudgets(ordered: readonly Candidate[], pass: Pass, kept: Kept[]): readonly Candidate[] {
+  const open: Candidate[] = [];
+  for (const candidate of ordered) {
+    const { name } = candidate.pool.metadata;
+    if (pass.budgets.allowed(name, 'Underutilized') > 0) open.push(candidate);
+    else kept.push(keptNode(candidate.view, new Allowance(pass.budgets, 'Underutilized').cause(name)));
+  }
+  return open;
+}
+
+/** The first of them that budgets allow to go together. */
+export function allowedTogether(ordered: readonly Candidate[], pass: Pass): readonly Candidate[] {
+  const allowance = new Allowance(pass.budgets, 'Underutilized');
+  return ordered.filter((candidate) => {
+    if (!allowance.allows([candidate])) return false;
+    allowance.take([candidate]);
+    return true;
+  });
+}
+
+export function commandsOf(moves: readonly Move[]): readonly Command[] {
+  return moves
+    .map((move) => commandOf('Underutilized', move.candidates.length > 1 ? 'multi' : 'single', move))
+    .sort((left, right) => {
+      const [one, other] = [left.candidates[0], right.candidates[0]];
+      return one === undefined || other === undefined ? 0 : byName(one, other);
+    });
+}

@@ -1,0 +1,128 @@
+import { Labels } from '../api/labels.ts';
+import { Allowance } from './allowance.ts';
+import { keptNode, type Candidate } from './candidate.ts';
+import { commandOf, type Command } from './command.ts';
+import type { Kept, KeptCause, OutcomeCause } from './kept.ts';
+import type { Decision, Method, Pass } from './method.ts';
+import { byDrift } from './order.ts';
+import { stranding, wouldStrand } from './outcome.ts';
+import { partsOf, type Part } from './parts.ts';
+import { pinned } from './pinned.ts';
+
+/** Pods whose new places are looked for at once: more would hold up other loops. */
+const MOST_PODS = 1_500;
+/** How often nodes whose pods find no place are left out before the rest is taken one by one. */
+const MOST_ROUNDS = 4;
+
+/**
+ * Replaces drifted nodes: as many at once as budgets allow, zone by zone, with their pods packed together. Pods do not go
+ * to nodes that have drifted too, so that each moves once.
+ */
+export const drift: Method = {
+  name: 'drift',
+  reason: 'Drifted',
+  class: 'eventual',
+  consolidationType: '',
+
+  consider({ pool, driftedSince }: Candidate): KeptCause | undefined {
+    if (pool.spec.replicas !== undefined) return { kind: 'static-pool' };
+    return driftedSince === undefined ? { kind: 'not-drifted' } : undefined;
+  },
+
+  *decide(candidates: readonly Candidate[], pass: Pass): Generator<void, Decision> {
+    const kept: Kept[] = [];
+    let wave = firstWave(candidates, pass, kept);
+    const commands: Command[] = [];
+    const avoiding = new Set(candidates.map(({ view }) => view.name));
+    for (let round = 0; wave.length > 0; round++) {
+      const parts = replacementsOf(wave, avoiding, pass);
+      yield;
+      const failed = parts.flatMap((part) => failuresOf(part, pass));
+      if (failed.length === 0) {
+        commands.push(...parts.map((part) => commandOf('Drifted', '', part)));
+        break;
+      }
+      for (const { candidate, cause } of failed) kept.push(keptNode(candidate.view, cause));
+      const left = new Set(failed.map(({ candidate }) => candidate));
+      wave = wave.filter((candidate) => !left.has(candidate));
+      // Few nodes are easier to place than many.
+      if (round >= MOST_ROUNDS) {
+        for (const each of wave.slice(1)) kept.push(keptNode(each.view, { kind: 'next-pass' }));
+        wave = wave.slice(0, 1);
+      }
+    }
+    return { commands, kept, coverage: { evaluated: candidates.length, of: candidates.length } };
+  },
+};
+
+/** What budgets let go now. The zone that is under way comes first, then the one with the oldest drift. */
+function firstWave(candidates: readonly Candidate[], pass: Pass, kept: Kept[]): readonly Candidate[] {
+  const allowance = new Allowance(pass.budgets, 'Drifted');
+  const wave: Candidate[] = [];
+  let pods = 0;
+  for (const candidate of zoneByZone(byDrift(candidates), pass)) {
+    const { name } = candidate.pool.metadata;
+    const paused = pass.pausedUntil(name);
+    const isFull = wave.length > 0 && pods + candidate.movable.length > MOST_PODS;
+    const cause: OutcomeCause | undefined =
+      paused !== undefined
+        ? { kind: 'recent-launch-failure', until: paused }
+        : allowance.left(name) <= 0
+          ? allowance.cause(name)
+          : isFull
+            ? { kind: 'next-pass' }
+            : undefined;
+    if (cause !== undefined) {
+      kept.push(keptNode(candidate.view, cause));
+      continue;
+    }
+    allowance.take([candidate]);
+    pods += candidate.movable.length;
+    wave.push(candidate);
+  }
+  return wave;
+}
+
+/** Empty nodes wait for no zone; the others keep their order within a zone. */
+function zoneByZone(ordered: readonly Candidate[], { views }: Pass): readonly Candidate[] {
+  const underWay = new Set(views.filter(({ deleting }) => deleting).map(({ labels }) => labels[Labels.zone] ?? ''));
+  const zones = new Map<string, number>();
+  for (const { zone = '', pods } of ordered) if (pods.length > 0 && !zones.has(zone)) zones.set(zone, zones.size);
+  const rank = ({ zone = '', pods }: Candidate): number =>
+    pods.length === 0 ? -1 : (zones.get(zone) ?? 0) + (underWay.has(zone) ? 0 : zones.size);
+  return [...ordered].sort((left, right) => rank(left) - rank(right));
+}
+
+/** Without the other drifted nodes as destinations; with them where pods have no other place. */
+function replacementsOf(wave: readonly Candidate[], avoiding: ReadonlySet<string>, pass: Pass): readonly Part[] {
+  const strict = pass.whatIf({ without: wave, allowsUnsettled: true, avoiding });
+  const solution = strict.unplaced.length === 0 ? strict : pass.whatIf({ without: wave, allowsUnsettled: true });
+  return partsOf(wave, solution).map((part) => ({
+    ...part,
+    plannedNodes: part.plannedNodes.map((plan) => {
+      const narrowed = pinned(plan, pass, { below: Number.POSITIVE_INFINITY });
+      return 'kind' in narrowed ? plan : narrowed;
+    }),
+  }));
+}
+
+/** The nodes that cannot go: their pods find no place, or what they would be replaced by lately failed. */
+function failuresOf(part: Part, pass: Pass): { candidate: Candidate; cause: OutcomeCause }[] {
+  const until = part.plannedNodes.map((plan) => everyFailure(plan, pass)).find((each) => each !== undefined);
+  if (part.unplaced.length === 0 && until === undefined) return [];
+  const stranded = part.candidates.flatMap((candidate) => {
+    const cause = stranding(part, candidate);
+    return cause === undefined ? [] : [{ candidate, cause }];
+  });
+  if (stranded.length > 0) return stranded;
+  // Pods that wait have lost their room, to which node's pods cannot be told; or nothing can be bought.
+  const cause: OutcomeCause =
+    until === undefined ? wouldStrand(part.unplaced) : { kind: 'recent-launch-failure', until };
+  return part.candidates.map((candidate) => ({ candidate, cause }));
+}
+
+/** Until when nothing of what could be bought is tried. */
+function everyFailure(plan: Part['plannedNodes'][number], pass: Pass): number | undefined {
+  const times = plan.alternatives.map((each) => pass.failedUntil(plan.pool, each));
+  return times.every((time) => time !== undefined) ? Math.min(...times) : undefined;
+}

@@ -1,0 +1,98 @@
+/**
+ * Judges what a what-if comes to under the rules of consolidation: which parts of it save money and may be carried out,
+ * and why the other nodes are kept.
+ */
+import { balancedCause, type PoolTotals } from './balanced.ts';
+import type { Candidate } from './candidate.ts';
+import { priceOfAll } from './command.ts';
+import type { OutcomeCause } from './kept.ts';
+import type { Pass } from './method.ts';
+import { stranding, wouldStrand } from './outcome.ts';
+import { partsOf, type Part } from './parts.ts';
+import { paybackCause, paybackOf } from './payback.ts';
+import { pinned } from './pinned.ts';
+import type { PlannedNode } from '../solver/problem.ts';
+
+/** A part that pays. */
+export interface Move extends Part {
+  readonly savingsPerHour: number;
+  /** Dollars that are left when the move has been paid for. */
+  readonly net: number;
+}
+
+export interface Outcome {
+  readonly moves: readonly Move[];
+  readonly refused: readonly { readonly candidate: Candidate; readonly cause: OutcomeCause }[];
+  /** Of all moves. */
+  readonly net: number;
+}
+
+/** Cheaper instance types that a spot node must have a choice of before it is replaced by another. */
+const SPOT_FLEXIBILITY = 15;
+
+/** Asks what happens without these nodes, and judges it. */
+export function outcomeOf(without: readonly Candidate[], pass: Pass, totals: ReadonlyMap<string, PoolTotals>): Outcome {
+  const solution = pass.whatIf({ without, allowsUnsettled: false });
+  const moves: Move[] = [];
+  const refused: { candidate: Candidate; cause: OutcomeCause }[] = [];
+  for (const part of partsOf(without, solution)) {
+    const judged = judge(part, pass, totals);
+    if ('net' in judged) moves.push(judged);
+    else
+      for (const candidate of part.candidates) refused.push({ candidate, cause: stranding(part, candidate) ?? judged });
+  }
+  return { moves, refused, net: moves.reduce((sum, { net }) => sum + net, 0) };
+}
+
+function judge(part: Part, pass: Pass, totals: ReadonlyMap<string, PoolTotals>): Move | OutcomeCause {
+  if (part.unplaced.length > 0) return wouldStrand(part.unplaced);
+  const narrowed = cheaperNodes(part, pass);
+  if ('kind' in narrowed) return narrowed;
+  const replacementPrice = priceOfAll(narrowed);
+  const price = priceOf(part);
+  const payback = paybackOf({ candidates: part.candidates, replacementPrice }, pass.now);
+  // An unknown price is no reason to keep a node that nothing needs to replace.
+  const isFree = narrowed.length === 0 && price === 0;
+  const cause =
+    (isFree ? undefined : paybackCause(payback, price)) ??
+    balancedCause(part.candidates, payback.savingsPerHour, totals);
+  if (cause !== undefined) return cause;
+  return { ...part, plannedNodes: narrowed, savingsPerHour: payback.savingsPerHour, net: payback.net };
+}
+
+/** The planned nodes, narrowed so that whatever is bought costs less than what goes. */
+function cheaperNodes(part: Part, pass: Pass): readonly PlannedNode[] | OutcomeCause {
+  const { candidates, plannedNodes } = part;
+  if (plannedNodes.length === 0) return [];
+  const price = priceOf(part);
+  if (candidates.every(({ pricePerHour }) => pricePerHour === 0)) return { kind: 'unknown-price' };
+  const slack = (price - priceOfAll(plannedNodes)) / plannedNodes.length;
+  const spotOnly = candidates.every(({ capacityType }) => capacityType === 'spot');
+  const narrowed: PlannedNode[] = [];
+  for (const plan of plannedNodes) {
+    const below = slack + (plan.alternatives[0]?.pricePerHour ?? 0);
+    const own = spotOnly ? spotForSpot(plan, pass, below, candidates.length) : pinned(plan, pass, { below });
+    if ('kind' in own) {
+      return own.kind === 'not-cheaper'
+        ? { kind: 'not-cheaper', pricePerHour: price, replacementPricePerHour: priceOfAll(plannedNodes) }
+        : own;
+    }
+    narrowed.push(own);
+  }
+  return narrowed;
+}
+
+/** Spot for spot trades one risk of eviction for another: only where that is wanted, and with a wide choice. */
+function spotForSpot(plan: PlannedNode, pass: Pass, below: number, candidates: number): PlannedNode | OutcomeCause {
+  const own = pinned(plan, pass, { below });
+  if ('kind' in own || own.alternatives[0]?.capacityType !== 'spot') return own;
+  if (!pass.settings.spotToSpot) return { kind: 'spot-to-spot-disabled' };
+  if (candidates > 1) return own;
+  const instanceTypes = new Set(own.alternatives.map(({ instanceType }) => instanceType)).size;
+  if (instanceTypes < SPOT_FLEXIBILITY) {
+    return { kind: 'spot-to-spot-flexibility', instanceTypes, needed: SPOT_FLEXIBILITY };
+  }
+  return pinned(plan, pass, { below, mostTypes: SPOT_FLEXIBILITY });
+}
+
+const priceOf = ({ candidates }: Part): number => candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);

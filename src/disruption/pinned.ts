@@ -1,0 +1,113 @@
+/**
+ * A planned node narrowed to what may be bought in place of other nodes: nothing at or above a price, nothing that lately
+ * failed to launch. Whatever the provider chooses within the claim's requirements is then cheap enough.
+ */
+import { Labels } from '../api/labels.ts';
+import type { InstanceType } from '../cloud/instanceType.ts';
+import { Requirement } from '../constraints/requirement.ts';
+import { Requirements } from '../constraints/requirements.ts';
+import type { Alternative, PlannedNode } from '../solver/problem.ts';
+import { typesByName, type PoolCatalogue } from './candidate.ts';
+import type { OutcomeCause } from './kept.ts';
+import type { Pass } from './method.ts';
+
+export interface PinRules {
+  /** Dollars per hour that the node must cost less than. */
+  readonly below: number;
+  /** At most this many instance types, the cheapest, unless minValues ask for more. */
+  readonly mostTypes?: number;
+}
+
+export function pinned(plan: PlannedNode, pass: Pass, rules: PinRules): PlannedNode | OutcomeCause {
+  const { alternatives, pool } = plan;
+  const cheap = alternatives.filter(({ pricePerHour }) => pricePerHour < rules.below);
+  const [cheapest] = cheap;
+  if (cheapest === undefined) {
+    const replacementPricePerHour = alternatives[0]?.pricePerHour ?? 0;
+    return { kind: 'not-cheaper', pricePerHour: rules.below, replacementPricePerHour };
+  }
+  const good = new Set(cheap.filter((each) => pass.failedUntil(pool, each) === undefined));
+  const [first] = good;
+  if (first === undefined)
+    return { kind: 'recent-launch-failure', until: pass.failedUntil(pool, cheapest) ?? pass.now };
+  const capacityTypes = capacityTypesOf([...good]);
+  const wanted = alternatives.filter(({ capacityType }) => capacityTypes.has(capacityType));
+  const safe = safeTypes(wanted, good);
+  if (safe.has(first.instanceType)) return narrowed(plan, pass, wanted, safe, rules);
+  // In another zone the first choice is too dear: it is only bought in its own.
+  const zonal = wanted.filter(({ zone }) => zone === first.zone);
+  const requirements = Requirements.fromItems(plan.requirements)
+    .add(Requirement.of(Labels.zone, 'In', [first.zone]))
+    .toItems();
+  return narrowed({ ...plan, requirements }, pass, zonal, safeTypes(zonal, good), rules);
+}
+
+/** Reserved capacity, and the kind that comes next: were both spot and on-demand allowed, the dearer might be bought. */
+function capacityTypesOf(good: readonly Alternative[]): ReadonlySet<string> {
+  const [first] = good;
+  const other = good.find(({ capacityType }) => capacityType !== 'reserved');
+  const types = new Set<string>();
+  if (first?.capacityType === 'reserved') types.add('reserved');
+  if (other !== undefined) types.add(other.capacityType);
+  return types;
+}
+
+/** Instance types of which every offering on the list is good. */
+function safeTypes(wanted: readonly Alternative[], good: ReadonlySet<Alternative>): ReadonlySet<string> {
+  const safe = new Set(wanted.map(({ instanceType }) => instanceType));
+  for (const each of wanted) if (!good.has(each)) safe.delete(each.instanceType);
+  return safe;
+}
+
+function narrowed(
+  plan: PlannedNode,
+  pass: Pass,
+  wanted: readonly Alternative[],
+  safe: ReadonlySet<string>,
+  { mostTypes = Number.POSITIVE_INFINITY }: PinRules,
+): PlannedNode | OutcomeCause {
+  const asked = plan.requirements.filter(({ minValues }) => minValues !== undefined);
+  const catalogue = pass.pools.get(plan.pool);
+  const names = [...safe];
+  const needed = asked.length === 0 || catalogue === undefined ? 0 : typesNeeded(names, asked, catalogue);
+  if (needed > names.length && pass.settings.minValuesPolicy === 'Strict') {
+    const [item] = asked;
+    const offered = item === undefined || catalogue === undefined ? 0 : valuesOf(item.key, names, catalogue).size;
+    return { kind: 'min-values', key: item?.key ?? '', atLeast: item?.minValues ?? 0, offered };
+  }
+  const kept = new Set(names.slice(0, Math.max(mostTypes, needed)));
+  const isRelaxed = needed > names.length;
+  return {
+    ...plan,
+    alternatives: wanted.filter(({ instanceType }) => kept.has(instanceType)),
+    minValuesRelaxed: plan.minValuesRelaxed || isRelaxed,
+    ...(isRelaxed && catalogue && { requirements: relaxed(plan, names, catalogue) }),
+  };
+}
+
+type MinValues = PlannedNode['requirements'][number];
+
+/** How many of the types, in their order, it takes to offer enough different values; more than there are when none do. */
+function typesNeeded(names: readonly string[], asked: readonly MinValues[], catalogue: PoolCatalogue): number {
+  const isEnough = (count: number): boolean =>
+    asked.every(({ key, minValues = 0 }) => valuesOf(key, names.slice(0, count), catalogue).size >= minValues);
+  for (let count = 1; count <= names.length; count++) if (isEnough(count)) return count;
+  return names.length + 1;
+}
+
+function valuesOf(key: string, names: readonly string[], { instanceTypes }: PoolCatalogue): ReadonlySet<string> {
+  const types = typesByName(instanceTypes);
+  return new Set(names.flatMap((name) => labelValues(types.get(name), key)));
+}
+
+const labelValues = (type: InstanceType | undefined, key: string): string[] => [
+  ...(type?.requirements.find(key)?.values ?? []),
+];
+
+/** What is offered takes the place of what was asked. */
+function relaxed(plan: PlannedNode, names: readonly string[], catalogue: PoolCatalogue): PlannedNode['requirements'] {
+  return plan.requirements.map((item) => {
+    if (item.minValues === undefined) return item;
+    return { ...item, minValues: Math.min(item.minValues, valuesOf(item.key, names, catalogue).size) };
+  });
+}

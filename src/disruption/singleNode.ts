@@ -1,0 +1,76 @@
+import { balancedCause, poolTotals } from './balanced.ts';
+import { keptNode, type Candidate } from './candidate.ts';
+import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
+import type { Kept, OutcomeCause } from './kept.ts';
+import type { Decision, Method, Pass } from './method.ts';
+import { outcomeOf, type Move } from './moves.ts';
+import { bySavings } from './order.ts';
+import { Worth } from './worth.ts';
+
+/** What-ifs between two times that the thread is given back. */
+const AT_ONCE = 16;
+/** Moves that are carried out together. */
+const MOST_MOVES = 32;
+
+/** Looks at every node alone: whether its pods fit elsewhere, or on a cheaper node. */
+export const singleNode: Method = {
+  name: 'single-node',
+  reason: 'Underutilized',
+  class: 'graceful',
+  consolidationType: 'single',
+
+  consider: consolidationCause,
+
+  *decide(candidates: readonly Candidate[], pass: Pass): Generator<void, Decision> {
+    const kept: Kept[] = [];
+    const worth = new Worth(candidates, pass);
+    const totals = poolTotals(pass);
+    const paying: Move[] = [];
+    let asked = 0;
+    for (const candidate of withinBudgets(bySavings(candidates), pass, kept)) {
+      const dismissed = dismissal(candidate, worth) ?? balancedCause([candidate], candidate.pricePerHour, totals);
+      if (dismissed !== undefined) {
+        kept.push(keptNode(candidate.view, dismissed));
+        continue;
+      }
+      const { moves, refused } = outcomeOf([candidate], pass, totals);
+      paying.push(...moves);
+      for (const each of refused) kept.push(keptNode(each.candidate.view, each.cause));
+      asked += 1;
+      if (asked % AT_ONCE === 0) yield;
+    }
+    const moves = yield* together(paying, pass);
+    const gone = new Set(moves.flatMap((move) => move.candidates));
+    for (const { candidates: own } of paying) {
+      for (const { view } of own.filter((each) => !gone.has(each))) kept.push(keptNode(view, { kind: 'next-pass' }));
+    }
+    return {
+      commands: commandsOf(moves),
+      kept,
+      coverage: { evaluated: candidates.length, of: candidates.length },
+    };
+  },
+};
+
+/** Nodes that nothing can be saved on, without asking where their pods would go. */
+function dismissal(candidate: Candidate, worth: Worth): OutcomeCause | undefined {
+  const { pricePerHour } = candidate;
+  const replacementPricePerHour = worth.leastReplacement(candidate);
+  if (pricePerHour === 0 || replacementPricePerHour < pricePerHour) return undefined;
+  return { kind: 'not-cheaper', pricePerHour, replacementPricePerHour };
+}
+
+/** Those that save most and do not take each other's room. */
+function* together(paying: readonly Move[], pass: Pass): Generator<void, readonly Move[]> {
+  const totals = poolTotals(pass);
+  const sorted = [...paying].sort((left, right) => right.net - left.net);
+  const [first] = sorted;
+  if (first === undefined) return [];
+  const wanted = allowedTogether(sorted.flatMap(({ candidates }) => candidates).slice(0, MOST_MOVES), pass);
+  for (let count = wanted.length; count > 1; count = Math.floor(count / 2)) {
+    const outcome = outcomeOf(wanted.slice(0, count), pass, totals);
+    yield;
+    if (outcome.net >= first.net) return outcome.moves;
+  }
+  return [first];
+}

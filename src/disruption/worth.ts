@@ -1,0 +1,58 @@
+/** Where money can be saved: what candidates cost against what their pods are worth, and the room that others have left. */
+import type { NodeView } from '../cluster/nodeView.ts';
+import { subtractResources } from '../units/resources.ts';
+import type { Candidate } from './candidate.ts';
+import type { Pass } from './method.ts';
+import { FreeRooms, loadOf, PodValues, sumOf, toLoad, type Load } from './podValues.ts';
+
+export class Worth {
+  private readonly values: PodValues;
+  private readonly rooms: FreeRooms;
+  private readonly known = new Map<Candidate, number>();
+  private readonly free: ReadonlyMap<string, Load>;
+
+  constructor(candidates: readonly Candidate[], pass: Pass) {
+    const demand = sumOf(candidates.flatMap(({ movable }) => movable.map(loadOf)));
+    this.values = new PodValues(pass.pools.values(), demand);
+    const nodes = pass.views.filter(({ deleting }) => !deleting);
+    this.free = new Map(nodes.map((view) => [view.name, freeRoom(view)]));
+    this.rooms = new FreeRooms([...this.free].map(([name, free]) => ({ name, free })));
+  }
+
+  /** Dollars per hour: new nodes for the candidate's pods cost no less. */
+  of(candidate: Candidate): number {
+    let value = this.known.get(candidate);
+    if (value === undefined) this.known.set(candidate, (value = this.values.ofCandidate(candidate)));
+    return value;
+  }
+
+  /** The part of its price that a candidate is worth. */
+  share(candidate: Candidate): number {
+    return candidate.pricePerHour > 0 ? this.of(candidate) / candidate.pricePerHour : 0;
+  }
+
+  /** Dollars per hour that new nodes cost at least when this one goes: for pods that fit nowhere else. */
+  leastReplacement({ movable, view }: Candidate): number {
+    let sum = 0;
+    for (const pod of movable) {
+      const load = loadOf(pod);
+      if (!this.rooms.mayHold(load, view.name)) sum += this.values.of(load);
+    }
+    return sum;
+  }
+
+  /** Dollars per hour that could be saved at most by moving the pods of all of them, anywhere. */
+  mostSavings(candidates: readonly Candidate[]): number {
+    const own = new Set(candidates.map(({ view }) => view.name));
+    const others = [...this.free].filter(([name]) => !own.has(name)).map(([, free]) => free);
+    const price = candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+    const worth = candidates.reduce((sum, candidate) => sum + this.of(candidate), 0);
+    return price - Math.max(0, worth - this.values.of(sumOf(others)));
+  }
+}
+
+/** What pods have not asked for. Daemons that have yet to come may take some of it. */
+function freeRoom({ allocatable, requested }: NodeView): Load {
+  const [cpu, memory] = toLoad(subtractResources(allocatable, requested));
+  return [Math.max(0, cpu), Math.max(0, memory)];
+}

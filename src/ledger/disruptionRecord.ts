@@ -1,0 +1,85 @@
+/** Decisions about nodes that are there already, as plain data. */
+import { podKey } from '../pods/podKey.ts';
+import { decisionOf, type Command, type CommandDecision, type Replacement } from '../disruption/command.ts';
+import type { Kept } from '../disruption/kept.ts';
+import { podList, type PodList } from './podList.ts';
+
+/** A node that goes or comes. */
+interface NodeEntry {
+  readonly nodePool: string;
+  /** Absent of a node that is still to be bought. */
+  readonly node?: string;
+  readonly nodeClaim?: string;
+  readonly instanceType?: string;
+  readonly zone?: string;
+  readonly capacityType?: string;
+  readonly pricePerHour?: number;
+}
+
+/** A command that was begun: nodes that go, and what comes in their place. */
+export interface DisruptionRecord {
+  readonly kind: 'disruption';
+  readonly command: string;
+  readonly reason: string;
+  readonly consolidationType: string;
+  readonly decision: CommandDecision;
+  /** The first few of them, and how many there are. */
+  readonly nodes: readonly NodeEntry[];
+  readonly nodeCount: number;
+  readonly replacements: readonly NodeEntry[];
+  readonly replacementCount: number;
+  readonly savingsPerHour: number;
+  /** Pods that have to move. */
+  readonly pods: PodList;
+}
+
+/** What became of a command. */
+export interface DisruptionEndRecord {
+  readonly kind: 'disruption-end';
+  readonly command: string;
+  readonly reason: string;
+  readonly nodes: readonly string[];
+  readonly outcome: 'done' | 'taken-back';
+  readonly problem?: string;
+}
+
+/** A node that a pass looked at and left alone; written when the cause is new. */
+export interface KeptRecord extends Kept {
+  readonly kind: 'kept';
+}
+
+const NAMED_NODES = 20;
+
+export function disruptionRecord(id: string, command: Command): DisruptionRecord {
+  const { reason, consolidationType, candidates, replacements, savingsPerHour } = command;
+  const nodes = candidates
+    .slice(0, NAMED_NODES)
+    .map(({ view, pool, instanceType, zone, capacityType, pricePerHour }): NodeEntry => ({
+      nodePool: pool.metadata.name,
+      node: view.name,
+      nodeClaim: view.claim.metadata.name,
+      ...(instanceType && { instanceType: instanceType.name }),
+      ...(zone !== undefined && { zone }),
+      ...(capacityType !== undefined && { capacityType }),
+      pricePerHour,
+    }));
+  return {
+    kind: 'disruption',
+    command: id,
+    reason,
+    consolidationType,
+    decision: decisionOf(command),
+    nodes,
+    nodeCount: candidates.length,
+    replacements: replacements.slice(0, NAMED_NODES).map(replacementEntry),
+    replacementCount: replacements.length,
+    savingsPerHour,
+    pods: podList(candidates.flatMap(({ pods }) => pods.map(podKey))),
+  };
+}
+
+function replacementEntry(replacement: Replacement): NodeEntry {
+  if (replacement.kind === 'static') return { nodePool: replacement.pool };
+  const { pool, alternatives } = replacement.plan;
+  return { nodePool: pool, ...alternatives[0] };
+}

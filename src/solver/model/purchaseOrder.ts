@@ -1,0 +1,91 @@
+/**
+ * The offerings of a pool in the order in which a planned node would buy them: cheapest first; at one price those of a
+ * preferred zone, then of other zones, then of no zone. Offerings go by their place in the pool's list.
+ */
+import type { Alternative } from '../problem.ts';
+import { floatAt, intAt, itemAt } from '../rows.ts';
+import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
+
+/** Orders remembered. */
+const MAX_ORDERS = 128;
+/** Preferred zone, another zone, no zone. */
+const RANKS = 3;
+
+export class PurchaseOrder {
+  /** By offering: its instance type, and the reservation or -1. */
+  readonly types: Int32Array;
+  readonly reservations: Int32Array;
+  private readonly pool: CompiledPool;
+  private readonly prices: Float64Array;
+  /** By offering: its zone as a number; negative when that means "in no zone". */
+  private readonly zones: Int32Array;
+  private readonly zoneNumbers = new Map<string, number>();
+  private readonly alternatives: (Alternative | undefined)[] = [];
+  private readonly orders = new Map<string, Int32Array>();
+
+  constructor(pool: CompiledPool) {
+    this.pool = pool;
+    const { offerings } = pool;
+    this.types = new Int32Array(offerings.length);
+    this.reservations = new Int32Array(offerings.length);
+    this.prices = new Float64Array(offerings.length);
+    this.zones = new Int32Array(offerings.length);
+    for (const { index, type, reservation, offering } of offerings) {
+      this.types[index] = type;
+      this.reservations[index] = reservation;
+      this.prices[index] = offering.price;
+      this.zones[index] = this.zoneNumber(offering.zone);
+    }
+  }
+
+  /** The offerings of a state, which come cheapest first. */
+  of(state: number, offerings: readonly CompiledOffering[], firstZone: string): Int32Array {
+    const key = `${state}/${firstZone}`;
+    let order = this.orders.get(key);
+    if (order === undefined) {
+      if (this.orders.size >= MAX_ORDERS) this.orders.clear();
+      order = this.sort(offerings, this.zoneNumber(firstZone));
+      this.orders.set(key, order);
+    }
+    return order;
+  }
+
+  /** As solutions, which share it, name the offering. */
+  alternative(offering: number): Alternative {
+    return (this.alternatives[offering] ??= this.name(itemAt(this.pool.offerings, offering)));
+  }
+
+  private name({ type, offering }: CompiledOffering): Alternative {
+    const { zone, capacityType, price } = offering;
+    return { instanceType: itemAt(this.pool.types, type).name, zone, capacityType, pricePerHour: price };
+  }
+
+  private sort(offerings: readonly CompiledOffering[], firstZone: number): Int32Array {
+    const { prices, zones } = this;
+    const given = Int32Array.from(offerings, ({ index }) => index);
+    const order = new Int32Array(given.length);
+    let filled = 0;
+    for (let start = 0, end = 0; start < given.length; start = end) {
+      const price = floatAt(prices, intAt(given, start));
+      while (end < given.length && floatAt(prices, intAt(given, end)) === price) end += 1;
+      for (let rank = 0; rank < RANKS; rank++) {
+        for (let at = start; at < end; at++) {
+          const zone = intAt(zones, intAt(given, at));
+          const own = zone === firstZone ? 0 : zone < 0 ? 2 : 1;
+          if (own === rank) order[filled++] = intAt(given, at);
+        }
+      }
+    }
+    return order;
+  }
+
+  private zoneNumber(zone: string): number {
+    let number = this.zoneNumbers.get(zone);
+    if (number === undefined) {
+      number = this.zoneNumbers.size + 1;
+      if (this.pool.regionalZones.has(zone)) number = -number;
+      this.zoneNumbers.set(zone, number);
+    }
+    return number;
+  }
+}

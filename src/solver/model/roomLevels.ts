@@ -1,0 +1,49 @@
+/**
+ * Levels of a load: by resource, between which two rooms of a pool's instance types it lies. Loads of the same level are
+ * held by the same types, so that what follows from that need be worked out once per level.
+ */
+import { floatAt, itemAt } from '../rows.ts';
+import type { CompiledPool } from './compiledPool.ts';
+
+export class RoomLevels {
+  /** By resource: the different rooms of the types, in order. */
+  private readonly rooms: readonly Float64Array[];
+  /** There are few enough levels to number them exactly. */
+  private readonly isNumbered: boolean;
+
+  constructor({ types, room }: CompiledPool) {
+    const columns = types.length === 0 ? 0 : room.length / types.length;
+    this.rooms = Array.from({ length: columns }, (_, column) =>
+      Float64Array.from(new Set(room.filter((__, at) => at % columns === column))).sort(),
+    );
+    this.isNumbered = this.rooms.reduce((product, { length }) => product * (length + 1), 1) < Number.MAX_SAFE_INTEGER;
+  }
+
+  levelOf(load: Float64Array): number | string {
+    return this.isNumbered ? this.numberOf(load) : this.nameOf(load);
+  }
+
+  private numberOf(load: Float64Array): number {
+    let number = 0;
+    for (let column = 0; column < this.rooms.length; column++) {
+      const rooms = itemAt(this.rooms, column);
+      number = number * (rooms.length + 1) + roomsBelow(rooms, floatAt(load, column));
+    }
+    return number;
+  }
+
+  private nameOf(load: Float64Array): string {
+    return this.rooms.map((rooms, column) => roomsBelow(rooms, floatAt(load, column))).join('/');
+  }
+}
+
+function roomsBelow(rooms: Float64Array, amount: number): number {
+  let low = 0;
+  let high = rooms.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (floatAt(rooms, middle) < amount) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

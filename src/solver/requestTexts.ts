@@ -1,0 +1,114 @@
+/**
+ * What planned nodes hold, as quantity text: the requests of the pods, and of the daemons that come with every
+ * alternative. The sums are there already as numbers; only where those were rounded are quantities added up again.
+ */
+import { Quantity, type QuantityFormat } from '../units/quantity.ts';
+import { addResources, formatResources, multiplyResources, quantityOf, type Resources } from '../units/resources.ts';
+import { CPU, type ResourceTable } from './model/resourceTable.ts';
+import type { OpenNode } from './placement/openNode.ts';
+import { floatAt } from './rows.ts';
+
+/** A resource of pods: its column in rows of numbers, and how Kubernetes would print sums that start with it. */
+interface Column {
+  readonly name: string;
+  readonly column: number;
+  readonly format: QuantityFormat;
+  /** By amount: its text, daemons included. */
+  readonly texts: Map<number, string>;
+}
+
+/** The resources of a pod in order. */
+type Layout = readonly Column[];
+
+export class RequestTexts {
+  private readonly table: ResourceTable;
+  private readonly byDaemons = new Map<Resources, TextsWithDaemons>();
+
+  constructor(table: ResourceTable) {
+    this.table = table;
+  }
+
+  of(node: OpenNode, daemons: Resources): Readonly<Record<string, string>> {
+    let texts = this.byDaemons.get(daemons);
+    if (texts === undefined) {
+      texts = new TextsWithDaemons(this.table, daemons);
+      this.byDaemons.set(daemons, texts);
+    }
+    return texts.of(node);
+  }
+}
+
+class TextsWithDaemons {
+  private readonly table: ResourceTable;
+  private readonly daemons: Resources;
+  /** By requests of a class; undefined where numbers do not say it all. */
+  private readonly layouts = new Map<Resources, Layout | undefined>();
+  /** Equal layouts are one object. */
+  private readonly byName = new Map<string, Layout>();
+
+  constructor(table: ResourceTable, daemons: Resources) {
+    this.table = table;
+    this.daemons = daemons;
+  }
+
+  of(node: OpenNode): Readonly<Record<string, string>> {
+    const { daemons } = this;
+    const layout = this.commonLayout(node);
+    if (layout === undefined) {
+      const own = node.entries.map(({ podClass, pods }) => multiplyResources(podClass.shape.requests, pods.length));
+      return formatResources(addResources(...own, daemons));
+    }
+    const texts: Record<string, string> = {};
+    for (const column of layout) {
+      const amount = floatAt(node.used, column.column);
+      let text = column.texts.get(amount);
+      if (text === undefined) {
+        text = amountIn(column.column, amount, column.format).add(quantityOf(daemons, column.name)).toString();
+        column.texts.set(amount, text);
+      }
+      texts[column.name] = text;
+    }
+    for (const name in daemons) {
+      if (!Object.hasOwn(texts, name)) texts[name] = quantityOf(daemons, name).toString();
+    }
+    return texts;
+  }
+
+  /** That of all pods of the node, if they have the same resources in the same order. */
+  private commonLayout({ entries }: OpenNode): Layout | undefined {
+    let common: Layout | undefined;
+    for (const { podClass } of entries) {
+      const { requests } = podClass.shape;
+      let layout = this.layouts.get(requests);
+      if (layout === undefined && !this.layouts.has(requests)) {
+        layout = this.layoutOf(requests, podClass.row);
+        this.layouts.set(requests, layout);
+      }
+      if (layout === undefined || (common !== undefined && common !== layout)) return undefined;
+      common = layout;
+    }
+    return common;
+  }
+
+  private layoutOf(requests: Resources, row: Float64Array): Layout | undefined {
+    const columns: Column[] = [];
+    let key = '';
+    for (const name of Object.keys(requests)) {
+      const column = this.table.names.indexOf(name);
+      const amount = quantityOf(requests, name);
+      // A sum takes its format from the first amount that is not zero.
+      if (column < 0 || amount.sign() <= 0) return undefined;
+      const { format } = amount;
+      if (amountIn(column, floatAt(row, column), format).compare(amount) !== 0) return undefined;
+      columns.push({ name, column, format, texts: new Map() });
+      key += `${name}/${format}\n`;
+    }
+    const known = this.byName.get(key) ?? columns;
+    this.byName.set(key, known);
+    return known;
+  }
+}
+
+function amountIn(column: number, amount: number, format: QuantityFormat): Quantity {
+  return column === CPU ? Quantity.fromMilli(amount, format) : Quantity.fromValue(amount, format);
+}
