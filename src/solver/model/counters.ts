@@ -66,10 +66,10 @@ export class Counters {
     this.model = model;
     this.removed = removed;
     this.bases = shared?.bases ?? model.pools.map(({ index }) => model.states.base(index));
-    this.ids = shared?.ids ?? new Map();
-    this.names = shared?.names ?? new Map();
-    this.passing = shared?.passing ?? new Map();
-    this.eligibleDomains = shared?.eligibleDomains ?? new Map();
+    this.ids = shared?.ids ?? new Map<string, number>();
+    this.names = shared?.names ?? new Map<string, DomainNames>();
+    this.passing = shared?.passing ?? new Map<string, 'yes' | 'no' | 'maybe'>();
+    this.eligibleDomains = shared?.eligibleDomains ?? new Map<number, Int32Array>();
   }
 
   /** With the counts as they are now; what is known of nodes and states is shared. */
