@@ -150,10 +150,6 @@ export function unplacedPods({
   });
 }
 
-export function hasUnplacedPods({ waiting }: PodPlan): boolean {
-  return waiting.some(({ pods }) => pods.length > 0);
-}
-
 /** Answers which types of the pool hold a given load. */
 export function holderOf({ model, packing }: PodPlan, pool: CompiledPool): TypeChoice {
   return new TypeChoice(pool, model.states, model.table.size, packing);
