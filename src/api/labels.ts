@@ -97,12 +97,17 @@ export const Annotations = {
   aksMachineResourceId: 'karpenter.azure.com/aks-machine-resource-id',
   /** Ours, on NodeClaims: what the plan wants to buy, best first. */
   plannedOfferings: 'nodewright.dev/planned-offerings',
+  /** Ours, on NodeClaims: which kinds of pods the node is for, and how many of each. */
+  plannedPods: 'nodewright.dev/planned-pods',
   /** Ours, on NodeClaims that take the place of others: the names of those, and the command that they are part of. */
   replaces: 'nodewright.dev/replaces',
   disruptionCommand: 'nodewright.dev/disruption-command',
   /** Ours, on NodePools and NodeClaims: `"false"` makes expiry and repair wait for budgets and replacements. */
   forcefulExpiration: 'nodewright.dev/forceful-expiration',
 } as const;
+
+/** Names under which we write fields that others write too. */
+export const FieldManagers = { placementHints: 'nodewright-placement-hints' } as const;
 
 export const Finalizers = {
   /** On NodeClaims and Nodes alike. */

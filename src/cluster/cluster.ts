@@ -3,11 +3,14 @@ import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels } from '../api/labels.ts';
 import type { KubeObject } from '../api/object.ts';
 import { podKey } from '../pods/podKey.ts';
+import { isReschedulable } from '../pods/podPredicates.ts';
+import { withoutNode } from '../pods/withoutNode.ts';
 import type { Resources } from '../units/resources.ts';
 import { LivePlaces } from './livePlaces.ts';
 import { NameIndex } from './nameIndex.ts';
 import { nodeView, type NodeView } from './nodeView.ts';
 import { NodeViews } from './nodeViews.ts';
+import { restoredPlaces } from './plannedKinds.ts';
 import { PodBindings } from './podBindings.ts';
 import { SortedValues } from './sortedValues.ts';
 
@@ -56,6 +59,7 @@ export class Cluster {
   private readonly departed = new Set<string>();
   /** Claims that a loop has decided to delete, by name. */
   private readonly marked = new Set<string>();
+  private restored = false;
   private readonly views = new NodeViews((key) => this.makeView(key));
   private latest: ClusterSnapshot = { version: 0, nodes: [], pendingPods: [], daemonSets: [] };
 
@@ -122,6 +126,17 @@ export class Cluster {
 
   updatePod(pod: Pod): void {
     if (isLater(pod, this.pod(pod.metadata))) this.putPod(this.ahead(pod));
+  }
+
+  /** After a restart, once: pods get their places back on nodes on their way that were bought for them. */
+  restorePlaces(): void {
+    if (this.restored) return;
+    this.restored = true;
+    const { nodes, pendingPods } = this.snapshot();
+    const leaving = nodes.filter(({ deleting }) => deleting).flatMap(({ pods }) => pods);
+    const homeless = leaving.filter(isReschedulable).map(withoutNode);
+    const planned = restoredPlaces(nodes, [...pendingPods, ...homeless]);
+    this.places.hold('restored', planned, 0);
   }
 
   /** Pods are about to be bound to the node of this name: it must not be removed meanwhile. */

@@ -1,4 +1,5 @@
-import type { Node, Pod } from '../api/kinds.ts';
+import { NodeClaimConditions } from '../api/conditionTypes.ts';
+import type { Pod } from '../api/kinds.ts';
 import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
 import type { NodeView } from './nodeView.ts';
 import { Placements, type Place, type PlannedPods } from './placements.ts';
@@ -72,21 +73,25 @@ export class LivePlaces {
     for (const target of this.placements.targets()) {
       const view = this.surroundings.viewOf(target);
       if (view === undefined || view.deleting) this.placements.endTarget(target);
-      else if (view.initialized) this.placements.expire(target, now);
+      else if (isSettled(view, now)) this.placements.expire(target, now);
       const places = this.placements.at(target);
       if (view && places.length > 0) all.push({ view, places });
     }
     return all;
   }
 
-  /** Places on the node or claim of that name. */
+  /** Places on the node or claim of that name, whether or not they stand. */
   on(name: string): readonly Place[] {
     return this.placements.at(this.surroundings.targetOf(name));
   }
 
-  /** The Node that the place is on, once it has joined. */
-  nodeOf({ target }: Place): Node | undefined {
-    return this.surroundings.viewOf(target)?.node;
+  viewOf({ target }: Place): NodeView | undefined {
+    return this.surroundings.viewOf(target);
+  }
+
+  /** Whether the pod has a place, whether or not it stands. */
+  has({ metadata }: Pod): boolean {
+    return this.placements.placeOf(metadata.uid ?? '') !== undefined;
   }
 
   /** Whether it matters which pod gets which node. */
@@ -127,6 +132,17 @@ export class LivePlaces {
 
   private stands({ target, until }: Place, now: number): boolean {
     const view = this.surroundings.viewOf(target);
-    return view !== undefined && !view.deleting && !(view.initialized && now >= until);
+    return view !== undefined && !view.deleting && !(isSettled(view, now) && now >= until);
   }
+}
+
+/** How long the scheduler may take to use a node that has come up, in milliseconds. */
+const SETTLING = 10_000;
+
+/** Whether the node has been up for so long that pods which are not on it by now will not come. */
+function isSettled({ initialized, claim }: NodeView, now: number): boolean {
+  if (!initialized) return false;
+  const { lastTransitionTime: since } =
+    claim?.status?.conditions?.find(({ type }) => type === NodeClaimConditions.initialized) ?? {};
+  return since === undefined || now >= Date.parse(since) + SETTLING;
 }

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FieldManagers } from '../api/labels.ts';
 import { decodeList } from './decodeList.ts';
 
 function decode(text: string): { items: unknown[]; metadata: unknown } {
@@ -48,6 +49,12 @@ describe('decodeList', () => {
       { metadata: { managedFields: 'text' } },
       { metadata: [{ managedFields }] },
     ]);
+  });
+
+  it('keeps them where a placement hint of ours is among them', () => {
+    const managedFields = [{ manager: 'kubelet' }, { manager: FieldManagers.placementHints, subresource: 'status' }];
+    const items = [{ metadata: { name: 'a', managedFields } }];
+    expect(decode(JSON.stringify({ items }, undefined, 1)).items).toEqual(items);
   });
 
   it('takes lists without items, and refuses what is no JSON', () => {

@@ -1,8 +1,10 @@
 /**
  * Decodes a list from its bytes: a call per item, then the list's metadata. A large list is never a tree in memory as a
  * whole: each item is garbage before the next one is made, which costs less time than `JSON.parse` of everything and
- * keeps the heap small. `metadata.managedFields`, often half of the bytes, comes out empty.
+ * keeps the heap small. `metadata.managedFields`, often half of the bytes, comes out empty, unless a placement hint of
+ * ours is among them.
  */
+import { FieldManagers } from '../api/labels.ts';
 import type { KubeList, KubeObject } from '../api/object.ts';
 
 export type ListMetadata = KubeList<KubeObject>['metadata'];
@@ -20,6 +22,7 @@ const SPACE = 0x20;
 const ITEMS = Buffer.from('"items"');
 const METADATA = Buffer.from('"metadata"');
 const MANAGED_FIELDS = Buffer.from('"managedFields"');
+const HINT_MANAGER = Buffer.from(`"${FieldManagers.placementHints}"`);
 
 export function decodeList<T>(bytes: Buffer, visit: (item: T) => void): ListMetadata {
   const items = findMember(bytes, skipSpace(bytes, 0), ITEMS);
@@ -33,9 +36,15 @@ function decodeItem<T>(bytes: Buffer, start: number, end: number): T {
   const managedFields = findMember(bytes, metadata, MANAGED_FIELDS);
   const text =
     bytes[managedFields] === OPEN_LIST
-      ? withoutPart(bytes, start, end, managedFields, skipValue(bytes, managedFields))
+      ? withoutManagers(bytes, start, end, managedFields)
       : bytes.toString('utf8', start, end);
   return JSON.parse(text) as T;
+}
+
+function withoutManagers(bytes: Buffer, start: number, end: number, managedFields: number): string {
+  const stop = skipValue(bytes, managedFields);
+  const isHinted = bytes.subarray(managedFields, stop).includes(HINT_MANAGER);
+  return isHinted ? bytes.toString('utf8', start, end) : withoutPart(bytes, start, end, managedFields, stop);
 }
 
 /** The text between `start` and `end`, with an empty list in place of what is between `from` and `to`. */

@@ -6,6 +6,7 @@
 import type { Container, ContainerStatus, PodCondition, PodSpec, PodStatus, Volume } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../api/kinds.ts';
 import type { ObjectMeta } from '../api/object.ts';
+import { HINT_ENTRIES, hintedNode } from '../api/placementHint.ts';
 import { deepEqual, shareWith, StringPool } from './sharing.ts';
 
 const METADATA = [
@@ -111,7 +112,7 @@ export class PodTrim {
     const trimmed: Pod = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: this.metadata(metadata, model?.metadata),
+      metadata: this.metadata(pod, model?.metadata),
       ...(spec === undefined ? {} : { spec: this.spec(spec, model?.spec) }),
       ...(status === undefined ? {} : { status: this.status(status, spec, model?.status) }),
     };
@@ -135,8 +136,11 @@ export class PodTrim {
     }
   }
 
-  private metadata(raw: ObjectMeta, model: ObjectMeta | undefined): ObjectMeta {
+  private metadata(pod: Pod, model: ObjectMeta | undefined): ObjectMeta {
+    const { metadata: raw } = pod;
     const kept = pick(raw, METADATA);
+    // Who wrote a field matters for one only.
+    if (hintedNode(pod) !== undefined) kept.managedFields = [...HINT_ENTRIES];
     if (raw.annotations !== undefined) kept.annotations = trimAnnotations(raw.annotations);
     if (model !== undefined) borrow(kept, model);
     if (kept.creationTimestamp !== undefined) kept.creationTimestamp = this.strings.intern(kept.creationTimestamp);

@@ -66,11 +66,22 @@ interface ObjectionRecord {
   readonly objection: PodObjection;
 }
 
+/** Pods that the scheduler was told a node for, and the node that it took. */
+export interface HintRecord {
+  readonly kind: 'hint';
+  readonly pods: PodList;
+  /** The node that the plan had for them. */
+  readonly node: string;
+  /** The node that they run on. */
+  readonly took: string;
+}
+
 export type DecisionRecord =
   | PlanRecord
   | LaunchRecord
   | InstanceRecord
   | NominationRecord
+  | HintRecord
   | RefusalRecord
   | ObjectionRecord
   | DisruptionRecord

@@ -4,7 +4,7 @@ import { disruptionRecordText } from './disruptionRecordText.ts';
 import { objectionText } from './objectionText.ts';
 import type { PodList } from './podList.ts';
 import { reasonText } from './reasonText.ts';
-import type { DecisionRecord, InstanceRecord, LaunchRecord, NominationRecord } from './record.ts';
+import type { DecisionRecord, HintRecord, InstanceRecord, LaunchRecord, NominationRecord } from './record.ts';
 
 type InstanceTypeList = Pick<LaunchRecord, 'instanceTypes' | 'instanceTypeCount'>;
 
@@ -21,6 +21,8 @@ export function recordText(record: DecisionRecord): string {
       return instanceText(record);
     case 'nomination':
       return `${podsText(record.pods)} on ${nominationTargets(record).join(', ')}`;
+    case 'hint':
+      return hintText(record);
     case 'refusal':
       return `${podsText(record.pods)} unschedulable: ${reasonText(record.reason)}`;
     case 'objection':
@@ -49,6 +51,11 @@ function instanceText({ nodeClaim, state, offering }: InstanceRecord): string {
 export function instanceTypesText({ instanceTypes, instanceTypeCount }: InstanceTypeList): string {
   const more = instanceTypeCount - NAMED_TYPES;
   return instanceTypes.slice(0, NAMED_TYPES).join(', ') + (more > 0 ? ` and ${more} other(s)` : '');
+}
+
+function hintText({ pods, node, took }: HintRecord): string {
+  if (took === node) return `${podsText(pods)} bound to node/${node} as planned`;
+  return `${podsText(pods)} bound to node/${took} instead of node/${node}, where the plan had a place`;
 }
 
 /** `nodeclaim/default-x` and `node/aks-x`, as Karpenter writes them in its Nominated event. */

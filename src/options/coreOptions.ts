@@ -100,6 +100,22 @@ export const coreOptions = {
     group: 'Scheduling',
     help: 'The largest share of the pods that wait together that one new node may hold: 0.25 puts them on at least four. Limits what the loss of one node takes down.',
   },
+  placementHints: {
+    flag: 'placement-hints',
+    env: 'PLACEMENT_HINTS',
+    kind: oneOf('auto', 'off'),
+    default: 'auto',
+    group: 'Scheduling',
+    help: "Whether kube-scheduler is told which node each pod was planned for, through the pod's status.nominatedNodeName, where it matters (auto), or places pods by its own rules alone (off), which may need more nodes.",
+  },
+  placementHintSchedulers: {
+    flag: 'placement-hint-schedulers',
+    env: 'PLACEMENT_HINT_SCHEDULERS',
+    kind: nonEmptyList,
+    default: 'default-scheduler',
+    group: 'Scheduling',
+    help: 'Names of the schedulers whose pods get placement hints, separated by commas. Pods of other schedulers are left alone.',
+  },
   ignoreDraRequests: {
     flag: 'ignore-dra-requests',
     env: 'IGNORE_DRA_REQUESTS',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod, PodDisruptionBudget } from '../api/kinds.ts';
 import { Annotations, Taints } from '../api/labels.ts';
+import { HINT_ENTRIES } from '../api/placementHint.ts';
 import { PodBudgets } from '../cluster/disruptionBudgets.ts';
 import { disruptionShield, isDoNotDisrupt } from './doNotDisrupt.ts';
 import { firstTier, forcedFrom, isDrainable, isWaitingEviction, mustForce } from '../cluster/drain.ts';
@@ -20,6 +21,7 @@ function pod(
 const owned = (apiVersion: string, kind: string) => ({ ownerReferences: [{ apiVersion, kind, name: 'o', uid: 'o' }] });
 const unschedulable = { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] };
 const leaving = { deletionTimestamp: at(0) };
+const hint = { managedFields: [...HINT_ENTRIES] };
 
 describe('provisionable', () => {
   it.each<[string, Pod, boolean]>([
@@ -32,6 +34,7 @@ describe('provisionable', () => {
     ],
     ['has a node', pod({}, { nodeName: 'n' }, unschedulable), false],
     ['has a nominated node', pod({}, {}, { ...unschedulable, nominatedNodeName: 'n' }), false],
+    ['has a hint of ours', pod(hint, {}, { ...unschedulable, nominatedNodeName: 'n' }), true],
     ['belongs to a DaemonSet', pod(owned('apps/v1', 'DaemonSet'), {}, unschedulable), false],
     ['is a mirror pod', pod(owned('v1', 'Node'), {}, unschedulable), false],
     ['belongs to a DaemonSet of another group', pod(owned('example.com/v1', 'DaemonSet'), {}, unschedulable), true],

@@ -1,4 +1,5 @@
 import type { Pod } from '../api/kinds.ts';
+import { preemptedNode } from '../api/placementHint.ts';
 
 /** Questions about one pod that every loop asks the same way. */
 export const isTerminal = (pod: Pod): boolean => pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
@@ -16,9 +17,9 @@ export const isDaemonPod = (pod: Pod): boolean => isOwnedBy(pod, 'apps/v1', 'Dae
 /** A static (mirror) pod belongs to its Node and cannot move. */
 export const isNodePod = (pod: Pod): boolean => isOwnedBy(pod, 'v1', 'Node');
 
-/** The scheduler has looked at the pod and found no room, and no node is meant for it already. */
+/** The scheduler has looked at the pod, found no room, and makes none by preemption. A hint of ours changes nothing. */
 export function isProvisionable(pod: Pod): boolean {
-  if (pod.spec?.nodeName || pod.status?.nominatedNodeName || isTerminating(pod) || isTerminal(pod)) return false;
+  if (pod.spec?.nodeName || preemptedNode(pod) || isTerminating(pod) || isTerminal(pod)) return false;
   if (isDaemonPod(pod) || isNodePod(pod)) return false;
   return (pod.status?.conditions ?? []).some(
     ({ type, reason }) => type === 'PodScheduled' && reason === 'Unschedulable',

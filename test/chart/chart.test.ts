@@ -16,8 +16,8 @@ interface Rule {
   readonly verbs: readonly string[];
 }
 
-function rulesOf(cloudProvider: string): readonly Rule[] {
-  const objects = renderChart(CHART, { ...IMAGE, cloudProvider }, RELEASE);
+function rulesOf(cloudProvider: string, values: object = {}): readonly Rule[] {
+  const objects = renderChart(CHART, { ...IMAGE, cloudProvider, ...values }, RELEASE);
   const role = objects.find(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'nodewright');
   return (role as unknown as { readonly rules: readonly Rule[] }).rules;
 }
@@ -91,7 +91,7 @@ describe('the chart', () => {
         containers: [
           {
             image: 'images/nodewright:0.1.0',
-            args: ['run', '--cloud-provider=azure'],
+            args: ['run', '--cloud-provider=azure', '--placement-hints=auto'],
             resources: values.controller.resources,
           },
         ],
@@ -170,6 +170,12 @@ describe('the chart', () => {
       expect(resources).not.toContain('secrets');
       expect(resources).not.toContain('configmaps');
     }
+  });
+
+  it('may write the status of pods only for placement hints', () => {
+    const mayWrite = (placementHints: string): boolean =>
+      rulesOf('azure', { placementHints }).some(({ resources }) => resources.includes('pods/status'));
+    expect([mayWrite('auto'), mayWrite('off')]).toEqual([true, false]);
   });
 
   it('lets only kwok create Nodes', () => {

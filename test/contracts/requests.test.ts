@@ -9,6 +9,7 @@ const CLAIMS = 20;
 const VERBS = new Set('get list raw create replace patch delete deleteCollection evict bind'.split(' '));
 
 let bench: Workbench;
+const placementHints = { schedulers: ['default-scheduler'] };
 /** Requests so far, as `verb Kind`; without watches, and without what watches begin with. */
 let requests: string[] = [];
 
@@ -30,7 +31,7 @@ function counting(kube: Kube): Kube {
 beforeEach(async () => {
   bench = await Workbench.start({
     decorate: counting,
-    engine: (ports) => createEngine({ ...ports, batchIdle: 1_000, batchMax: 10_000 }),
+    engine: (ports) => createEngine({ ...ports, batchIdle: 1_000, batchMax: 10_000, placementHints }),
     pace: { boot: 5_000, ready: 1_000, podStart: 1_000 },
   });
   await bench.createPool('default', {

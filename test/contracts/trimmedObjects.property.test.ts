@@ -18,7 +18,9 @@ import { trimFor } from '../../src/kube/trim.ts';
 import { disruptionShield, isDoNotDisrupt } from '../../src/pods/doNotDisrupt.ts';
 import { evictionCost } from '../../src/pods/evictionCost.ts';
 import { hostPortsOf } from '../../src/pods/hostPorts.ts';
+import { hintedNode, HINT_ENTRIES, preemptedNode } from '../../src/api/placementHint.ts';
 import { podKey } from '../../src/pods/podKey.ts';
+import { podKind } from '../../src/pods/podKind.ts';
 import * as predicates from '../../src/pods/podPredicates.ts';
 import { podLimits, podRequests } from '../../src/pods/podRequests.ts';
 import { readLoad, readRules } from '../../src/solver/model/podShape.ts';
@@ -43,6 +45,9 @@ const POD_READERS: Readonly<Record<string, (pod: Pod) => unknown>> = {
   podRequirements,
   topologyTerms: (pod) => topologyTerms(pod, new Map([['apps', { team: 'x' }]]), []),
   hostPortsOf,
+  podKind,
+  hintedNode,
+  preemptedNode,
   ...predicates,
   disruptionShield: (pod) => disruptionShield(pod, NOW),
   isDoNotDisrupt: (pod) => isDoNotDisrupt(pod, NOW),
@@ -140,7 +145,7 @@ const pod: fc.Arbitrary<Pod> = fc
         }),
       ),
       ownerReferences: optional(fc.array(owner, { minLength: 1, maxLength: 1 })),
-      managedFields: fc.constant([{ manager: 'kubelet' }]),
+      managedFields: fc.constantFrom([{ manager: 'kubelet' }], [{ manager: 'kubelet' }, ...HINT_ENTRIES]),
     }),
     spec: fc.record({
       nodeName: optional(fc.constant('n')),

@@ -73,6 +73,7 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       metrics: noMetrics,
       batchIdle: 1_000,
       batchMax: 10_000,
+      placementHints: { schedulers: ['default-scheduler'] },
     });
     running.push(world.run(stop.signal), engine.run(stop.signal));
   });

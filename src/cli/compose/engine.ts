@@ -48,6 +48,7 @@ import { nodePoolValidationController } from '../../controllers/nodepool-validat
 import { nodeTerminationController } from '../../controllers/node-termination/controller.ts';
 import { DefaultSpread, type SpreadConstraint } from '../../controllers/planning/defaultSpread.ts';
 import { Batcher } from '../../controllers/provisioner/batcher.ts';
+import { PlacementHints, type PlacementHintsOptions } from '../../controllers/placement-hints/controller.ts';
 import { Planner, type PlannerOptions } from '../../controllers/planning/planner.ts';
 import { provisionerControllers } from '../../controllers/provisioner/controller.ts';
 import { staticDeprovisioningController } from '../../controllers/static-deprovisioning/controller.ts';
@@ -91,6 +92,8 @@ export interface EngineOptions {
   readonly defaultSpread?: readonly SpreadConstraint[];
   /** How preferences and minValues are honoured. */
   readonly policies?: PlannerOptions['policies'];
+  /** Present when the scheduler is told where pods are planned; which schedulers heed that. */
+  readonly placementHints?: PlacementHintsOptions;
   /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
   /** Features that are off unless asked for; reserved capacity is on unless turned off. */
@@ -135,6 +138,7 @@ export function createEngine(options: EngineOptions): Manager {
     ...(options.policies && { policies: options.policies }),
   });
   const evictions = new EvictionQueue(world);
+  const hints = options.placementHints && new PlacementHints(world, options.placementHints);
   const disruptions = new DisruptionQueue(world);
   const controllers: readonly Controller[] = [
     ...provisionerControllers(as('provisioner'), {
@@ -143,7 +147,11 @@ export function createEngine(options: EngineOptions): Manager {
       planner,
     }),
     ...(buffers ? [buffers.controller] : []),
-    nodeClaimLifecycleController(as('nodeclaim.lifecycle'), options.timeouts && { timeouts: options.timeouts }),
+    nodeClaimLifecycleController(as('nodeclaim.lifecycle'), {
+      ...(options.timeouts && { timeouts: options.timeouts }),
+      ...(hints && { hooks: [hints.hook()] }),
+    }),
+    ...(hints ? [hints.controller()] : []),
     nodeClaimDisruptionController(as('nodeclaim.disruption')),
     disruptionController(as('disruption'), {
       planner,

@@ -5,7 +5,15 @@ import type { EngineOptions } from './engine.ts';
 
 type EngineSettings = Pick<
   EngineOptions,
-  'batchIdle' | 'batchMax' | 'timeouts' | 'warmUp' | 'gates' | 'observeState' | 'defaultSpread' | 'policies'
+  | 'batchIdle'
+  | 'batchMax'
+  | 'timeouts'
+  | 'warmUp'
+  | 'gates'
+  | 'observeState'
+  | 'defaultSpread'
+  | 'policies'
+  | 'placementHints'
 >;
 
 export function engineSettings(options: Options): EngineSettings {
@@ -17,6 +25,7 @@ export function engineSettings(options: Options): EngineSettings {
     gates: options.featureGates,
     observeState: !options.disableClusterStateObservability,
     defaultSpread: options.schedulerConfig.defaultConstraints,
+    ...(options.placementHints === 'auto' && { placementHints: { schedulers: options.placementHintSchedulers } }),
     policies: {
       preferencePolicy: options.preferencePolicy,
       minValuesPolicy: options.minValuesPolicy,

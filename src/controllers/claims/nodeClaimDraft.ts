@@ -1,10 +1,11 @@
 import { apiVersionOf } from '../../api/object.ts';
-import { Kinds } from '../../api/kinds.ts';
+import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { Annotations, Finalizers, Labels, nodeClassLabelKey, WELL_KNOWN_LABELS } from '../../api/labels.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../../api/nodePoolHash.ts';
 import { formatPlannedOfferings } from '../../cloud/plannedOfferings.ts';
+import { formatPlannedKinds } from '../../cluster/plannedKinds.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { Draft } from '../../kube/kube.ts';
@@ -16,10 +17,13 @@ const MAX_INSTANCE_TYPES = 600;
 /** Labels that only simulations carry in their requirements. */
 const SIMULATED: ReadonlySet<string> = new Set([Labels.hostname, Labels.registered, Labels.initialized]);
 
-/** Whether overlays changed prices or capacities of the claim's instance types. */
-interface Overlaid {
-  readonly price: boolean;
-  readonly capacity: boolean;
+/** What the claim is to remember of its plan. */
+interface Remembered {
+  /** Whether overlays changed prices or capacities of the claim's instance types. */
+  readonly price?: boolean;
+  readonly capacity?: boolean;
+  /** The pods that the node is for. */
+  readonly pods?: readonly Pod[];
 }
 
 /** The NodeClaim that asks for a planned node of the pool. */
@@ -27,7 +31,7 @@ export function nodeClaimDraft(
   node: PlannedNode,
   { pool, instanceTypes }: Pick<PoolOffer, 'pool' | 'instanceTypes'>,
   random: () => number,
-  overlaid?: Overlaid,
+  { price, capacity, pods = [] }: Remembered = {},
 ): Draft<NodeClaim> {
   const names = distinct(node.alternatives.map(({ instanceType }) => instanceType)).slice(0, MAX_INSTANCE_TYPES);
   const kept = new Set(names);
@@ -44,8 +48,9 @@ export function nodeClaimDraft(
     ...claim.metadata.annotations,
     [Annotations.minValuesRelaxed]: String(node.minValuesRelaxed),
     [Annotations.plannedOfferings]: formatPlannedOfferings(node.alternatives),
-    ...(overlaid?.price && { [Annotations.priceOverlayApplied]: 'true' }),
-    ...(overlaid?.capacity && { [Annotations.capacityOverlayApplied]: 'true' }),
+    ...(pods.length > 0 && { [Annotations.plannedPods]: formatPlannedKinds(pods) }),
+    ...(price && { [Annotations.priceOverlayApplied]: 'true' }),
+    ...(capacity && { [Annotations.capacityOverlayApplied]: 'true' }),
   };
   return { ...claim, metadata: { ...claim.metadata, annotations } };
 }

@@ -2,7 +2,7 @@ import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { NodeClaimConditions, Reasons } from '../../api/conditionTypes.ts';
 import { Kinds, type Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
-import { Finalizers, Labels, Taints } from '../../api/labels.ts';
+import { Annotations, Finalizers, Labels, Taints } from '../../api/labels.ts';
 import { apiVersionOf } from '../../api/object.ts';
 import { hasTaint, mergeTaints, withoutTaints } from '../../pods/taints.ts';
 import { isConflict } from '../../kube/errors.ts';
@@ -129,13 +129,15 @@ function synced(node: Node, claim: NodeClaim, agreed: boolean): Node {
     uid: claim.metadata.uid ?? '',
     blockOwnerDeletion: true,
   };
+  // What is for the claim alone would be sent with every heartbeat to all who watch nodes.
+  const { [Annotations.plannedPods]: _pods, ...annotations } = claim.metadata.annotations ?? {};
   const others = (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.uid);
   return {
     ...node,
     metadata: {
       ...metadata,
       labels: { ...metadata.labels, ...claim.metadata.labels, ...(agreed && { [Labels.registered]: 'true' }) },
-      annotations: { ...metadata.annotations, ...claim.metadata.annotations },
+      annotations: { ...metadata.annotations, ...annotations },
       finalizers: [...new Set([...(metadata.finalizers ?? []), Finalizers.termination])],
       ownerReferences: [...others, owner],
     },

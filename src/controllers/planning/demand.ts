@@ -7,6 +7,7 @@ import type { World } from '../world/world.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
 import type { Place } from '../../cluster/placements.ts';
 import { podKey } from '../../pods/podKey.ts';
+import { withoutNode } from '../../pods/withoutNode.ts';
 import { podRequests } from '../../pods/podRequests.ts';
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import { fits, subtractResources } from '../../units/resources.ts';
@@ -33,6 +34,7 @@ export function currentDemand(
   disks: KnownVolumes,
 ): Demand {
   const now = world.clock.now();
+  world.cluster.restorePlaces();
   const waiting: Pod[] = [];
   const promised = new Map<string, readonly Pod[]>();
   const ignored: { pod: Pod; objection: PodObjection }[] = [];
@@ -101,5 +103,5 @@ function homelessPods({ informers }: World, snapshot: ClusterSnapshot, now: numb
     .filter(({ deleting }) => deleting)
     .flatMap(({ pods }) => pods)
     .filter((pod) => isReschedulable(pod) && !isDoNotDisrupt(pod, now) && !budgets.isFullyBlocked(pod))
-    .map((pod) => ({ ...pod, spec: { ...pod.spec, nodeName: undefined } }) as unknown as Pod);
+    .map(withoutNode);
 }

@@ -210,11 +210,11 @@ class Provisioner {
     const { cluster, clock, random, overlays } = this.world;
     const names = node.alternatives.map(({ instanceType }) => instanceType);
     const overlaid = overlays?.touched(node.pool, names);
-    const draft = nodeClaimDraft(node, { pool, instanceTypes }, () => random.next(), overlaid);
+    const real = pods.filter((pod) => !isVirtual(pod));
+    const draft = nodeClaimDraft(node, { pool, instanceTypes }, () => random.next(), { ...overlaid, pods: real });
     const claim = await this.claims.write(pool, draft, 'provisioned', signal);
     const { name } = claim.metadata;
     const until = clock.now() + this.options.nominationPeriod;
-    const real = pods.filter((pod) => !isVirtual(pod));
     cluster.places.hold(plan, [{ target: name, pods: real }], until);
     const types = [...new Set(names)];
     const [chosen] = node.alternatives;

@@ -108,14 +108,10 @@ export class Counters {
         }
       }
     }
+    // The pods that the term selects may not come at all; those that are there stay. Removed nodes take none anyway.
     for (const { spec, nodes } of keepAway) {
       const counter = this.at(this.add(spec));
-      if (!counter.hostname) continue;
-      for (const row of nodes) {
-        if (this.removed.has(row)) continue;
-        // The pods that the term selects may not come at all; those that are there stay.
-        counter.hosts.limitTo(row, counter.hosts.on(row));
-      }
+      if (counter.hostname) counter.hosts.close(nodes);
     }
   }
 

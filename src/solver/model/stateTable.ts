@@ -13,6 +13,8 @@ import { RoomLevels } from './roomLevels.ts';
 
 export const NO_STATE = -1;
 const UNKNOWN = -2;
+/** The empty set of requirements. */
+const NOTHING_ASKED = 0;
 
 export interface MachineState {
   readonly id: number;
@@ -49,7 +51,7 @@ export class StateTable {
 
   constructor(pools: readonly CompiledPool[]) {
     this.pools = pools;
-    this.requirementId(Requirements.empty);
+    this.requirementSets.intern(canonicalKey(Requirements.empty), () => Requirements.empty);
     this.columns = pools.map((pool) => new OfferingColumns(pool));
     this.bases = pools.map((pool, at) => this.add(pool, pool.requirements, this.columns[at]!.allowedByPool()));
   }
@@ -59,8 +61,8 @@ export class StateTable {
     return this.interned.values.length + this.requirementSets.values.length;
   }
 
-  /** 0 is the empty set. */
   requirementId(requirements: Requirements): number {
+    if (requirements.size === 0) return NOTHING_ASKED;
     return this.requirementSets.intern(canonicalKey(requirements), () => requirements);
   }
 
@@ -80,7 +82,7 @@ export class StateTable {
   }
 
   narrow(state: number, requirementId: number): number {
-    if (requirementId === 0 || state < 0) return state;
+    if (requirementId === NOTHING_ASKED || state < 0) return state;
     const row = (this.narrowed[state] ??= []);
     const known = row[requirementId] ?? UNKNOWN;
     if (known !== UNKNOWN) return known;

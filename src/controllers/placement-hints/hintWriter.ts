@@ -1,0 +1,44 @@
+import { Kinds, type Pod } from '../../api/kinds.ts';
+import { FieldManagers } from '../../api/labels.ts';
+import type { Kube } from '../../kube/kube.ts';
+
+/** Writes that are under way at once. */
+const CONCURRENCY = 50;
+
+/** Writes hints under a name of their own, a bounded number at a time. */
+export class HintWriter {
+  private readonly kube: Kube;
+  private running = 0;
+  private readonly queue: (() => void)[] = [];
+
+  constructor(kube: Kube) {
+    this.kube = kube;
+  }
+
+  /**
+   * Names the node in the pod's status, or takes the name back. Fails with Conflict when the pod has changed since: the
+   * scheduler may have chosen a node for it.
+   */
+  async write({ metadata }: Pod, node: string | null, signal: AbortSignal): Promise<Pod> {
+    await this.turn();
+    try {
+      signal.throwIfAborted();
+      const { name, namespace, resourceVersion } = metadata;
+      const body = { metadata: { resourceVersion }, status: { nominatedNodeName: node } };
+      return await this.kube.patch(
+        Kinds.Pod,
+        { name, namespace },
+        { type: 'merge', body },
+        { subresource: 'status', fieldManager: FieldManagers.placementHints, signal },
+      );
+    } finally {
+      this.running -= 1;
+      this.queue.shift()?.();
+    }
+  }
+
+  private async turn(): Promise<void> {
+    if (this.running >= CONCURRENCY) await new Promise<void>((resolve) => this.queue.push(resolve));
+    this.running += 1;
+  }
+}
