@@ -14,7 +14,7 @@ const LEAST_SHARE = 0.005;
 /** What-ifs between two sizes that were tried. */
 const REFINEMENTS = 2;
 /** Of two sets the larger must save at least this part of what an average pod costs for each pod that it moves more. */
-const EVICTION_SHARE = 0.05;
+const EVICTION_SHARE = 0.065;
 /** Nodes side by side in the order that are tried together when no larger set pays, and how many places are tried. */
 const WINDOWS = [2, 4, 8];
 const PLACES = 24;
