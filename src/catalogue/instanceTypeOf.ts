@@ -70,7 +70,7 @@ function oneOf(key: string, value: string | undefined): Requirement {
   return value === undefined ? Requirement.of(key, 'DoesNotExist') : Requirement.single(key, value);
 }
 
-/** Labels that follow from where and how a machine is bought. */
+/** Labels that follow from where and how an instance is bought. */
 export const OFFERING_LABELS: readonly string[] = [
   Labels.zone,
   Labels.capacityType,
