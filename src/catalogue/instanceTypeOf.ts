@@ -94,7 +94,7 @@ function remembered<Value>(known: Map<string, Value>, key: string, make: () => V
   return value;
 }
 
-/** Labels that follow from where and how a machine is bought. */
+/** Labels that follow from where and how an instance is bought. */
 export const OFFERING_LABELS: readonly string[] = [
   Labels.zone,
   Labels.capacityType,

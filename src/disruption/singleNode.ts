@@ -3,7 +3,7 @@ import { keptNode, type Candidate } from './candidate.ts';
 import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
 import type { Kept, OutcomeCause } from './kept.ts';
 import type { Decision, Method, Pass } from './method.ts';
-import { outcomeOf, type Move } from './moves.ts';
+import { outcomeOf, outcomeOfOne, type Move } from './moves.ts';
 import { bySavings } from './order.ts';
 import { Worth } from './worth.ts';
 
@@ -33,7 +33,7 @@ export const singleNode: Method = {
         kept.push(keptNode(candidate.view, dismissed));
         continue;
       }
-      const { moves, refused } = outcomeOf([candidate], pass, totals);
+      const { moves, refused } = outcomeOfOne(candidate, pass, totals);
       paying.push(...moves);
       for (const each of refused) kept.push(keptNode(each.candidate.view, each.cause));
       asked += 1;

@@ -78,14 +78,15 @@ class DisruptionLoop {
   }
 
   async round(signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    const { queue, methods } = this.options;
+    const { queue, methods, planner } = this.options;
     const { cluster, clock } = this.world;
     if (!this.isResumed) queue.resume();
     this.isResumed = true;
     await queue.sweep();
     const budgets = budgetsOf(this.pools(), cluster.snapshot().nodes, clock.now());
     this.reporter.budgets(budgets);
-    if (this.memo.holds(cluster.snapshot(), budgets, clock.now())) return undefined;
+    const virtual = planner.options.buffers?.pods() ?? [];
+    if (this.memo.holds(cluster.snapshot(), budgets, virtual, clock.now())) return undefined;
     const taken = await this.take(signal);
     const causes: Causes = new Map();
     note(causes, taken.kept, undefined);
