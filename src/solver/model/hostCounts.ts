@@ -14,6 +14,15 @@ export class HostCounts {
   private readonly changed = new Map<number, number>();
   private readonly limits = new Map<number, number>();
 
+  copy(): HostCounts {
+    const copy = new HostCounts();
+    copy.tally = this.tally;
+    copy.closed = this.closed;
+    for (const [row, pods] of this.changed) copy.changed.set(row, pods);
+    for (const [row, most] of this.limits) copy.limits.set(row, most);
+    return copy;
+  }
+
   /** Starts from the running pods. */
   seed(tally: Tally): void {
     this.tally = tally;
