@@ -14,10 +14,12 @@ const LEAST_SHARE = 0.005;
 /** What-ifs between two sizes that were tried. */
 const REFINEMENTS = 2;
 /** Of two sets the larger must save at least this part of what an average pod costs for each pod that it moves more. */
-const EVICTION_SHARE = 0.05;
+const EVICTION_SHARE = 0.065;
 /** Nodes side by side in the order that are tried together when no larger set pays, and how many places are tried. */
 const WINDOWS = [2, 4, 8];
 const PLACES = 24;
+/** So few nodes that every set of them is tried. */
+const FEW = 6;
 
 /**
  * Replaces sets of nodes by fewer or cheaper ones. Nodes that cost most against what their pods are worth come first;
@@ -77,6 +79,14 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
   const totals = poolTotals(pass);
   const stranded = new Set<Candidate>();
   let best: Outcome | undefined;
+  if (open.length <= FEW) {
+    for (const set of allSets(open)) {
+      const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
+      yield;
+      if (best === undefined || score(outcome, perPod) > score(best, perPod)) best = outcome;
+    }
+    return best !== undefined && best.moves.length > 0 ? best : undefined;
+  }
   for (const order of orders(worth)) {
     const ranks = new Map(open.map((candidate) => [candidate, order(candidate)]));
     const ordered = [...open].sort(
@@ -114,6 +124,14 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
     }
   }
   return best !== undefined && best.moves.length > 0 ? best : undefined;
+}
+
+/** All sets of at least two. */
+function* allSets(open: readonly Candidate[]): Generator<readonly Candidate[]> {
+  for (let bits = 1; bits < 1 << open.length; bits++) {
+    const set = open.filter((_, at) => (bits & (1 << at)) !== 0);
+    if (set.length > 1) yield set;
+  }
 }
 
 /** Few nodes that are next to each other. */
