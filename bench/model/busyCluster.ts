@@ -71,7 +71,7 @@ export class BusyCluster {
   without(model: Model, at: number): Solution {
     const { name, pods } = this.cluster.snapshot().nodes[at] ?? { name: '', pods: [] };
     const moved = pods.filter(({ metadata }) => metadata.ownerReferences === undefined);
-    return ask(model, { pods: moved, withoutNodes: new Set([name]) }, { searchRounds: 0 });
+    return ask(model, { pods: moved, withoutNodes: new Set([name]) }, { searchRounds: 0, outcomeOnly: true });
   }
 }
 

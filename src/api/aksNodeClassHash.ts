@@ -86,7 +86,7 @@ const LINUX_OS: GoStruct = {
   ],
 };
 
-/** Tags are missing on purpose: they are changed on running machines. */
+/** Tags are missing on purpose: they are changed on running instances. */
 const SPEC: GoStruct = {
   name: 'AKSNodeClassSpec',
   fields: [

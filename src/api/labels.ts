@@ -199,7 +199,7 @@ const NORMALIZED_LABELS: ReadonlyMap<string, string> = new Map<string, string>([
   [Labels.diskZone, Labels.zone],
 ]);
 
-/** By normalised key: the disk driver says `""` where a machine outside any zone says `"0"`. */
+/** By normalised key: the disk driver says `""` where an instance outside any zone says `"0"`. */
 export const NORMALIZED_LABEL_VALUES: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map([
   [Labels.zone, new Map([['', '0']])],
 ]);

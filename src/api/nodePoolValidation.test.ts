@@ -86,7 +86,7 @@ describe('validateNodePool', () => {
 });
 
 describe('validateNodeOverlay', () => {
-  it('needs values for NotIn and refuses resources that every machine has', () => {
+  it('needs values for NotIn and refuses resources that every instance has', () => {
     const overlay = {
       spec: { requirements: [{ key: 'a', operator: 'NotIn' as const }], capacity: { cpu: '1', 'x/y': 1 } },
     };

@@ -15,7 +15,7 @@ import { CATALOGUE_LOCATIONS, SkuCatalogue } from './skuCatalogue.ts';
 
 export const BUNDLED_REGIONS: readonly string[] = CATALOGUE_LOCATIONS;
 
-/** Spot machines cost about a quarter of the list price; the real discount moves from day to day. */
+/** Spot instances cost about a quarter of the list price; the real discount moves from day to day. */
 const ESTIMATED_SPOT_SHARE = 0.25;
 
 const AZURE_OVERLAY = { networkPlugin: 'azure', networkPluginMode: 'overlay' } as const;

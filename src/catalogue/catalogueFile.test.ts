@@ -9,7 +9,7 @@ const bundled = bundledInstanceTypes({ region: 'westeurope' });
 const copy = (value: unknown): unknown => JSON.parse(JSON.stringify(value)) as unknown;
 
 describe('the catalogue file', () => {
-  it('says what a machine is and what it costs where', () => {
+  it('says what an instance is and what it costs where', () => {
     const entry = writeCatalogue(bundled).find(({ name }) => name === 'Standard_B2ms');
     expect(entry).toMatchInlineSnapshot(`
       {

@@ -34,7 +34,7 @@ export function machineShape(sku: Sku, nodeClass: AksNodeClass, cluster: Cluster
   };
 }
 
-/** Whether machines of this size can be built as the class says. */
+/** Whether instances of this size can be built as the class says. */
 export function suitsClass(sku: Sku, nodeClass: AksNodeClass): boolean {
   const { spec, status } = nodeClass;
   const gpu = gpuSize(sku.name);

@@ -10,7 +10,7 @@ import type { Sku } from './resourceSku.ts';
 
 export type CapacityType = 'on-demand' | 'spot';
 
-/** The zone label of a machine that is in no zone. */
+/** The zone label of an instance that is in no zone. */
 export const REGIONAL_ZONE = '0';
 export const CAPACITY_TYPES: readonly CapacityType[] = ['on-demand', 'spot'];
 
@@ -27,7 +27,7 @@ export function zoneLabel(location: string, zone: string): string {
   return zone === REGIONAL_ZONE ? REGIONAL_ZONE : `${location.toLowerCase()}-${zone}`;
 }
 
-/** What ARM wants in `zones`: the digit, or nothing for a machine in no zone. */
+/** What ARM wants in `zones`: the digit, or nothing for an instance in no zone. */
 export function armZones(label: string): readonly string[] {
   return label === REGIONAL_ZONE || label === '' ? [] : [label.slice(-1)];
 }

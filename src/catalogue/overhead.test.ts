@@ -40,7 +40,7 @@ function shapeOf(cpus: number, memoryGiB: number): MachineShape {
 
 const mebibytes = (bytes: number): number => Math.round((bytes / 2 ** 20) * 10) / 10;
 
-describe('what a machine offers to pods', () => {
+describe('what an instance offers to pods', () => {
   it.each(TABLE)('%d vCPUs and %d GiB', (cpus, memoryGiB, reservedCpu, reservedMemory, capacity, memory, cpu) => {
     const shape = shapeOf(cpus, memoryGiB);
     expect(kubeReservedMillicores(cpus)).toBe(reservedCpu);

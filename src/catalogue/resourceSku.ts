@@ -53,7 +53,7 @@ export interface Sku {
   readonly ephemeralDisk: { readonly sizeGB: number; readonly placement: EphemeralPlacement } | undefined;
   /** Availability zones without those that the subscription may not use: `1`, `2`, `3`. */
   readonly zones: readonly string[];
-  /** Zones with ultra disks; `0` stands for machines in no zone. */
+  /** Zones with ultra disks; `0` stands for instances in no zone. */
   readonly ultraSsdZones: ReadonlySet<string>;
   /** The subscription may not use the size in this location at all. */
   readonly restricted: boolean;
@@ -63,7 +63,7 @@ const MEBI = 2 ** 20;
 const GIGA = 1e9;
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', Arm64: 'arm64' };
 
-/** `undefined` when the name cannot be read or the entry is not a machine size. */
+/** `undefined` when the name cannot be read or the entry is not a VM size. */
 export function readSku(raw: ListedSku, location: string): Sku | undefined {
   const size = parseSizeName(raw.name ?? '');
   if (raw.name === undefined || size === undefined || raw.resourceType !== 'virtualMachines') return undefined;

@@ -42,6 +42,11 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./plan.ts')).planCommand(),
   },
   {
+    name: 'explain',
+    summary: 'say why a pod waits, and what would change that',
+    load: async () => (await import('./explain.ts')).explainCommand(),
+  },
+  {
     name: 'catalog',
     summary: 'print the instance types and prices that plans use',
     load: async () => (await import('./catalog.ts')).catalogCommand(),

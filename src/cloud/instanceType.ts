@@ -1,7 +1,7 @@
 import type { Requirements } from '../constraints/requirements.ts';
 import type { Resources } from '../units/resources.ts';
 
-/** A machine size that the cloud sells, as the scheduler sees it. Immutable and shared: never change one in place. */
+/** What the cloud sells, as the scheduler sees it. Immutable and shared: never change one in place. */
 export interface InstanceType {
   readonly name: string;
   /** Defines every well-known label, even when it has no value. */

@@ -223,7 +223,7 @@ const claimOf = (cluster: Cluster, waiting: Pod, now: number): string | undefine
 describe('a place', () => {
   const waiting = pod('w');
 
-  it('holds while the machine is on its way, and a little longer', () => {
+  it('holds while the node is on its way, and a little longer', () => {
     const cluster = new Cluster();
     cluster.setClaim(claim('a'));
     cluster.places.hold('plan', [{ target: 'a', pods: [waiting] }], 1_000);
@@ -402,9 +402,9 @@ describe('whatever happened before', () => {
         for (const step of steps) if (last.get(`${step.kind}/${step.index}`) === step) step.apply(fresh);
         expect({ ...lived.snapshot(), version: 0 }).toEqual({ ...fresh.snapshot(), version: 0 });
         for (const pool of ['x', 'y', 'default']) {
-          const machines = lived.snapshot().nodes.filter((view) => view.nodePool === pool && !view.deleting);
-          const sum = addResources(noResources, ...machines.map(({ capacity }) => capacity), {
-            nodes: Quantity.fromValue(machines.length),
+          const nodes = lived.snapshot().nodes.filter((view) => view.nodePool === pool && !view.deleting);
+          const sum = addResources(noResources, ...nodes.map(({ capacity }) => capacity), {
+            nodes: Quantity.fromValue(nodes.length),
           });
           expect(equalResources(lived.poolUsage(pool), sum)).toBe(true);
         }

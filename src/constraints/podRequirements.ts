@@ -24,7 +24,7 @@ export function podRequirements(pod: Pod): Requirements {
   return strictPodRequirements(pod).add(...(preferred?.preference.matchExpressions ?? []).map(fromExpression));
 }
 
-/** Stands for the node's own name, which terms may ask for as a field. No machine that is yet to come has one. */
+/** Stands for the node's own name, which terms may ask for as a field. No instance that is yet to come has one. */
 export const NODE_NAME_FIELD = 'metadata.name';
 
 /** One term of node affinity, fields included. A term that says nothing matches no node. */

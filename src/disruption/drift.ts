@@ -10,7 +10,7 @@ import { partsOf, type Part } from './parts.ts';
 import { pinned } from './pinned.ts';
 
 /** Pods whose new places are looked for at once: more would hold up other loops. */
-const MOST_PODS = 1_500;
+const MOST_PODS = 1_000;
 /** How often nodes whose pods find no place are left out before the rest is taken one by one. */
 const MOST_ROUNDS = 4;
 

@@ -66,6 +66,8 @@ export interface WhatIf {
   readonly allowsUnsettled: boolean;
   /** Names of further nodes that take none of the pods. */
   readonly avoiding?: ReadonlySet<string>;
+  /** Only where pods go and what new nodes cost: one alternative for each, and no detail of a refusal. */
+  readonly outcomeOnly?: boolean;
 }
 
 export interface DisruptionSettings {

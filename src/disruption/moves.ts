@@ -11,7 +11,7 @@ import { stranding, wouldStrand } from './outcome.ts';
 import { partsOf, type Part } from './parts.ts';
 import { paybackCause, paybackOf } from './payback.ts';
 import { pinned } from './pinned.ts';
-import type { PlannedNode } from '../solver/problem.ts';
+import type { PlannedNode, Solution } from '../solver/problem.ts';
 
 /** A part that pays. */
 export interface Move extends Part {
@@ -32,14 +32,34 @@ const SPOT_FLEXIBILITY = 15;
 
 /** Asks what happens without these nodes, and judges it. */
 export function outcomeOf(without: readonly Candidate[], pass: Pass, totals: ReadonlyMap<string, PoolTotals>): Outcome {
-  const solution = pass.whatIf({ without, allowsUnsettled: false });
+  return judged(without, pass.whatIf({ without, allowsUnsettled: false }), pass, totals);
+}
+
+/** The same about one node, of which little is asked as long as nothing can be saved. */
+export function outcomeOfOne(candidate: Candidate, pass: Pass, totals: ReadonlyMap<string, PoolTotals>): Outcome {
+  const without = [candidate];
+  const quick = pass.whatIf({ without, allowsUnsettled: false, outcomeOnly: true });
+  const isOpen =
+    quick.unplaced.length > 0 || (quick.plannedNodes.length > 0 && quick.pricePerHour < candidate.pricePerHour);
+  return isOpen ? outcomeOf(without, pass, totals) : judged(without, quick, pass, totals);
+}
+
+function judged(
+  without: readonly Candidate[],
+  solution: Solution,
+  pass: Pass,
+  totals: ReadonlyMap<string, PoolTotals>,
+): Outcome {
   const moves: Move[] = [];
   const refused: { candidate: Candidate; cause: OutcomeCause }[] = [];
   for (const part of partsOf(without, solution)) {
-    const judged = judge(part, pass, totals);
-    if ('net' in judged) moves.push(judged);
-    else
-      for (const candidate of part.candidates) refused.push({ candidate, cause: stranding(part, candidate) ?? judged });
+    const judgement = judge(part, pass, totals);
+    if ('net' in judgement) moves.push(judgement);
+    else {
+      for (const candidate of part.candidates) {
+        refused.push({ candidate, cause: stranding(part, candidate) ?? judgement });
+      }
+    }
   }
   return { moves, refused, net: moves.reduce((sum, { net }) => sum + net, 0) };
 }

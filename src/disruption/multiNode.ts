@@ -1,20 +1,26 @@
 import { poolTotals } from './balanced.ts';
 import { keptNode, type Candidate } from './candidate.ts';
 import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
-import type { Kept } from './kept.ts';
+import type { Kept, OutcomeCause } from './kept.ts';
 import type { Decision, Method, Pass } from './method.ts';
+import { likenessOf } from './likeness.ts';
 import { outcomeOf, type Outcome } from './moves.ts';
 import { byName } from './order.ts';
 import { Worth } from './worth.ts';
 
 /** Pods whose new places are looked for at once: more would hold up other loops. */
-const MOST_PODS = 1_500;
+const MOST_PODS = 1_000;
 /** A part of the bill that is not worth a search. */
 const LEAST_SHARE = 0.005;
 /** What-ifs between two sizes that were tried. */
-const REFINEMENTS = 4;
+const REFINEMENTS = 2;
 /** Of two sets the larger must save at least this part of what an average pod costs for each pod that it moves more. */
-const EVICTION_SHARE = 0.08;
+const EVICTION_SHARE = 0.065;
+/** Nodes side by side in the order that are tried together when no larger set pays, and how many places are tried. */
+const WINDOWS = [2, 4, 8];
+const PLACES = 24;
+/** So few nodes that every set of them is tried. */
+const FEW = 6;
 
 /**
  * Replaces sets of nodes by fewer or cheaper ones. Nodes that cost most against what their pods are worth come first;
@@ -31,13 +37,12 @@ export const multiNode: Method = {
   *decide(candidates: readonly Candidate[], pass: Pass): Generator<void, Decision> {
     const kept: Kept[] = [];
     const worth = new Worth(candidates, pass);
-    const open = withinBudgets(byWorth(candidates, worth), pass, kept);
+    const open = withinBudgets(candidates, pass, kept);
     const best = yield* search(open, pass, worth);
     const gone = new Set(best?.moves.flatMap((move) => move.candidates));
+    const causes = new Map(best?.refused.map(({ candidate, cause }) => [candidate, cause]));
     for (const candidate of open) {
-      if (gone.has(candidate)) continue;
-      const refused = best?.refused.find((each) => each.candidate === candidate)?.cause;
-      kept.push(keptNode(candidate.view, refused ?? { kind: 'next-pass' }));
+      if (!gone.has(candidate)) keep(kept, candidate, causes.get(candidate));
     }
     return {
       commands: commandsOf(best?.moves ?? []),
@@ -47,50 +52,114 @@ export const multiNode: Method = {
   },
 };
 
-/** Least worth for its price first. */
-function byWorth(candidates: readonly Candidate[], worth: Worth): Candidate[] {
-  return [...candidates].sort((left, right) => worth.share(left) - worth.share(right) || byName(left, right));
+function keep(kept: Kept[], { view }: Candidate, cause: OutcomeCause = { kind: 'next-pass' }): void {
+  kept.push(keptNode(view, cause));
+}
+
+type Order = (candidate: Candidate) => number;
+
+/** By what is wasted for each pod that has to move, and by what is wasted for each dollar. */
+function orders(worth: Worth): readonly Order[] {
+  return [
+    (candidate) => (worth.of(candidate) - candidate.pricePerHour) / candidate.disruptionCost,
+    (candidate) => worth.share(candidate),
+  ];
 }
 
 function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generator<void, Outcome | undefined> {
   const bill = open.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
-  if (open.length < 2 || worth.mostSavings(open) < bill * LEAST_SHARE) return undefined;
-  const totals = poolTotals(pass);
-  const stranded = new Set<Candidate>();
-  const tried = new Map<number, Outcome>();
-  const ask = function* (size: number): Generator<void, Outcome> {
-    const known = tried.get(size);
-    if (known !== undefined) return known;
-    for (;;) {
-      const set = firstOf(
-        open.filter((each) => !stranded.has(each)),
-        size,
-        pass,
-      );
-      const outcome = outcomeOf(set, pass, totals);
-      yield;
-      const before = stranded.size;
-      for (const { candidate, cause } of outcome.refused) if (cause.kind === 'would-strand') stranded.add(candidate);
-      if (stranded.size > before && set.length > 2) continue;
-      tried.set(size, outcome);
-      return outcome;
-    }
-  };
+  const savings = worth.mostSavings(open);
+  if (open.length < 2 || savings < bill * LEAST_SHARE) return undefined;
   const perPod =
     bill /
     Math.max(
       1,
       open.reduce((sum, { movable }) => sum + movable.length, 0),
     );
-  const sizes: number[] = [];
-  for (let size = 2; size < open.length * 2; size *= 2) sizes.push(Math.min(size, open.length));
-  for (const size of sizes) yield* ask(size);
-  for (let round = 0; round < REFINEMENTS; round++) {
-    const [low, high] = neighbours([...tried.keys()], bestOf(tried, perPod)?.[0] ?? 0);
-    for (const size of [low, high]) if (size !== undefined) yield* ask(size);
+  const expected = Math.ceil(open.length * Math.min(1, savings / bill));
+  const totals = poolTotals(pass);
+  const stranded = new Set<Candidate>();
+  const seen = new Set<string>();
+  let best: Outcome | undefined;
+  if (open.length <= FEW) {
+    for (const set of allSets(open)) {
+      const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
+      yield;
+      if (best === undefined || score(outcome, perPod) > score(best, perPod)) best = outcome;
+    }
+    return best !== undefined && best.moves.length > 0 ? best : undefined;
   }
-  const found = bestOf(tried, perPod)?.[1];
-  return found !== undefined && found.moves.length > 0 ? found : undefined;
+  let before: readonly Candidate[] = [];
+  for (const order of orders(worth)) {
+    const ranks = new Map(open.map((candidate) => [candidate, order(candidate)]));
+    const ordered = [...open].sort(
+      (left, right) => (ranks.get(left) ?? 0) - (ranks.get(right) ?? 0) || byName(left, right),
+    );
+    if (ordered.every((candidate, at) => candidate === before[at])) continue;
+    before = ordered;
+    const tried = new Map<number, Outcome>();
+    const ask = function* (size: number): Generator<void> {
+      for (;;) {
+        const set = firstOf(
+          ordered.filter((each) => !stranded.has(each)),
+          size,
+          pass,
+        );
+        if (tried.has(set.length)) return;
+        const outcome = outcomeOf(set, pass, totals);
+        yield;
+        const before = stranded.size;
+        for (const { candidate, cause } of outcome.refused) if (cause.kind === 'would-strand') stranded.add(candidate);
+        if (stranded.size > before && set.length > 2) continue;
+        tried.set(set.length, outcome);
+        return;
+      }
+    };
+    for (const size of sizesAround(expected, open.length)) yield* ask(size);
+    for (let round = 0; round < REFINEMENTS; round++) {
+      for (const size of neighbours([...tried.keys()], bestOf(tried, perPod)?.[0] ?? 0)) yield* ask(size);
+    }
+    const found = bestOf(tried, perPod)?.[1];
+    if (found !== undefined && (best === undefined || score(found, perPod) > score(best, perPod))) best = found;
+    if (best !== undefined && best.moves.length > 0) continue;
+    for (const set of windows(
+      ordered.filter((each) => !stranded.has(each)),
+      seen,
+    )) {
+      const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
+      yield;
+      if (best === undefined || score(outcome, perPod) > score(best, perPod)) best = outcome;
+    }
+  }
+  return best !== undefined && best.moves.length > 0 ? best : undefined;
+}
+
+/** All sets of at least two. */
+function* allSets(open: readonly Candidate[]): Generator<readonly Candidate[]> {
+  for (let bits = 1; bits < 1 << open.length; bits++) {
+    const set = open.filter((_, at) => (bits & (1 << at)) !== 0);
+    if (set.length > 1) yield set;
+  }
+}
+
+/** Few nodes that are next to each other; of sets that are alike, one. */
+function* windows(ordered: readonly Candidate[], seen: Set<string>): Generator<readonly Candidate[]> {
+  for (const size of WINDOWS) {
+    const step = Math.max(1, size / 2);
+    for (let at = step; at + size <= ordered.length && at < PLACES * step; at += step) {
+      const set = ordered.slice(at, at + size);
+      const key = set.map(likenessOf).sort().join('\n\n');
+      if (!seen.has(key)) yield set;
+      seen.add(key);
+    }
+  }
+}
+
+/** From few to all, closer together around the number that is expected to go. */
+function sizesAround(expected: number, all: number): readonly number[] {
+  const sizes = [2, expected / 4, expected / 2, (expected * 3) / 4, expected, (expected + all) / 2, all];
+  const inRange = sizes.map((size) => Math.min(all, Math.max(2, Math.round(size))));
+  return [...new Set(inRange)].sort((left, right) => left - right);
 }
 
 /** The first candidates that may go together, as many as asked for and as the pods allow. */
@@ -105,25 +174,27 @@ function firstOf(ordered: readonly Candidate[], size: number, pass: Pass): reado
   return chosen;
 }
 
-/** The smallest size that leaves most, with moves of pods counted. */
+/** The smallest size that saves most. */
 function bestOf(tried: ReadonlyMap<number, Outcome>, perPod: number): [number, Outcome] | undefined {
-  const score = ({ moves }: Outcome): number =>
-    moves.reduce((sum, { savingsPerHour, candidates }) => {
-      const pods = candidates.reduce((count, { movable }) => count + movable.length, 0);
-      return sum + savingsPerHour - pods * perPod * EVICTION_SHARE;
-    }, 0);
   const sorted = [...tried].sort(([left], [right]) => left - right);
   return sorted.reduce<[number, Outcome] | undefined>(
-    (best, each) => (best === undefined || score(each[1]) > score(best[1]) ? each : best),
+    (best, each) => (best === undefined || score(each[1], perPod) > score(best[1], perPod) ? each : best),
     undefined,
   );
 }
 
+/** Dollars per hour, less something for each pod that has to move. */
+function score({ moves }: Outcome, perPod: number): number {
+  return moves.reduce((sum, { savingsPerHour, candidates }) => {
+    const pods = candidates.reduce((count, { movable }) => count + movable.length, 0);
+    return sum + savingsPerHour - pods * perPod * EVICTION_SHARE;
+  }, 0);
+}
+
 /** Sizes half-way to the ones below and above that were tried. */
-function neighbours(sizes: readonly number[], best: number): [number | undefined, number | undefined] {
+function neighbours(sizes: readonly number[], best: number): readonly number[] {
   const below = Math.max(0, ...sizes.filter((size) => size < best));
   const above = Math.min(...sizes.filter((size) => size > best), Number.POSITIVE_INFINITY);
-  const low = Math.floor((below + best) / 2);
-  const high = Number.isFinite(above) ? Math.floor((above + best) / 2) : best;
-  return [low >= 2 && low !== best ? low : undefined, high === best ? undefined : high];
+  const halves = [Math.floor((below + best) / 2), Number.isFinite(above) ? Math.floor((above + best) / 2) : best];
+  return halves.filter((size) => size >= 2 && !sizes.includes(size));
 }

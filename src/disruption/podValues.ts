@@ -9,7 +9,7 @@ import { podRequests } from '../pods/podRequests.ts';
 import { quantityOf, type Resources } from '../units/resources.ts';
 import type { Candidate, PoolCatalogue } from './candidate.ts';
 
-/** Cores and bytes. */
+/** Thousandths of a core, and bytes. */
 export type Load = readonly [cpu: number, memory: number];
 
 interface Machine {
@@ -22,7 +22,7 @@ interface Machine {
 const DIRECTIONS = 48;
 
 export class PodValues {
-  /** Dollars per hour for a core and for a byte. */
+  /** Dollars per hour for a thousandth of a core and for a byte. */
   private readonly rates: Load;
 
   /** `demand` is what the rates are to value highest. */
@@ -49,7 +49,7 @@ export function loadOf(pod: Pod): Load {
 }
 
 export const toLoad = (resources: Resources): Load => [
-  quantityOf(resources, 'cpu').value(),
+  quantityOf(resources, 'cpu').milliValue(),
   quantityOf(resources, 'memory').value(),
 ];
 

@@ -51,8 +51,14 @@ export class Worth {
   }
 }
 
+const rooms = new WeakMap<NodeView, Load>();
+
 /** What pods have not asked for. Daemons that have yet to come may take some of it. */
-function freeRoom({ allocatable, requested }: NodeView): Load {
-  const [cpu, memory] = toLoad(subtractResources(allocatable, requested));
-  return [Math.max(0, cpu), Math.max(0, memory)];
+function freeRoom(view: NodeView): Load {
+  let room = rooms.get(view);
+  if (room === undefined) {
+    const [cpu, memory] = toLoad(subtractResources(view.allocatable, view.requested));
+    rooms.set(view, (room = [Math.max(0, cpu), Math.max(0, memory)]));
+  }
+  return room;
 }

@@ -48,6 +48,25 @@ export const clusterErrors = {
     remedy: () => 'install the CRDs with: nodewright crds | kubectl apply --server-side -f -',
     example: { crds: ['nodepools.karpenter.sh'] },
   }),
+  ClusterUnreadable: entry<{ readonly problem: string }>({
+    exit: 'failure',
+    about: 'A command that looks at a cluster could not read all it needs within a minute.',
+    what: ({ problem }) => `cannot read the cluster: ${problem}`,
+    remedy: () =>
+      'check that your user may list pods, nodes, volumes, NodePools and NodeClaims (`kubectl auth can-i list …`)',
+    example: { problem: 'pods is forbidden' },
+  }),
+  ObjectNotFound: entry<{ readonly kind: string; readonly name: string; readonly namespace?: string }>({
+    exit: 'failure',
+    about: 'The object that a command was asked about is not in the cluster.',
+    where: ({ kind, name }) => `${kind}/${name}`,
+    what: ({ namespace }) => (namespace === undefined ? 'not found' : `not found in namespace ${namespace}`),
+    remedy: ({ kind, namespace }) =>
+      namespace === undefined
+        ? `list what there is with \`kubectl get ${kind}\``
+        : `name another namespace with -n; \`kubectl get ${kind} -A\` lists all`,
+    example: { kind: 'pod', name: 'web-1', namespace: 'default' },
+  }),
   ServerVersionUnknown: entry<Record<never, never>>({
     exit: 'failure',
     about: 'The API server does not tell its version, which node images and bootstrapping depend on.',

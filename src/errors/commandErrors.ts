@@ -135,6 +135,13 @@ export const commandErrors = {
     remedy: ({ advice }) => advice,
     example: { path: '.nodewright', problem: 'this is a file', advice: 'give a directory as --state-dir' },
   }),
+  NothingToApply: entry<Record<string, never>>({
+    exit: 'failure',
+    about: '`explain --apply` was asked for, and no change was found that helps.',
+    what: () => 'there is no fix to apply',
+    remedy: () => 'read the evidence above: what it names has to change first',
+    example: {},
+  }),
   TooManyFaults: entry<{ readonly limit: number }>({
     exit: 'failure',
     about: 'The local world has as many faults as it can have at a time.',

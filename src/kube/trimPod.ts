@@ -139,7 +139,7 @@ export class PodTrim {
   private metadata(pod: Pod, model: ObjectMeta | undefined): ObjectMeta {
     const { metadata: raw } = pod;
     const kept = pick(raw, METADATA);
-    // Who wrote a field matters for one only.
+    // The manager of a field matters for one field only.
     if (hintedNode(pod) !== undefined) kept.managedFields = [...HINT_ENTRIES];
     if (raw.annotations !== undefined) kept.annotations = trimAnnotations(raw.annotations);
     if (model !== undefined) borrow(kept, model);

@@ -52,7 +52,7 @@ const launch = (wanted: NodeClaim, view?: TypeView): Promise<Instance> =>
 const nodes = async () => (await local.kube.list(Kinds.Node)).items;
 
 describe('create', () => {
-  it('makes a Node of the cheapest machine that is allowed and large enough', async () => {
+  it('makes a Node of the cheapest instance that is allowed and large enough', async () => {
     const instance = await launch(claim(['c-1x-amd64-linux', 'c-4x-amd64-linux', 'c-2x-amd64-linux']));
     const [node] = await nodes();
     expect(node?.spec).toMatchObject({ providerID: instance.providerID, taints: [Taints.unregistered] });
@@ -119,7 +119,7 @@ describe('create', () => {
     expect(await left()).toMatchObject({ reservationCapacity: 1, available: true });
   });
 
-  it('chooses among the types as overlays show them, and makes the machine as it is', async () => {
+  it('chooses among the types as overlays show them, and makes the instance as it is', async () => {
     const wanted = claim(['c-1x-amd64-linux', 'c-2x-amd64-linux']);
     wanted.spec.resources = { requests: { cpu: '500m', 'example.com/widget': '1' } };
     await expect(launch(wanted)).rejects.toThrow(/resources excluded 16$/);
@@ -154,7 +154,7 @@ describe('create', () => {
     expect(await nodes()).toHaveLength(1);
   });
 
-  it('launches a machine whose Node is refused: it cannot join until it is welcome', async () => {
+  it('launches an instance whose Node is refused: it cannot join until it is welcome', async () => {
     const refused = claim(['c-2x-amd64-linux']);
     let welcome = false;
     const kube = new Proxy(local.kube, {

@@ -44,7 +44,7 @@ export class KwokCloudProvider implements CloudProvider {
   private readonly options: KwokCloudProviderOptions;
   private readonly reservations: Reservations;
   private lastPurchase: Promise<void> = Promise.resolve();
-  /** Machines that are bought but have not joined, by the name of their Node. */
+  /** Instances that are bought but have not joined, by the name of their Node. */
   private readonly booting = new Map<string, { readonly purchase: Purchase; readonly cancel: () => void }>();
 
   constructor(options: KwokCloudProviderOptions) {
@@ -74,7 +74,7 @@ export class KwokCloudProvider implements CloudProvider {
     return bought;
   }
 
-  /** The Node is the machine: once it is going, nothing is left behind it. */
+  /** The Node is the instance: once it is going, nothing is left behind it. */
   async delete(claim: NodeClaim, signal?: AbortSignal): Promise<void> {
     const name = claim.status?.providerID?.slice(PROVIDER_PREFIX.length) || nodeName(claim);
     this.booting.get(name)?.cancel();
@@ -137,7 +137,7 @@ export class KwokCloudProvider implements CloudProvider {
     };
   }
 
-  /** The catalogue without what others have of its reservations; machines are counted only where there are any. */
+  /** The catalogue without what others have of its reservations; instances are counted only where there are any. */
   private async forSale(signal: AbortSignal | undefined): Promise<readonly InstanceType[]> {
     if (!this.reservations.any) return this.options.instanceTypes;
     const joined = (await this.list(signal)).map(({ labels }) => labels);
@@ -145,7 +145,7 @@ export class KwokCloudProvider implements CloudProvider {
     return this.reservations.left([...joined, ...booting]);
   }
 
-  /** False when the API server does not want the Node: a machine that runs and cannot join, as happens in life. */
+  /** False when the API server does not want the Node: it stands for an instance that runs and cannot join. */
   private async joinNow(claim: NodeClaim, purchase: Purchase): Promise<boolean> {
     const { kube, log } = this.options;
     try {
@@ -153,7 +153,7 @@ export class KwokCloudProvider implements CloudProvider {
       return true;
     } catch (error) {
       if (!isForbidden(error) && !isInvalid(error)) throw error;
-      log.error('the Node of a kwok machine is refused', { Node: nodeName(claim), error });
+      log.error('the Node of a kwok instance is refused', { Node: nodeName(claim), error });
       return false;
     }
   }
@@ -165,7 +165,7 @@ export class KwokCloudProvider implements CloudProvider {
     const stop = clock.after(delay, () => {
       this.booting.delete(name);
       clock.track(ignoreExisting(kube.create(Kinds.Node, nodeOf(claim, purchase)))).catch((error: unknown) => {
-        log.error('cannot create the Node of a kwok machine', { Node: name, attempt, error });
+        log.error('cannot create the Node of a kwok instance', { Node: name, attempt, error });
         if (attempt < CREATE_ATTEMPTS) this.joinLater(claim, purchase, CREATE_RETRY * 2 ** attempt, attempt + 1);
       });
     });

@@ -2,7 +2,7 @@
 import { Labels } from '../api/labels.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
 
-type MachineLabels = Readonly<Record<string, string>>;
+type InstanceLabels = Readonly<Record<string, string>>;
 
 export class Reservations {
   /** Whether there is anything to count. */
@@ -16,10 +16,10 @@ export class Reservations {
     this.any = types.some(({ offerings }) => offerings.some(isReserved));
   }
 
-  left(machines: readonly MachineLabels[]): readonly InstanceType[] {
+  left(instances: readonly InstanceLabels[]): readonly InstanceType[] {
     if (!this.any) return this.types;
     const used = new Map<string, number>();
-    for (const labels of machines) {
+    for (const labels of instances) {
       if (labels[Labels.capacityType] !== 'reserved') continue;
       const key = keyOf(labels[Labels.instanceType] ?? '', labels[Labels.zone] ?? '');
       used.set(key, (used.get(key) ?? 0) + 1);

@@ -16,11 +16,30 @@ export function changeText(change: SmallestChange): string {
       return `let the spread over ${change.topologyKey} be ScheduleAnyway`;
     case 'pod-affinity':
       return `drop the required ${change.relation} over ${change.topologyKey}`;
+    case 'host-ports':
+      return `drop host port ${change.ports.join(', ')}`;
+    case 'resource':
+      return `ask for no ${change.resource}`;
     case 'requests':
       return `ask for ${change.less.map(amountText).join(' and ')} less, to fit on ${change.instanceType}`;
+    case 'pool-taint':
+      return `remove ${change.taints.map(taintText).join(' and ')} from NodePool "${change.pool}"`;
+    case 'pool-requirement':
+      return change.allow === undefined
+        ? `drop the requirement on ${change.key} from NodePool "${change.pool}"`
+        : `let NodePool "${change.pool}" allow ${Requirements.fromItems([change.allow]).toString()}`;
+    case 'pool-label':
+      return `give the nodes of NodePool "${change.pool}" the label ${change.key}=${change.value}`;
+    case 'min-values':
+      return `lower minValues of ${change.key} in NodePool "${change.pool}" to ${change.to}`;
     case 'limit': {
       const { pool, resource, from, to } = change;
       return `raise spec.limits.${resource} of NodePool "${pool}" from ${quantityText(resource, from)} to ${quantityText(resource, to)}`;
     }
   }
+}
+
+/** What a pod that nothing owns has to be, since its spec cannot change any more. */
+export function recreationText(changes: readonly SmallestChange[]): string {
+  return `delete the pod and make it again: ${changes.map(changeText).join(', and ')}`;
 }

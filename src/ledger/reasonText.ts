@@ -33,7 +33,7 @@ export function reasonLines(reason: UnplacedReason): string[] {
         `waiting: reservation ${reason.reservations.join(', ')} of NodePool "${reason.pool}" is used up by this plan; retrying in the next pass`,
       ];
     case 'refused':
-      return [...reason.pools.map(poolLine), ...nodeLine(reason.nodes)];
+      return [...reason.pools.map(poolRefusalText), ...nodeLine(reason.nodes)];
   }
 }
 
@@ -41,7 +41,7 @@ export function reasonText(reason: UnplacedReason): string {
   return reasonLines(reason).join('; ');
 }
 
-function poolLine(refusal: PoolRefusal): string {
+export function poolRefusalText(refusal: PoolRefusal): string {
   return `NodePool "${refusal.pool}": ${stageText(refusal)}`;
 }
 

@@ -1,5 +1,12 @@
 /** The informers that the parts of the local control plane share, with the indexes that they look objects up by. */
-import { Kinds, type Pod, type VolumeAttachment } from '../api/kinds.ts';
+import {
+  Kinds,
+  type Deployment,
+  type Pod,
+  type ReplicaSet,
+  type StatefulSet,
+  type VolumeAttachment,
+} from '../api/kinds.ts';
 import type { KubeObject, OwnerReference } from '../api/object.ts';
 import type { Informers } from '../kube/informer.ts';
 import { keepAll } from '../kube/trim.ts';
@@ -66,4 +73,31 @@ export function clusterInformers(informers: Informers) {
     storageClasses: informers.of(Kinds.StorageClass),
     volumes: informers.of(Kinds.PersistentVolume),
   };
+}
+
+type Scaled = Deployment | ReplicaSet | StatefulSet;
+
+/** What scales a pod, with its kind: a StatefulSet, a ReplicaSet, or the Deployment above that. */
+export function workloadOf(
+  pod: Pod,
+  { replicaSets, deployments, statefulSets }: ClusterInformers,
+): { readonly kind: string; readonly object: Scaled } | undefined {
+  const { namespace } = pod.metadata;
+  const found = (kind: string, object: Scaled | undefined): ReturnType<typeof workloadOf> => object && { kind, object };
+  const owner = controllerOf(pod);
+  if (owner?.kind === 'StatefulSet') return found(owner.kind, statefulSets.store.get({ name: owner.name, namespace }));
+  if (owner?.kind !== 'ReplicaSet') return undefined;
+  const set = replicaSets.store.get({ name: owner.name, namespace });
+  const above = set && controllerOf(set);
+  if (above?.kind !== 'Deployment') return found(owner.kind, set);
+  return found(above.kind, deployments.store.get({ name: above.name, namespace }));
+}
+
+/** The pods of a workload: its own and those of its ReplicaSets, owner by owner. */
+export function podsByOwner(
+  uid: string,
+  { pods, replicaSets }: ClusterInformers,
+): (readonly [string, readonly Pod[]])[] {
+  const owners = [uid, ...replicaSets.store.byIndex(BY_CONTROLLER, uid).map(({ metadata }) => metadata.uid ?? '')];
+  return owners.map((owner) => [owner, pods.store.byIndex(BY_CONTROLLER, owner)]);
 }

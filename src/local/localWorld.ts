@@ -18,7 +18,7 @@ import { ArmFaults } from './faults/armFaults.ts';
 import { Faults } from './faults/faults.ts';
 import { kubeletKube } from './faults/kubeletKube.ts';
 import { MachineFaults } from './faults/machineFaults.ts';
-import { serverFaults } from './faults/serverFaults.ts';
+import { serverFaults } from './faults/apiFaults.ts';
 import { createControlPlane } from './controlPlane.ts';
 import { ContainerLogs } from './kubelet/containerLogs.ts';
 import { Kubelets } from './kubelet/kubelets.ts';

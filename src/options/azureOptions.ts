@@ -89,7 +89,7 @@ export const azureOptions = {
     env: 'AZURE_NODE_RESOURCE_GROUP',
     kind: nonEmptyText,
     group: 'Azure',
-    help: "Resource group that holds the cluster's machines, usually MC_<group>_<cluster>_<region>.",
+    help: "Resource group that holds the cluster's VMs, usually MC_<group>_<cluster>_<region>.",
   },
   armCloud: {
     env: 'ARM_CLOUD',
@@ -111,7 +111,7 @@ export const azureOptions = {
     kind: tags,
     default: '',
     group: 'Azure',
-    help: 'Tags for every machine, disk and network interface that nodewright creates.',
+    help: 'Tags for every VM, disk and network interface that nodewright creates.',
   },
   enableAzureSdkLogging: {
     flag: 'enable-azure-sdk-logging',
@@ -127,7 +127,7 @@ export const azureOptions = {
     kind: oneOf('aksscriptless', 'bootstrappingclient', 'aksmachineapi', 'aksmachineapiheaderbatch'),
     default: 'aksscriptless',
     group: 'Nodes',
-    help: 'How a machine becomes a node: a VM with custom data made here (aksscriptless) or by a bootstrapping server (bootstrappingclient), or a machine that AKS itself sets up, one call each (aksmachineapi) or several in one (aksmachineapiheaderbatch).',
+    help: 'How a VM becomes a node: a VM with custom data made here (aksscriptless) or by a bootstrapping server (bootstrappingclient), or an AKS machine, which AKS itself sets up, one call each (aksmachineapi) or several in one (aksmachineapiheaderbatch).',
   },
   nodeBootstrappingServerUrl: {
     flag: 'nodebootstrapping-server-url',
@@ -159,7 +159,7 @@ export const azureOptions = {
     kind: duration(),
     default: '1s',
     group: 'Nodes',
-    help: 'In mode aksmachineapiheaderbatch: a batch of machines is sent when no further one has come for this long.',
+    help: 'In mode aksmachineapiheaderbatch: a batch of AKS machines is sent when no further one has come for this long.',
   },
   providerBatchMaxDuration: {
     flag: 'provider-batch-max-duration',
@@ -175,7 +175,7 @@ export const azureOptions = {
     kind: integer({ minimum: 1, maximum: 50 }),
     default: '50',
     group: 'Nodes',
-    help: 'In mode aksmachineapiheaderbatch: a batch is sent when it has this many machines.',
+    help: 'In mode aksmachineapiheaderbatch: a batch is sent when it has this many AKS machines.',
   },
   vmMemoryOverheadPercent: {
     flag: 'vm-memory-overhead-percent',
@@ -183,7 +183,7 @@ export const azureOptions = {
     kind: memoryShare(),
     default: '0.075',
     group: 'Nodes',
-    help: "Share of a machine's advertised memory that the hypervisor and kernel keep, as a fraction: 0.075 is 7.5 %.",
+    help: "Share of a VM's advertised memory that the hypervisor and kernel keep, as a fraction: 0.075 is 7.5 %.",
   },
   linuxAdminUsername: {
     flag: 'linux-admin-username',

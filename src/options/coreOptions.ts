@@ -26,7 +26,7 @@ export const coreOptions = {
     kind: oneOf('azure', 'kwok'),
     default: 'azure',
     group: 'Cluster',
-    help: 'Where machines come from: azure, or kwok for Node objects without machines on any cluster. With kwok no Azure option is needed.',
+    help: 'Where instances come from: azure, or kwok for Node objects without instances on any cluster. With kwok no Azure option is needed.',
   },
   instanceTypesFilePath: {
     flag: 'instance-types-file-path',

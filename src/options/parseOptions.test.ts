@@ -3,22 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { isNodewrightError } from '../errors/nodewrightError.ts';
 import { parseOptions, printableOptions, secretValues } from './parseOptions.ts';
 import { optionEntries } from './optionTable.ts';
-
-const SUBNET = '/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/network/subnets/nodes';
-
-const required = {
-  CLUSTER_NAME: 'cluster',
-  CLUSTER_ENDPOINT: 'https://api.example.org:443',
-  KUBELET_BOOTSTRAP_TOKEN: 'abcdef.0123456789abcdef',
-  SSH_PUBLIC_KEY: 'ssh-ed25519 AAAA someone',
-  VNET_SUBNET_ID: SUBNET,
-  AZURE_NODE_RESOURCE_GROUP: 'MC_group',
-  AZURE_SUBSCRIPTION_ID: 'subscription',
-  LOCATION: 'westeurope',
-};
+import { requiredOptions, SUBNET } from '../../test/fixtures/engine/requiredOptions.ts';
 
 function parse(environment: Record<string, string | undefined>, flags: Record<string, string> = {}) {
-  return parseOptions({ flags, environment: { ...required, ...environment } });
+  return parseOptions({ flags, environment: { ...requiredOptions, ...environment } });
 }
 
 function problems(environment: Record<string, string | undefined>, flags: Record<string, string> = {}): string[] {

@@ -20,16 +20,16 @@ export interface PlanReport {
   readonly relaxation?: string;
 }
 
-export interface PlannedNodeReport extends MachineReport {
+export interface PlannedNodeReport extends OfferingReport {
   readonly nodePool: string;
   /** `namespace/name`. */
   readonly pods: readonly string[];
-  /** The next-cheapest machines that hold the same pods. */
-  readonly alternatives: readonly MachineReport[];
+  /** The next-cheapest offerings that hold the same pods. */
+  readonly alternatives: readonly OfferingReport[];
   readonly why?: WhyReport;
 }
 
-interface MachineReport {
+interface OfferingReport {
   readonly instanceType: string;
   readonly zone: string;
   readonly capacityType: string;
@@ -43,7 +43,7 @@ export interface UnschedulableReport {
 }
 
 interface WhyReport {
-  /** The pod without which a cheaper machine would do. */
+  /** The pod without which a cheaper instance type would do. */
   readonly boundBy: string | null;
   readonly boundByResource: string | null;
   readonly others: readonly { readonly instanceType: string; readonly because: string; readonly detail: string }[];
@@ -75,9 +75,9 @@ function nodeReport(node: PlannedNode, explain: boolean): PlannedNodeReport {
   const { boundBy, boundByResource, others = [] } = node.choice ?? {};
   return {
     nodePool: node.pool,
-    ...machine(chosen),
+    ...offering(chosen),
     pods: node.pods,
-    alternatives: otherMachines(node.alternatives),
+    alternatives: otherOfferings(node.alternatives),
     ...(explain
       ? {
           why: {
@@ -95,20 +95,20 @@ function nodeReport(node: PlannedNode, explain: boolean): PlannedNodeReport {
 }
 
 /** One for each type and way to pay, in the solver's order, without the chosen one. */
-function otherMachines(alternatives: readonly Alternative[]): MachineReport[] {
+function otherOfferings(alternatives: readonly Alternative[]): OfferingReport[] {
   const seen = new Set<string>();
-  const others: MachineReport[] = [];
+  const others: OfferingReport[] = [];
   for (const alternative of alternatives) {
     const key = `${alternative.instanceType} ${alternative.capacityType}`;
     if (seen.has(key)) continue;
     seen.add(key);
-    if (seen.size > 1) others.push(machine(alternative));
+    if (seen.size > 1) others.push(offering(alternative));
     if (others.length === SHOWN_ALTERNATIVES) break;
   }
   return others;
 }
 
-function machine({ instanceType, zone, capacityType, pricePerHour }: Alternative): MachineReport {
+function offering({ instanceType, zone, capacityType, pricePerHour }: Alternative): OfferingReport {
   return { instanceType, zone, capacityType, pricePerHour: dollars(pricePerHour) };
 }
 

@@ -5,7 +5,7 @@
 import type { Pod } from '../api/kinds.ts';
 import type { HostPort } from '../pods/hostPorts.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
-import { CompiledDemand, type PodClass } from './model/compiledDemand.ts';
+import { compileDemand, withoutPlacements, type CompiledDemand, type PodClass } from './model/compiledDemand.ts';
 import type { Model } from './model/model.ts';
 import type { Bin } from './packing/bin.ts';
 import { demandOf, type Demand } from './packing/demand.ts';
@@ -15,27 +15,23 @@ import { packPool } from './packing/packPool.ts';
 import { fillReserved } from './packing/reservedFirst.ts';
 import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
 import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
-import { Domains } from './placement/domains.ts';
+import { Domains, type DomainMode } from './placement/domains.ts';
 import { ExistingRooms } from './placement/existingRooms.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { swapByPriority } from './placement/swapByPriority.ts';
-import { PoolFit } from './placement/poolFit.ts';
-import { Sequential } from './placement/sequential.ts';
+import { PoolFit, stepsDown } from './placement/poolFit.ts';
+import { Sequential, type Growth } from './placement/sequential.ts';
 import { reservedUnits, takeReservations } from './reservations.ts';
 import type { Overlay, SolveOptions } from './problem.ts';
 import type { UnplacedReason } from './reasons.ts';
 
 const DEFAULT_ROUNDS = 400;
 
-export interface SearchMode {
-  /** Leaves out offerings without a zone while pods spread over zones. */
-  readonly staysZonal: boolean;
+export interface SearchMode extends DomainMode {
   /** All pods take the exact path: plain first-fit-decreasing with every rule. */
   readonly isExact: boolean;
-  /** Uses reserved-only capacity only for pods with no alternative. */
-  readonly avoidsReserved: boolean;
-  /** The exact path lets a planned node grow only as long as that is no dearer than a new one. */
-  readonly isThrifty: boolean;
+  /** How the exact path chooses between planned nodes and new ones. */
+  readonly growth: Growth;
   /** Lower ranks come first; among equals higher priority, then the larger. */
   readonly rank: (podClass: PodClass) => number;
 }
@@ -72,12 +68,26 @@ interface Draft {
   readonly packing: PackingOptions;
 }
 
-export function planOnce(model: Model, overlay: Overlay, options: SolveOptions, mode: SearchMode): PodPlan {
-  const packing = packingOptions(overlay, options);
-  let draft = emptyDraft(model, overlay, options, mode, packing);
+/** A question as all searches share it. */
+export interface Question {
+  readonly compiled: CompiledDemand;
+  readonly fit: PoolFit;
+  readonly packing: PackingOptions;
+  readonly options: SolveOptions;
+}
+
+export function questionOf(model: Model, overlay: Overlay, options: SolveOptions, staysZonal: boolean): Question {
+  const compiled = compileDemand(model, overlay, options.preferencePolicy ?? 'Respect', staysZonal);
+  return { compiled, fit: new PoolFit(compiled), packing: packingOptions(overlay, options), options };
+}
+
+export function planOnce(question: Question, mode: SearchMode): PodPlan {
+  const { options, packing } = question;
+  const { model } = question.compiled;
+  let draft = emptyDraft(question, mode);
   const rounds = mode.isExact ? undefined : packAll(draft, options);
   if (rounds !== undefined) placeExactly(draft, mode, isSequential);
-  else if (!mode.isExact) draft = emptyDraft(model, overlay, options, mode, packing);
+  else if (!mode.isExact) draft = emptyDraft(question, mode);
   placeExactly(draft, mode, () => true);
   const { compiled, domains, rooms, fit, waiting, planned, limitLeft } = draft;
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
@@ -103,6 +113,15 @@ export function planOnce(model: Model, overlay: Overlay, options: SolveOptions, 
 /** Dollars per hour, with the overhead that the options put on every node. */
 export function planCost({ planned, packing }: PodPlan): number {
   return planned.reduce((sum, { price }) => sum + price + packing.nodeOverheadCost, 0);
+}
+
+/** How many wishes of the placed pods the plan does not grant. */
+export function wishesDropped({ planned, rooms }: PodPlan): number {
+  let dropped = rooms.wishesDropped;
+  for (const { entries } of planned) {
+    for (const { podClass, variant, pods } of entries) dropped += stepsDown(podClass, variant) * pods.length;
+  }
+  return dropped;
 }
 
 /** Positive when more pods of the highest priority at which the plans differ wait on the left. */
@@ -131,10 +150,6 @@ export function unplacedPods({
   });
 }
 
-export function hasUnplacedPods({ waiting }: PodPlan): boolean {
-  return waiting.some(({ pods }) => pods.length > 0);
-}
-
 /** Answers which types of the pool hold a given load. */
 export function holderOf({ model, packing }: PodPlan, pool: CompiledPool): TypeChoice {
   return new TypeChoice(pool, model.states, model.table.size, packing);
@@ -149,20 +164,14 @@ function packingOptions({ pods }: Overlay, options: SolveOptions): PackingOption
   };
 }
 
-function emptyDraft(
-  model: Model,
-  overlay: Overlay,
-  options: SolveOptions,
-  mode: SearchMode,
-  packing: PackingOptions,
-): Draft {
-  const compiled = new CompiledDemand(model, overlay, options.preferencePolicy ?? 'Respect', mode.staysZonal);
-  const domains = new Domains(compiled, mode.avoidsReserved);
+function emptyDraft({ compiled: shared, fit, packing }: Question, mode: SearchMode): Draft {
+  const compiled = withoutPlacements(shared);
+  const domains = new Domains(compiled, mode);
   return {
     compiled,
     domains,
     rooms: new ExistingRooms(compiled, domains),
-    fit: new PoolFit(compiled),
+    fit,
     // Higher priority first; among equals the larger.
     waiting: [...compiled.classes]
       .sort(
@@ -171,7 +180,7 @@ function emptyDraft(
       )
       .map((podClass) => ({ podClass, pods: Array.from(podClass.pods) })),
     planned: [],
-    limitLeft: model.limitsLeft(),
+    limitLeft: compiled.model.limitsLeft(),
     packing,
   };
 }
@@ -279,13 +288,13 @@ function openNode(
   };
 }
 
-function placeExactly(draft: Draft, { isThrifty }: SearchMode, includes: (podClass: PodClass) => boolean): void {
+function placeExactly(draft: Draft, { growth }: SearchMode, includes: (podClass: PodClass) => boolean): void {
   const { compiled, domains, rooms, fit, planned, limitLeft, packing } = draft;
   const open = draft.waiting.filter(
     ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
   );
   if (open.length === 0) return;
-  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing, isThrifty);
+  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing, growth);
   let hopeful = open;
   for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
     progress = false;

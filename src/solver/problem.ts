@@ -17,7 +17,10 @@ import type { NodeChoice, UnplacedReason } from './reasons.ts';
 
 /** The world as it stands: compiled once, asked many times. */
 export interface Snapshot {
-  /** In order of preference: a later pool is used only for what earlier ones cannot take. */
+  /**
+   * In order of preference: a pool is used only for what those of higher weight cannot take. Among pools of one weight
+   * the price decides, and at the same price the order.
+   */
   readonly pools: readonly PoolOffer[];
   readonly nodes: readonly ExistingNode[];
   /** One pod per DaemonSet: what will run on every new machine that it fits. */

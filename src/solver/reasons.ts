@@ -102,7 +102,22 @@ export type SmallestChange =
       readonly relation: 'affinity' | 'anti-affinity';
       readonly topologyKey: string;
     }
+  | { readonly kind: 'host-ports'; readonly ports: readonly number[] }
+  /** The pod asks for a resource that nothing has. */
+  | { readonly kind: 'resource'; readonly resource: string }
   | { readonly kind: 'requests'; readonly less: readonly Amount[]; readonly instanceType: string }
+  /** The pool no longer taints its nodes so. */
+  | { readonly kind: 'pool-taint'; readonly pool: string; readonly taints: readonly RefusedTaint[] }
+  /** The pool allows what the pod asks for on this label; `allow` undefined: it no longer says anything about the label. */
+  | {
+      readonly kind: 'pool-requirement';
+      readonly pool: string;
+      readonly key: string;
+      readonly allow?: RequirementItem;
+    }
+  /** The pool's nodes get a label that the pod asks for. */
+  | { readonly kind: 'pool-label'; readonly pool: string; readonly key: string; readonly value: string }
+  | { readonly kind: 'min-values'; readonly pool: string; readonly key: string; readonly to: number }
   | {
       readonly kind: 'limit';
       readonly pool: string;

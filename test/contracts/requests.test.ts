@@ -35,7 +35,7 @@ beforeEach(async () => {
     pace: { boot: 5_000, ready: 1_000, podStart: 1_000 },
   });
   await bench.createPool('default', {
-    disruption: { consolidateAfter: 'Never', consolidationPolicy: 'WhenEmpty', budgets: [{ nodes: '10%' }] },
+    disruption: { consolidateAfter: 'Never', consolidationPolicy: 'WhenEmpty', budgets: [{ nodes: '0' }] },
   });
   await bench.advance(30_000);
 });

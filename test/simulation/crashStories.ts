@@ -187,4 +187,70 @@ const EXPIRATION: Story = {
   },
 };
 
-export const OTHER_STORIES: readonly Story[] = [STATIC_POOL, BUFFER, GARBAGE, POOL_DELETION, EXPIRATION];
+const DRIFT: Story = {
+  title: 'a drifted machine that is replaced',
+  launches: 2,
+  tell: async (stage) => {
+    const { bench, pass, running } = stage;
+    const { template, disruption } = poolSpec();
+    const spec = { template, disruption: { ...disruption, consolidateAfter: 'Never' } };
+    await bench.createPool('default', spec);
+    await deploy(stage, 3);
+    await pass(MINUTE);
+    const [first] = await bench.claims();
+    const body = { spec: { template: { metadata: { labels: { team: 'blue' } } } } };
+    await bench.kube.patch(Kinds.NodePool, { name: 'default' }, { type: 'merge', body });
+    await pass(4 * MINUTE);
+    const [second, ...others] = await bench.claims();
+    expect(others).toEqual([]);
+    expect(second?.metadata.name).not.toBe(first?.metadata.name);
+    expect(await running()).toBe(3);
+    await expectNoMarks(stage);
+    await clear(stage);
+  },
+};
+
+const CONSOLIDATION: Story = {
+  title: 'a machine that is too large for what is left, and then empty',
+  launches: 2,
+  tell: async (stage) => {
+    const { bench, pass, running } = stage;
+    await bench.createPool();
+    await deploy(stage, 15);
+    await pass(MINUTE);
+    const scale = (replicas: number) =>
+      bench.kube.patch(
+        Kinds.Deployment,
+        { name: 'web', namespace: 'default' },
+        { type: 'merge', body: { spec: { replicas } } },
+      );
+    await scale(2);
+    await pass(4 * MINUTE);
+    expect(await running()).toBe(2);
+    expect((await bench.nodes()).map(({ metadata }) => metadata.labels?.[Labels.instanceType])).toEqual(['m2']);
+    await expectNoMarks(stage);
+    await scale(0);
+    await pass(3 * MINUTE);
+    expect(await bench.claims()).toEqual([]);
+    await clear(stage);
+  },
+};
+
+async function expectNoMarks({ bench }: Stage): Promise<void> {
+  for (const { metadata, spec } of await bench.nodes()) {
+    expect([metadata.name, spec?.taints ?? []]).toEqual([metadata.name, []]);
+  }
+  for (const claim of await bench.claims()) {
+    expect(claim.status?.conditions?.map(({ type }) => type)).not.toContain('DisruptionReason');
+  }
+}
+
+export const OTHER_STORIES: readonly Story[] = [
+  STATIC_POOL,
+  BUFFER,
+  GARBAGE,
+  POOL_DELETION,
+  EXPIRATION,
+  DRIFT,
+  CONSOLIDATION,
+];

@@ -8,23 +8,23 @@ interface Story {
   readonly early: string;
   readonly whole: string;
   readonly changes: number;
-  readonly machines: number;
+  readonly vms: number;
   readonly refusals: number;
 }
 
-/** The whole product in a rough world: machines that Azure refuses, spot machines that it takes back, watches that drop. */
+/** The whole product in a rough world: VMs that Azure refuses, spot VMs that it takes back, watches that drop. */
 async function story(seed: string, minutes: number): Promise<Story> {
-  const machines = new Set<string>();
+  const vms = new Set<string>();
   let refusals = 0;
   const aks = await VirtualAks.start({ seed, scenario: 'spot-storm', profile: 'realistic' });
-  aks.world.arm.onVirtualMachine(({ vm }) => machines.add(vm.name));
+  aks.world.arm.onVirtualMachine(({ vm }) => vms.add(vm.name));
   aks.world.faults.subscribe(({ type }) => {
     if (type === 'struck') refusals += 1;
   });
   await aks.advance(10 * MINUTE);
   const early = aks.fingerprint();
   await aks.advance((minutes - 10) * MINUTE);
-  const result = { early, whole: aks.fingerprint(), changes: aks.changes, machines: machines.size, refusals };
+  const result = { early, whole: aks.fingerprint(), changes: aks.changes, vms: vms.size, refusals };
   await aks.stop();
   return result;
 }
@@ -37,7 +37,7 @@ describe('nodewright, Kubernetes and Azure under one virtual clock', { timeout: 
     expect(again).toEqual(first);
     expect(other.early).not.toBe(first.early);
     // A history in which nothing happens would be easy to repeat.
-    expect(first.machines).toBeGreaterThan(15);
+    expect(first.vms).toBeGreaterThan(15);
     expect(first.refusals).toBeGreaterThan(20);
     expect(first.changes).toBeGreaterThan(5_000);
   });

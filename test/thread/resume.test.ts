@@ -50,14 +50,14 @@ describe('a world that is killed', { timeout: 600_000 }, () => {
       },
     });
     await eventually(
-      'a machine is asked for',
+      'a VM is asked for',
       async () => ((await up.kube.list(Kinds.NodeClaim)).items.length > 0 ? true : undefined),
       PATIENCE,
     );
     await up.kill();
     await up.start();
     await sixRun();
-    const [claims, machines] = await eventually(
+    const [claims, vms] = await eventually(
       'every claim has its node',
       async () => {
         const claimed = (await up.kube.list(Kinds.NodeClaim)).items
@@ -68,7 +68,7 @@ describe('a world that is killed', { timeout: 600_000 }, () => {
       },
       PATIENCE,
     );
-    expect(machines).toEqual(claims);
+    expect(vms).toEqual(claims);
   });
 
   it('has the same nodes and the same pods, and they stay', async () => {
@@ -89,7 +89,7 @@ describe('a world that is killed', { timeout: 600_000 }, () => {
     }
   });
 
-  it('lets its machines go as if nothing had been', async () => {
+  it('deletes its VMs as if it had never stopped', async () => {
     await up.kill();
     await up.start();
     await up.kube.delete(Kinds.Deployment, { name: 'web', namespace: 'default' });

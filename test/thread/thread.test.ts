@@ -26,7 +26,7 @@ import { clusterAccess } from '../fixtures/local/clusterAccess.ts';
 /** Real sockets and real time: a busy machine is slow, but not wrong. */
 const PATIENCE = 140_000;
 
-/** The whole product once around, over real sockets: a pod pends, a machine is bought, runs it, and is given back. */
+/** The whole product once around, over real sockets: a pod pends, a VM is bought, runs it, and is given back. */
 describe('a pending pod', { timeout: 300_000 }, () => {
   const stop = new AbortController();
   const running: Promise<void>[] = [];
@@ -119,14 +119,12 @@ describe('a pending pod', { timeout: 300_000 }, () => {
       PATIENCE,
     );
     const claims = (await kube.list(Kinds.NodeClaim)).items;
-    const machines = world.arm.virtualMachines();
+    const vms = world.arm.virtualMachines();
     expect(claims.length).toBeGreaterThan(0);
     expect(new Set(nodes.map(({ spec }) => spec?.providerID))).toEqual(
       new Set(claims.map(({ status }) => status?.providerID)),
     );
-    expect(machines.map(({ name }) => name).sort()).toEqual(
-      claims.map(({ metadata }) => `aks-${metadata.name}`).sort(),
-    );
+    expect(vms.map(({ name }) => name).sort()).toEqual(claims.map(({ metadata }) => `aks-${metadata.name}`).sort());
     for (const node of nodes) {
       expect(node.metadata.labels).toMatchObject({
         [Labels.nodePool]: 'default',
@@ -150,7 +148,7 @@ describe('a pending pod', { timeout: 300_000 }, () => {
     );
   });
 
-  it('goes away with its machine when the claims are deleted', async () => {
+  it('goes away with its VM when the claims are deleted', async () => {
     await kube.delete(Kinds.Deployment, { name: 'web', namespace: 'default' });
     await kube.deleteCollection(Kinds.NodeClaim, {});
     const left = await eventually(

@@ -10,7 +10,7 @@ const override = object(
     cacheDuration: required(string({ description: 'How long answers are cached.', pattern: DURATION_PATTERN })),
     forwardDestination: required(
       oneOf(['ClusterCoreDNS', 'VnetDNS'], {
-        description: "Who is asked: the cluster's CoreDNS, or the DNS servers of the virtual network.",
+        description: "Where queries go: the cluster's CoreDNS, or the DNS servers of the virtual network.",
       }),
     ),
     forwardPolicy: required(

@@ -17,12 +17,12 @@ const security = object(
     trustedLaunch: object(
       {
         secureBoot: boolean({ description: 'Starts only signed boot loaders and kernels.' }),
-        vtpm: boolean({ description: 'Gives the machine a virtual TPM.' }),
+        vtpm: boolean({ description: 'Gives the instance a virtual TPM.' }),
       },
       { description: 'Trusted Launch. On as soon as one of the two is true; only sizes that support it are used.' },
     ),
   },
-  { description: 'Security settings of the machine.' },
+  { description: 'Security settings of the instance.' },
 );
 
 const tags = map(string(), {
@@ -59,12 +59,12 @@ const spec = object(
       {
         mode: defaulted(
           oneOf(['Driver', 'None'], {
-            description: 'Driver installs the GPU driver on machines with a GPU; None leaves that to you.',
+            description: 'Driver installs the GPU driver on instances with a GPU; None leaves that to you.',
           }),
           'Driver',
         ),
       },
-      { description: 'What is installed on machines with a GPU.' },
+      { description: 'What is installed on instances with a GPU.' },
     ),
     imageFamily: defaulted(
       oneOf(['Ubuntu', 'Ubuntu2204', 'Ubuntu2404', 'AzureLinux'], {
@@ -102,7 +102,7 @@ const spec = object(
     }),
   },
   {
-    description: 'How the machines are built. A change, other than of tags, replaces the nodes that use the class.',
+    description: 'How the instances are built. A change, other than of tags, replaces the nodes that use the class.',
     rules: [
       {
         rule: `!${FIPS} || (has(self.imageFamily) && self.imageFamily != 'Ubuntu2404')`,
@@ -144,12 +144,12 @@ const status = object(
             list(selectorRequirement, { description: 'The instance types that the image runs on.' }),
           ),
         },
-        { description: 'An image and the machines it is for.' },
+        { description: 'An image and the instances it is for.' },
       ),
-      { description: 'The images for new machines, best first.' },
+      { description: 'The images for new instances, best first.' },
     ),
-    kubernetesVersion: string({ description: 'The Kubernetes version of new machines, without a leading v.' }),
-    localDNSState: oneOf(['Enabled', 'Disabled'], { description: 'Whether new machines run the DNS cache.' }),
+    kubernetesVersion: string({ description: 'The Kubernetes version of new instances, without a leading v.' }),
+    localDNSState: oneOf(['Enabled', 'Disabled'], { description: 'Whether new instances run the DNS cache.' }),
   },
   { description: 'What the class resolved to.' },
 );
@@ -171,7 +171,7 @@ export const aksNodeClassDefinition: KindDefinition<AksNodeClassSpec, AksNodeCla
   shortNames: ['aksnc', 'aksncs'],
   categories: ['karpenter', 'nap'],
   description:
-    'An AKSNodeClass says how the machines of a NodePool are built on Azure: operating system, disk, subnet, ' +
+    'An AKSNodeClass says how the instances of a NodePool are built on Azure: operating system, disk, subnet, ' +
     'kubelet and security settings.',
   versions: [
     { name: 'v1alpha2', storage: false, deprecationWarning: 'use v1beta1.AKSNodeClass instead' },

@@ -86,7 +86,7 @@ export const capacityBufferDefinition: KindDefinition<CapacityBufferSpec, Capaci
   categories: ['autoscaling'],
   description:
     'A CapacityBuffer keeps room in the cluster for pods that do not exist yet, so that they start without waiting ' +
-    'for a machine.',
+    'for an instance.',
   versions: [{ name: 'v1beta1', storage: true }],
   columns: [
     { name: 'Strategy', type: 'string', jsonPath: '.spec.provisioningStrategy' },

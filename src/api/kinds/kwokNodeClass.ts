@@ -10,11 +10,11 @@ import { DURATION_PATTERN } from './nodeTemplate.ts';
 const spec = object(
   {
     nodeRegistrationDelay: string({
-      description: 'How long a node takes to register after its launch, as a real machine takes time to start.',
+      description: 'How long a node takes to register after its launch, as a real instance takes time to start.',
       pattern: DURATION_PATTERN,
     }),
   },
-  { description: 'How the pretended machines behave.' },
+  { description: 'How the pretended instances behave.' },
 );
 
 const status = defaulted(
@@ -44,7 +44,7 @@ export const kwokNodeClassDefinition: KindDefinition<KwokNodeClassSpec, KwokNode
   scope: 'Cluster',
   shortNames: ['kwoknc', 'kwokncs'],
   categories: ['karpenter'],
-  description: 'A KWOKNodeClass gives a NodePool machines that exist only in the API server, for tests at scale.',
+  description: 'A KWOKNodeClass gives a NodePool instances that exist only in the API server, for tests at scale.',
   versions: [{ name: 'v1alpha1', storage: true }],
   columns: [],
   spec,

@@ -14,7 +14,7 @@ const spec = object(
     nodeClassRef: required(nodeClassRef()),
     requirements: required(requirements('allowed')),
     resources: object(
-      { requests: quantities({ description: 'The least that the machine must offer to pods.' }) },
+      { requests: quantities({ description: 'The least that the instance must offer to pods.' }) },
       { description: 'What the pods that caused this claim need together.' },
     ),
     startupTaints,
@@ -22,25 +22,25 @@ const spec = object(
     terminationGracePeriod,
   },
   {
-    description: 'The machine that is wanted. It cannot be changed: delete the claim to get another machine.',
+    description: 'The instance that is wanted. It cannot be changed: delete the claim to get another instance.',
     rules: [{ rule: 'self == oldSelf', message: 'the spec of a NodeClaim cannot be changed; delete it instead' }],
   },
 );
 
 const status = object(
   {
-    allocatable: quantities({ description: 'What pods can use of the machine, by estimate until it has joined.' }),
-    capacity: quantities({ description: 'The whole machine, by estimate until it has joined.' }),
+    allocatable: quantities({ description: 'What pods can use of the instance, by estimate until it has joined.' }),
+    capacity: quantities({ description: 'The whole instance, by estimate until it has joined.' }),
     conditions: conditionList({ reasonAndMessage: 'optional', uniqueTypes: true }),
-    imageID: string({ description: 'The image that the machine was created from.' }),
+    imageID: string({ description: 'The image that the instance was created from.' }),
     lastPodEventTime: string({
       description: 'When a pod last came to or left the node; `consolidateAfter` counts from here.',
       format: 'date-time',
     }),
-    nodeName: string({ description: 'The Node that the machine became.' }),
-    providerID: string({ description: 'What the cloud calls the machine.' }),
+    nodeName: string({ description: 'The Node that the instance became.' }),
+    providerID: string({ description: 'What the cloud calls the instance.' }),
   },
-  { description: 'How far the machine has come.' },
+  { description: 'How far the instance has come.' },
 );
 
 export type NodeClaimSpec = Infer<typeof spec>;
@@ -59,7 +59,7 @@ export const nodeClaimDefinition: KindDefinition<NodeClaimSpec, NodeClaimStatus>
   shortNames: [],
   categories: ['karpenter', 'nap'],
   description:
-    'A NodeClaim stands for one machine: it is launched, registers as a Node, is initialised, and is drained and ' +
+    'A NodeClaim stands for one instance: it is launched, registers as a Node, is initialised, and is drained and ' +
     'removed when the claim is deleted. Its conditions say how far it has come.',
   versions: [{ name: 'v1', storage: true }],
   columns: [

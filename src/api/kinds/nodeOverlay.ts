@@ -71,7 +71,7 @@ export const nodeOverlayDefinition: KindDefinition<NodeOverlaySpec, NodeOverlayS
   shortNames: ['overlays'],
   categories: ['karpenter'],
   description:
-    'A NodeOverlay corrects what is assumed about instance types before machines are chosen: their price (your ' +
+    'A NodeOverlay corrects what is assumed about instance types before instances are chosen: their price (your ' +
     'discount, a licence fee) or extended resources that the cloud does not report.',
   versions: [{ name: 'v1alpha1', storage: true }],
   columns: [

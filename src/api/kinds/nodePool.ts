@@ -82,7 +82,7 @@ const disruption = object(
       oneOf(['WhenEmpty', 'WhenEmptyOrUnderutilized', 'Balanced'], {
         description:
           'Which nodes consolidation may take. WhenEmpty: only nodes without workload pods. WhenEmptyOrUnderutilized: ' +
-          'also nodes whose pods fit elsewhere or on a cheaper machine. Balanced: like the latter, but only where the ' +
+          'also nodes whose pods fit elsewhere or on a cheaper instance. Balanced: like the latter, but only where the ' +
           'saving outweighs the disturbance. Not used by pools with `replicas`.',
       }),
       'WhenEmptyOrUnderutilized',
@@ -165,8 +165,8 @@ const spec = object(
   },
   {
     description:
-      'Which machines the pool may create, up to which total, and when they may be removed again. Nodes are created ' +
-      'when pods cannot be scheduled, each as the cheapest machine that suits the waiting pods.',
+      'Which instances the pool may create, up to which total, and when they may be removed again. Nodes are created ' +
+      'when pods cannot be scheduled, each as the cheapest instance that suits the waiting pods.',
     rules: [
       {
         rule: 'has(self.replicas) == has(oldSelf.replicas)',

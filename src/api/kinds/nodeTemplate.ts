@@ -39,7 +39,7 @@ function nonEmpty(name: string): ValidationRule[] {
   return [{ rule: `self != ''`, message: `${name} may not be empty` }];
 }
 
-const CLASS_REF = 'The node class that says how machines are built: image, disk, network, kubelet.';
+const CLASS_REF = 'The node class that says how instances are built: image, disk, network, kubelet.';
 
 /** A pool may switch to another class of the same kind; a claim is immutable as a whole. */
 export function nodeClassRef(rules?: readonly ValidationRule[]) {

@@ -62,12 +62,12 @@ const LIST = { maxItems: 100, listType: 'atomic' } as const;
 export function requirements(nodePoolKey: 'allowed' | 'refused') {
   const item = object(
     { key: required(key(nodePoolKey)), operator: required(operator), values, minValues },
-    { description: 'One condition on a node label. A machine must meet all of them.' },
+    { description: 'One condition on a node label. An instance must meet all of them.' },
   );
   return list(item, {
     ...LIST,
     description:
-      'What machines may be used, as conditions on node labels that must all hold. Conditions of the pods are added ' +
+      'What instances may be used, as conditions on node labels that must all hold. Conditions of the pods are added ' +
       'to these; the fewer you write, the cheaper the choice can be.',
     rules: [IN_NEEDS_VALUES, NUMBER_OPERATORS, ENOUGH_VALUES],
   });

@@ -5,7 +5,7 @@
 import { EvaluationError } from './evaluationError.ts';
 import { Environment, parse, serialize } from '@marcbachmann/cel-js';
 import { Quantity } from '../../units/quantity.ts';
-import { compilePattern } from './pattern.ts';
+import { compilePattern, matchesPattern } from './pattern.ts';
 
 type CelContext = Readonly<Record<'self' | 'oldSelf', unknown>>;
 
@@ -120,7 +120,7 @@ function buildEnvironment(): Environment {
     'kubernetesInt(string): int': parseInteger,
     'kubernetesInt(int): int': (value: bigint) => value,
     'kubernetesInt(double): int': truncate,
-    'string.kubernetesMatches(string): bool': (text: string, pattern: string) => compilePattern(pattern).test(text),
+    'string.kubernetesMatches(string): bool': (text: string, pattern: string) => matchesPattern(pattern, text),
     'string.kubernetesLowerAscii(): string': (text: string) => asciiCase(text, /[A-Z]/g, 32),
     'string.kubernetesUpperAscii(): string': (text: string) => asciiCase(text, /[a-z]/g, -32),
     'string.find(string): string': (text: string, pattern: string) => findAll(text, pattern, 1)[0] ?? '',

@@ -2,19 +2,35 @@
  * Go's regular expressions on JavaScript's engine: compiles an RE2 pattern, as CRDs and CEL rules write them, to a
  * RegExp that matches the same texts. What RE2 lacks (look-around, back-references) is refused as RE2 refuses it.
  */
+import { linearMatcher } from './linearMatcher.ts';
 
-const COMPILED = new Map<string, RegExp>();
-const MAX_COMPILED = 2_000;
+interface Compiled {
+  readonly expression: RegExp;
+  readonly matches: (text: string) => boolean;
+}
 
-/** Throws SyntaxError for patterns that RE2 would not accept. */
+const COMPILED = new Map<string, Compiled>();
+const MAX_COMPILED = 500;
+
+/** Whether the pattern matches anywhere in the text, in linear time. Throws SyntaxError for what RE2 would not accept. */
+export function matchesPattern(pattern: string, text: string): boolean {
+  return compiled(pattern).matches(text);
+}
+
+/** The same as a RegExp, for what asks where the matches are. */
 export function compilePattern(pattern: string): RegExp {
+  return compiled(pattern).expression;
+}
+
+function compiled(pattern: string): Compiled {
   const known = COMPILED.get(pattern);
   if (known !== undefined) return known;
   const { source, flags } = translate(pattern);
-  const compiled = new RegExp(source, flags);
+  const expression = new RegExp(source, flags);
+  const made = { expression, matches: linearMatcher(expression) };
   if (COMPILED.size >= MAX_COMPILED) COMPILED.clear();
-  COMPILED.set(pattern, compiled);
-  return compiled;
+  COMPILED.set(pattern, made);
+  return made;
 }
 
 /** RE2's `\s` has no vertical tab and no Unicode spaces. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { applyDefaults, prune } from './defaulting.ts';
 import { fieldErrorText } from './fieldError.ts';
 import { decodeJson, encodeJson, JsonFloat, settleNumbers } from './json.ts';
-import { compilePattern } from './pattern.ts';
+import { compilePattern, matchesPattern } from './pattern.ts';
 import { unsupportedRules } from './rules.ts';
 import { validateScale } from './scaleValidation.ts';
 import type { StructuralSchema } from './structuralSchema.ts';
@@ -235,6 +235,7 @@ describe('compilePattern', () => {
     ['^.$', '😀', true],
   ])('%s on %s', (pattern, text, expected) => {
     expect(compilePattern(pattern).test(text)).toBe(expected);
+    expect(matchesPattern(pattern, text)).toBe(expected);
   });
 
   it.each(['(?=a)', '(?<!a)b', '(a)\\1', '\\'])('refuses %s as RE2 does', (pattern) => {

@@ -7,7 +7,7 @@ import type { FieldError, FieldErrorType } from './fieldError.ts';
 import { formatCheck } from './formats.ts';
 import { asInteger, isJsonObject, JsonFloat, jsonEqual } from './json.ts';
 import { floatOf, isWhole, validateNumber } from './numberValidation.ts';
-import { compilePattern } from './pattern.ts';
+import { matchesPattern } from './pattern.ts';
 import type { StructuralSchema } from './structuralSchema.ts';
 
 type Kind = 'null' | 'boolean' | 'string' | 'integer' | 'number' | 'array' | 'object';
@@ -135,7 +135,7 @@ function checkString(schema: StructuralSchema, path: string, value: string): rea
     const detail = `${path} in body should be at least ${minLength} chars long`;
     return [invalid('FieldValueInvalid', path, value, detail)];
   }
-  if (pattern !== undefined && pattern !== '' && !compilePattern(pattern).test(value)) {
+  if (pattern !== undefined && pattern !== '' && !matchesPattern(pattern, value)) {
     return [invalid('FieldValueInvalid', path, value, `${path} in body should match '${pattern}'`)];
   }
   return NONE;

@@ -4,19 +4,9 @@ import { gateTable } from '../../options/featureGates.ts';
 import { optionEntries, type OptionKey, type Options } from '../../options/optionTable.ts';
 import { parseOptions } from '../../options/parseOptions.ts';
 import { azureOptionsOf, engineSettings, processSettings } from './engineSettings.ts';
+import { requiredOptions, SUBNET } from '../../../test/fixtures/engine/requiredOptions.ts';
 
-const SUBNET = '/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/network/subnets/nodes';
 const UUID = '123e4567-e89b-12d3-a456-426614174000';
-const required: Readonly<Record<string, string>> = {
-  CLUSTER_NAME: 'cluster',
-  CLUSTER_ENDPOINT: 'https://api.example.org:443',
-  KUBELET_BOOTSTRAP_TOKEN: 'abcdef.0123456789abcdef',
-  SSH_PUBLIC_KEY: 'ssh-ed25519 AAAA someone',
-  VNET_SUBNET_ID: SUBNET,
-  AZURE_NODE_RESOURCE_GROUP: 'MC_group',
-  AZURE_SUBSCRIPTION_ID: 'subscription',
-  LOCATION: 'westeurope',
-};
 
 /** Another value than the default or the one above, for every option that must act. */
 const others: Partial<Record<OptionKey, string>> = {
@@ -98,7 +88,7 @@ const companions: Partial<Record<OptionKey, Readonly<Record<string, string>>>> =
 const settingsOf = (options: Options): string =>
   JSON.stringify([engineSettings(options), azureOptionsOf(options), processSettings(options)]);
 const read = (environment: Readonly<Record<string, string>>) =>
-  parseOptions({ flags: {}, environment: { ...required, ...environment } });
+  parseOptions({ flags: {}, environment: { ...requiredOptions, ...environment } });
 
 describe('every option', () => {
   it.each(optionEntries().filter(([, { inactive }]) => inactive === undefined))('%s acts', (key, definition) => {

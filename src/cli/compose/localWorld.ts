@@ -14,9 +14,9 @@ import { loadKubeconfig } from '../../kube/kubeconfig.ts';
 import type { Log } from '../../kube/log.ts';
 import type { Manager } from '../../kube/runtime/manager.ts';
 import { ControlServer } from '../../local/faults/controlServer.ts';
-import { faultyKube } from '../../local/faults/faultyKube.ts';
+import { faultyKube } from '../../local/faults/apiFaults.ts';
 import { applyProfile } from '../../local/faults/profiles.ts';
-import { SkewedClock } from '../../local/faults/skewedClock.ts';
+import { skewedClock } from '../../local/faults/skewedClock.ts';
 import { UnusableStateError } from '../../local/journal.ts';
 import { troubleWorld } from '../../local/scenarios/scenarios.ts';
 import { LocalWorld } from '../../local/localWorld.ts';
@@ -102,7 +102,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     /** nodewright as it would run on AKS, with nothing kept from an earlier incarnation. */
     const start = async (isDead: () => boolean): Promise<Manager> => {
       const kube = faultyKube(httpKube, faults, isDead);
-      const ports = { kube, clock: new SkewedClock(clock, faults), random: systemRandom, log };
+      const ports = { kube, clock: skewedClock(clock, faults), random: systemRandom, log };
       const cloud = await createAzureCloudProvider({
         ...azureOptionsOf(options.controller),
         ...ports,

@@ -3,13 +3,12 @@ import { hostname } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { createDefaultHttpClient } from '@azure/core-rest-pipeline';
 import { Kinds } from '../../api/kinds.ts';
-import { apiVersionOf, type KubeObject, type ResourceKind } from '../../api/object.ts';
+import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import { loggedHttpClient } from '../../azure/loggedHttpClient.ts';
 import { createAzureCloudProvider } from '../../azure/createAzureCloudProvider.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { SystemClock } from '../../clock/systemClock.ts';
 import { systemRandom } from '../../clock/systemRandom.ts';
-import { isNotFound } from '../../kube/errors.ts';
 import { HttpKube } from '../../kube/httpKube.ts';
 import { defaultClusterConfig } from '../../kube/inCluster.ts';
 import type { Kube } from '../../kube/kube.ts';
@@ -28,6 +27,7 @@ import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
 import { azureOptionsOf, engineSettings, processSettings } from './engineSettings.ts';
+import { missingKinds } from './missingKinds.ts';
 import { heapAdvice } from './heapLimit.ts';
 import { startError } from './startError.ts';
 
@@ -148,22 +148,6 @@ async function azureProvider(
 
 function unless(holds: boolean, problem: string): string | undefined {
   return holds ? undefined : problem;
-}
-
-async function missingKinds(
-  kube: Kube,
-  needed: readonly ResourceKind<KubeObject>[],
-): Promise<readonly ResourceKind<KubeObject>[]> {
-  const checks = needed.map(async (kind) => {
-    try {
-      const answer = (await kube.raw(`/apis/${apiVersionOf(kind)}`)) as { resources?: readonly { kind: string }[] };
-      return answer.resources?.some((resource) => resource.kind === kind.kind) ? [] : [kind];
-    } catch (error) {
-      if (isNotFound(error)) return [kind];
-      throw error;
-    }
-  });
-  return (await Promise.all(checks)).flat();
 }
 
 /** The CRDs may be installed by the same release a moment later. */

@@ -21,12 +21,13 @@ export class LaunchPauses {
     this.clock = clock;
   }
 
-  failed(pool: string): void {
+  /** `least`: how long the pool rests at least, in milliseconds. */
+  failed(pool: string, least = FIRST): void {
     const before = this.pauses.get(pool);
     const now = this.clock.now();
     // Commands that fail together are one failure.
     if (before !== undefined && now < before.until) return;
-    const length = before === undefined ? FIRST : Math.min(LONGEST, 2 * before.length);
+    const length = Math.min(LONGEST, Math.max(least, before === undefined ? 0 : 2 * before.length));
     this.pauses.set(pool, { length, until: now + length });
   }
 

@@ -28,6 +28,8 @@ const CONCURRENCY = 50;
 const MIN_TIME = 10 * 60_000;
 const MAX_TIME = 60 * 60_000;
 const TIME_PER_CANDIDATE = 80;
+/** Milliseconds that a pool rests whose replacement was bought and never became ready: the next would not either. */
+const REST_AFTER_TIMEOUT = 5 * 60_000;
 /** Milliseconds that planned places are kept for pods that are being evicted; afterwards they are planned for anew. */
 const DRAIN_TIME = 2 * 60_000;
 
@@ -158,7 +160,7 @@ export class DisruptionQueue {
       if (running.leaving.every(({ claim }) => !isSame(cluster.claim(claim.metadata.name), claim))) {
         return this.finish(running);
       }
-      if (clock.now() >= end) return this.fail(running, 'command reached timeout');
+      if (clock.now() >= end) return this.fail(running, 'command reached timeout', REST_AFTER_TIMEOUT);
       return { requeueAfter: end - clock.now() };
     }
     try {
@@ -188,14 +190,14 @@ export class DisruptionQueue {
   }
 
   /** A command that cannot be finished: its nodes stay. Replacements that have launched stay too, as ordinary nodes. */
-  private async fail(running: RunningCommand, why: string): Promise<undefined> {
+  private async fail(running: RunningCommand, why: string, rest?: number): Promise<undefined> {
     const { log, cluster } = this.world;
     const decision = running.replacements > 0 ? 'replace' : 'delete';
     this.metrics.failures.inc(
       { decision, reason: snakeCase(running.reason), consolidation_type: running.consolidationType },
       running.awaited.size,
     );
-    for (const pool of poolsOf(running)) this.pauses.failed(pool);
+    for (const pool of poolsOf(running)) this.pauses.failed(pool, rest);
     for (const claim of running.awaited.values()) {
       const tried = firstPlanned(claim);
       if (tried) this.pauses.offeringFailed(claim.metadata.labels?.[Labels.nodePool] ?? '', tried);

@@ -1,3 +1,4 @@
+import type { Pod } from '../../api/kinds.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
 import type { Budgets } from '../../disruption/budgets.ts';
 import type { Kept, KeptCause } from '../../disruption/kept.ts';
@@ -19,8 +20,11 @@ const PASSING: ReadonlySet<KeptCause['kind']> = new Set<KeptCause['kind']>([
  */
 export class ChangeMemo {
   private changes = 0;
+  /** Changes before the pass that is under way: what changes during it is news for the next. */
+  private seen = 0;
   private known: { readonly snapshot: ClusterSnapshot; readonly changes: number; readonly until: number } | undefined;
-  private allowed = '';
+  /** What is neither in the snapshot nor told by a watch. */
+  private outside = '';
 
   constructor({ nodePools, disruptionBudgets }: Pick<World['informers'], 'nodePools' | 'disruptionBudgets'>) {
     const note = (): void => {
@@ -32,12 +36,13 @@ export class ChangeMemo {
     disruptionBudgets.subscribe(note);
   }
 
-  /** Whether a pass would find what the last one found. */
-  holds(snapshot: ClusterSnapshot, budgets: Budgets, now: number): boolean {
+  /** Whether a pass would find what the last one found. `virtual` are the pods that buffers keep room for. */
+  holds(snapshot: ClusterSnapshot, budgets: Budgets, virtual: readonly Pod[], now: number): boolean {
     const { known } = this;
-    const allowed = allowances(budgets);
-    const isSame = allowed === this.allowed;
-    this.allowed = allowed;
+    const outside = JSON.stringify([allowances(budgets), virtual.map(({ metadata }) => metadata.uid)]);
+    const isSame = outside === this.outside;
+    this.outside = outside;
+    this.seen = this.changes;
     if (known === undefined || !isSame) return false;
     return known.snapshot === snapshot && known.changes === this.changes && now < known.until;
   }
@@ -49,16 +54,12 @@ export class ChangeMemo {
       if (PASSING.has(cause.kind)) until = Math.min(until, now + RETRY);
       else if ('until' in cause && cause.until !== undefined) until = Math.min(until, cause.until);
     }
-    this.known = { snapshot, changes: this.changes, until };
-  }
-
-  forget(): void {
-    this.known = undefined;
+    this.known = { snapshot, changes: this.seen, until };
   }
 }
 
-const allowances = ({ pools }: Budgets): string =>
-  JSON.stringify(pools.map(({ pool, limit, disrupting }) => [pool, limit, disrupting]));
+const allowances = ({ pools }: Budgets): readonly unknown[] =>
+  pools.map(({ pool, limit, disrupting }) => [pool, limit, disrupting]);
 
 /** The status of a pool changes with each of its nodes, but for its conditions that does not matter here. */
 function isNews(old: PoolLike, object: PoolLike): boolean {

@@ -18,11 +18,11 @@ interface Halves {
 }
 
 export function blocked(events: Notices, halves: Halves, kept: Kept): void {
-  publish(events, halves, { kind: 'disruption-blocked', kept });
+  publish(events, halves, { kind: 'disruption-blocked', kept }, [kept.cause.kind]);
 }
 
 export function unconsolidatable(events: Notices, halves: Halves, kept: Kept): void {
-  publish(events, halves, { kind: 'unconsolidatable', kept }, [], QUARTER_HOUR);
+  publish(events, halves, { kind: 'unconsolidatable', kept }, [kept.cause.kind], QUARTER_HOUR);
 }
 
 export function consolidationCandidate(events: Notices, command: Command): void {

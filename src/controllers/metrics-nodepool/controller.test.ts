@@ -3,6 +3,7 @@ import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts
 import { CLASS_REF, Workbench, type WorkbenchOptions } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
+import { silentLog, type Log } from '../../kube/log.ts';
 import { nodeClaimLifecycleController } from '../nodeclaim-lifecycle/controller.ts';
 import { overlaidCloud, OverlayStore } from '../nodeoverlay/overlayCloud.ts';
 import { nodePoolMetricsController } from './controller.ts';
@@ -110,6 +111,24 @@ describe('the cost of a NodePool', () => {
     expect(failures).toBeGreaterThan(0);
     await bench.advance(LOOK);
     expect([cost(), errors()]).toEqual([0.1, failures + 1]);
+  });
+
+  it('that cannot be had is logged once, and again when the reason changes or it could be had in between', async () => {
+    const logged: string[] = [];
+    const log: Log = { ...silentLog, error: (_message, fields) => logged.push(String(fields?.['error'])) };
+    await start({ log: { ...log, with: () => log } });
+    await bench.createPool('default', {
+      template: { spec: { nodeClassRef: { ...CLASS_REF, name: 'absent' }, requirements: [], expireAfter: 'Never' } },
+    });
+    await bench.advance(10 * LOOK);
+    expect(errors()).toBeGreaterThan(5);
+    expect(logged).toHaveLength(1);
+    await bench.kube.create(Kinds.KWOKNodeClass, { metadata: { name: 'absent' } });
+    await bench.advance(2 * LOOK);
+    expect([cost(), logged.length]).toEqual([0, 1]);
+    await bench.kube.delete(Kinds.KWOKNodeClass, { name: 'absent' });
+    await bench.advance(2 * HOUR);
+    expect(logged).toHaveLength(2);
   });
 
   it('waits, without an error, until overlays are evaluated for the pool', async () => {

@@ -1,4 +1,5 @@
 import type { NodePool } from '../../api/kinds/nodePool.ts';
+import { messageOf } from '../../errors/thrown.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { parseResources, type Resources } from '../../units/resources.ts';
@@ -34,6 +35,8 @@ export function nodePoolMetricsController(world: World): Controller {
   });
   const series = new SeriesKeeper();
   const costSeries = new SeriesKeeper();
+  /** The last failure of each pool: the same one is logged once, not with every round. */
+  const failures = new Map<string, string>();
   const costs = new PoolCosts((pool, signal) => poolInstanceTypes(pool, cloud, informers, signal), clock);
   const sampled = (gauge: Gauge, nodepool: string, resources: Resources): readonly Sample[] =>
     Object.entries(resources).map(([name, amount]) => ({
@@ -46,10 +49,13 @@ export function nodePoolMetricsController(world: World): Controller {
     const claims = cluster.snapshot().nodes.flatMap(({ claim, nodePool }) => (claim && nodePool === name ? claim : []));
     try {
       const value = await costs.costOf(pool, claims, signal);
+      failures.delete(name);
       if (value !== undefined) costSeries.set(name, value, () => [{ gauge: cost, labels: { nodepool: name }, value }]);
     } catch (error) {
       signal.throwIfAborted();
       costErrors.inc({ nodepool: name });
+      if (failures.get(name) === messageOf(error)) return;
+      failures.set(name, messageOf(error));
       log.error('cannot list the prices of a NodePool', { NodePool: name, error });
     }
   }
@@ -75,6 +81,7 @@ export function nodePoolMetricsController(world: World): Controller {
       series.keepOnly(names);
       costSeries.keepOnly(names);
       costs.keepOnly(names);
+      for (const name of failures.keys()) if (!names.has(name)) failures.delete(name);
     },
   });
 }

@@ -129,7 +129,7 @@ function synced(node: Node, claim: NodeClaim, agreed: boolean): Node {
     uid: claim.metadata.uid ?? '',
     blockOwnerDeletion: true,
   };
-  // What is for the claim alone would be sent with every heartbeat to all who watch nodes.
+  // Annotations of the claim alone would be sent with every heartbeat to all watchers of nodes.
   const { [Annotations.plannedPods]: _pods, ...annotations } = claim.metadata.annotations ?? {};
   const others = (metadata.ownerReferences ?? []).filter(({ uid }) => uid !== owner.uid);
   return {

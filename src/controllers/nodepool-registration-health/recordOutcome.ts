@@ -64,7 +64,7 @@ async function say(
 /** The reason of the condition: the instance did not register, or the error of its failed launch. */
 function blame(conditions: ConditionSet): { readonly reason: string; readonly message: string } {
   if (conditions.isTrue(NodeClaimConditions.launched)) {
-    return { reason: Reasons.registrationFailed, message: 'Machines of this pool do not register as nodes' };
+    return { reason: Reasons.registrationFailed, message: 'Instances of this pool do not register as nodes' };
   }
   const launched = conditions.get(NodeClaimConditions.launched);
   return { reason: launched?.reason ?? Reasons.launchFailed, message: launched?.message ?? '' };

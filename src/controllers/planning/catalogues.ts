@@ -1,11 +1,15 @@
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { messageOf } from '../../errors/thrown.ts';
 import { byPreference } from '../../solver/byPreference.ts';
 import type { PoolOffer } from '../../solver/problem.ts';
 import { UnevaluatedNodePoolError } from '../nodeoverlay/overlayCloud.ts';
 import { isManaged } from '../world/managed.ts';
 import { poolInstanceTypes } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
+
+/** What was reported of a pool as it is: the same failure is logged once, not with every pass. */
+const reported = new WeakMap<NodePool, string>();
 
 /** A pool and its instance types. */
 export type Catalogue = Pick<PoolOffer, 'pool' | 'instanceTypes'>;
@@ -34,6 +38,8 @@ export async function catalogues(
           return undefined;
         }
         const fields = { NodePool: pool.metadata.name, error };
+        if (reported.get(pool) === messageOf(error)) return undefined;
+        reported.set(pool, messageOf(error));
         log.error('cannot list the instance types of a NodePool; it is left out of this pass', fields);
         return undefined;
       }

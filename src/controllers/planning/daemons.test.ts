@@ -1,21 +1,7 @@
 import { expect, it } from 'vitest';
-import type { DaemonSet, Pod } from '../../api/kinds.ts';
 import { Cluster } from '../../cluster/cluster.ts';
 import { Daemons, unseenDaemonNamespaces } from './daemons.ts';
-
-const cpu = (amount: string) => [{ name: 'c', resources: { requests: { cpu: amount } } }];
-const pod = (name: string, nodeName?: string, more: Partial<Pod['metadata']> = {}): Pod => ({
-  metadata: { name, namespace: 'default', uid: name, ...more },
-  spec: { containers: cpu('1'), ...(nodeName && { nodeName }) },
-});
-const daemonSet = (spec: object = {}): DaemonSet => ({
-  metadata: { name: 'agent', namespace: 'default', uid: 'agent' },
-  spec: {
-    selector: { matchLabels: {} },
-    template: { spec: { containers: [{ name: 'c', resources: { limits: { cpu: '500m' } } }], ...spec } },
-  },
-});
-const DAEMON = { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'agent' }] };
+import { cpu, DAEMON, daemonSet, pod } from '../../../test/fixtures/engine/daemonObjects.ts';
 
 it('uses a running daemon pod, as admission changed it, without its pinned node', () => {
   const cluster = new Cluster();

@@ -40,7 +40,10 @@ export function disruptionPass(
     isQueued: options.isQueued,
     isNominated: (node) => options.cluster.isNominated(node, now),
   });
-  const baseline = moment.ask({ pods: moment.demand.waiting }, { searchRounds: 0, reservedCapacity: 'Fallback' });
+  const baseline = moment.ask(
+    { pods: moment.demand.waiting },
+    { searchRounds: 0, reservedCapacity: 'Fallback', outcomeOnly: true },
+  );
   const what = new WhatIfs(moment, views, pools, baseline);
   const pass: Pass = {
     now,
@@ -84,7 +87,7 @@ class WhatIfs {
     this.unsettled = new Set([...unready, ...unsettled.map(({ name }) => name)]);
   }
 
-  ask({ without, allowsUnsettled, avoiding }: WhatIf): Solution {
+  ask({ without, allowsUnsettled, avoiding, outcomeOnly = false }: WhatIf): Solution {
     const closed = allowsUnsettled ? this.unready : this.unsettled;
     const closedNodes = avoiding === undefined ? closed : new Set([...closed, ...avoiding]);
     const contending = this.contending(closedNodes);
@@ -94,7 +97,7 @@ class WhatIfs {
         withoutNodes: new Set(without.map(({ view }) => view.name)),
         closedNodes,
       },
-      { searchRounds: SEARCH_ROUNDS, reservedCapacity: 'Fallback' },
+      { searchRounds: outcomeOnly ? 0 : SEARCH_ROUNDS, reservedCapacity: 'Fallback', outcomeOnly },
     );
   }
 

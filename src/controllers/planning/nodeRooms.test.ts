@@ -1,29 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { CSINode, DaemonSet, Node, Pod } from '../../api/kinds.ts';
+import type { CSINode, Node, Pod } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
 import { Cluster } from '../../cluster/cluster.ts';
 import { formatResources } from '../../units/resources.ts';
 import { Daemons } from './daemons.ts';
 import { NodeRooms } from './nodeRooms.ts';
+import { cpu, DAEMON, daemonSet, pod } from '../../../test/fixtures/engine/daemonObjects.ts';
 
-const cpu = (amount: string) => [{ name: 'c', resources: { requests: { cpu: amount } } }];
 const node = (name: string, more: Partial<Node['metadata']> = {}): Node => ({
   metadata: { name, ...more },
   status: { capacity: { cpu: '4' }, allocatable: { cpu: '4', pods: '10' } },
 });
-const pod = (name: string, nodeName?: string, more: Partial<Pod['metadata']> = {}): Pod => ({
-  metadata: { name, namespace: 'default', uid: name, ...more },
-  spec: { containers: cpu('1'), ...(nodeName && { nodeName }) },
-});
-const daemonSet = (spec: object = {}): DaemonSet => ({
-  metadata: { name: 'agent', namespace: 'default', uid: 'agent' },
-  spec: {
-    selector: { matchLabels: {} },
-    template: { spec: { containers: [{ name: 'c', resources: { limits: { cpu: '500m' } } }], ...spec } },
-  },
-});
-const DAEMON = { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', uid: 'agent' }] };
 
 type Promised = ReadonlyMap<string, readonly Pod[]>;
 

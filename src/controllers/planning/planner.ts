@@ -33,8 +33,13 @@ export interface Moment {
   readonly demand: Demand;
   /** The pools that were asked for, with their instance types; the preferred first. */
   readonly catalogues: readonly Catalogue[];
-  /** Asks about this moment, also when the model has been carried forward meanwhile. */
-  ask(overlay: Overlay, options?: SolveOptions): Solution;
+  /** What is offered to pods: the usable pools among them. */
+  readonly offers: readonly PoolOffer[];
+  /**
+   * Asks about this moment, also when the model has been carried forward meanwhile. With `pools`: as if the pools had
+   * these specs.
+   */
+  ask(overlay: Overlay, options?: SolveOptions, pools?: readonly PoolOffer[]): Solution;
 }
 
 /**
@@ -82,7 +87,11 @@ export class Planner {
       snapshot,
       demand,
       catalogues: found,
-      ask: (overlay, options) => this.ask((compiled ??= compile()), overlay, options),
+      offers,
+      ask: (overlay, options, pools) => {
+        compiled ??= compile();
+        return this.ask(pools === undefined ? compiled : { ...compiled, pools }, overlay, options);
+      },
     };
   }
 

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { FollowUp } from './followUp.ts';
+import { followUp } from './followUp.ts';
 import { Store } from './store.ts';
 
 describe('work that follows from writes', () => {
   it('runs once per key, and goes on after a failure, which it reports', async () => {
     const store = new Store({ historyLimit: 10 });
     const done: string[] = [];
-    const followUp: FollowUp<string> = new FollowUp(
+    const stop = followUp<string>(
       store,
       (key) => {
         if (key === 'bad') throw new Error('cannot be done');
         done.push(key);
       },
-      ({ key }) => followUp.ask(key),
+      ({ key }) => [key],
     );
     const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
     const table = store.table('', 'things');
@@ -21,7 +21,7 @@ describe('work that follows from writes', () => {
     }
     expect((await warned).message).toBe('cannot be done');
     expect(done).toEqual(['a', 'b']);
-    followUp.stop();
+    stop();
     table.put('c', { apiVersion: 'v1', kind: 'Thing', metadata: { name: 'c' } });
     await Promise.resolve();
     expect(done).toEqual(['a', 'b']);

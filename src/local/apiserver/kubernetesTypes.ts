@@ -1,6 +1,6 @@
 /**
  * Kubernetes' own types by their names in OpenAPI. The data is extracted from a Kubernetes release
- * (schemas/extract.ts).
+ * (scripts/extract-kubernetes-types.ts).
  */
 import { InvariantError } from '../../errors/invariantError.ts';
 import definitions from './schemas/kubernetes.json' with { type: 'json' };

@@ -13,180 +13,112 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-interface Token {
-  readonly kind: 'identifier' | 'symbol' | 'end';
-  readonly text: string;
-}
-
-const END: Token = { kind: 'end', text: '' };
-const SYMBOLS = new Set(['=', '==', '!=', '!', '(', ')', ',', '>', '<']);
+const TOKEN = /[^=!(),><\s]+|==|!=|\S/g;
 const BINARY = ['in', 'notin', '=', '==', '!=', 'gt', 'lt'];
+const OPERATORS: ReadonlyMap<string, Operator> = new Map([
+  ...(['in', 'notin', '=', '!=', '>', '<'] as const).map((one) => [one, one] as const),
+  ['==', '='],
+]);
 
-function tokens(text: string): Token[] {
-  const found: Token[] = [];
-  let index = 0;
-  while (index < text.length) {
-    const rest = text.slice(index);
-    const space = /^\s+/.exec(rest)?.[0];
-    const word = /^[^=!(),><\s]+/.exec(rest)?.[0];
-    if (space !== undefined) index += space.length;
-    else if (word === undefined) {
-      const two = rest.slice(0, 2);
-      const symbol = SYMBOLS.has(two) ? two : rest.slice(0, 1);
-      found.push({ kind: 'symbol', text: symbol });
-      index += symbol.length;
-    } else {
-      found.push({ kind: 'identifier', text: word });
-      index += word.length;
-    }
-  }
-  return found;
-}
-
-class Refused extends Error {}
+/** The text after the last token is empty. */
+const isEnd = (token: string): boolean => token === '';
+const isWord = (token: string): boolean => /^[^=!(),><]/.test(token);
+const expected = (found: string, wanted: string): Error => badRequest(`found '${found}', expected: ${wanted}`);
+/** What is wrong within a requirement is said to be so. */
+const unparsed = (why: string): Error => badRequest(`unable to parse requirement: ${why}`);
+const within = (found: string, wanted: string): Error => unparsed(`found '${found}', expected: ${wanted}`);
 
 class Parser {
-  private readonly tokens: readonly Token[];
+  private readonly tokens: readonly string[];
   private position = 0;
 
   constructor(text: string) {
-    this.tokens = tokens(text);
+    this.tokens = text.match(TOKEN) ?? [];
   }
 
   requirements(): Requirement[] {
     const found: Requirement[] = [];
     for (;;) {
-      const next = this.peek();
-      if (next.kind === 'end') return found;
-      if (next.kind !== 'identifier' && next.text !== '!') {
-        throw new Refused(`found '${next.text}', expected: !, identifier, or 'end of string'`);
-      }
-      found.push(this.inRequirement());
+      if (isEnd(this.peek())) return found;
+      if (!this.beginsRequirement()) throw expected(this.peek(), "!, identifier, or 'end of string'");
+      found.push(this.requirement());
       const after = this.take();
-      if (after.kind === 'end') return found;
-      if (after.text !== ',') throw new Refused(`found '${after.text}', expected: ',' or 'end of string'`);
-      const following = this.peek();
-      if (following.kind !== 'identifier' && following.text !== '!') {
-        throw new Refused(`found '${following.text}', expected: identifier after ','`);
-      }
+      if (isEnd(after)) return found;
+      if (after !== ',') throw expected(after, "',' or 'end of string'");
+      if (!this.beginsRequirement()) throw expected(this.peek(), "identifier after ','");
     }
   }
 
-  private inRequirement(): Requirement {
-    try {
-      return this.requirement();
-    } catch (error) {
-      if (error instanceof Refused) throw new Refused(`unable to parse requirement: ${error.message}`);
-      throw error;
-    }
+  private beginsRequirement(): boolean {
+    return isWord(this.peek()) || this.peek() === '!';
   }
 
   private requirement(): Requirement {
-    let token = this.take();
-    const isNot = token.text === '!' && token.kind === 'symbol';
-    if (isNot) token = this.take();
-    if (token.kind !== 'identifier') throw new Refused(`found '${token.text}', expected: identifier`);
-    const key = token.text;
+    const isNot = this.peek() === '!';
+    if (isNot) this.take();
+    const key = this.take();
+    if (!isWord(key)) throw within(key, 'identifier');
     const [problem] = qualifiedNameProblems(key);
-    if (problem !== undefined) throw new Refused(`<nil>: Invalid value: ${JSON.stringify(key)}: ${problem}`);
-    const next = this.peek();
-    if (next.kind === 'end' || next.text === ',') return { key, operator: isNot ? '!' : 'exists', values: [] };
+    if (problem !== undefined) throw unparsed(`<nil>: Invalid value: ${JSON.stringify(key)}: ${problem}`);
     if (isNot) return { key, operator: '!', values: [] };
-    return this.binary(key);
-  }
-
-  private binary(key: string): Requirement {
-    const { text } = this.take();
-    switch (text) {
-      case 'in':
-      case 'notin':
-        return checked({ key, operator: text, values: this.set() });
-      case '=':
-      case '==':
-        return checked({ key, operator: '=', values: [this.exact()] });
-      case '!=':
-      case '>':
-      case '<':
-        return checked({ key, operator: text, values: [this.exact()] });
-      default:
-        throw new Refused(`found '${text}', expected: ${BINARY.join(', ')}`);
-    }
+    if (isEnd(this.peek()) || this.peek() === ',') return { key, operator: 'exists', values: [] };
+    const text = this.take();
+    const operator = OPERATORS.get(text);
+    if (operator === undefined) throw within(text, BINARY.join(', '));
+    const values = operator === 'in' || operator === 'notin' ? this.set() : [this.exact()];
+    checkValues(key, operator, values);
+    return { key, operator, values };
   }
 
   private exact(): string {
-    const next = this.peek();
-    if (next.kind === 'end' || next.text === ',') return '';
+    if (isEnd(this.peek()) || this.peek() === ',') return '';
     const token = this.take();
-    if (token.kind !== 'identifier') throw new Refused(`found '${token.text}', expected: identifier`);
-    return token.text;
+    if (!isWord(token)) throw within(token, 'identifier');
+    return token;
   }
 
   private set(): string[] {
     const open = this.take();
-    if (open.text !== '(') throw new Refused(`found '${open.text}' expected: '('`);
+    if (open !== '(') throw unparsed(`found '${open}' expected: '('`);
     const first = this.peek();
-    if (first.text === ')') {
-      this.take();
-      return [''];
-    }
-    if (first.kind !== 'identifier' && first.text !== ',') {
-      throw new Refused(`found '${first.text}', expected: ',', ')' or identifier`);
-    }
-    const values = this.identifiers();
-    if (this.take().text !== ')') throw new Refused(`found '${first.text}', expected: ')'`);
-    return values;
-  }
-
-  private identifiers(): string[] {
+    if (first !== ')' && first !== ',' && !isWord(first)) throw within(first, "',', ')' or identifier");
     const values = new Set<string>();
-    for (;;) {
+    if (first === ')') values.add('');
+    while (this.peek() !== ')') {
       const token = this.take();
       const next = this.peek();
-      if (token.kind === 'identifier') {
-        values.add(token.text);
-        if (next.text === ')') return [...values].sort();
-        if (next.text !== ',') throw new Refused(`found '${next.text}', expected: ',' or ')'`);
-      } else if (token.text === ',') {
-        if (values.size === 0) values.add('');
-        if (next.text === ')') return [...values.add('')].sort();
-        if (next.text === ',') {
-          this.take();
-          values.add('');
-        }
-      } else throw new Refused(`found '${token.text}', expected: ',', or identifier`);
+      if (isWord(token)) {
+        values.add(token);
+        if (next !== ')' && next !== ',') throw within(next, "',' or ')'");
+      } else if (token === ',') {
+        if (values.size === 0 || next === ')' || next === ',') values.add('');
+        if (next === ',') this.take();
+      } else throw within(token, "',', or identifier");
     }
+    this.take();
+    return [...values].sort();
   }
 
-  private peek(): Token {
-    return this.tokens[this.position] ?? END;
+  private peek(): string {
+    return this.tokens[this.position] ?? '';
   }
 
-  private take(): Token {
-    const token = this.peek();
-    this.position++;
-    return token;
+  private take(): string {
+    return this.tokens[this.position++] ?? '';
   }
 }
 
-function checked(requirement: Requirement): Requirement {
-  const { key, operator, values } = requirement;
+function checkValues(key: string, operator: Operator, values: readonly string[]): void {
   values.forEach((value, index) => {
-    const shown = JSON.stringify(value);
+    const shown = `Invalid value: ${JSON.stringify(value)}`;
     if ((operator === '>' || operator === '<') && !/^[+-]?\d+$/.test(value)) {
-      const why = "for 'Gt', 'Lt' operators, the value must be an integer";
-      throw new Refused(`values[${index}]: Invalid value: ${shown}: ${why}`);
+      throw unparsed(`values[${index}]: ${shown}: for 'Gt', 'Lt' operators, the value must be an integer`);
     }
     const [problem] = labelValueProblems(value);
-    if (problem !== undefined) throw new Refused(`values[${index}][${key}]: Invalid value: ${shown}: ${problem}`);
+    if (problem !== undefined) throw unparsed(`values[${index}][${key}]: ${shown}: ${problem}`);
   });
-  return requirement;
 }
 
 export function parseRequirements(text: string): Requirement[] {
-  try {
-    return new Parser(text).requirements();
-  } catch (error) {
-    if (error instanceof Refused) throw badRequest(error.message);
-    throw error;
-  }
+  return new Parser(text).requirements();
 }

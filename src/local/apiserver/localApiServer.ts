@@ -14,26 +14,26 @@ import {
   issueServerCertificate,
   type CertificatePair,
 } from '../certificates.ts';
-import { QuotaKeeper } from './admission/quotaKeeper.ts';
-import { ApiServices } from './apiServices.ts';
+import { aggregateRoles } from './access/aggregation.ts';
+import { keepQuotas } from './admission/quotaKeeper.ts';
+import { recordApiServices } from './apiServices.ts';
 import { Catalog } from './catalog.ts';
-import { RoleAggregation } from './access/aggregation.ts';
 import { AUTHENTICATED, MASTERS, type User } from './access/user.ts';
+import { keepDefinitions } from './definitionLifecycle.ts';
+import { collectGarbage } from './garbageCollector.ts';
+import { keepNamespaces } from './namespaceLifecycle.ts';
 import { accountOfToken } from './serviceAccountToken.ts';
-import { DefinitionLifecycle } from './definitionLifecycle.ts';
-import { GarbageCollector } from './garbageCollector.ts';
 import type { AggregatedResource } from './http/aggregatedApi.ts';
-import { ApiHandler } from './http/apiHandler.ts';
+import { apiHandler, type ApiHandler } from './http/apiHandler.ts';
 import type { KubeletDoor } from './http/kubeletDoor.ts';
-import { HttpsServer } from './http/httpsServer.ts';
+import { listenHttps, type HttpsServer } from './http/httpsServer.ts';
 import { parseUrl } from './http/requestPath.ts';
 import type { RequestTrouble } from './http/trouble.ts';
 import { createInitialObjects, createNetworkObjects } from './initialObjects.ts';
 import { renderKubeconfig, writeKubeconfigFile, type KubeconfigNames } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';
-import { NamespaceLifecycle } from './namespaceLifecycle.ts';
 import { Objects } from './objects.ts';
-import { StateFile } from './stateFile.ts';
+import { keepState } from './stateFile.ts';
 import { badRequest } from './status.ts';
 import { Store, type StoreEvent } from './store.ts';
 
@@ -72,44 +72,28 @@ const ADMIN: User = { name: 'nodewright-admin', groups: [MASTERS, AUTHENTICATED]
 
 export class LocalApiServer {
   readonly kube: Kube;
-  private readonly clock: Clock;
-  private readonly random: Random;
-  private readonly trouble: RequestTrouble | undefined;
-  private readonly store: Store;
+  private readonly options: LocalApiServerOptions;
   private readonly handler: ApiHandler;
-  private readonly collector: GarbageCollector;
-  private readonly namespaces: NamespaceLifecycle;
-  private readonly definitions: DefinitionLifecycle;
-  private readonly quotas: QuotaKeeper;
   private readonly objects: Objects;
-  private readonly aggregated: readonly AggregatedResource[];
-  private visitors: { stop(): void }[] = [];
-  private readonly stateFile: StateFile | undefined;
+  private readonly stops: (() => void)[] = [];
   private readonly authenticate: (token: string) => User | undefined;
   private listening: { readonly server: HttpsServer; readonly endpoint: Endpoint } | undefined;
 
   constructor(options: LocalApiServerOptions) {
-    this.clock = options.clock;
-    this.random = options.random;
-    this.trouble = options.trouble;
-    this.store = new Store({ historyLimit: options.historyLimit ?? HISTORY_LIMIT });
-    const objects = new Objects(this.store, new Catalog(this.store), options.clock, options.random);
-    const { clock } = options;
-    this.authenticate = (shown) =>
-      isSame(shown, this.listening?.endpoint.token) ? ADMIN : accountOfToken(shown, this.store, clock.now());
-    const { aggregated, kubelets } = options;
-    this.handler = new ApiHandler(objects, { clock, authenticate: this.authenticate, aggregated, kubelets });
-    this.aggregated = aggregated ?? [];
-    this.collector = new GarbageCollector(objects);
-    // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
-    if (options.stateFile !== undefined) this.stateFile = new StateFile(options.stateFile, this.store);
-    this.namespaces = new NamespaceLifecycle(objects);
-    this.definitions = new DefinitionLifecycle(objects);
-    this.quotas = new QuotaKeeper(objects);
-    this.kube = new LocalKube({ objects, clock: options.clock, raw: async (path) => await this.rawGet(path) });
-    this.namespaces.createInitial();
-    createInitialObjects(objects);
+    this.options = options;
+    const { clock, random, aggregated, kubelets, stateFile, historyLimit = HISTORY_LIMIT } = options;
+    const store = new Store({ historyLimit });
+    const objects = new Objects(store, new Catalog(store), clock, random);
     this.objects = objects;
+    this.authenticate = (shown) =>
+      isSame(shown, this.listening?.endpoint.token) ? ADMIN : accountOfToken(shown, store, clock.now());
+    this.handler = apiHandler(objects, { clock, authenticate: this.authenticate, aggregated, kubelets });
+    this.stops.push(collectGarbage(objects));
+    // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
+    if (stateFile !== undefined) this.stops.push(keepState(stateFile, store));
+    this.stops.push(keepNamespaces(objects), keepDefinitions(objects), keepQuotas(objects));
+    this.kube = new LocalKube({ objects, clock, raw: async (path) => await this.rawGet(path) });
+    createInitialObjects(objects);
   }
 
   /** Serves HTTPS until `close`. Fails when the port is taken. */
@@ -124,16 +108,16 @@ export class LocalApiServer {
       issueServerCertificate(authority, [...new Set([...SERVING_NAMES, host])], now),
       issueClientCertificate(authority, ADMIN.name, [MASTERS], now),
     ]);
-    const token = this.random.uuid();
-    const server = await HttpsServer.listen({
+    const token = this.options.random.uuid();
+    const server = await listenHttps({
       handler: this.handler,
-      clock: this.clock,
+      clock: this.options.clock,
       serving,
       caPem: authority.certificate,
       authenticate: this.authenticate,
       port: options.port ?? 0,
       host,
-      trouble: this.trouble,
+      trouble: this.options.trouble,
     });
     const shown = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
     const url = `https://${shown.includes(':') ? `[${shown}]` : shown}:${server.port}`;
@@ -144,7 +128,7 @@ export class LocalApiServer {
   /** Roles, flow control and the record of what is served only matter to clients on the network. */
   private furnish(): void {
     createNetworkObjects(this.objects);
-    this.visitors = [new RoleAggregation(this.objects), new ApiServices(this.objects, this.aggregated)];
+    this.stops.push(aggregateRoles(this.objects), recordApiServices(this.objects, this.options.aggregated ?? []));
   }
 
   /** The text of a kubeconfig; undefined while the server does not listen. */
@@ -161,22 +145,16 @@ export class LocalApiServer {
 
   /** Tells of every write from now on, in the order of its revision; returns the way to stop. */
   onWrite(listener: (event: StoreEvent, table: string) => void): () => void {
-    return this.store.subscribe((event, { id }) => listener(event, id));
+    return this.objects.store.subscribe((event, { id }) => listener(event, id));
   }
 
   /** Forgets all history, as etcd's compaction does: clients that are behind get 410 and list again. */
   compact(): void {
-    this.store.compact();
+    this.objects.store.compact();
   }
 
   async close(): Promise<void> {
-    this.collector.stop();
-    this.namespaces.stop();
-    this.definitions.stop();
-    this.quotas.stop();
-    for (const one of this.visitors) one.stop();
-    this.visitors = [];
-    this.stateFile?.close();
+    for (const stop of this.stops.splice(0)) stop();
     const listening = this.listening;
     this.listening = undefined;
     await listening?.server.close();
@@ -185,7 +163,7 @@ export class LocalApiServer {
   private async rawGet(path: string): Promise<unknown> {
     const url = parseUrl(path);
     if (url === undefined) throw badRequest(`${JSON.stringify(path)} is no path`);
-    const response = this.handler.handle({
+    const response = this.handler({
       method: 'GET',
       ...url,
       headers: { accept: 'application/json' },

@@ -14,6 +14,7 @@ import { ownershipAfterApply, ownershipAfterUpdate, usableOwners, type Writer } 
 import { applyConfiguration } from './apply/serverSideApply.ts';
 import type { Catalog } from './catalog.ts';
 import { decodeConfiguration, decodeObject } from './decoding.ts';
+import { fillDefaults } from './defaults.ts';
 import { textAt, type ApiObject, type Fields } from './fields.ts';
 import { fillZeroes, normalise } from './normalise.ts';
 import {
@@ -26,7 +27,7 @@ import {
   isWantChanged,
   sameEntries,
 } from './objectMeta.ts';
-import type { Resource, StrategyContext, Target } from './resource.ts';
+import type { Resource, Strategy, StrategyContext, Target } from './resource.ts';
 import { dropAllButStatus, keepAllButStatus, keepStatus, statusPart } from './statusEndpoint.ts';
 import { keyOf, type Store, type Table } from './store.ts';
 import { alreadyExists, forbidden, invalid, invalidValue, notFound, unclassified } from './status.ts';
@@ -85,6 +86,16 @@ export class Objects {
 
   tableOf(resource: Resource): Table {
     return this.store.table(resource.storage.group, resource.storage.plural);
+  }
+
+  /** Every table with objects in namespaces, with one of the resources that are in it. */
+  namespacedTables(): (readonly [Resource, Table])[] {
+    const tables = new Map<Table, Resource>();
+    for (const resource of this.catalog.all()) {
+      const table = this.tableOf(resource);
+      if (resource.namespaced && !tables.has(table)) tables.set(table, resource);
+    }
+    return [...tables].map(([table, resource]) => [resource, table]);
   }
 
   stored({ resource, namespace, name }: Target): ApiObject {
@@ -185,8 +196,8 @@ export class Objects {
     // An applied configuration is compared as applied, before anything is filled in.
     const appliers = ownership?.(draft);
     // On the status endpoint the rest is the stored object's, frozen and already complete.
-    if (!onStatus || resource.custom) strategy.applyDefaults?.(draft, this.context);
-    if (onStatus) strategy.defaultStatus?.(draft);
+    if (!onStatus || resource.custom) applyDefaults(strategy, draft);
+    if (onStatus) fillDefaults(draft, strategy.statusDefaults ?? {});
     const owners = appliers ?? this.ownersAfter(resource, live, draft, ownersGiven, request);
     const own = strategy.subresources?.[request.subresource ?? ''];
     const rules = own ?? strategy;
@@ -279,7 +290,7 @@ export class Objects {
     else delete metadata.generation;
     metadata.creationTimestamp = this.now();
     if (resource.hasStatus && strategy.keepsStatusOnCreate !== true) delete draft['status'];
-    strategy.applyDefaults?.(draft, this.context);
+    applyDefaults(strategy, draft);
     // Defaults belong to the writer; what admission adds and what the status says have no owner.
     const { status, ...rest } = draft;
     setOwners(draft, ownership(resource.hasStatus ? (rest as ApiObject) : { ...rest, status }));
@@ -301,6 +312,11 @@ export class Objects {
     const message = `namespace ${namespace} is being terminated`;
     throw forbidden(resource, name, why, [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }]);
   }
+}
+
+function applyDefaults(strategy: Strategy, draft: ApiObject): void {
+  fillDefaults(draft, strategy.defaults ?? {});
+  strategy.applyDefaults?.(draft);
 }
 
 function setOwners({ metadata }: ApiObject, owners: ManagedFieldsEntry[]): void {

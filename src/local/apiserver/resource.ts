@@ -2,6 +2,7 @@
  * What the server knows about one served resource, built-in (builtinResources.ts) or from a CRD (customResources.ts):
  * storage, patches, tables, discovery and OpenAPI all read this.
  */
+import type { Defaults } from './defaults.ts';
 import type { ApiObject } from './fields.ts';
 import type { SelectableFields } from './selectors.ts';
 import type { OpenApiSchema, Shape } from './shape.ts';
@@ -96,10 +97,12 @@ export interface Strategy {
   readonly countsAnnotations?: boolean;
   /** Status that arrives with a create is kept (nodes register with theirs). */
   readonly keepsStatusOnCreate?: boolean;
-  /** Fills what the writer left out, on every write. */
-  applyDefaults?(draft: ApiObject, context: StrategyContext): void;
-  /** The same for writes through the status endpoint, where everything else is already complete. */
-  defaultStatus?(draft: ApiObject): void;
+  /** What is filled in where the writer left it out, on every write. */
+  readonly defaults?: Defaults;
+  /** The same beyond what a table can say. */
+  applyDefaults?(draft: ApiObject): void;
+  /** The defaults of writes through the status endpoint, where everything else is already complete. */
+  readonly statusDefaults?: Defaults;
   /** Admission: what the server decides at birth. Throws to refuse. */
   prepareCreate?(draft: ApiObject, context: StrategyContext, warn?: (message: string) => void): void;
   /** The first step of a deletion. */

@@ -56,13 +56,17 @@ function merged(left: readonly string[], right: readonly string[]): string[] {
 
 /** The index of the first key ≥ `bound` (or > `bound` unless `inclusive`) in a sorted list. */
 export function firstAfter(keys: readonly string[], bound: string, inclusive: boolean): number {
+  return firstIndex(keys, (key) => key > bound || (inclusive && key === bound));
+}
+
+/** The index of the first item that is `after` in a list where those that are come last. */
+export function firstIndex<T>(list: readonly T[], after: (item: T) => boolean): number {
   let low = 0;
-  let high = keys.length;
+  let high = list.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    const key = keys[middle] ?? '';
-    if (key < bound || (!inclusive && key === bound)) low = middle + 1;
-    else high = middle;
+    if (after(list[middle] as T)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }

@@ -17,45 +17,37 @@ interface Line {
   readonly object?: ApiObject;
 }
 
-export class StateFile {
-  private readonly journal: Journal;
-  private readonly stopListening: () => void;
-
-  /** Restores what the file holds, then records everything that happens. The store must be empty. */
-  constructor(path: string, store: Store) {
-    const found = new Map<string, Line>();
-    let revision = 0;
-    this.journal = new Journal({
-      path,
-      name: NAME,
-      version: VERSION,
-      // The revision that the file starts from.
-      header: () => ({ revision: store.revision }),
-      take: (value, isHeader) => {
-        const line = value as unknown as Line;
-        revision = Math.max(revision, line.revision);
-        if (isHeader) return;
-        const id = `${line.table} ${line.key}`;
-        if (line.object === undefined) found.delete(id);
-        else found.set(id, line);
-      },
-      taken: () => {
-        for (const { table, key, object } of [...found.values()].sort(
-          (left, right) => left.revision - right.revision,
-        )) {
-          if (object !== undefined) store.tableNamed(table).restore(key, object);
-        }
-        if (revision > 0) store.resumeAt(revision);
-      },
-      snapshot: () => everything(store),
-    });
-    this.stopListening = store.subscribe((event, table) => this.journal.append(lineOf(event, table)));
-  }
-
-  close(): void {
-    this.stopListening();
-    this.journal.close();
-  }
+/** Restores what the file holds, then records everything that happens; the store must be empty. Returns a function that ends it. */
+export function keepState(path: string, store: Store): () => void {
+  const found = new Map<string, Line>();
+  let revision = 0;
+  const journal = new Journal({
+    path,
+    name: NAME,
+    version: VERSION,
+    // The revision that the file starts from.
+    header: () => ({ revision: store.revision }),
+    take: (value, isHeader) => {
+      const line = value as unknown as Line;
+      revision = Math.max(revision, line.revision);
+      if (isHeader) return;
+      const id = `${line.table} ${line.key}`;
+      if (line.object === undefined) found.delete(id);
+      else found.set(id, line);
+    },
+    taken: () => {
+      for (const { table, key, object } of [...found.values()].sort((left, right) => left.revision - right.revision)) {
+        if (object !== undefined) store.tableNamed(table).restore(key, object);
+      }
+      if (revision > 0) store.resumeAt(revision);
+    },
+    snapshot: () => everything(store),
+  });
+  const stopListening = store.subscribe((event, table) => journal.append(lineOf(event, table)));
+  return () => {
+    stopListening();
+    journal.close();
+  };
 }
 
 function lineOf(event: StoreEvent, table: Table): Line {

@@ -56,9 +56,8 @@ export function notFound(resource: ResourceName, name: string): KubeError {
   );
 }
 
-export function unknownPath(): KubeError {
-  return failure(404, 'NotFound', 'the server could not find the requested resource', {});
-}
+export const unknownPath = (): KubeError =>
+  failure(404, 'NotFound', 'the server could not find the requested resource', {});
 
 export function alreadyExists(resource: ResourceName, name: string, isDeleted: boolean): KubeError {
   const message = `${isDeleted ? 'object is being deleted: ' : ''}${qualified(resource)} "${name}" already exists`;
@@ -120,14 +119,11 @@ export function invalid(
   });
 }
 
-export function badRequest(message: string): KubeError {
-  return failure(400, 'BadRequest', message);
-}
+export const badRequest = (message: string): KubeError => failure(400, 'BadRequest', message);
 
 /** A patch that is well-formed but does not fit the object. */
-export function unfitPatch(): KubeError {
-  return failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
-}
+export const unfitPatch = (): KubeError =>
+  failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
 
 /** A patch whose result cannot be what the object is. `shown`: the patch or its result, as Go prints it. */
 export function impossiblePatch(shown: string, why: string): KubeError {
@@ -155,17 +151,12 @@ export function forbidden(resource: ResourceName, name: string, why: string, cau
 }
 
 /** A path that is no resource. */
-export function forbiddenPath(why: string): KubeError {
-  return failure(403, 'Forbidden', `forbidden: ${why}`, {});
-}
+export const forbiddenPath = (why: string): KubeError => failure(403, 'Forbidden', `forbidden: ${why}`, {});
 
-export function unauthorized(): KubeError {
-  return failure(401, 'Unauthorized', 'Unauthorized');
-}
+export const unauthorized = (): KubeError => failure(401, 'Unauthorized', 'Unauthorized');
 
-export function methodNotAllowed(): KubeError {
-  return failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
-}
+export const methodNotAllowed = (): KubeError =>
+  failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 
 export function unsupportedMediaType(accepted: readonly string[]): KubeError {
   const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
@@ -197,21 +188,15 @@ export function notForLists(resource: {
   );
 }
 
-export function unsupportedPatchType(): KubeError {
-  return failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
-}
+export const unsupportedPatchType = (): KubeError =>
+  failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
 
-export function tooLarge(limit: number): KubeError {
-  return failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
-}
+export const tooLarge = (limit: number): KubeError =>
+  failure(413, 'RequestEntityTooLarge', `Request entity too large: limit is ${limit}`);
 
-export function serviceUnavailable(message: string): KubeError {
-  return failure(503, 'ServiceUnavailable', message);
-}
+export const serviceUnavailable = (message: string): KubeError => failure(503, 'ServiceUnavailable', message);
 
-export function expired(message: string): KubeError {
-  return failure(410, 'Expired', message);
-}
+export const expired = (message: string): KubeError => failure(410, 'Expired', message);
 
 /** The list that a token continues is forgotten. `token` goes on regardless, at what there is now. */
 export function expiredContinue(token: string): KubeError {
@@ -221,9 +206,8 @@ export function expiredContinue(token: string): KubeError {
   return new KubeError({ ...status, metadata: { continue: token } } as KubeStatus);
 }
 
-export function tooOld(asked: number, oldest: number): KubeError {
-  return expired(`too old resource version: ${asked} (${oldest})`);
-}
+export const tooOld = (asked: number, oldest: number): KubeError =>
+  expired(`too old resource version: ${asked} (${oldest})`);
 
 export function versionAhead(asked: number, current: number): KubeError {
   return failure(504, 'Timeout', `Too large resource version: ${asked}, current: ${current}`, {
@@ -260,44 +244,28 @@ export function successStatus(resource: ResourceName, name: string, uid: string 
   };
 }
 
-export const required = (field: string, message = 'Required value'): FieldError => ({
-  field,
-  message: message === 'Required value' ? message : `Required value: ${message}`,
-  reason: 'FieldValueRequired',
-});
+const fieldError =
+  (reason: string, word: string) =>
+  (field: string, why?: string): FieldError => ({
+    field,
+    message: why === undefined ? word : `${word}: ${why}`,
+    reason,
+  });
 
-export const invalidValue = (field: string, value: unknown, why: string): FieldError => ({
-  field,
-  message: `Invalid value: ${typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)}: ${why}`,
-  reason: 'FieldValueInvalid',
-});
+export const required = fieldError('FieldValueRequired', 'Required value');
+export const forbiddenChange = fieldError('FieldValueForbidden', 'Forbidden');
+const bad = fieldError('FieldValueInvalid', 'Invalid value');
+const long = fieldError('FieldValueTooLong', 'Too long');
+const unsupported = fieldError('FieldValueNotSupported', 'Unsupported value');
+const duplicate = fieldError('FieldValueDuplicate', 'Duplicate value');
+const missing = fieldError('FieldValueNotFound', 'Not found');
 
-export const tooLong = (field: string, most: number): FieldError => ({
-  field,
-  message: `Too long: may not be more than ${most} bytes`,
-  reason: 'FieldValueTooLong',
-});
-
-export const unsupportedValue = (field: string, value: unknown, supported: readonly string[]): FieldError => ({
-  field,
-  message: `Unsupported value: ${JSON.stringify(value ?? '')}: supported values: ${supported.map((one) => JSON.stringify(one)).join(', ')}`,
-  reason: 'FieldValueNotSupported',
-});
-
-export const duplicateValue = (field: string, value: unknown): FieldError => ({
-  field,
-  message: `Duplicate value: ${JSON.stringify(value)}`,
-  reason: 'FieldValueDuplicate',
-});
-
-export const notFoundValue = (field: string, value: unknown): FieldError => ({
-  field,
-  message: `Not found: ${JSON.stringify(value)}`,
-  reason: 'FieldValueNotFound',
-});
-
-export const forbiddenChange = (field: string, why: string): FieldError => ({
-  field,
-  message: `Forbidden: ${why}`,
-  reason: 'FieldValueForbidden',
-});
+export const invalidValue = (field: string, value: unknown, why: string): FieldError =>
+  bad(field, `${JSON.stringify(value ?? null)}: ${why}`);
+export const tooLong = (field: string, most: number): FieldError => long(field, `may not be more than ${most} bytes`);
+export const duplicateValue = (field: string, value: unknown): FieldError => duplicate(field, JSON.stringify(value));
+export const notFoundValue = (field: string, value: unknown): FieldError => missing(field, JSON.stringify(value));
+export function unsupportedValue(field: string, value: unknown, supported: readonly string[]): FieldError {
+  const choice = supported.map((one) => JSON.stringify(one)).join(', ');
+  return unsupported(field, `${JSON.stringify(value ?? '')}: supported values: ${choice}`);
+}

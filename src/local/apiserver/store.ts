@@ -4,7 +4,7 @@
  * synchronous, so a read followed by a write in the same turn is a transaction. Objects are never copied on read.
  */
 import { deepFreeze, type ApiObject } from './fields.ts';
-import { firstAfter, SortedKeys } from './sortedKeys.ts';
+import { firstAfter, firstIndex, SortedKeys } from './sortedKeys.ts';
 import { expired, tooOld, versionAhead } from './status.ts';
 
 export interface StoreEvent {
@@ -33,11 +33,6 @@ export interface PageRequest {
   readonly revision?: number | undefined;
 }
 
-export interface StoreOptions {
-  /** Events kept per resource before the oldest are forgotten. */
-  readonly historyLimit: number;
-}
-
 export function keyOf(namespace: string | undefined, name: string): string {
   return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`;
 }
@@ -45,19 +40,16 @@ export function keyOf(namespace: string | undefined, name: string): string {
 type Listener = (event: StoreEvent, table: Table) => void;
 
 export class Store {
+  revision = 0;
+  /** Events kept per resource before the oldest are forgotten. */
+  readonly historyLimit: number;
   private readonly tables = new Map<string, Table>();
   private readonly listeners = new Set<Listener>();
-  private readonly historyLimit: number;
-  private current = 0;
   /** Nothing is remembered of what happened up to here, in whichever table. */
   private forgotten = 0;
 
-  constructor(options: StoreOptions) {
-    this.historyLimit = options.historyLimit;
-  }
-
-  get revision(): number {
-    return this.current;
+  constructor({ historyLimit }: { readonly historyLimit: number }) {
+    this.historyLimit = historyLimit;
   }
 
   /** All objects of one group and plural, whatever the API version. */
@@ -69,16 +61,7 @@ export class Store {
   tableNamed(id: string): Table {
     let table = this.tables.get(id);
     if (table === undefined) {
-      table = new Table(
-        id,
-        this.historyLimit,
-        () => this.current,
-        () => ++this.current,
-        (event, source) => {
-          for (const listener of this.listeners) listener(event, source);
-        },
-      );
-      table.forgetUntil(this.forgotten);
+      table = new Table(id, this, this.forgotten);
       this.tables.set(id, table);
     }
     return table;
@@ -90,7 +73,7 @@ export class Store {
 
   /** Goes on counting from where an earlier process stopped; what came before is not remembered. */
   resumeAt(revision: number): void {
-    this.current = Math.max(this.current, revision);
+    this.revision = Math.max(this.revision, revision);
     this.compact();
   }
 
@@ -100,9 +83,13 @@ export class Store {
     return () => this.listeners.delete(listener);
   }
 
+  announce(event: StoreEvent, table: Table): void {
+    for (const listener of this.listeners) listener(event, table);
+  }
+
   /** Forgets all history, as etcd does when it compacts: older watches and pages get 410. */
   compact(): void {
-    this.forgotten = this.current;
+    this.forgotten = this.revision;
     for (const table of this.tables.values()) table.compact();
   }
 }
@@ -112,25 +99,14 @@ export class Table {
   private readonly objects = new Map<string, ApiObject>();
   private readonly keys = new SortedKeys();
   private events: StoreEvent[] = [];
-  private forgotten = 0;
+  private forgotten: number;
   private readonly waiting = new Set<() => void>();
-  private readonly historyLimit: number;
-  private readonly currentRevision: () => number;
-  private readonly nextRevision: () => number;
-  private readonly announce: Listener;
+  private readonly store: Store;
 
-  constructor(
-    id: string,
-    historyLimit: number,
-    currentRevision: () => number,
-    nextRevision: () => number,
-    announce: Listener,
-  ) {
+  constructor(id: string, store: Store, forgotten: number) {
     this.id = id;
-    this.historyLimit = historyLimit;
-    this.currentRevision = currentRevision;
-    this.nextRevision = nextRevision;
-    this.announce = announce;
+    this.store = store;
+    this.forgotten = forgotten;
   }
 
   get size(): number {
@@ -161,7 +137,7 @@ export class Table {
   /** Creates or replaces. `object` becomes the store's: it is stamped with its revision and frozen. */
   put(key: string, object: ApiObject): ApiObject {
     const previous = this.objects.get(key);
-    const revision = this.nextRevision();
+    const revision = ++this.store.revision;
     object.metadata.resourceVersion = String(revision);
     deepFreeze(object);
     this.objects.set(key, object);
@@ -174,7 +150,7 @@ export class Table {
   remove(key: string, last: ApiObject): ApiObject {
     const previous = this.objects.get(key);
     if (previous === undefined) return last;
-    const revision = this.nextRevision();
+    const revision = ++this.store.revision;
     const object = deepFreeze({ ...last, metadata: { ...last.metadata, resourceVersion: String(revision) } });
     this.objects.delete(key);
     this.keys.remove(key);
@@ -183,7 +159,7 @@ export class Table {
   }
 
   page(request: PageRequest = {}): Page {
-    const now = this.currentRevision();
+    const now = this.store.revision;
     const revision = request.revision ?? now;
     if (revision > now) throw versionAhead(revision, now);
     const undone = revision === now ? undefined : this.undo(revision);
@@ -214,14 +190,8 @@ export class Table {
     if (revision < this.forgotten) throw tooOld(revision, this.forgotten);
     const first = this.events[0];
     if (first === undefined || first.revision > revision) return this.events;
-    let low = 0;
-    let high = this.events.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.events[middle]?.revision ?? 0) <= revision) low = middle + 1;
-      else high = middle;
-    }
-    return low >= this.events.length ? [] : this.events.slice(low);
+    const next = firstIndex(this.events, (event) => event.revision > revision);
+    return next >= this.events.length ? [] : this.events.slice(next);
   }
 
   /** Calls `wake` at the next write, once. Returns the way to stop waiting. */
@@ -230,24 +200,20 @@ export class Table {
     return () => this.waiting.delete(wake);
   }
 
-  forgetUntil(revision: number): void {
-    this.forgotten = revision;
-  }
-
   compact(): void {
     this.events = [];
-    this.forgotten = this.currentRevision();
+    this.forgotten = this.store.revision;
     this.wakeAll();
   }
 
   private append(event: StoreEvent): void {
     this.events.push(event);
     // Dropping half at a time keeps the cost of forgetting constant per write.
-    if (this.events.length >= 2 * this.historyLimit) {
-      this.forgotten = this.events[this.events.length - this.historyLimit - 1]?.revision ?? this.forgotten;
-      this.events = this.events.slice(-this.historyLimit);
+    if (this.events.length >= 2 * this.store.historyLimit) {
+      this.forgotten = this.events[this.events.length - this.store.historyLimit - 1]?.revision ?? this.forgotten;
+      this.events = this.events.slice(-this.store.historyLimit);
     }
-    this.announce(event, this);
+    this.store.announce(event, this);
     this.wakeAll();
   }
 

@@ -132,7 +132,7 @@ export function bindPod(objects: Objects, target: Target, binding: Fields, dryRu
   const metadata = {
     ...pod.metadata,
     ...(annotations && { annotations: { ...pod.metadata.annotations, ...annotations } }),
-    ...(Object.keys(labels).length > 0 && { labels: { ...pod.metadata.labels, ...labels } }),
+    ...(labels && { labels: { ...pod.metadata.labels, ...labels } }),
   };
   // The nomination has come true.
   const { nominatedNodeName: _nominated, ...status } = withCondition(objects, pod, 'PodScheduled');

@@ -44,9 +44,9 @@ export async function* watchTable(
     if (request.sendInitialEvents) yield { type: 'BOOKMARK', revision: seen, initialEventsEnd: true };
   }
   const prefix = request.namespace === undefined ? '' : `${request.namespace}/`;
-  const alarm = new Alarm(clock, request.timeoutSeconds, request.bookmarks);
+  const alarm = alarms(clock, request);
   try {
-    while (!isAborted() && !alarm.expired) {
+    while (!isAborted() && !alarm.state.expired) {
       // Nothing can be written between this read and the wait below: both happen in one turn.
       const events = table.eventsAfter(seen);
       for (const event of events) {
@@ -62,7 +62,7 @@ export async function* watchTable(
         yield { type: 'BOOKMARK', revision: seen, initialEventsEnd: false };
         continue;
       }
-      await nextWrite(table, alarm, signal);
+      await nextWrite(table, alarm.state, signal);
     }
   } finally {
     alarm.stop();
@@ -82,53 +82,43 @@ function servedEvent(event: StoreEvent, matches: WatchRequest['matches']): Serve
   return { type: 'DELETED', object: { ...previous, metadata: { ...previous.metadata, resourceVersion } } };
 }
 
-/** The two reasons to wake without a write: time is up, or a bookmark is due. */
-class Alarm {
-  expired = false;
-  private bookmarkDue = false;
-  private wake: (() => void) | undefined;
-  private readonly stops: (() => void)[] = [];
-  private cancelBookmark: (() => void) | undefined;
-  private readonly clock: Clock;
-
-  constructor(clock: Clock, timeoutSeconds: number | undefined, bookmarks: boolean) {
-    this.clock = clock;
-    if (timeoutSeconds !== undefined && timeoutSeconds > 0) {
-      this.stops.push(
-        clock.after(timeoutSeconds * 1000, () => {
-          this.expired = true;
-          this.wake?.();
-        }),
-      );
-    }
-    if (bookmarks) this.arm();
-  }
-
-  takeBookmark(): boolean {
-    if (!this.bookmarkDue) return false;
-    this.bookmarkDue = false;
-    this.arm();
-    return true;
-  }
-
-  onWake(wake: () => void): void {
-    this.wake = wake;
-  }
-
-  stop(): void {
-    this.cancelBookmark?.();
-    for (const stop of this.stops) stop();
-  }
-
-  private arm(): void {
-    this.cancelBookmark = this.clock.after(BOOKMARK_INTERVAL, () => {
-      this.bookmarkDue = true;
-      this.wake?.();
-    });
-  }
+interface AlarmState {
+  /** Time is up. */
+  expired: boolean;
+  bookmarkDue: boolean;
+  wake: () => void;
 }
 
-function nextWrite(table: Table, alarm: Alarm, signal: AbortSignal | undefined): Promise<void> {
+/** The two reasons to wake without a write: time is up, or a bookmark is due. */
+function alarms(
+  clock: Clock,
+  { timeoutSeconds, bookmarks }: WatchRequest,
+): { readonly state: AlarmState; takeBookmark(): boolean; stop(): void } {
+  const state: AlarmState = { expired: false, bookmarkDue: false, wake: () => undefined };
+  const arm = (milliseconds: number, reason: 'expired' | 'bookmarkDue'): (() => void) =>
+    clock.after(milliseconds, () => {
+      state[reason] = true;
+      state.wake();
+    });
+  const stopTimeout =
+    timeoutSeconds !== undefined && timeoutSeconds > 0 ? arm(timeoutSeconds * 1000, 'expired') : undefined;
+  let stopBookmark = bookmarks ? arm(BOOKMARK_INTERVAL, 'bookmarkDue') : undefined;
+  return {
+    state,
+    takeBookmark: () => {
+      if (!state.bookmarkDue) return false;
+      state.bookmarkDue = false;
+      stopBookmark = arm(BOOKMARK_INTERVAL, 'bookmarkDue');
+      return true;
+    },
+    stop: () => {
+      stopTimeout?.();
+      stopBookmark?.();
+    },
+  };
+}
+
+function nextWrite(table: Table, state: AlarmState, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       stopWaiting();
@@ -136,7 +126,7 @@ function nextWrite(table: Table, alarm: Alarm, signal: AbortSignal | undefined):
       resolve();
     };
     const stopWaiting = table.onNextWrite(done);
-    alarm.onWake(done);
+    state.wake = done;
     signal?.addEventListener('abort', done, { once: true });
   });
 }

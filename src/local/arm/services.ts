@@ -22,7 +22,7 @@ import { Tokens, type LocalCredentials } from './directory/tokens.ts';
 import type { FaultPlan } from './faultPlan.ts';
 import type { JsonObject } from './jsonPath.ts';
 import type { ClusterNetwork } from './network/clusterNetwork.ts';
-import { NETWORK_INTERFACES, NetworkInterfaces } from './network/networkInterfaces.ts';
+import { NetworkInterfaces } from './network/networkInterfaces.ts';
 import { networkKinds } from './network/networkKinds.ts';
 import { SubnetAddresses } from './network/subnetAddresses.ts';
 import { genericResourceRoutes } from './resources/genericResources.ts';
@@ -119,6 +119,7 @@ export function createServices(options: ServicesOptions): Services {
   const pools = new AgentPools(context, nodes, machinesApi);
   const kinds = [
     ...networkKinds(addresses),
+    interfaces.kind(),
     ...COMPUTE_KINDS,
     ...IDENTITY_KINDS,
     ...clusterKinds({
@@ -127,7 +128,7 @@ export function createServices(options: ServicesOptions): Services {
       tearDown: (group) => clusters.empty(group, true),
     }),
   ];
-  const types = [...kinds.map(({ type }) => type), VIRTUAL_MACHINES, NETWORK_INTERFACES];
+  const types = [...kinds.map(({ type }) => type), VIRTUAL_MACHINES];
   const router = new Router([
     ...subscriptionRoutes(context, { tenantId: credentials.tenantId, types }),
     ...resourceGroupRoutes(context, { empty: (group) => clusters.empty(group, false) }),
@@ -135,7 +136,6 @@ export function createServices(options: ServicesOptions): Services {
     ...operationRoutes(context),
     ...resourceGraphRoutes(context, credentials.tenantId),
     ...kinds.flatMap((kind) => resourceRoutes(context, kind)),
-    ...interfaces.routes(),
     ...virtualMachineRoutes(context, machines, events),
     ...usages.routes(),
     ...skus.routes(),
@@ -176,10 +176,9 @@ export function createServices(options: ServicesOptions): Services {
       pools.settle(id, 'Succeeded');
     },
     resume: () => {
-      interfaces.resume();
       machines.resume();
       clusters.resume();
     },
-    resumedTypes: new Set([NETWORK_INTERFACES, VIRTUAL_MACHINES]),
+    resumedTypes: new Set([VIRTUAL_MACHINES]),
   };
 }

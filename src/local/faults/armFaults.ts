@@ -107,25 +107,16 @@ export class ArmFaults implements FaultPlan {
         `The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: ${wanted.size}' is currently not available in location '${this.location}'${where}. Please try another size or deploy to a different location or different zone. See https://aka.ms/azureskunotavailable for details.`,
       );
     }
-    if (wanted.zone !== undefined && strikes('zonal-allocation')) {
-      return {
-        kind: 'failLate',
-        error: new ArmError(
-          409,
-          'ZonalAllocationFailed',
-          `Allocation failed. We do not have sufficient capacity for the requested VM size in this zone. Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance`,
-        ),
-      };
-    }
-    if (!strikes('allocation')) return undefined;
-    return {
+    const noCapacity = (code: string, where: string): Fault => ({
       kind: 'failLate',
       error: new ArmError(
         409,
-        'AllocationFailed',
-        'Allocation failed. We do not have sufficient capacity for the requested VM size in this region. Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance',
+        code,
+        `Allocation failed. We do not have sufficient capacity for the requested VM size in this ${where}. Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance`,
       ),
-    };
+    });
+    if (wanted.zone !== undefined && strikes('zonal-allocation')) return noCapacity('ZonalAllocationFailed', 'zone');
+    return strikes('allocation') ? noCapacity('AllocationFailed', 'region') : undefined;
   }
 
   private wantedOf({ body, resourceName = '' }: ArmOperation): Wanted {

@@ -1,8 +1,7 @@
 /** An HTTP endpoint on loopback to list, add and clear the faults of a running world; its token is in a 0600 file. */
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { requestBody } from '../requestBody.ts';
+import { closeServer, listenOnLoopback, requestBody } from '../requestBody.ts';
 import { FaultSyntaxError, formatFault, parseFault } from './faultKinds.ts';
 import type { ActiveFault, Faults } from './faults.ts';
 
@@ -54,22 +53,15 @@ export class ControlServer {
         (error: unknown) => send(response, { status: 500, body: { error: String(error) } }),
       );
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(0, '127.0.0.1', resolve);
-    });
+    const open = await listenOnLoopback(server, 0);
     this.server = server;
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: this.token };
+    return { url: `http://127.0.0.1:${open}`, token: this.token };
   }
 
   async close(): Promise<void> {
     const server = this.server;
     this.server = undefined;
-    if (server === undefined) return;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+    await closeServer(server);
   }
 
   private async answer(request: IncomingMessage): Promise<Answer> {

@@ -6,8 +6,8 @@ import { Informers } from '../../kube/informer.ts';
 import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from '../workloads/podState.ts';
 import { parseFault } from './faultKinds.ts';
-import { faultyKube } from './faultyKube.ts';
-import { SkewedClock } from './skewedClock.ts';
+import { faultyKube } from './apiFaults.ts';
+import { skewedClock } from './skewedClock.ts';
 
 async function deploy(simulation: Simulation, name: string, replicas: number, spec: object = {}): Promise<void> {
   const labels = { app: name };
@@ -83,7 +83,7 @@ describe('faults in a world', () => {
 
   it('set a clock wrong without touching durations', () => {
     const { faults } = simulation.world;
-    const clock = new SkewedClock(simulation.clock, faults);
+    const clock = skewedClock(simulation.clock, faults);
     faults.add(parseFault('clock-skew by=-90s'));
     expect(clock.now()).toBe(simulation.clock.now() - 90_000);
     expect(clock.monotonic()).toBe(simulation.clock.monotonic());

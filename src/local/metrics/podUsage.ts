@@ -4,18 +4,14 @@
  * works.
  */
 import type { Pod } from '../../api/kinds.ts';
-import type { KubeObject } from '../../api/object.ts';
 import { isActive } from '../../pods/podPredicates.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
-import { BY_CONTROLLER, controllerOf, type ClusterInformers } from '../clusterInformers.ts';
+import { podsByOwner, workloadOf, type ClusterInformers } from '../clusterInformers.ts';
 import { LOAD, loadAt, loadUsage } from '../workloads/loadModel.ts';
 import { isReady } from '../workloads/podState.ts';
 import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
-interface Workload {
-  readonly kind: string;
-  readonly object: KubeObject;
-}
+type Workload = NonNullable<ReturnType<typeof workloadOf>>;
 
 /** Shares of what was asked for. */
 const IDLE = { cpu: 0.05, memory: 0.5 };
@@ -52,7 +48,7 @@ export class PodUsage {
 
   /** One ready pod's part of the load of its workload; undefined when no load is described. */
   private share(pod: Pod): Usage | undefined {
-    const workload = this.workloadOf(pod);
+    const workload = workloadOf(pod, this.informers);
     if (!workload) return undefined;
     const uid = workload.object.metadata.uid ?? '';
     if (!this.shares.has(uid)) this.shares.set(uid, this.shareOf(workload));
@@ -63,28 +59,11 @@ export class PodUsage {
     const { metadata } = workload.object;
     const text = metadata.annotations?.[LOAD] ?? this.loadOfAutoscaler(workload);
     const load = text && loadAt(text, Date.parse(metadata.creationTimestamp ?? ''), this.now);
-    const { pods, replicaSets } = this.informers;
-    const uid = metadata.uid ?? '';
-    const owners = [uid, ...replicaSets.store.byIndex(BY_CONTROLLER, uid).map(({ metadata }) => metadata.uid ?? '')];
-    const ready = owners
-      .flatMap((owner) => pods.store.byIndex(BY_CONTROLLER, owner))
+    const ready = podsByOwner(metadata.uid ?? '', this.informers)
+      .flatMap(([, pods]) => pods)
       .filter((each) => isActive(each) && isReady(each)).length;
     if (load === undefined || load === '' || ready === 0) return undefined;
     return loadUsage(load / ready);
-  }
-
-  private workloadOf(pod: Pod): Workload | undefined {
-    const { namespace } = pod.metadata;
-    const { replicaSets, deployments, statefulSets } = this.informers;
-    const named = (kind: string, object: KubeObject | undefined): Workload | undefined => object && { kind, object };
-    const owner = controllerOf(pod);
-    if (owner?.kind === 'StatefulSet')
-      return named(owner.kind, statefulSets.store.get({ name: owner.name, namespace }));
-    if (owner?.kind !== 'ReplicaSet') return undefined;
-    const set = replicaSets.store.get({ name: owner.name, namespace });
-    const above = set && controllerOf(set);
-    if (above?.kind !== 'Deployment') return named(owner.kind, set);
-    return named(above.kind, deployments.store.get({ name: above.name, namespace }));
   }
 
   private loadOfAutoscaler({ kind, object }: Workload): string | undefined {

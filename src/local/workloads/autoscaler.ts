@@ -9,7 +9,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { isActive } from '../../pods/podPredicates.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import { BY_CONTROLLER, controllerOf } from '../clusterInformers.ts';
+import { controllerOf, podsByOwner } from '../clusterInformers.ts';
 import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
 import { requestedUsage, unloadedUsage } from '../metrics/podUsage.ts';
 import { addUsage, NO_USAGE, type Usage } from '../metrics/usage.ts';
@@ -163,16 +163,18 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
   }
 
   /** The ready pods of a target: its own and those of its ReplicaSets. */
-  function readyOf({ metadata: { uid = '' } }: Target): Ready {
-    const sets = replicaSets.store.byIndex(BY_CONTROLLER, uid);
-    return [uid, ...sets.map(({ metadata }) => metadata.uid ?? '')].map(sumOf).reduce(addReady);
-  }
+  const readyOf = ({ metadata: { uid = '' } }: Target): Ready =>
+    podsByOwner(uid, informers)
+      .map(([owner, owned]) => sumOf(owner, owned))
+      .reduce(addReady);
 
-  function sumOf(owner: string): Ready {
+  function sumOf(owner: string, owned: readonly Pod[]): Ready {
     const known = sums.get(owner);
     if (known) return known;
-    const ready = pods.store.byIndex(BY_CONTROLLER, owner).filter((pod) => isActive(pod) && isReady(pod));
-    const sum = ready.map(readyPod).reduce(addReady, NONE);
+    const sum = owned
+      .filter((pod) => isActive(pod) && isReady(pod))
+      .map(readyPod)
+      .reduce(addReady, NONE);
     if (sum.count > 0) sums.set(owner, sum);
     return sum;
   }

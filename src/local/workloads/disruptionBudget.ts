@@ -7,7 +7,7 @@ import { keyOf, watch } from '../../kube/runtime/watch.ts';
 import { matchesLabelSelector } from '../../pods/labelSelector.ts';
 import { isActive, isTerminating } from '../../pods/podPredicates.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import { BY_NAMESPACE, controllerOf } from '../clusterInformers.ts';
+import { BY_NAMESPACE, controllerOf, workloadOf, type ClusterInformers } from '../clusterInformers.ts';
 import { controlLoop, soonest, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
 import { transitionTime, writeStatus } from '../writes.ts';
 import { isReady } from './podState.ts';
@@ -16,16 +16,13 @@ import { resolveShare } from './rollout.ts';
 /** An eviction that was allowed is believed for this long before the pod counts again. */
 const EVICTION_BELIEVED = 120_000;
 
-/** The replicas that the pod's controller wants, with the controller's identity; undefined when it cannot scale. */
-type ScaleOf = (pod: Pod) => { readonly uid: string; readonly replicas: number } | undefined;
-
 interface Counts {
   readonly expected: number;
   readonly desired: number;
 }
 
 /** Undefined when a share is asked for and some pod's controller has no size to take the share of. */
-function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scaleOf: ScaleOf): Counts | undefined {
+function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], informers: ClusterInformers): Counts | undefined {
   const { minAvailable, maxUnavailable } = budget.spec ?? {};
   if (maxUnavailable === undefined && typeof minAvailable === 'number') {
     return { expected: pods.length, desired: minAvailable };
@@ -34,9 +31,9 @@ function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scaleOf: Sc
   const sizes = new Map<string, number>();
   for (const pod of pods) {
     if (controllerOf(pod) === undefined) continue;
-    const scale = scaleOf(pod);
-    if (scale === undefined) return undefined;
-    sizes.set(scale.uid, scale.replicas);
+    const scaled = workloadOf(pod, informers)?.object;
+    if (scaled === undefined) return undefined;
+    sizes.set(scaled.metadata.uid ?? '', scaled.spec?.replicas ?? 1);
   }
   const expected = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   if (maxUnavailable !== undefined) {
@@ -47,30 +44,14 @@ function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], scaleOf: Sc
 
 export function disruptionBudgetController(context: ControlPlaneContext): Controller {
   const { kube, clock, informers } = context;
-  const { pods, budgets, deployments, replicaSets, statefulSets } = informers;
-
-  const scaleOf: ScaleOf = (pod) => {
-    const { namespace } = pod.metadata;
-    let owner = controllerOf(pod);
-    if (owner?.kind === 'ReplicaSet') {
-      const replicaSet = replicaSets.store.get({ name: owner.name, namespace });
-      const above = replicaSet && controllerOf(replicaSet);
-      if (above?.kind !== 'Deployment')
-        return replicaSet && { uid: owner.uid, replicas: replicaSet.spec?.replicas ?? 1 };
-      owner = above;
-    }
-    if (owner?.kind !== 'Deployment' && owner?.kind !== 'StatefulSet') return undefined;
-    const { store } = owner.kind === 'Deployment' ? deployments : statefulSets;
-    const scaled = store.get({ name: owner.name, namespace });
-    return scaled && { uid: owner.uid, replicas: scaled.spec?.replicas ?? 1 };
-  };
+  const { pods, budgets, deployments, statefulSets } = informers;
 
   async function reconcile(budget: PodDisruptionBudget): Promise<NextLook> {
     const now = clock.now();
     const covered = pods.store
       .byIndex(BY_NAMESPACE, budget.metadata.namespace ?? '')
       .filter((pod) => matchesLabelSelector(budget.spec?.selector, pod.metadata.labels));
-    const counts = countsOf(budget, covered, scaleOf);
+    const counts = countsOf(budget, covered, informers);
     const present = new Set(covered.filter((pod) => !isTerminating(pod)).map(({ metadata }) => metadata.name));
     const believed = Object.entries(budget.status?.disruptedPods ?? {}).filter(
       ([name, at]) => present.has(name) && Date.parse(at) + EVICTION_BELIEVED > now,

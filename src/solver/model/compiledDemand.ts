@@ -20,7 +20,7 @@ import { type PodLoad, type PodRules, type PodShape } from './podShape.ts';
 import { counterSpec, isHostname, keepAwaySpec, nodeFilter, type CounterSpec } from './topologyCounter.ts';
 
 /** No more than `max` pods that the counter counts may be on the node. */
-interface HostLimit {
+export interface HostLimit {
   readonly counter: number;
   readonly max: number;
   /** How many there may be once such a pod is there. A wish of one pod does not limit others. */
@@ -75,7 +75,7 @@ export interface PodClass {
   readonly unknownResource: string | undefined;
 }
 
-export class CompiledDemand {
+export interface CompiledDemand {
   readonly model: Model;
   /** Rows of nodes that the overlay removes. */
   readonly removed: ReadonlySet<number>;
@@ -83,61 +83,93 @@ export class CompiledDemand {
   readonly closed: ReadonlySet<string> | undefined;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
+  /** By pool: the state that its new machines start in. */
+  readonly bases: readonly number[];
+  /** Nodes without a zone are left out because pods spread over zones. */
+  readonly isKeptZonal: boolean;
+  /** Such nodes are not left out, though they could be. */
+  readonly isSpreadBeyondZones: boolean;
+}
+
+export function compileDemand(
+  model: Model,
+  overlay: Overlay,
+  policy: 'Respect' | 'Ignore',
+  staysZonal: boolean,
+): CompiledDemand {
+  const { removed, classes, counters, zonalBases } = new DemandCompiler(model, overlay, policy);
+  const isOptional = zonalBases.some((base, pool) => base !== model.states.base(pool));
+  if (staysZonal) counters.bases = zonalBases;
+  const { bases } = counters;
+  return {
+    model,
+    removed,
+    closed: overlay.closedNodes,
+    classes,
+    counters,
+    bases,
+    isKeptZonal: isOptional && staysZonal,
+    isSpreadBeyondZones: isOptional && !staysZonal,
+  };
+}
+
+/** For another search: all that was compiled, and counters that count only the running pods. */
+export function withoutPlacements(compiled: CompiledDemand): CompiledDemand {
+  return { ...compiled, counters: compiled.counters.copy() };
+}
+
+class DemandCompiler {
+  readonly removed: ReadonlySet<number>;
+  readonly classes: readonly PodClass[];
+  readonly counters: Counters;
+  /** By pool: the state of its new machines when those in no zone are left out. */
+  readonly zonalBases: readonly number[];
+  private readonly model: Model;
   private readonly counterOfText = new Map<string, number>();
   private readonly spreads = new Map<object, number>();
   private readonly matches = new Map<object, number>();
   private readonly keepers = new Map<object, number>();
   private readonly affinities = new Map<object, readonly number[]>();
 
-  constructor(model: Model, overlay: Overlay, policy: 'Respect' | 'Ignore', staysZonal = true) {
+  constructor(model: Model, overlay: Overlay, policy: 'Respect' | 'Ignore') {
     this.model = model;
     const names = [...(overlay.withoutNodes ?? [])];
     this.removed = new Set(names.flatMap((name) => model.existing.indexOf.get(name) ?? []));
-    this.closed = overlay.closedNodes;
     this.counters = new Counters(model, this.removed);
     const kinds = kindsOf(overlay.pods, model, policy);
     const keepAway = model.running.keepingAway(overlay.pods);
     for (const { spec } of keepAway) this.counters.add(spec);
     for (const { rules, rungs } of kinds.rules) for (const rung of rungs) this.registerCounters(rules, rung);
-    if (staysZonal) this.stayZonal(kinds.rules);
+    this.zonalBases = this.findZonalBases(kinds.rules);
     this.counters.seed(keepAway);
     this.classes = this.split(overlay.pods, kinds);
-  }
-
-  /** By pool: the state that its new machines start in. */
-  get bases(): readonly number[] {
-    return this.counters.bases;
-  }
-
-  /** Whether nodes without a zone are left out because pods spread over zones. */
-  get isKeptZonal(): boolean {
-    return this.bases.some((base, pool) => base !== this.model.states.base(pool));
   }
 
   /**
    * To the scheduler "no zone" is one more zone once a node is in it, and an empty one blocks pods that spread. As
    * long as no pod is there or must go there, no node is planned there while pods spread over zones.
    */
-  private stayZonal(groups: readonly RulesGroup[]): void {
+  private findZonalBases(groups: readonly RulesGroup[]): readonly number[] {
     const { states, pools } = this.model;
+    const { bases } = this.counters;
     const regional = new Set(pools.flatMap(({ regionalZones }) => [...regionalZones]));
     const isSpread = this.counters.all.some(({ spec }) => spec.kind === 'spread' && spec.topologyKey === Labels.zone);
-    if (regional.size === 0 || !isSpread) return;
+    if (regional.size === 0 || !isSpread) return bases;
     for (const zone of regional) if (this.hasNodeIn(zone)) regional.delete(zone);
     for (const { rules, rungs } of groups) {
       for (const { strict } of rungs) {
         for (const volumes of rules.volumes?.alternatives ?? [Requirements.empty]) {
           const id = states.requirementId(strict.merge(volumes));
-          for (const base of this.bases) {
+          for (const base of bases) {
             const zones = states.valuesOf(states.narrow(base, id), Labels.zone);
             if (zones.every((zone) => regional.has(zone))) for (const zone of zones) regional.delete(zone);
           }
         }
       }
     }
-    if (regional.size === 0) return;
+    if (regional.size === 0) return bases;
     const zonal = states.requirementId(Requirements.of(Requirement.of(Labels.zone, 'NotIn', [...regional].sort())));
-    this.counters.bases = this.bases.map((base) => {
+    return bases.map((base) => {
       const narrowed = states.narrow(base, zonal);
       return narrowed < 0 ? base : narrowed;
     });

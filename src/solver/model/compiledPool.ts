@@ -27,6 +27,8 @@ export interface CompiledOffering {
 export interface CompiledPool {
   readonly index: number;
   readonly name: string;
+  /** Pools of the same weight are equally preferred. */
+  readonly weight: number;
   readonly taints: readonly Taint[];
   readonly requirements: Requirements;
   /** Keys that pods may ask for although the pool says nothing about them: its instance types are described by them. */
@@ -114,6 +116,7 @@ export function compilePool(
   return {
     index,
     name: pool.metadata.name,
+    weight: pool.spec.weight ?? 0,
     taints,
     requirements,
     knownKeys,
@@ -149,7 +152,8 @@ function rankOfferings(
   const found: Omit<CompiledOffering, 'index'>[] = [];
   types.forEach((type, row) => {
     for (const offering of type.offerings) {
-      if (!offering.available) continue;
+      const isUsedUp = offering.capacityType === 'reserved' && (offering.reservationCapacity ?? 0) < 1;
+      if (!offering.available || isUsedUp) continue;
       let reservation = -1;
       if (offering.capacityType === 'reserved') {
         const id = offering.reservationId ?? `${type.name}/${offering.zone}`;

@@ -57,15 +57,29 @@ export class Counters {
   private readonly model: Model;
   /** Rows of nodes that the overlay removes. */
   private readonly removed: ReadonlySet<number>;
-  private readonly ids = new Map<string, number>();
-  private readonly names = new Map<string, DomainNames>();
-  private readonly passing = new Map<string, 'yes' | 'no' | 'maybe'>();
-  private readonly eligibleDomains = new Map<number, Int32Array>();
+  private readonly ids: Map<string, number>;
+  private readonly names: Map<string, DomainNames>;
+  private readonly passing: Map<string, 'yes' | 'no' | 'maybe'>;
+  private readonly eligibleDomains: Map<number, Int32Array>;
 
-  constructor(model: Model, removed: ReadonlySet<number>) {
+  constructor(model: Model, removed: ReadonlySet<number>, shared?: Counters) {
     this.model = model;
     this.removed = removed;
-    this.bases = model.pools.map(({ index }) => model.states.base(index));
+    this.bases = shared?.bases ?? model.pools.map(({ index }) => model.states.base(index));
+    this.ids = shared?.ids ?? new Map<string, number>();
+    this.names = shared?.names ?? new Map<string, DomainNames>();
+    this.passing = shared?.passing ?? new Map<string, 'yes' | 'no' | 'maybe'>();
+    this.eligibleDomains = shared?.eligibleDomains ?? new Map<number, Int32Array>();
+  }
+
+  /** With the counts as they are now; what is known of nodes and states is shared. */
+  copy(): Counters {
+    const copy = new Counters(this.model, this.removed, this);
+    for (const counter of this.all) {
+      const { counts, doubtful, hosts } = counter;
+      copy.all.push({ ...counter, counts: counts.slice(), doubtful: doubtful.slice(), hosts: hosts.copy() });
+    }
+    return copy;
   }
 
   at(id: number): Counter {
@@ -108,14 +122,10 @@ export class Counters {
         }
       }
     }
+    // The pods that the term selects may not come at all; those that are there stay. Removed nodes take none anyway.
     for (const { spec, nodes } of keepAway) {
       const counter = this.at(this.add(spec));
-      if (!counter.hostname) continue;
-      for (const row of nodes) {
-        if (this.removed.has(row)) continue;
-        // The pods that the term selects may not come at all; those that are there stay.
-        counter.hosts.limitTo(row, counter.hosts.on(row));
-      }
+      if (counter.hostname) counter.hosts.close(nodes);
     }
   }
 

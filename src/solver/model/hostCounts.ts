@@ -9,8 +9,19 @@ export const UNLIMITED = 0x3fffffff;
 
 export class HostCounts {
   private tally: Tally | undefined;
+  /** Rows of nodes to which no more of the counted pods may come than run there. */
+  private closed: ReadonlySet<number> | undefined;
   private readonly changed = new Map<number, number>();
   private readonly limits = new Map<number, number>();
+
+  copy(): HostCounts {
+    const copy = new HostCounts();
+    copy.tally = this.tally;
+    copy.closed = this.closed;
+    for (const [row, pods] of this.changed) copy.changed.set(row, pods);
+    for (const [row, most] of this.limits) copy.limits.set(row, most);
+    return copy;
+  }
 
   /** Starts from the running pods. */
   seed(tally: Tally): void {
@@ -22,7 +33,13 @@ export class HostCounts {
   }
 
   limit(row: number): number {
-    return this.limits.get(row) ?? UNLIMITED;
+    const own = this.limits.get(row) ?? UNLIMITED;
+    return this.closed?.has(row) === true ? Math.min(own, this.tally?.on(row) ?? 0) : own;
+  }
+
+  /** Looked up node by node when it is asked for: there may be many more of them than a plan looks at. */
+  close(rows: ReadonlySet<number>): void {
+    this.closed = rows;
   }
 
   add(row: number, pods: number): void {
@@ -30,6 +47,6 @@ export class HostCounts {
   }
 
   limitTo(row: number, most: number): void {
-    this.limits.set(row, Math.min(most, this.limit(row)));
+    this.limits.set(row, Math.min(most, this.limits.get(row) ?? UNLIMITED));
   }
 }

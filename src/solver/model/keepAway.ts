@@ -6,7 +6,7 @@ import type { Pod } from '../../api/kinds.ts';
 import { isSelected, topologyTerms, type AffinityTerm, type NamespaceLabels } from '../../constraints/topology.ts';
 import { itemAt } from '../rows.ts';
 import type { ExistingNodes } from './existingNodes.ts';
-import { keepAwaySpec, type CounterSpec } from './topologyCounter.ts';
+import { keepAwaySpec, labelOf, type CounterSpec } from './topologyCounter.ts';
 
 export interface KeepAway {
   readonly spec: CounterSpec;
@@ -18,6 +18,8 @@ interface Kept {
   readonly spec: CounterSpec;
   readonly nodes: Set<number>;
 }
+
+const NONE: ReadonlySet<number> = new Set();
 
 export class KeepAwayTerms {
   private readonly existing: ExistingNodes;
@@ -69,6 +71,11 @@ export class KeepAwayTerms {
     return [...found].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, kept]) => kept);
   }
 
+  /** Rows of nodes with a pod that has the term of that name. */
+  nodesWith(key: string): ReadonlySet<number> {
+    return this.byKey.get(key)?.nodes ?? NONE;
+  }
+
   private reread(row: number): void {
     const keys = new Set<string>();
     for (const pod of itemAt(this.existing.nodes, row).pods) {
@@ -102,14 +109,6 @@ export class KeepAwayTerms {
     keys?.delete(key);
     if (keys?.size === 0) this.byLabel.delete(label);
   }
-}
-
-/** A label that every pod which the counter counts has; '' when there is none that is easily told. */
-export function labelOf({ selections }: CounterSpec): string {
-  for (const { selector } of selections) {
-    for (const [name, value] of Object.entries(selector?.matchLabels ?? {})) return `${name}\n${value}`;
-  }
-  return '';
 }
 
 export function antiAffinityTerms(pod: Pod, namespaces: NamespaceLabels): readonly AffinityTerm[] {

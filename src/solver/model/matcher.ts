@@ -4,7 +4,9 @@
  */
 import type { Pod } from '../../api/kinds.ts';
 import { isSelected } from '../../constraints/topology.ts';
+import { intAt, itemAt } from '../rows.ts';
 import type { Counters } from './counters.ts';
+import { labelOf } from './topologyCounter.ts';
 
 interface Signature {
   /** The counters' names in order. */
@@ -15,6 +17,8 @@ interface Signature {
 export class Matcher {
   private readonly counters: Counters;
   private readonly labelKeys: readonly string[];
+  /** By a label that a counter asks for: such counters; under '' those that ask for none. */
+  private readonly countersOf = new Map<string, number[]>();
   private readonly byLabels = new Map<string, number>();
   private readonly byText = new Map<string, number>();
   private readonly found: Signature[] = [];
@@ -22,7 +26,11 @@ export class Matcher {
   constructor(counters: Counters) {
     this.counters = counters;
     const keys = new Set<string>();
-    for (const { spec } of counters.all) {
+    for (const [id, { spec }] of counters.all.entries()) {
+      const label = labelOf(spec);
+      const others = this.countersOf.get(label);
+      if (others === undefined) this.countersOf.set(label, [id]);
+      else others.push(id);
       for (const { selector } of spec.selections) {
         for (const key of Object.keys(selector?.matchLabels ?? {})) keys.add(key);
         for (const { key } of selector?.matchExpressions ?? []) keys.add(key);
@@ -35,13 +43,15 @@ export class Matcher {
   match(pods: readonly Pod[]): { signatures: readonly Signature[]; signatureOf: Int32Array } {
     const signatureOf = new Int32Array(pods.length);
     if (this.counters.all.length === 0) return { signatures: [{ text: '', counted: [] }], signatureOf };
-    for (let at = 0; at < pods.length; at++) signatureOf[at] = this.find(pods[at]!);
+    for (let at = 0; at < pods.length; at++) signatureOf[at] = this.find(itemAt(pods, at));
     const { found } = this;
-    const order = found.map((_, id) => id).sort((left, right) => (found[left]!.text < found[right]!.text ? -1 : 1));
+    const order = found
+      .map((_, id) => id)
+      .sort((left, right) => (itemAt(found, left).text < itemAt(found, right).text ? -1 : 1));
     const place = new Int32Array(found.length);
     order.forEach((id, at) => (place[id] = at));
-    for (let at = 0; at < pods.length; at++) signatureOf[at] = place[signatureOf[at]!]!;
-    return { signatures: order.map((id) => found[id]!), signatureOf };
+    for (let at = 0; at < pods.length; at++) signatureOf[at] = intAt(place, intAt(signatureOf, at));
+    return { signatures: order.map((id) => itemAt(found, id)), signatureOf };
   }
 
   private find({ metadata }: Pod): number {
@@ -49,14 +59,21 @@ export class Matcher {
     const { labelKeys } = this;
     let key = namespace;
     for (let at = 0; at < labelKeys.length; at++) {
-      const label = labelKeys[at]!;
+      const label = itemAt(labelKeys, at);
       key += Object.hasOwn(labels, label) ? `\n=${labels[label]}` : '\n';
     }
     const known = this.byLabels.get(key);
     if (known !== undefined) return known;
-    const counted = this.counters.all.flatMap(({ spec }, id) =>
-      spec.selections.every((selection) => isSelected(selection, namespace, labels)) ? [id] : [],
-    );
+    const counted: number[] = [];
+    const look = (label: string): void => {
+      for (const id of this.countersOf.get(label) ?? []) {
+        const { selections } = this.counters.at(id).spec;
+        if (selections.every((selection) => isSelected(selection, namespace, labels))) counted.push(id);
+      }
+    };
+    look('');
+    for (const name of Object.keys(labels)) look(`${name}\n${labels[name]}`);
+    counted.sort((left, right) => left - right);
     const text = counted
       .map((id) => this.counters.at(id).spec.key)
       .sort()

@@ -1,15 +1,20 @@
-/** Nodes by the labels of their pods, for the label names that selectors ask about. Kept as nodes and pods change. */
+/** Running pods by their labels, for the label names that selectors ask about. Kept as nodes and pods change. */
+import type { Pod } from '../../api/kinds.ts';
+import { labelOf } from '../../pods/labelSelector.ts';
 import { itemAt } from '../rows.ts';
 import type { ExistingNodes } from './existingNodes.ts';
 
 /** Label names with an index. */
 const MAX_NAMES = 64;
-const NONE: ReadonlySet<number> = new Set();
+const NONE: PodsByNode = new Map();
+
+/** By row of a node: those of its pods that have the label. */
+type PodsByNode = ReadonlyMap<number, readonly Pod[]>;
 
 interface Index {
-  readonly rowsOf: Map<string, Set<number>>;
+  readonly podsOf: Map<string, Map<number, readonly Pod[]>>;
   /** By row: the values that its pods have. */
-  readonly valuesOn: Map<number, ReadonlySet<string>>;
+  readonly valuesOn: Map<number, readonly string[]>;
   version: number;
 }
 
@@ -21,14 +26,14 @@ export class PodLabels {
     this.existing = existing;
   }
 
-  /** Rows of nodes with a pod that has the label. */
-  nodesWith(name: string, value: string): ReadonlySet<number> {
-    return this.index(name).rowsOf.get(value) ?? NONE;
+  podsWith(name: string, value: string): PodsByNode {
+    return this.index(name).podsOf.get(value) ?? NONE;
   }
 
   private index(name: string): Index {
     const { changes, rows } = this.existing;
     const known = this.indexes.get(name);
+    if (known?.version === changes.version) return known;
     const changed = known && changes.since(known.version);
     if (known !== undefined && changed !== undefined) {
       for (const row of changed) this.reread(known, row, name);
@@ -36,30 +41,32 @@ export class PodLabels {
       return known;
     }
     if (known === undefined && this.indexes.size >= MAX_NAMES) this.indexes.clear();
-    const made: Index = { rowsOf: new Map(), valuesOn: new Map(), version: changes.version };
+    const made: Index = { podsOf: new Map(), valuesOn: new Map(), version: changes.version };
     for (let row = 0; row < rows; row++) this.reread(made, row, name);
     this.indexes.set(name, made);
     return made;
   }
 
-  private reread({ rowsOf, valuesOn }: Index, row: number, name: string): void {
-    const values = new Set<string>();
-    for (const { metadata } of itemAt(this.existing.nodes, row).pods) {
-      const value = metadata.labels?.[name];
-      if (value !== undefined) values.add(value);
-    }
+  private reread({ podsOf, valuesOn }: Index, row: number, name: string): void {
     for (const value of valuesOn.get(row) ?? []) {
-      if (values.has(value)) continue;
-      const rows = rowsOf.get(value);
+      const rows = podsOf.get(value);
       rows?.delete(row);
-      if (rows?.size === 0) rowsOf.delete(value);
+      if (rows?.size === 0) podsOf.delete(value);
     }
-    for (const value of values) {
-      const rows = rowsOf.get(value);
-      if (rows === undefined) rowsOf.set(value, new Set([row]));
-      else rows.add(row);
+    const found = new Map<string, Pod[]>();
+    for (const pod of itemAt(this.existing.nodes, row).pods) {
+      const value = labelOf(pod.metadata.labels, name);
+      if (value === undefined) continue;
+      const others = found.get(value);
+      if (others === undefined) found.set(value, [pod]);
+      else others.push(pod);
     }
-    if (values.size === 0) valuesOn.delete(row);
-    else valuesOn.set(row, values);
+    for (const [value, pods] of found) {
+      const rows = podsOf.get(value);
+      if (rows === undefined) podsOf.set(value, new Map([[row, pods]]));
+      else rows.set(row, pods);
+    }
+    if (found.size === 0) valuesOn.delete(row);
+    else valuesOn.set(row, [...found.keys()]);
   }
 }

@@ -3,15 +3,16 @@
  * counter, kept with the model and brought up to date when it is asked for; a what-if only takes off what it removes.
  */
 import type { Pod } from '../../api/kinds.ts';
+import type { Requirements } from '../../constraints/requirements.ts';
 import { isSelected, type NamespaceLabels } from '../../constraints/topology.ts';
 import { intAt, itemAt } from '../rows.ts';
 import { DomainTable, NO_DOMAIN } from './domainTable.ts';
 import type { ExistingNodes } from './existingNodes.ts';
-import { antiAffinityTerms, KeepAwayTerms, labelOf, type KeepAway } from './keepAway.ts';
+import { antiAffinityTerms, KeepAwayTerms, type KeepAway } from './keepAway.ts';
 import { PodLabels } from './podLabels.ts';
 import type { StateTable } from './stateTable.ts';
 import { Tally } from './tally.ts';
-import { type CounterSpec, type NodeFilter } from './topologyCounter.ts';
+import { labelOf, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
 /** Tables remembered of each sort. */
 const MAX_TALLIES = 4096;
@@ -38,6 +39,8 @@ export class RunningPods {
   private readonly tables = new Map<string, DomainTable>();
   private readonly tallies = new Map<string, Tally>();
   private readonly participations = new Map<string, Participation>();
+  /** By filter: the numbers of its terms. */
+  private readonly filterTerms = new Map<string, readonly number[]>();
 
   constructor(existing: ExistingNodes, states: StateTable, pools: number, namespaces: NamespaceLabels) {
     this.existing = existing;
@@ -50,8 +53,12 @@ export class RunningPods {
 
   /** Anti-affinity terms of running pods that keep one of these away from some nodes. */
   keepingAway(pods: readonly Pod[]): readonly KeepAway[] {
+    return this.keepAway().selecting(pods);
+  }
+
+  private keepAway(): KeepAwayTerms {
     if (!this.keepAwayTerms.catchUp()) this.keepAwayTerms = new KeepAwayTerms(this.existing, this.namespaces);
-    return this.keepAwayTerms.selecting(pods);
+    return this.keepAwayTerms;
   }
 
   domains(key: string): DomainTable {
@@ -69,11 +76,24 @@ export class RunningPods {
 
   nodePasses(filter: NodeFilter | undefined, row: number): boolean {
     if (filter === undefined) return true;
-    const { existing, states } = this;
-    if (filter.terms && !filter.terms.some((term) => existing.meets(row, term, states.requirementId(term))))
-      return false;
+    const { existing } = this;
+    if (filter.terms) {
+      const ids = this.termIds(filter, filter.terms);
+      if (!filter.terms.some((term, at) => existing.meets(row, term, itemAt(ids, at)))) return false;
+    }
     if (filter.tolerations === undefined) return true;
     return existing.tolerates(row, filter.tolerations, filter.tolerationsKey, true);
+  }
+
+  /** Numbers of the filter's terms: naming a term takes longer than looking at a node. */
+  private termIds({ key }: NodeFilter, terms: readonly Requirements[]): readonly number[] {
+    let ids = this.filterTerms.get(key);
+    if (ids === undefined) {
+      if (this.filterTerms.size >= MAX_PARTICIPATIONS) this.filterTerms.clear();
+      ids = terms.map((term) => this.states.requirementId(term));
+      this.filterTerms.set(key, ids);
+    }
+    return ids;
   }
 
   tally(spec: CounterSpec): Tally {
@@ -119,7 +139,7 @@ export class RunningPods {
 
   private countOn(row: number, spec: CounterSpec): number {
     let count = 0;
-    for (const pod of itemAt(this.existing.nodes, row).pods) {
+    for (const pod of this.podsOn(row, spec)) {
       const counts =
         spec.kind === 'owners'
           ? antiAffinityTerms(pod, this.namespaces).some((term) => spec.owns(term))
@@ -129,12 +149,24 @@ export class RunningPods {
     return count > 0 && this.nodePasses(spec.filter, row) ? count : 0;
   }
 
-  /** Nodes that may have pods which the counter counts: where a label is asked for, only those that have it. */
+  /** Pods of the node that the counter may count. */
+  private podsOn(row: number, spec: CounterSpec): readonly Pod[] {
+    const labelled = this.labelled(spec);
+    return labelled === undefined ? itemAt(this.existing.nodes, row).pods : (labelled.get(row) ?? []);
+  }
+
+  /** Nodes that may have pods which the counter counts. */
   private candidates(spec: CounterSpec): Iterable<number> {
+    if (spec.kind === 'owners') return this.keepAway().nodesWith(spec.key);
+    return this.labelled(spec)?.keys() ?? this.existing.order;
+  }
+
+  /** Where the counter asks for a label: the pods that have it. */
+  private labelled(spec: CounterSpec): ReadonlyMap<number, readonly Pod[]> | undefined {
     const label = spec.kind === 'owners' ? '' : labelOf(spec);
-    if (label === '') return this.existing.order;
+    if (label === '') return undefined;
     const at = label.indexOf('\n');
-    return this.labels.nodesWith(label.slice(0, at), label.slice(at + 1));
+    return this.labels.podsWith(label.slice(0, at), label.slice(at + 1));
   }
 }
 

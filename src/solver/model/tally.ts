@@ -4,17 +4,16 @@ import type { DomainTable } from './domainTable.ts';
 import type { ExistingNodes } from './existingNodes.ts';
 import { isHostname, type CounterSpec } from './topologyCounter.ts';
 
-interface Counted {
-  readonly count: number;
-  readonly domain: number;
-}
+/** A node's count and its domain in one number: an object for each would be most of what tallies hold. */
+const DOMAINS = 2 ** 24;
 
 export class Tally {
   readonly spec: CounterSpec;
   readonly table: DomainTable;
   readonly byDomain: number[] = [];
   total = 0;
-  private readonly byNode = new Map<number, Counted>();
+  /** By row: the count times `DOMAINS`, and the domain plus one. */
+  private readonly byNode = new Map<number, number>();
   private readonly existing: ExistingNodes;
   private readonly countOn: (row: number) => number;
   private version: number;
@@ -36,7 +35,7 @@ export class Tally {
   }
 
   on(row: number): number {
-    return this.byNode.get(row)?.count ?? 0;
+    return Math.floor((this.byNode.get(row) ?? 0) / DOMAINS);
   }
 
   /** False when it must be made again. The table of domains has followed already. */
@@ -58,13 +57,15 @@ export class Tally {
       if (before !== undefined) this.byNode.delete(row);
       return;
     }
-    const now = { count, domain: intAt(this.table.domainOf, row) };
+    const now = count * DOMAINS + intAt(this.table.domainOf, row) + 1;
     this.byNode.set(row, now);
     this.add(now, 1);
   }
 
-  private add({ count, domain }: Counted, sign: number): void {
-    if (domain >= 0) this.byDomain[domain] = (this.byDomain[domain] ?? 0) + sign * count;
-    if (domain >= 0 || isHostname(this.spec.topologyKey)) this.total += sign * count;
+  private add(counted: number, sign: number): void {
+    const domain = (counted % DOMAINS) - 1;
+    const count = sign * Math.floor(counted / DOMAINS);
+    if (domain >= 0) this.byDomain[domain] = (this.byDomain[domain] ?? 0) + count;
+    if (domain >= 0 || isHostname(this.spec.topologyKey)) this.total += count;
   }
 }

@@ -61,3 +61,11 @@ export const isHostname = (key: string): boolean => key === Labels.hostname;
 export function keepAwaySpec(term: AffinityTerm): CounterSpec {
   return counterSpec(isHostname(term.topologyKey) ? 'match' : 'owners', term.topologyKey, [term]);
 }
+
+/** A label that every pod which the counter counts has; '' when there is none that is easily told. */
+export function labelOf({ selections }: CounterSpec): string {
+  for (const { selector } of selections) {
+    for (const [name, value] of Object.entries(selector?.matchLabels ?? {})) return `${name}\n${value}`;
+  }
+  return '';
+}

@@ -1,6 +1,7 @@
 /** Which instance types of a pool hold a load, and which of them is cheapest in a state and within limits. */
 import { hostPortsClash, type HostPort } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
+import { UNLIMITED } from '../model/hostCounts.ts';
 import { PODS } from '../model/resourceTable.ts';
 import type { StateTable } from '../model/stateTable.ts';
 import { floatAt, intAt, isWithin, itemAt, Rows } from '../rows.ts';
@@ -88,6 +89,15 @@ export class TypeChoice {
       return isShort ? -1 : type;
     }
     return -1;
+  }
+
+  /** How often the largest type of the state, within what is left of the limits, holds the row. */
+  mostHeld(state: number, row: Float64Array, limitLeft: Float64Array | undefined): number {
+    let most = 0;
+    for (const type of this.states.at(state).types) {
+      if (this.withinLimits(type, limitLeft)) most = Math.max(most, this.room.timesHeld(type, row, UNLIMITED));
+    }
+    return most;
   }
 
   withinLimits(type: number, limitLeft: Float64Array | undefined): boolean {

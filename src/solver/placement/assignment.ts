@@ -4,6 +4,7 @@
  */
 import type { Pod } from '../../api/kinds.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type { CompiledPool } from '../model/compiledPool.ts';
 import type { Item } from '../packing/item.ts';
 import { itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
@@ -75,26 +76,54 @@ export class Assignment {
   private placeOne(podClass: PodClass, pod: Pod, fromPool: number): boolean {
     for (const variants of this.fit.variantsOf(podClass)) {
       for (const variant of variants) if (this.rooms.placeOne(podClass, variant, pod)) return true;
-      for (const variant of variants) {
-        const state = this.newState(podClass, variant, fromPool);
-        if (state < 0) continue;
-        this.podsOf.get(this.promise(podClass, variant, state, 1))?.push(pod);
-        return true;
-      }
+      const [only] = variants;
+      const best = variants.length === 1 ? only : this.cheapestVariant(podClass, variants, fromPool);
+      const state = best === undefined ? -1 : this.newState(podClass, best, fromPool);
+      if (best === undefined || state < 0) continue;
+      this.podsOf.get(this.promise(podClass, best, state, 1))?.push(pod);
+      return true;
     }
     return false;
   }
 
-  /** In the first pool that has one. */
+  /** By where the counts so far let its pod go. */
+  private cheapestVariant(podClass: PodClass, variants: readonly Variant[], fromPool: number): Variant | undefined {
+    const { states } = this.compiled.model;
+    const cost = this.fit.costOf(podClass);
+    let best: { variant: Variant; weight: number; price: number } | undefined;
+    for (const variant of variants) {
+      const state = this.newState(podClass, variant, fromPool);
+      if (state < 0) continue;
+      const { weight } = states.at(state).pool;
+      const price = cost.price(state);
+      if (best !== undefined && (weight < best.weight || (weight === best.weight && price >= best.price))) continue;
+      best = { variant, weight, price };
+    }
+    return best?.variant;
+  }
+
+  /** The cheapest in the first tier of pools that has one. */
   private newState(podClass: PodClass, variant: Variant, fromPool: number): number {
-    for (let pool = fromPool; pool < this.items.length; pool++) {
-      const starts = this.fit.startsOf(podClass, variant, pool);
-      for (let at = 0; at < starts.length; at++) {
-        const state = this.domains.pin(variant, itemAt(starts, at), this.fit.costOf(podClass));
-        if (state >= 0) return state;
-      }
+    const { tiers } = this.fit;
+    for (let tier = 0; tier < tiers.length; tier++) {
+      const state = this.stateIn(podClass, variant, itemAt(tiers, tier), fromPool);
+      if (state >= 0) return state;
     }
     return -1;
+  }
+
+  private stateIn(podClass: PodClass, variant: Variant, pools: readonly CompiledPool[], fromPool: number): number {
+    const cost = this.fit.costOf(podClass);
+    let best = -1;
+    for (let pool = 0; pool < pools.length; pool++) {
+      const { index } = itemAt(pools, pool);
+      const starts = index < fromPool ? [] : this.fit.startsOf(podClass, variant, index);
+      for (let at = 0; at < starts.length; at++) {
+        const state = this.domains.pin(variant, itemAt(starts, at), cost);
+        if (state >= 0 && (best < 0 || cost.price(state) < cost.price(best))) best = state;
+      }
+    }
+    return best;
   }
 
   /** Counts pods into the item of that state and returns the item; the caller records which pods they are. */

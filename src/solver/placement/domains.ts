@@ -2,10 +2,19 @@
  * Whether a pod may stand in a domain by the counts so far, and which of the allowed domains is best. Every placed pod
  * is recorded here, so that the next answer sees it.
  */
+import { Labels } from '../../api/labels.ts';
 import type { Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
+import { UNLIMITED } from '../model/hostCounts.ts';
 import { isHostname } from '../model/topologyCounter.ts';
-import type { DomainConstraint, HostAffinity, PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type {
+  DomainConstraint,
+  HostAffinity,
+  HostLimit,
+  PodClass,
+  CompiledDemand,
+  Variant,
+} from '../model/compiledDemand.ts';
 import { floatAt, intAt, itemAt } from '../rows.ts';
 import type { OpenNode } from './openNode.ts';
 
@@ -20,15 +29,32 @@ export interface StateCost {
 
 /** The values that a key can still have in a state, and what the state becomes with each (-1: nothing). */
 interface Options {
-  readonly all: readonly { readonly domain: number; readonly state: number }[];
+  readonly all: readonly { readonly domain: number; readonly state: number; readonly isRegional: boolean }[];
   /** Some value makes instance types dearer than another. */
   readonly arePriced: boolean;
+}
+
+export interface DomainMode {
+  /** Uses reserved-only capacity only for pods with no alternative. */
+  readonly avoidsReserved: boolean;
+  /**
+   * Spread over hostnames binds a pod when it comes, and not those that come after it. Such a plan holds in some order of
+   * the pods only.
+   */
+  readonly isLenient: boolean;
+  /** Pods that spread over zones go to no node without one. */
+  readonly keepsZones: boolean;
+  /** Among equals, the last domain and the last pool are chosen instead of the first. */
+  readonly takesLast: boolean;
 }
 
 export class Domains {
   private readonly counters: Counters;
   private readonly model: Model;
   private readonly avoidsReserved: boolean;
+  private readonly isLenient: boolean;
+  private readonly keepsZones: boolean;
+  readonly takesLast: boolean;
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, Options>[] = [];
@@ -37,10 +63,18 @@ export class Domains {
   private bestPrice = Number.POSITIVE_INFINITY;
   private bestScore = Number.POSITIVE_INFINITY;
 
-  constructor(compiled: CompiledDemand, avoidsReserved: boolean) {
+  constructor(compiled: CompiledDemand, { avoidsReserved, isLenient, keepsZones, takesLast }: DomainMode) {
     this.counters = compiled.counters;
     this.model = compiled.model;
     this.avoidsReserved = avoidsReserved;
+    this.isLenient = isLenient;
+    this.keepsZones = keepsZones;
+    this.takesLast = takesLast;
+  }
+
+  /** How many pods of the limit's counter there may be on a node once a pod with that limit is there. */
+  othersMax({ counter, othersMax }: HostLimit): number {
+    return this.isLenient && this.counters.at(counter).spec.kind === 'spread' ? UNLIMITED : othersMax;
   }
 
   /** Whether a constraint holds in a domain of its key; -1 stands for a node without the label. */
@@ -104,9 +138,10 @@ export class Domains {
   ): void {
     const key = variant.pinKeys[at];
     if (key === undefined) {
-      if ((!isPriced && score >= this.bestScore) || !cost.accepts(state)) return;
+      const isWorse = this.takesLast ? score > this.bestScore : score >= this.bestScore;
+      if ((!isPriced && isWorse) || !cost.accepts(state)) return;
       const price = isPriced ? cost.price(state) : 0;
-      if (price > this.bestPrice || (price === this.bestPrice && score >= this.bestScore)) return;
+      if (price > this.bestPrice || (price === this.bestPrice && isWorse)) return;
       this.best = state;
       this.bestPrice = price;
       this.bestScore = score;
@@ -114,14 +149,18 @@ export class Domains {
     }
     const { all, arePriced } = this.optionsOf(state, key);
     for (let each = 0; each < all.length; each++) {
-      const { domain, state: pinned } = itemAt(all, each);
-      if (pinned < 0) continue;
+      const { domain, state: pinned, isRegional } = itemAt(all, each);
+      if (pinned < 0 || (isRegional && this.keepsZones && this.isSpreadOver(variant, key))) continue;
       const own = this.score(variant, key, domain);
       if (own === Number.POSITIVE_INFINITY) continue;
       this.descend(variant, at + 1, pinned, score + own, isPriced || arePriced, cost);
     }
     // A key that no node has a value for: only constraints that need none can hold.
     if (all.length === 0 && !this.needs(variant, key)) this.descend(variant, at + 1, state, score, isPriced, cost);
+  }
+
+  private isSpreadOver({ domain }: Variant, key: string): boolean {
+    return domain.some(({ counter, kind }) => kind === 'spread' && this.keyOf(counter) === key);
   }
 
   private needs({ domain }: Variant, key: string): boolean {
@@ -160,10 +199,15 @@ export class Domains {
   private findOptions(state: number, key: string): Options {
     const { states } = this.model;
     const domains = this.counters.domains(key);
-    const all = states.valuesOf(state, key).map((value) => {
+    const { regionalZones } = states.at(state).pool;
+    const isRegional = (value: string): boolean => key === Labels.zone && regionalZones.has(value);
+    // At the same price a zone is preferred to none.
+    const values = states.valuesOf(state, key);
+    const ordered = [...values.filter((value) => !isRegional(value)), ...values.filter(isRegional)];
+    const all = ordered.map((value) => {
       const pinned = states.pin(state, key, value);
       const isAvoided = this.avoidsReserved && !this.isReserved(state) && this.isReserved(pinned);
-      return { domain: domains.numberOf(value), state: isAvoided ? -1 : pinned };
+      return { domain: domains.numberOf(value), state: isAvoided ? -1 : pinned, isRegional: isRegional(value) };
     });
     const prices = all.flatMap((option) => (option.state < 0 ? [] : [states.at(option.state).price]));
     const [first, ...others] = prices;
@@ -192,8 +236,8 @@ export class Domains {
       counter.hosts.add(node, pods);
       counter.total += pods;
     }
-    for (const { counter, othersMax } of variant.hostLimits) {
-      counters.at(counter).hosts.limitTo(node, othersMax);
+    for (const limit of variant.hostLimits) {
+      counters.at(limit.counter).hosts.limitTo(node, this.othersMax(limit));
     }
   }
 

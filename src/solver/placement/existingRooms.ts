@@ -11,9 +11,12 @@ import { UNLIMITED } from '../model/hostCounts.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import { addRow, floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { Domains } from './domains.ts';
+import { stepsDown } from './poolFit.ts';
 
 export class ExistingRooms {
   readonly placed = new Map<number, Pod[]>();
+  /** Of the placed pods. */
+  wishesDropped = 0;
   private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
   /** Row per node: what was free before; shared with the model. */
@@ -233,6 +236,7 @@ export class ExistingRooms {
     if (shape.hostPorts.length > 0) this.portsOf(node).push(...shape.hostPorts);
     for (const attachment of shape.volumes?.attachments ?? []) attach(this.claimsOf(node), attachment);
     this.domains.recordOnNode(podClass, variant, node, pods.length);
+    this.wishesDropped += stepsDown(podClass, variant) * pods.length;
     const placed = this.placed.get(node);
     if (placed === undefined) this.placed.set(node, Array.from(pods));
     else for (const pod of pods) placed.push(pod);

@@ -7,13 +7,13 @@ import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.
 import { floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { StateCost } from './domains.ts';
 
-/** The first pool that has an instance type for the pod, and the least price there. */
+/** The first tier of pools that has an instance type for the pod, and the least price there. */
 interface Cost {
-  readonly pool: number;
+  readonly tier: number;
   readonly price: number;
 }
 
-const NOWHERE: Cost = { pool: Number.MAX_SAFE_INTEGER, price: 0 };
+const NOWHERE: Cost = { tier: Number.MAX_SAFE_INTEGER, price: 0 };
 
 export class PoolFit {
   private readonly compiled: CompiledDemand;
@@ -22,9 +22,12 @@ export class PoolFit {
   private readonly prices: (number | undefined)[][] = [];
   private readonly costs: (StateCost | undefined)[] = [];
   private readonly ordered: ((readonly Variant[])[] | undefined)[] = [];
+  /** Pools that are equally preferred, most preferred first: among them the price decides. */
+  readonly tiers: readonly (readonly CompiledPool[])[];
 
   constructor(compiled: CompiledDemand) {
     this.compiled = compiled;
+    this.tiers = tiersOf(compiled.model.pools);
   }
 
   /** States that the pool's machines would start in for the pod: one per volume alternative that is possible. */
@@ -77,15 +80,16 @@ export class PoolFit {
     if (first.length > 1) {
       const cost = new Map(first.map((variant) => [variant, this.firstCost(podClass, variant)]));
       const costOf = (variant: Variant): Cost => cost.get(variant) ?? NOWHERE;
-      first.sort((left, right) => costOf(left).pool - costOf(right).pool || costOf(left).price - costOf(right).price);
+      first.sort((left, right) => costOf(left).tier - costOf(right).tier || costOf(left).price - costOf(right).price);
     }
     return [first, ...variants.slice(alternatives).map((variant) => [variant])];
   }
 
   private firstCost(podClass: PodClass, variant: Variant): Cost {
-    for (const { index } of this.compiled.model.pools) {
-      const prices = this.startsOf(podClass, variant, index).map((state) => this.sharePrice(podClass, state));
-      if (prices.length > 0) return { pool: index, price: Math.min(...prices) };
+    for (const [tier, pools] of this.tiers.entries()) {
+      const starts = pools.flatMap(({ index }) => this.startsOf(podClass, variant, index));
+      if (starts.length === 0) continue;
+      return { tier, price: Math.min(...starts.map((state) => this.sharePrice(podClass, state))) };
     }
     return NOWHERE;
   }
@@ -136,6 +140,25 @@ export class PoolFit {
         : alternatives.map((each) => states.narrow(narrowed, states.requirementId(each)));
     return found.filter((state) => state >= 0 && this.accepts(podClass, state));
   }
+}
+
+function tiersOf(pools: readonly CompiledPool[]): CompiledPool[][] {
+  const tiers: CompiledPool[][] = [];
+  for (const pool of pools) {
+    const last = tiers.at(-1);
+    if (last?.[0]?.weight === pool.weight) last.push(pool);
+    else tiers.push([pool]);
+  }
+  return tiers;
+}
+
+/** How many wishes a variant drops: alternatives of the required node affinity are none. */
+export function stepsDown({ variants, shape }: PodClass, variant: Variant): number {
+  const alternatives = Math.max(1, shape.terms.length);
+  const at = variants.indexOf(variant);
+  // The last ones repeat the barest with the other alternatives.
+  const barest = variants.length - (variants.length > alternatives ? alternatives - 1 : 0) - 1;
+  return at < alternatives ? 0 : Math.min(at, barest) - alternatives + 1;
 }
 
 function holds(pool: CompiledPool, type: number, { row, shape }: PodClass): boolean {

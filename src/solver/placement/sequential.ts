@@ -5,6 +5,7 @@
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
+import type { CompiledPool } from '../model/compiledPool.ts';
 import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
 import { TypeChoice, type PackingOptions } from '../packing/typeChoice.ts';
 import { addRow, floatAt, itemAt } from '../rows.ts';
@@ -12,6 +13,26 @@ import type { Domains } from './domains.ts';
 import type { ExistingRooms } from './existingRooms.ts';
 import type { OpenNode } from './openNode.ts';
 import type { PoolFit } from './poolFit.ts';
+
+/**
+ * How much dearer a planned node may become by a pod that could have a new one: as it must, no more than a new node
+ * would cost (on the first such node, or on the one where it is least), or not at all. With `room` as it must too, and
+ * new nodes are chosen by how large they can grow.
+ */
+export type Growth = 'any' | 'room' | 'own' | 'least' | 'none';
+
+/** A place for a pod, and what its node becomes with it. */
+interface Seat {
+  readonly node: OpenNode;
+  readonly variant: Variant;
+  readonly state: number;
+  readonly type: number;
+  /** Dollars per hour; for a new node its price. */
+  readonly growth: number;
+  /** What the search compares. */
+  readonly cost: number;
+  readonly limitNeed: Float64Array;
+}
 
 export class Sequential {
   private readonly compiled: CompiledDemand;
@@ -25,8 +46,7 @@ export class Sequential {
   private readonly load: Float64Array;
   /** By class without relations to others: planned nodes before this one have refused it for good. */
   private readonly refusedUpTo = new Map<Variant, number>();
-  /** No pod makes a planned node dearer than a node of its own would be, if it can have one. */
-  private readonly isThrifty: boolean;
+  private readonly growth: Growth;
 
   constructor(
     compiled: CompiledDemand,
@@ -36,9 +56,9 @@ export class Sequential {
     planned: OpenNode[],
     limitLeft: readonly (Float64Array | undefined)[],
     options: PackingOptions,
-    isThrifty: boolean,
+    growth: Growth,
   ) {
-    this.isThrifty = isThrifty;
+    this.growth = growth;
     this.compiled = compiled;
     this.domains = domains;
     this.rooms = rooms;
@@ -53,111 +73,150 @@ export class Sequential {
   /** With as many of its wishes as possible. */
   place(podClass: PodClass, pod: Pod): boolean {
     for (const variants of this.fit.variantsOf(podClass)) {
-      for (const variant of variants)
-        if (this.join(podClass, variant, pod, this.mostGrowth(podClass, variant))) return true;
-      for (const variant of variants) if (this.open(podClass, variant, pod)) return true;
-      if (!this.isThrifty) continue;
-      for (const variant of variants) if (this.join(podClass, variant, pod, Number.POSITIVE_INFINITY)) return true;
+      for (const variant of variants) if (this.rooms.placeOne(podClass, variant, pod)) return true;
+      if (this.join(podClass, variants, pod)) return true;
     }
     return false;
   }
 
-  /** How much dearer a planned node may become by the pod: a thrifty search pays no more than for a node of its own. */
-  private mostGrowth(podClass: PodClass, variant: Variant): number {
-    if (!this.isThrifty) return Number.POSITIVE_INFINITY;
-    for (const { index } of this.compiled.model.pools) {
-      const prices = this.fit
-        .startsOf(podClass, variant, index)
-        .map((state) => this.alonePrice(podClass, state, itemAt(this.choices, index)));
-      if (prices.length > 0) return Math.min(...prices);
+  /** Onto a planned node or a new one, whichever the search prefers. */
+  private join(podClass: PodClass, variants: readonly Variant[], pod: Pod): boolean {
+    if (this.growth === 'any' || this.growth === 'room') {
+      const seat = this.firstSeat(podClass, variants, Number.POSITIVE_INFINITY) ?? this.newSeat(podClass, variants);
+      return this.take(podClass, pod, seat);
     }
-    return Number.POSITIVE_INFINITY;
+    const fresh = this.newSeat(podClass, variants);
+    // Where no new node can be had, a planned one may grow as it must.
+    const most = fresh === undefined ? Number.POSITIVE_INFINITY : this.mostGrowth(fresh);
+    const seat =
+      this.growth === 'least' ? this.cheapestSeat(podClass, variants, most) : this.firstSeat(podClass, variants, most);
+    return this.take(podClass, pod, seat ?? fresh);
   }
 
-  private alonePrice({ row, shape }: PodClass, state: number, choice: TypeChoice): number {
-    const type = choice.cheapestHolding(state, row, shape.hostPorts, undefined);
-    if (type < 0) return Number.POSITIVE_INFINITY;
-    return floatAt(choice.states.at(state).price, type) + choice.options.nodeOverheadCost;
+  /** How much dearer a planned node may become by a pod that could have a new one. */
+  private mostGrowth({ growth }: Seat): number {
+    if (this.growth === 'none') return 0;
+    return growth + itemAt(this.choices, 0).options.nodeOverheadCost;
   }
 
-  /** Onto an existing or a planned node. */
-  private join(podClass: PodClass, variant: Variant, pod: Pod, mostGrowth: number): boolean {
-    if (this.rooms.placeOne(podClass, variant, pod)) return true;
-    const settles =
-      !this.isThrifty &&
-      variant.domain.length === 0 &&
-      variant.pinKeys.length === 0 &&
-      variant.hostAffinity.length === 0;
-    for (let at = settles ? (this.refusedUpTo.get(variant) ?? 0) : 0; at < this.planned.length; at++) {
-      if (!this.add(podClass, variant, pod, itemAt(this.planned, at), mostGrowth)) continue;
-      if (settles) this.refusedUpTo.set(variant, at);
-      return true;
+  private firstSeat(podClass: PodClass, variants: readonly Variant[], mostGrowth: number): Seat | undefined {
+    for (const variant of variants) {
+      const settles =
+        this.growth === 'any' &&
+        variant.domain.length === 0 &&
+        variant.pinKeys.length === 0 &&
+        variant.hostAffinity.length === 0;
+      for (let at = settles ? (this.refusedUpTo.get(variant) ?? 0) : 0; at < this.planned.length; at++) {
+        const seat = this.seatOn(podClass, variant, itemAt(this.planned, at), mostGrowth);
+        if (seat === undefined) continue;
+        if (settles) this.refusedUpTo.set(variant, at);
+        return seat;
+      }
+      if (settles) this.refusedUpTo.set(variant, this.planned.length);
     }
-    if (settles) this.refusedUpTo.set(variant, this.planned.length);
-    return false;
+    return undefined;
   }
 
-  /** Onto a new node of the first pool that has one. */
-  private open(podClass: PodClass, variant: Variant, pod: Pod): boolean {
-    for (const pool of this.compiled.model.pools) {
-      const base = itemAt(this.compiled.bases, pool.index);
-      if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) continue;
-      const node: OpenNode = {
-        pool,
-        state: base,
-        type: -1,
-        price: 0,
-        reservation: -1,
-        limitNeed: new Float64Array(pool.limitNames.length),
-        used: new Float64Array(podClass.row.length),
-        entries: [],
-        ports: [],
-        host: undefined,
-      };
-      if (!this.add(podClass, variant, pod, node, Number.POSITIVE_INFINITY)) continue;
-      this.planned.push(node);
-      return true;
+  private cheapestSeat(podClass: PodClass, variants: readonly Variant[], mostGrowth: number): Seat | undefined {
+    let best: Seat | undefined;
+    let most = mostGrowth;
+    for (const variant of variants) {
+      for (const node of this.planned) {
+        const seat = this.seatOn(podClass, variant, node, most);
+        if (seat === undefined || (best !== undefined && seat.growth > best.growth - 1e-9)) continue;
+        best = seat;
+        most = seat.growth;
+      }
     }
-    return false;
+    return best;
   }
 
-  private add(podClass: PodClass, variant: Variant, pod: Pod, node: OpenNode, mostGrowth: number): boolean {
+  /** On the cheapest new node of the first tier of pools that has one. */
+  private newSeat(podClass: PodClass, variants: readonly Variant[]): Seat | undefined {
+    for (const pools of this.fit.tiers) {
+      let best: Seat | undefined;
+      for (const pool of pools) {
+        for (const variant of variants) {
+          const seat = this.seatIn(podClass, variant, pool);
+          if (seat === undefined) continue;
+          const isBetter = best === undefined || seat.cost < best.cost;
+          if (isBetter || (this.domains.takesLast && seat.cost === best?.cost)) best = seat;
+        }
+      }
+      if (best !== undefined) return best;
+    }
+    return undefined;
+  }
+
+  private seatIn(podClass: PodClass, variant: Variant, pool: CompiledPool): Seat | undefined {
+    const base = itemAt(this.compiled.bases, pool.index);
+    if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) return undefined;
+    const node: OpenNode = {
+      pool,
+      state: base,
+      type: -1,
+      price: 0,
+      reservation: -1,
+      limitNeed: new Float64Array(pool.limitNames.length),
+      used: new Float64Array(podClass.row.length),
+      entries: [],
+      ports: [],
+      host: undefined,
+    };
+    return this.seatOn(podClass, variant, node, Number.POSITIVE_INFINITY);
+  }
+
+  /** What the node becomes with the pod; undefined where it may not come, or not at that price. */
+  private seatOn(podClass: PodClass, variant: Variant, node: OpenNode, mostGrowth: number): Seat | undefined {
     const choice = itemAt(this.choices, node.pool.index);
     const { load } = this;
     load.set(node.used);
     addRow(load, podClass.row, 1);
-    if (node.reservation >= 0 || !choice.mayHold(node.state, load)) return false;
-    if (!this.hostAllows(podClass, variant, node)) return false;
+    if (node.reservation >= 0 || !choice.mayHold(node.state, load)) return undefined;
+    if (!this.hostAllows(podClass, variant, node)) return undefined;
     const { states } = this.compiled.model;
+    const ports = [...node.ports, ...podClass.shape.hostPorts];
+    const budget = this.budgetFor(node);
+    let best: Omit<Seat, 'limitNeed'> | undefined;
     for (const start of this.fit.startsOf(podClass, variant, node.pool.index)) {
       const met = states.meet(node.state, start);
       if (met < 0) continue;
-      const ports = [...node.ports, ...podClass.shape.hostPorts];
-      const budget = this.budgetFor(node);
       // What the widest state cannot hold no narrower one can.
       if (choice.cheapestHolding(met, load, ports, budget) < 0) continue;
+      const price = (each: number): number =>
+        floatAt(states.at(each).price, choice.cheapestHolding(each, load, ports, budget));
+      const costOf = (each: number): number =>
+        this.growth === 'room' ? -choice.mostHeld(each, podClass.row, budget) + 1e-6 * price(each) : price(each);
       const state = this.domains.pin(variant, met, {
         accepts: (each) => choice.cheapestHolding(each, load, ports, budget) >= 0,
-        price: (each) => floatAt(states.at(each).price, choice.cheapestHolding(each, load, ports, budget)),
+        price: costOf,
       });
       if (state < 0) continue;
       const type = choice.cheapestHolding(state, load, ports, budget);
-      if (floatAt(states.at(state).price, type) - node.price > mostGrowth + 1e-9) continue;
-      const need = choice.limitNeed(state, type, load, ports, budget);
-      const left = this.limitLeft[node.pool.index];
-      if (left) {
-        addRow(left, node.limitNeed, 1);
-        addRow(left, need, -1);
-      }
-      node.limitNeed = need;
-      this.commit(podClass, variant, pod, node, state, type);
-      return true;
+      const growth = floatAt(states.at(state).price, type) - node.price;
+      const cost = costOf(state);
+      if (growth > mostGrowth + 1e-9 || (best !== undefined && cost >= best.cost)) continue;
+      best = { node, variant, state, type, growth, cost };
     }
-    return false;
+    return best && { ...best, limitNeed: choice.limitNeed(best.state, best.type, load, ports, budget) };
+  }
+
+  private take(podClass: PodClass, pod: Pod, seat: Seat | undefined): boolean {
+    if (seat === undefined) return false;
+    const { node, variant, state, type, limitNeed } = seat;
+    if (node.entries.length === 0) this.planned.push(node);
+    const left = this.limitLeft[node.pool.index];
+    if (left) {
+      addRow(left, node.limitNeed, 1);
+      addRow(left, limitNeed, -1);
+    }
+    node.limitNeed = limitNeed;
+    this.commit(podClass, variant, pod, node, state, type);
+    return true;
   }
 
   private hostAllows(podClass: PodClass, variant: Variant, node: OpenNode): boolean {
-    const host = hostOf(node);
+    const host = this.hostOf(node);
     const of = (counter: number) => host.get(counter) ?? { count: 0, limit: UNLIMITED };
     for (const { counter, max } of variant.hostLimits) if (of(counter).count > max) return false;
     for (const counter of podClass.hostAdds) {
@@ -184,29 +243,32 @@ export class Sequential {
     addRow(node.used, podClass.row, 1);
     node.ports.push(...podClass.shape.hostPorts);
     node.entries.push({ podClass, variant, pods: [pod] });
-    if (node.host !== undefined) recordHost(node.host, podClass, variant, 1);
+    if (node.host !== undefined) this.recordHost(node.host, podClass, variant, 1);
     this.domains.recordInState(podClass, variant, state, 1, node);
+  }
+
+  private hostOf(node: OpenNode): HostCounts {
+    if (node.host === undefined) {
+      node.host = new Map();
+      for (const { podClass, variant, pods } of node.entries) {
+        this.recordHost(node.host, podClass, variant, pods.length);
+      }
+    }
+    return node.host;
+  }
+
+  private recordHost(host: HostCounts, podClass: PodClass, variant: Variant, pods: number): void {
+    const entry = (counter: number): { count: number; limit: number } => {
+      const known = host.get(counter) ?? { count: 0, limit: UNLIMITED };
+      host.set(counter, known);
+      return known;
+    };
+    for (const counter of podClass.hostAdds) entry(counter).count += pods;
+    for (const limit of variant.hostLimits) {
+      const own = entry(limit.counter);
+      own.limit = Math.min(own.limit, this.domains.othersMax(limit));
+    }
   }
 }
 
 type HostCounts = NonNullable<OpenNode['host']>;
-
-function hostOf(node: OpenNode): HostCounts {
-  if (node.host === undefined) {
-    node.host = new Map();
-    for (const { podClass, variant, pods } of node.entries) recordHost(node.host, podClass, variant, pods.length);
-  }
-  return node.host;
-}
-
-function recordHost(host: HostCounts, podClass: PodClass, variant: Variant, pods: number): void {
-  const entry = (counter: number): { count: number; limit: number } => {
-    const known = host.get(counter) ?? { count: 0, limit: UNLIMITED };
-    host.set(counter, known);
-    return known;
-  };
-  for (const counter of podClass.hostAdds) entry(counter).count += pods;
-  for (const { counter, othersMax } of variant.hostLimits) {
-    entry(counter).limit = Math.min(entry(counter).limit, othersMax);
-  }
-}

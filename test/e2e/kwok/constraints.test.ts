@@ -72,7 +72,7 @@ describe('pods with wishes', () => {
     expect(await own.running(2)).toHaveLength(2);
   });
 
-  it.concurrent('select machines by labels that the provider describes them with', async () => {
+  it.concurrent('select nodes by labels that the provider describes them with', async () => {
     const own = story('selectors');
     await own.pool();
     const nodeSelector = {
@@ -120,13 +120,13 @@ describe('pods with wishes', () => {
     expect(await own.zones(await own.running(6))).toEqual({ 'test-zone-a': 2, 'test-zone-b': 2, 'test-zone-c': 2 });
   });
 
-  it.concurrent('get machines in every zone that they are to be spread over', async () => {
+  it.concurrent('get nodes in every zone that they are to be spread over', async () => {
     const own = story('planned-spread');
     await own.deployment(6, { topologySpreadConstraints: spread(own.labels, Labels.zone) });
     await own.waiting(6);
     await own.pool();
     await own.running(6);
-    // The scheduler counts only zones that are there: all pods may run before the last machine has come.
+    // The scheduler counts only zones that are there: all pods may run before the last node has come.
     const zones = await cluster.eventually('all claims are launched', async () => {
       const known = (await own.claims()).map(({ metadata }) => metadata.labels?.[Labels.zone]);
       return known.every((zone) => zone !== undefined) ? known : undefined;
@@ -134,7 +134,7 @@ describe('pods with wishes', () => {
     expect(new Set(zones)).toEqual(new Set(['test-zone-a', 'test-zone-b', 'test-zone-c']));
   });
 
-  it.concurrent('are spread over machines', async () => {
+  it.concurrent('are spread over nodes', async () => {
     const own = story('hostname-spread');
     await own.pool();
     await own.deployment(4, { topologySpreadConstraints: spread(own.labels, Labels.hostname) });
@@ -209,7 +209,7 @@ describe('pods with wishes', () => {
     expect(await own.zones(await own.running(1))).toEqual({ 'test-zone-b': 1 });
   });
 
-  it.concurrent('get what only some machines have', async () => {
+  it.concurrent('get what only some nodes have', async () => {
     const own = story('extended-resources');
     await own.deployment(3, { containers: container({ 'example.com/gpu': '1' }) });
     await own.waiting(3);
@@ -221,7 +221,7 @@ describe('pods with wishes', () => {
     ]);
   });
 
-  it.concurrent('leave room for the daemons of their machine', async () => {
+  it.concurrent('leave room for the daemons of their node', async () => {
     const own = story('daemons');
     const spec = own.placed({ containers: container({ cpu: '600m' }) });
     await own.kube.create(Kinds.DaemonSet, {
@@ -289,7 +289,7 @@ describe('pods with wishes', () => {
     );
   });
 
-  it.concurrent('stay off our machines when they say so, without a word', async () => {
+  it.concurrent('stay off our nodes when they say so, without a word', async () => {
     const own = story('opted-out');
     await own.pool();
     await own.deployment(1, { affinity: requiredTerm({ key: Labels.nodePool, operator: 'DoesNotExist' }) });

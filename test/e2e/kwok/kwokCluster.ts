@@ -165,7 +165,7 @@ export class KwokCluster {
     }
   }
 
-  /** A pool of small amd64 machines; `spec` and `template` go on top. */
+  /** A pool of small amd64 nodes; `spec` and `template` go on top. */
   async pool(
     name: string,
     spec: Partial<NodePool['spec']> = {},

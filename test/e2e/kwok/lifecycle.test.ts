@@ -11,7 +11,7 @@ const oneOfEach = [
 ] as const;
 
 /** From a wish to a working node and gracefully back, in all the ways that people ask for it. */
-describe('the life of a machine', () => {
+describe('the life of a node', () => {
   let cluster: KwokCluster;
   let program: Program;
 
@@ -32,7 +32,7 @@ describe('the life of a machine', () => {
     const taint = { key: 'example.com/agent-missing', value: 'true', effect: 'NoSchedule' as const };
     await own.pool({}, { startupTaints: [taint] });
     await own.deployment(1);
-    const claim = await own.eventually('a machine that waits for its agent', async () =>
+    const claim = await own.eventually('a node that waits for its agent', async () =>
       (await own.claims()).find(
         ({ status }) => statusOf(status?.conditions, 'Initialized') === 'Unknown StartupTaintsExist',
       ),
@@ -58,7 +58,7 @@ describe('the life of a machine', () => {
     const [[claim], [node]] = [await own.claims(), await own.nodes()];
     const target = kind === Kinds.Node ? node : claim;
     await own.kube.delete(kind, { name: target?.metadata.name ?? '' });
-    await own.eventually('another machine stands in', async () => {
+    await own.eventually('another node stands in', async () => {
       const others = await own.claims();
       return others.length === 1 && others[0]?.metadata.uid !== claim?.metadata.uid ? true : undefined;
     });
@@ -123,7 +123,7 @@ describe('the life of a machine', () => {
     expect((await own.pods()).map(({ metadata }) => metadata.uid)).toContain(pod?.metadata.uid);
     expect(await own.claims()).toHaveLength(1);
     await own.kube.delete(Kinds.PodDisruptionBudget, { name: own.name, namespace: 'default' });
-    await own.eventually('the old machine is gone and another one has the pod', async () => {
+    await own.eventually('the old node is gone and another one has the pod', async () => {
       const [next, ...more] = await own.claims();
       return next && more.length === 0 && next.metadata.uid !== claim?.metadata.uid ? true : undefined;
     });
@@ -145,7 +145,7 @@ describe('the life of a machine', () => {
     const { metadata } = await own.kube.get(Kinds.NodeClaim, ref);
     expect(Date.parse(deadline) - Date.parse(metadata.deletionTimestamp ?? '')).toBe(8_000);
     await own.event('Disrupted', pod?.metadata.name ?? '');
-    await own.eventually('the machine is gone', async () =>
+    await own.eventually('the node is gone', async () =>
       (await own.claims()).some(({ metadata: { uid } }) => uid === claim?.metadata.uid) ? undefined : true,
     );
     expect(Date.now()).toBeGreaterThan(Date.parse(deadline) - 3_000);
@@ -168,7 +168,7 @@ describe('the life of a machine', () => {
     const waiting = await own.kube.get(Kinds.NodeClaim, { name: claim?.metadata.name ?? '' });
     expect(statusOf(waiting.status?.conditions, 'VolumesDetached')).toBe('Unknown AwaitingVolumeDetachment');
     await own.kube.delete(Kinds.VolumeAttachment, { name: 'detach-disk' });
-    await own.eventually('the machine is gone', async () =>
+    await own.eventually('the node is gone', async () =>
       (await own.claims()).some(({ metadata: { uid } }) => uid === claim?.metadata.uid) ? undefined : true,
     );
     await own.running(1);
@@ -197,7 +197,7 @@ describe('the life of a machine', () => {
     const type = { key: Labels.instanceType, operator: 'In' as const, values: ['c-2x-amd64-linux'] };
     await own.pool({ replicas: 3 }, { requirements: [type] });
     const count = (wanted: number) =>
-      own.eventually(`${wanted} machines`, async () => {
+      own.eventually(`${wanted} nodes`, async () => {
         const nodes = (await own.nodes()).filter(({ metadata }) => metadata.labels?.[Labels.initialized] === 'true');
         return nodes.length === wanted && (await own.claims()).length === wanted ? nodes : undefined;
       });
@@ -267,7 +267,7 @@ describe('the life of a machine', () => {
         },
       ],
     });
-    const claim = await own.eventually('a machine whose widgets are missing', async () =>
+    const claim = await own.eventually('a node whose widgets are missing', async () =>
       (await own.claims()).find(
         ({ status }) => statusOf(status?.conditions, 'Initialized') === 'Unknown ResourceNotRegistered',
       ),

@@ -30,7 +30,7 @@ describe('in spite of', () => {
       ({ metadata }) => metadata.name === LEASE.name,
     )?.spec?.holderIdentity;
 
-  it('machines that never join, pods are planned for again and the pool is called unhealthy', async () => {
+  it('nodes that never join, pods are planned for again and the pool is called unhealthy', async () => {
     const own = new Scenario(cluster, 'never-joins');
     const program = await run('--registration-timeout=4s');
     await cluster.kube.create(Kinds.KWOKNodeClass, {
@@ -41,7 +41,7 @@ describe('in spite of', () => {
     await own.pool({}, { nodeClassRef });
     await own.deployment(1);
     const counted = { reason: 'registration_timeout', nodepool: own.name };
-    await own.eventually('two machines are given up', async () =>
+    await own.eventually('two nodes are given up', async () =>
       (await program.metric('karpenter_nodeclaims_disrupted_total', counted)) >= 2 ? true : undefined,
     );
     await own.eventually('the pool is blamed', async () => {
@@ -52,7 +52,7 @@ describe('in spite of', () => {
     await own.end();
   });
 
-  it('the death of the leader in the middle of launches, its successor neither loses nor doubles a machine', async () => {
+  it('the death of the leader in the middle of launches, its successor neither loses nor doubles a node', async () => {
     const own = new Scenario(cluster, 'fail-over');
     const first = await run();
     const before = await cluster.eventually('a leader', async () => (await leader()) || undefined);
@@ -82,7 +82,7 @@ describe('in spite of', () => {
     await own.pool();
     await own.deployment(24, {}, {}, 'restart');
     await own.running(24);
-    const machines = (await own.nodes()).map(({ metadata }) => metadata.name);
+    const nodes = (await own.nodes()).map(({ metadata }) => metadata.name);
     await own.kube.delete(Kinds.NodePool, { name: own.name });
     await own.eventually('drains have begun', async () =>
       (await own.nodes()).some(({ spec }) => spec?.taints?.some(({ key }) => key === Taints.disrupted.key))
@@ -98,6 +98,6 @@ describe('in spite of', () => {
     // No pod is lost: they wait for a pool, and a new one takes them all.
     await own.pool();
     await own.running(24);
-    expect((await own.nodes()).map(({ metadata }) => metadata.name)).not.toEqual(machines);
+    expect((await own.nodes()).map(({ metadata }) => metadata.name)).not.toEqual(nodes);
   });
 });

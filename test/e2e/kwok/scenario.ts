@@ -1,5 +1,5 @@
 /**
- * Test support: one story in a cluster that it shares with others. Its machines carry a taint and a label of its own,
+ * Test support: one story in a cluster that it shares with others. Its nodes carry a taint and a label of its own,
  * so that only its pods go there, and all stories can be told at the same time.
  */
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
@@ -51,7 +51,7 @@ export class Scenario {
     });
   }
 
-  /** What lets a pod go to the machines of this story, and nowhere else. */
+  /** What lets a pod go to the nodes of this story, and nowhere else. */
   placed(spec: Partial<PodSpec> = {}): Partial<PodSpec> {
     return {
       ...spec,
@@ -60,7 +60,7 @@ export class Scenario {
     };
   }
 
-  /** A Deployment whose pods can only go to the machines of this story. */
+  /** A Deployment whose pods can only go to the nodes of this story. */
   deployment(replicas: number, spec: Partial<PodSpec> = {}, metadata: DeploymentMetadata = {}, name = this.name) {
     return this.cluster.deployment(name, replicas, this.placed(spec), {
       ...metadata,
@@ -136,7 +136,7 @@ export class Scenario {
 
   /** Nothing of this story is left but pods that wait. */
   async gone(): Promise<void> {
-    await this.eventually('machines are gone', async () =>
+    await this.eventually('nodes are gone', async () =>
       (await this.nodes()).length + (await this.claims()).length === 0 ? true : undefined,
     );
   }

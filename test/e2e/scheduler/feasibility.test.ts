@@ -1,15 +1,12 @@
 /** The local scheduler beside kube-scheduler on random clusters: both find a node, or both give the same reasons. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../../src/api/kinds.ts';
 import { SeededRandom } from '../../../src/clock/seededRandom.ts';
-import { isNotFound } from '../../../src/kube/errors.ts';
-import type { HttpKube } from '../../../src/kube/httpKube.ts';
+import { ignoreNotFound } from '../../../src/kube/errors.ts';
 import type { Draft, Kube } from '../../../src/kube/kube.ts';
-import { Simulation } from '../../fixtures/local/simulation.ts';
-import { startControlPlane, type ControlPlane } from '../../controlplane/controlPlane.ts';
 import { eventually } from '../../controlplane/eventually.ts';
-import { connections } from '../kube/connect.ts';
 import { randomPlacement, type RandomPlacement } from './randomPlacement.ts';
+import { realScheduler, withLocalScheduler, type Until } from './schedulers.ts';
 
 const CLUSTERS = 12;
 const PROBES = 20;
@@ -35,82 +32,38 @@ async function furnish(kube: Kube, { nodes, placed }: RandomPlacement): Promise<
   for (const pod of placed) await kube.create(Kinds.Pod, pod);
 }
 
-async function probe(
-  kube: Kube,
-  pod: Draft<Pod>,
-  until: (what: string, ask: () => Promise<string | undefined>) => Promise<string>,
-): Promise<string> {
+async function probe(kube: Kube, pod: Draft<Pod>, until: Until): Promise<string> {
   const ref = { name: pod.metadata.name ?? '', namespace: 'default' };
   await kube.create(Kinds.Pod, pod);
   const outcome = await until(`${ref.name} is judged`, async () => outcomeOf(await kube.get(Kinds.Pod, ref)));
   await kube.delete(Kinds.Pod, ref, { gracePeriodSeconds: 0 });
-  await until(`${ref.name} is gone`, async () => {
-    try {
-      await kube.get(Kinds.Pod, ref);
-      return undefined;
-    } catch (error) {
-      if (isNotFound(error)) return 'gone';
-      throw error;
-    }
-  });
+  await until(`${ref.name} is gone`, async () =>
+    (await ignoreNotFound(kube.get(Kinds.Pod, ref))) === undefined ? 'gone' : undefined,
+  );
   return outcome;
 }
 
-async function ours(placement: RandomPlacement): Promise<string[]> {
-  const simulation = new Simulation(1);
-  try {
-    await simulation.advance(1_000);
-    await furnish(simulation.kube, placement);
+function ours(placement: RandomPlacement): Promise<string[]> {
+  return withLocalScheduler(async (kube, until) => {
+    await furnish(kube, placement);
     const outcomes: string[] = [];
-    for (const pod of placement.seeking) {
-      outcomes.push(
-        await probe(simulation.kube, pod, async (what, ask) => {
-          for (let step = 0; step < 100; step++) {
-            const answer = await ask();
-            if (answer !== undefined) return answer;
-            await simulation.advance(10);
-          }
-          throw new Error(`Not within a second: ${what}`);
-        }),
-      );
-    }
+    for (const pod of placement.seeking) outcomes.push(await probe(kube, pod, until));
     return outcomes;
-  } finally {
-    await simulation.stop();
-  }
+  });
 }
 
 describe('the scheduler', { timeout: 600_000 }, () => {
-  const connect = connections();
-  let plane: ControlPlane;
-  let kube: HttpKube;
-
-  beforeAll(async () => {
-    plane = await startControlPlane({
-      scheduler: true,
-      controllerManager: true,
-      controllerManagerControllers: ['serviceaccount-controller'],
-    });
-    kube = await connect(plane.adminKubeconfig);
-    await eventually('there is a service account', async () => {
-      try {
-        return await kube.get(Kinds.ServiceAccount, { name: 'default', namespace: 'default' });
-      } catch (error) {
-        if (isNotFound(error)) return undefined;
-        throw error;
-      }
-    });
-  }, 180_000);
-  afterAll(async () => plane?.stop());
+  const real = realScheduler();
 
   it.each(Array.from({ length: CLUSTERS }, (_, index) => index))(
     'judges as the real one does, cluster %i',
     async (seed) => {
+      const kube = real();
       const placement = randomPlacement(new SeededRandom(`placement ${seed}`), PROBES);
       await furnish(kube, placement);
-      const real: string[] = [];
+      const outcomes: string[] = [];
       for (const pod of placement.seeking) {
-        real.push(await probe(kube, pod, (what, ask) => eventually(what, ask, PATIENCE)));
+        outcomes.push(await probe(kube, pod, (what, ask) => eventually(what, ask, PATIENCE)));
       }
       for (const pod of placement.placed)
         await kube.delete(
@@ -119,7 +72,7 @@ describe('the scheduler', { timeout: 600_000 }, () => {
           { gracePeriodSeconds: 0 },
         );
       for (const node of placement.nodes) await kube.delete(Kinds.Node, { name: node.metadata.name ?? '' });
-      expect(await ours(placement)).toEqual(real);
+      expect(await ours(placement)).toEqual(outcomes);
     },
   );
 });

@@ -1,13 +1,9 @@
 /** Nominated nodes: the local scheduler and kube-scheduler do the same with the same pods. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../../src/api/kinds.ts';
-import type { HttpKube } from '../../../src/kube/httpKube.ts';
 import type { Draft, Kube } from '../../../src/kube/kube.ts';
-import { ignoreNotFound } from '../../../src/kube/errors.ts';
-import { Simulation } from '../../fixtures/local/simulation.ts';
-import { startControlPlane, type ControlPlane } from '../../controlplane/controlPlane.ts';
 import { eventually } from '../../controlplane/eventually.ts';
-import { connections } from '../kube/connect.ts';
+import { realScheduler, withLocalScheduler, type Until } from './schedulers.ts';
 
 interface Story {
   /** Nodes with their cpu. */
@@ -88,8 +84,6 @@ const podDraft = (name: string, cpu: string, priority: string | undefined, spec:
   },
 });
 
-type Until = (what: string, ask: () => Promise<string | undefined>) => Promise<string>;
-
 async function tell(kube: Kube, story: Story, until: Until): Promise<Record<string, string>> {
   for (const [name, cpu] of Object.entries(story.nodes)) {
     const resources = { cpu, memory: '8Gi', pods: '110' };
@@ -125,47 +119,22 @@ async function tell(kube: Kube, story: Story, until: Until): Promise<Record<stri
   return outcomes;
 }
 
-async function ours(story: Story): Promise<Record<string, string>> {
-  const simulation = new Simulation(1);
-  try {
-    await simulation.advance(1_000);
-    for (const priority of PRIORITIES) await simulation.create(Kinds.PriorityClass, priority as never);
-    return await tell(simulation.kube, story, async (what, ask) => {
-      for (let step = 0; step < 100; step++) {
-        const answer = await ask();
-        if (answer !== undefined) {
-          await simulation.advance(10);
-          return answer;
-        }
-        await simulation.advance(10);
-      }
-      throw new Error(`Not within a second: ${what}`);
-    });
-  } finally {
-    await simulation.stop();
-  }
+function ours(story: Story): Promise<Record<string, string>> {
+  return withLocalScheduler(async (kube, until) => {
+    for (const priority of PRIORITIES) await kube.create(Kinds.PriorityClass, priority as never);
+    return tell(kube, story, until);
+  });
 }
 
 describe('a nominated node', { timeout: 120_000 }, () => {
-  const connect = connections();
-  let plane: ControlPlane;
-  let kube: HttpKube;
+  const realKube = realScheduler();
 
   beforeAll(async () => {
-    plane = await startControlPlane({
-      scheduler: true,
-      controllerManager: true,
-      controllerManagerControllers: ['serviceaccount-controller'],
-    });
-    kube = await connect(plane.adminKubeconfig);
-    await eventually('there is a service account', () =>
-      ignoreNotFound(kube.get(Kinds.ServiceAccount, { name: 'default', namespace: 'default' })),
-    );
-    for (const priority of PRIORITIES) await kube.create(Kinds.PriorityClass, priority as never);
-  }, 180_000);
-  afterAll(async () => plane?.stop());
+    for (const priority of PRIORITIES) await realKube().create(Kinds.PriorityClass, priority as never);
+  });
 
   it.each(Object.entries(STORIES))('%s', async (_what, story) => {
+    const kube = realKube();
     const real = await tell(kube, story, async (what, ask) => {
       const answer = await eventually(what, ask, 60_000);
       // The nomination may be written after the condition.

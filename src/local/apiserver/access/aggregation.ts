@@ -6,54 +6,42 @@ import type { Objects } from '../objects.ts';
 import { serverWrite } from '../writeRequest.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
-const TABLE = `clusterroles.${GROUP}`;
 const WRITE = serverWrite('clusterrole-aggregation-controller');
 
-export class RoleAggregation {
-  /** Ends it. */
-  readonly stop: () => void;
-  private readonly objects: Objects;
-
-  constructor(objects: Objects) {
-    this.objects = objects;
-    this.stop = afterChanges(objects.store, TABLE, () => this.update());
-  }
+/** Returns a function that ends it. */
+export function aggregateRoles(objects: Objects): () => void {
+  const resource = objects.builtin(GROUP, 'clusterroles');
+  const roles = objects.tableOf(resource);
 
   /** An aggregating role may be selected by another, so it goes on until nothing changes. */
-  private update(): void {
-    const roles = this.objects.store.table(GROUP, 'clusterroles');
+  function update(): void {
     for (let changed = true, rounds = 0; changed && rounds <= roles.size; rounds++) {
-      changed = false;
-      for (const role of Array.from(roles.values())) {
-        if (role['aggregationRule'] !== undefined && this.collect(role)) changed = true;
-      }
+      changed = roles
+        .page()
+        .items.filter((role) => role['aggregationRule'] !== undefined)
+        .map(collect)
+        .includes(true);
     }
   }
 
-  private collect(role: ApiObject): boolean {
+  function collect({ metadata: { name } }: ApiObject): boolean {
+    const role = roles.get(name);
     const rules: Fields[] = [];
-    const others = [...this.objects.store.table(GROUP, 'clusterroles').values()].sort((left, right) =>
-      left.metadata.name < right.metadata.name ? -1 : 1,
-    );
     for (const selector of listAt(role, 'aggregationRule', 'clusterRoleSelectors')) {
       const matches = labelSelectorPredicate(selector);
-      for (const other of others) {
-        if (other.metadata.name === role.metadata.name || !matches(other.metadata.labels ?? {})) continue;
+      for (const other of roles.page().items) {
+        if (other.metadata.name === name || !matches(other.metadata.labels ?? {})) continue;
         for (const rule of listAt(other, 'rules')) {
           if (!rules.some((known) => sameJson(known, rule))) rules.push(rule as Fields);
         }
       }
     }
     if (sameJson(rules, listAt(role, 'rules'))) return false;
-    const { name } = role.metadata;
-    const configuration = {
-      apiVersion: `${GROUP}/v1`,
-      kind: 'ClusterRole',
-      metadata: { name },
-      rules: copyJson(rules),
-    };
-    const target = { resource: this.objects.builtin(GROUP, 'clusterroles'), namespace: undefined, name };
-    this.objects.apply(target, configuration, true, WRITE);
+    const type = { apiVersion: `${GROUP}/v1`, kind: 'ClusterRole' };
+    const configuration = { ...type, metadata: { name }, rules: copyJson(rules) };
+    objects.apply({ resource, namespace: undefined, name }, configuration, true, WRITE);
     return true;
   }
+
+  return afterChanges(objects.store, roles.id, update);
 }

@@ -5,21 +5,21 @@ import type { Attributes } from './policyRules.ts';
 import { refusal } from './requestAttributes.ts';
 import { accountGroups, accountOf, withAuthenticated, type User } from './user.ts';
 
-type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+type Headers = Readonly<Record<string, readonly string[] | undefined>>;
 
 const EXTRA = 'impersonate-extra-';
 
 export function impersonated(authorizer: Authorizer, actor: User, headers: Headers): User {
-  const name = one(headers['impersonate-user']);
-  const groups = many(headers['impersonate-group']);
-  const uid = one(headers['impersonate-uid']);
+  const [name] = headers['impersonate-user'] ?? [];
+  const groups = headers['impersonate-group'] ?? [];
+  const [uid] = headers['impersonate-uid'] ?? [];
   const extra = Object.entries(headers).filter(([header]) => header.startsWith(EXTRA));
   if (name === undefined) {
     if (groups.length === 0 && uid === undefined && extra.length === 0) return actor;
     throw internalError(new Error('requested impersonation without impersonating a user'));
   }
   if (name === '') throw badRequest('Impersonate-User must name a user');
-  const extras = extra.map(([header, values]) => [decoded(header.slice(EXTRA.length)), many(values)] as const);
+  const extras = extra.map(([header, values]) => [decoded(header.slice(EXTRA.length)), values ?? []] as const);
   for (const asked of [
     subject(name),
     ...groups.map((group) => about('', 'groups', group)),
@@ -60,13 +60,4 @@ function decoded(key: string): string {
     if (error instanceof URIError) return key;
     throw error;
   }
-}
-
-function one(value: string | readonly string[] | undefined): string | undefined {
-  return typeof value === 'string' || value === undefined ? value : value[0];
-}
-
-function many(value: string | readonly string[] | undefined): string[] {
-  if (value === undefined) return [];
-  return typeof value === 'string' ? [value] : [...value];
 }

@@ -1,5 +1,5 @@
 /** The rules of roles: what they allow, whether some cover others, how they print. */
-import { listAt, type Fields } from '../fields.ts';
+import { listAt } from '../fields.ts';
 
 export interface PolicyRule {
   readonly verbs: readonly string[];
@@ -25,15 +25,11 @@ export interface ResourceAttributes {
   readonly name: string;
 }
 
+const NO_RULE: PolicyRule = { verbs: [], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: [] };
+
 export function readRule(rule: unknown): PolicyRule {
-  const texts = (name: string): string[] => listAt(rule as Fields, name).map(String);
-  return {
-    verbs: texts('verbs'),
-    apiGroups: texts('apiGroups'),
-    resources: texts('resources'),
-    resourceNames: texts('resourceNames'),
-    nonResourceURLs: texts('nonResourceURLs'),
-  };
+  const lists = Object.keys(NO_RULE).map((name) => [name, listAt(rule, name).map(String)]);
+  return Object.fromEntries(lists) as unknown as PolicyRule;
 }
 
 const includes = (list: readonly string[], wanted: string): boolean => list.includes('*') || list.includes(wanted);
@@ -59,53 +55,38 @@ function urlMatches(pattern: string, path: string): boolean {
 
 /** Those single permissions of `wanted` that no rule of `held` gives. */
 export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
-  return wanted.flatMap(breakDown).filter((single) => !held.some((rule) => covers(rule, single)));
-}
-
-/** One verb on one resource of one group under one name (or one path) each. */
-function breakDown(rule: PolicyRule): PolicyRule[] {
-  const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = rule;
-  const onResources = apiGroups.flatMap((group) =>
-    resources.flatMap((resource) =>
-      verbs.flatMap((verb) =>
-        (resourceNames.length === 0 ? [undefined] : resourceNames).map((name) => ({
-          verbs: [verb],
-          apiGroups: [group],
-          resources: [resource],
-          resourceNames: name === undefined ? [] : [name],
-          nonResourceURLs: [],
-        })),
-      ),
-    ),
-  );
-  const onPaths = nonResourceURLs.flatMap((url) =>
-    verbs.map((verb) => ({
+  return wanted
+    .flatMap(breakDown)
+    .filter(({ asked }) => !held.some((rule) => ruleAllows(rule, asked)))
+    .map(({ asked: { verb, path, resource }, subject }) => ({
+      ...NO_RULE,
       verbs: [verb],
-      apiGroups: [],
-      resources: [],
-      resourceNames: [],
-      nonResourceURLs: [url],
-    })),
-  );
-  return [...onResources, ...onPaths];
+      ...(resource === undefined
+        ? { nonResourceURLs: [path] }
+        : {
+            apiGroups: [resource.group],
+            resources: [subject],
+            resourceNames: resource.name === '' ? [] : [resource.name],
+          }),
+    }));
 }
 
-function covers(owner: PolicyRule, single: PolicyRule): boolean {
-  const all = (wide: readonly string[], narrow: readonly string[]): boolean =>
-    wide.includes('*') || narrow.every((one) => wide.includes(one));
-  if (!all(owner.verbs, single.verbs)) return false;
-  const [url] = single.nonResourceURLs;
-  if (url !== undefined) return owner.nonResourceURLs.some((pattern) => urlMatches(pattern, url));
-  if (!all(owner.apiGroups, single.apiGroups)) return false;
-  const [resource = ''] = single.resources;
-  const [, subresource] = resource.split('/');
-  const hasResource =
-    owner.resources.includes('*') ||
-    owner.resources.includes(resource) ||
-    (subresource !== undefined && owner.resources.includes(`*/${subresource}`));
-  if (!hasResource) return false;
-  if (owner.resourceNames.length === 0) return true;
-  return single.resourceNames.length > 0 && single.resourceNames.every((name) => owner.resourceNames.includes(name));
+/** One verb on one resource of one group under one name (or one path) each. `subject` is the resource as the rule has it. */
+function breakDown(rule: PolicyRule): { readonly asked: Attributes; readonly subject: string }[] {
+  const { apiGroups, resources, resourceNames, nonResourceURLs } = rule;
+  const names = resourceNames.length === 0 ? [''] : resourceNames;
+  return [
+    ...apiGroups.flatMap((group) =>
+      resources.flatMap((subject) => {
+        const [resource = '', subresource = ''] = subject.split('/');
+        const attributes = { group, resource, subresource, namespace: '' };
+        return rule.verbs.flatMap((verb) =>
+          names.map((name) => ({ asked: { verb, path: '', resource: { ...attributes, name } }, subject })),
+        );
+      }),
+    ),
+    ...nonResourceURLs.flatMap((path) => rule.verbs.map((verb) => ({ asked: { verb, path }, subject: '' }))),
+  ];
 }
 
 /** Rules that differ only in their verbs become one. */

@@ -1,6 +1,6 @@
 /**
  * Kubernetes' own kinds that the server offers, one row each: kind, plural, short names, and what is unusual about it. To
- * serve another kind, add its type in schemas/extract.ts, a row here, and its columns in columns/.
+ * serve another kind, add its type in scripts/extract-kubernetes-types.ts, a row here, and its columns in columns/.
  */
 import { newEventColumns } from '../columns/cluster.ts';
 import { podRowConditions } from '../columns/pod.ts';
@@ -9,7 +9,12 @@ import { customResourceDefinitionStrategy } from '../strategies/customResourceDe
 import { configMapStrategy, secretStrategy } from '../strategies/data.ts';
 import { cronJobStrategy, jobStrategy } from '../strategies/jobs.ts';
 import { limitRangeStrategy, quotaStrategy } from '../strategies/limits.ts';
-import { endpointSliceStrategy, networkPolicyStrategy, webhookStrategy } from '../strategies/networking.ts';
+import {
+  endpointSliceStrategy,
+  networkPolicyStrategy,
+  mutatingWebhookStrategy,
+  validatingWebhookStrategy,
+} from '../strategies/networking.ts';
 import { namespaceStrategy, nodeStrategy } from '../strategies/node.ts';
 import { podStrategy } from '../strategies/pod.ts';
 import { eventStrategy, leaseStrategy } from '../strategies/records.ts';
@@ -276,10 +281,13 @@ export const builtinKinds: readonly GroupRows[] = [
     }),
     kind('ValidatingAdmissionPolicy', 'validatingadmissionpolicies', '', { ...POLICY, ...STATUS }),
     kind('ValidatingAdmissionPolicyBinding', 'validatingadmissionpolicybindings', '', POLICY),
-    kind('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', '', { ...POLICY, strategy: webhookStrategy }),
+    kind('MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', '', {
+      ...POLICY,
+      strategy: mutatingWebhookStrategy,
+    }),
     kind('ValidatingWebhookConfiguration', 'validatingwebhookconfigurations', '', {
       ...POLICY,
-      strategy: webhookStrategy,
+      strategy: validatingWebhookStrategy,
     }),
   ]),
   group('resource.k8s.io/v1', 'io.k8s.api.resource.v1', [

@@ -1,8 +1,9 @@
 /** The whole API as a function from `ApiRequest` to `ApiResponse`; every failure is a Status object. */
 import type { Clock } from '../../../clock/clock.ts';
 import { Authorizer } from '../access/authorizer.ts';
-import { checkEscalation, isGuarded } from '../access/escalation.ts';
+import { checkEscalation } from '../access/escalation.ts';
 import { impersonated } from '../access/impersonation.ts';
+import type { Attributes } from '../access/policyRules.ts';
 import { refusal, requestAttributes } from '../access/requestAttributes.ts';
 import { answerReview } from '../access/reviews.ts';
 import type { User } from '../access/user.ts';
@@ -24,7 +25,7 @@ import { jsonResponse, textResponse, type ApiRequest, type ApiResponse } from '.
 import { OpenApi } from './openApi.ts';
 import { parseObject } from './decodeBody.ts';
 import { parseResourcePath } from './requestPath.ts';
-import { ResourceHandler } from './resourceHandler.ts';
+import { resourceHandler } from './resourceHandler.ts';
 
 const VERSION = {
   major: '1',
@@ -55,86 +56,58 @@ export interface ApiHandlerOptions {
   readonly kubelets?: KubeletDoor | undefined;
 }
 
-export class ApiHandler {
-  private readonly aggregated: readonly AggregatedResource[];
-  private readonly objects: Objects;
-  private readonly resources: ResourceHandler;
-  private readonly openApi: OpenApi;
-  private readonly clock: Clock;
-  private readonly authorizer: Authorizer;
-  private readonly authenticate: (token: string) => User | undefined;
+export type ApiHandler = (request: ApiRequest) => ApiResponse;
 
-  constructor(objects: Objects, options: ApiHandlerOptions) {
-    const { clock, authenticate } = options;
-    this.objects = objects;
-    this.clock = clock;
-    this.aggregated = options.aggregated ?? [];
-    this.authorizer = new Authorizer(objects.store);
-    this.authenticate = authenticate;
-    this.resources = new ResourceHandler(objects, clock, options.kubelets);
-    this.openApi = new OpenApi(objects.catalog);
-  }
+const notFoundPage = (): ApiResponse => textResponse('404 page not found\n', 404);
 
-  handle(request: ApiRequest): ApiResponse {
-    try {
-      return this.route(request);
-    } catch (error) {
-      return failureResponse(error, request);
-    }
+export function apiHandler(objects: Objects, options: ApiHandlerOptions): ApiHandler {
+  const { clock, authenticate, aggregated = [] } = options;
+  const { catalog } = objects;
+  const authorizer = new Authorizer(objects.store);
+  const answerResource = resourceHandler(objects, options.kubelets);
+  const openApi = new OpenApi(catalog);
+  const listed = (): readonly ListedResource[] => [...catalog.all(), ...aggregated];
+
+  function authorize(user: User, attributes: Attributes): void {
+    const { allowed, reason } = authorizer.decide(user, attributes);
+    if (!allowed) throw refusal(user, attributes, reason);
   }
 
   /** Impersonation and authorization come before the question whether there is such a thing. */
-  private route(asked: ApiRequest): ApiResponse {
-    const user = impersonated(this.authorizer, asked.user, asked.impersonation ?? {});
+  function route(asked: ApiRequest): ApiResponse {
+    const user = impersonated(authorizer, asked.user, asked.impersonation ?? {});
     const attributes = requestAttributes(asked.method, asked.path, asked.query);
-    const { allowed, reason } = this.authorizer.decide(user, attributes);
-    if (!allowed) throw refusal(user, attributes, reason);
-    return this.answer({ ...asked, user });
-  }
-
-  private answer(request: ApiRequest): ApiResponse {
-    if (request.path.startsWith('//')) return textResponse('404 page not found\n', 404);
-    const path = parseResourcePath(request.path);
-    if (path === undefined) return this.document(request);
-    const resource = this.objects.catalog.find(path.group, path.version, path.plural);
+    authorize(user, attributes);
+    if (asked.path.startsWith('//')) return notFoundPage();
+    const request = { ...asked, user };
+    const path = parseResourcePath(asked.path);
+    if (path === undefined) return document(request);
+    const resource = catalog.find(path.group, path.version, path.plural);
     if (resource !== undefined) {
-      return this.resources.handle(request, path, resource, (draft, live) => {
+      return answerResource(request, path, resource, (draft, live) => {
         // The right to patch is not the right to create by applying.
-        if (live === undefined && request.method === 'PATCH') this.checkCreate(request);
-        if (isGuarded(resource)) checkEscalation(this.authorizer, request.user, resource, draft, live);
+        if (live === undefined && asked.method === 'PATCH') authorize(user, { ...attributes, verb: 'create' });
+        checkEscalation(authorizer, user, resource, draft, live);
       });
     }
-    const aggregated = findAggregated(this.aggregated, path);
-    if (aggregated !== undefined) return answerAggregated(request, path, aggregated, this.clock);
-    const review = REVIEWS.find(
-      (one) => one.group === path.group && one.version === path.version && one.name === path.plural,
-    );
+    const passedOn = findAggregated(aggregated, path);
+    if (passedOn !== undefined) return answerAggregated(request, path, passedOn, clock);
+    const isHere = (one: { group: string; version: string }): boolean =>
+      one.group === path.group && one.version === path.version;
+    const review = REVIEWS.find((one) => isHere(one) && one.name === path.plural);
     if (review === undefined) {
-      const isServed = this.listed().some((one) => one.group === path.group && one.version === path.version);
-      if (isServed) throw unknownPath();
-      return textResponse('404 page not found\n', 404);
+      if (listed().some(isHere)) throw unknownPath();
+      return notFoundPage();
     }
-    if (request.method !== 'POST') throw methodNotAllowed();
-    const answer = answerReview(
-      {
-        kind: review.kind,
-        body: parseObject(request, review.kind),
-        user: request.user,
-        fieldManager: (request.headers['user-agent'] ?? '').split('/')[0] || 'unknown',
-        namespace: path.namespace,
-      },
-      { authorizer: this.authorizer, clock: this.clock, authenticate: this.authenticate },
-    );
-    return jsonResponse(answer, 201);
+    if (asked.method !== 'POST') throw methodNotAllowed();
+    const { kind } = review;
+    const body = parseObject(request, kind);
+    const fieldManager = (asked.headers['user-agent'] ?? '').split('/')[0] || 'unknown';
+    const question = { kind, body, user, fieldManager, namespace: path.namespace };
+    return jsonResponse(answerReview(question, { authorizer, clock, authenticate }), 201);
   }
 
-  private checkCreate(request: ApiRequest): void {
-    const attributes = { ...requestAttributes(request.method, request.path, request.query), verb: 'create' };
-    const { allowed, reason } = this.authorizer.decide(request.user, attributes);
-    if (!allowed) throw refusal(request.user, attributes, reason);
-  }
-
-  private document(request: ApiRequest): ApiResponse {
+  function document(request: ApiRequest): ApiResponse {
     if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
     const path = request.path.length > 1 ? request.path.replace(/\/$/, '') : request.path;
     if (HEALTH_PATHS.has(path)) return health(path, request.query.has('verbose'));
@@ -142,79 +115,64 @@ export class ApiHandler {
       return textResponse('ok');
     }
     if (path === '/version') return jsonResponse(`${JSON.stringify(VERSION, undefined, 2)}`);
-    if (path === '/openapi/v2') return this.olderOpenApi(request);
-    if (path === '/openapi/v3') return jsonResponse(this.openApi.index());
-    if (path.startsWith('/openapi/v3/')) return this.openApiDocument(path.slice('/openapi/v3/'.length));
-    if (path === '/') return jsonResponse({ paths: this.paths() });
-    if (!/^\/apis?(\/|$)/.test(path)) return textResponse('404 page not found\n', 404);
-    return this.discovery(request, path);
+    if (path === '/openapi/v2') return olderOpenApi(request);
+    if (path === '/openapi/v3') return jsonResponse(openApi.index());
+    if (path.startsWith('/openapi/v3/')) return openApiDocument(path.slice('/openapi/v3/'.length));
+    if (path === '/') return jsonResponse({ paths: paths() });
+    return /^\/apis?(\/|$)/.test(path) ? discovery(request, path) : notFoundPage();
   }
 
-  private discovery(request: ApiRequest, path: string): ApiResponse {
-    const resources = this.listed();
-    const accepted = negotiate(request.headers['accept']);
-    if (path === '/api' || path === '/apis') {
-      if (accepted?.as === 'aggregatedDiscovery') {
-        const body = aggregatedDiscovery(resources, path === '/api', accepted.version);
-        const contentType = `application/json;g=apidiscovery.k8s.io;v=${accepted.version};as=APIGroupDiscoveryList`;
-        return { ...jsonResponse(body), contentType };
+  function discovery({ headers }: ApiRequest, path: string): ApiResponse {
+    const resources = listed();
+    const accepted = negotiate(headers['accept']);
+    const [root, first, second = ''] = path.slice(1).split('/');
+    if (first === undefined) {
+      if (accepted?.as !== 'aggregatedDiscovery') {
+        return jsonResponse(
+          root === 'api' ? legacyVersions(headers['host'] ?? 'localhost') : legacyGroupList(resources),
+        );
       }
-      return jsonResponse(
-        path === '/api' ? legacyVersions(request.headers['host'] ?? 'localhost') : legacyGroupList(resources),
-      );
+      const contentType = `application/json;g=apidiscovery.k8s.io;v=${accepted.version};as=APIGroupDiscoveryList`;
+      return { ...jsonResponse(aggregatedDiscovery(resources, root === 'api', accepted.version)), contentType };
     }
-    const [root, first = '', second] = path.slice(1).split('/');
     let found: object | undefined;
-    if (root === 'api' && second === undefined) found = legacyResourceList(resources, '', first);
-    else if (root === 'apis' && second === undefined) found = legacyGroup(resources, first);
-    else if (root === 'apis' && second !== undefined) found = legacyResourceList(resources, first, second);
-    if (found === undefined) {
-      const isKnown = root === 'api' || resources.some((resource) => resource.group === first);
-      if (isKnown) throw unknownPath();
-      return textResponse('404 page not found\n', 404);
-    }
-    return jsonResponse(found);
+    if (root === 'apis')
+      found = second === '' ? legacyGroup(resources, first) : legacyResourceList(resources, first, second);
+    else if (second === '') found = legacyResourceList(resources, '', first);
+    if (found !== undefined) return jsonResponse(found);
+    if (root === 'api' || resources.some((resource) => resource.group === first)) throw unknownPath();
+    return notFoundPage();
   }
 
-  private olderOpenApi(request: ApiRequest): ApiResponse {
-    const document = this.openApi.version2();
-    const asBytes = (request.headers['accept'] ?? '').includes('com.github.proto-openapi.spec.v2');
-    return asBytes
-      ? { code: 200, contentType: OPEN_API_PROTOBUF, body: document.protobuf }
-      : jsonResponse(document.json);
+  function olderOpenApi({ headers }: ApiRequest): ApiResponse {
+    const { json, protobuf } = openApi.version2();
+    return (headers['accept'] ?? '').includes('com.github.proto-openapi.spec.v2')
+      ? { code: 200, contentType: OPEN_API_PROTOBUF, body: protobuf }
+      : jsonResponse(json);
   }
 
-  private openApiDocument(key: string): ApiResponse {
-    const document = this.openApi.document(key);
-    if (document === undefined) throw unknownPath();
-    return {
-      ...jsonResponse(document.text),
-      headers: { etag: `"${document.hash}"`, 'cache-control': 'public, immutable' },
-    };
+  function openApiDocument(key: string): ApiResponse {
+    const found = openApi.document(key);
+    if (found === undefined) throw unknownPath();
+    const headers = { etag: `"${found.hash}"`, 'cache-control': 'public, immutable' };
+    return { ...jsonResponse(found.text), headers };
   }
 
-  private listed(): readonly ListedResource[] {
-    return [...this.objects.catalog.all(), ...this.aggregated];
-  }
-
-  private paths(): string[] {
-    const groups = this.listed().map(({ group, version }) =>
-      group === '' ? `/api/${version}` : `/apis/${group}/${version}`,
+  function paths(): string[] {
+    const groups = listed().map((one) =>
+      one.group === '' ? `/api/${one.version}` : `/apis/${one.group}/${one.version}`,
     );
-    return [
-      ...new Set([
-        '/api',
-        '/apis',
-        ...groups,
-        '/healthz',
-        '/livez',
-        '/openapi/v2',
-        '/openapi/v3',
-        '/readyz',
-        '/version',
-      ]),
-    ].sort();
+    const others = ['/api', '/apis', '/openapi/v2', '/openapi/v3', '/version', ...HEALTH_PATHS];
+    return [...new Set([...groups, ...others])].sort();
   }
+
+  return (request) => {
+    try {
+      return route(request);
+    } catch (error) {
+      return failureResponse(error, request);
+    }
+  };
 }
 
 function health(path: string, verbose: boolean): ApiResponse {

@@ -24,34 +24,34 @@ function review(group: string, kind: string, name: string): Action & { readonly 
   return { name, group, version: 'v1', kind, namespaced: false };
 }
 
-/** Upstream's own groups come first, in the order of its priorities; then CRDs' by name. */
-const GROUP_ORDER = [
-  'apiregistration.k8s.io',
-  'apps',
-  'events.k8s.io',
-  'authentication.k8s.io',
-  'authorization.k8s.io',
-  'autoscaling',
-  'batch',
-  'certificates.k8s.io',
-  'networking.k8s.io',
-  'policy',
-  'rbac.authorization.k8s.io',
-  'storage.k8s.io',
-  'admissionregistration.k8s.io',
-  'apiextensions.k8s.io',
-  'scheduling.k8s.io',
-  'coordination.k8s.io',
-  'node.k8s.io',
-  'discovery.k8s.io',
-  'resource.k8s.io',
-  'flowcontrol.apiserver.k8s.io',
-];
+/** The priority of each group, as upstream set it: its own groups come first, then CRDs' by name. */
+export const GROUP_PRIORITIES: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    'apiregistration.k8s.io': 20_000,
+    '': 18_000,
+    apps: 17_800,
+    'events.k8s.io': 17_750,
+    'authentication.k8s.io': 17_700,
+    'authorization.k8s.io': 17_600,
+    autoscaling: 17_500,
+    batch: 17_400,
+    'certificates.k8s.io': 17_300,
+    'networking.k8s.io': 17_200,
+    policy: 17_100,
+    'rbac.authorization.k8s.io': 17_000,
+    'storage.k8s.io': 16_800,
+    'admissionregistration.k8s.io': 16_700,
+    'apiextensions.k8s.io': 16_700,
+    'scheduling.k8s.io': 16_600,
+    'coordination.k8s.io': 16_500,
+    'node.k8s.io': 16_300,
+    'discovery.k8s.io': 16_200,
+    'resource.k8s.io': 16_200,
+    'flowcontrol.apiserver.k8s.io': 16_100,
+  }),
+);
 
-function rankOf(group: string): number {
-  const rank = GROUP_ORDER.indexOf(group);
-  return rank < 0 ? GROUP_ORDER.length : rank;
-}
+const rankOf = (group: string): number => -(GROUP_PRIORITIES.get(group) ?? 0);
 
 /** Lets clients notice that the stored form of a kind has changed. */
 function storageVersionHash(resource: ListedResource): string {

@@ -3,7 +3,7 @@
  * the server goes. Whatever a client sends or leaves out, the server goes on.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createSecureServer, type Http2SecureServer, type Http2ServerRequest } from 'node:http2';
+import { createSecureServer, type Http2ServerRequest } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { createHash } from 'node:crypto';
@@ -46,80 +46,27 @@ export interface HttpsServerOptions {
   readonly trouble?: RequestTrouble | undefined;
 }
 
-export class HttpsServer {
-  private readonly options: HttpsServerOptions;
-  private readonly server: Http2SecureServer;
-  private readonly sockets = new Set<Socket>();
-  private readonly closing = new AbortController();
-
-  private constructor(options: HttpsServerOptions) {
-    this.options = options;
-    this.server = createSecureServer(
-      {
-        key: options.serving.privateKey,
-        cert: options.serving.certificate,
-        ca: options.caPem,
-        requestCert: true,
-        rejectUnauthorized: false,
-        // Kubernetes' clients put all their watches into one connection; browsers and scripts need not.
-        allowHTTP1: true,
-        maxSessionMemory: SESSION_MEGABYTES,
-      },
-      (request, response) => {
-        // Node's HTTP/2 responses are made to stand in for the older ones; their types only do not say so.
-        void this.serve(request, response as unknown as Outgoing);
-      },
-    );
-    // Long watches and idle kubectl connections are normal here.
-    this.server.setTimeout(0);
-    this.server.on('connection', (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.once('close', () => this.sockets.delete(socket));
-    });
-    // A client that breaks off in the middle of a session ends only that session.
-    this.server.on('sessionError', (_error, session) => session.destroy());
-  }
-
-  static async listen(options: HttpsServerOptions): Promise<HttpsServer> {
-    const made = new HttpsServer(options);
-    await new Promise<void>((resolve, reject) => {
-      made.server.once('error', reject);
-      made.server.listen(options.port, options.host, () => {
-        made.server.off('error', reject);
-        // A connection that could not be accepted is the client's to try again.
-        made.server.on('error', (error) => process.emitWarning(error));
-        resolve();
-      });
-    });
-    return made;
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
-
+export interface HttpsServer {
+  readonly port: number;
   /** Ends watches, lets running requests finish, and frees the port. */
-  async close(): Promise<void> {
-    this.closing.abort();
-    await new Promise<void>((resolve) => {
-      this.server.close(() => resolve());
-      // Connections that are kept open are cut.
-      setImmediate(() => {
-        for (const socket of this.sockets) socket.destroy();
-      });
-    });
-  }
+  close(): Promise<void>;
+}
 
-  private async serve(request: Incoming, response: Outgoing): Promise<void> {
+export async function listenHttps(options: HttpsServerOptions): Promise<HttpsServer> {
+  const { handler, clock, trouble } = options;
+  const sockets = new Set<Socket>();
+  const closing = new AbortController();
+
+  async function serve(request: Incoming, response: Outgoing): Promise<void> {
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     // Both report that the client went away, possibly more than once.
     request.on('error', () => gone.abort());
     response.on('error', () => gone.abort());
-    const signal = AbortSignal.any([gone.signal, this.closing.signal]);
+    const signal = AbortSignal.any([gone.signal, closing.signal]);
     try {
-      const answer = await this.options.clock.track(this.answer(request, signal));
-      if (!gone.signal.aborted) await send(request, response, answer, signal);
+      const found = await clock.track(answer(request, signal));
+      if (!gone.signal.aborted) await send(request, response, found, signal);
     } catch (error) {
       // The rest of an answer that has begun cannot be saved: a client must not take it for whole.
       if (!signal.aborted) process.emitWarning(error instanceof Error ? error : String(error));
@@ -127,7 +74,7 @@ export class HttpsServer {
     }
   }
 
-  private async answer(request: Incoming, signal: AbortSignal): Promise<ApiResponse> {
+  async function answer(request: Incoming, signal: AbortSignal): Promise<ApiResponse> {
     const url = parseUrl(request.url ?? '/');
     if (url === undefined) return textResponse('400 Bad Request', 400);
     const headers = singleHeaders(request);
@@ -137,39 +84,85 @@ export class HttpsServer {
         ...url,
         headers,
         body: await readBody(request, signal),
-        user: this.authenticate(request),
+        user: authenticated(request, options.authenticate),
         impersonation: impersonation(request),
         signal,
       };
-      const { handler, trouble } = this.options;
       await trouble?.before(made);
-      const answer = handler.handle(made);
-      return trouble === undefined || !isWatch(answer.body)
-        ? answer
-        : { ...answer, body: trouble.watching(made, answer.body) };
+      const found = handler(made);
+      return trouble === undefined || !isWatch(found.body)
+        ? found
+        : { ...found, body: trouble.watching(made, found.body) };
     } catch (error) {
       return failureResponse(error, { headers });
     }
   }
 
-  /** A request without credentials is anonymous; one with unknown credentials is refused. */
-  private authenticate(request: Incoming): User {
-    const socket = request.socket as TLSSocket;
-    if (socket.authorized) {
-      const certificate = socket.getPeerCertificate();
-      const { CN, O: organisations } = (certificate.subject ?? {}) as { CN?: string; O?: string | string[] };
-      if (CN !== undefined) {
-        const groups = withAuthenticated(CN, organisations === undefined ? [] : [organisations].flat());
-        const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
-        return { name: CN, groups, extra: { [CREDENTIAL]: [`X509SHA256=${fingerprint}`] } };
-      }
+  const server = createSecureServer(
+    {
+      key: options.serving.privateKey,
+      cert: options.serving.certificate,
+      ca: options.caPem,
+      requestCert: true,
+      rejectUnauthorized: false,
+      // Kubernetes' clients put all their watches into one connection; browsers and scripts need not.
+      allowHTTP1: true,
+      maxSessionMemory: SESSION_MEGABYTES,
+    },
+    (request, response) => {
+      // Node's HTTP/2 responses are made to stand in for the older ones; their types only do not say so.
+      void serve(request, response as unknown as Outgoing);
+    },
+  );
+  // Long watches and idle kubectl connections are normal here.
+  server.setTimeout(0);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
+  // A client that breaks off in the middle of a session ends only that session.
+  server.on('sessionError', (_error, session) => session.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      // A connection that could not be accepted is the client's to try again.
+      server.on('error', (error) => process.emitWarning(error));
+      resolve();
+    });
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async () => {
+      closing.abort();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        // Connections that are kept open are cut.
+        setImmediate(() => {
+          for (const socket of sockets) socket.destroy();
+        });
+      });
+    },
+  };
+}
+
+/** A request without credentials is anonymous; one with unknown credentials is refused. */
+function authenticated(request: Incoming, authenticate: HttpsServerOptions['authenticate']): User {
+  const socket = request.socket as TLSSocket;
+  if (socket.authorized) {
+    const certificate = socket.getPeerCertificate();
+    const { CN, O: organisations } = (certificate.subject ?? {}) as { CN?: string; O?: string | string[] };
+    if (CN !== undefined) {
+      const groups = withAuthenticated(CN, organisations === undefined ? [] : [organisations].flat());
+      const fingerprint = createHash('sha256').update(certificate.raw).digest('hex');
+      return { name: CN, groups, extra: { [CREDENTIAL]: [`X509SHA256=${fingerprint}`] } };
     }
-    const header = request.headers.authorization ?? '';
-    if (!header.toLowerCase().startsWith('bearer ')) return ANONYMOUS;
-    const user = this.options.authenticate(header.slice('bearer '.length).trim());
-    if (user === undefined) throw unauthorized();
-    return user;
   }
+  const header = request.headers.authorization ?? '';
+  if (!header.toLowerCase().startsWith('bearer ')) return ANONYMOUS;
+  const user = authenticate(header.slice('bearer '.length).trim());
+  if (user === undefined) throw unauthorized();
+  return user;
 }
 
 function impersonation(request: Incoming): ApiRequest['impersonation'] {

@@ -47,39 +47,30 @@ const MATCHES = ['Exact', 'NotOlderThan', ''];
 
 /** Combinations of options that mean nothing. */
 function checkReading(query: URLSearchParams, watches: boolean): void {
-  const errors: FieldError[] = [];
-  const match = query.get('resourceVersionMatch') ?? '';
+  const MATCH = 'resourceVersionMatch';
+  const match = query.get(MATCH) ?? '';
   const version = query.get('resourceVersion') ?? '';
-  const forbid = (field: string, why: string): void => {
-    errors.push(forbiddenChange(field, why));
-  };
-  if (watches) {
-    const sends = query.has('sendInitialEvents');
-    if (sends && match !== 'NotOlderThan') {
-      forbid('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
-    }
-    if (match !== '' && !sends) {
-      forbid(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      );
-    }
-    if (match !== '' && match !== 'NotOlderThan') {
-      errors.push(unsupportedValue('resourceVersionMatch', match, ['NotOlderThan']));
-    }
-  } else {
-    if (match !== '' && version === '') {
-      forbid('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
-    }
-    if (!MATCHES.includes(match)) errors.push(unsupportedValue('resourceVersionMatch', match, MATCHES));
-    if (match === 'Exact' && version === '0') {
-      forbid('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
-    }
-    if (query.has('sendInitialEvents')) forbid('sendInitialEvents', 'sendInitialEvents is forbidden for list');
-  }
-  if (match !== '' && (query.get('continue') ?? '') !== '') {
-    forbid('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
-  }
+  const sends = query.has('sendInitialEvents');
+  const continues = (query.get('continue') ?? '') !== '';
+  const known = watches ? ['NotOlderThan'] : MATCHES;
+  const isUnknown = match !== '' && !known.includes(match);
+  const unknown = isUnknown ? [unsupportedValue(MATCH, match, known)] : [];
+  const forbid = (is: boolean, why: string, field = MATCH): FieldError[] => (is ? [forbiddenChange(field, why)] : []);
+  const errors = [
+    ...(watches
+      ? [
+          ...forbid(sends && match !== 'NotOlderThan', `sendInitialEvents requires setting ${MATCH} to NotOlderThan`),
+          ...forbid(match !== '' && !sends, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`),
+          ...unknown,
+        ]
+      : [
+          ...forbid(match !== '' && version === '', `${MATCH} is forbidden unless resourceVersion is provided`),
+          ...unknown,
+          ...forbid(match === 'Exact' && version === '0', `${MATCH} "exact" is forbidden for resourceVersion "0"`),
+          ...forbid(sends, 'sendInitialEvents is forbidden for list', 'sendInitialEvents'),
+        ]),
+    ...forbid(match !== '' && continues, `${MATCH} is forbidden when continue is provided`),
+  ];
   if (errors.length > 0) throw invalidOptions('ListOptions', errors);
 }
 

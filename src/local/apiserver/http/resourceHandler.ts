@@ -1,5 +1,4 @@
 /** Requests on resources: their effects on objects, and answers as objects, lists, tables or watches. */
-import type { Clock } from '../../../clock/clock.ts';
 import { scaleColumns } from '../columns/server.ts';
 import { deleteObject } from '../deletion.ts';
 import { isFields, textAt } from '../fields.ts';
@@ -16,7 +15,7 @@ import { negotiate, refuseAccept, type Accepted } from './accept.ts';
 import { parseObject, parsePatch } from './decodeBody.ts';
 import { failureResponse } from './failure.ts';
 import type { KubeletDoor } from './kubeletDoor.ts';
-import { KubeletRequests } from './kubeletRequests.ts';
+import { answerForKubelet, isForKubelet } from './kubeletRequests.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import { Rendering } from './rendering.ts';
 import { deleteOptions, isWatch, patchType, readRequest, writeRequest } from './requestOptions.ts';
@@ -38,93 +37,61 @@ interface Call {
   readonly render: Rendering;
 }
 
-export class ResourceHandler {
-  private readonly objects: Objects;
-  private readonly clock: Clock;
-  private readonly kubelets: KubeletRequests;
+export type ResourceHandler = (
+  request: ApiRequest,
+  path: ResourcePath,
+  resource: Resource,
+  /** Whether the writer may write this object. */
+  guard: NonNullable<WriteRequest['guard']>,
+) => ApiResponse;
 
-  constructor(objects: Objects, clock: Clock, kubelets: KubeletDoor | undefined) {
-    this.objects = objects;
-    this.clock = clock;
-    this.kubelets = new KubeletRequests(objects, kubelets);
-  }
+export function resourceHandler(objects: Objects, kubelets: KubeletDoor | undefined): ResourceHandler {
+  const { clock } = objects;
 
-  /** `guard`: whether the writer may write this object. */
-  handle(
-    request: ApiRequest,
-    path: ResourcePath,
-    resource: Resource,
-    guard: NonNullable<WriteRequest['guard']>,
-  ): ApiResponse {
-    const { accept } = request.headers;
-    const accepted = negotiate(accept);
-    if (accepted === undefined) throw refuseAccept(accept, request.method === 'GET' && path.name === undefined);
-    if (resource.namespaced ? path.name !== undefined && path.namespace === undefined : path.namespace !== undefined) {
-      throw unknownPath();
-    }
-    const warnings: string[] = resource.deprecation === undefined ? [] : [resource.deprecation];
-    const call: Call = {
-      request,
-      path,
-      resource,
-      accepted,
-      write: () => ({ ...writeRequest(request, path.subresource, warnings), guard }),
-      render: new Rendering(accepted, request.query, this.clock.now()),
-    };
-    let response: ApiResponse;
-    try {
-      const { name, namespace } = path;
-      response = name === undefined ? this.collection(call) : this.single(call, { resource, namespace, name });
-    } catch (error) {
-      response = failureResponse(error, request);
-    }
-    if (warnings.length === 0) return response;
-    const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`);
-    return { ...response, headers: { ...response.headers, warning } };
-  }
-
-  private collection({ request, path, resource, accepted, write, render }: Call): ApiResponse {
+  function collection({ request, path, resource, accepted, write, render }: Call): ApiResponse {
     const { namespace } = path;
     switch (request.method) {
       case 'GET': {
         const options = readRequest(request, namespace);
-        if (!isWatch(request)) return render.list(listObjects(this.objects, resource, options), resource);
-        const events = watchObjects(this.objects, resource, options, this.clock);
+        if (!isWatch(request)) return render.list(listObjects(objects, resource, options), resource);
+        const events = watchObjects(objects, resource, options, clock);
         const include = includeObject(request.query.get('includeObject'));
-        const lines = watchLines(events, resource, accepted, include, () => this.clock.now());
+        const lines = watchLines(events, resource, accepted, include, () => clock.now());
         return { code: 200, contentType: 'application/json', body: lines };
       }
       case 'POST': {
         if (resource.namespaced && namespace === undefined) throw methodNotAllowed();
-        if (resource.kind === 'Binding' && resource.group === '') return this.bind(request, namespace);
+        if (resource.kind === 'Binding' && resource.group === '') return bind(request, namespace);
         const body = parseObject(request, resource.kind);
-        return render.one(this.objects.create(resource, namespace, body, write()), resource, 201);
+        return render.one(objects.create(resource, namespace, body, write()), resource, 201);
       }
       case 'DELETE': {
         if (!resource.verbs.includes('deletecollection')) throw methodNotAllowed();
         const options = deleteOptions(request);
-        const page = listObjects(this.objects, resource, readRequest(request, namespace));
+        const page = listObjects(objects, resource, readRequest(request, namespace));
         for (const { metadata } of page.items) {
-          deleteObject(this.objects, { resource, namespace: metadata.namespace, name: metadata.name }, options);
+          deleteObject(objects, { resource, namespace: metadata.namespace, name: metadata.name }, options);
         }
         // The answer lists what was there.
-        return new Rendering({ as: 'json', version: 'v1' }, request.query, this.clock.now()).list(page, resource);
+        return new Rendering({ as: 'json', version: 'v1' }, request.query, clock.now()).list(page, resource);
       }
       default:
         throw methodNotAllowed();
     }
   }
 
-  private single(call: Call, target: Target): ApiResponse {
+  function single(call: Call, target: Target): ApiResponse {
     const { request, path, resource, render } = call;
     const { subresource } = path;
     if (subresource !== undefined && !hasSubresource(resource, subresource)) throw unknownPath();
     // Checks the options, also of requests that do not use them.
     const write = call.write();
-    if (this.kubelets.answers(request.method, subresource)) return this.kubelets.answer(request, target, path);
+    if (isForKubelet(request.method, subresource)) {
+      return answerForKubelet(objects, kubelets, request, target, subresource ?? '');
+    }
     switch (request.method) {
       case 'GET': {
-        const object = this.objects.get(target);
+        const object = objects.get(target);
         return subresource === 'scale'
           ? render.one(readScale(resource, object), { ...resource, columns: scaleColumns }, 200)
           : render.one(object, resource, 200);
@@ -134,44 +101,44 @@ export class ResourceHandler {
         const isScale = subresource === 'scale';
         const body = parseObject(request, isScale ? 'Scale' : resource.kind);
         const object = isScale
-          ? writeScale(this.objects, target, write, () => body)
-          : this.objects.update(target, write, () => body);
+          ? writeScale(objects, target, write, () => body)
+          : objects.update(target, write, () => body);
         return render.one(object, resource, 200);
       }
       case 'PATCH': {
         const type = patchType(request);
         const force = request.query.get('force') === 'true';
         const patch = { ...write, type, body: parsePatch(request), force };
-        const { object, created } = patchObject(this.objects, target, patch);
+        const { object, created } = patchObject(objects, target, patch);
         return render.one(object, resource, created ? 201 : 200);
       }
       case 'DELETE': {
         if (subresource !== undefined) throw methodNotAllowed();
-        const { object, gone } = deleteObject(this.objects, target, deleteOptions(request));
+        const { object, gone } = deleteObject(objects, target, deleteOptions(request));
         if (!gone || resource.plural === 'pods') return render.one(object, resource, 200);
         return jsonResponse(successStatus(resource, target.name, object.metadata.uid));
       }
       case 'POST':
-        return this.act(call, target, write);
+        return act(call, target, write);
       default:
         throw methodNotAllowed();
     }
   }
 
   /** POST bindings: the same as POST pods/binding, with the pod named in the body. */
-  private bind(request: ApiRequest, namespace: string | undefined): ApiResponse {
+  function bind(request: ApiRequest, namespace: string | undefined): ApiResponse {
     const body = parseObject(request, 'Binding');
     const target = {
-      resource: this.objects.builtin('', 'pods'),
+      resource: objects.builtin('', 'pods'),
       namespace,
       name: textAt(body, 'metadata', 'name') ?? '',
     };
-    bindPod(this.objects, target, body, request.query.get('dryRun') === 'All');
+    bindPod(objects, target, body, request.query.get('dryRun') === 'All');
     return jsonResponse(SUCCESS, 201);
   }
 
   /** POST on a subresource. */
-  private act({ request, path }: Call, target: Target, { dryRun, fieldManager }: WriteRequest): ApiResponse {
+  function act({ request, path }: Call, target: Target, { dryRun, fieldManager }: WriteRequest): ApiResponse {
     switch (path.subresource ?? '') {
       case 'eviction': {
         const body = parseObject(request, 'Eviction');
@@ -179,21 +146,44 @@ export class ResourceHandler {
           throw badRequest('name in URL does not match name in Eviction object');
         }
         const inner = isFields(body['deleteOptions']) ? body['deleteOptions'] : {};
-        evictPod(this.objects, target, deleteOptions(request, inner));
+        evictPod(objects, target, deleteOptions(request, inner));
         return jsonResponse(SUCCESS, 201);
       }
       case 'binding':
-        bindPod(this.objects, target, parseObject(request, 'Binding'), dryRun);
+        bindPod(objects, target, parseObject(request, 'Binding'), dryRun);
         return jsonResponse(SUCCESS, 201);
       case 'token':
         return jsonResponse(
-          requestToken(this.objects, this.objects.get(target), parseObject(request, 'TokenRequest'), fieldManager),
+          requestToken(objects, objects.get(target), parseObject(request, 'TokenRequest'), fieldManager),
           201,
         );
       default:
         throw methodNotAllowed();
     }
   }
+
+  return (request, path, resource, guard) => {
+    const { accept } = request.headers;
+    const accepted = negotiate(accept);
+    if (accepted === undefined) throw refuseAccept(accept, request.method === 'GET' && path.name === undefined);
+    const { name, namespace } = path;
+    if (resource.namespaced ? name !== undefined && namespace === undefined : namespace !== undefined) {
+      throw unknownPath();
+    }
+    const warnings: string[] = resource.deprecation === undefined ? [] : [resource.deprecation];
+    const write = (): WriteRequest => ({ ...writeRequest(request, path.subresource, warnings), guard });
+    const render = new Rendering(accepted, request.query, clock.now());
+    const call: Call = { request, path, resource, accepted, write, render };
+    let response: ApiResponse;
+    try {
+      response = name === undefined ? collection(call) : single(call, { resource, namespace, name });
+    } catch (error) {
+      response = failureResponse(error, request);
+    }
+    if (warnings.length === 0) return response;
+    const warning = warnings.map((text) => `299 - ${JSON.stringify(text)}`);
+    return { ...response, headers: { ...response.headers, warning } };
+  };
 }
 
 function hasSubresource({ hasStatus, scale, actions }: Resource, subresource: string): boolean {

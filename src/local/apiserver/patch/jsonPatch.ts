@@ -34,31 +34,24 @@ export function applyJsonPatch(document: unknown, operations: unknown): unknown 
 }
 
 function applyOne(document: unknown, operation: JsonPatchOperation): unknown {
+  const { op, value, from = '' } = operation;
   const path = parsePointer(operation.path);
-  switch (operation.op) {
+  switch (op) {
     case 'add':
-      return change(document, path, (parent, name) => insert(parent, name, operation.value, operation.path));
     case 'replace':
-      return change(document, path, (parent, name) => replace(parent, name, operation.value, operation.path));
     case 'remove':
-      return change(document, path, (parent, name) => remove(parent, name, operation.path));
+      return change(document, path, op, value);
     case 'test': {
       const found = read(document, path);
-      if (!sameJson(found, operation.value ?? null) && !sameJson(found, operation.value)) {
-        throw new PatchFailed(`testing value ${operation.path} failed`);
-      }
-      return document;
+      if (sameJson(found, value ?? null) || sameJson(found, value)) return document;
+      throw new PatchFailed(`testing value ${operation.path} failed`);
     }
     case 'copy':
     case 'move': {
-      const from = parsePointer(operation.from ?? '');
-      const value = read(document, from);
-      if (value === undefined) throw new PatchFailed(`${operation.op}: nothing at ${operation.from ?? ''}`);
-      const source =
-        operation.op === 'copy'
-          ? document
-          : change(document, from, (parent, name) => remove(parent, name, operation.from ?? ''));
-      return change(source, path, (parent, name) => insert(parent, name, value, operation.path));
+      const source = parsePointer(from);
+      const moved = read(document, source);
+      if (moved === undefined) throw new PatchFailed(`${op}: nothing at ${from}`);
+      return change(op === 'copy' ? document : change(document, source, 'remove'), path, 'add', moved);
     }
   }
 }
@@ -93,60 +86,29 @@ function read(document: unknown, path: readonly string[]): unknown {
   return current;
 }
 
-type Edit = (parent: unknown, name: string) => unknown;
+type Edit = 'add' | 'replace' | 'remove';
 
-/** Copies the containers along the path and lets `edit` make the new innermost one. */
-function change(document: unknown, path: readonly string[], edit: Edit): unknown {
+/** Copies the containers along the path and edits the innermost one. */
+function change(document: unknown, path: readonly string[], edit: Edit, value?: unknown): unknown {
   const [name, ...rest] = path;
-  if (name === undefined) {
-    const wrapped = edit({ whole: document }, 'whole');
-    return isFields(wrapped) ? wrapped['whole'] : undefined;
-  }
-  if (rest.length === 0) return edit(document, name);
+  if (name === undefined) return edit === 'remove' ? undefined : value;
   if (Array.isArray(document)) {
-    const index = indexIn(document, name, false);
     const copy = [...(document as unknown[])];
-    copy[index] = change(copy[index], rest, edit);
+    const isInner = rest.length > 0;
+    const index = indexIn(copy, name, !isInner && edit === 'add');
+    if (isInner) copy[index] = change(copy[index], rest, edit, value);
+    else if (edit === 'replace') copy[index] = value;
+    else copy.splice(index, edit === 'remove' ? 1 : 0, ...(edit === 'remove' ? [] : [value]));
     return copy;
   }
-  if (isFields(document) && Object.hasOwn(document, name)) {
-    return { ...document, [name]: change(document[name], rest, edit) };
+  const isThere = isFields(document) && Object.hasOwn(document, name);
+  // Upstream's library creates what is to be replaced and is not there, whatever the RFC says.
+  if (!isFields(document) || (!isThere && (rest.length > 0 || edit === 'remove'))) {
+    throw new PatchFailed(`${edit} operation does not apply: doc is missing path: /${path.join('/')}`);
   }
-  throw new PatchFailed(`doc is missing path: /${path.join('/')}`);
-}
-
-function insert(parent: unknown, name: string, value: unknown, path: string): unknown {
-  if (Array.isArray(parent)) {
-    const copy = [...(parent as unknown[])];
-    copy.splice(indexIn(parent, name, true), 0, value);
-    return copy;
-  }
-  if (isFields(parent)) return { ...parent, [name]: value };
-  throw new PatchFailed(`add operation does not apply: doc is missing path: ${JSON.stringify(path)}`);
-}
-
-function replace(parent: unknown, name: string, value: unknown, path: string): unknown {
-  if (Array.isArray(parent)) {
-    const copy = [...(parent as unknown[])];
-    copy[indexIn(parent, name, false)] = value;
-    return copy;
-  }
-  // Upstream's library creates what is not there, whatever the RFC says.
-  if (isFields(parent)) return { ...parent, [name]: value };
-  throw new PatchFailed(`replace operation does not apply: doc is missing key: ${path}`);
-}
-
-function remove(parent: unknown, name: string, path: string): unknown {
-  if (Array.isArray(parent)) {
-    const copy = [...(parent as unknown[])];
-    copy.splice(indexIn(parent, name, false), 1);
-    return copy;
-  }
-  if (isFields(parent) && Object.hasOwn(parent, name)) {
-    const { [name]: _removed, ...rest } = parent;
-    return rest;
-  }
-  throw new PatchFailed(`remove operation does not apply: doc is missing key: ${path}`);
+  if (rest.length > 0) return { ...document, [name]: change(document[name], rest, edit, value) };
+  const { [name]: _before, ...others } = document;
+  return edit === 'remove' ? others : { ...document, [name]: value };
 }
 
 function indexIn(list: readonly unknown[], name: string, forInsert: boolean): number {

@@ -1,5 +1,6 @@
 /** Rules for CRDs: names filled in, the essentials checked, and established at once. */
-import { ensureFields, fieldsAt, isFields, listAt, setDefaults, textAt, type Fields } from '../fields.ts';
+import { always } from '../defaults.ts';
+import { fieldsAt, isFields, listAt, textAt, type Fields } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { label1035Problems } from '../names.ts';
 import { invalidValue, required, unsupportedValue, type FieldError } from '../status.ts';
@@ -12,16 +13,18 @@ export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 export const customResourceDefinitionStrategy: Strategy = {
   tracksGeneration: true,
   ownsDeletion: true,
+  defaults: {
+    spec: always({
+      names: always({
+        singular: (names: Fields) => (textAt(names, 'kind') ?? '').toLowerCase(),
+        listKind: (names: Fields) => `${textAt(names, 'kind') ?? ''}List`,
+      }),
+      conversion: { strategy: 'None' },
+    }),
+  },
   applyDefaults(draft) {
-    const spec = ensureFields(draft, 'spec');
-    const names = ensureFields(spec, 'names');
-    const kind = textAt(names, 'kind') ?? '';
-    setDefaults(names, { singular: kind.toLowerCase(), listKind: `${kind}List` });
-    setDefaults(spec, { conversion: { strategy: 'None' } });
-    for (const version of listAt(spec, 'versions')) {
-      for (const column of listAt(version, 'additionalPrinterColumns')) {
-        if (isFields(column) && column['priority'] === 0) delete column['priority'];
-      }
+    for (const column of listAt(draft, 'spec', 'versions').flatMap((one) => listAt(one, 'additionalPrinterColumns'))) {
+      if (isFields(column) && column['priority'] === 0) delete column['priority'];
     }
   },
   prepareCreate(draft) {

@@ -1,4 +1,5 @@
 /** Rules for Jobs and CronJobs. */
+import { always, given } from '../defaults.ts';
 import {
   ensureFields,
   fieldsAt,
@@ -14,17 +15,20 @@ import { labelSelectorPredicate } from '../selectors.ts';
 import type { FieldError } from '../status.ts';
 import { Check } from './check.ts';
 import { checkPodSpec } from './podSpecValidation.ts';
-import { defaultPodTemplate } from './podTemplate.ts';
+import { TEMPLATE } from './podTemplate.ts';
 import { templateLabels } from './workloads.ts';
 
 const CONTROLLER_UID = 'batch.kubernetes.io/controller-uid';
 const JOB_DEFAULTS = {
+  // Parallelism and completions default together: a work queue leaves completions open.
+  completions: ({ parallelism }: Fields) => (parallelism === undefined ? 1 : undefined),
   parallelism: 1,
   completionMode: 'NonIndexed',
   suspend: false,
   manualSelector: false,
   backoffLimit: 6,
   podReplacementPolicy: 'TerminatingOrFailed',
+  template: TEMPLATE,
 };
 const JOB_NUMBERS = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'];
 const JOB_FIXED = ['completions', 'selector', 'template', 'completionMode', 'podFailurePolicy'];
@@ -33,17 +37,13 @@ const specOf = (draft: ApiObject): Fields => ensureFields(draft, 'spec');
 
 export const jobStrategy: Strategy = {
   tracksGeneration: true,
+  defaults: { spec: always(JOB_DEFAULTS) },
   applyDefaults(draft) {
-    const job = specOf(draft);
-    // Parallelism and completions default together: a work queue leaves completions open.
-    if (job['completions'] === undefined && job['parallelism'] === undefined) job['completions'] = 1;
-    setDefaults(job, JOB_DEFAULTS);
-    for (const rule of listAt(job, 'podFailurePolicy', 'rules')) {
+    for (const rule of listAt(draft, 'spec', 'podFailurePolicy', 'rules')) {
       for (const pattern of listAt(rule, 'onPodConditions')) {
         if (isFields(pattern) && (pattern['status'] ?? '') === '') pattern['status'] = 'True';
       }
     }
-    defaultPodTemplate(job);
     const labels = templateLabels(draft);
     // The same object, not an equal one: the labels that the template gets below are the job's, too.
     if (Object.keys(labels).length > 0 && draft.metadata.labels === undefined) draft.metadata.labels = labels;
@@ -103,11 +103,14 @@ const CRON_FIELDS = 5;
 
 export const cronJobStrategy: Strategy = {
   tracksGeneration: true,
-  applyDefaults(draft) {
-    const history = { successfulJobsHistoryLimit: 3, failedJobsHistoryLimit: 1 };
-    setDefaults(specOf(draft), { concurrencyPolicy: 'Allow', suspend: false, ...history });
-    const job = fieldsAt(draft, 'spec', 'jobTemplate', 'spec');
-    if (job !== undefined) defaultPodTemplate(job);
+  defaults: {
+    spec: always({
+      concurrencyPolicy: 'Allow',
+      suspend: false,
+      successfulJobsHistoryLimit: 3,
+      failedJobsHistoryLimit: 1,
+      jobTemplate: given({ spec: given({ template: TEMPLATE }) }),
+    }),
   },
   validate(draft) {
     const spec = new Check(draft['spec'], 'spec');

@@ -1,5 +1,6 @@
 /** Rules for namespaces and nodes. */
-import { ensureFields, fieldsAt, setDefaults, textAt, type ApiObject } from '../fields.ts';
+import { given } from '../defaults.ts';
+import { fieldsAt, textAt, type Fields } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../names.ts';
 import { duplicateValue, forbiddenChange } from '../status.ts';
@@ -22,19 +23,15 @@ export const namespaceStrategy: Strategy = {
 };
 
 /** Without word of what the system keeps for itself, everything may be used. */
-function defaultAllocatable(node: ApiObject): void {
-  const capacity = fieldsAt(node, 'status', 'capacity');
-  if (capacity !== undefined) setDefaults(ensureFields(node, 'status'), { allocatable: { ...capacity } });
-}
+const ALLOCATABLE = { status: given({ allocatable: ({ capacity }: Fields) => capacity && { ...capacity } }) };
 
 export const nodeStrategy: Strategy = {
   keepsStatusOnCreate: true,
-  applyDefaults(draft) {
-    defaultAllocatable(draft);
-    const range = textAt(draft, 'spec', 'podCIDR');
-    if (range !== undefined) setDefaults(ensureFields(draft, 'spec'), { podCIDRs: [range] });
+  defaults: {
+    ...ALLOCATABLE,
+    spec: given({ podCIDRs: ({ podCIDR }: Fields) => (podCIDR === undefined ? undefined : [podCIDR]) }),
   },
-  defaultStatus: (draft) => defaultAllocatable(draft),
+  statusDefaults: ALLOCATABLE,
   validate(draft, old) {
     const check = new Check(fieldsAt(draft, 'spec'), 'metadata');
     const seen = new Set<string>();

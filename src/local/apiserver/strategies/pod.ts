@@ -20,7 +20,7 @@ import { forbidden, forbiddenChange, invalidValue, type FieldError } from '../st
 import { qosClass } from './podQuality.ts';
 import { podResize } from './podResize.ts';
 import { checkGates, checkPodSpec } from './podSpecValidation.ts';
-import { defaultPodSpec, requestLimits, warnAboutPodSpec } from './podTemplate.ts';
+import { POD_SPEC, requestLimits, warnAboutPodSpec } from './podTemplate.ts';
 
 const PODS = { group: '', plural: 'pods' };
 const EVICTION_TOLERATION_SECONDS = 300;
@@ -30,9 +30,9 @@ const GRACE_WHEN_UNSET = 30;
 export const podStrategy: Strategy = {
   tracksGeneration: true,
   subresources: { resize: podResize },
+  defaults: { spec: POD_SPEC },
   applyDefaults(draft) {
     const spec = ensureFields(draft, 'spec');
-    defaultPodSpec(spec);
     requestLimits(spec);
     setDefaults(spec, { enableServiceLinks: true });
   },

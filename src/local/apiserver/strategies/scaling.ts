@@ -1,5 +1,6 @@
 /** Rules for what scales and protects workloads: budgets, priorities, autoscalers. */
-import { ensureFields, fieldsAt, setDefaults, type ApiObject } from '../fields.ts';
+import { always, given } from '../defaults.ts';
+import { type ApiObject } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import type { FieldError } from '../status.ts';
 import { Check } from './check.ts';
@@ -37,9 +38,7 @@ const MAX_PRIORITY = 1_000_000_000;
 
 export const priorityClassStrategy: Strategy = {
   tracksGeneration: true,
-  applyDefaults(draft) {
-    setDefaults(draft, { preemptionPolicy: 'PreemptLowerPriority', value: 0 });
-  },
+  defaults: { preemptionPolicy: 'PreemptLowerPriority', value: 0 },
   validate(draft, old) {
     const check = new Check(draft, '');
     const { name } = draft.metadata;
@@ -59,27 +58,25 @@ const CPU_TARGET = { type: 'Utilization', averageUtilization: 80 };
 const EVERYTHING = { type: 'Percent', value: 100, periodSeconds: 15 };
 
 export const autoscalerStrategy: Strategy = {
-  applyDefaults(draft) {
-    const spec = ensureFields(draft, 'spec');
-    const metrics = [{ type: 'Resource', resource: { name: 'cpu', target: { ...CPU_TARGET } } }];
-    setDefaults(spec, { minReplicas: 1, metrics });
-    const behavior = fieldsAt(spec, 'behavior');
-    if (behavior === undefined) return;
-    setDefaults(ensureFields(behavior, 'scaleUp'), {
-      stabilizationWindowSeconds: 0,
-      selectPolicy: 'Max',
-      policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, { ...EVERYTHING }],
-    });
-    setDefaults(ensureFields(behavior, 'scaleDown'), { selectPolicy: 'Max', policies: [{ ...EVERYTHING }] });
+  defaults: {
+    spec: always({
+      minReplicas: 1,
+      metrics: [{ type: 'Resource', resource: { name: 'cpu', target: CPU_TARGET } }],
+      behavior: given({
+        scaleUp: always({
+          stabilizationWindowSeconds: 0,
+          selectPolicy: 'Max',
+          policies: [{ type: 'Pods', value: 4, periodSeconds: 15 }, EVERYTHING],
+        }),
+        scaleDown: always({ selectPolicy: 'Max', policies: [EVERYTHING] }),
+      }),
+    }),
   },
   validate: checkReplicaBounds,
 };
 
 export const autoscalerVersion1Strategy: Strategy = {
-  applyDefaults(draft) {
-    const { averageUtilization } = CPU_TARGET;
-    setDefaults(ensureFields(draft, 'spec'), { minReplicas: 1, targetCPUUtilizationPercentage: averageUtilization });
-  },
+  defaults: { spec: always({ minReplicas: 1, targetCPUUtilizationPercentage: CPU_TARGET.averageUtilization }) },
   validate: checkReplicaBounds,
 };
 

@@ -1,6 +1,7 @@
 /** Rules for services: addresses, ports, types. */
 import { NodewrightError } from '../../../errors/nodewrightError.ts';
 import { isIP } from 'node:net';
+import { each, given } from '../defaults.ts';
 import {
   at,
   ensureFields,
@@ -98,11 +99,11 @@ export const serviceStrategy: Strategy = {
       if (isFields(port)) setDefaults(port, { protocol: 'TCP', targetPort: port['port'] });
     }
   },
-  defaultStatus(draft) {
-    // An address belongs to the balancer itself unless it says otherwise; a name says nothing.
-    for (const entry of listAt(draft, 'status', 'loadBalancer', 'ingress')) {
-      if (isFields(entry) && (textAt(entry, 'ip') ?? '') !== '') setDefaults(entry, { ipMode: 'VIP' });
-    }
+  // An address belongs to the balancer itself unless it says otherwise; a name says nothing.
+  statusDefaults: {
+    status: given({
+      loadBalancer: given({ ingress: each({ ipMode: (entry: Fields) => (entry['ip'] ? 'VIP' : undefined) }) }),
+    }),
   },
   warnings: ({ spec }) =>
     listAt(spec, 'externalIPs').length > 0

@@ -1,14 +1,6 @@
 /** Rules for claims, volumes, storage classes and CSI drivers. */
-import {
-  ensureFields,
-  fieldsAt,
-  sameJson,
-  setDefaults,
-  sortedJson,
-  textAt,
-  type ApiObject,
-  type Fields,
-} from '../fields.ts';
+import { always } from '../defaults.ts';
+import { ensureFields, fieldsAt, sameJson, sortedJson, textAt, type ApiObject, type Fields } from '../fields.ts';
 import { admitClaimLimits } from '../admission/limitRanges.ts';
 import type { Strategy } from '../resource.ts';
 import { forbiddenChange, unsupportedValue, type FieldError } from '../status.ts';
@@ -17,9 +9,7 @@ import { Check } from './check.ts';
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
 export const claimStrategy: Strategy = {
-  applyDefaults(draft) {
-    setDefaults(ensureFields(draft, 'spec'), { volumeMode: 'Filesystem' });
-  },
+  defaults: { spec: always({ volumeMode: 'Filesystem' }) },
   prepareCreate(draft, context) {
     draft['status'] = { phase: 'Pending' };
     admitClaimLimits(draft, context);
@@ -103,9 +93,7 @@ function checkVolume(draft: ApiObject, old: ApiObject | undefined): FieldError[]
 }
 
 export const volumeStrategy: Strategy = {
-  applyDefaults(draft) {
-    setDefaults(ensureFields(draft, 'spec'), { volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain' });
-  },
+  defaults: { spec: always({ volumeMode: 'Filesystem', persistentVolumeReclaimPolicy: 'Retain' }) },
   prepareCreate(draft, context) {
     draft['status'] = { phase: 'Pending', lastPhaseTransitionTime: context.now() };
   },
@@ -113,9 +101,7 @@ export const volumeStrategy: Strategy = {
 };
 
 export const storageClassStrategy: Strategy = {
-  applyDefaults(draft) {
-    setDefaults(draft, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' });
-  },
+  defaults: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
   validate(draft, old) {
     const check = new Check(draft, '');
     check.require('provisioner');
@@ -131,8 +117,8 @@ const CLASS_FIXED = ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindin
 const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
 
 export const csiDriverStrategy: Strategy = {
-  applyDefaults(draft) {
-    setDefaults(ensureFields(draft, 'spec'), {
+  defaults: {
+    spec: always({
       attachRequired: true,
       podInfoOnMount: false,
       storageCapacity: false,
@@ -140,6 +126,6 @@ export const csiDriverStrategy: Strategy = {
       requiresRepublish: false,
       seLinuxMount: false,
       volumeLifecycleModes: ['Persistent'],
-    });
+    }),
   },
 };

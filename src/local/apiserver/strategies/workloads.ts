@@ -1,30 +1,18 @@
 /** Rules for what keeps pods running: Deployments, ReplicaSets, StatefulSets, DaemonSets and their relatives. */
-import {
-  ensureFields,
-  fieldsAt,
-  isFields,
-  listAt,
-  sameJson,
-  setDefaults,
-  type ApiObject,
-  type Fields,
-} from '../fields.ts';
+import { always, each } from '../defaults.ts';
+import { ensureFields, fieldsAt, sameJson, setDefaults, type ApiObject, type Fields } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { labelSelectorPredicate } from '../selectors.ts';
 import { invalidValue, unsupportedValue, type FieldError } from '../status.ts';
 import { Check } from './check.ts';
 import { goStruct } from './goNames.ts';
 import { checkPodSpec } from './podSpecValidation.ts';
-import { defaultPodTemplate } from './podTemplate.ts';
+import { TEMPLATE } from './podTemplate.ts';
 
 const REVISIONS_KEPT = 10;
-const DEADLINE_SECONDS = 600;
-const QUARTER = '25%';
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
 const NO_STRATEGY = { Type: '', RollingUpdate: null };
-
-const specOf = (draft: ApiObject): Fields => ensureFields(draft, 'spec');
 
 export function templateLabels(draft: ApiObject): Record<string, string> {
   return (fieldsAt(draft, 'spec', 'template', 'metadata', 'labels') ?? {}) as Record<string, string>;
@@ -104,21 +92,23 @@ function checkStrategy(spec: Check): void {
   }
 }
 
-/** Fills in the way to update pods; `rolling` are the defaults of a rolling update. */
-function defaultUpdate(draft: ApiObject, field: string, rolling: Fields): void {
-  const strategy = ensureFields(specOf(draft), field);
-  setDefaults(strategy, { type: 'RollingUpdate' });
-  if (strategy['type'] === 'RollingUpdate') setDefaults(ensureFields(strategy, 'rollingUpdate'), rolling);
-  defaultPodTemplate(specOf(draft));
-}
+/** The way to update pods; `rolling` are the defaults of a rolling update. */
+const updating = (rolling: Fields): unknown =>
+  always({ type: 'RollingUpdate' }, (strategy) => {
+    if (strategy['type'] === 'RollingUpdate') setDefaults(ensureFields(strategy, 'rollingUpdate'), rolling);
+  });
 
 export const deploymentStrategy: Strategy = {
   tracksGeneration: true,
   countsAnnotations: true,
-  applyDefaults(draft) {
-    const defaults = { revisionHistoryLimit: REVISIONS_KEPT, progressDeadlineSeconds: DEADLINE_SECONDS };
-    setDefaults(specOf(draft), { replicas: 1, ...defaults });
-    defaultUpdate(draft, 'strategy', { maxUnavailable: QUARTER, maxSurge: QUARTER });
+  defaults: {
+    spec: always({
+      replicas: 1,
+      revisionHistoryLimit: REVISIONS_KEPT,
+      progressDeadlineSeconds: 600,
+      strategy: updating({ maxUnavailable: '25%', maxSurge: '25%' }),
+      template: TEMPLATE,
+    }),
   },
   validate(draft, old) {
     const spec = checkWorkload(draft, old, 'deployment');
@@ -133,20 +123,17 @@ export const deploymentStrategy: Strategy = {
 
 export const replicaSetStrategy: Strategy = {
   tracksGeneration: true,
-  applyDefaults(draft) {
-    setDefaults(specOf(draft), { replicas: 1 });
-    defaultPodTemplate(specOf(draft));
-  },
+  defaults: { spec: always({ replicas: 1, template: TEMPLATE }) },
   validate: (draft, old) => checkWorkload(draft, old, 'replicaset').errors,
 };
 
 export const replicationControllerStrategy: Strategy = {
   tracksGeneration: true,
+  defaults: { spec: always({ replicas: 1, template: TEMPLATE }) },
   applyDefaults(draft) {
     const labels = templateLabels(draft);
-    setDefaults(specOf(draft), { replicas: 1, selector: { ...labels } });
+    setDefaults(ensureFields(draft, 'spec'), { selector: { ...labels } });
     if (Object.keys(labels).length > 0 && draft.metadata.labels === undefined) draft.metadata.labels = { ...labels };
-    defaultPodTemplate(specOf(draft));
   },
   validate(draft) {
     const spec = new Check(draft['spec'], 'spec');
@@ -178,20 +165,21 @@ function fixedPart(set: ApiObject): Fields {
 
 export const statefulSetStrategy: Strategy = {
   tracksGeneration: true,
-  applyDefaults(draft) {
-    setDefaults(specOf(draft), {
+  defaults: {
+    spec: always({
       replicas: 1,
       podManagementPolicy: 'OrderedReady',
       revisionHistoryLimit: REVISIONS_KEPT,
       persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' },
-    });
-    for (const claim of listAt(specOf(draft), 'volumeClaimTemplates')) {
-      if (!isFields(claim)) continue;
-      setDefaults(claim, { apiVersion: 'v1', kind: 'PersistentVolumeClaim' });
-      setDefaults(ensureFields(claim, 'spec'), { volumeMode: 'Filesystem' });
-      setDefaults(ensureFields(claim, 'status'), { phase: 'Pending' });
-    }
-    defaultUpdate(draft, 'updateStrategy', { partition: 0 });
+      volumeClaimTemplates: each({
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        spec: always({ volumeMode: 'Filesystem' }),
+        status: always({ phase: 'Pending' }),
+      }),
+      updateStrategy: updating({ partition: 0 }),
+      template: TEMPLATE,
+    }),
   },
   validate(draft, old) {
     const spec = new Check(draft['spec'], 'spec');
@@ -209,11 +197,14 @@ export const statefulSetStrategy: Strategy = {
 
 export const daemonSetStrategy: Strategy = {
   tracksGeneration: true,
-  applyDefaults(draft) {
-    setDefaults(specOf(draft), { revisionHistoryLimit: REVISIONS_KEPT });
+  defaults: {
     // Older clients count template generations by this.
-    draft.metadata.annotations = { [TEMPLATE_GENERATION]: '1', ...draft.metadata.annotations };
-    defaultUpdate(draft, 'updateStrategy', { maxUnavailable: 1, maxSurge: 0 });
+    metadata: always({ annotations: always({ [TEMPLATE_GENERATION]: '1' }) }),
+    spec: always({
+      revisionHistoryLimit: REVISIONS_KEPT,
+      updateStrategy: updating({ maxUnavailable: 1, maxSurge: 0 }),
+      template: TEMPLATE,
+    }),
   },
   prepareUpdate(draft, old) {
     const changed = !sameJson(fieldsAt(draft, 'spec', 'template'), fieldsAt(old, 'spec', 'template'));
@@ -242,5 +233,5 @@ export const controllerRevisionStrategy: Strategy = {
 
 export const podTemplateStrategy: Strategy = {
   tracksGeneration: true,
-  applyDefaults: (draft) => defaultPodTemplate(draft),
+  defaults: { template: TEMPLATE },
 };

@@ -27,6 +27,23 @@ interface Claims {
 const LIFETIME_SECONDS = 3600;
 const EXCHANGE_AUDIENCE = 'api://AzureADTokenExchange';
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
+/** OAuth's word for each of Entra's numbered refusals; a client that is not believed gets 401, others 400. */
+const REFUSALS = {
+  50027: 'invalid_client',
+  70003: 'unsupported_grant_type',
+  90002: 'invalid_request',
+  700016: 'unauthorized_client',
+  700024: 'invalid_client',
+  700027: 'invalid_client',
+  700213: 'invalid_request',
+  900144: 'invalid_request',
+  7000215: 'invalid_client',
+} as const;
+
+function refusal(number: keyof typeof REFUSALS, message: string): DirectoryError {
+  const word = REFUSALS[number];
+  return new DirectoryError(word === 'invalid_client' ? 401 : 400, word, number, message);
+}
 
 export class Tokens {
   private readonly clock: Clock;
@@ -50,36 +67,19 @@ export class Tokens {
   /** The OAuth 2 client-credentials grant, by secret or by assertion; `form` is the body of the POST. */
   grant(tenant: string, form: URLSearchParams): object {
     if (tenant.toLowerCase() !== this.tenantId.toLowerCase() && tenant !== 'organizations') {
-      throw new DirectoryError(
-        400,
-        'invalid_request',
-        90002,
-        `Tenant '${tenant}' not found. Check to make sure you have the correct tenant ID.`,
-      );
+      throw refusal(90002, `Tenant '${tenant}' not found. Check to make sure you have the correct tenant ID.`);
     }
     const grantType = form.get('grant_type');
     if (grantType === null) {
-      throw new DirectoryError(
-        400,
-        'invalid_request',
-        900144,
-        "The request body must contain the following parameter: 'grant_type'.",
-      );
+      throw refusal(900144, "The request body must contain the following parameter: 'grant_type'.");
     }
     if (grantType !== 'client_credentials') {
-      throw new DirectoryError(
-        400,
-        'unsupported_grant_type',
-        70003,
-        `The app requested an unsupported grant type '${grantType}'.`,
-      );
+      throw refusal(70003, `The app requested an unsupported grant type '${grantType}'.`);
     }
     const clientId = form.get('client_id') ?? '';
     const principal = this.principals.find(clientId);
     if (principal === undefined) {
-      throw new DirectoryError(
-        400,
-        'unauthorized_client',
+      throw refusal(
         700016,
         `Application with identifier '${clientId}' was not found in the directory '${this.tenantId}'.`,
       );
@@ -87,12 +87,7 @@ export class Tokens {
     this.authenticate(principal, form);
     const scope = form.get('scope') ?? form.get('resource') ?? '';
     if (scope === '') {
-      throw new DirectoryError(
-        400,
-        'invalid_request',
-        900144,
-        "The request body must contain the following parameter: 'scope'.",
-      );
+      throw refusal(900144, "The request body must contain the following parameter: 'scope'.");
     }
     return {
       token_type: 'Bearer',
@@ -185,9 +180,7 @@ export class Tokens {
       return this.checkAssertion(principal.clientId, form.get('client_assertion') ?? '');
     }
     if (isSame(form.get('client_secret') ?? '', principal.clientSecret)) return;
-    throw new DirectoryError(
-      401,
-      'invalid_client',
+    throw refusal(
       7000215,
       `Invalid client secret provided. Ensure the secret being sent in the request is the client secret value, not the client secret ID, for a secret added to app '${principal.clientId}'.`,
     );
@@ -200,9 +193,7 @@ export class Tokens {
       (each) => each.clientId === clientId && each.issuer === claims['iss'] && each.subject === claims['sub'],
     );
     if (known === undefined || ![claims['aud']].flat().includes(EXCHANGE_AUDIENCE)) {
-      throw new DirectoryError(
-        400,
-        'invalid_request',
+      throw refusal(
         700213,
         `No matching federated identity record found for presented assertion subject '${String(claims['sub'])}'. Check your federated identity credential Subject, Audience and Issuer against the presented assertion.`,
       );
@@ -210,15 +201,10 @@ export class Tokens {
     const signed = Buffer.from(`${header}.${payload}`);
     const key = createPublicKey(known.publicKeyPem);
     if (!verify('sha256', signed, key, Buffer.from(signature, 'base64url'))) {
-      throw new DirectoryError(
-        401,
-        'invalid_client',
-        700027,
-        'The certificate or key used to sign the assertion is not registered.',
-      );
+      throw refusal(700027, 'The certificate or key used to sign the assertion is not registered.');
     }
     if (Number(claims['exp']) * 1000 > this.clock.now()) return;
-    throw new DirectoryError(401, 'invalid_client', 700024, 'Client assertion is not within its valid time range.');
+    throw refusal(700024, 'Client assertion is not within its valid time range.');
   }
 
   private sign(text: string): string {
@@ -249,6 +235,6 @@ function parseClaims(payload: string): Readonly<Record<string, unknown>> {
   try {
     return JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')) as Readonly<Record<string, unknown>>;
   } catch {
-    throw new DirectoryError(401, 'invalid_client', 50027, 'JWT token is invalid or malformed.');
+    throw refusal(50027, 'JWT token is invalid or malformed.');
   }
 }

@@ -1,15 +1,15 @@
 /** Network interfaces: addresses from their subnets; not deletable while bound to a VM or reserved for one. */
-import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
+import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { authorizeLinked } from '../directory/principals.ts';
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
-import { checkGroup, checkLocation, checkPreconditions, checkTags } from '../resources/requestRules.ts';
-import { present, type ArmResource } from '../resourceStore.ts';
-import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { checkTags } from '../resources/requestRules.ts';
+import type { ResourceKind } from '../resources/resourceKind.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import type { ArmRequest } from '../server/router.ts';
 import { configureAddresses, referencesOf } from './ipConfigurations.ts';
 import type { SubnetAddresses } from './subnetAddresses.ts';
 
-const NAMESPACE = 'Microsoft.Network';
 export const NETWORK_INTERFACES = 'Microsoft.Network/networkInterfaces';
 
 export class NetworkInterfaces {
@@ -100,94 +100,33 @@ export class NetworkInterfaces {
     return textAt(primary, 'properties', 'privateIPAddress');
   }
 
-  /** Goes on with what an earlier process had begun. */
-  resume(): void {
-    const { store, operations, durations } = this.context;
-    for (const { id, properties } of store.list(NETWORK_INTERFACES)) {
-      const milliseconds = durations.networkInterface;
-      const state = textAt(properties, 'provisioningState');
-      if (state === 'Updating') {
-        operations.begin({ milliseconds, finish: () => this.settle(id, 'Succeeded', 'Updating') });
-      }
-      if (state === 'Deleting') operations.begin({ milliseconds, finish: () => this.remove(id) });
-    }
-  }
-
-  routes(): readonly Route[] {
-    const { store } = this.context;
-    const collection = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${NAMESPACE}/networkInterfaces`;
-    const find = ({ parameters: { group = '', name = '' } }: ArmRequest): ArmResource =>
-      store.get(group, NETWORK_INTERFACES, name);
-    return [
-      route(
-        'networkInterfaces.listAll',
-        'GET',
-        `/subscriptions/{subscription}/providers/${NAMESPACE}/networkInterfaces`,
-        (request) => paged(this.context, request, store.list(NETWORK_INTERFACES)),
-      ),
-      route('networkInterfaces.list', 'GET', collection, (request) =>
-        paged(this.context, request, store.list(NETWORK_INTERFACES, request.parameters['group'] ?? '')),
-      ),
-      route('networkInterfaces.get', 'GET', `${collection}/{name}`, (request) => {
-        const found = find(request);
-        return { status: 200, body: present(found), headers: { etag: found.etag } };
-      }),
-      route('networkInterfaces.createOrUpdate', 'PUT', `${collection}/{name}`, (request) =>
-        this.createOrUpdate(request),
-      ),
-      route('networkInterfaces.updateTags', 'PATCH', `${collection}/{name}`, (request) => {
-        const found = find(request);
-        checkPreconditions(request, found);
-        return {
-          status: 200,
-          body: present(this.write({ ...found, tags: checkTags(request.body) }, found.properties)),
-        };
-      }),
-      route('networkInterfaces.delete', 'DELETE', `${collection}/{name}`, (request) => this.delete(request)),
-    ];
-  }
-
-  private createOrUpdate(request: ArmRequest): ArmResponse {
-    const { group = '', name = '' } = request.parameters;
-    const { store, random } = this.context;
-    checkGroup(this.context, group);
-    const id = store.idOf(group, NETWORK_INTERFACES, name);
-    const existing = store.find(id);
-    checkPreconditions(request, existing);
-    const location = checkLocation(this.context, NETWORK_INTERFACES, name, request.body, existing);
-    const tags = checkTags(request.body);
-    this.checkReferences(id, request);
-    const resource: ArmResource = {
-      id,
-      name,
+  /** How clients write and delete interfaces. */
+  kind(): ResourceKind {
+    return {
       type: NETWORK_INTERFACES,
-      location,
-      tags,
-      etag: `W/"${random.uuid()}"`,
-      properties: {
-        dnsSettings: { dnsServers: [], appliedDnsServers: [] },
-        enableAcceleratedNetworking: false,
-        enableIPForwarding: false,
-        nicType: 'Standard',
-        ...objectAt(request.body, 'properties'),
-        ipConfigurations: configureAddresses(this.context.store, this.addresses, { id, body: request.body, existing }),
-        resourceGuid: textAt(existing?.properties, 'resourceGuid') ?? random.uuid(),
-        macAddress: textAt(existing?.properties, 'macAddress') ?? this.newMacAddress(),
-        ...(existing?.properties['virtualMachine'] === undefined
-          ? {}
-          : { virtualMachine: existing.properties['virtualMachine'] }),
-        provisioningState: 'Updating',
+      tracked: true,
+      put: 'async',
+      patch: 'tags',
+      remove: 'accepted',
+      duration: 'networkInterface',
+      interruptible: true,
+      properties: ({ context, request, id, body, existing }) => {
+        this.checkReferences(id, request);
+        const { resourceGuid, macAddress, virtualMachine } = existing?.properties ?? {};
+        return {
+          dnsSettings: { dnsServers: [], appliedDnsServers: [] },
+          enableAcceleratedNetworking: false,
+          enableIPForwarding: false,
+          nicType: 'Standard',
+          ...objectAt(body, 'properties'),
+          ipConfigurations: configureAddresses(context.store, this.addresses, { id, body, existing }),
+          resourceGuid: resourceGuid ?? context.random.uuid(),
+          macAddress: macAddress ?? this.newMacAddress(),
+          ...(virtualMachine !== undefined && { virtualMachine }),
+        };
       },
-      ...(existing?.hidden && { hidden: existing.hidden }),
+      checkDelete: (_context, found) => this.checkFree(found, undefined),
     };
-    store.put(resource);
-    const operation = this.context.operations.begin({
-      milliseconds: this.context.durations.networkInterface + (request.extraTime ?? 0),
-      // A deletion may have begun meanwhile; it has the last word.
-      finish: () => this.settle(id, 'Succeeded', 'Updating'),
-      failure: request.lateFault && { error: request.lateFault.error, apply: () => this.settle(id, 'Failed') },
-    });
-    return changed(this.context, request, existing === undefined ? 201 : 200, resource, operation);
   }
 
   private checkReferences(id: string, { body, principal }: ArmRequest): void {
@@ -205,34 +144,8 @@ export class NetworkInterfaces {
     }
   }
 
-  private delete(request: ArmRequest): ArmResponse {
-    const { group = '', name = '' } = request.parameters;
-    const { store, operations, durations } = this.context;
-    const id = store.idOf(group, NETWORK_INTERFACES, name);
-    const found = store.find(id);
-    if (found === undefined) return { status: 204 };
-    checkPreconditions(request, found);
-    this.checkFree(found, undefined);
-    this.settle(id, 'Deleting');
-    const operation = operations.begin({
-      milliseconds: durations.networkInterface + (request.extraTime ?? 0),
-      finish: () => this.remove(id),
-      failure: request.lateFault && { error: request.lateFault.error, apply: () => this.settle(id, 'Failed') },
-    });
-    return accepted(this.context, request, operation);
-  }
-
-  private settle(id: string, provisioningState: string, from?: string): void {
-    const found = this.context.store.find(id);
-    if (found === undefined) return;
-    if (from === undefined || found.properties['provisioningState'] === from)
-      this.write(found, { ...found.properties, provisioningState });
-  }
-
-  private write(resource: ArmResource, properties: JsonObject): ArmResource {
-    const written = { ...resource, properties, etag: `W/"${this.context.random.uuid()}"` };
-    this.context.store.put(written);
-    return written;
+  private write(resource: ArmResource, properties: JsonObject): void {
+    this.context.store.put({ ...resource, properties, etag: `W/"${this.context.random.uuid()}"` });
   }
 
   private newMacAddress(): string {

@@ -6,6 +6,7 @@ import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
 import { withDefaults } from '../resources/resourceRoutes.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { contains, overlaps, parsePrefix } from './addressPrefix.ts';
+import { NETWORK_INTERFACES } from './networkInterfaces.ts';
 import { prefixOf, type SubnetAddresses } from './subnetAddresses.ts';
 
 export const VIRTUAL_NETWORKS = 'Microsoft.Network/virtualNetworks';
@@ -15,7 +16,6 @@ export const ROUTE_TABLES = 'Microsoft.Network/routeTables';
 export const LOAD_BALANCERS = 'Microsoft.Network/loadBalancers';
 export const BACKEND_POOLS = 'Microsoft.Network/loadBalancers/backendAddressPools';
 const PUBLIC_ADDRESSES = 'Microsoft.Network/publicIPAddresses';
-const NETWORK_INTERFACES = 'Microsoft.Network/networkInterfaces';
 
 const COMMON = { tracked: true, put: 'async', patch: 'tags', remove: 'accepted', duration: 'other' } as const;
 
@@ -40,7 +40,7 @@ export function networkKinds(addresses: SubnetAddresses): readonly ResourceKind[
       ...COMMON,
       type: VIRTUAL_NETWORKS,
       properties: virtualNetworkOf,
-      afterPut: putSubnets,
+      afterPut: putChildren(SUBNETS, subnetOf),
       show: (context, network) => ({
         ...network,
         properties: {
@@ -70,8 +70,8 @@ export function networkKinds(addresses: SubnetAddresses): readonly ResourceKind[
       ...COMMON,
       type: LOAD_BALANCERS,
       members: ['sku'],
-      properties: loadBalancerOf,
-      afterPut: putPools,
+      properties: withGuid(BALANCER, 'backendAddressPools'),
+      afterPut: putChildren(BACKEND_POOLS, (_context, _id, _name, body) => objectAt(body, 'properties')),
       show: (context, balancer) => ({
         ...balancer,
         properties: { ...balancer.properties, backendAddressPools: poolsOf(context, balancer.id) },
@@ -99,12 +99,22 @@ export function networkKinds(addresses: SubnetAddresses): readonly ResourceKind[
   ];
 }
 
-function withGuid(defaults: JsonObject): ResourceKind['properties'] {
-  return (wish) => ({
-    ...withDefaults(wish.body, defaults),
-    resourceGuid: textAt(wish.existing?.properties, 'resourceGuid') ?? wish.context.random.uuid(),
-  });
+/** `children`: the member that holds resources of their own. */
+function withGuid(defaults: JsonObject, children = ''): ResourceKind['properties'] {
+  return (wish) => {
+    const { [children]: _children, ...properties } = withDefaults(wish.body, defaults);
+    const resourceGuid = textAt(wish.existing?.properties, 'resourceGuid') ?? wish.context.random.uuid();
+    return { ...properties, resourceGuid };
+  };
 }
+
+const BALANCER = {
+  frontendIPConfigurations: [],
+  loadBalancingRules: [],
+  probes: [],
+  inboundNatRules: [],
+  outboundRules: [],
+};
 
 function existingText({ existing }: Wish, member: string): JsonObject {
   const text = textAt(existing?.properties, member);
@@ -125,29 +135,26 @@ function virtualNetworkOf(wish: Wish): JsonObject {
     );
   }
   prefixes.forEach(parsePrefix);
-  const { subnets: _subnets, ...rest } = objectAt(wish.body, 'properties');
-  return {
-    enableDdosProtection: false,
-    virtualNetworkPeerings: [],
-    ...rest,
-    resourceGuid: textAt(wish.existing?.properties, 'resourceGuid') ?? wish.context.random.uuid(),
-  };
+  return withGuid({ enableDdosProtection: false, virtualNetworkPeerings: [] }, 'subnets')(wish);
 }
 
-/** Subnets inside the body of a network are resources of their own; those it no longer names go. */
-function putSubnets(context: ArmContext, network: ArmResource, { body }: Wish): void {
-  if (objectAt(body, 'properties')['subnets'] === undefined) return;
-  const wanted = listAt(body, 'properties', 'subnets');
-  const names = new Set(wanted.map((each) => textAt(each, 'name')?.toLowerCase()));
-  for (const old of context.store.children(network.id, SUBNETS)) {
-    if (!names.has(old.name.toLowerCase())) context.store.delete(old.id);
-  }
-  for (const each of wanted) {
-    const name = textAt(each, 'name') ?? '';
-    const id = `${network.id}/subnets/${name}`;
-    const properties = { ...subnetOf(context, id, name, each), provisioningState: 'Succeeded' };
-    context.store.put({ id, name, type: SUBNETS, etag: `W/"${context.random.uuid()}"`, properties });
-  }
+type PropertiesOf = (context: ArmContext, id: string, name: string, body: unknown) => JsonObject;
+
+/** Children inside the body of their parent are resources of their own; those it no longer names go. */
+function putChildren(type: string, propertiesOf: PropertiesOf): NonNullable<ResourceKind['afterPut']> {
+  const member = type.split('/').at(-1) ?? '';
+  return ({ store, random }, parent, { context, body }) => {
+    if (objectAt(body, 'properties')[member] === undefined) return;
+    const wanted = listAt(body, 'properties', member);
+    const names = new Set(wanted.map((each) => textAt(each, 'name')?.toLowerCase()));
+    for (const old of store.children(parent.id, type)) if (!names.has(old.name.toLowerCase())) store.delete(old.id);
+    for (const each of wanted) {
+      const name = textAt(each, 'name') ?? '';
+      const id = `${parent.id}/${member}/${name}`;
+      const properties = { ...propertiesOf(context, id, name, each), provisioningState: 'Succeeded' };
+      store.put({ id, name, type, etag: `W/"${random.uuid()}"`, properties });
+    }
+  };
 }
 
 function subnetOf(context: ArmContext, id: string, name: string, body: unknown): JsonObject {
@@ -179,40 +186,6 @@ function subnetOf(context: ArmContext, id: string, name: string, body: unknown):
     `Subnet '${name}' is not valid because its IP address range overlaps with that of an existing subnet in virtual network '${network?.name ?? ''}'.`,
     { details: [] },
   );
-}
-
-function loadBalancerOf(wish: Wish): JsonObject {
-  const { backendAddressPools: _pools, ...rest } = objectAt(wish.body, 'properties');
-  return {
-    frontendIPConfigurations: [],
-    loadBalancingRules: [],
-    probes: [],
-    inboundNatRules: [],
-    outboundRules: [],
-    ...rest,
-    resourceGuid: textAt(wish.existing?.properties, 'resourceGuid') ?? wish.context.random.uuid(),
-  };
-}
-
-function putPools(context: ArmContext, balancer: ArmResource, { body }: Wish): void {
-  if (objectAt(body, 'properties')['backendAddressPools'] === undefined) return;
-  const wanted = listAt(body, 'properties', 'backendAddressPools');
-  const names = new Set(wanted.map((each) => textAt(each, 'name')?.toLowerCase()));
-  for (const old of context.store.children(balancer.id, BACKEND_POOLS)) {
-    if (!names.has(old.name.toLowerCase())) context.store.delete(old.id);
-  }
-  for (const each of wanted) {
-    const name = textAt(each, 'name') ?? '';
-    const properties = { ...objectAt(each, 'properties'), provisioningState: 'Succeeded' };
-    const etag = `W/"${context.random.uuid()}"`;
-    context.store.put({
-      id: `${balancer.id}/backendAddressPools/${name}`,
-      name,
-      type: BACKEND_POOLS,
-      etag,
-      properties,
-    });
-  }
 }
 
 function poolsOf(context: ArmContext, balancerId: string): readonly object[] {

@@ -1,25 +1,21 @@
 /** The part of the Kusto query language that clients list Azure resources with: where, project, limit, take, count. */
+import { ArmError } from '../armError.ts';
 import { asText } from '../jsonPath.ts';
+import { ConditionParser, tokenize, type Condition } from '../server/conditionParser.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
-type Condition = (row: Row) => boolean;
-
-export class KqlError extends Error {
-  override readonly name = 'KqlError';
-}
 
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d+|!?[A-Za-z_]\w*~?|==|!=|=~|!~|[()[\].,|])/y;
 
-function tokenize(text: string): string[] {
-  const tokens: string[] = [];
-  TOKEN.lastIndex = 0;
-  while (text.slice(TOKEN.lastIndex).trim() !== '') {
-    const from = TOKEN.lastIndex;
-    const token = TOKEN.exec(text)?.[1];
-    if (token === undefined) throw new KqlError(`Unexpected '${text.slice(from).trim().slice(0, 20)}'`);
-    tokens.push(token);
-  }
-  return tokens;
+export function invalidQuery(message: string): ArmError {
+  const advice =
+    'Please refer to the documentation for the Azure Resource Graph service and fix the error before retrying.';
+  return new ArmError(400, 'BadRequest', `The query is invalid. ${message}.`, {
+    details: [
+      { code: 'InvalidQuery', message: `Query is invalid. ${advice}` },
+      { code: 'ParserFailure', message },
+    ],
+  });
 }
 
 /** Whole terms: no letter or digit may be beside them. */
@@ -57,18 +53,12 @@ const TESTS: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /** Reads the tokens of one stage. */
-class StageParser {
-  private readonly tokens: readonly string[];
+class StageParser extends ConditionParser<Row> {
   private readonly columns: ReadonlySet<string>;
-  private position = 0;
 
   constructor(tokens: readonly string[], columns: ReadonlySet<string>) {
-    this.tokens = tokens;
+    super(tokens, invalidQuery);
     this.columns = columns;
-  }
-
-  condition(): Condition {
-    return this.whole(() => this.either());
   }
 
   names(): readonly string[] {
@@ -80,50 +70,18 @@ class StageParser {
   }
 
   count(): number {
-    return this.whole(() => {
-      const text = this.next();
-      if (!/^\d+$/.test(text)) throw new KqlError('Expected a number of rows');
-      return Number(text);
-    });
+    return this.whole(() => Number(this.next(/^\d+$/)));
   }
 
-  private whole<T>(read: () => T): T {
-    const found = read();
-    if (this.position < this.tokens.length) throw new KqlError(`Unexpected '${this.tokens[this.position] ?? ''}'`);
-    return found;
-  }
-
-  private either(): Condition {
-    const parts = [this.both()];
-    while (this.take('or')) parts.push(this.both());
-    return (row) => parts.some((part) => part(row));
-  }
-
-  private both(): Condition {
-    const parts = [this.single()];
-    while (this.take('and')) parts.push(this.single());
-    return (row) => parts.every((part) => part(row));
-  }
-
-  private single(): Condition {
-    const isNegated = this.take('not');
-    if (this.take('(')) {
-      const inner = this.either();
-      this.expect(')');
-      return (row) => inner(row) !== isNegated;
-    }
-    const test = TESTS[this.tokens[this.position]?.toLowerCase() ?? ''];
+  protected comparison(): Condition<Row> {
+    const test = TESTS[this.peek().toLowerCase()];
     if (test !== undefined) {
-      this.position += 1;
+      this.next();
       this.expect('(');
-      const value = this.path();
+      const tested = this.path();
       this.expect(')');
-      return (row) => test(value(row)) !== isNegated;
+      return (row) => test(tested(row));
     }
-    return this.comparison();
-  }
-
-  private comparison(): Condition {
     const value = this.path();
     const name = this.next().toLowerCase();
     const positive = NEGATED[name] ?? name.replace(/^!/, '');
@@ -137,7 +95,7 @@ class StageParser {
       return (row) => texts.some((text) => compare(asText(value(row)), text)) === wanted;
     }
     const compare = OPERATORS[positive];
-    if (compare === undefined) throw new KqlError(`Unknown operator: '${name}'`);
+    if (compare === undefined) throw invalidQuery(`Unknown operator: '${name}'`);
     const text = this.text();
     return (row) => compare(asText(value(row)), text) === wanted;
   }
@@ -161,31 +119,12 @@ class StageParser {
 
   private column(): string {
     const name = this.next();
-    if (!this.columns.has(name)) throw new KqlError(`Failed to resolve scalar expression named '${name}'`);
+    if (!this.columns.has(name)) throw invalidQuery(`Failed to resolve scalar expression named '${name}'`);
     return name;
   }
 
   private text(): string {
-    const token = this.next();
-    if (!/^["']/.test(token)) throw new KqlError(`Unexpected '${token}'`);
-    return token.slice(1, -1).replace(/\\(.)/g, '$1');
-  }
-
-  private next(): string {
-    const token = this.tokens[this.position];
-    if (token === undefined) throw new KqlError('The expression ends too early');
-    this.position += 1;
-    return token;
-  }
-
-  private take(token: string): boolean {
-    if (this.tokens[this.position]?.toLowerCase() !== token) return false;
-    this.position += 1;
-    return true;
-  }
-
-  private expect(token: string): void {
-    if (!this.take(token)) throw new KqlError(`Expected '${token}'`);
+    return this.next(/^["']/).slice(1, -1).replace(/\\(.)/g, '$1');
   }
 }
 
@@ -205,11 +144,11 @@ const STAGES: Readonly<Record<string, Stage>> = {
 
 /** `columns` are those of the table's rows; a stage may name only them. */
 export function runQuery(query: string, rows: readonly Row[], columns: ReadonlySet<string>): readonly Row[] {
-  const [table = [], ...stages] = split(tokenize(query));
-  if (table.join(' ').toLowerCase() !== 'resources') throw new KqlError(`Unknown table: '${table.join(' ')}'`);
+  const [table = [], ...stages] = split(tokenize(query, TOKEN, invalidQuery));
+  if (table.join(' ').toLowerCase() !== 'resources') throw invalidQuery(`Unknown table: '${table.join(' ')}'`);
   return stages.reduce((left, [head = '', ...rest]) => {
     const stage = STAGES[head.toLowerCase()];
-    if (stage === undefined) throw new KqlError(`Unknown operator: '${head}'`);
+    if (stage === undefined) throw invalidQuery(`Unknown operator: '${head}'`);
     return stage(left, new StageParser(rest, columns));
   }, rows);
 }

@@ -1,10 +1,9 @@
 /** Azure Resource Graph: the resources of the subscription as rows that can be queried, in pages. */
 import type { ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
 import { at, listAt, textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
-import { KqlError, runQuery, type Row } from './kqlQuery.ts';
+import { invalidQuery, runQuery, type Row } from './kqlQuery.ts';
 
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1000;
@@ -24,7 +23,7 @@ export function resourceGraphRoutes(context: ArmContext, tenantId: string): read
 function answer(context: ArmContext, tenantId: string, { body }: ArmRequest): ArmResponse {
   const asked = listAt(body, 'subscriptions').map((each) => String(each).toLowerCase());
   const visible = asked.length === 0 || asked.includes(context.store.subscriptionId.toLowerCase());
-  const rows = query(textAt(body, 'query') ?? '', visible ? resourceRows(context, tenantId) : []);
+  const rows = runQuery(textAt(body, 'query') ?? '', visible ? resourceRows(context, tenantId) : [], COLUMNS);
   const top = at(body, 'options', '$top');
   const size = Math.min(typeof top === 'number' && top > 0 ? top : DEFAULT_PAGE, MAX_PAGE);
   const start = offsetOf(textAt(body, 'options', '$skipToken'));
@@ -41,15 +40,6 @@ function answer(context: ArmContext, tenantId: string, { body }: ArmRequest): Ar
       ...(more ? { $skipToken: Buffer.from(`offset:${start + size}`).toString('base64') } : {}),
     },
   };
-}
-
-function query(text: string, rows: readonly Row[]): readonly Row[] {
-  try {
-    return runQuery(text, rows, COLUMNS);
-  } catch (error) {
-    if (error instanceof KqlError) throw invalid(error.message);
-    throw error;
-  }
 }
 
 /** The graph knows tracked resources; children are part of their parents. It lowers types and group names. */
@@ -84,19 +74,6 @@ function rowOf(context: ArmContext, tenantId: string, resource: ArmResource): Ro
 function offsetOf(skipToken: string | undefined): number {
   if (skipToken === undefined || skipToken === '') return 0;
   const offset = /^offset:(\d+)$/.exec(Buffer.from(skipToken, 'base64').toString('utf8'))?.[1];
-  if (offset === undefined) throw invalid('The skip token is not one that was issued here.');
+  if (offset === undefined) throw invalidQuery('The skip token is not one that was issued here.');
   return Number(offset);
-}
-
-function invalid(message: string): ArmError {
-  return new ArmError(400, 'BadRequest', `The query is invalid. ${message}.`, {
-    details: [
-      {
-        code: 'InvalidQuery',
-        message:
-          'Query is invalid. Please refer to the documentation for the Azure Resource Graph service and fix the error before retrying.',
-      },
-      { code: 'ParserFailure', message },
-    ],
-  });
 }

@@ -33,6 +33,8 @@ export interface ResourceKind {
   /** Absent: clients cannot delete this type. */
   readonly remove?: 'sync' | 'accepted';
   readonly duration: keyof ArmDurations;
+  /** A change may begin while another is under way; usually that is refused. */
+  readonly interruptible?: true;
   /** What is stored as properties, without the provisioning state; throws what the provider would refuse. */
   readonly properties: (wish: Wish) => JsonObject;
   /** What is kept and never shown. */

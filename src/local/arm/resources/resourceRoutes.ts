@@ -225,7 +225,7 @@ class KindRoutes {
   /** Two changes of one resource at a time do not go. */
   private checkIdle(id: string): void {
     const operation = this.busy.get(id.toLowerCase());
-    if (operation === undefined) return;
+    if (operation === undefined || this.kind.interruptible) return;
     const { endpoint, store, location } = this.context;
     const address = `${endpoint()}/subscriptions/${store.subscriptionId}/providers/${this.namespace}/locations/${location}/operations/${operation.id}`;
     throw new ArmError(

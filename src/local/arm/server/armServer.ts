@@ -1,9 +1,8 @@
 /** The HTTPS server of the local Azure, on loopback. */
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { CertificatePair } from '../../certificates.ts';
-import { requestBody } from '../../requestBody.ts';
+import { closeServer, listenOnLoopback, requestBody } from '../../requestBody.ts';
 import { ArmError } from '../armError.ts';
 import type { ArmFront, WireResponse } from './armFront.ts';
 
@@ -25,22 +24,15 @@ export class ArmServer {
     });
     // Clients under a virtual clock may be still for long in real time; a connection that closes on them looks broken.
     server.keepAliveTimeout = KEEP_ALIVE;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, '127.0.0.1', resolve);
-    });
+    const open = await listenOnLoopback(server, port);
     this.server = server;
-    return (server.address() as AddressInfo).port;
+    return open;
   }
 
   async close(): Promise<void> {
     const server = this.server;
     this.server = undefined;
-    if (server === undefined) return;
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+    await closeServer(server);
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,11 +1,11 @@
 /**
- * Rewrites kubernetes.json, protobuf.json and zeroValues.json from the sources of a Kubernetes release:
+ * Rewrites kubernetes.json, protobuf.json and zeroValues.json in src/local/apiserver/schemas from the sources of a Kubernetes release:
  * `api/openapi-spec/v3`, and the modules `k8s.io/api`, `apimachinery`, `apiextensions-apiserver` and
  * `kube-aggregator`. They hold every type that the served kinds reach, with structure, list types and merge keys,
  * without prose; the field numbers of the same types; and their zero values. Format the files with prettier
  * afterwards.
  */
-import { InvariantError } from '../../../errors/invariantError.ts';
+import { InvariantError } from '../src/errors/invariantError.ts';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -23,7 +23,7 @@ if (
   aggregatorModule === undefined
 ) {
   throw new InvariantError(
-    'usage: tsx extract.ts <api/openapi-spec/v3> <api> <apimachinery> <apiextensions-apiserver> <kube-aggregator>',
+    'usage: tsx extract-kubernetes-types.ts <api/openapi-spec/v3> <api> <apimachinery> <apiextensions-apiserver> <kube-aggregator>',
   );
 }
 
@@ -108,7 +108,7 @@ function write(file: string, entries: ReadonlyMap<string, unknown>): void {
   const lines = [...entries]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`);
-  writeFileSync(new URL(`./${file}`, import.meta.url), `{\n${lines.join(',\n')}\n}\n`);
+  writeFileSync(new URL(`../src/local/apiserver/schemas/${file}`, import.meta.url), `{\n${lines.join(',\n')}\n}\n`);
 }
 
 /** `k8s.io.api.core.v1` is `io.k8s.api.core.v1` in OpenAPI. */

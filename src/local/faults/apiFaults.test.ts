@@ -10,7 +10,7 @@ import { loadKubeconfig } from '../../kube/kubeconfig.ts';
 import { LocalApiServer } from '../apiserver/localApiServer.ts';
 import { parseFault } from './faultKinds.ts';
 import { Faults } from './faults.ts';
-import { serverFaults } from './serverFaults.ts';
+import { serverFaults } from './apiFaults.ts';
 
 const clock = new SystemClock();
 const faults = new Faults({ clock, random: systemRandom });

@@ -1,0 +1,123 @@
+/** What a cluster costs and does over time, as seen from its API server: bill, launches, and when it last changed. */
+import { Kinds, type Node, type Pod } from '../../src/api/kinds.ts';
+import { SystemClock } from '../../src/clock/systemClock.ts';
+import { systemRandom } from '../../src/clock/systemRandom.ts';
+import { Informers } from '../../src/kube/informer.ts';
+import type { Kube } from '../../src/kube/kube.ts';
+import { KwokLabels } from '../../src/kwok/kwokLabels.ts';
+
+const FIVE_MINUTES = 5 * 60_000;
+
+export class Observer {
+  private readonly stop = new AbortController();
+  private readonly nodes = new Map<string, { readonly price: number; readonly since: number }>();
+  private readonly pods = new Map<string, Pod>();
+  private changedAt = Date.now();
+  private paid = 0;
+  private paidUntil = Date.now();
+  private waited = 0;
+  launches = 0;
+  /** Pods that were asked to end although their owner wanted them, and how many of them were younger than 5 minutes. */
+  evictions = 0;
+  youngEvictions = 0;
+  /** Nodes that lived for less than 5 minutes. */
+  shortLives = 0;
+
+  async start(kube: Kube): Promise<void> {
+    const informers = new Informers({ kube, clock: new SystemClock(), random: systemRandom });
+    informers
+      .of(Kinds.Node)
+      .subscribe(({ type, object }) => (type === 'deleted' ? this.gone(object) : this.seen(object)));
+    informers.of(Kinds.Pod, { namespace: 'default' }).subscribe((event) => {
+      const { object } = event;
+      if (event.type === 'deleted') this.pods.delete(object.metadata.name);
+      else this.pods.set(object.metadata.name, object);
+      if (event.type === 'updated' && isEvicted(object) && !isEvicted(event.old)) {
+        this.evictions += 1;
+        if (Date.now() - Date.parse(object.metadata.creationTimestamp ?? '') < FIVE_MINUTES) this.youngEvictions += 1;
+      }
+    });
+    void informers.run(this.stop.signal);
+    await informers.synced();
+    this.reset();
+  }
+
+  /** Counts from now on. */
+  reset(): void {
+    this.pay();
+    Object.assign(this, { paid: 0, waited: 0, launches: 0, evictions: 0, youngEvictions: 0, shortLives: 0 });
+    this.changedAt = Date.now();
+  }
+
+  /** Dollars per hour. */
+  get bill(): number {
+    return [...this.nodes.values()].reduce((sum, { price }) => sum + price, 0);
+  }
+
+  get nodeCount(): number {
+    return this.nodes.size;
+  }
+
+  /** Dollar hours since the last reset. */
+  get spent(): number {
+    this.pay();
+    return this.paid;
+  }
+
+  /** Seconds that pods have waited for a node, in all. */
+  get pendingPodSeconds(): number {
+    this.pay();
+    return this.waited;
+  }
+
+  get running(): number {
+    return [...this.pods.values()].filter(
+      ({ status, metadata }) => status?.phase === 'Running' && !metadata.deletionTimestamp,
+    ).length;
+  }
+
+  /** Milliseconds since nodes last came or went. */
+  get quietFor(): number {
+    return Date.now() - this.changedAt;
+  }
+
+  get lastChange(): number {
+    return this.changedAt;
+  }
+
+  end(): void {
+    this.stop.abort();
+  }
+
+  private seen({ metadata }: Node): void {
+    if (this.nodes.has(metadata.name)) return;
+    this.pay();
+    this.launches += 1;
+    this.changedAt = Date.now();
+    this.nodes.set(metadata.name, { price: Number(metadata.labels?.[KwokLabels.price] ?? 0), since: Date.now() });
+  }
+
+  private gone({ metadata }: Node): void {
+    const node = this.nodes.get(metadata.name);
+    if (node === undefined) return;
+    this.pay();
+    this.changedAt = Date.now();
+    if (Date.now() - node.since < FIVE_MINUTES) this.shortLives += 1;
+    this.nodes.delete(metadata.name);
+  }
+
+  private pay(): void {
+    const now = Date.now();
+    const hours = (now - this.paidUntil) / 3_600_000;
+    this.paid += this.bill * hours;
+    this.waited += [...this.pods.values()].filter(({ spec }) => !spec?.nodeName).length * hours * 3_600;
+    this.paidUntil = now;
+  }
+}
+
+/** The eviction API leaves this condition behind; a pod that its owner deletes has none. */
+const isEvicted = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp !== undefined &&
+  (status?.conditions ?? []).some(
+    ({ type, reason }) => type === 'DisruptionTarget' && reason === 'EvictionByEvictionAPI',
+  );

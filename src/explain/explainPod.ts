@@ -1,0 +1,148 @@
+/** Why a pod waits, or where it goes: one deciding constraint, the evidence, and changes that give it a place. */
+import type { Pod } from '../api/kinds.ts';
+import { objectionText } from '../ledger/objectionText.ts';
+import type { PodObjection } from '../ledger/objection.ts';
+import { recreationText } from '../ledger/changeText.ts';
+import { podStateText, type PodState } from '../ledger/podStateText.ts';
+import { poolRefusalText, reasonLines } from '../ledger/reasonText.ts';
+import { podKey } from '../pods/podKey.ts';
+import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
+import type { Solution } from '../solver/problem.ts';
+import type { PoolRefusal, RefusalStage, SmallestChange, UnplacedReason } from '../solver/reasons.ts';
+import { findFixes, type Asked } from '../solver/smallestChange.ts';
+import type { ExplainedFix, Explanation, ObjectName } from '../ledger/explanation.ts';
+import { podFix, type PodSource } from './podFixes.ts';
+
+export interface PodQuestion {
+  /** As the loops see it. */
+  readonly pod: Pod;
+  readonly source: PodSource;
+  /** Why it is left out before any node is looked at. */
+  readonly objection?: PodObjection;
+  /** The claim of the node that is on its way for it. */
+  readonly promisedClaim?: string;
+  /** The plan for all pods that wait, this one among them. */
+  readonly asked: Asked;
+  /** Scheduler names that pods are provisioned for. */
+  readonly schedulers?: readonly string[];
+}
+
+const MOST_FIXES = 3;
+const DEFAULT_SCHEDULER = 'default-scheduler';
+
+export function explainPod(question: PodQuestion): Explanation {
+  const { pod, objection, asked } = question;
+  const object: ObjectName = {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    namespace: pod.metadata.namespace ?? 'default',
+    name: pod.metadata.name,
+  };
+  const state = stateOf(question);
+  if (state !== undefined) {
+    return {
+      object,
+      sentence: podStateText(state),
+      constraint: state.kind,
+      evidence: [],
+      fixes: stateFixes(state, question),
+    };
+  }
+  if (objection !== undefined) {
+    return { object, sentence: objectionText(objection), constraint: objection.kind, evidence: [], fixes: [] };
+  }
+  const reason = asked.solution.unplaced.find((each) => each.pod === podKey(pod))?.reason;
+  if (reason === undefined) {
+    const place = placeOf(asked.solution, podKey(pod));
+    return { object, sentence: podStateText(place), constraint: place.kind, evidence: [], fixes: [] };
+  }
+  const hasTemplate = question.source.templatePath.length > 0;
+  const found = findFixes(asked, pod, reason, MOST_FIXES, hasTemplate ? 'any' : 'tolerations');
+  // The spec of a pod without an owner cannot be patched: it has to be made again.
+  const anew = hasTemplate || found.length > 0 ? [] : findFixes(asked, pod, reason, 1, 'any');
+  const binding = bindingRefusal(reason, (found[0] ?? anew[0])?.[0]?.change);
+  return {
+    object,
+    sentence: binding === undefined ? reasonLines(reason).join('; ') : poolRefusalText(binding),
+    constraint: binding?.stage ?? reason.kind,
+    evidence: reasonLines(reason),
+    fixes: [
+      ...found.map((edits) => podFix(edits, question.source, asked.pools)),
+      ...anew.map((edits) => ({ sentence: recreationText(edits.map(({ change }) => change)), patches: [] })),
+    ],
+  };
+}
+
+function stateOf({ pod, promisedClaim, schedulers = [DEFAULT_SCHEDULER] }: PodQuestion): PodState | undefined {
+  const { spec, status } = pod;
+  if (isTerminal(pod)) return { kind: 'ended', phase: status?.phase ?? '' };
+  if (isTerminating(pod)) return { kind: 'terminating' };
+  if (spec?.nodeName) return { kind: 'bound', node: spec.nodeName };
+  const gates = (spec?.schedulingGates ?? []).map(({ name }) => name);
+  if (gates.length > 0) return { kind: 'gated', gates };
+  const scheduler = spec?.schedulerName ?? DEFAULT_SCHEDULER;
+  if (!schedulers.includes(scheduler)) return { kind: 'other-scheduler', scheduler };
+  if (promisedClaim !== undefined) return { kind: 'promised', nodeClaim: promisedClaim };
+  return undefined;
+}
+
+function stateFixes(state: PodState, { pod }: PodQuestion): ExplainedFix[] {
+  if (state.kind !== 'gated') return [];
+  const { namespace = 'default', name } = pod.metadata;
+  const target = { apiVersion: 'v1', kind: 'Pod', namespace, name };
+  return [
+    {
+      sentence: podStateText({ kind: 'ungate', gates: state.gates }),
+      patches: [{ target, type: 'merge', patch: { spec: { schedulingGates: [] } } }],
+    },
+  ];
+}
+
+function placeOf({ onExisting, plannedNodes }: Solution, key: string): PodState {
+  const existing = onExisting.find(({ pods }) => pods.includes(key));
+  if (existing !== undefined) return { kind: 'fits', node: existing.node };
+  const planned = plannedNodes.find(({ pods }) => pods.includes(key));
+  const [first] = planned?.alternatives ?? [];
+  if (planned === undefined || first === undefined) return { kind: 'not-looked-at' };
+  return { kind: 'planned', nodePool: planned.pool, alternative: first };
+}
+
+const STAGE_OF: Readonly<Record<SmallestChange['kind'], readonly RefusalStage[]>> = {
+  toleration: ['taints'],
+  'pool-taint': ['taints'],
+  'node-selector': ['requirements', 'instance-types', 'offerings'],
+  'affinity-term': ['requirements', 'instance-types', 'offerings'],
+  'pool-requirement': ['requirements', 'instance-types', 'offerings'],
+  'pool-label': ['requirements'],
+  'min-values': ['min-values'],
+  spread: ['topology'],
+  'pod-affinity': ['topology'],
+  'host-ports': ['host-ports'],
+  resource: ['resources'],
+  requests: ['resources'],
+  limit: ['limits'],
+};
+
+/** In the order in which a pool is looked at. */
+const STAGES: readonly RefusalStage[] = [
+  'taints',
+  'requirements',
+  'instance-types',
+  'resources',
+  'offerings',
+  'host-ports',
+  'volumes',
+  'limits',
+  'min-values',
+  'topology',
+];
+
+/** The refusal that the best fix answers; without a fix, the one of the pool that came furthest. */
+function bindingRefusal(reason: UnplacedReason, change: SmallestChange | undefined): PoolRefusal | undefined {
+  if (reason.kind !== 'refused') return undefined;
+  const pool = change && 'pool' in change ? change.pool : undefined;
+  const stages = change === undefined ? [] : STAGE_OF[change.kind];
+  const answered = reason.pools.filter(({ stage }) => stages.includes(stage));
+  const furthest = [...reason.pools].sort((left, right) => STAGES.indexOf(right.stage) - STAGES.indexOf(left.stage));
+  return answered.find((refusal) => refusal.pool === pool) ?? answered[0] ?? furthest[0];
+}

@@ -1,0 +1,31 @@
+/** What `explain` answers, as documented JSON. */
+export interface ObjectName {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+/** A change that `kubectl patch --type merge` can make. */
+export interface Patch {
+  readonly target: ObjectName;
+  readonly type: 'merge';
+  readonly patch: Readonly<Record<string, unknown>>;
+}
+
+/** One way to another outcome, verified by planning with it. All its patches belong together. */
+export interface ExplainedFix {
+  readonly sentence: string;
+  readonly patches: readonly Patch[];
+}
+
+export interface Explanation {
+  readonly object: ObjectName;
+  /** The one constraint that decides, in words. */
+  readonly sentence: string;
+  /** The same as a stable name: `taints`, `requirements`, `resources`, `limits`, … */
+  readonly constraint: string;
+  readonly evidence: readonly string[];
+  /** Best first. Empty when nothing needs to change, or when no change was found that helps. */
+  readonly fixes: readonly ExplainedFix[];
+}

@@ -1,0 +1,19 @@
+import type { Explanation } from './explanation.ts';
+
+/** An explanation for people: the sentence, the evidence, and each fix with the command that makes it. */
+export function explanationText({ object, sentence, evidence, fixes }: Explanation): string {
+  const lines = [
+    `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}: ${sentence}`,
+  ];
+  const more = evidence.filter((line) => line !== sentence);
+  if (more.length > 0) lines.push('', 'Evidence:', ...more.map((line) => `  ${line}`));
+  fixes.forEach((fix, at) => {
+    lines.push('', `Fix${fixes.length > 1 ? ` ${at + 1}` : ''}: ${fix.sentence}`);
+    for (const { target, patch } of fix.patches) {
+      const where = target.namespace === undefined ? '' : ` -n ${target.namespace}`;
+      const body = JSON.stringify(patch).replaceAll("'", `'\\''`);
+      lines.push(`  kubectl patch ${target.kind.toLowerCase()} ${target.name}${where} --type merge -p '${body}'`);
+    }
+  });
+  return `${lines.join('\n')}\n`;
+}

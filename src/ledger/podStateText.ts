@@ -1,0 +1,40 @@
+import type { Alternative } from '../solver/problem.ts';
+
+/** Where a pod stands that no constraint keeps from its place, or that no node is looked for. */
+export type PodState =
+  | { readonly kind: 'ended'; readonly phase: string }
+  | { readonly kind: 'terminating' }
+  | { readonly kind: 'bound' | 'fits'; readonly node: string }
+  | { readonly kind: 'gated' | 'ungate'; readonly gates: readonly string[] }
+  | { readonly kind: 'other-scheduler'; readonly scheduler: string }
+  | { readonly kind: 'promised'; readonly nodeClaim: string }
+  | { readonly kind: 'planned'; readonly nodePool: string; readonly alternative: Alternative }
+  | { readonly kind: 'not-looked-at' };
+
+export function podStateText(state: PodState): string {
+  switch (state.kind) {
+    case 'ended':
+      return `it has ended: ${state.phase}`;
+    case 'terminating':
+      return 'it is being deleted';
+    case 'bound':
+      return `it runs on node ${state.node}`;
+    case 'fits':
+      return `it fits on node ${state.node}; the scheduler is expected to bind it there`;
+    case 'gated':
+      return `scheduling gates hold it: ${state.gates.join(', ')}`;
+    case 'ungate':
+      return `remove the scheduling gates ${state.gates.join(', ')}`;
+    case 'other-scheduler':
+      return `scheduler "${state.scheduler}" is to place it, and nodes are bought only for pods of the default scheduler`;
+    case 'promised':
+      return `NodeClaim ${state.nodeClaim} is on its way for it`;
+    case 'planned': {
+      const { instanceType, zone, capacityType, pricePerHour } = state.alternative;
+      const place = zone === '' ? '' : ` in ${zone}`;
+      return `the next plan buys ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, of NodePool "${state.nodePool}" for it`;
+    }
+    case 'not-looked-at':
+      return 'the scheduler has not looked at it yet';
+  }
+}

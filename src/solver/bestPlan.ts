@@ -1,0 +1,119 @@
+/**
+ * The best of several plans for one question: the packed plan, and where that leaves pods or room for a lower price, plain
+ * first-fit plans in several orders. So no plan is worse than first-fit. All is counted: the same question has the same
+ * answer.
+ */
+import { Labels } from '../api/labels.ts';
+import { lowerBound } from './bound.ts';
+import type { Model } from './model/model.ts';
+import {
+  comparePriority,
+  mightBePlaced,
+  planCost,
+  planOnce,
+  questionOf,
+  wishesDropped,
+  type PodPlan,
+  type Question,
+} from './planOnce.ts';
+import type { Overlay, SolveOptions } from './problem.ts';
+import { AS_THEY_ARE, fixedSearches, Reordering, type Search } from './searchOrders.ts';
+
+/** Up to here other orders are tried at all. */
+const MAX_PODS = 400;
+/** Pods that all searches of one question may place together, so that larger questions take no longer. */
+const MAX_PLACEMENTS = 4000;
+const MAX_SEARCHES = 100;
+/** For questions that allow no rounds of improvement: pods that wait are tried again all the same. */
+const MIN_SEARCHES = 4;
+/** Searches after the fixed orders that found nothing better before they are given up. */
+const MAX_IDLE = 40;
+const EPSILON = 1e-9;
+
+export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, avoidsReserved: boolean): PodPlan {
+  const zonal = questionOf(model, overlay, options, true);
+  let wider: Question | undefined;
+  const plan = (search: Search): PodPlan => {
+    const question = search.staysZonal ? zonal : (wider ??= questionOf(model, overlay, options, false));
+    return planOnce(question, search);
+  };
+  const packed: Search = {
+    isExact: false,
+    staysZonal: true,
+    avoidsReserved,
+    isLenient: false,
+    keepsZones: false,
+    takesLast: false,
+    growth: 'any',
+    rank: AS_THEY_ARE,
+  };
+  let best = plan(packed);
+  let bestSearch: Search = { ...packed, isExact: true, growth: 'own' };
+  const most = searchesFor(overlay, options);
+  const fixed = fixedSearches(best, packed, most);
+  if (fixed.length === 0 || !mayBeBetter(best, options)) return best;
+  const order = new Reordering(best);
+  let idle = 0;
+  for (let count = 0; count < Math.max(most, fixed.length) && idle < MAX_IDLE; count++) {
+    const search = fixed[count] ?? order.next(best, bestSearch);
+    const other = plan(search);
+    if (isBetter(other, best)) {
+      best = other;
+      bestSearch = search;
+      idle = mayBeBetter(best, options) ? 0 : MAX_IDLE;
+      continue;
+    }
+    // Orders as good lead on to others.
+    if (search.isExact && !isBetter(best, other)) bestSearch = search;
+    if (count >= fixed.length) idle += 1;
+  }
+  return best;
+}
+
+function searchesFor({ pods }: Overlay, { searchRounds = MAX_SEARCHES }: SolveOptions): number {
+  if (pods.length > MAX_PODS) return 0;
+  const affordable = Math.floor(MAX_PLACEMENTS / Math.max(1, pods.length));
+  return Math.min(affordable, Math.max(MIN_SEARCHES, Math.min(MAX_SEARCHES, searchRounds)));
+}
+
+/** Fewer pods wait; or as many, at a lower price that no wish and no zone is given up for. */
+function isBetter(plan: PodPlan, best: PodPlan): boolean {
+  // A plan around pods that found no reserved capacity cannot stand.
+  if (plan.missed.length > 0 || best.missed.length > 0) return plan.missed.length === 0;
+  const priority = comparePriority(best, plan);
+  if (priority !== 0) return priority > 0;
+  if (planCost(plan) > planCost(best) - EPSILON) return false;
+  return wishesDropped(plan) <= wishesDropped(best) && zonesGivenUp(plan) <= zonesGivenUp(best);
+}
+
+/** Pods that spread over zones, on planned nodes in none where such nodes were to be left out. */
+function zonesGivenUp({ planned, model: { states }, compiled }: PodPlan): number {
+  let count = 0;
+  if (!compiled.isSpreadBeyondZones) return count;
+  for (const { state, pool, entries } of planned) {
+    if (pool.regionalZones.size === 0) continue;
+    const zones = states.valuesOf(state, Labels.zone);
+    if (zones.some((zone) => !pool.regionalZones.has(zone))) continue;
+    for (const { variant, pods } of entries) {
+      if (variant.rung.spread.some(({ topologyKey }) => topologyKey === Labels.zone)) count += pods.length;
+    }
+  }
+  return count;
+}
+
+/** Whether another order could place more, or cost less. */
+function mayBeBetter(plan: PodPlan, { searchRounds }: SolveOptions): boolean {
+  const { model, compiled, fit, planned, waiting } = plan;
+  if (plan.deferrals.size > 0) return false;
+  if (plan.missed.length > 0) return true;
+  if (waiting.some(({ podClass, pods }) => pods.length > 0 && mightBePlaced(plan, podClass))) return true;
+  if (planned.length === 0 || searchRounds === 0) return false;
+  const isRelated = compiled.classes.some(({ variants }) => variants.some(({ pinKeys }) => pinKeys.length > 0));
+  const hasRoom = model.existing.indexOf.size > compiled.removed.size;
+  const isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
+  // Packing tries plain first-fit itself.
+  if (!isRelated && !hasRoom && !isReserved && model.pools.length === 1) return false;
+  if (hasRoom || model.pools.length > 1) return true;
+  const price = planned.reduce((sum, node) => sum + node.price, 0);
+  return price > lowerBound(compiled, fit, planned).pricePerHour + EPSILON;
+}

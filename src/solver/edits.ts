@@ -1,0 +1,256 @@
+/**
+ * Changes of a pod or of a pool's limits that may give an unplaced pod a place. Each is an edit of its own, so that several
+ * can be made together; whether an edit helps is found out by solving with it.
+ */
+import type { Pod } from '../api/kinds.ts';
+import type { RequirementItem } from '../constraints/requirement.ts';
+import { untoleratedTaints } from '../pods/taints.ts';
+import { Quantity } from '../units/quantity.ts';
+import { quantityOf } from '../units/resources.ts';
+import type { Edit, Refused } from './edit.ts';
+import { isPreferred } from './model/nodeKinds.ts';
+import { poolEdits } from './poolEdits.ts';
+import type { PoolOffer, Solution } from './problem.ts';
+import type { SmallestChange } from './reasons.ts';
+
+type Spec = NonNullable<Pod['spec']>;
+/** What may still change of the pod's spec: all of it through its owner; of a pod without one only tolerations. */
+export type PodSpecChange = 'any' | 'tolerations';
+
+/** From the least to the most intrusive. */
+export function editsFor(
+  pools: readonly PoolOffer[],
+  pod: Pod,
+  reason: Refused,
+  solution: Solution,
+  podSpec: PodSpecChange,
+): Edit[] {
+  const ofPod =
+    podSpec === 'any'
+      ? [...looserSelectors(pod), ...looserTopology(pod), ...otherPorts(pod, reason), ...smallerRequests(pod, reason)]
+      : [];
+  return [...tolerations(pools, pod), ...ofPod, ...higherLimits(pools, reason, solution), ...poolEdits(reason)];
+}
+
+function podEdit(change: SmallestChange, edit: (spec: Spec) => Partial<Spec>): Edit {
+  return {
+    change,
+    apply: ({ pod, pools }) => {
+      const spec = pod.spec as Spec;
+      return { pools, pod: { ...pod, spec: { ...spec, ...edit(spec) } } };
+    },
+  };
+}
+
+function tolerations(pools: readonly PoolOffer[], pod: Pod): Edit[] {
+  return pools.flatMap(({ pool: { metadata, spec } }): Edit[] => {
+    const { name } = metadata;
+    const missing = untoleratedTaints(spec.template.spec.taints ?? [], pod.spec?.tolerations ?? []).filter(
+      (taint) => !isPreferred(taint),
+    );
+    if (missing.length === 0) return [];
+    const added = missing.map(({ key, value, effect }) => ({ key, operator: 'Equal', value: value ?? '', effect }));
+    return [
+      podEdit({ kind: 'toleration', pool: name, taints: missing }, ({ tolerations: own = [] }) => ({
+        tolerations: [...own, ...added],
+      })),
+    ];
+  });
+}
+
+function looserSelectors(pod: Pod): Edit[] {
+  const { nodeSelector = {}, affinity } = pod.spec ?? {};
+  const selectors = Object.entries(nodeSelector).map(([key, value]) =>
+    podEdit({ kind: 'node-selector', key, value }, ({ nodeSelector: own = {} }) => {
+      const { [key]: _, ...rest } = own;
+      return { nodeSelector: rest };
+    }),
+  );
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const expressions = (required?.nodeSelectorTerms ?? []).flatMap(({ matchExpressions = [] }, term) =>
+    matchExpressions.map((expression, at) =>
+      podEdit({ kind: 'affinity-term', term: expression as RequirementItem }, (spec) =>
+        withoutExpression(spec, term, at),
+      ),
+    ),
+  );
+  return [...selectors, ...expressions];
+}
+
+/** A term that says nothing matches nothing: without its last expression the whole affinity goes. */
+function withoutExpression(spec: Spec, term: number, at: number): Partial<Spec> {
+  const { requiredDuringSchedulingIgnoredDuringExecution: required, ...free } = spec.affinity?.nodeAffinity ?? {};
+  if (required === undefined) return {};
+  const terms = required.nodeSelectorTerms.map((each, index) =>
+    index === term ? { ...each, matchExpressions: without(each.matchExpressions, at) } : each,
+  );
+  const isSatisfiable = terms.every(
+    ({ matchExpressions = [], matchFields = [] }) => matchExpressions.length + matchFields.length > 0,
+  );
+  const kept = { ...free, requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
+  return { affinity: { ...spec.affinity, nodeAffinity: isSatisfiable ? kept : free } };
+}
+
+const without = <T>(list: readonly T[] = [], at: number): T[] => list.filter((_, index) => index !== at);
+
+function looserTopology(pod: Pod): Edit[] {
+  const { topologySpreadConstraints = [], affinity } = pod.spec ?? {};
+  const spreads = topologySpreadConstraints.flatMap(({ topologyKey, whenUnsatisfiable }, at) =>
+    whenUnsatisfiable === 'DoNotSchedule'
+      ? [podEdit({ kind: 'spread', topologyKey }, (spec) => withSoftSpread(spec, at))]
+      : [],
+  );
+  const relations = (['podAffinity', 'podAntiAffinity'] as const).flatMap((kind) =>
+    (affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map(({ topologyKey }, at) => {
+      const relation = kind === 'podAffinity' ? 'affinity' : 'anti-affinity';
+      return podEdit({ kind: 'pod-affinity', relation, topologyKey }, ({ affinity: own }) => ({
+        affinity: {
+          ...own,
+          [kind]: {
+            ...own?.[kind],
+            requiredDuringSchedulingIgnoredDuringExecution: without(
+              own?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution,
+              at,
+            ),
+          },
+        },
+      }));
+    }),
+  );
+  return [...spreads, ...relations];
+}
+
+function withSoftSpread({ topologySpreadConstraints = [] }: Spec, at: number): Partial<Spec> {
+  return {
+    topologySpreadConstraints: topologySpreadConstraints.map((each, index) => {
+      if (index !== at) return each;
+      const { minDomains: _, ...soft } = each;
+      return { ...soft, whenUnsatisfiable: 'ScheduleAnyway' };
+    }),
+  };
+}
+
+/** Without the host ports that daemons hold on every node. */
+function otherPorts(pod: Pod, reason: Refused): Edit[] {
+  const taken = new Set(
+    reason.pools.flatMap((refusal) => (refusal.stage === 'host-ports' ? refusal.ports.map(({ port }) => port) : [])),
+  );
+  if (taken.size === 0) return [];
+  return [
+    podEdit({ kind: 'host-ports', ports: [...taken].sort((left, right) => left - right) }, ({ containers }) => ({
+      containers: containers.map((container) => ({
+        ...container,
+        ...(container.ports && {
+          ports: container.ports.map(({ hostPort, ...port }) =>
+            hostPort === undefined || taken.has(hostPort) ? port : { ...port, hostPort },
+          ),
+        }),
+      })),
+      ...(pod.spec?.hostNetwork === true && { hostNetwork: false }),
+    })),
+  ];
+}
+
+/** Down to what the nearest instance type has. */
+function smallerRequests(pod: Pod, reason: Refused): Edit[] {
+  return reason.pools.flatMap((refusal): Edit[] => {
+    if (refusal.stage !== 'resources') return [];
+    if ('unknownResource' in refusal) return [withoutResource(refusal.unknownResource)];
+    const { instanceType, lacks } = refusal.nearest;
+    const enough = lacks.every(({ resource, amount }) => {
+      const asked = largest(pod.spec?.containers ?? [], resource);
+      return asked !== undefined && asked.amount.compare(Quantity.parse(amount)) > 0;
+    });
+    if (!enough) return [];
+    return [
+      podEdit({ kind: 'requests', less: lacks, instanceType }, ({ containers }) => {
+        let changed = containers;
+        for (const { resource, amount } of lacks) changed = lessOf(changed, resource, Quantity.parse(amount));
+        return { containers: changed };
+      }),
+    ];
+  });
+}
+
+type Containers = Spec['containers'];
+
+function largest(
+  containers: Containers,
+  resource: string,
+): { readonly at: number; readonly amount: Quantity } | undefined {
+  const asked = containers.flatMap(({ resources }, at) => {
+    const text = resources?.requests?.[resource];
+    return text === undefined ? [] : [{ at, amount: Quantity.parse(text) }];
+  });
+  return asked.sort((left, right) => right.amount.compare(left.amount))[0];
+}
+
+/** The container that asks for most of the resource asks for less; its limit follows where the two must be equal. */
+function lessOf(containers: Containers, resource: string, missing: Quantity): Containers {
+  const most = largest(containers, resource);
+  if (most === undefined) return containers;
+  const left = most.amount.subtract(missing).toString();
+  return containers.map((container, at) => {
+    if (at !== most.at) return container;
+    const { requests, limits } = container.resources ?? {};
+    const isExtended = resource.includes('/') || resource.startsWith('hugepages-');
+    return {
+      ...container,
+      resources: {
+        ...container.resources,
+        requests: { ...requests, [resource]: left },
+        ...(isExtended && limits?.[resource] !== undefined && { limits: { ...limits, [resource]: left } }),
+      },
+    };
+  });
+}
+
+function withoutResource(resource: string): Edit {
+  return podEdit({ kind: 'resource', resource }, ({ containers }) => ({
+    containers: containers.map((container) => {
+      const { [resource]: _, ...requests } = container.resources?.requests ?? {};
+      const { [resource]: __, ...limits } = container.resources?.limits ?? {};
+      return { ...container, resources: { ...container.resources, requests, limits } };
+    }),
+  }));
+}
+
+/** As much more as the smallest instance type that is enough takes. */
+function higherLimits(pools: readonly PoolOffer[], reason: Refused, solution: Solution): Edit[] {
+  return reason.pools.flatMap(({ pool: name, stage }) => {
+    const offer = pools.find(({ pool }) => pool.metadata.name === name);
+    const limits = offer?.pool.spec.limits as Record<string, string | number> | undefined;
+    if (stage !== 'limits' || offer === undefined || limits === undefined) return [];
+    const planned = solution.plannedNodes.filter((node) => node.pool === name);
+    const capacities = new Map(offer.instanceTypes.map((type) => [type.name, type.capacity]));
+    return Object.keys(limits).flatMap((resource) => {
+      const capacityOf = (node: (typeof planned)[number]): Quantity =>
+        resource === 'nodes'
+          ? Quantity.fromValue(1)
+          : quantityOf(capacities.get(node.alternatives[0]?.instanceType ?? '') ?? {}, resource);
+      const taken = planned.reduce((sum, node) => sum.add(capacityOf(node)), quantityOf(offer.used, resource));
+      const sizes = resource === 'nodes' ? [Quantity.fromValue(1)] : sizesOf(offer, resource);
+      return sizes.map((size): Edit => {
+        const to = taken.add(size).toString();
+        return {
+          change: { kind: 'limit', pool: name, resource, from: String(limits[resource]), to },
+          apply: ({ pod, pools }) => ({ pod, pools: pools.map((each) => withLimit(each, name, resource, to)) }),
+        };
+      });
+    });
+  });
+}
+
+function withLimit(offer: PoolOffer, pool: string, resource: string, to: string): PoolOffer {
+  const { metadata, spec } = offer.pool;
+  if (metadata.name !== pool) return offer;
+  return { ...offer, pool: { ...offer.pool, spec: { ...spec, limits: { ...spec.limits, [resource]: to } } } };
+}
+
+/** Different sizes, smallest first; more than a few are not worth trying. */
+function sizesOf({ instanceTypes }: PoolOffer, resource: string): Quantity[] {
+  const sizes = new Map(
+    instanceTypes.map(({ capacity }) => [quantityOf(capacity, resource).toString(), quantityOf(capacity, resource)]),
+  );
+  return [...sizes.values()].sort((left, right) => left.compare(right)).slice(0, 8);
+}

@@ -1,0 +1,110 @@
+/** Changes of a NodePool that may give an unplaced pod a place: for pods whose own spec cannot change any more. */
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { isRestrictedLabel, WELL_KNOWN_LABELS } from '../api/labels.ts';
+import type { RequirementItem } from '../constraints/requirement.ts';
+import type { Edit, Refused } from './edit.ts';
+import type { LabelConflict, PoolRefusal, SmallestChange } from './reasons.ts';
+
+export function poolEdits(reason: Refused): Edit[] {
+  return reason.pools.flatMap((refusal): Edit[] => {
+    switch (refusal.stage) {
+      case 'taints':
+        return [withoutTaints(refusal)];
+      case 'requirements':
+        return refusal.conflicts.flatMap((conflict) => labelEdits(refusal.pool, conflict));
+      case 'instance-types':
+      case 'offerings':
+        return refusal.unmet.flatMap((conflict) => labelEdits(refusal.pool, conflict));
+      case 'min-values':
+        return [fewerValues(refusal)];
+      case 'host-ports':
+      case 'limits':
+      case 'resources':
+      case 'topology':
+      case 'volumes':
+        return [];
+    }
+  });
+}
+
+type Template = NodePool['spec']['template'];
+
+function templateEdit(
+  change: SmallestChange & { readonly pool: string },
+  edit: (template: Template) => Template,
+): Edit {
+  return {
+    change,
+    apply: ({ pod, pools }) => ({
+      pod,
+      pools: pools.map((offer) => {
+        const { pool } = offer;
+        if (pool.metadata.name !== change.pool) return offer;
+        return { ...offer, pool: { ...pool, spec: { ...pool.spec, template: edit(pool.spec.template) } } };
+      }),
+    }),
+  };
+}
+
+function withoutTaints({ pool, taints }: PoolRefusal & { readonly stage: 'taints' }): Edit {
+  const isRefused = (taint: { readonly key: string; readonly effect: string }): boolean =>
+    taints.some(({ key, effect }) => key === taint.key && effect === taint.effect);
+  return templateEdit({ kind: 'pool-taint', pool, taints }, (template) => ({
+    ...template,
+    spec: { ...template.spec, taints: (template.spec.taints ?? []).filter((taint) => !isRefused(taint)) },
+  }));
+}
+
+/** Nodes get the label where nothing has it; where the pool restricts it, the pool allows it or says nothing about it. */
+function labelEdits(pool: string, { key, asked, allowed }: LabelConflict): Edit[] {
+  const values = asked.flatMap((item) => (item.operator === 'In' ? (item.values ?? []) : []));
+  const [value] = values;
+  if (allowed === undefined && !WELL_KNOWN_LABELS.has(key)) {
+    const isAnyValue = asked.some(({ operator }) => operator === 'Exists');
+    const given = value ?? (isAnyValue ? 'true' : undefined);
+    return given === undefined || isRestrictedLabel(key) ? [] : [labelled(pool, key, given)];
+  }
+  const dropped = templateEdit({ kind: 'pool-requirement', pool, key }, (template) => withoutKey(template, key));
+  return values.length > 0 ? [widened(pool, key, values), dropped] : [dropped];
+}
+
+function labelled(pool: string, key: string, value: string): Edit {
+  return templateEdit({ kind: 'pool-label', pool, key, value }, (template) => ({
+    ...template,
+    metadata: { ...template.metadata, labels: { ...template.metadata?.labels, [key]: value } },
+  }));
+}
+
+/** The pool's requirement on the label becomes a list that has the values, beside those that it lists already. */
+function widened(pool: string, key: string, values: readonly string[]): Edit {
+  const allow: RequirementItem = { key, operator: 'In', values };
+  return templateEdit({ kind: 'pool-requirement', pool, key, allow }, (template) => {
+    const listed = template.spec.requirements.find((item) => item.key === key && item.operator === 'In')?.values ?? [];
+    const rest = withoutKey(template, key);
+    const requirement = { key, operator: 'In' as const, values: [...new Set([...listed, ...values])] };
+    return { ...rest, spec: { ...rest.spec, requirements: [...rest.spec.requirements, requirement] } };
+  });
+}
+
+function withoutKey(template: Template, key: string): Template {
+  const { [key]: _, ...labels } = template.metadata?.labels ?? {};
+  return {
+    ...template,
+    ...(template.metadata && { metadata: { ...template.metadata, labels } }),
+    spec: { ...template.spec, requirements: template.spec.requirements.filter((item) => item.key !== key) },
+  };
+}
+
+function fewerValues({ pool, key, offered }: PoolRefusal & { readonly stage: 'min-values' }): Edit {
+  return templateEdit({ kind: 'min-values', pool, key, to: offered }, (template) => ({
+    ...template,
+    spec: {
+      ...template.spec,
+      requirements: template.spec.requirements.map((item) => {
+        const { minValues, ...rest } = item;
+        if (item.key !== key || minValues === undefined) return item;
+        return offered > 0 ? { ...rest, minValues: offered } : rest;
+      }),
+    },
+  }));
+}

@@ -1,0 +1,165 @@
+/** The orders in which first-fit plans are tried: some that often do well, then such as lie near the best so far. */
+import type { PodClass } from './model/compiledDemand.ts';
+import type { Growth } from './placement/sequential.ts';
+import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';
+import { itemAt } from './rows.ts';
+
+type Rank = SearchMode['rank'];
+
+export interface Search extends SearchMode {
+  /** Leaves out offerings without a zone while pods spread over zones. */
+  readonly staysZonal: boolean;
+}
+
+export const AS_THEY_ARE: Rank = () => 0;
+
+/**
+ * Offerings without a zone may be left out at first; where they were, the same with them. Then largest first, those with
+ * rules of their own, those with fewest pools to go to, smallest first; each by price and by nodes.
+ */
+export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packed: Search, most: number): Search[] {
+  const { model, isKeptZonal } = compiled;
+  const isShort = waiting.some(({ pods }) => pods.length > 0);
+  const avoidsReserved = packed.avoidsReserved || missed.length > 0;
+  const wider: Search[] =
+    isKeptZonal && (most > 0 || isShort)
+      ? [true, false].map((keepsZones) => ({ ...packed, avoidsReserved, staysZonal: false, keepsZones }))
+      : [];
+  if (most === 0) return wider;
+  const pools = (podClass: PodClass): number =>
+    model.pools.filter(({ index }) =>
+      podClass.variants.some((variant) => fit.startsOf(podClass, variant, index).length > 0),
+    ).length;
+  const boundFirst: Rank = (podClass) => (rulesOf(podClass) > 0 ? 0 : 1);
+  const fewestPools: Rank = (podClass) => pools(podClass) * 2 + boundFirst(podClass);
+  const sizes = sizeRanks(compiled.classes);
+  const largest: Rank = (podClass) => (sizes.get(podClass.id) ?? 0) * 2 + boundFirst(podClass);
+  const mostRules: Rank = (podClass) => -rulesOf(podClass);
+  const smallest: Rank = ({ id }) => -id;
+  const exact: [Rank, Growth][] = [
+    [AS_THEY_ARE, 'any'],
+    [AS_THEY_ARE, 'own'],
+    [boundFirst, 'own'],
+    [fewestPools, 'own'],
+    [smallest, 'own'],
+    [AS_THEY_ARE, 'least'],
+    [AS_THEY_ARE, 'none'],
+    [boundFirst, 'none'],
+    [boundFirst, 'any'],
+    [fewestPools, 'least'],
+    [largest, 'room'],
+    [largest, 'none'],
+    [largest, 'own'],
+    [mostRules, 'none'],
+    [mostRules, 'own'],
+  ];
+  const base: Search = { ...packed, isExact: true, avoidsReserved };
+  const searches = exact.map(([rank, growth]): Search => ({ ...base, rank, growth }));
+  for (const rank of [AS_THEY_ARE, largest]) searches.push({ ...base, rank, growth: 'own', takesLast: true });
+  if (isKeptZonal) {
+    const beyond = { ...base, staysZonal: false, keepsZones: true };
+    for (const rank of [AS_THEY_ARE, boundFirst, largest]) searches.push({ ...beyond, rank, growth: 'own' });
+  }
+  return [...wider, ...searches].slice(0, most);
+}
+
+const GROWTHS: readonly Growth[] = ['own', 'any', 'least', 'none', 'room'];
+
+/** Orders near the best one so far: pods that wait in front, some classes moved, or any order. */
+export class Reordering {
+  /** Those that could have a place. */
+  private readonly classes: readonly PodClass[];
+  private readonly isKeptZonal: boolean;
+  private readonly isReserved: boolean;
+  private readonly spreadsOverHosts: boolean;
+  private readonly tried = new Set<string>();
+  private state = 1;
+
+  constructor(plan: PodPlan) {
+    const { classes, isKeptZonal, counters, model } = plan.compiled;
+    this.isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
+    this.classes = classes.filter((podClass) => mightBePlaced(plan, podClass));
+    this.isKeptZonal = isKeptZonal;
+    this.spreadsOverHosts = counters.all.some(({ hostname, spec }) => hostname && spec.kind === 'spread');
+  }
+
+  next(best: PodPlan, from: Search): Search {
+    const order = this.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
+    const left = new Set(best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : [])));
+    const waiting = order.filter((id) => left.has(id));
+    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, takesLast } = from;
+    // A few tries, so that no order is tried twice.
+    for (let tries = 0; tries < 8; tries++) {
+      if (this.below(3) === 0) growth = itemAt(GROWTHS, this.below(GROWTHS.length));
+      if (this.isKeptZonal && this.below(3) === 0) {
+        staysZonal = !staysZonal;
+        keepsZones = !staysZonal && this.below(3) > 0;
+      }
+      if (this.spreadsOverHosts && this.below(2) === 0) isLenient = !isLenient;
+      if (this.below(4) === 0) takesLast = !takesLast;
+      if (this.isReserved && this.below(3) === 0) avoidsReserved = !avoidsReserved;
+      if (this.below(3) === 0) this.shuffle(order);
+      const moved = waiting.length > 0 && this.below(2) === 0 ? waiting : [itemAt(order, this.below(order.length))];
+      const to = this.below(2) === 0 ? 0 : this.below(order.length);
+      for (const id of moved) {
+        order.splice(order.indexOf(id), 1);
+        order.splice(to, 0, id);
+      }
+      const key = `${growth}/${staysZonal}/${isLenient}/${avoidsReserved}/${keepsZones}/${takesLast}/${order.join()}`;
+      if (this.tried.has(key)) continue;
+      this.tried.add(key);
+      break;
+    }
+    const place = new Map(order.map((id, at) => [id, at]));
+    return {
+      isExact: true,
+      rank: ({ id }) => place.get(id) ?? 0,
+      growth,
+      staysZonal,
+      isLenient,
+      avoidsReserved,
+      keepsZones,
+      takesLast,
+    };
+  }
+
+  private shuffle(order: number[]): void {
+    for (let last = order.length - 1; last > 0; last--) {
+      const at = this.below(last + 1);
+      [order[last], order[at]] = [itemAt(order, at), itemAt(order, last)];
+    }
+  }
+
+  /** A whole number below `limit`, the same sequence every time. */
+  private below(limit: number): number {
+    this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((this.state / 4_294_967_296) * limit);
+  }
+}
+
+function compareBy(rank: Rank, left: PodClass, right: PodClass): number {
+  return rank(left) - rank(right) || right.shape.priority - left.shape.priority || left.id - right.id;
+}
+
+/** How many rules bind the pods, their own or those of others against them. */
+function rulesOf({ variants, shape }: PodClass): number {
+  const volumes = (shape.volumes?.alternatives.length ?? 0) > 0 ? 1 : 0;
+  const counts = variants.map(
+    ({ domain, hostAffinity, hostLimits, requirementId }) =>
+      (requirementId === 0 ? 0 : 1) + domain.length + hostAffinity.length + hostLimits.length,
+  );
+  return volumes + Math.max(...counts);
+}
+
+/** By class: classes are numbered by size, and those that ask for the same have the same rank. */
+function sizeRanks(classes: readonly PodClass[]): Map<number, number> {
+  const ranks = new Map<number, number>();
+  let rank = 0;
+  let last: PodClass | undefined;
+  for (const podClass of classes) {
+    if (last?.row.some((amount, column) => amount !== podClass.row[column]) === true) rank += 1;
+    ranks.set(podClass.id, rank);
+    last = podClass;
+  }
+  return ranks;
+}
