@@ -9,6 +9,15 @@ import { clusterLabel, machineShape, type ClusterSettings } from './nodeSettings
 import { allocatableOf, capacityOf } from './overhead.ts';
 import type { Sku } from './resourceSku.ts';
 
+/** Sets of label values remembered: thousands of instance types are sold in few different ways. */
+const MAX_KNOWN = 1024;
+const MODES = Requirement.of(Labels.aksMode, 'In', ['system', 'user']);
+const absent = new Map<string, Requirement>();
+const generations = new Map<string, Requirement>();
+const soldAs = new Map<string, readonly Requirement[]>();
+const numbers = new WeakMap<Requirements, number>();
+let numbered = 0;
+
 export function instanceTypeOf(
   sku: Sku,
   nodeClass: AksNodeClass,
@@ -54,12 +63,12 @@ function requirementsOf(
     oneOf(Labels.skuGpuCount, String(gpu === undefined ? 0 : sku.gpus)),
     oneOf(Labels.skuGpuManufacturer, gpu?.manufacturer),
     oneOf(Labels.skuGpuName, gpu === undefined ? undefined : sku.size.accelerator),
-    Requirement.of(Labels.skuHyperVGeneration, 'In', sku.hyperVGenerations),
+    hyperVGenerations(sku.hyperVGenerations),
 
     oneOf(Labels.aksCpu, String(sku.cpus)),
     oneOf(Labels.aksMemory, memory),
     oneOf(Labels.aksCluster, clusterLabel(nodeResourceGroup)),
-    Requirement.of(Labels.aksMode, 'In', ['system', 'user']),
+    MODES,
     oneOf(Labels.aksOsSku, nodeClass.spec?.imageFamily === 'AzureLinux' ? 'AzureLinux' : 'Ubuntu'),
     oneOf(Labels.aksFipsEnabled, nodeClass.spec?.fipsMode === 'FIPS' ? 'true' : undefined),
   );
@@ -67,7 +76,22 @@ function requirementsOf(
 
 /** A label with one value, or one that nodes of this type never have. */
 function oneOf(key: string, value: string | undefined): Requirement {
-  return value === undefined ? Requirement.of(key, 'DoesNotExist') : Requirement.single(key, value);
+  if (value !== undefined) return Requirement.single(key, value);
+  return remembered(absent, key, () => Requirement.of(key, 'DoesNotExist'));
+}
+
+function hyperVGenerations(values: readonly string[]): Requirement {
+  return remembered(generations, values.join(), () => Requirement.of(Labels.skuHyperVGeneration, 'In', values));
+}
+
+function remembered<Value>(known: Map<string, Value>, key: string, make: () => Value): Value {
+  let value = known.get(key);
+  if (value === undefined) {
+    if (known.size >= MAX_KNOWN) known.clear();
+    value = make();
+    known.set(key, value);
+  }
+  return value;
 }
 
 /** Labels that follow from where and how an instance is bought. */
@@ -82,8 +106,22 @@ export const OFFERING_LABELS: readonly string[] = [
 
 /** The union over what can be bought now. */
 export function offeringLabels(available: readonly Offering[]): readonly Requirement[] {
-  return OFFERING_LABELS.map((key) => {
-    const values = new Set(available.flatMap((offering) => [...offering.requirements.get(key).values]));
-    return Requirement.of(key, 'In', [...values]);
-  });
+  let key = '';
+  for (const { requirements } of available) key += `${numberOf(requirements)},`;
+  return remembered(soldAs, key, () =>
+    OFFERING_LABELS.map((label) => {
+      const values = new Set(available.flatMap(({ requirements }) => [...requirements.get(label).values]));
+      return Requirement.of(label, 'In', [...values]);
+    }),
+  );
+}
+
+/** Offerings share their requirements, so that these go by identity. */
+function numberOf(requirements: Requirements): number {
+  let number = numbers.get(requirements);
+  if (number === undefined) {
+    number = ++numbered;
+    numbers.set(requirements, number);
+  }
+  return number;
 }

@@ -44,7 +44,7 @@ function conflict(kind: ResourceKind<KubeObject>, { metadata }: KubeObject): Kub
   return new KubeError({ code: 409, reason: 'Conflict', message });
 }
 
-/** What `after` says beyond `before`, said about `fresh`; undefined when `fresh` tells another story. */
+/** The difference of `after` from `before`, applied to `fresh`; undefined when `fresh` contradicts `before`. */
 function rebase<T extends WithStatus>(types: ConditionTypes, before: T, after: T, fresh: T): T | undefined {
   if (isAnother(before, fresh)) return undefined;
   const { conditions: _before, ...oldFields } = before.status ?? {};
@@ -53,7 +53,7 @@ function rebase<T extends WithStatus>(types: ConditionTypes, before: T, after: T
   const pick = (status: Status | undefined): Record<string, unknown> =>
     Object.fromEntries(changed.map((key) => [key, (status as Record<string, unknown> | undefined)?.[key]]));
   if (mergePatch(pick(before.status), pick(fresh.status)) !== undefined) return undefined;
-  // A condition that is missing and one that awaits its first word are the same.
+  // A missing condition and one that was never set count as the same.
   const setOf = (object: T): ConditionSet => new ConditionSet(types, object, 0);
   const [was, wanted, conditions] = [setOf(before), setOf(after), setOf(fresh)];
   for (const type of new Set([...was.conditions, ...wanted.conditions].map((condition) => condition.type))) {
@@ -66,7 +66,7 @@ function rebase<T extends WithStatus>(types: ConditionTypes, before: T, after: T
   return { ...fresh, status: { ...fresh.status, ...pick(after.status), conditions: conditions.conditions } };
 }
 
-/** Not the object, or not the wish, that conclusions were drawn from. */
+/** Another object, or another spec, than the one that the decision was made from. */
 function isAnother({ metadata: before }: KubeObject, { metadata: fresh }: KubeObject): boolean {
   return (
     before.uid !== fresh.uid ||

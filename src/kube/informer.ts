@@ -127,7 +127,7 @@ function warn(error: unknown, kind: ResourceKind<KubeObject>): void {
   );
 }
 
-/** Passes errors on unless they say what the last one said, and tells when there has been one. */
+/** Passes errors on unless they repeat the last one; `happened` resolves at the first. */
 function firstFailure(onError: (error: unknown) => void): {
   readonly report: (error: unknown) => void;
   readonly happened: Promise<void>;

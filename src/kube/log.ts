@@ -12,7 +12,7 @@ export interface Log {
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Keeps nothing: for simulations, where a thousand runs would drown the one line that matters. */
+/** Keeps nothing: for simulations. */
 export const silentLog: Log = {
   debug: () => {},
   info: () => {},

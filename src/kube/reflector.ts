@@ -12,13 +12,13 @@ import type { Kube, ListOptions } from './kube.ts';
 import { backoffDelay } from './runtime/backoff.ts';
 import { SilenceAlarm, SilenceError } from './silenceAlarm.ts';
 
-/** Where a reflector puts what it hears. */
+/** Where a reflector puts what it receives. */
 export interface Sink<T> {
   /** A full list begins; it may begin again before it completes. */
   begin(): void;
   upsert(object: T): void;
   remove(object: T): void;
-  /** The list is through: what was not upserted since `begin` is gone. */
+  /** The list is complete: what was not upserted since `begin` is gone. */
   complete(): void;
 }
 
@@ -51,7 +51,7 @@ const PAGE_SIZE = 500;
 const WATCH_SECONDS = 300;
 /** First pause 0.8 to 1.6 s; 15 to 30 s after many failures. */
 const BACKOFF = { base: 1_600, max: 30_000, jitter: 0.5 };
-/** A watch that ends sooner than this was no good, whatever it said. */
+/** A watch that ends sooner than this counts as failed. */
 const SHORT_WATCH = 1_000;
 /** Silence beyond the watch's own end means that the connection is dead. */
 const SILENCE_MARGIN = 30_000;
@@ -195,7 +195,7 @@ export class Reflector<T extends KubeObject> {
           this.sendsBookmarks = true;
           silence.limit = this.silenceLimit(timeoutSeconds);
         }
-        // Until the list is through, its events are in no order that one could resume from.
+        // Until the list is complete, its events are in no order that one could resume from.
         if (listed) this.resourceVersion = event.object.metadata.resourceVersion ?? this.resourceVersion;
       }
     } catch (error) {

@@ -139,7 +139,7 @@ export class StoreInformer<T extends KubeObject> implements Informer<T>, Sink<T>
     try {
       return this.transform(object, previous);
     } catch (error) {
-      // Better too much of an object than none of it.
+      // The whole object is better than none.
       this.onError(error);
       return object;
     }

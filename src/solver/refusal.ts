@@ -22,6 +22,7 @@ import type {
   StageRefusal,
   UnplacedReason,
 } from './reasons.ts';
+import { floatAt, itemAt, Rows } from './rows.ts';
 import { topologyConflicts } from './topologyConflicts.ts';
 
 const known = new WeakMap<PodClass, UnplacedReason>();
@@ -82,7 +83,7 @@ function firstRefusal(
   const { shape } = podClass;
   const taints = untoleratedTaints(pool.taints, shape.tolerations).filter((taint) => !isPreferred(taint));
   if (taints.length > 0) return { stage: 'taints', taints };
-  const strict = podClass.variants.at(-1)!.rung.strict;
+  const { strict } = itemAt(podClass.variants, podClass.variants.length - 1).rung;
   const { conflicts, requirements, matching, state, sold } = candidatesOf(plan, pool, strict);
   if (conflicts.length > 0) return { stage: 'requirements', conflicts };
   if (matching.length === 0) return instanceTypeRefusal(plan, pool, requirements);
@@ -90,7 +91,7 @@ function firstRefusal(
   if (podClass.unknownResource !== undefined) {
     return { stage: 'resources', unknownResource: podClass.unknownResource };
   }
-  const large = matching.filter((type) => holds(pool, type, podClass.row));
+  const large = matching.filter((type) => new Rows(podClass.row.length, pool.room).holds(type, podClass.row));
   if (large.length === 0) return { stage: 'resources', nearest: nearestType(plan, podClass, pool, matching) };
   survive('resources', large.length);
   const buyable = large.filter((type) => sold.has(type));
@@ -126,8 +127,8 @@ function candidatesOf(plan: PodPlan, pool: CompiledPool, strict: Requirements): 
   const matching =
     conflicts.length > 0
       ? []
-      : [...pool.types.keys()].filter((type) => pool.types[type]!.requirements.intersects(requirements));
-  const state = states.narrow(plan.compiled.bases[pool.index]!, id);
+      : [...pool.types.keys()].filter((type) => itemAt(pool.types, type).requirements.intersects(requirements));
+  const state = states.narrow(itemAt(plan.compiled.bases, pool.index), id);
   const sold = new Set(state < 0 ? [] : states.at(state).offerings.map(({ type }) => type));
   const found = { conflicts, requirements, matching, state, sold };
   byName.set(name, found);
@@ -152,7 +153,7 @@ function instanceTypeRefusal(plan: PodPlan, pool: CompiledPool, requirements: Re
 }
 
 function offeringRefusal(pool: CompiledPool, types: readonly number[], requirements: Requirements): StageRefusal {
-  const large = types.map((type) => pool.types[type]!);
+  const large = types.map((type) => itemAt(pool.types, type));
   const offerings = large.flatMap((type) => type.offerings);
   const isSomeOffered = offerings.some((offering) => offering.requirements.intersects(requirements));
   const unmet = isSomeOffered
@@ -187,7 +188,7 @@ function takenPorts(
   types: readonly number[],
 ): PortConflict[] {
   const isTaken = (port: (typeof shape.hostPorts)[number]): boolean =>
-    types.some((type) => pool.daemonPorts[type]!.some((taken) => hostPortsClash(port, taken)));
+    types.some((type) => itemAt(pool.daemonPorts, type).some((taken) => hostPortsClash(port, taken)));
   return shape.hostPorts.filter(isTaken).map((wanted) => {
     const daemon = model.snapshot.daemons.find((pod) =>
       hostPortsOf(pod).some((taken) => hostPortsClash(wanted, taken)),
@@ -196,30 +197,25 @@ function takenPorts(
   });
 }
 
-function holds(pool: CompiledPool, type: number, row: Float64Array): boolean {
-  for (let column = 0; column < row.length; column++) {
-    if (row[column]! > pool.room[type * row.length + column]!) return false;
-  }
-  return true;
-}
-
 function exceededLimits(pool: CompiledPool, types: readonly number[], left: Float64Array | undefined): string[] {
-  const width = pool.limitNames.length;
-  return pool.limitNames.filter((_, at) => types.some((type) => pool.limitUse[type * width + at]! > left![at]!));
+  if (left === undefined) return [];
+  const use = new Rows(pool.limitNames.length, pool.limitUse);
+  return pool.limitNames.filter((_, at) => types.some((type) => use.get(type, at) > floatAt(left, at)));
 }
 
 /** The type that lacks the smallest share of what is asked. */
 function nearestType({ model }: PodPlan, { row }: PodClass, pool: CompiledPool, types: readonly number[]): NearestType {
   const { names } = model.table;
+  const room = new Rows(row.length, pool.room);
   let best: NearestType = { instanceType: '', lacks: [] };
   let least = Number.POSITIVE_INFINITY;
   for (const type of types) {
-    const missing = Array.from(row, (asked, column) => asked - Math.max(0, pool.room[type * row.length + column]!));
-    const worst = Math.max(...missing.map((amount, column) => (amount <= 0 ? 0 : amount / row[column]!)));
+    const missing = Array.from(row, (asked, column) => asked - Math.max(0, room.get(type, column)));
+    const worst = Math.max(...missing.map((amount, column) => (amount <= 0 ? 0 : amount / floatAt(row, column))));
     if (worst >= least) continue;
     least = worst;
-    const lacks = missing.flatMap((amount, column) => (amount <= 0 ? [] : [amountOf(names[column]!, amount)]));
-    best = { instanceType: pool.types[type]!.name, lacks };
+    const lacks = missing.flatMap((amount, column) => (amount <= 0 ? [] : [amountOf(itemAt(names, column), amount)]));
+    best = { instanceType: itemAt(pool.types, type).name, lacks };
   }
   return best;
 }

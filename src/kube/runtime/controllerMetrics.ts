@@ -8,7 +8,7 @@ export interface ControllerMetrics {
   readonly queue: WorkQueueObserver;
   /** One reconcile ended after `milliseconds`. */
   reconciled(outcome: ReconcileOutcome, milliseconds: number): void;
-  /** So many reconciles run now. */
+  /** The number of reconciles under way. */
   active(count: number): void;
   /** Shows how long the work that is under way has taken so far; returns how to stop. */
   watchWork(workingFor: () => readonly number[]): () => void;

@@ -64,7 +64,7 @@ export class Manager {
     return this.state !== 'failed' && (this.elector?.healthy ?? true);
   }
 
-  /** True when the informers have their first picture; a warm standby is ready too. */
+  /** True when the informers have synced; a warm standby is ready too. */
   ready(): boolean {
     return this.state === 'running' && (this.synced || (this.options.warmUp === false && !this.isLeader()));
   }

@@ -9,9 +9,9 @@ import { WorkQueue } from './workQueue.ts';
 export interface ReconcilerOptions<K extends string> extends LoopOptions {
   /** Most keys that are worked on at once; 1 when absent. */
   readonly concurrency?: number;
-  /** What makes work. */
+  /** Where keys come from. */
   readonly watches: readonly Watch<K>[];
-  /** Makes the world right for one key, whatever happened to it. Never runs twice at once for the same key. */
+  /** Brings one key to its wanted state, whatever the event was. Never runs twice at once for the same key. */
   readonly reconcile: (key: K, context: ReconcileContext) => Promise<ReconcileResult | undefined | void>;
 }
 
@@ -24,7 +24,7 @@ export interface ReconcileContext {
   readonly failures: number;
 }
 
-/** A conflict is over as soon as we hear of what was written, whatever the loop's own patience. */
+/** A conflict is over once the informer delivers the other write, so it is retried sooner than other failures. */
 const CONFLICT_BACKOFF = { base: 50, max: 5_000 };
 
 /**
@@ -85,7 +85,7 @@ async function reconcileOne<K extends string>(
   const context: ReconcileContext = {
     signal,
     failures: queue.failures(key),
-    // Most runs have nothing to say.
+    // Most runs log nothing.
     get log() {
       return (log ??= options.log.with({ object: key, controller: name, reconcileID: random.uuid() }));
     },

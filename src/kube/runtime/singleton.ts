@@ -22,7 +22,7 @@ const REST_FACTOR = 9;
 const DEFAULT_INTERVAL = 10_000;
 const DEFAULT_BACKOFF: Backoff = { base: 100, max: 60_000, jitter: 0.1 };
 
-/** A loop about nothing in particular: one round after another, with growing waits after errors. */
+/** A loop without keys: one round after another, with growing waits after errors. */
 export function singleton(options: SingletonOptions): Controller {
   return { name: options.name, run: (signal) => run(options, signal) };
 }

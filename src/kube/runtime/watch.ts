@@ -4,7 +4,7 @@ import { keyOf } from '../store.ts';
 
 export { keyOf };
 
-/** Something that makes work: calls `enqueue` with a key for every reason to look at it, until stopped. */
+/** A source of keys: calls `enqueue` with a key whenever it needs a reconcile, until stopped. */
 export interface Watch<K extends string = string> {
   start(enqueue: (key: K) => void): () => void;
 }

@@ -110,7 +110,7 @@ export class WorkQueue<K extends string = string> {
   }
 
   /**
-   * Adds after this key's backoff, which doubles until `forget`; `atLeast` is a wait that someone else demands,
+   * Adds after this key's backoff, which doubles until `forget`; `atLeast` is a wait that the server demands,
    * `backoff` another one than the queue's.
    */
   addRateLimited(key: K, { atLeast = 0, backoff = this.backoff }: RateLimitedOptions = {}): void {
@@ -120,7 +120,7 @@ export class WorkQueue<K extends string = string> {
     this.addAfter(key, Math.max(atLeast, backoffDelay(backoff, failures, this.random)));
   }
 
-  /** The key did well: its backoff starts anew. */
+  /** Resets the key's backoff after a success. */
   forget(key: K): void {
     this.failureCounts.delete(key);
   }

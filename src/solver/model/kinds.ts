@@ -3,6 +3,7 @@
  * has. Most pods share both with others, and almost all share one.
  */
 import type { Pod } from '../../api/kinds.ts';
+import { floatAt, intAt, itemAt } from '../rows.ts';
 import { relaxationLadder, type Rung } from './ladder.ts';
 import type { Model } from './model.ts';
 import { LoadTexts, readLoad, readRules, rulesKey, type PodLoad, type PodRules } from './podShape.ts';
@@ -39,7 +40,7 @@ export function kindsOf(pods: readonly Pod[], model: Model, policy: 'Respect' | 
   const loads = new Kind<string, LoadGroup>(pods.length);
   const rules = new Kind<number, RulesGroup>(pods.length);
   for (let at = 0; at < pods.length; at++) {
-    const pod = pods[at]!;
+    const pod = itemAt(pods, at);
     const load = loadTexts.of(pod);
     if (!loads.knows(at, load)) {
       const own = readLoad(pod);
@@ -56,7 +57,9 @@ export function kindsOf(pods: readonly Pod[], model: Model, policy: 'Respect' | 
   // Largest first: what is hard to place is placed while there is choice.
   const loadOf = loads.rank(
     (left, right) =>
-      right.row[CPU]! - left.row[CPU]! || right.row[MEMORY]! - left.row[MEMORY]! || compareText(left.key, right.key),
+      floatAt(right.row, CPU) - floatAt(left.row, CPU) ||
+      floatAt(right.row, MEMORY) - floatAt(left.row, MEMORY) ||
+      compareText(left.key, right.key),
   );
   const rulesOf = rules.rank(
     (left, right) => compareText(left.text, right.text) || right.rules.priority - left.rules.priority,
@@ -91,11 +94,11 @@ class Kind<Key, Group> {
   /** Sorts the groups and returns the position of each pod's group. */
   rank(compare: (left: Group, right: Group) => number): Int32Array {
     const { groups } = this;
-    const order = groups.map((_, id) => id).sort((left, right) => compare(groups[left]!, groups[right]!));
+    const order = groups.map((_, id) => id).sort((left, right) => compare(itemAt(groups, left), itemAt(groups, right)));
     const place = new Int32Array(groups.length);
     order.forEach((id, at) => (place[id] = at));
-    this.groups = order.map((id) => groups[id]!);
-    for (let pod = 0; pod < this.groupOf.length; pod++) this.groupOf[pod] = place[this.groupOf[pod]!]!;
+    this.groups = order.map((id) => itemAt(groups, id));
+    for (let pod = 0; pod < this.groupOf.length; pod++) this.groupOf[pod] = intAt(place, intAt(this.groupOf, pod));
     return this.groupOf;
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
+import { intAt, itemAt } from '../rows.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
 
 /** The offering or the type says nothing about the label. */
@@ -50,8 +51,8 @@ export class OfferingColumns {
     const { different, ofType, ofOffering } = this.column(key);
     const present = new Uint8Array(different.length);
     for (const { index, type } of offerings) {
-      const own = ofOffering[index]!;
-      const id = own === SILENT ? ofType[type]! : own;
+      const own = intAt(ofOffering, index);
+      const id = own === SILENT ? intAt(ofType, type) : own;
       if (id !== SILENT) present[id] = 1;
     }
     return different.flatMap(({ complement, values }, id) => (present[id] === 0 || complement ? [] : [...values]));
@@ -71,9 +72,10 @@ export class OfferingColumns {
       if (allowed.every((each) => each)) continue;
       const kept: CompiledOffering[] = [];
       for (const each of left) {
-        const own = ofOffering[each.index]!;
-        const typical = asTypes ? ofType[each.type]! : SILENT;
-        if ((own === SILENT || allowed[own]!) && (typical === SILENT || allowed[typical]!)) kept.push(each);
+        const own = intAt(ofOffering, each.index);
+        const typical = asTypes ? intAt(ofType, each.type) : SILENT;
+        if ((own === SILENT || itemAt(allowed, own)) && (typical === SILENT || itemAt(allowed, typical)))
+          kept.push(each);
       }
       left = kept;
     }
@@ -98,7 +100,7 @@ export class OfferingColumns {
       return id;
     };
     const ofType = new Int32Array(types.length);
-    for (let type = 0; type < types.length; type++) ofType[type] = idOf(types[type]!.requirements);
+    for (let type = 0; type < types.length; type++) ofType[type] = idOf(itemAt(types, type).requirements);
     const ofOffering = new Int32Array(offerings.length);
     for (const { index, offering } of offerings) ofOffering[index] = idOf(offering.requirements);
     const column = { different, ofType, ofOffering };

@@ -14,6 +14,7 @@ import { topologyTerms, type TopologyTerms } from '../../constraints/topology.ts
 import type { PodVolumes } from '../../constraints/volumes.ts';
 import type { Resources } from '../../units/resources.ts';
 import type { Snapshot } from '../problem.ts';
+import { itemAt } from '../rows.ts';
 
 export type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[number];
 
@@ -57,7 +58,7 @@ export function loadKey({ spec, status }: Pod): string {
   if (spec === undefined) return '';
   let key = '';
   const { containers, initContainers, overhead, resourceClaims } = spec;
-  for (let at = 0; at < containers.length; at++) key += containerKey(containers[at]!);
+  for (const container of containers) key += containerKey(container);
   if (initContainers !== undefined) {
     for (const container of initContainers) key += `i${container.restartPolicy ?? ''}${containerKey(container)}`;
   }
@@ -83,7 +84,7 @@ function plainRequests({ spec, status }: Pod): { readonly cpu: string; readonly 
   if (spec.initContainers !== undefined || spec.overhead !== undefined || spec.resourceClaims !== undefined) {
     return undefined;
   }
-  const { resources, ports } = spec.containers[0]!;
+  const { resources, ports } = itemAt(spec.containers, 0);
   if ((spec as { resources?: unknown }).resources !== undefined || ports !== undefined) return undefined;
   const requests = resources?.requests;
   if (requests === undefined || resources?.claims !== undefined || status?.initContainerStatuses !== undefined) {

@@ -5,6 +5,7 @@
 import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
 import type { Snapshot } from '../problem.ts';
+import { itemAt } from '../rows.ts';
 import { defaultConstraints, podGroup, recordKey, volumesKey } from './podShape.ts';
 
 /** Parts of rules in a fixed order; numbers count from the first. */
@@ -103,6 +104,6 @@ class Texts {
   }
 
   get lastTakesLabels(): boolean {
-    return this.takesLabels[this.lastNumber]!;
+    return itemAt(this.takesLabels, this.lastNumber);
   }
 }

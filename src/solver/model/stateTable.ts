@@ -5,7 +5,7 @@
 import { Requirement, type RequirementItem } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import type { CompiledOffering, CompiledPool } from './compiledPool.ts';
-import { itemAt } from '../rows.ts';
+import { floatAt, intAt, itemAt } from '../rows.ts';
 import { Interner } from './interner.ts';
 import { OfferingColumns } from './offeringColumns.ts';
 import { PurchaseOrder } from './purchaseOrder.ts';
@@ -53,7 +53,7 @@ export class StateTable {
     this.pools = pools;
     this.requirementSets.intern(canonicalKey(Requirements.empty), () => Requirements.empty);
     this.columns = pools.map((pool) => new OfferingColumns(pool));
-    this.bases = pools.map((pool, at) => this.add(pool, pool.requirements, this.columns[at]!.allowedByPool()));
+    this.bases = pools.map((pool, at) => this.add(pool, pool.requirements, itemAt(this.columns, at).allowedByPool()));
   }
 
   /** States and requirement sets together. */
@@ -67,7 +67,7 @@ export class StateTable {
   }
 
   at(id: number): MachineState {
-    return this.interned.values[id]!;
+    return itemAt(this.interned.values, id);
   }
 
   /** An order that does not depend on which questions were asked before, as numbers do. */
@@ -140,12 +140,12 @@ export class StateTable {
     const count = reach.length / columns;
     let first = 0;
     for (let column = 0; column < columns; column++) {
-      if (first >= count || reach[first * columns + column]! >= used[column]!) continue;
+      if (first >= count || floatAt(reach, first * columns + column) >= floatAt(used, column)) continue;
       let low = first + 1;
       let high = count;
       while (low < high) {
         const middle = (low + high) >> 1;
-        if (reach[middle * columns + column]! < used[column]!) low = middle + 1;
+        if (floatAt(reach, middle * columns + column) < floatAt(used, column)) low = middle + 1;
         else high = middle;
       }
       first = low;
@@ -156,7 +156,7 @@ export class StateTable {
   private findValues(state: number, key: string): string[] {
     const { requirements, offerings, pool } = this.at(state);
     const own = requirements.find(key);
-    const offered = this.columns[pool.index]!.valuesOf(offerings, key);
+    const offered = itemAt(this.columns, pool.index).valuesOf(offerings, key);
     const allowed = own === undefined ? offered : offered.filter((value) => own.has(value));
     // Types that say nothing about the key leave it to the pool.
     const values = allowed.length > 0 || own === undefined || own.complement ? allowed : [...own.values];
@@ -172,7 +172,7 @@ export class StateTable {
       if (!before.has(key) || !before.get(key).equals(merged.get(key))) changed.push(key);
     }
     if (changed.length === 0) return from.id;
-    const offerings = this.columns[from.pool.index]!.meeting(from.offerings, merged, changed);
+    const offerings = itemAt(this.columns, from.pool.index).meeting(from.offerings, merged, changed);
     return this.add(from.pool, merged, offerings);
   }
 
@@ -189,7 +189,7 @@ export class StateTable {
       const types: number[] = [];
       for (const { type, offering, reservation } of offerings) {
         // Cheapest first: the first offering of a type is its price.
-        if ((!onlyReserved && reservation >= 0) || price[type]! < Number.POSITIVE_INFINITY) continue;
+        if ((!onlyReserved && reservation >= 0) || floatAt(price, type) < Number.POSITIVE_INFINITY) continue;
         price[type] = offering.price;
         types.push(type);
       }
@@ -217,8 +217,8 @@ function reachOf({ types, pool }: MachineState, columns: number): Float64Array {
   const reach = new Float64Array(types.length * columns);
   for (let at = 0; at < types.length; at++) {
     for (let column = 0; column < columns; column++) {
-      const own = pool.room[types[at]! * columns + column]!;
-      const before = at === 0 ? own : reach[(at - 1) * columns + column]!;
+      const own = floatAt(pool.room, intAt(types, at) * columns + column);
+      const before = at === 0 ? own : floatAt(reach, (at - 1) * columns + column);
       reach[at * columns + column] = Math.max(own, before);
     }
   }

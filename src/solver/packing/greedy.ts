@@ -157,9 +157,18 @@ function repeats({ items, counts }: Bin, left: Int32Array): number {
   return times;
 }
 
+/** The types with the best scores, best first; ties in their own order. */
 function favouritesOf(types: Int32Array, scores: Float64Array): Int32Array {
-  const ranked = [...types.keys()]
-    .filter((at) => floatAt(scores, at) > 0)
-    .sort((left, right) => floatAt(scores, right) - floatAt(scores, left));
-  return Int32Array.from(ranked.slice(0, FAVOURITES), (at) => intAt(types, at));
+  const best = new Int32Array(FAVOURITES);
+  let count = 0;
+  for (let at = 0; at < types.length; at++) {
+    const score = floatAt(scores, at);
+    if (score <= 0 || (count === FAVOURITES && score <= floatAt(scores, intAt(best, count - 1)))) continue;
+    let place = count < FAVOURITES ? count++ : count - 1;
+    for (; place > 0 && floatAt(scores, intAt(best, place - 1)) < score; place--) {
+      best[place] = intAt(best, place - 1);
+    }
+    best[place] = at;
+  }
+  return best.slice(0, count).map((at) => intAt(types, at));
 }

@@ -39,28 +39,26 @@ export class Improver {
     const value = demand.value.slice();
     const left = new Int32Array(demand.items.length);
     const overhead = demand.options.nodeOverheadCost;
-    const waste = (bin: Bin): number => bin.price + overhead - worth(demand, bin);
+    /** By bin: what it costs above the worth of its pods. */
+    const waste = bins.map((bin) => bin.price + overhead - worth(demand, bin));
     const patience = PATIENCE + PATIENCE_PER_BIN * bins.length;
     for (let round = 0, stale = 0; round < this.budget.rounds && stale < patience; round++, stale++) {
       if (round % CLOCK_STRIDE === 0 && this.isLate()) break;
       this.rounds += 1;
-      const ruined = pickRuined(bins, waste, random);
-      const items = new Set<number>();
-      let cost = 0;
+      const ruined = pickRuined(waste, random);
       const budget = limitLeft && limitLeft.slice();
+      const items: number[] = [];
+      let cost = 0;
       for (const at of ruined) {
         const bin = itemAt(bins, at);
         cost += bin.price + overhead;
         if (budget) addRow(budget, bin.limitNeed, 1);
-        bin.items.forEach((item, index) => {
-          left[item] = intAt(left, item) + itemAt(bin.counts, index);
-          items.add(item);
-        });
+        takeOut(bin, left, items);
       }
       const spread = random() * 0.3;
       for (const item of items) value[item] = floatAt(demand.value, item) * (1 + spread * (random() - 0.5));
       const again = greedy.pack(orderByValue(items, value), left, value, budget);
-      const isComplete = [...items].every((item) => left[item] === 0);
+      const isComplete = items.every((item) => left[item] === 0);
       for (const item of items) left[item] = 0;
       const now = planCost(again, overhead);
       if (!isComplete || now > cost + 1e-12) continue;
@@ -70,8 +68,13 @@ export class Improver {
       for (const at of [...ruined].sort((one, other) => other - one)) {
         bins[at] = itemAt(bins, bins.length - 1);
         bins.pop();
+        waste[at] = itemAt(waste, waste.length - 1);
+        waste.pop();
       }
-      for (const bin of again.bins) bins.push(bin);
+      for (const bin of again.bins) {
+        bins.push(bin);
+        waste.push(bin.price + overhead - worth(demand, bin));
+      }
     }
     return { bins, left: plan.left };
   }
@@ -84,22 +87,33 @@ export class Improver {
 
 function worth(demand: Demand, bin: Bin): number {
   let sum = 0;
-  bin.items.forEach((item, at) => (sum += floatAt(demand.value, item) * itemAt(bin.counts, at)));
+  for (let at = 0; at < bin.items.length; at++) {
+    sum += floatAt(demand.value, itemAt(bin.items, at)) * itemAt(bin.counts, at);
+  }
   return sum;
 }
 
-/** One of the worst of a few, and some at random. */
-function pickRuined(bins: readonly Bin[], waste: (bin: Bin) => number, random: () => number): Set<number> {
-  const any = (): number => Math.floor(random() * bins.length);
+/** Its pods wait again; `items` lists each item that waits once. */
+function takeOut(bin: Bin, left: Int32Array, items: number[]): void {
+  for (let at = 0; at < bin.items.length; at++) {
+    const item = itemAt(bin.items, at);
+    if (intAt(left, item) === 0) items.push(item);
+    left[item] = intAt(left, item) + itemAt(bin.counts, at);
+  }
+}
+
+/** Bins by number: one of the most wasteful of a few, and some at random. */
+function pickRuined(waste: readonly number[], random: () => number): Set<number> {
+  const bins = waste.length;
   const chosen = new Set<number>();
-  const wanted = Math.min(bins.length, 2 + Math.floor(random() * (MAX_RUINED - 1)));
+  const wanted = Math.min(bins, 2 + Math.floor(random() * (MAX_RUINED - 1)));
   for (let tries = 0; chosen.size < wanted && tries < wanted * 4; tries++) {
-    let worst = any();
+    let worst = Math.floor(random() * bins);
     for (let contest = 0; contest < 3; contest++) {
-      const other = any();
-      if (waste(itemAt(bins, other)) > waste(itemAt(bins, worst))) worst = other;
+      const other = Math.floor(random() * bins);
+      if (itemAt(waste, other) > itemAt(waste, worst)) worst = other;
     }
-    chosen.add(tries % 3 === 2 ? any() : worst);
+    chosen.add(tries % 3 === 2 ? Math.floor(random() * bins) : worst);
   }
   return chosen;
 }
