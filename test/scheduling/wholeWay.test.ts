@@ -34,7 +34,7 @@ describe('plans for the objects of a cluster', () => {
 
 function findingsOf(problem: Problem): string[] {
   const objects = throughCluster(problem);
-  const options = { searchRounds: 100 };
+  const options = { searchRounds: 200 };
   const granting = solve(objects, options);
   const bare = solve(objects, { ...options, preferencePolicy: 'Ignore', reservedCapacity: 'Fallback' });
   const found = [granting, bare].flatMap((solution) => complaints(problem, solution).slice(0, 2));
