@@ -3,6 +3,7 @@ import { keptNode, type Candidate } from './candidate.ts';
 import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
 import type { Kept, OutcomeCause } from './kept.ts';
 import type { Decision, Method, Pass } from './method.ts';
+import { likenessOf } from './likeness.ts';
 import { outcomeOf, type Outcome } from './moves.ts';
 import { byName } from './order.ts';
 import { Worth } from './worth.ts';
@@ -78,6 +79,7 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
   const expected = Math.ceil(open.length * Math.min(1, savings / bill));
   const totals = poolTotals(pass);
   const stranded = new Set<Candidate>();
+  const seen = new Set<string>();
   let best: Outcome | undefined;
   if (open.length <= FEW) {
     for (const set of allSets(open)) {
@@ -87,11 +89,14 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
     }
     return best !== undefined && best.moves.length > 0 ? best : undefined;
   }
+  let before: readonly Candidate[] = [];
   for (const order of orders(worth)) {
     const ranks = new Map(open.map((candidate) => [candidate, order(candidate)]));
     const ordered = [...open].sort(
       (left, right) => (ranks.get(left) ?? 0) - (ranks.get(right) ?? 0) || byName(left, right),
     );
+    if (ordered.every((candidate, at) => candidate === before[at])) continue;
+    before = ordered;
     const tried = new Map<number, Outcome>();
     const ask = function* (size: number): Generator<void> {
       for (;;) {
@@ -117,7 +122,10 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
     const found = bestOf(tried, perPod)?.[1];
     if (found !== undefined && (best === undefined || score(found, perPod) > score(best, perPod))) best = found;
     if (best !== undefined && best.moves.length > 0) continue;
-    for (const set of windows(ordered.filter((each) => !stranded.has(each)))) {
+    for (const set of windows(
+      ordered.filter((each) => !stranded.has(each)),
+      seen,
+    )) {
       const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
       yield;
       if (best === undefined || score(outcome, perPod) > score(best, perPod)) best = outcome;
@@ -134,12 +142,16 @@ function* allSets(open: readonly Candidate[]): Generator<readonly Candidate[]> {
   }
 }
 
-/** Few nodes that are next to each other. */
-function* windows(ordered: readonly Candidate[]): Generator<readonly Candidate[]> {
+/** Few nodes that are next to each other; of sets that are alike, one. */
+function* windows(ordered: readonly Candidate[], seen: Set<string>): Generator<readonly Candidate[]> {
   for (const size of WINDOWS) {
     const step = Math.max(1, size / 2);
-    for (let at = step; at + size <= ordered.length && at < PLACES * step; at += step)
-      yield ordered.slice(at, at + size);
+    for (let at = step; at + size <= ordered.length && at < PLACES * step; at += step) {
+      const set = ordered.slice(at, at + size);
+      const key = set.map(likenessOf).sort().join('\n\n');
+      if (!seen.has(key)) yield set;
+      seen.add(key);
+    }
   }
 }
 
