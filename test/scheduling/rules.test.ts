@@ -113,8 +113,8 @@ describe('pods that would wait', () => {
   });
 });
 
-const zonesOf = ({ plannedNodes }: Solution): (string | undefined)[] =>
-  plannedNodes.map(({ alternatives }) => alternatives[0]?.zone).sort();
+const zonesOf = ({ plannedNodes }: Solution): string[] =>
+  plannedNodes.flatMap(({ alternatives }) => alternatives[0]?.zone ?? []).sort();
 
 describe('first-fit in other orders', () => {
   it('takes the cheapest of the zones that a volume may be in', () => {
