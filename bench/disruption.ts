@@ -30,6 +30,19 @@ function boundOf(pool: NodePool, workloads: readonly Workload[]): number {
   return solve({ pods, pools: [offer], nodes: [], daemons: [] }).lowerBound.pricePerHour;
 }
 
+/** A cluster that does not come to rest by itself says what it was about. */
+async function calm(observer: Observer, program: Program): Promise<void> {
+  try {
+    await eventually('nothing changes', () => (observer.quietFor > 30_000 ? true : undefined), 180_000);
+  } catch (error) {
+    const commands = program.logged('disrupting node').map((line) => {
+      const { time, reason, 'disrupted-node-count': go, 'replacement-node-count': come } = line;
+      return [time, reason, go, '->', come, 'pods', line['pod-count'], 'saves', line['savings-per-hour']].join(' ');
+    });
+    throw new Error([String(error), ...commands].join('\n'), { cause: error });
+  }
+}
+
 async function tell(story: Story): Promise<readonly (string | number)[]> {
   const cluster = await KwokCluster.start();
   const observer = new Observer();
@@ -45,7 +58,7 @@ async function tell(story: Story): Promise<readonly (string | number)[]> {
     for (const { name, replicas, spec } of story.workloads) await cluster.deployment(name, replicas, spec);
     const wanted = story.workloads.reduce((sum, { replicas }) => sum + replicas, 0);
     await eventually('all pods run', () => (observer.running === wanted ? true : undefined), 300_000);
-    await eventually('nothing changes', () => (observer.quietFor > 30_000 ? true : undefined), 300_000);
+    await calm(observer, program);
     const nodesBefore = observer.nodeCount;
     observer.reset();
     const [began, cpu] = [Date.now(), await program.metric('process_cpu_seconds_total')];

@@ -100,7 +100,7 @@ export function problemOf(pods: readonly Pod[], { pool, instanceTypes }: Offer):
   return { pods, pools: [{ pool, instanceTypes, used: {} }], nodes: [], daemons: [] };
 }
 
-function offer(name: string, types: readonly InstanceType[], items: readonly RequirementItem[]): Offer {
+export function offer(name: string, types: readonly InstanceType[], items: readonly RequirementItem[]): Offer {
   const requirements = Requirements.fromItems(items);
   const instanceTypes = types.filter((type) => type.requirements.intersects(requirements));
   return {

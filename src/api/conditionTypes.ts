@@ -76,6 +76,8 @@ export const Reasons = {
   subnetNotFound: 'SubnetNotFound',
   subnetUnknownError: 'SubnetUnknownError',
   diskEncryptionSetRbacMissing: 'DiskEncryptionSetRBACMissing',
+  /** Ours: a field of the class has no effect in the provision mode of the controller. */
+  unsupportedInProvisionMode: 'UnsupportedInProvisionMode',
   checkingClusterRequirementsFailed: 'CheckingClusterRequirementsFailed',
 
   resolved: 'Resolved',

@@ -274,7 +274,7 @@ function kindOf(nodeClass: AksNodeClass): Kind {
 }
 
 /** Versions compare number by number; one that cannot be read is not newer, and the longer of two equal ones is. */
-function isNewerImage(version: string, than: string): boolean {
+export function isNewerImage(version: string, than: string): boolean {
   const [left, right] = [version.split('.').map(Number), than.split('.').map(Number)];
   for (let index = 0; index < Math.min(left.length, right.length); index += 1) {
     const [one = Number.NaN, other = Number.NaN] = [left[index], right[index]];

@@ -11,8 +11,9 @@ import type { Clock } from '../clock/clock.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import type { AzureClients } from './clients.ts';
-import type { Images, NodeImage } from './images.ts';
+import { isNewerImage, type Images, type NodeImage } from './images.ts';
 import { describeFailure } from './launchErrors.ts';
+import { isMaintenanceWindowOpen } from './maintenanceWindow.ts';
 import { isManagedNetwork, parseSubnetId } from './network.ts';
 
 export interface NodeClassResult {
@@ -42,9 +43,11 @@ const VERSION_KEPT_FOR = 15 * MINUTE;
 const IMAGES_INTERVAL = 5 * MINUTE;
 const SUBNET_INTERVAL = 3 * MINUTE;
 const FORBIDDEN_INTERVAL = MINUTE;
+const ENCRYPTION_INTERVAL = 60 * MINUTE;
 
 export class AzureNodeClass {
   private readonly options: AzureNodeClassOptions;
+  private encryption: { readonly finding: Finding; readonly until: number } | undefined;
   private version: { readonly text: string; readonly until: number } | undefined;
 
   constructor(options: AzureNodeClassOptions) {
@@ -67,11 +70,14 @@ export class AzureNodeClass {
     if (version !== undefined) findings.set(AksNodeClassConditions.kubernetesVersionReady, FOUND);
     const upgraded = version !== nodeClass.status?.kubernetesVersion;
     const images =
-      version === undefined ? undefined : await attempt(this.resolveImages(nodeClass, version, upgraded, signal));
+      version === undefined
+        ? undefined
+        : await attempt(this.resolveImages(nodeClass, version, upgraded, errors, signal));
     if (images !== undefined) findings.set(AksNodeClassConditions.imagesReady, images.finding);
     const subnet = await attempt(this.checkSubnet(nodeClass, errors, signal));
     if (subnet !== undefined) findings.set(AksNodeClassConditions.subnetsReady, subnet);
-    const validation = await attempt(this.checkDiskEncryption(signal));
+    const validation =
+      unsupportedField(nodeClass, this.options.settings) ?? (await attempt(this.encryptionFinding(signal)));
     if (validation !== undefined) findings.set(AksNodeClassConditions.validationSucceeded, validation);
     findings.set(AksNodeClassConditions.localDnsReady, FOUND);
     const resolved = images?.images ?? nodeClass.status?.images;
@@ -99,11 +105,15 @@ export class AzureNodeClass {
     return text;
   }
 
-  /** Images that are in use stay until something else asks for a change; a new kind of image comes in at its newest. */
+  /**
+   * The newest images for a class that is new or whose Kubernetes version has changed, and for every class while nodes
+   * may be maintained. At other times images that are in use stay, and a new kind of image comes in at its newest.
+   */
   private async resolveImages(
     nodeClass: AksNodeClass,
     version: string,
     upgraded: boolean,
+    errors: unknown[],
     signal: AbortSignal | undefined,
   ): Promise<{ readonly images: readonly NodeImage[]; readonly finding: Finding }> {
     if (nodeClass.spec?.fipsMode === 'FIPS' && !this.options.images.hasFips) {
@@ -116,8 +126,33 @@ export class AzureNodeClass {
     }
     const ready = findCondition(nodeClass, AksNodeClassConditions.imagesReady)?.status === 'True';
     const current = new Map((nodeClass.status?.images ?? []).map((image) => [baseOf(image.id), image] as const));
-    const images = ready && !upgraded ? newest.map((image) => current.get(baseOf(image.id)) ?? image) : newest;
+    const mayMove = !ready || upgraded || (await this.mayMoveImages(errors, signal));
+    const images = newest.map((image) => {
+      const used = current.get(baseOf(image.id));
+      if (used === undefined) return image;
+      return mayMove && !isNewerImage(versionOf(used.id), versionOf(image.id)) ? image : used;
+    });
     return { images, finding: FOUND };
+  }
+
+  private async mayMoveImages(errors: unknown[], signal: AbortSignal | undefined): Promise<boolean> {
+    const { kube, settings, clock } = this.options;
+    try {
+      return await isMaintenanceWindowOpen(kube, settings.systemNamespace, clock.now(), signal);
+    } catch (error) {
+      errors.push(error);
+      return false;
+    }
+  }
+
+  /** The set is one for all classes, and changes rarely: it is not read for each of them. */
+  private async encryptionFinding(signal: AbortSignal | undefined): Promise<Finding> {
+    const { clock } = this.options;
+    if (this.encryption !== undefined && clock.now() < this.encryption.until) return this.encryption.finding;
+    const finding = await this.checkDiskEncryption(signal);
+    const interval = finding.status === 'True' ? ENCRYPTION_INTERVAL : FORBIDDEN_INTERVAL;
+    this.encryption = { finding, until: clock.now() + interval };
+    return finding;
   }
 
   private async checkSubnet(
@@ -211,6 +246,24 @@ function newerVersion(stored: string | undefined, served: string | undefined): s
     if (difference !== 0) return difference > 0 ? served : stored;
   }
   return stored;
+}
+
+/** A field that the provision mode cannot honour, so that nobody relies on it. */
+function unsupportedField({ spec }: AksNodeClass, { provisionMode }: AzureSettings): Finding | undefined {
+  if (provisionMode !== 'aksscriptless') return undefined;
+  const fields = [
+    ...(spec?.localDNS?.mode === 'Required' ? ['localDNS.mode Required'] : []),
+    ...(spec?.artifactStreaming?.enabled === true ? ['artifactStreaming.enabled'] : []),
+  ];
+  if (fields.length === 0) return undefined;
+  return no(
+    Reasons.unsupportedInProvisionMode,
+    `${fields.join(' and ')} cannot be had in provision mode ${provisionMode}; remove it, or use another provision mode.`,
+  );
+}
+
+function versionOf(imageId: string): string {
+  return /\/versions\/([^/]+)$/.exec(imageId)?.[1] ?? '';
 }
 
 function baseOf(imageId: string): string {

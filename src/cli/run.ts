@@ -14,7 +14,7 @@ const DESCRIPTION_INDENT = '        ';
 export function runCommand(): Command {
   const command = new Command('run')
     .description(
-      'Runs the controller: creates the cheapest nodes for pods that fit on no existing node, and removes nodes that have expired, never joined or lost their instance. Consolidation and the replacement of drifted nodes are not part of this version. A flag beats its environment variable.',
+      'Runs the controller: creates the cheapest nodes for pods that fit on no existing node, removes or replaces nodes that are empty, underused or drifted within the budgets of their NodePool, and removes nodes that have expired, never joined or lost their instance. A flag beats its environment variable.',
     )
     .allowExcessArguments(false)
     .configureHelp({ formatItem: (term, _width, description, help) => formatItem(term, description, help) });

@@ -136,8 +136,11 @@ export class LivePlaces {
   }
 }
 
-/** How long the scheduler may take to use a node that has come up, in milliseconds. */
-const SETTLING = 10_000;
+/**
+ * How long the scheduler may take to use a node that has come up, in milliseconds: a pod that it tried in vain before, it
+ * tries again up to ten seconds later. A pod whose room is taken meanwhile is planned again at once.
+ */
+const SETTLING = 30_000;
 
 /** Whether the node has been up for so long that pods which are not on it by now will not come. */
 function isSettled({ initialized, claim }: NodeView, now: number): boolean {

@@ -7,7 +7,7 @@ import { isOpen, Schedule } from '../units/schedule.ts';
 import { UnitError } from '../units/unitError.ts';
 
 /** A budget without a limit allows this many, as Karpenter counts it. */
-const UNLIMITED_NODES = 2 ** 31 - 1;
+export const UNLIMITED_NODES = 2 ** 31 - 1;
 
 /**
  * What is wrong with an entry of `spec.disruption.budgets`. While there is one, nothing of the pool is disrupted.
@@ -35,7 +35,7 @@ export interface PoolBudget {
   readonly complaints: readonly BudgetComplaint[];
 }
 
-const REASONS: readonly DisruptionReason[] = ['Underutilized', 'Empty', 'Drifted'];
+export const REASONS: readonly DisruptionReason[] = ['Underutilized', 'Empty', 'Drifted'];
 
 export interface Budgets {
   /** In order of name. */
@@ -124,7 +124,7 @@ interface ReadBudget {
   readonly window?: { readonly schedule: Schedule; readonly duration: number };
 }
 
-function readBudget({
+export function readBudget({
   nodes,
   schedule,
   duration,

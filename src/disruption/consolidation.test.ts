@@ -1,8 +1,9 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { NodePool } from '../api/kinds/nodePool.ts';
-import { PaperCluster, type PaperNode } from '../../test/fixtures/disruption/paperCluster.ts';
+import { finish, PaperCluster, type PaperNode } from '../../test/fixtures/disruption/paperCluster.ts';
 import { causeOf, commandsText, paperPod, UNSCHEDULABLE } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { candidatesFor, type Pass } from './method.ts';
 import { multiNode } from './multiNode.ts';
 import { singleNode } from './singleNode.ts';
 
@@ -199,4 +200,27 @@ it('Balanced refuses a move that disturbs more than it saves', () => {
   paper.addNode({ name: 'a', type: 'small', pods: crowd });
   paper.addNode({ name: 'b', type: 'large', pods: [paperPod('b')], consolidatable: false });
   expect(causeOf(paper.decide(singleNode), 'a')).toMatchObject({ kind: 'balanced-score', threshold: 0.5 });
+});
+
+it('asks once about nodes that are alike', () => {
+  paper.addPool([testType('small', 2, 4, 0.1)], onDemand);
+  for (let node = 0; node < 40; node++) {
+    const pod = paperPod(`p${node}`, { cpu: '1500m', memory: '2Gi' });
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'web', controller: true }];
+    paper.addNode({ type: 'small', zone: 'z1', pods: [{ ...pod, metadata: { ...pod.metadata, ownerReferences } }] });
+  }
+  const { pass } = paper.pass();
+  let asked = 0;
+  const counting: Pass = {
+    ...pass,
+    whatIf: (question) => {
+      asked += 1;
+      return pass.whatIf(question);
+    },
+  };
+  const { candidates } = candidatesFor(singleNode, pass);
+  const { kept, commands } = finish(singleNode.decide(candidates, counting));
+  expect(commands).toEqual([]);
+  expect(kept.map(({ cause }) => cause.kind)).toEqual(Array.from({ length: 40 }, () => 'not-cheaper'));
+  expect(asked).toBe(1);
 });

@@ -3,6 +3,7 @@ import { keptNode, type Candidate } from './candidate.ts';
 import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
 import type { Kept, OutcomeCause } from './kept.ts';
 import type { Decision, Method, Pass } from './method.ts';
+import { likenessOf } from './likeness.ts';
 import { outcomeOf, type Outcome } from './moves.ts';
 import { byName } from './order.ts';
 import { Worth } from './worth.ts';
@@ -14,10 +15,12 @@ const LEAST_SHARE = 0.005;
 /** What-ifs between two sizes that were tried. */
 const REFINEMENTS = 2;
 /** Of two sets the larger must save at least this part of what an average pod costs for each pod that it moves more. */
-const EVICTION_SHARE = 0.05;
+const EVICTION_SHARE = 0.065;
 /** Nodes side by side in the order that are tried together when no larger set pays, and how many places are tried. */
 const WINDOWS = [2, 4, 8];
 const PLACES = 24;
+/** So few nodes that every set of them is tried. */
+const FEW = 6;
 
 /**
  * Replaces sets of nodes by fewer or cheaper ones. Nodes that cost most against what their pods are worth come first;
@@ -76,12 +79,24 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
   const expected = Math.ceil(open.length * Math.min(1, savings / bill));
   const totals = poolTotals(pass);
   const stranded = new Set<Candidate>();
+  const seen = new Set<string>();
   let best: Outcome | undefined;
+  if (open.length <= FEW) {
+    for (const set of allSets(open)) {
+      const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
+      yield;
+      if (best === undefined || score(outcome, perPod) > score(best, perPod)) best = outcome;
+    }
+    return best !== undefined && best.moves.length > 0 ? best : undefined;
+  }
+  let before: readonly Candidate[] = [];
   for (const order of orders(worth)) {
     const ranks = new Map(open.map((candidate) => [candidate, order(candidate)]));
     const ordered = [...open].sort(
       (left, right) => (ranks.get(left) ?? 0) - (ranks.get(right) ?? 0) || byName(left, right),
     );
+    if (ordered.every((candidate, at) => candidate === before[at])) continue;
+    before = ordered;
     const tried = new Map<number, Outcome>();
     const ask = function* (size: number): Generator<void> {
       for (;;) {
@@ -107,7 +122,10 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
     const found = bestOf(tried, perPod)?.[1];
     if (found !== undefined && (best === undefined || score(found, perPod) > score(best, perPod))) best = found;
     if (best !== undefined && best.moves.length > 0) continue;
-    for (const set of windows(ordered.filter((each) => !stranded.has(each)))) {
+    for (const set of windows(
+      ordered.filter((each) => !stranded.has(each)),
+      seen,
+    )) {
       const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
       yield;
       if (best === undefined || score(outcome, perPod) > score(best, perPod)) best = outcome;
@@ -116,12 +134,24 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
   return best !== undefined && best.moves.length > 0 ? best : undefined;
 }
 
-/** Few nodes that are next to each other. */
-function* windows(ordered: readonly Candidate[]): Generator<readonly Candidate[]> {
+/** All sets of at least two. */
+function* allSets(open: readonly Candidate[]): Generator<readonly Candidate[]> {
+  for (let bits = 1; bits < 1 << open.length; bits++) {
+    const set = open.filter((_, at) => (bits & (1 << at)) !== 0);
+    if (set.length > 1) yield set;
+  }
+}
+
+/** Few nodes that are next to each other; of sets that are alike, one. */
+function* windows(ordered: readonly Candidate[], seen: Set<string>): Generator<readonly Candidate[]> {
   for (const size of WINDOWS) {
     const step = Math.max(1, size / 2);
-    for (let at = step; at + size <= ordered.length && at < PLACES * step; at += step)
-      yield ordered.slice(at, at + size);
+    for (let at = step; at + size <= ordered.length && at < PLACES * step; at += step) {
+      const set = ordered.slice(at, at + size);
+      const key = set.map(likenessOf).sort().join('\n\n');
+      if (!seen.has(key)) yield set;
+      seen.add(key);
+    }
   }
 }
 

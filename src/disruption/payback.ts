@@ -44,7 +44,7 @@ export function paybackCause({ savingsPerHour, hours, cost, net }: Payback, pric
   return { kind: 'no-payback', savingsPerHour, hours, cost };
 }
 
-/** By the youngest of the nodes, and no longer than the first of them would live anyway. */
+/** By the youngest of the nodes: what has just changed may change again soon. */
 function expectedHours(candidates: readonly Candidate[], now: number): number {
   const ages = candidates.map(({ view }) => (now - Date.parse(view.claim.metadata.creationTimestamp ?? '')) / HOUR);
   const youngest = Math.min(...ages.map((age) => (Number.isFinite(age) ? age : 0)));

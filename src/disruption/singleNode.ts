@@ -2,6 +2,7 @@ import { balancedCause, poolTotals } from './balanced.ts';
 import { keptNode, type Candidate } from './candidate.ts';
 import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
 import type { Kept, OutcomeCause } from './kept.ts';
+import { likenessOf } from './likeness.ts';
 import type { Decision, Method, Pass } from './method.ts';
 import { outcomeOf, outcomeOfOne, type Move } from './moves.ts';
 import { bySavings } from './order.ts';
@@ -11,6 +12,15 @@ import { Worth } from './worth.ts';
 const AT_ONCE = 16;
 /** Moves that are carried out together. */
 const MOST_MOVES = 32;
+
+/** Causes that hold for nodes that are alike, whatever their names and ages. */
+const SHARED: ReadonlySet<OutcomeCause['kind']> = new Set([
+  'not-cheaper',
+  'unknown-price',
+  'min-values',
+  'spot-to-spot-disabled',
+  'spot-to-spot-flexibility',
+]);
 
 /** Looks at every node alone: whether its pods fit elsewhere, or on a cheaper node. */
 export const singleNode: Method = {
@@ -26,16 +36,23 @@ export const singleNode: Method = {
     const worth = new Worth(candidates, pass);
     const totals = poolTotals(pass);
     const paying: Move[] = [];
+    const alike = new Map<string, OutcomeCause>();
     let asked = 0;
     for (const candidate of withinBudgets(bySavings(candidates), pass, kept)) {
-      const dismissed = dismissal(candidate, worth) ?? balancedCause([candidate], candidate.pricePerHour, totals);
+      const dismissed =
+        dismissal(candidate, worth) ??
+        balancedCause([candidate], candidate.pricePerHour, totals) ??
+        alike.get(likenessOf(candidate));
       if (dismissed !== undefined) {
         kept.push(keptNode(candidate.view, dismissed));
         continue;
       }
       const { moves, refused } = outcomeOfOne(candidate, pass, totals);
       paying.push(...moves);
-      for (const each of refused) kept.push(keptNode(each.candidate.view, each.cause));
+      for (const { cause } of refused) {
+        kept.push(keptNode(candidate.view, cause));
+        if (SHARED.has(cause.kind)) alike.set(likenessOf(candidate), cause);
+      }
       asked += 1;
       if (asked % AT_ONCE === 0) yield;
     }

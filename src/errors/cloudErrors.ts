@@ -67,6 +67,18 @@ export const cloudErrors = {
     remedy: () => 'set ARM_RESOURCE_GROUP to the resource group of the cluster, and AKS_MACHINES_POOL_NAME',
     example: { vm: 'aks-aksmanagedap-default-x7k2p-12345678-vm' },
   }),
+  MaintenanceWindowUnreadable: entry<{ readonly configMap: string; readonly key: string; readonly text: string }>({
+    exit: 'failure',
+    about: 'The maintenance window for node images cannot be read. Images stay as they are until it can.',
+    where: ({ configMap, key }) => `ConfigMap ${configMap}, ${key}`,
+    what: ({ text }) => (text === '' ? 'it is missing while the other end is there' : `"${text}" is not a time`),
+    remedy: () => 'set both ends as RFC 3339 times such as 2026-11-16T02:00:00Z, or delete the ConfigMap',
+    example: {
+      configMap: 'kube-system/upcoming-maintenance-window',
+      key: 'aksManagedNodeOSUpgradeSchedule-end',
+      text: 'tomorrow',
+    },
+  }),
   AzureOperationTimeout: entry<{ readonly minutes: number }>({
     exit: 'failure',
     about: 'A long-running operation of Azure did not end in time.',

@@ -165,7 +165,7 @@ describe('KubeEventRecorder', () => {
     recorder.publish(blocked({ message: 'unreachable' }));
     await clock.advance(600_000);
     expect(server.requests).toHaveLength(4 + 1 + 6);
-    expect(errors).toEqual(['event could not be written ""', 'event could not be written ""']);
+    expect(errors).toEqual(['cannot write an event ""', 'cannot write an event ""']);
     expect(clock.pendingTimers).toBe(0);
   });
 
@@ -193,14 +193,14 @@ describe('KubeEventRecorder', () => {
     for (let number = 0; number < 25; number++) recorder.publish(blocked({ message: `number ${number}` }));
     await clock.advance(1_000);
     expect(stored()).toHaveLength(10);
-    expect(errors).toEqual(['events were dropped, for too many waited 15']);
+    expect(errors).toEqual(['event queue full; dropped events 15']);
   });
 
   it('never throws into its caller', async () => {
     const { clock, recorder, errors, stored } = setUp();
     recorder.publish({ ...blocked(), object: {} as KubeObject }, blocked());
     await clock.advance(1_000);
-    expect(errors).toEqual(['event could not be made ""']);
+    expect(errors).toEqual(['cannot compose an event ""']);
     expect(stored()).toHaveLength(1);
   });
 
@@ -223,7 +223,7 @@ describe('KubeEventRecorder', () => {
     await slow.advance(2_000);
     await gone;
     await slow.advance(60_000);
-    expect(errors[0]).toBe('events were not sent before the end 2');
+    expect(errors[0]).toBe('stopping with unsent events 2');
     expect(slow.pendingTimers).toBe(0);
   });
 });

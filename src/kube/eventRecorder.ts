@@ -79,7 +79,7 @@ export class KubeEventRecorder implements EventRecorder {
       try {
         this.enqueue(event);
       } catch (error) {
-        this.options.log.error('event could not be made', { object: event.object?.metadata?.name, error });
+        this.options.log.error('cannot compose an event', { object: event.object?.metadata?.name, error });
       }
     }
   }
@@ -94,7 +94,7 @@ export class KubeEventRecorder implements EventRecorder {
     const inTime = await settlesWithin(this.options.clock, this.flush(), milliseconds);
     this.closing.abort(new Error('the event recorder was closed'));
     if (inTime) return;
-    this.options.log.error('events were not sent before the end', { count: this.queue.length });
+    this.options.log.error('stopping with unsent events', { count: this.queue.length });
     this.queue.length = 0;
   }
 
@@ -145,7 +145,7 @@ export class KubeEventRecorder implements EventRecorder {
       this.queue.shift();
     }
     this.sending = undefined;
-    if (this.dropped > 0) this.options.log.error('events were dropped, for too many waited', { count: this.dropped });
+    if (this.dropped > 0) this.options.log.error('event queue full; dropped events', { count: this.dropped });
     this.dropped = 0;
   }
 
@@ -158,7 +158,7 @@ export class KubeEventRecorder implements EventRecorder {
       } catch (error) {
         const hopeless = attempt >= MAX_ATTEMPTS || !isPassing(error) || this.closing.signal.aborted;
         if (hopeless) {
-          log.error('event could not be written', { object: event.involvedObject.name, reason: event.reason, error });
+          log.error('cannot write an event', { object: event.involvedObject.name, reason: event.reason, error });
           return;
         }
         const wait = Math.max(backoffDelay(RETRY, attempt - 1, random), (error as KubeError).retryAfter ?? 0);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../src/api/yaml/parseYaml.ts';
 import { optionTable } from '../../src/options/optionTable.ts';
+import { parseOptions } from '../../src/options/parseOptions.ts';
 import { renderChart, renderTemplate } from './renderChart.ts';
 
 const CHART = join(import.meta.dirname, '../../charts/nodewright');
@@ -44,30 +45,110 @@ describe('the chart', () => {
     ]);
   });
 
-  it('passes settings and labels through', () => {
-    const settings = { CLUSTER_NAME: 'mine', KUBE_CLIENT_QPS: 50 };
-    const podLabels = { 'azure.workload.identity/use': 'true' };
-    const objects = renderChart(CHART, { ...IMAGE, settings, podLabels }, RELEASE);
-    const deployment = objects.find(({ kind }) => kind === 'Deployment');
-    expect(deployment).toMatchObject({
+  const deploymentOf = (values: Readonly<Record<string, unknown>>) =>
+    renderChart(CHART, { ...IMAGE, ...values }, RELEASE).find(({ kind }) => kind === 'Deployment') as unknown as {
+      readonly spec: {
+        readonly template: {
+          readonly metadata: object;
+          readonly spec: { readonly containers: readonly { readonly env: readonly object[] }[] };
+        };
+      };
+    };
+
+  it('takes the values that a self-hosted karpenter is installed with', () => {
+    const values = {
+      replicas: 1,
+      serviceAccount: { name: 'karpenter-sa', annotations: { 'azure.workload.identity/client-id': 'abc' } },
+      podLabels: { 'azure.workload.identity/use': 'true' },
+      controller: {
+        env: [
+          { name: 'VNET_SUBNET_ID', value: 'subnet' },
+          { name: 'KUBELET_BOOTSTRAP_TOKEN', valueFrom: { secretKeyRef: { name: 'token', key: 'token' } } },
+        ],
+        resources: { requests: { cpu: '200m', memory: '256Mi' }, limits: { memory: '512Mi' } },
+      },
+      settings: {
+        clusterName: 'mine',
+        clusterEndpoint: 'https://mine.hcp.eastus.azmk8s.io:443',
+        tags: { team: 'web', cost: 1 },
+        featureGates: { staticCapacity: true },
+      },
+    };
+    const { template } = deploymentOf(values).spec;
+    expect(template).toMatchObject({
+      metadata: { labels: { 'azure.workload.identity/use': 'true', 'app.kubernetes.io/instance': 'node' } },
       spec: {
-        template: {
-          metadata: { labels: { 'azure.workload.identity/use': 'true', 'app.kubernetes.io/instance': 'node' } },
-          spec: {
-            containers: [
-              {
-                image: 'images/nodewright:0.1.0',
-                args: ['run', '--cloud-provider=azure', '--placement-hints=auto'],
-                env: expect.arrayContaining([
-                  { name: 'CLUSTER_NAME', value: 'mine' },
-                  { name: 'KUBE_CLIENT_QPS', value: '50' },
-                ]) as unknown,
-              },
-            ],
+        serviceAccountName: 'karpenter-sa',
+        nodeSelector: { 'kubernetes.io/os': 'linux' },
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'topology.kubernetes.io/zone',
+            whenUnsatisfiable: 'DoNotSchedule',
+            labelSelector: { matchLabels: { 'app.kubernetes.io/instance': 'node' } },
           },
-        },
+        ],
+        containers: [
+          {
+            image: 'images/nodewright:0.1.0',
+            args: ['run', '--cloud-provider=azure', '--placement-hints=auto'],
+            resources: values.controller.resources,
+          },
+        ],
       },
     });
+    const env = template.spec.containers[0]?.env ?? [];
+    expect(env).toEqual(expect.arrayContaining(values.controller.env));
+    expect(env).toEqual(
+      expect.arrayContaining([
+        { name: 'CLUSTER_NAME', value: 'mine' },
+        { name: 'CLUSTER_ENDPOINT', value: 'https://mine.hcp.eastus.azmk8s.io:443' },
+        { name: 'ADDITIONAL_TAGS', value: 'cost=1,team=web,' },
+        { name: 'BATCH_IDLE_DURATION', value: '1s' },
+        { name: 'LOG_OUTPUT_PATHS', value: 'stdout' },
+        {
+          name: 'FEATURE_GATES',
+          value:
+            'ReservedCapacity=true,SpotToSpotConsolidation=false,NodeRepair=false,NodeOverlay=false,StaticCapacity=true,CapacityBuffer=false',
+        },
+      ]),
+    );
+    const objects = renderChart(CHART, { ...IMAGE, ...values }, RELEASE);
+    const names = objects.filter(({ kind }) => kind === 'ServiceAccount').map(({ metadata }) => metadata.name);
+    expect(names).toEqual(['karpenter-sa']);
+    for (const binding of objects.filter(({ kind }) => kind.endsWith('Binding'))) {
+      expect(binding).toMatchObject({ subjects: [{ name: 'karpenter-sa' }] });
+    }
+  });
+
+  it('parses what it sets: every variable is valid for the program', () => {
+    const env = deploymentOf({}).spec.template.spec.containers[0]?.env ?? [];
+    const environment = Object.fromEntries(
+      (env as readonly { readonly name: string; readonly value?: string }[])
+        .filter(({ value }) => value !== undefined)
+        .map(({ name, value = '' }) => [name, value]),
+    );
+    const { warnings } = parseOptions({ flags: {}, environment: { ...environment, CLOUD_PROVIDER: 'kwok' } });
+    expect(warnings).toEqual([]);
+  });
+
+  it('brings a ServiceMonitor and leaves the account out where it is told so', () => {
+    const values = {
+      serviceMonitor: { enabled: true, sampleLimit: 9 },
+      serviceAccount: { create: false, name: 'own' },
+    };
+    const objects = renderChart(CHART, { ...IMAGE, ...values }, RELEASE);
+    expect(objects.find(({ kind }) => kind === 'ServiceMonitor')).toMatchObject({
+      spec: { sampleLimit: 9, endpoints: [{ port: 'http-metrics', path: '/metrics' }] },
+    });
+    expect(objects.some(({ kind }) => kind === 'ServiceAccount')).toBe(false);
+    expect(deploymentOf(values).spec.template.spec).toMatchObject({ serviceAccountName: 'own' });
+  });
+
+  it('runs another build by tag and digest', () => {
+    const image = { repository: 'other/nodewright', tag: '1.2.3', digest: 'sha256:abc' };
+    const [container] = deploymentOf({ controller: { image } }).spec.template.spec.containers;
+    expect(container).toMatchObject({ image: 'other/nodewright:1.2.3@sha256:abc' });
   });
 
   it('sets only variables that the program knows', () => {

@@ -1,6 +1,6 @@
 /**
- * Test support: renders a chart whose templates keep to a small part of Helm's language (values, `if eq`, `range`,
- * `quote`, `toJson`, `required`). An action outside of that part is an error, so that the chart stays as simple as it
+ * Test support: renders a chart whose templates keep to a small part of Helm's language (values, `if`, `if not`,
+ * `if eq`, `range`, `quote`, `default`, `toJson`, `required`). An action outside of that part is an error, so that the chart stays as simple as it
  * is.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -64,17 +64,17 @@ function render(parts: readonly Part[], at: number, scope: Scope, output: string
       continue;
     }
     if (part.action === 'end') return next;
-    const condition = /^if eq (\S+) "([^"]*)"$/.exec(part.action);
+    const holds = conditionOf(part.action, scope);
     const loop = /^range \$(\w+), \$(\w+) := (\S+)$/.exec(part.action);
-    if (condition) {
-      const holds = lookUp(condition[1] ?? '', scope) === condition[2];
-      next = render(parts, next + 1, scope, holds ? output : []);
+    if (holds !== undefined) {
+      next = holds ? render(parts, next + 1, scope, output) : endOf(parts, next + 1);
     } else if (loop) {
-      const entries = Object.entries((lookUp(loop[3] ?? '', scope) ?? {}) as object).sort(([left], [right]) =>
-        left.localeCompare(right),
-      );
+      const looped = (lookUp(loop[3] ?? '', scope) ?? {}) as object;
+      const entries: (readonly [string | number, unknown])[] = Array.isArray(looped)
+        ? [...looped.entries()]
+        : Object.entries(looped).sort(([left], [right]) => left.localeCompare(right));
       const start = next + 1;
-      next = render(parts, start, { ...scope, [`$${loop[1]}`]: '', [`$${loop[2]}`]: '' }, []);
+      next = endOf(parts, start);
       for (const [key, value] of entries) {
         render(parts, start, { ...scope, [`$${loop[1]}`]: key, [`$${loop[2]}`]: value }, output);
       }
@@ -84,7 +84,39 @@ function render(parts: readonly Part[], at: number, scope: Scope, output: string
   return next;
 }
 
+/** Where the block that begins at `at` ends. */
+function endOf(parts: readonly Part[], at: number): number {
+  let depth = 0;
+  for (let index = at; index < parts.length; index++) {
+    const part = parts[index];
+    const action = part !== undefined && 'action' in part ? part.action : '';
+    if (/^(?:if|range) /.test(action)) depth++;
+    if (action === 'end' && depth-- === 0) return index;
+  }
+  throw new Error('an {{ end }} is missing');
+}
+
+/** Undefined when the action is no condition. */
+function conditionOf(action: string, scope: Scope): boolean | undefined {
+  const equal = /^if eq (\S+) "([^"]*)"$/.exec(action);
+  if (equal) return lookUp(equal[1] ?? '', scope) === equal[2];
+  const truth = /^if (not )?([.$]\S+)$/.exec(action);
+  if (!truth) return undefined;
+  return isTrue(lookUp(truth[2] ?? '', scope)) !== (truth[1] !== undefined);
+}
+
+/** What Go's templates take for true: everything that is not empty. */
+function isTrue(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
+  return Boolean(value);
+}
+
 function evaluate(action: string, scope: Scope): string {
+  const fallback = /^(\S+) \| default "([^"]*)"$/.exec(action);
+  if (fallback) {
+    const given = lookUp(fallback[1] ?? '', scope);
+    return isTrue(given) ? textOf(given) : (fallback[2] ?? '');
+  }
   const json = /^toJson (\S+)$/.exec(action);
   if (json) return JSON.stringify(lookUp(json[1] ?? '', scope));
   const quoted = /^(\S+) \| quote$/.exec(action);
@@ -106,11 +138,9 @@ function textOf(value: unknown): string {
 }
 
 function lookUp(path: string, scope: Scope): unknown {
-  if (path.startsWith('$')) return scope[path];
-  return path
-    .slice(1)
-    .split('.')
-    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], scope);
+  if (path.startsWith('$.')) return lookUp(path.slice(1), scope);
+  const [first = '', ...rest] = path.startsWith('$') ? path.split('.') : path.slice(1).split('.');
+  return [first, ...rest].reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], scope);
 }
 
 function merged(base: Record<string, unknown>, top: Readonly<Record<string, unknown>>): Record<string, unknown> {

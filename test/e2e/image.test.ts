@@ -81,10 +81,12 @@ describe('the image', () => {
   it('belongs to the user that the chart opens its volumes for, and has the version that the chart wants', async () => {
     const chart = await readFile(join(ROOT, 'charts/nodewright/templates/deployment.yaml'), 'utf8');
     expect(of(stages.at(-1), 'USER')).toEqual(['65532:65532']);
-    expect(chart).toContain('fsGroup: 65532');
+    expect(chart).toContain('runAsUser: 65532');
     const values = parseYaml(await readFile(join(ROOT, 'charts/nodewright/values.yaml'), 'utf8')) as {
       image: { tag: string };
+      podSecurityContext: { fsGroup: number };
     };
+    expect(values.podSecurityContext.fsGroup).toBe(65532);
     const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     expect(values.image.tag).toBe(version);
   });

@@ -26,7 +26,7 @@ export async function keepAlive({ faults, log, clock, start }: KeepAliveOptions,
     const death = new AbortController();
     const unsubscribe = faults.subscribe(({ type, fault }) => {
       if (type !== 'began' || fault.order.kind !== 'process-death') return;
-      log.info('nodewright dies', { fault: fault.id });
+      log.info('a fault ends nodewright', { fault: fault.id });
       death.abort(new Error('killed by a fault'));
       faults.hit(fault, 'nodewright');
       faults.remove(fault.id);

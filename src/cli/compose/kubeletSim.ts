@@ -46,7 +46,7 @@ export async function runKubeletSim(options: KubeletSimOptions, signal: AbortSig
     if (type === 'deleted') kubelets.powerOff(object.metadata.name);
     else kubelets.adopt(object.metadata.name);
   });
-  log.info('playing kubelets', { selector: options.selector });
+  log.info('simulating kubelets', { selector: options.selector });
   try {
     await manager.run(signal);
   } finally {

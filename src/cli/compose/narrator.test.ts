@@ -55,6 +55,6 @@ describe('narrate', () => {
       return facts;
     });
     expect(text).toContain('1 pod running');
-    expect(logged).toEqual(['the picture failed', 'the picture failed']);
+    expect(logged).toEqual(['cannot draw the picture', 'cannot draw the picture']);
   });
 });

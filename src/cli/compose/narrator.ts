@@ -31,7 +31,7 @@ export interface NarratorOptions {
 /** Resolves when the signal aborts, and never rejects: a picture that fails is logged and tried again. */
 export async function narrate({ observer, terminal, log, sleep }: NarratorOptions, signal: AbortSignal): Promise<void> {
   const failed = (error: unknown): void => {
-    if (!signal.aborted) log.error('the picture failed', { error });
+    if (!signal.aborted) log.error('cannot draw the picture', { error });
   };
   const following = observer.run(signal).catch(failed);
   await observer.synced(signal).catch(failed);

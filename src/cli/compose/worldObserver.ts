@@ -62,7 +62,7 @@ export class WorldObserver {
       kube,
       clock,
       random: systemRandom,
-      onError: (error, kind) => log.error('watch of the picture interrupted; trying again', { kind: kind.kind, error }),
+      onError: (error, kind) => log.error('watch interrupted; retrying', { kind: kind.kind, error }),
     });
     this.nodes = this.informers.of(Kinds.Node);
     this.pods = this.informers.of(Kinds.Pod, {

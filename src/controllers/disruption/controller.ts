@@ -17,6 +17,7 @@ import { ChangeMemo } from './changeMemo.ts';
 import * as publish from './events.ts';
 import { disruptionMetrics, type DisruptionMetrics } from './metrics.ts';
 import { Reporter, tellsMore } from './reporter.ts';
+import { SavingsCheck } from './savingsCheck.ts';
 import { inSlices } from './slices.ts';
 import { Unrest } from './unrest.ts';
 import { validate } from './validation.ts';
@@ -66,6 +67,7 @@ class DisruptionLoop {
   private readonly reporter: Reporter;
   private readonly memo: ChangeMemo;
   private readonly unrest: Unrest;
+  private readonly savings = new SavingsCheck();
   private isResumed = false;
 
   constructor(world: World, options: DisruptionOptions) {
@@ -143,6 +145,10 @@ class DisruptionLoop {
     note(causes, kept, method);
     const possible = commands.filter((command) => !this.isPaused(command));
     if (possible.length === 0) return false;
+    if (method.reason === 'Underutilized') {
+      this.savings.conclude(taken.pass);
+      if (this.savings.holdsBack(possible, taken.pass)) return false;
+    }
     this.unrest.reset();
     if (method.reason === 'Drifted') return this.start(possible, signal);
     for (const command of possible) {
@@ -159,6 +165,7 @@ class DisruptionLoop {
       if (method.reason === 'Underutilized') publish.consolidationRejected(events, command, reason);
       log.debug('a decision does not hold any more', { method: method.name, reason, nodes: command.candidates.length });
     }
+    if (method.reason === 'Underutilized') this.savings.begin(valid, again.pass);
     await this.start(valid, signal);
     return true;
   }

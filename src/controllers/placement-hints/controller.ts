@@ -10,7 +10,7 @@ import type { RegistrationHook } from '../nodeclaim-lifecycle/registrationHook.t
 import type { World } from '../world/world.ts';
 import { hintDecision } from './hintDecision.ts';
 import { HintOutcomes } from './hintOutcomes.ts';
-import { HintWriter } from './hintWriter.ts';
+import { HintWriter, type HintOptions } from './hintWriter.ts';
 import { hintsCounter } from './metrics.ts';
 
 export interface PlacementHintsOptions {
@@ -18,14 +18,19 @@ export interface PlacementHintsOptions {
   readonly schedulers: readonly string[];
 }
 
-/** Longest time that a Node waits with its `unregistered` taint for the hints of its pods, in milliseconds. */
-const LONGEST_WAIT = 1_000;
+/**
+ * How long a Node waits with its `unregistered` taint for the hints of its pods, in milliseconds: a second in which none is
+ * written ends the wait. When many nodes join at once they wait for one another, all in all not longer than this.
+ */
+const WAIT = { idle: 1_000, longest: 10_000 };
 const ATTEMPTS = 3;
 /**
  * A hint that the scheduler has cleared is written again soon, for its node may be ready any moment; the scheduler's own
  * backoff keeps the times it clears one few. Only past `prompt` repetitions does the wait grow.
  */
-const REPEAT = { wait: 100, prompt: 10, longest: 5_000 };
+const REPEAT = { wait: 20, prompt: 10, longest: 5_000 };
+/** How often a Node's hints are looked at again before it takes pods. */
+const ROUNDS = 5;
 /** A hint without a plan is left for this long: after a restart, the next plan may say the same. */
 const ORPHAN_WAIT = 5_000;
 
@@ -42,7 +47,7 @@ export class PlacementHints {
   private readonly counter: Counter;
   private readonly outcomes: HintOutcomes;
   /** By the UID of a pod that waits. */
-  private readonly written = new Map<string, Written>();
+  private readonly said = new Map<string, Said>();
 
   constructor(world: World, options: PlacementHintsOptions) {
     this.world = world;
@@ -66,52 +71,71 @@ export class PlacementHints {
           if (type === 'deleted') this.outcomes.forget(uid);
           else this.outcomes.observe(object);
           if (type !== 'deleted' && !object.spec?.nodeName) return this.concerns(object) ? [keyOf(object)] : [];
-          this.written.delete(uid);
+          this.said.delete(uid);
           return [];
         }),
       ],
       reconcile: async (key, { signal }) => {
         const pod = cluster.pod(refOf(key));
-        return pod && this.hint(pod, signal);
+        return pod && this.hint(pod, { signal });
       },
     });
   }
 
-  /** Holds a Node back until its pods know of it, or for a second. */
+  /** Holds a Node back until its pods know of it, but never for long. */
   hook(): RegistrationHook {
     const { clock, cluster } = this.world;
     return {
       name: 'placement.hints',
       isDone: async (claim, signal) => {
         cluster.restorePlaces();
-        const over = new AbortController();
-        const work = this.hintPodsOf(claim, signal).finally(() => over.abort());
-        const wait = clock.sleep(LONGEST_WAIT, over.signal).catch(() => undefined);
-        await Promise.race([work, wait]);
+        const end = clock.now() + WAIT.longest;
+        // The scheduler may clear some while others are written.
+        for (let round = 0; round < ROUNDS && clock.now() < end; round++) {
+          const unsaid = this.unsaidPodsOf(claim);
+          const options = { signal, isUrgent: round > 0 };
+          if (unsaid.length === 0 || !(await this.written(unsaid, end, options))) break;
+        }
         return true;
       },
     };
   }
 
-  private async hintPodsOf(claim: NodeClaim, signal: AbortSignal): Promise<void> {
-    const { cluster, log } = this.world;
-    const pods = cluster.places.on(claim.metadata.name).map(({ pod }) => pod.metadata);
-    const results = await Promise.allSettled(pods.map((ref) => this.hintNow(ref, signal)));
-    const failed = results.filter((result) => result.status === 'rejected');
-    // The loop tries again; the node must not wait for it.
-    if (failed.length > 0) {
-      const error: unknown = failed[0]?.reason;
-      log.debug('hints were not written in time', { NodeClaim: claim.metadata.name, pods: failed.length, error });
+  /** The pods with a place on the claim's node that have yet to be told. */
+  private unsaidPodsOf(claim: NodeClaim): readonly Pod[] {
+    const { cluster } = this.world;
+    return cluster.places.on(claim.metadata.name).flatMap(({ pod: { metadata } }) => {
+      const pod = cluster.pod(metadata);
+      return pod && this.decide(pod) ? [pod] : [];
+    });
+  }
+
+  /** Writes the hints of these pods; false when that has to be waited for no longer, which does not end the work. */
+  private async written(pods: readonly Pod[], end: number, options: HintOptions): Promise<boolean> {
+    const { clock, log } = this.world;
+    let isDone = false;
+    const over = new AbortController();
+    const work = Promise.allSettled(pods.map(({ metadata }) => this.hintNow(metadata, options))).then((results) => {
+      isDone = true;
+      over.abort();
+      // The loop tries again; the node must not wait for it.
+      const error: unknown = results.find((result) => result.status === 'rejected')?.reason;
+      if (error !== undefined) log.debug('hints could not be written', { error });
+    });
+    for (let before = -1; !isDone && before < this.writer.finished && clock.now() < end;) {
+      before = this.writer.finished;
+      await Promise.race([work, clock.sleep(WAIT.idle, over.signal).catch(() => undefined)]);
     }
+    return isDone;
   }
 
   /** The scheduler writes to the pods that it looks at, which it does when a Node joins: its writes are waited for. */
-  private async hintNow(ref: Pod['metadata'], signal: AbortSignal): Promise<void> {
+  private async hintNow(ref: Pod['metadata'], { signal, isUrgent = false }: HintOptions): Promise<void> {
     const { cluster, kube } = this.world;
     for (let attempt = 1; ; attempt++) {
       const pod = cluster.pod(ref);
       try {
-        if (pod) await this.hint(pod, signal);
+        if (pod) await this.hint(pod, { signal, isUrgent: isUrgent || attempt > 1 }, 'now');
         return;
       } catch (error) {
         if (!isConflict(error) || attempt >= ATTEMPTS) throw error;
@@ -124,27 +148,31 @@ export class PlacementHints {
     return this.world.cluster.places.has(pod) || hintedNode(pod) !== undefined;
   }
 
-  private async hint(pod: Pod, signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    const { clock, cluster } = this.world;
-    const now = clock.now();
-    const place = cluster.places.of(pod, now);
+  private decide(pod: Pod): string | null | undefined {
+    const { places } = this.world.cluster;
+    const place = places.of(pod, this.world.clock.now());
     const expectation = {
-      view: place && cluster.places.viewOf(place),
+      view: place && places.viewOf(place),
       isPlanned: place !== undefined,
-      matters: cluster.places.areMixed,
+      matters: places.areMixed,
     };
-    const node = hintDecision(pod, expectation, this.schedulers);
+    return hintDecision(pod, expectation, this.schedulers);
+  }
+
+  private async hint(pod: Pod, options: HintOptions, when?: 'now'): Promise<ReconcileResult | undefined> {
+    const now = this.world.clock.now();
+    const node = this.decide(pod);
     if (node === undefined) return undefined;
     const { uid = '' } = pod.metadata;
-    const known = this.written.get(uid);
+    const known = this.said.get(uid);
     const last = known?.node === node ? known : { node, times: 0, at: now };
-    const wait = last.at + waitAfter(last) - now;
-    this.written.set(uid, wait > 0 ? last : { node, times: last.times + 1, at: now });
+    const wait = when === 'now' && node !== null ? 0 : last.at + waitAfter(last) - now;
+    this.said.set(uid, wait > 0 ? last : { node, times: last.times + 1, at: now });
     if (wait > 0) return { requeueAfter: wait };
     try {
-      await this.writer.write(pod, node, signal);
+      await this.writer.write(pod, node, options);
     } catch (error) {
-      this.written.set(uid, last);
+      this.said.set(uid, last);
       // Its successor, if it has one, is another pod.
       if (isNotFound(error)) return undefined;
       throw error;
@@ -157,14 +185,14 @@ export class PlacementHints {
 }
 
 /** What was last written for a pod, how often in a row, and when. */
-interface Written {
+interface Said {
   readonly node: string | null;
   readonly times: number;
   readonly at: number;
 }
 
 /** How long after the last write the next may follow. */
-function waitAfter({ node, times }: Written): number {
+function waitAfter({ node, times }: Said): number {
   if (node === null) return ORPHAN_WAIT;
   return times === 0 ? 0 : Math.min(REPEAT.longest, REPEAT.wait * 2 ** Math.max(0, times - REPEAT.prompt));
 }

@@ -5,9 +5,17 @@ import type { Kube } from '../../kube/kube.ts';
 /** Writes that are under way at once. */
 const CONCURRENCY = 50;
 
+export interface HintOptions {
+  readonly signal: AbortSignal;
+  /** Goes before others: a Node waits for this one. */
+  readonly isUrgent?: boolean;
+}
+
 /** Writes hints under a name of their own, a bounded number at a time. */
 export class HintWriter {
   private readonly kube: Kube;
+  /** Writes that have got an answer. */
+  finished = 0;
   private running = 0;
   private readonly queue: (() => void)[] = [];
 
@@ -19,26 +27,30 @@ export class HintWriter {
    * Names the node in the pod's status, or takes the name back. Fails with Conflict when the pod has changed since: the
    * scheduler may have chosen a node for it.
    */
-  async write({ metadata }: Pod, node: string | null, signal: AbortSignal): Promise<Pod> {
-    await this.turn();
+  async write({ metadata }: Pod, node: string | null, { signal, isUrgent = false }: HintOptions): Promise<Pod> {
+    await this.turn(isUrgent);
     try {
       signal.throwIfAborted();
       const { name, namespace, resourceVersion } = metadata;
       const body = { metadata: { resourceVersion }, status: { nominatedNodeName: node } };
-      return await this.kube.patch(
+      const answer = await this.kube.patch(
         Kinds.Pod,
         { name, namespace },
         { type: 'merge', body },
         { subresource: 'status', fieldManager: FieldManagers.placementHints, signal },
       );
+      this.finished += 1;
+      return answer;
     } finally {
       this.running -= 1;
       this.queue.shift()?.();
     }
   }
 
-  private async turn(): Promise<void> {
-    if (this.running >= CONCURRENCY) await new Promise<void>((resolve) => this.queue.push(resolve));
+  private async turn(isUrgent: boolean): Promise<void> {
+    if (this.running >= CONCURRENCY) {
+      await new Promise<void>((resolve) => (isUrgent ? this.queue.unshift(resolve) : this.queue.push(resolve)));
+    }
     this.running += 1;
   }
 }

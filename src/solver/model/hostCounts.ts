@@ -17,6 +17,7 @@ export class HostCounts {
   copy(): HostCounts {
     const copy = new HostCounts();
     copy.tally = this.tally;
+    copy.closed = this.closed;
     for (const [row, pods] of this.changed) copy.changed.set(row, pods);
     for (const [row, most] of this.limits) copy.limits.set(row, most);
     return copy;

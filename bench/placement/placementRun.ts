@@ -1,0 +1,149 @@
+/**
+ * One run on a real control plane with the real scheduler and nodes that cost nothing: what is paid when all pods run,
+ * over the lower bound, and how many rounds of buying that took.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Kinds, type Node } from '../../src/api/kinds.ts';
+import { Labels } from '../../src/api/labels.ts';
+import { SeededRandom } from '../../src/clock/seededRandom.ts';
+import { defaultCatalogue } from '../../src/kwok/defaultCatalogue.ts';
+import { isRunning, KwokCluster, type Program } from '../../test/e2e/kwok/kwokCluster.ts';
+import { fractionalBound } from '../solver/lowerBounds.ts';
+import { offer } from '../solver/offer.ts';
+import { podsOf, PRIORITY_CLASSES, workloadsOf, type Variant } from './story.ts';
+
+export interface PlacementResult {
+  readonly variant: Variant;
+  readonly hints: 'auto' | 'off';
+  readonly pods: number;
+  readonly nodes: number;
+  readonly rounds: number;
+  /** Paid over the bound when nothing moves any more. */
+  readonly paid: number;
+  /** Of the first plan alone. */
+  readonly planned: number;
+  readonly waiting: number;
+  /** Seconds from the first plan until the last pod ran. */
+  readonly seconds: number;
+  readonly written: number;
+  readonly followed: number;
+  readonly lost: number;
+}
+
+const REQUIREMENTS = [
+  { key: Labels.arch, operator: 'In' as const, values: ['amd64'] },
+  { key: Labels.os, operator: 'In' as const, values: ['linux'] },
+  { key: 'karpenter.kwok.sh/instance-cpu', operator: 'Lt' as const, values: ['33'] },
+  { key: Labels.capacityType, operator: 'In' as const, values: ['on-demand'] },
+];
+const CLASS_REF = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };
+/** A run that has not come to rest by then says so. */
+const LONGEST = 150_000;
+const JOIN_WITHIN = 30_000;
+
+export async function placementRun(
+  variant: Variant,
+  hints: 'auto' | 'off',
+  count: number | undefined,
+): Promise<PlacementResult> {
+  const workloads = workloadsOf(variant, count);
+  const pods = workloads.reduce((sum, { replicas }) => sum + replicas, 0);
+  const cluster = await KwokCluster.start();
+  try {
+    for (const priority of PRIORITY_CLASSES) await cluster.kube.create(Kinds.PriorityClass, priority as never);
+    const program = await cluster.run([`--placement-hints=${hints}`]);
+    const early = workloads.filter(({ isLate }) => !isLate);
+    for (const { name, replicas, spec } of early) await cluster.deployment(name, replicas, spec);
+    const expected = early.reduce((sum, { replicas }) => sum + replicas, 0);
+    await cluster.eventually('all pods wait', async () => {
+      const waiting = (await cluster.pods()).filter(({ status }) =>
+        status?.conditions?.some(({ reason }) => reason === 'Unschedulable'),
+      );
+      return waiting.length === expected ? true : undefined;
+    });
+    const over = new AbortController();
+    if (variant === 'joins' || variant === 'arrivals') void randomJoins(cluster, over.signal);
+    await createPool(cluster);
+    if (variant === 'arrivals') {
+      await sleep(3_000);
+      for (const { name, replicas, spec, isLate } of workloads) {
+        if (isLate) await cluster.deployment(name, replicas, spec);
+      }
+    }
+    await untilRest(cluster, pods);
+    over.abort();
+    return await result(cluster, program, { variant, hints, pods, workloads });
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function createPool(cluster: KwokCluster): Promise<void> {
+  const disruption = {
+    consolidateAfter: 'Never',
+    consolidationPolicy: 'WhenEmpty' as const,
+    budgets: [{ nodes: '10%' }],
+  };
+  const template = { spec: { nodeClassRef: CLASS_REF, expireAfter: 'Never', requirements: REQUIREMENTS } };
+  await cluster.kube.create(Kinds.NodePool, { metadata: { name: 'default' }, spec: { disruption, template } } as never);
+}
+
+/** Every node that is bought joins after a time of its own: the class says another one every few milliseconds. */
+async function randomJoins({ kube }: KwokCluster, signal: AbortSignal): Promise<void> {
+  const random = new SeededRandom('joins');
+  while (!signal.aborted) {
+    const nodeRegistrationDelay = `${Math.round(random.next() * JOIN_WITHIN)}ms`;
+    const body = { spec: { nodeRegistrationDelay } };
+    await kube.patch(Kinds.KWOKNodeClass, { name: 'default' }, { type: 'merge', body }).catch(() => undefined);
+    await sleep(5);
+  }
+}
+
+/** All pods run; or nothing has changed for long, and some wait. */
+async function untilRest(cluster: KwokCluster, pods: number): Promise<void> {
+  const end = performance.now() + LONGEST;
+  while (performance.now() < end) {
+    if ((await cluster.pods()).filter(isRunning).length === pods) return;
+    await sleep(500);
+  }
+}
+
+async function result(
+  cluster: KwokCluster,
+  program: Program,
+  run: Pick<PlacementResult, 'variant' | 'hints' | 'pods'> & { readonly workloads: ReturnType<typeof workloadsOf> },
+): Promise<PlacementResult> {
+  const { workloads, ...about } = run;
+  const { machines } = offer('kwok', defaultCatalogue(), REQUIREMENTS);
+  const bound = fractionalBound(podsOf(workloads), machines);
+  const plans = program.logged('computed a plan').filter(({ plannedNodes }) => Number(plannedNodes) > 0);
+  const nodes = await cluster.nodes();
+  const [first] = plans;
+  const running = (await cluster.pods()).filter(isRunning);
+  const ends = running.map(({ status }) => Date.parse(String(status?.startTime)));
+  const outcome = (name: string): Promise<number> =>
+    program.metric('nodewright_placement_hints_total', { outcome: name });
+  return {
+    ...about,
+    nodes: nodes.length,
+    rounds: plans.length,
+    paid: nodes.reduce((sum, node) => sum + priceOf(node), 0) / bound,
+    planned: Number(first?.['pricePerHour']) / bound,
+    waiting: about.pods - running.length,
+    seconds: (Math.max(...ends) - Date.parse(String(first?.['time']))) / 1000,
+    written: await outcome('written'),
+    followed: await outcome('followed'),
+    lost: await outcome('lost'),
+  };
+}
+
+const PRICES = new Map(
+  defaultCatalogue().map(({ name, offerings }) => [
+    name,
+    Math.min(...offerings.filter(({ capacityType }) => capacityType === 'on-demand').map(({ price }) => price)),
+  ]),
+);
+
+function priceOf({ metadata }: Node): number {
+  return PRICES.get(metadata.labels?.[Labels.instanceType] ?? '') ?? Number.NaN;
+}

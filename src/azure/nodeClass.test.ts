@@ -1,0 +1,126 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { AzureFixture } from '../../test/fixtures/azure/azureFixture.ts';
+import { Kinds } from '../api/kinds.ts';
+import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
+import { ArmError } from '../local/arm/armError.ts';
+
+let fixture: AzureFixture;
+afterEach(() => fixture.close());
+
+const NAMESPACE = 'kube-system';
+const NEWEST = '202610.15.0';
+const HOUR = 3_600_000;
+
+const condition = ({ status }: AksNodeClass, type: string) => status?.conditions?.find((each) => each.type === type);
+const versionsOf = ({ status }: AksNodeClass): readonly string[] => [
+  ...new Set(status?.images?.map(({ id }) => id.split('/').at(-1) ?? '')),
+];
+
+/** A class that came to its images when `version` was the newest. */
+async function classAt(version: string): Promise<AksNodeClass> {
+  const made = await fixture.makeNodeClass('default');
+  const images = (made.status?.images ?? []).map((image) => ({ ...image, id: image.id.replace(NEWEST, version) }));
+  const status = { ...made.status, images };
+  return fixture.kube.replace(Kinds.AKSNodeClass, { ...made, status }, { subresource: 'status' });
+}
+
+const window = async (start: number | undefined, end: number | undefined): Promise<void> => {
+  await fixture.kube.create(Kinds.Namespace, { metadata: { name: NAMESPACE } });
+  await fixture.kube.create(Kinds.ConfigMap, {
+    metadata: { namespace: NAMESPACE, name: 'upcoming-maintenance-window' },
+    data: {
+      ...(start === undefined ? {} : { 'aksManagedNodeOSUpgradeSchedule-start': new Date(start).toISOString() }),
+      ...(end === undefined ? {} : { 'aksManagedNodeOSUpgradeSchedule-end': new Date(end).toISOString() }),
+    },
+  });
+};
+
+describe('a new image release', () => {
+  it('reaches a class at once where there is no maintenance window', async () => {
+    fixture = await AzureFixture.start();
+    expect(versionsOf(await fixture.reconcile(await classAt('202606.01.0')))).toEqual([NEWEST]);
+    await fixture.restart({ systemNamespace: NAMESPACE });
+    await fixture.kube.delete(Kinds.AKSNodeClass, { name: 'default' });
+    expect(versionsOf(await fixture.reconcile(await classAt('202606.01.0')))).toEqual([NEWEST]);
+  });
+
+  it.each([
+    ['an open one', -HOUR, HOUR, NEWEST],
+    ['one that is over', -2 * HOUR, -HOUR, '202606.01.0'],
+    ['one that is to come', HOUR, 2 * HOUR, '202606.01.0'],
+    ['an empty one', undefined, undefined, NEWEST],
+  ])('waits for the maintenance window: %s', async (_name, start, end, expected) => {
+    fixture = await AzureFixture.start({ systemNamespace: NAMESPACE });
+    const now = fixture.clock.now();
+    await window(start && now + start, end && now + end);
+    expect(versionsOf(await fixture.reconcile(await classAt('202606.01.0')))).toEqual([expected]);
+  });
+
+  it('waits, and says why, when the window cannot be read', async () => {
+    fixture = await AzureFixture.start({ systemNamespace: NAMESPACE });
+    await window(fixture.clock.now(), undefined);
+    const stored = await classAt('202606.01.0');
+    const { status, errors } = await fixture.cloud.nodeClass.reconcileStatus(stored);
+    expect(versionsOf({ ...stored, status })).toEqual(['202606.01.0']);
+    expect(errors).toMatchObject([{ code: 'MaintenanceWindowUnreadable' }]);
+  });
+
+  it('never takes a class back to an older image', async () => {
+    fixture = await AzureFixture.start();
+    expect(versionsOf(await fixture.reconcile(await classAt('202611.01.0')))).toEqual(['202611.01.0']);
+  });
+
+  it('comes with a new Kubernetes version, outside the window too; an older version changes nothing', async () => {
+    fixture = await AzureFixture.start({ systemNamespace: NAMESPACE });
+    const now = fixture.clock.now();
+    await window(now + HOUR, now + 2 * HOUR);
+    const old = await classAt('202606.01.0');
+    fixture.version = '1.36.2';
+    await fixture.restart();
+    const kept = await fixture.reconcile(old);
+    expect([kept.status?.kubernetesVersion, ...versionsOf(kept)]).toEqual(['1.36.3', '202606.01.0']);
+    fixture.version = '1.36.4';
+    await fixture.restart();
+    const upgraded = await fixture.reconcile(kept);
+    expect([upgraded.status?.kubernetesVersion, ...versionsOf(upgraded)]).toEqual(['1.36.4', NEWEST]);
+  });
+});
+
+describe('a field that the provision mode cannot honour', () => {
+  it.each([{ artifactStreaming: { enabled: true } }])('is refused by a condition: %j', async (spec) => {
+    fixture = await AzureFixture.start();
+    const refused = await fixture.makeNodeClass('default', spec);
+    expect(condition(refused, 'ValidationSucceeded')).toMatchObject({
+      status: 'False',
+      reason: 'UnsupportedInProvisionMode',
+    });
+    expect(condition(refused, 'Ready')?.status).toBe('False');
+    await fixture.restart({ provisionMode: 'bootstrappingclient', nodeBootstrappingServerUrl: 'https://x.invalid' });
+    expect(condition(await fixture.reconcile(refused), 'Ready')?.status).toBe('True');
+  });
+});
+
+describe('the disk encryption set', () => {
+  const start = async (): Promise<void> => {
+    fixture = await AzureFixture.start();
+    const { subscriptionId, nodeResourceGroup } = fixture.arm;
+    const diskEncryptionSetId = `/subscriptions/${subscriptionId}/resourceGroups/${nodeResourceGroup}/providers/Microsoft.Compute/diskEncryptionSets/mine`;
+    await fixture.restart({ diskEncryptionSetId });
+  };
+
+  it('must be readable, and is looked at again soon when it is not', async () => {
+    await start();
+    const error = new ArmError(403, 'AuthorizationFailed', 'No.');
+    fixture.failNext('diskEncryptionSets.get', { kind: 'refuse', error }, 100);
+    const refused = await fixture.makeNodeClass('default');
+    expect(condition(refused, 'ValidationSucceeded')).toMatchObject({
+      status: 'False',
+      reason: 'DiskEncryptionSetRBACMissing',
+    });
+    await fixture.reconcile(refused);
+    expect(fixture.callsOf('diskEncryptionSets.get')).toHaveLength(1);
+    await fixture.clock.advance(61_000);
+    await fixture.reconcile(await fixture.kube.get(Kinds.AKSNodeClass, { name: 'default' }));
+    expect(fixture.callsOf('diskEncryptionSets.get')).toHaveLength(2);
+  });
+});

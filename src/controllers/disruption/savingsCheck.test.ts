@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import { memoryInstanceType } from '../../../test/fixtures/engine/memoryCloud.ts';
+import { poolSpec } from '../../../test/fixtures/engine/workbench.ts';
+import { Labels } from '../../api/labels.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
+import type { Command } from '../../disruption/command.ts';
+import type { Pass } from '../../disruption/method.ts';
+import { SavingsCheck } from './savingsCheck.ts';
+
+const MINUTE = 60_000;
+const instanceTypes = [memoryInstanceType('one', 2, 1)];
+const pools = new Map([['default', { pool: { metadata: { name: 'default' }, spec: poolSpec() }, instanceTypes }]]);
+const labels = { [Labels.instanceType]: 'one', [Labels.zone]: 'zone-1', [Labels.capacityType]: 'on-demand' };
+
+/** Nodes at a dollar each, with a pod each. */
+function pass(nodes: number, now: number): Pass {
+  const view = { claim: {}, nodePool: 'default', labels, deleting: false, pods: [{}] };
+  const views = Array.from({ length: nodes }, () => view as unknown as NodeView);
+  return { now, views, pools } as unknown as Pass;
+}
+
+const saving = (savingsPerHour: number): readonly Command[] => [{ savingsPerHour } as Command];
+
+it('lets consolidation go on as long as it saves what it said', () => {
+  const check = new SavingsCheck();
+  check.begin(saving(2), pass(10, 0));
+  check.conclude(pass(8, MINUTE));
+  expect(check.holdsBack(saving(1), pass(8, MINUTE))).toBe(false);
+});
+
+it('holds small savings back after one that did not come true, longer each time, and not those that are large', () => {
+  const check = new SavingsCheck();
+  check.begin(saving(1), pass(20, 0));
+  check.conclude(pass(20, 10_000));
+  expect(check.holdsBack(saving(1), pass(20, 10_000))).toBe(false);
+  check.conclude(pass(20, MINUTE));
+  expect(check.holdsBack(saving(1), pass(20, 1.9 * MINUTE))).toBe(true);
+  expect(check.holdsBack(saving(4), pass(20, 1.9 * MINUTE))).toBe(false);
+  expect(check.holdsBack(saving(1), pass(20, 2 * MINUTE))).toBe(false);
+  check.begin(saving(1), pass(20, 2 * MINUTE));
+  check.conclude(pass(20, 3 * MINUTE));
+  expect(check.holdsBack(saving(1), pass(20, 4.9 * MINUTE))).toBe(true);
+  expect(check.holdsBack(saving(1), pass(20, 5 * MINUTE))).toBe(false);
+});
+
+it('draws no conclusion while the cluster grows', () => {
+  const check = new SavingsCheck();
+  check.begin(saving(2), pass(10, 0));
+  check.conclude(pass(12, MINUTE));
+  expect(check.holdsBack(saving(1), pass(12, MINUTE))).toBe(false);
+});
