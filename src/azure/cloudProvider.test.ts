@@ -498,12 +498,8 @@ describe('AzureCloudProvider on the local Azure', () => {
     await arm.listen();
     cloud = await newProvider();
     await finish(launch(claimNamed('one')));
-    expect(await available()).toEqual([
-      'Standard_D2as_v5 on-demand',
-      'Standard_D2as_v5 spot',
-      'Standard_D4as_v5 on-demand',
-      'Standard_D4as_v5 spot',
-    ]);
+    // What was launched counts at once, before Azure's figures say so.
+    expect(await available()).toEqual(['Standard_D2as_v5 on-demand', 'Standard_D2as_v5 spot', 'Standard_D4as_v5 spot']);
     // Figures are refreshed by a loop of their own, whether anything is planned or not.
     const stop = new AbortController();
     const refreshing = cloud.refreshes.run(stop.signal);
@@ -513,7 +509,6 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(await available()).toEqual(['Standard_D2as_v5 on-demand', 'Standard_D2as_v5 spot', 'Standard_D4as_v5 spot']);
     const second = await finish(launch(claimNamed('two')));
     expect(second.labels[Labels.instanceType]).toBe('Standard_D2as_v5');
-    // The figures are old now, so Azure says it, and the next best is bought in the same attempt.
     const third = await finish(launch(claimNamed('three')));
     expect(third.labels[Labels.instanceType]).not.toBe('Standard_D2as_v5');
   });

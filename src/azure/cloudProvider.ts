@@ -30,6 +30,7 @@ import { claimLabels, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
 import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
 import { providerIdOf } from './providerId.ts';
+import type { Quota } from './quota.ts';
 import type { Refreshes } from './refreshes.ts';
 import type { Skus } from './skus.ts';
 import type { UnavailableOfferings } from './unavailableOfferings.ts';
@@ -40,6 +41,7 @@ export interface AzureCloudProviderParts {
   readonly log: Log;
   readonly skus: Skus;
   readonly unavailable: UnavailableOfferings;
+  readonly quota: Quota;
   readonly types: InstanceTypes;
   readonly instances: Instances;
   readonly launcher: Launcher;
@@ -170,7 +172,7 @@ export class AzureCloudProvider implements CloudProvider {
     onFailure: LaunchRequest['onFailure'],
     signal: AbortSignal | undefined,
   ): Promise<Instance> {
-    const { settings, skus, types, unavailable, launcher } = this.parts;
+    const { settings, skus, types, unavailable, quota, launcher } = this.parts;
     const { nodeClass, type, offering } = choice;
     const sku = skus.find(type.name);
     const image = selectImage(images, type);
@@ -186,7 +188,9 @@ export class AzureCloudProvider implements CloudProvider {
     };
     const shape = types.shapeOf(sku, nodeClass);
     try {
-      return this.launched(choice, await launcher.launch({ choice, sku, image, shape, onFailure: failed }, signal));
+      const record = await launcher.launch({ choice, sku, image, shape, onFailure: failed }, signal);
+      if (!record.spot) quota.noteLaunch(sku);
+      return this.launched(choice, record);
     } catch (error) {
       if (signal?.aborted === true || error instanceof LaunchError) throw error;
       throw interpret(error);

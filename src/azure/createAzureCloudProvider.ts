@@ -142,6 +142,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     log,
     skus,
     unavailable,
+    quota,
     types,
     refreshes,
     instances: new Instances({ settings, machines, pools, virtualMachineLauncher, aksMachineLauncher }),
