@@ -1,4 +1,4 @@
-/** Writes of the local control plane. Each bears with others that were faster: what is gone, or there, is no failure. */
+/** Writes of the local control plane. Each tolerates concurrent writers: an object that is already gone, or already there, is no failure. */
 import { Kinds, type Pod } from '../api/kinds.ts';
 import { apiVersionOf, type KubeObject, type OwnerReference, type ResourceKind } from '../api/object.ts';
 import { ignoreNotFound, isAlreadyExists, isConflict } from '../kube/errors.ts';

@@ -19,7 +19,7 @@ class Inside {
   }
 }
 
-/** An object that is there even when nobody wrote it. */
+/** An object that is there even when it was not written. */
 export const always = (tree: Defaults, settle?: (target: Fields) => void): Inside => new Inside(tree, 'always', settle);
 /** An object that is filled in only if it was written. */
 export const given = (tree: Defaults, settle?: (target: Fields) => void): Inside => new Inside(tree, 'given', settle);

@@ -1,5 +1,5 @@
 /**
- * The life of a CRD: a new definition is established a moment later; one that is being deleted takes its objects along,
+ * The lifecycle of a CRD: a new definition is established a moment later; one that is being deleted takes its objects along,
  * and goes itself when the last of them (finalizers included) has gone.
  */
 import { deleteObject, releaseFinalizer } from './deletion.ts';

@@ -28,7 +28,7 @@ import { apiHandler, type ApiHandler } from './http/apiHandler.ts';
 import type { KubeletDoor } from './http/kubeletDoor.ts';
 import { listenHttps, type HttpsServer } from './http/httpsServer.ts';
 import { parseUrl } from './http/requestPath.ts';
-import type { RequestTrouble } from './http/trouble.ts';
+import type { RequestTrouble } from './http/message.ts';
 import { createInitialObjects, createNetworkObjects } from './initialObjects.ts';
 import { renderKubeconfig, writeKubeconfigFile, type KubeconfigNames } from './kubeconfig.ts';
 import { LocalKube } from './localKube.ts';

@@ -115,7 +115,7 @@ describe('create', () => {
     await expect(newPod('b', {}, { priorityClassName: 'nope' })).rejects.toMatchObject({ reason: 'Forbidden' });
   });
 
-  it('refuses duplicates, strangers and nonsense in the words that kubectl prints', async () => {
+  it('refuses duplicates, unknown kinds and malformed objects in the words that kubectl prints', async () => {
     await newPod('a');
     await expect(newPod('a')).rejects.toMatchObject({
       code: 409,

@@ -1,5 +1,5 @@
 /**
- * The life of namespaces: the four that every cluster has, a default service account in each, and a terminating
+ * The lifecycle of namespaces: the four that every cluster has, a default service account in each, and a terminating
  * namespace emptied and then removed.
  */
 import { deleteObject } from './deletion.ts';

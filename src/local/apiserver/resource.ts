@@ -103,7 +103,7 @@ export interface Strategy {
   applyDefaults?(draft: ApiObject): void;
   /** The defaults of writes through the status endpoint, where everything else is already complete. */
   readonly statusDefaults?: Defaults;
-  /** Admission: what the server decides at birth. Throws to refuse. */
+  /** Admission: what the server decides on creation. Throws to refuse. */
   prepareCreate?(draft: ApiObject, context: StrategyContext, warn?: (message: string) => void): void;
   /** The first step of a deletion. */
   prepareDelete?(draft: ApiObject, context: StrategyContext): void;

@@ -25,7 +25,7 @@ function encode(value: unknown): string {
 
 const BOUND = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const;
 
-/** What the token lives and dies with, as its claims name it. */
+/** The object that the token is bound to, as its claims name it. */
 function boundObject(body: Fields, namespace: string, store: Store): Fields {
   const reference = fieldsAt(body, 'spec', 'boundObjectRef');
   if (reference === undefined) return {};

@@ -4,7 +4,7 @@
  */
 import { InvariantError } from '../../errors/invariantError.ts';
 import { deepFreeze, isFields, type Fields } from './fields.ts';
-import { omittedFields, zeroFields } from './zeroValues.ts';
+import zeroValues from './schemas/zeroValues.json' with { type: 'json' };
 
 /** The part of an OpenAPI schema that the server reads; the rest passes through to `/openapi/v3`. */
 export interface OpenApiSchema {
@@ -39,6 +39,25 @@ export type Form = 'scalar' | 'struct' | 'map' | 'list' | 'open';
 
 const NONE: ReadonlySet<string> = new Set();
 const PREFIX = '#/components/schemas/';
+
+/**
+ * Upstream decodes into Go structs: fields without `omitempty` appear in every answer with their zero values (`{}`
+ * stands for a struct, which has zero values of its own), and the others vanish when they are zero.
+ */
+interface TypeZeroes {
+  readonly zero?: Readonly<Record<string, unknown>>;
+  readonly omit?: readonly string[];
+}
+
+const types = zeroValues as Readonly<Record<string, TypeZeroes>>;
+
+function zeroFields(typeName: string): readonly (readonly [string, unknown])[] {
+  return Object.entries(types[typeName]?.zero ?? {});
+}
+
+function omittedFields(typeName: string): ReadonlySet<string> {
+  return new Set(types[typeName]?.omit);
+}
 
 export class Shape {
   readonly form: Form;

@@ -1,24 +1,9 @@
 /** Reads members of JSON values of unknown shape. */
+import { at } from '../apiserver/fields.ts';
+
+export { at, listAt, textAt } from '../apiserver/fields.ts';
+
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-export function at(value: unknown, ...path: readonly string[]): unknown {
-  let current = value;
-  for (const step of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = (current as JsonObject)[step];
-  }
-  return current;
-}
-
-export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const found = at(value, ...path);
-  return typeof found === 'string' ? found : undefined;
-}
-
-export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
-  const found = at(value, ...path);
-  return Array.isArray(found) ? found : [];
-}
 
 export function objectAt(value: unknown, ...path: readonly string[]): JsonObject {
   const found = at(value, ...path);

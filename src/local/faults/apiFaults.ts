@@ -5,9 +5,8 @@
 import { KubeError } from '../../kube/errors.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
 import type { Kube } from '../../kube/kube.ts';
-import type { ApiRequest } from '../apiserver/http/message.ts';
+import type { ApiRequest, RequestTrouble } from '../apiserver/http/message.ts';
 import { parseResourcePath } from '../apiserver/http/requestPath.ts';
-import type { RequestTrouble } from '../apiserver/http/trouble.ts';
 import type { FaultKind } from './faultKinds.ts';
 import type { ActiveFault, Faults } from './faults.ts';
 

@@ -27,15 +27,15 @@ export const FAULT_KINDS = {
     parameters: { zone: 'text', size: 'text', priority: 'text' },
   },
   allocation: { summary: 'the region has no capacity left', parameters: { size: 'text', priority: 'text' } },
-  'spot-eviction': { summary: 'Azure takes spot machines back', parameters: { name: 'text', notice: 'duration' } },
+  'spot-eviction': { summary: 'Azure evicts spot instances', parameters: { name: 'text', notice: 'duration' } },
   throttle: { summary: 'Azure answers 429', parameters: { operation: 'text', after: 'duration' } },
   'lro-fail': { summary: 'an operation is accepted and fails in the end', parameters: { operation: 'text' } },
   'lro-late': { summary: 'an operation succeeds, but late', parameters: { operation: 'text', by: 'duration' } },
   'nic-reserved': {
-    summary: 'after a failed machine its network interface cannot be deleted',
+    summary: 'the network interface of a failed instance cannot be deleted for a while',
     parameters: { hold: 'duration' },
   },
-  'never-join': { summary: 'machines boot and never join', parameters: { size: 'text', zone: 'text' } },
+  'never-join': { summary: 'instances boot and never join', parameters: { size: 'text', zone: 'text' } },
   'silent-kubelet': { summary: 'kubelets cannot reach the API server', parameters: { node: 'text' } },
   'watch-drop': {
     summary: 'watches break off: those of nodewright, or of client=kubectl, or client=all',

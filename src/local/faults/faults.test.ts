@@ -83,7 +83,7 @@ describe('ArmFaults', () => {
   const code = (fault: ReturnType<ArmFaults['before']>): string | undefined =>
     fault && 'error' in fault ? fault.error.code : undefined;
 
-  it('strikes the machines that it names and no others', () => {
+  it('strikes the instances that it names and no others', () => {
     const { faults } = newFaults();
     const arm = new ArmFaults(faults, 'eastus', () => 'standardDSv5Family');
     faults.add(parseFault('zonal-allocation zone=1 priority=spot'));
@@ -106,7 +106,7 @@ describe('ArmFaults', () => {
     });
   });
 
-  it('holds the interface of a failed machine for 180 s', async () => {
+  it('holds the interface of a failed instance for 180 s', async () => {
     const { faults, clock } = newFaults();
     const arm = new ArmFaults(faults, 'eastus', () => 'family');
     faults.add(parseFault('allocation'));

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /**
- * Azure's own figures for constrained regions: 27 % of attempts to create a machine succeed; of the failures 94.5 % are
+ * Azure's own figures for constrained regions: 27 % of attempts to create a VM succeed; of the failures 94.5 % are
  * family quota, then come zonal allocation, allocation and SKU restrictions. Each share is of the attempts that the
  * kinds before it let through.
  */

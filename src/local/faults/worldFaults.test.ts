@@ -104,7 +104,7 @@ const EVERYTHING = [
   Kinds.VolumeAttachment,
 ];
 
-/** Two hours with everything in them: workloads that come and go, silent kubelets, machines that leave. */
+/** Two hours with everything in them: workloads that come and go, silent kubelets, instances that leave. */
 async function history(seed: number): Promise<string> {
   const simulation = new Simulation(seed);
   const { faults } = simulation.world;

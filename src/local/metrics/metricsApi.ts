@@ -5,13 +5,12 @@
 import type { Pod } from '../../api/kinds.ts';
 import type { Clock } from '../../clock/clock.ts';
 import { timestamp } from '../../units/timestamp.ts';
-import type { ApiObject } from '../apiserver/fields.ts';
-import { listAt, textAt } from '../apiserver/fields.ts';
+import { listAt, textAt, type ApiObject } from '../apiserver/fields.ts';
 import type { AggregatedResource } from '../apiserver/http/aggregatedApi.ts';
 import type { Column } from '../apiserver/resource.ts';
 import { BY_NODE, type ClusterInformers } from '../clusterInformers.ts';
+import { addUsage, type Usage } from '../workloads/loadModel.ts';
 import { PodUsage } from './podUsage.ts';
-import { addUsage, type Usage } from './usage.ts';
 
 export interface MetricsApiOptions {
   readonly informers: ClusterInformers;

@@ -7,9 +7,8 @@ import type { Pod } from '../../api/kinds.ts';
 import { isActive } from '../../pods/podPredicates.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
 import { podsByOwner, workloadOf, type ClusterInformers } from '../clusterInformers.ts';
-import { LOAD, loadAt, loadUsage } from '../workloads/loadModel.ts';
+import { addUsage, LOAD, loadAt, loadUsage, NO_USAGE, type Usage } from '../workloads/loadModel.ts';
 import { isReady } from '../workloads/podState.ts';
-import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
 type Workload = NonNullable<ReturnType<typeof workloadOf>>;
 

@@ -148,7 +148,7 @@ describe('the scheduler', () => {
     expect(await nodeOf('humble')).toBeUndefined();
   });
 
-  it('keeps a pod where its disk is, and counts the disks of a machine', async () => {
+  it('keeps a pod where its disk is, and counts the disks of a node', async () => {
     await simulation.boot(
       machine('a', { zone: 'eastus-1' }),
       machine('b', { zone: 'eastus-2', size: 'Standard_D2s_v5' }),

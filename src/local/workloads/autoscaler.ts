@@ -12,9 +12,8 @@ import { timestamp } from '../../units/timestamp.ts';
 import { controllerOf, podsByOwner } from '../clusterInformers.ts';
 import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
 import { requestedUsage, unloadedUsage } from '../metrics/podUsage.ts';
-import { addUsage, NO_USAGE, type Usage } from '../metrics/usage.ts';
 import { merge, transitionTime, writeStatus } from '../writes.ts';
-import { LOAD, loadAt, loadUsage } from './loadModel.ts';
+import { addUsage, LOAD, loadAt, loadUsage, NO_USAGE, type Usage } from './loadModel.ts';
 import { isReady } from './podState.ts';
 import { desiredReplicas, ReplicaHistory, type Decision } from './replicaHistory.ts';
 

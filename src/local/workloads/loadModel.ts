@@ -4,7 +4,19 @@
  * (`daily(low=4, high=60, peak=20:00)`), a wave with its top at that time of day, UTC.
  */
 import { Duration } from '../../units/duration.ts';
-import type { Usage } from '../metrics/usage.ts';
+
+/** What runs takes: millicores and bytes. */
+export interface Usage {
+  readonly cpu: number;
+  readonly memory: number;
+}
+
+export const NO_USAGE: Usage = { cpu: 0, memory: 0 };
+
+export const addUsage = (left: Usage, right: Usage): Usage => ({
+  cpu: left.cpu + right.cpu,
+  memory: left.memory + right.memory,
+});
 
 export const LOAD = 'local.nodewright.dev/load';
 

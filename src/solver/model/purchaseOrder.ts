@@ -62,17 +62,23 @@ export class PurchaseOrder {
 
   private sort(offerings: readonly CompiledOffering[], firstZone: number): Int32Array {
     const { prices, zones } = this;
-    const given = Int32Array.from(offerings, ({ index }) => index);
-    const order = new Int32Array(given.length);
+    const order = new Int32Array(offerings.length);
     let filled = 0;
-    for (let start = 0, end = 0; start < given.length; start = end) {
-      const price = floatAt(prices, intAt(given, start));
-      while (end < given.length && floatAt(prices, intAt(given, end)) === price) end += 1;
+    for (let start = 0, end = 0; start < offerings.length; start = end) {
+      const first = itemAt(offerings, start).index;
+      const price = floatAt(prices, first);
+      end = start + 1;
+      while (end < offerings.length && floatAt(prices, itemAt(offerings, end).index) === price) end += 1;
+      if (end === start + 1) {
+        order[filled++] = first;
+        continue;
+      }
       for (let rank = 0; rank < RANKS; rank++) {
         for (let at = start; at < end; at++) {
-          const zone = intAt(zones, intAt(given, at));
+          const { index } = itemAt(offerings, at);
+          const zone = intAt(zones, index);
           const own = zone === firstZone ? 0 : zone < 0 ? 2 : 1;
-          if (own === rank) order[filled++] = intAt(given, at);
+          if (own === rank) order[filled++] = index;
         }
       }
     }

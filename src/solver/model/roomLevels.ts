@@ -13,9 +13,7 @@ export class RoomLevels {
 
   constructor({ types, room }: CompiledPool) {
     const columns = types.length === 0 ? 0 : room.length / types.length;
-    this.rooms = Array.from({ length: columns }, (_, column) =>
-      Float64Array.from(new Set(room.filter((__, at) => at % columns === column))).sort(),
-    );
+    this.rooms = Array.from({ length: columns }, (_, column) => distinctIn(room, column, columns));
     this.isNumbered = this.rooms.reduce((product, { length }) => product * (length + 1), 1) < Number.MAX_SAFE_INTEGER;
   }
 
@@ -35,6 +33,18 @@ export class RoomLevels {
   private nameOf(load: Float64Array): string {
     return this.rooms.map((rooms, column) => roomsBelow(rooms, floatAt(load, column))).join('/');
   }
+}
+
+/** The different values of a column, in order. */
+function distinctIn(room: Float64Array, column: number, columns: number): Float64Array {
+  const values = new Float64Array(room.length / columns);
+  for (let type = 0; type < values.length; type++) values[type] = floatAt(room, type * columns + column);
+  values.sort();
+  let count = 0;
+  for (let at = 0; at < values.length; at++) {
+    if (at === 0 || floatAt(values, at) !== floatAt(values, at - 1)) values[count++] = floatAt(values, at);
+  }
+  return values.slice(0, count);
 }
 
 function roomsBelow(rooms: Float64Array, amount: number): number {

@@ -1,7 +1,7 @@
 /** What a write changed: the fields that it added, modified and removed, from which ownership is updated. */
 import { isFields, sameJson, type Fields } from '../fields.ts';
 import type { Shape } from '../shape.ts';
-import { isEmpty, itemElement, memberNode, type FieldSet } from './fieldSet.ts';
+import { isEmpty, itemElement, memberNode, nestedFields, type FieldSet } from './fieldSet.ts';
 
 export interface Comparison {
   readonly added: FieldSet;
@@ -14,7 +14,7 @@ const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
 
 export function compare(shape: Shape, before: Fields, after: Fields): Comparison {
   if (before === after) return SAME;
-  if (isNothing(before)) return { ...SAME, added: inside(shape, after) ?? EMPTY };
+  if (isNothing(before)) return { ...SAME, added: nestedFields(shape, after, false) ?? EMPTY };
   const collected = new Collected();
   const takeField = (name: string): void => {
     const [old, current] = [before[name], after[name]];
@@ -69,27 +69,9 @@ function compareValues(shape: Shape, before: unknown, after: unknown): Outcome {
 
 /** A value that came or went as a whole, with everything inside it. */
 function wholly(change: 'added' | 'removed', shape: Shape, value: unknown): Outcome {
-  const children = inside(shape, value);
+  const children = nestedFields(shape, value, false);
   if (children === undefined || isEmpty(children)) return change;
   return { ...SAME, [change]: memberNode(children) };
-}
-
-/** The fields within a value, as if compared with nothing; `undefined` for what is owned as one value. */
-function inside(shape: Shape, value: unknown): FieldSet | undefined {
-  if (shape.atomic || shape.form === 'scalar') return undefined;
-  const result: Record<string, FieldSet> = {};
-  if (isFields(value)) {
-    for (const name of Object.keys(value)) {
-      const child = value[name] === undefined ? undefined : shape.field(name);
-      if (child !== undefined) result[`f:${name}`] = memberNode(inside(child, value[name]) ?? EMPTY);
-    }
-    return result;
-  }
-  if (!Array.isArray(value) || shape.listType === 'atomic') return undefined;
-  for (const item of value as readonly unknown[]) {
-    result[itemElement(shape, item) ?? ''] = memberNode(inside(shape.items, item) ?? EMPTY);
-  }
-  return result;
 }
 
 function isNothing(fields: Fields): boolean {
@@ -98,7 +80,7 @@ function isNothing(fields: Fields): boolean {
 }
 
 function compareLists(shape: Shape, before: readonly unknown[], after: readonly unknown[]): Comparison {
-  if (before.length === 0) return { ...SAME, added: inside(shape, after) ?? EMPTY };
+  if (before.length === 0) return { ...SAME, added: nestedFields(shape, after, false) ?? EMPTY };
   const collected = new Collected();
   const old = new Map(before.map((item) => [itemElement(shape, item) ?? '', item]));
   const current = new Map(after.map((item) => [itemElement(shape, item) ?? '', item]));

@@ -144,31 +144,33 @@ export function itemElement(shape: Shape, item: unknown): string | undefined {
   return `k:${JSON.stringify(key)}`;
 }
 
-/** Every field that a value sets: what server-side apply takes ownership of. */
-export function fieldsOf(shape: Shape, value: Fields): FieldSet {
+/**
+ * Every field that a value sets. `applied`: as server-side apply owns it, without the structs on the way; otherwise with
+ * everything that came with the value.
+ */
+export function fieldsOf(shape: Shape, value: Fields, applied: boolean): FieldSet {
   const result: Record<string, FieldSet> = {};
   for (const [name, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    const child = shape.field(name);
+    const child = member === undefined ? undefined : shape.field(name);
     if (child === undefined) continue;
-    const nested = nestedFields(child, member);
-    if (nested === undefined) result[`f:${name}`] = EMPTY;
-    else if (isFields(member) && Object.keys(member).length === 0) result[`f:${name}`] = EMPTY;
-    else if (shape.form === 'map' || shape.form === 'open') result[`f:${name}`] = memberNode(nested);
-    else if (!isEmpty(nested)) result[`f:${name}`] = child.form === 'open' ? memberNode(nested) : nested;
+    const nested = nestedFields(child, member, applied);
+    const isStruct = applied && shape.form === 'struct' && child.form !== 'open';
+    if (nested === undefined || !isStruct || (isFields(member) && Object.keys(member).length === 0)) {
+      result[`f:${name}`] = memberNode(nested ?? EMPTY);
+    } else if (!isEmpty(nested)) result[`f:${name}`] = nested;
   }
   return result;
 }
 
 /** `undefined` for what is owned as one value. */
-function nestedFields(shape: Shape, value: unknown): FieldSet | undefined {
+export function nestedFields(shape: Shape, value: unknown, applied: boolean): FieldSet | undefined {
   if (shape.atomic || shape.form === 'scalar' || value === null) return undefined;
-  if (isFields(value)) return fieldsOf(shape, value);
+  if (isFields(value)) return fieldsOf(shape, value, applied);
   if (!Array.isArray(value) || shape.listType === 'atomic') return undefined;
   const result: Record<string, FieldSet> = {};
   for (const item of value as unknown[]) {
-    const element = itemElement(shape, item);
-    if (element !== undefined) result[element] = memberNode(nestedFields(shape.items, item) ?? EMPTY);
+    const element = itemElement(shape, item) ?? (applied ? undefined : '');
+    if (element !== undefined) result[element] = memberNode(nestedFields(shape.items, item, applied) ?? EMPTY);
   }
   return result;
 }

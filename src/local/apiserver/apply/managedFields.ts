@@ -261,7 +261,7 @@ function concededFields(shape: Shape, live: ApiObject | undefined, writer: Write
   const last = live && lastApplied(live, writer.manager);
   if (last === undefined || last['apiVersion'] !== writer.apiVersion) return EMPTY;
   const { added, modified, removed } = compare(shape, last, live ?? {});
-  return difference(fieldsOf(shape, last), union(union(added, modified), removed));
+  return difference(fieldsOf(shape, last, true), union(union(added, modified), removed));
 }
 
 function describeManager(entry: Entry): string {

@@ -19,7 +19,7 @@ export function applyConfiguration(
   configuration: ApiObject,
   writer: Writer,
 ): Applied {
-  const owned = withoutUnowned(fieldsOf(shape, configuration));
+  const owned = withoutUnowned(fieldsOf(shape, configuration, true));
   const merged = live === undefined ? configuration : mergeStruct(shape, live, configuration);
   if (live === undefined) return { object: merged as ApiObject, owned };
   const { mine, others } = ownersBeforeApply(live, writer);

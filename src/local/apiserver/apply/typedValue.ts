@@ -3,6 +3,7 @@
  * own view of it.
  */
 import { isFields } from '../fields.ts';
+import { goText } from '../patch/goText.ts';
 import type { Shape } from '../shape.ts';
 import { elementText, itemElement } from './fieldSet.ts';
 
@@ -12,11 +13,11 @@ export function mistypedField(shape: Shape, value: unknown, path = ''): string |
     case 'scalar':
       return mistypedScalar(shape, value, path);
     case 'list':
-      if (!Array.isArray(value)) return `${path}: expected list, got &{${goValue(value)}}`;
+      if (!Array.isArray(value)) return `${path}: expected list, got &{${goText(value)}}`;
       return first(value, (item, index) => mistypedField(shape.items, item, `${path}${place(shape, item, index)}`));
     case 'struct':
     case 'map':
-      if (!isFields(value)) return `${path}: expected map, got &{${goValue(value)}}`;
+      if (!isFields(value)) return `${path}: expected map, got &{${goText(value)}}`;
       return first(Object.entries(value), ([name, member]) => {
         const child = shape.field(name);
         return child === undefined ? undefined : mistypedField(child, member, `${path}.${name}`);
@@ -50,10 +51,10 @@ function mistypedScalar(shape: Shape, value: unknown, path: string): string | un
         ? undefined
         : `${path}: expected string, got &value.valueUnstructured{Value:${goLiteral(value)}}`;
     case 'boolean':
-      return typeof value === 'boolean' ? undefined : `${path}: expected boolean, got &{${goValue(value)}}`;
+      return typeof value === 'boolean' ? undefined : `${path}: expected boolean, got &{${goText(value)}}`;
     case 'intOrString':
     case 'quantity':
-      return typeof value === 'object' ? `${path}: expected any scalar, got &{${goValue(value)}}` : undefined;
+      return typeof value === 'object' ? `${path}: expected any scalar, got &{${goText(value)}}` : undefined;
     case 'any':
       return undefined;
   }
@@ -63,13 +64,6 @@ function goType(value: unknown): string {
   if (Array.isArray(value)) return '[]interface {}';
   if (isFields(value)) return 'map[string]interface {}';
   return typeof value === 'boolean' ? 'bool' : typeof value;
-}
-
-function goValue(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(goValue).join(' ')}]`;
-  if (!isFields(value)) return String(value);
-  const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1));
-  return `map[${members.map(([name, member]) => `${name}:${goValue(member)}`).join(' ')}]`;
 }
 
 function goLiteral(value: unknown): string {

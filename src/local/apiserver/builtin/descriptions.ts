@@ -51,7 +51,7 @@ PodSpec: How a pod is to run.
   priority: The value of the priority class; filled in by the server.
   preemptionPolicy: Whether this pod may push out less important ones.
   restartPolicy: What happens to containers that end: Always, OnFailure or Never.
-  terminationGracePeriodSeconds: Seconds between the polite and the final request to end. 30 unless given.
+  terminationGracePeriodSeconds: Seconds between the signal to stop and the kill. 30 unless given.
   activeDeadlineSeconds: The pod is ended when it has run for this long.
   serviceAccountName: The account under which the pod talks to the API.
   automountServiceAccountToken: Whether the token of the account is mounted.
@@ -121,20 +121,20 @@ Affinity: Where a pod wants to be.
   nodeAffinity: About the labels of nodes.
   podAffinity: Near which other pods.
   podAntiAffinity: Away from which other pods.
-Node: A machine that runs pods.
+Node: A host that runs pods.
 NodeSpec: What the cluster decides about a node.
   taints: What keeps pods away that do not tolerate it.
   unschedulable: No new pods are placed here.
-  providerID: The cloud's name for the machine.
+  providerID: The cloud's id of the instance behind the node.
   podCIDR: Addresses for the pods of this node.
 NodeStatus: What the node says about itself.
-  capacity: Everything that the machine has.
-  allocatable: What is left of it for pods.
+  capacity: All resources of the node.
+  allocatable: What is left of the capacity for pods.
   conditions: Ready, and whether memory, disk or process ids run short.
   addresses: How to reach the node.
   nodeInfo: Versions of its software.
   images: Images that are already there.
-Namespace: A room for objects: names are unique within it, and it is deleted with its content.
+Namespace: A scope for names of objects; deleting it deletes its content.
 Service: One stable address for a set of pods.
 ServiceSpec: Which pods, under which address.
   type: ClusterIP, NodePort, LoadBalancer or ExternalName.
@@ -155,8 +155,8 @@ Secret: Settings that must be kept secret.
 ServiceAccount: The account under which pods talk to the API.
 Event: A note about something that happened to an object.
 PersistentVolume: A piece of storage that outlives pods.
-PersistentVolumeClaim: A wish for storage, bound to a volume that fulfils it.
-PersistentVolumeClaimSpec: What kind of storage is wished for.
+PersistentVolumeClaim: A request for storage, bound to a volume that satisfies it.
+PersistentVolumeClaimSpec: What kind of storage is requested.
   accessModes: How many nodes may mount it, and how.
   resources: How much.
   storageClassName: The class of storage; the default class unless given.
@@ -224,7 +224,7 @@ Job: Pods that run to their end, until enough of them have succeeded.
 JobSpec: How many runs, how many at a time, and what they look like.
   completions: How many pods must succeed.
   parallelism: How many may run at a time.
-  backoffLimit: How many failures are borne. 6 unless given.
+  backoffLimit: How many failures are tolerated. 6 unless given.
   activeDeadlineSeconds: The job is ended when it has run for this long.
   ttlSecondsAfterFinished: The job is removed this long after its end.
   completionMode: NonIndexed, or Indexed to number the pods.
@@ -284,7 +284,7 @@ EndpointSlice: Some of the addresses behind a service.
 # io.k8s.api.node.v1
 RuntimeClass: A container runtime that pods can ask for.
 # io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1
-CustomResourceDefinition: Teaches the API a new kind of object.
+CustomResourceDefinition: Adds a kind of object to the API.
 `;
 
 export const DESCRIPTIONS: ReadonlyMap<string, TypeDescription> = parse(TEXT);

@@ -6,7 +6,14 @@ import { newEventColumns } from '../columns/cluster.ts';
 import { podRowConditions } from '../columns/pod.ts';
 import type { Action, Resource, StorageView, Strategy } from '../resource.ts';
 import { customResourceDefinitionStrategy } from '../strategies/customResourceDefinition.ts';
-import { configMapStrategy, secretStrategy } from '../strategies/data.ts';
+import {
+  configMapStrategy,
+  eventStrategy,
+  leaseStrategy,
+  roleBindingStrategy,
+  roleStrategy,
+  secretStrategy,
+} from '../strategies/data.ts';
 import { cronJobStrategy, jobStrategy } from '../strategies/jobs.ts';
 import { limitRangeStrategy, quotaStrategy } from '../strategies/limits.ts';
 import {
@@ -17,14 +24,11 @@ import {
 } from '../strategies/networking.ts';
 import { namespaceStrategy, nodeStrategy } from '../strategies/node.ts';
 import { podStrategy } from '../strategies/pod.ts';
-import { eventStrategy, leaseStrategy } from '../strategies/records.ts';
-import { roleBindingStrategy, roleStrategy } from '../strategies/roles.ts';
 import * as scaling from '../strategies/scaling.ts';
 import { serviceStrategy } from '../strategies/service.ts';
 import * as storage from '../strategies/storage.ts';
 import * as workloads from '../strategies/workloads.ts';
-import { autoscalersView } from '../autoscalerConversion.ts';
-import { eventsView } from '../eventConversion.ts';
+import { autoscalersView, eventsView } from '../storageViews.ts';
 
 /** What a row leaves out has its usual value. */
 interface Unusual extends Partial<Pick<Resource, 'categories' | 'scale' | 'actions' | 'verbs' | 'deprecation'>> {

@@ -15,9 +15,8 @@ import { badRequest, tooLarge, unauthorized } from '../status.ts';
 import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
 import type { ApiHandler } from './apiHandler.ts';
 import { failureResponse } from './failure.ts';
-import { textResponse, type ApiRequest, type ApiResponse } from './message.ts';
+import { textResponse, type ApiRequest, type ApiResponse, type RequestTrouble } from './message.ts';
 import { parseUrl } from './requestPath.ts';
-import type { RequestTrouble } from './trouble.ts';
 
 const CREDENTIAL = 'authentication.kubernetes.io/credential-id';
 const compress = promisify(gzip);

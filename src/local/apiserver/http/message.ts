@@ -33,3 +33,11 @@ export function jsonResponse(value: unknown, code = 200): ApiResponse {
 export function textResponse(body: string, code = 200): ApiResponse {
   return { code, contentType: 'text/plain; charset=utf-8', body };
 }
+
+/** Trouble that a server makes on purpose: delays, refusals, cut watches. */
+export interface RequestTrouble {
+  /** Before a request is answered: may take its time, or throw the `KubeError` that the client is to hear. */
+  before(request: ApiRequest): Promise<void>;
+  /** Around the lines of a watch: a `KubeError` thrown here cuts the connection. */
+  watching(request: ApiRequest, lines: AsyncIterable<string>): AsyncIterable<string>;
+}

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { applyJsonPatch, PatchFailed } from './jsonPatch.ts';
-import { applyMergePatch } from './mergePatch.ts';
+import { applyMergePatch } from './patchObject.ts';
 
 describe('JSON patch', () => {
   it.each([

@@ -9,7 +9,6 @@ import { writeScale } from '../subresources.ts';
 import type { WriteRequest } from '../writeRequest.ts';
 import { goText } from './goText.ts';
 import { applyJsonPatch, PatchFailed } from './jsonPatch.ts';
-import { applyMergePatch } from './mergePatch.ts';
 import { applyStrategicMerge } from './strategicMerge.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
@@ -64,4 +63,15 @@ function applyPatch(shape: Shape, live: ApiObject, { type, body }: PatchRequest)
     throw badRequest(`json: cannot unmarshal ${jsonType(body)} into Go value of type map[string]interface {}`);
   }
   return type === 'strategic' ? applyStrategicMerge(shape, live, body) : applyMergePatch(live, body);
+}
+
+/** RFC 7386: null removes. The new document shares what is the same. */
+export function applyMergePatch(target: unknown, patch: unknown): unknown {
+  if (!isFields(patch)) return patch;
+  const result: Fields = isFields(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete result[name];
+    else if (value !== undefined) result[name] = applyMergePatch(result[name], value);
+  }
+  return result;
 }

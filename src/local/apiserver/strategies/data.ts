@@ -1,8 +1,10 @@
-/** Rules for secrets and config maps. */
-import { ensureFields, fieldsAt, sameJson, setDefaults, textAt, type ApiObject } from '../fields.ts';
+/** Rules for kinds that only hold data: secrets, config maps, leases, events, roles and their bindings. */
+import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults, textAt, type ApiObject } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { configKeyProblems } from '../names.ts';
 import { forbiddenChange, invalidValue, required, tooLong, type FieldError } from '../status.ts';
+import { Check } from './check.ts';
+import { goStruct } from './goNames.ts';
 
 export const secretStrategy: Strategy = {
   applyDefaults(draft) {
@@ -84,3 +86,59 @@ function immutableData(draft: ApiObject, old: ApiObject | undefined): FieldError
   }
   return errors;
 }
+
+export const leaseStrategy: Strategy = {
+  validate(draft) {
+    const spec = new Check(draft['spec'], 'spec');
+    const seconds = spec.number('leaseDurationSeconds') ?? 1;
+    if (seconds <= 0) spec.invalid('leaseDurationSeconds', seconds, 'must be greater than 0');
+    return spec.errors;
+  },
+};
+
+export const eventStrategy: Strategy = {
+  validate(draft) {
+    const check = new Check(draft, '');
+    const about = textAt(draft, 'involvedObject', 'namespace') ?? '';
+    const { namespace = '' } = draft.metadata;
+    if (about !== namespace && (about !== '' || namespace !== 'default')) {
+      check.invalid('involvedObject.namespace', about, 'does not match event.namespace');
+    }
+    return check.errors;
+  },
+};
+
+const GROUP = 'rbac.authorization.k8s.io';
+
+export const roleBindingStrategy: Strategy = {
+  applyDefaults(draft) {
+    const role = fieldsAt(draft, 'roleRef');
+    if (role !== undefined && (role['apiGroup'] ?? '') === '') role['apiGroup'] = GROUP;
+    for (const subject of listAt(draft, 'subjects')) {
+      if (isFields(subject) && subject['kind'] !== 'ServiceAccount') setDefaults(subject, { apiGroup: GROUP });
+    }
+  },
+  validate(draft, old) {
+    const check = new Check(draft, '');
+    const role = new Check(draft['roleRef'], 'roleRef', check.errors);
+    role.oneOf('kind', draft.kind === 'RoleBinding' ? ['Role', 'ClusterRole'] : ['ClusterRole']);
+    if (check.errors.length === 0 && old !== undefined && !sameJson(draft['roleRef'], old['roleRef'])) {
+      check.invalid(
+        'roleRef',
+        goStruct(draft['roleRef'], { APIGroup: '', Kind: '', Name: '' }),
+        'cannot change roleRef',
+      );
+    }
+    return check.errors;
+  },
+};
+
+export const roleStrategy: Strategy = {
+  validate(draft) {
+    const check = new Check(draft, '');
+    check.each('rules', (rule) => {
+      if (rule.list('verbs').length === 0) rule.missing('verbs', 'verbs must contain at least one value');
+    });
+    return check.errors;
+  },
+};

@@ -61,7 +61,7 @@ export const podStrategy: Strategy = {
   prepareUpdate(draft, old) {
     const spec = ensureFields(draft, 'spec');
     admitTolerations(spec);
-    // What priority admission decided at birth stays decided.
+    // What priority admission decided on creation stays.
     for (const field of ['priority', 'preemptionPolicy']) spec[field] ??= fieldsAt(old, 'spec')?.[field];
   },
   validate(draft, old) {

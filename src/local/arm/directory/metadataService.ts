@@ -7,7 +7,7 @@ import { listAt, textAt } from '../jsonPath.ts';
 import type { ScheduledEvents } from '../compute/scheduledEvents.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { openRoute, type ArmRequest, type Route } from '../server/router.ts';
-import { DirectoryError } from './directoryError.ts';
+import { DirectoryError } from '../armError.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface MetadataOptions {
@@ -23,7 +23,7 @@ const EVENT_VERSIONS = '2017-08-01 2017-11-01 2019-01-01 2019-04-01 2019-08-01 2
 
 export function metadataRoutes(options: MetadataOptions): readonly Route[] {
   const { tokens, events, defaultClientId } = options;
-  /** The machine whose key the address has; a wrong key and a missing machine look the same. */
+  /** The VM whose key the address has; a wrong key and a missing VM get the same answer. */
   const machineOf = (request: ArmRequest): ArmResource => {
     checkHeader(request);
     const { machine: name = '', key = '' } = request.parameters;

@@ -1,8 +1,7 @@
 /** Access tokens of the local directory: for secrets, federated assertions and managed identities. */
 import { createHmac, createPublicKey, timingSafeEqual, verify } from 'node:crypto';
 import type { Clock } from '../../../clock/clock.ts';
-import { ArmError } from '../armError.ts';
-import { DirectoryError } from './directoryError.ts';
+import { ArmError, DirectoryError } from '../armError.ts';
 import type { Principal, Principals } from './principals.ts';
 
 export interface LocalCredentials {

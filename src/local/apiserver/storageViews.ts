@@ -1,6 +1,9 @@
 /**
+ * Kinds that are served in another form than they are stored in.
+ *
  * `autoscaling/v1` is v2 seen through one metric; v2's form is the stored one. Metrics that v1 cannot express are kept
- * in an annotation, as upstream keeps them.
+ * in an annotation, as upstream keeps them. `events.k8s.io` and core events are one set of objects with two spellings;
+ * core's is the stored one.
  */
 import { fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
 import type { StorageView } from './resource.ts';
@@ -65,7 +68,7 @@ function cpuMetric(detail: Fields): Fields {
   return { type: 'Resource', resource: { name: 'cpu', ...detail } };
 }
 
-/** A user may have written nonsense into the annotation; then it holds no metrics. */
+/** The annotation may hold anything; what cannot be parsed holds no metrics. */
 function parsedMetrics(text: string): unknown[] {
   try {
     const parsed: unknown = JSON.parse(text);
@@ -81,4 +84,30 @@ export const autoscalersView: StorageView = {
   plural: 'horizontalpodautoscalers',
   decode: toVersion1,
   encode: toVersion2,
+};
+
+/** Stored (core) name to `events.k8s.io` name. */
+const RENAMED: readonly (readonly [string, string])[] = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['reportingComponent', 'reportingController'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+];
+const TO_SERVED = new Map(RENAMED);
+const TO_STORED = new Map(RENAMED.map(([stored, served]) => [served, stored]));
+
+function rename(object: ApiObject, names: ReadonlyMap<string, string>, apiVersion: string): ApiObject {
+  const result: Fields = {};
+  for (const [name, value] of Object.entries(object)) result[names.get(name) ?? name] = value;
+  return { ...result, apiVersion, kind: 'Event', metadata: object.metadata };
+}
+
+export const eventsView: StorageView = {
+  group: '',
+  plural: 'events',
+  decode: (stored) => rename(stored, TO_SERVED, 'events.k8s.io/v1'),
+  encode: (served) => rename(served, TO_STORED, 'v1'),
 };
