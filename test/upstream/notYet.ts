@@ -4,10 +4,7 @@ import type { NotYet } from './verdict.ts';
 const DRIFT = 'Not run since drifted nodes are replaced.';
 
 export const NOT_YET: readonly NotYet[] = [
-  { spec: 'CapacityBuffer Disruption should allow drift to replace buffer nodes', reason: DRIFT },
   { spec: 'Drift Budgets should respect budgets for non-empty replace drift', reason: DRIFT, minutes: 12 },
-  { spec: 'Drift NodePool Drift Annotations', reason: DRIFT },
-  { spec: 'Drift NodePool Drift Start-up Taints', reason: DRIFT },
   {
     spec: 'Drift Failure should not disrupt a drifted node if the replacement node never registers',
     reason: DRIFT,
