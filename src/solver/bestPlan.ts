@@ -21,8 +21,9 @@ import { AS_THEY_ARE, fixedSearches, Reordering, type Search } from './searchOrd
 
 /** Up to here other orders are tried at all. */
 const MAX_PODS = 400;
-/** Pods that all searches of one question may place together, so that larger questions take no longer. */
-const MAX_PLACEMENTS = 4000;
+/** Pairs of pods that all searches of one question may look at, so that larger questions take no longer. */
+const MAX_WORK = 150_000;
+const MAX_ROUNDS = 400;
 const MAX_SEARCHES = 100;
 /** For questions that allow no rounds of improvement: pods that wait are tried again all the same. */
 const MIN_SEARCHES = 4;
@@ -70,10 +71,11 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
   return best;
 }
 
-function searchesFor({ pods }: Overlay, { searchRounds = MAX_SEARCHES }: SolveOptions): number {
+/** A first-fit plan looks at every node for every pod, so its cost grows with the square of the pods. */
+function searchesFor({ pods }: Overlay, { searchRounds = MAX_ROUNDS }: SolveOptions): number {
   if (pods.length > MAX_PODS) return 0;
-  const affordable = Math.floor(MAX_PLACEMENTS / Math.max(1, pods.length));
-  return Math.min(affordable, Math.max(MIN_SEARCHES, Math.min(MAX_SEARCHES, searchRounds)));
+  const affordable = Math.max(1, Math.floor(MAX_WORK / (pods.length * pods.length + 1)));
+  return Math.min(affordable, Math.max(MIN_SEARCHES, Math.min(MAX_SEARCHES, Math.ceil(searchRounds / 2))));
 }
 
 /** Fewer pods wait; or as many, at a lower price that no wish and no zone is given up for. */

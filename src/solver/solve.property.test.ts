@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { complaints } from '../../test/fixtures/solver/checker.ts';
+import { throughCluster } from '../../test/fixtures/solver/launchedPlan.ts';
 import type { Problem, Solution } from './problem.ts';
 import { anyProblem } from '../../test/fixtures/solver/randomCluster.ts';
 import { solve } from './solve.ts';
@@ -13,7 +14,7 @@ describe('every plan', () => {
   it('is one that kube-scheduler would accept', { timeout: 600_000 }, () => {
     fc.assert(
       fc.property(anyProblem, (problem) => {
-        expect(complaints(problem, solve(problem, quick))).toEqual([]);
+        expect(complaints(problem, solve(throughCluster(problem), quick))).toEqual([]);
       }),
       { numRuns: runs },
     );
@@ -29,7 +30,7 @@ describe('every plan', () => {
           maxPodsSharePerNode: 0.5,
           reservedCapacity: 'Fallback',
         } as const;
-        expect(complaints(problem, solve(problem, options))).toEqual([]);
+        expect(complaints(problem, solve(throughCluster(problem), options))).toEqual([]);
       }),
       { numRuns: runs / 3 },
     );

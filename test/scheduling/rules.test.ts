@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
+import { Requirement } from '../../src/constraints/requirement.ts';
+import { Requirements } from '../../src/constraints/requirements.ts';
 import { solve } from '../../src/solver/solve.ts';
 import type { ExistingNode, Problem, Solution } from '../../src/solver/problem.ts';
 import { parseResources } from '../../src/units/resources.ts';
@@ -108,5 +110,102 @@ describe('pods that would wait', () => {
     const { unplaced, onExisting } = planOf(problemOf(pods, { nodes }));
     expect(unplaced).toEqual([]);
     expect(onExisting).toEqual([{ node: 'ssd', pods: ['default/small'] }]);
+  });
+});
+
+const zonesOf = ({ plannedNodes }: Solution): string[] =>
+  plannedNodes.flatMap(({ alternatives }) => alternatives[0]?.zone ?? []).sort();
+
+describe('first-fit in other orders', () => {
+  it('takes the cheapest of the zones that a volume may be in', () => {
+    // Spot is not sold in z2.
+    const alternatives = ['z2', 'z3'].map((zone) => Requirements.of(Requirement.of(Labels.zone, 'In', [zone])));
+    const volumes = new Map([['default/p', { alternatives, attachments: [] }]]);
+    expect(zonesOf(planOf(problemOf([labelled('p', 'a')], { volumes })))).toEqual(['z3']);
+  });
+
+  it('takes the cheapest alternative of a node affinity that the spread leaves, pod by pod', () => {
+    const term = (operator: string, ...values: string[]): object => ({
+      matchExpressions: [{ key: Labels.zone, operator, values }],
+    });
+    const required = { nodeSelectorTerms: [term('In', 'z1', 'z2'), term('NotIn', 'z1')] };
+    const rules = {
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+      topologySpreadConstraints: [spread(Labels.zone, 'a')],
+    };
+    const pods = [0, 1, 2, 3, 4].map((at) => testPod(`p-${at}`, '3', '1Gi', rules, { labels: { app: 'a' } }));
+    expect(zonesOf(planOf(problemOf(pods)))).toEqual(['z1', 'z1', 'z2', 'z3', 'z3']);
+  });
+
+  it('lets pods without rules come after a pod that spreads over hostnames', () => {
+    const nodeSelector = { disk: 'ssd' };
+    const rules = { nodeSelector, topologySpreadConstraints: [spread(Labels.hostname, 'a')] };
+    const pods = [
+      labelled('w-0', 'a', rules),
+      labelled('x-0', 'a', { nodeSelector }),
+      labelled('x-1', 'a', { nodeSelector }),
+    ];
+    const nodes = [node('ssd', { [Labels.zone]: 'z1', disk: 'ssd' }, 4)];
+    expect(planOf(problemOf(pods, { nodes })).unplaced).toEqual([]);
+  });
+
+  it('fills existing nodes by size where priorities would cost more', () => {
+    const nodes = [node('n', { [Labels.zone]: 'z1' }, 3)];
+    const types = [testType('a2', 2, 8, 0.1), testType('a4', 4, 16, 0.2)];
+    const pools = [{ pool: testPool('one'), instanceTypes: types, used: {} }];
+    const pods = [testPod('small', '1', '1Gi', { priority: 10 }), testPod('large', '3', '1Gi')];
+    const { onExisting, plannedNodes } = planOf(problemOf(pods, { nodes, pools }));
+    expect(onExisting).toEqual([{ node: 'n', pods: ['default/large'] }]);
+    expect(plannedNodes[0]?.alternatives[0]?.instanceType).toBe('a2');
+  });
+
+  it('keeps pods away from running pods with anti-affinity in every order', () => {
+    const away = [{ topologyKey: Labels.hostname, labelSelector: { matchLabels: { app: 'a' } } }];
+    const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: away } };
+    const nodes = [node('ssd', { disk: 'ssd' }, 4, [labelled('running', 'b', { affinity })])];
+    const pods = [labelled('p', 'a', { nodeSelector: { disk: 'ssd' } })];
+    expect(planOf(problemOf(pods, { nodes })).unplaced.map(({ pod }) => pod)).toEqual(['default/p']);
+  });
+
+  it('counts no reservation that is used up as a domain', () => {
+    const type = testType('a4', 4, 16, 0.2);
+    const labels = { [Labels.zone]: 'z1', [Labels.capacityType]: 'reserved' };
+    const usedUp = {
+      requirements: Requirements.fromLabels(labels),
+      zone: 'z1',
+      capacityType: 'reserved' as const,
+      price: 0.001,
+      available: true,
+      reservationCapacity: 0,
+    };
+    const kinds = Requirement.of(Labels.capacityType, 'In', ['on-demand', 'spot', 'reserved']);
+    const reserved = {
+      ...type,
+      requirements: type.requirements.replace(kinds),
+      offerings: [...type.offerings, usedUp],
+    };
+    const pools = [{ pool: testPool('one'), instanceTypes: [reserved], used: {} }];
+    const rules = { topologySpreadConstraints: [spread(Labels.capacityType, 'a')] };
+    const pods = [0, 1, 2].map((at) => labelled(`p-${at}`, 'a', rules));
+    expect(planOf(problemOf(pods, { pools })).unplaced).toEqual([]);
+  });
+});
+
+describe('pools', () => {
+  const offers = (weight?: number): Problem['pools'] =>
+    [testPool('dear', {}, weight === undefined ? {} : { weight }), testPool('cheap')].map((pool, at) => ({
+      pool,
+      instanceTypes: [testType(`t${at}`, 4, 16, at === 0 ? 0.4 : 0.2)],
+      used: {},
+    }));
+
+  it('of one weight are chosen by price', () => {
+    const { plannedNodes } = planOf(problemOf([labelled('p', 'a')], { pools: offers() }));
+    expect(plannedNodes.map(({ pool }) => pool)).toEqual(['cheap']);
+  });
+
+  it('of higher weight come first at any price', () => {
+    const { plannedNodes } = planOf(problemOf([labelled('p', 'a')], { pools: offers(10) }));
+    expect(plannedNodes.map(({ pool }) => pool)).toEqual(['dear']);
   });
 });

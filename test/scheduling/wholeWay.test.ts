@@ -34,7 +34,7 @@ describe('plans for the objects of a cluster', () => {
 
 function findingsOf(problem: Problem): string[] {
   const objects = throughCluster(problem);
-  const options = { searchRounds: 100 };
+  const options = { searchRounds: 200 };
   const granting = solve(objects, options);
   const bare = solve(objects, { ...options, preferencePolicy: 'Ignore', reservedCapacity: 'Fallback' });
   const found = [granting, bare].flatMap((solution) => complaints(problem, solution).slice(0, 2));
@@ -52,8 +52,11 @@ function besideFirstFit(problem: Problem, { unplaced, pricePerHour }: Solution):
   return pricePerHour > least * 1.05 + 1e-9 ? [`costs ${pricePerHour} instead of ${least}`] : [];
 }
 
-/** First-fit knows nothing of choice of types and of groups, and to it reserved capacity is no domain of its own. */
-function isComparable({ pools, pods }: Problem): boolean {
+/**
+ * First-fit knows nothing of choice of types, of groups and of taints that are wishes, and to it reserved capacity is no
+ * domain of its own. Daemons that only some zones or capacity types have are planned for in all of them.
+ */
+function isComparable({ pools, pods, nodes, daemons }: Problem): boolean {
   const isChoosy = pools.some(({ pool }) =>
     pool.spec.template.spec.requirements.some((each) => 'minValues' in each && each.minValues !== undefined),
   );
@@ -64,5 +67,16 @@ function isComparable({ pools, pods }: Problem): boolean {
     (spec?.topologySpreadConstraints ?? []).some(({ topologyKey }) => topologyKey === Labels.capacityType),
   );
   const isGrouped = pods.some(({ metadata }) => metadata.annotations !== undefined);
-  return !isChoosy && !isGrouped && !(isReserved && isSpreadOverKinds);
+  const taints = [
+    ...pools.map(({ pool }) => pool.spec.template.spec.taints ?? []),
+    ...nodes.map((node) => node.taints),
+  ];
+  const isSoft = taints.flat().some(({ effect }) => effect === 'PreferNoSchedule');
+  const daemonTerms = daemons.flatMap(
+    ({ spec }) => spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [],
+  );
+  const isPartly = daemonTerms
+    .flatMap(({ matchExpressions = [] }) => matchExpressions)
+    .some(({ key }) => key === Labels.zone || key === Labels.capacityType);
+  return !isChoosy && !isGrouped && !isSoft && !isPartly && !(isReserved && isSpreadOverKinds);
 }

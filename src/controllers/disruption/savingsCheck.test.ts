@@ -14,7 +14,7 @@ const labels = { [Labels.instanceType]: 'one', [Labels.zone]: 'zone-1', [Labels.
 
 /** Nodes at a dollar each, with a pod each. */
 function pass(nodes: number, now: number): Pass {
-  const view = { claim: {}, nodePool: 'default', labels, deleting: false, pods: [{}] };
+  const view = { claim: {}, nodePool: 'default', labels, deleting: false, pods: [{ metadata: {} }] };
   const views = Array.from({ length: nodes }, () => view as unknown as NodeView);
   return { now, views, pools } as unknown as Pass;
 }

@@ -4,6 +4,7 @@ import { typesByName } from '../../disruption/candidate.ts';
 import type { Command } from '../../disruption/command.ts';
 import { priceOf } from '../../disruption/costs.ts';
 import type { Pass } from '../../disruption/method.ts';
+import { isTerminating } from '../../pods/podPredicates.ts';
 
 /** Milliseconds that consolidation rests after it has not saved what it said; twice as long after each further time. */
 const FIRST_REST = 60_000;
@@ -15,7 +16,7 @@ const KEPT_SHARE = 0.5;
 /** The part of the whole bill that is worth another try at once. */
 const LARGE_SHARE = 0.2;
 /** More pods than before by this factor cost more by themselves. */
-const GROWTH = 1.01;
+const GROWTH = 1.1;
 
 interface Cost {
   readonly pricePerHour: number;
@@ -64,7 +65,7 @@ function costOf({ views, pools }: Pass): Cost {
   let pods = 0;
   for (const view of views) {
     if (view.claim === undefined || view.nodePool === undefined) continue;
-    pods += view.pods.length;
+    pods += view.pods.filter((pod) => !isTerminating(pod)).length;
     if (!view.deleting) pricePerHour += nodePrice(view, pools.get(view.nodePool));
   }
   return { pricePerHour, pods };

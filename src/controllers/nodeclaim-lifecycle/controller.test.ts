@@ -1,27 +1,16 @@
+import { startLifecycle } from '../../../test/fixtures/engine/lifecycleBench.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { interceptedKube } from '../../../test/fixtures/engine/interceptedKube.ts';
-import {
-  Workbench,
-  CLASS_REF,
-  conditionOf,
-  START,
-  type WorkbenchOptions,
-} from '../../../test/fixtures/engine/workbench.ts';
+import { type Workbench, CLASS_REF, conditionOf, START } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Finalizers, Labels } from '../../api/labels.ts';
 import { InsufficientCapacityError, LaunchError, NodeClassNotReadyError } from '../../cloud/errors.ts';
-import { nodeClaimLifecycleController } from './controller.ts';
-import type { RegistrationHook } from './registrationHook.ts';
 
 let bench: Workbench;
 
-async function start(hooks: readonly RegistrationHook[] = [], options: Partial<WorkbenchOptions> = {}): Promise<void> {
-  bench = await Workbench.start({
-    controllers: ({ world }) => [nodeClaimLifecycleController(world, { hooks })],
-    ...options,
-  });
-}
-
+const start = async (...setting: Parameters<typeof startLifecycle>): Promise<void> => {
+  bench = await startLifecycle(...setting);
+};
 afterEach(() => bench.close());
 
 const MINUTE = 60_000;

@@ -1,19 +1,15 @@
+import { startLifecycle } from '../../../test/fixtures/engine/lifecycleBench.ts';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Workbench, CLASS_LABEL, conditionOf, type WorkbenchOptions } from '../../../test/fixtures/engine/workbench.ts';
+import { type Workbench, CLASS_LABEL, conditionOf } from '../../../test/fixtures/engine/workbench.ts';
 import { Kinds } from '../../api/kinds.ts';
 import { Finalizers, Labels, Taints } from '../../api/labels.ts';
-import { nodeClaimLifecycleController } from './controller.ts';
 import type { RegistrationHook } from './registrationHook.ts';
 
 let bench: Workbench;
 
-async function start(hooks: readonly RegistrationHook[] = [], options: Partial<WorkbenchOptions> = {}): Promise<void> {
-  bench = await Workbench.start({
-    controllers: ({ world }) => [nodeClaimLifecycleController(world, { hooks })],
-    ...options,
-  });
-}
-
+const start = async (...setting: Parameters<typeof startLifecycle>): Promise<void> => {
+  bench = await startLifecycle(...setting);
+};
 afterEach(() => bench.close());
 
 const MINUTE = 60_000;

@@ -70,7 +70,7 @@ const RULES: readonly Rule[] = [
   is('CSE_INSTALL_FILEPATH', `${SCRIPTS}provision_installs.sh`),
   is('CSE_DISTRO_INSTALL_FILEPATH', `${SCRIPTS}provision_installs_distro.sh`),
   is('CSE_CONFIG_FILEPATH', `${SCRIPTS}provision_configs.sh`),
-  matches('TARGET_CLOUD', /^Azure\w+$/),
+  matches('TARGET_CLOUD', /./),
   matches('MCR_REPOSITORY_BASE', /^[a-z0-9.]+$/),
   download('KUBE_BINARY_URL', (minor) => minor < 34),
   download('CREDENTIAL_PROVIDER_DOWNLOAD_URL', (minor) => minor >= 30),
