@@ -66,5 +66,5 @@ it.each([
 it('gives no address twice', () => {
   const first = podAddress('a', () => false);
   expect(podAddress('a', (address) => address === first)).not.toBe(first);
-  expect(() => podAddress('a', () => true)).toThrow('no free address');
+  expect(() => podAddress('a', () => true)).toThrow('no pod address is left');
 });
