@@ -69,8 +69,10 @@ describe('an unplaced pod', () => {
       const unplaced = unplacedIn(problem);
       const pod = problem.pods.find((each) => unplaced.has(podKey(each)));
       if (pod === undefined) return;
-      explained++;
       const { sentence, constraint, fixes } = explainPod(questionOf(problem, pod));
+      // What keeps a group from its places is the constraint of another member.
+      if (constraint === 'group') return;
+      explained++;
       if (sentence === '' || constraint === '') wrong.push({ at, sentence, constraint });
       if (fixes.length > 0) fixed++;
       for (const fix of fixes) {
@@ -78,7 +80,7 @@ describe('an unplaced pod', () => {
       }
     });
     expect(wrong).toEqual([]);
-    expect(fixed / explained).toBeGreaterThan(0.8);
+    expect(fixed / explained).toBeGreaterThan(0.85);
     expect(explained).toBeGreaterThan(10);
   });
 });

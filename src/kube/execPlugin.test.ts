@@ -18,6 +18,8 @@ afterEach(() => rm(directory, { recursive: true }));
 
 /** A plug-in that counts its runs, notes what it was told, and prints what `answer` makes of the count. */
 async function plugin(answer: string, config: Partial<ExecConfig> = {}): Promise<CredentialSource> {
+  // A package.json further up, wherever temporary files are, must not make a module of it.
+  await writeFile(join(directory, 'package.json'), '{}');
   const command = join(directory, 'login');
   await writeFile(
     command,

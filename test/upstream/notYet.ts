@@ -15,11 +15,6 @@ export const NOT_YET: readonly NotYet[] = [
     reason: DRIFT,
     minutes: 17,
   },
-  {
-    spec: 'StaticCapacity Edge Cases should not go over limit during concurrent changes/executions',
-    reason: DRIFT,
-    minutes: 7,
-  },
   { spec: 'Performance Provisioning should do simple provisioning and simple drift', reason: DRIFT, minutes: 12 },
   { spec: 'Performance Provisioning should do complex provisioning and complex drift', reason: DRIFT, minutes: 12 },
 ];
