@@ -1,6 +1,7 @@
 import { Kinds } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
+import { halvesOf } from '../world/halvesOf.ts';
 import type { Notices } from '../world/notices.ts';
 
 export function launching(events: Notices, claim: NodeClaim, reason: string): void {
@@ -21,12 +22,8 @@ export function waitingOnReadiness(events: Notices, claim: NodeClaim): void {
   });
 }
 
-export function terminating(events: Notices, { node, claim }: NodeView, reason: string): void {
-  const halves = [
-    ...(node ? [{ object: node, kind: Kinds.Node }] : []),
-    ...(claim ? [{ object: claim, kind: Kinds.NodeClaim }] : []),
-  ];
-  for (const { object, kind } of halves) {
+export function terminating(events: Notices, view: NodeView, reason: string): void {
+  for (const { object, kind } of halvesOf(view)) {
     events.publish({
       object,
       kind,

@@ -1,21 +1,15 @@
-import { Kinds, type Node } from '../../api/kinds.ts';
-import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Kinds } from '../../api/kinds.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { BudgetComplaint } from '../../disruption/budgets.ts';
 import type { Command } from '../../disruption/command.ts';
 import type { Kept } from '../../disruption/kept.ts';
 import type { Notice } from '../../ledger/notice.ts';
-import { decisionOf } from '../../disruption/command.ts';
+import { commandText } from '../../ledger/commandText.ts';
+import { halvesOf, type Halves } from '../world/halvesOf.ts';
 import type { Notices } from '../world/notices.ts';
 
 const QUARTER_HOUR = 15 * 60_000;
 const MINUTE = 60_000;
-
-/** Both halves of a node, as far as they are there. */
-interface Halves {
-  readonly node?: Node | undefined;
-  readonly claim?: NodeClaim | undefined;
-}
 
 export function blocked(events: Notices, halves: Halves, kept: Kept): void {
   publish(events, halves, { kind: 'disruption-blocked', kept }, [kept.cause.kind]);
@@ -61,27 +55,14 @@ export function budgetUnreadable(events: Notices, pool: NodePool, { index, field
   });
 }
 
-/** From the view of one of its nodes, as Karpenter writes it. */
-function commandText(command: Command, node: string): string {
-  const { candidates, replacements } = command;
-  if (candidates.length > 1)
-    return `${decisionOf(command)}: [${node}] (part of ${candidates.length}-node consolidation)`;
-  const instead = replacements.length === 1 ? '1 replacement' : `${replacements.length} replacements`;
-  return `${decisionOf(command)}: [${node}]${replacements.length > 0 ? ` -> [${instead}]` : ''}`;
-}
-
 function publish(
   events: Notices,
-  { node, claim }: Halves,
+  halves: Halves,
   notice: Notice,
   values: readonly string[] = [],
   dedupeWindow?: number,
 ): void {
-  const halves = [
-    ...(node ? [{ object: node, kind: Kinds.Node }] : []),
-    ...(claim ? [{ object: claim, kind: Kinds.NodeClaim }] : []),
-  ];
-  for (const { object, kind } of halves) {
+  for (const { object, kind } of halvesOf(halves)) {
     events.publish({
       object,
       kind,

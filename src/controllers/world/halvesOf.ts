@@ -1,0 +1,22 @@
+import { Kinds, type Node } from '../../api/kinds.ts';
+import type { KubeObject, ResourceKind } from '../../api/object.ts';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+
+/** Both halves of a node, as far as they are there. */
+export interface Halves {
+  readonly node?: Node | undefined;
+  readonly claim?: NodeClaim | undefined;
+}
+
+interface Half {
+  readonly object: KubeObject;
+  readonly kind: ResourceKind<KubeObject>;
+}
+
+/** The Node and the NodeClaim: both are told what happens to either. */
+export function halvesOf({ node, claim }: Halves): readonly Half[] {
+  return [
+    ...(node ? [{ object: node, kind: Kinds.Node }] : []),
+    ...(claim ? [{ object: claim, kind: Kinds.NodeClaim }] : []),
+  ];
+}
