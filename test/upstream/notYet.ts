@@ -4,7 +4,6 @@ import type { NotYet } from './verdict.ts';
 const DRIFT = 'Not run since drifted nodes are replaced.';
 
 export const NOT_YET: readonly NotYet[] = [
-  { spec: 'Drift Budgets should respect budgets for non-empty replace drift', reason: DRIFT, minutes: 12 },
   {
     spec: 'Drift Failure should not disrupt a drifted node if the replacement node never registers',
     reason: DRIFT,
@@ -15,6 +14,4 @@ export const NOT_YET: readonly NotYet[] = [
     reason: DRIFT,
     minutes: 17,
   },
-  { spec: 'Performance Provisioning should do simple provisioning and simple drift', reason: DRIFT, minutes: 12 },
-  { spec: 'Performance Provisioning should do complex provisioning and complex drift', reason: DRIFT, minutes: 12 },
 ];
