@@ -248,7 +248,7 @@ function newerVersion(stored: string | undefined, served: string | undefined): s
   return stored;
 }
 
-/** A field that the provision mode cannot honour, so that nobody relies on it. */
+/** A field that the provision mode cannot honour: the class is refused rather than the field ignored. */
 function unsupportedField({ spec }: AksNodeClass, { provisionMode }: AzureSettings): Finding | undefined {
   if (provisionMode !== 'aksscriptless') return undefined;
   const fields = [
