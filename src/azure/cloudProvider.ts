@@ -13,6 +13,7 @@ import { InstanceNotFoundError, LaunchError, NodeClassNotReadyError } from '../c
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
 import { purchaseFor } from '../cloud/offeringChoice.ts';
 import type { Log } from '../kube/log.ts';
+import type { Counter, MetricsRegistry } from '../kube/metrics.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import { isCurrent } from './classSettings.ts';
@@ -39,6 +40,7 @@ export interface AzureCloudProviderParts {
   readonly settings: AzureSettings;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: MetricsRegistry;
   readonly skus: Skus;
   readonly unavailable: UnavailableOfferings;
   readonly quota: Quota;
@@ -75,6 +77,7 @@ export class AzureCloudProvider implements CloudProvider {
   readonly leftovers: LeftoverInterfaces;
   readonly inPlaceUpdates: InPlaceUpdates;
   private isResumed = false;
+  private readonly imageErrors: Counter;
   private readonly parts: AzureCloudProviderParts;
 
   constructor(parts: AzureCloudProviderParts) {
@@ -83,6 +86,11 @@ export class AzureCloudProvider implements CloudProvider {
     this.refreshes = parts.refreshes;
     this.leftovers = parts.leftovers;
     this.inPlaceUpdates = parts.inPlaceUpdates;
+    this.imageErrors = parts.metrics.counter({
+      name: 'karpenter_image_selection_error_count',
+      help: 'The number of errors encountered while selecting an image.',
+      labels: ['family'],
+    });
   }
 
   async instanceTypes(_pool: NodePool, nodeClass: AksNodeClass): Promise<readonly InstanceType[]> {
@@ -178,20 +186,24 @@ export class AzureCloudProvider implements CloudProvider {
     const image = selectImage(images, type);
     if (sku === undefined) throw new LaunchError('InstanceTypeResolutionFailed', `${type.name} is no longer sold.`);
     if (image === undefined) {
+      this.imageErrors.inc({ family: nodeClass.spec?.imageFamily ?? 'Ubuntu' });
       throw new LaunchError('CreateInstanceFailed', `No image of ${nodeClass.metadata.name} boots ${type.name}.`);
     }
     const interpret = (error: unknown): Error =>
       interpretLaunchFailure(error, { sku, offering, location: settings.location }, unavailable);
+    const hold = offering.capacityType === 'spot' ? undefined : quota.hold(sku);
     const failed = (error: unknown): void => {
+      hold?.release();
       const known = interpret(error);
       onFailure?.(known);
     };
     const shape = types.shapeOf(sku, nodeClass);
     try {
       const record = await launcher.launch({ choice, sku, image, shape, onFailure: failed }, signal);
-      if (!record.spot) quota.noteLaunch(sku);
+      hold?.accepted();
       return this.launched(choice, record);
     } catch (error) {
+      hold?.release();
       if (signal?.aborted === true || error instanceof LaunchError) throw error;
       throw interpret(error);
     }

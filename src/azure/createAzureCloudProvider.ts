@@ -7,6 +7,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import { silentLog, type Log } from '../kube/log.ts';
+import { noMetrics, type MetricsRegistry } from '../kube/metrics.ts';
 import { AksMachineLauncher } from './aksMachineLauncher.ts';
 import { AksMachinePools } from './aksMachinePools.ts';
 import { azureSettings, createsAksMachines, type AzureSettingsInput } from './azureSettings.ts';
@@ -19,6 +20,7 @@ import { InPlaceUpdates } from './inPlaceUpdates.ts';
 import { Instances } from './instances.ts';
 import { InstanceTypes } from './instanceTypes.ts';
 import { LaunchTracker } from './launchTracker.ts';
+import { meteredLauncher } from './meteredLauncher.ts';
 import { LeftoverInterfaces } from './leftoverInterfaces.ts';
 import { SharedImageTokens } from './sharedImageTokens.ts';
 import { VirtualMachineLauncher } from './virtualMachineLauncher.ts';
@@ -42,6 +44,7 @@ export interface AzureCloudProviderOptions extends AzureSettingsInput {
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
+  readonly metrics?: MetricsRegistry;
 }
 
 const MINUTE = 60_000;
@@ -49,7 +52,7 @@ const HOUR = 60 * MINUTE;
 
 /** Resolves once the sizes of the region are known; fails when Azure cannot be asked. */
 export async function createAzureCloudProvider(options: AzureCloudProviderOptions): Promise<AzureCloudProvider> {
-  const { environment, clock, random, kube, caPem, httpClient, log = silentLog } = options;
+  const { environment, clock, random, kube, caPem, httpClient, log = silentLog, metrics = noMetrics } = options;
   const sharedImages = sharedImageTokens(options);
   const clients = createAzureClients({
     environment,
@@ -60,6 +63,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     subscriptionId: options.subscriptionId,
     clock,
     random,
+    metrics,
   });
   const settings = azureSettings({
     billingExtension: environment.billingExtension,
@@ -87,7 +91,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     clock,
     log,
   });
-  const quota = new Quota(clients.compute, location, clock);
+  const quota = new Quota({ compute: clients.compute, location, clock, metrics });
   const sources = {
     skus: { name: 'VM sizes', interval: 12 * HOUR, retry: 5 * MINUTE, refresh: (signal) => skus.refresh(signal) },
     prices: { name: 'prices', interval: 12 * HOUR, retry: 5 * MINUTE, refresh: (signal) => prices.refresh(signal) },
@@ -122,13 +126,10 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     settings.provisionMode === 'bootstrappingclient'
       ? new BootstrappingClient({ ...options, settings, scopes: scopesOf(options) })
       : undefined;
-  const virtualMachineLauncher = new VirtualMachineLauncher({
-    settings,
-    machines,
-    clusterNetwork,
-    tracker,
-    bootstrapping,
-  });
+  const virtualMachineLauncher = meteredLauncher(
+    new VirtualMachineLauncher({ settings, machines, clusterNetwork, tracker, bootstrapping }),
+    metrics,
+  );
   const aksMachineLauncher =
     pools.own && new AksMachineLauncher({ settings, machines: pools.own, tracker, clock, log });
   const launcher = createsAksMachines(settings) ? aksMachineLauncher : virtualMachineLauncher;
@@ -140,6 +141,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     settings,
     clock,
     log,
+    metrics,
     skus,
     unavailable,
     quota,

@@ -66,7 +66,7 @@ export const runController: RunController = async (options, signal) => {
   try {
     provider = await (options.cloudProvider === 'kwok'
       ? kwokProvider(options, { kube, clock, log })
-      : azureProvider(options, { kube, clock, random, log, clusterCaPem: config.tls.ca }));
+      : azureProvider(options, { kube, clock, random, log, metrics, clusterCaPem: config.tls.ca }));
     await waitForCrds(kube, neededKinds, clock, signal);
   } catch (error) {
     throw startError(error, config.server);
@@ -120,9 +120,9 @@ export const runController: RunController = async (options, signal) => {
 };
 
 type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers' | 'refreshes' | 'inPlaceUpdates'>;
-type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log'>;
+type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log' | 'metrics'>;
 
-async function kwokProvider(options: Options, ports: Omit<Ports, 'random'>): Promise<Provider> {
+async function kwokProvider(options: Options, ports: Omit<Ports, 'random' | 'metrics'>): Promise<Provider> {
   const file = options.instanceTypesFilePath;
   return { cloud: await createKwokCloudProvider({ ...ports, ...(file && { instanceTypesFile: file }) }) };
 }
