@@ -3,6 +3,7 @@ import { InvariantError } from '../errors/invariantError.ts';
 import type { TokenCredential } from '@azure/core-auth';
 import type { HttpClient } from '@azure/core-rest-pipeline';
 import { Kinds } from '../api/kinds.ts';
+import { LearnedAllocatable } from '../catalogue/learnedAllocatable.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
@@ -11,6 +12,7 @@ import { noMetrics, type MetricsRegistry } from '../kube/metrics.ts';
 import { AksMachineLauncher } from './aksMachineLauncher.ts';
 import { AksMachinePools } from './aksMachinePools.ts';
 import { azureSettings, createsAksMachines, type AzureSettingsInput } from './azureSettings.ts';
+import { BootstrapTokens } from './bootstrap/bootstrapTokens.ts';
 import { BootstrappingClient } from './bootstrap/bootstrappingClient.ts';
 import type { AzureEnvironment } from './azureEnvironment.ts';
 import { createAzureClients, scopesOf, type AzureClients } from './clients.ts';
@@ -29,6 +31,7 @@ import { ClusterNetwork, parseSubnetId } from './network.ts';
 import { AzureNodeClass } from './nodeClass.ts';
 import { Prices } from './prices.ts';
 import { Quota, QUOTA_INTERVAL } from './quota.ts';
+import { Reservations } from './reservations.ts';
 import { Refreshes, type RefreshedSource } from './refreshes.ts';
 import { Skus } from './skus.ts';
 import { UnavailableOfferings } from './unavailableOfferings.ts';
@@ -92,17 +95,33 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     log,
   });
   const quota = new Quota({ compute: clients.compute, location, clock, metrics });
+  const groups = settings.capacityReservationGroups;
+  const reservations =
+    groups.length === 0 || createsAksMachines(settings)
+      ? undefined
+      : new Reservations({ compute: clients.compute, clock, groups, metrics });
   const sources = {
     skus: { name: 'VM sizes', interval: 12 * HOUR, retry: 5 * MINUTE, refresh: (signal) => skus.refresh(signal) },
     prices: { name: 'prices', interval: 12 * HOUR, retry: 5 * MINUTE, refresh: (signal) => prices.refresh(signal) },
     quota: { name: 'quota', interval: QUOTA_INTERVAL, retry: MINUTE, refresh: (signal) => quota.refresh(signal) },
   } satisfies Record<string, RefreshedSource>;
-  const refreshes = new Refreshes({ sources: Object.values(sources), clock, log });
+  const reserved: RefreshedSource | undefined = reservations && {
+    name: 'capacity reservations',
+    interval: 5 * MINUTE,
+    retry: MINUTE,
+    refresh: (signal) => reservations.refresh(signal),
+  };
+  const others = reserved === undefined ? [] : [reserved];
+  const refreshes = new Refreshes({ sources: [...Object.values(sources), ...others], clock, log });
+  const learned = new LearnedAllocatable();
   const types = new InstanceTypes({
     quota,
     skus,
     prices,
     unavailable,
+    learned,
+    reservations,
+    metrics,
     location,
     nodeResourceGroup,
     networking: settings,
@@ -126,8 +145,9 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     settings.provisionMode === 'bootstrappingclient'
       ? new BootstrappingClient({ ...options, settings, scopes: scopesOf(options) })
       : undefined;
+  const tokens = new BootstrapTokens({ kube, clock, configured: settings.kubeletBootstrapToken });
   const virtualMachineLauncher = meteredLauncher(
-    new VirtualMachineLauncher({ settings, machines, clusterNetwork, tracker, bootstrapping }),
+    new VirtualMachineLauncher({ settings, machines, clusterNetwork, tracker, tokens, bootstrapping }),
     metrics,
   );
   const aksMachineLauncher =
@@ -145,7 +165,9 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     skus,
     unavailable,
     quota,
+    reservations,
     types,
+    learned,
     refreshes,
     instances: new Instances({ settings, machines, pools, virtualMachineLauncher, aksMachineLauncher }),
     launcher,
@@ -154,7 +176,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     inPlaceUpdates: new InPlaceUpdates({ settings, machines, pools }),
   });
   // Nothing can run without sizes. Prices come when they come, and without quota Azure refuses by itself.
-  for (const source of [sources.prices, sources.quota]) {
+  for (const source of [sources.prices, sources.quota, ...others]) {
     refreshes.refresh(source).catch((error: unknown) => log.error(`cannot fetch ${source.name} yet`, { error }));
   }
   await refreshes.refresh(sources.skus);

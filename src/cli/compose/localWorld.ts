@@ -118,7 +118,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         clusterCaPem: endpoint.caPem,
         vnetSubnetId: arm.network.subnetId,
       });
-      const { nodeClass, leftovers, refreshes, inPlaceUpdates } = cloud;
+      const { nodeClass, leftovers, refreshes, inPlaceUpdates, learned } = cloud;
       return createEngine({
         ...engineSettings(options.controller),
         ...ports,
@@ -127,6 +127,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         leftovers,
         refreshes,
         inPlaceUpdates,
+        learned,
         ledger,
       });
     };
