@@ -5,6 +5,7 @@ import { createDefaultHttpClient, type HttpClient } from '@azure/core-rest-pipel
 import { expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
 import { InstanceNotFoundError } from '../../src/cloud/errors.ts';
+import { ArmError } from '../../src/local/arm/armError.ts';
 import { actionOf, parseResourcePath } from '../../src/local/arm/server/resourcePath.ts';
 import { AzureFixture, launchedClaim } from '../fixtures/azure/azureFixture.ts';
 
@@ -58,6 +59,11 @@ it('allows what a node needs from start to end, and nothing that is not used', a
     if (gone) break;
     await fixture.clock.advance(60_000);
   }
+  // A refused launch leaves its interface, which goes with the claim.
+  const refused = fixture.claimNamed('pool-2');
+  fixture.failNext('virtualMachines.createOrUpdate', { kind: 'refuse', error: new ArmError(400, 'Odd', 'No.') });
+  await expect(fixture.launch(refused)).rejects.toThrow();
+  await fixture.finish(fixture.cloud.delete(refused));
   const missing = [...used].filter((action) => !ROLE.Actions.includes(action));
   const idle = ROLE.Actions.filter((action) => !used.has(action) && !LINKED.test(action) && !OPTIONAL.test(action));
   expect({ missing, idle }).toEqual({ missing: [], idle: [] });
