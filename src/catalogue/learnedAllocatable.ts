@@ -5,7 +5,7 @@
 import type { Node } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels } from '../api/labels.ts';
-import { Quantity } from '../units/quantity.ts';
+import type { Quantity } from '../units/quantity.ts';
 import { parseResources, quantityOf, type Resources } from '../units/resources.ts';
 
 /** What decides how much room a node has. */

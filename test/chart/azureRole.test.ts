@@ -62,7 +62,7 @@ it('allows what a node needs from start to end, and nothing that is not used', a
   // A refused launch leaves its interface, which goes with the claim.
   const refused = fixture.claimNamed('pool-2');
   fixture.failNext('virtualMachines.createOrUpdate', { kind: 'refuse', error: new ArmError(400, 'Odd', 'No.') });
-  await expect(fixture.launch(refused)).rejects.toThrow();
+  await expect(fixture.launch(refused)).rejects.toThrow('No.');
   await fixture.finish(fixture.cloud.delete(refused));
   const missing = [...used].filter((action) => !ROLE.Actions.includes(action));
   const idle = ROLE.Actions.filter((action) => !used.has(action) && !LINKED.test(action) && !OPTIONAL.test(action));
