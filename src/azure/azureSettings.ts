@@ -56,7 +56,7 @@ export interface AzureSettings extends ClusterNetworking {
   readonly systemNamespace: string;
 }
 
-export interface NodeProxy {
+interface NodeProxy {
   readonly http: string;
   readonly https: string;
   /** Hosts, domains and ranges that are reached directly. */

@@ -7,7 +7,7 @@ import { LaunchError } from '../../cloud/errors.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Kube } from '../../kube/kube.ts';
 
-export const DISCOVERED = 'auto';
+const DISCOVERED = 'auto';
 
 export interface BootstrapTokensOptions {
   readonly kube: Kube;
