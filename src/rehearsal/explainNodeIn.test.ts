@@ -188,9 +188,9 @@ describe('a kept node', () => {
         else wrong.push({ at, claim, constraint: explanation?.constraint, sentence: explanation?.sentence });
         for (const fix of fixes) {
           const after = await rehearse({ ...afterPatches(objects, fix.patches), cloud });
-          const then = fatesOf(after).get(claim);
-          if (then?.kind === 'kept' && !PASSING.includes(then.kept.cause.kind)) {
-            wrong.push({ at, claim, was: fate.kept.cause, fix: JSON.stringify(fix), then: then.kept.cause });
+          const later = fatesOf(after).get(claim);
+          if (later?.kind === 'kept' && !PASSING.includes(later.kept.cause.kind)) {
+            wrong.push({ at, claim, was: fate.kept.cause, fix: JSON.stringify(fix), is: later.kept.cause });
           }
         }
       }

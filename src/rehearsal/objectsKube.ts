@@ -48,9 +48,14 @@ export function objectsKube(objects: ClusterObjects, behind?: Reads): Kube {
 }
 
 /** Nothing happens until the watcher goes. */
-async function* silence(signal: AbortSignal | undefined): AsyncGenerator<never> {
-  if (signal === undefined || signal.aborted) return;
-  await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+function silence(signal: AbortSignal | undefined): AsyncIterable<never> {
+  const next = async (): Promise<IteratorReturnResult<undefined>> => {
+    if (signal !== undefined && !signal.aborted) {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    }
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next }) };
 }
 
 function notFound(kind: ResourceKind<KubeObject>, { name }: ObjectRef): KubeError {

@@ -90,7 +90,7 @@ const OF_POOL: readonly string[] = [
 async function judgeAnew(world: World, pools: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
   const { cluster, informers, clock } = world;
   const detector = new DriftDetector(world);
-  for (const claim of [...cluster.claims()]) {
+  for (const claim of cluster.claims()) {
     const name = claim.metadata.labels?.[Labels.nodePool] ?? '';
     const pool = informers.nodePools.store.get({ name });
     if (!pools.has(name) || pool === undefined || claim.metadata.deletionTimestamp !== undefined) continue;
