@@ -12,7 +12,7 @@ const SECRETS: readonly RegExp[] = [
   /\b([a-z0-9]{6})\.[a-z0-9]{16}\b/g,
 ];
 
-export function withoutSecrets(text: string): string {
+function withoutSecrets(text: string): string {
   return SECRETS.reduce((clean, pattern) => clean.replace(pattern, '$1[removed]'), text);
 }
 

@@ -38,7 +38,7 @@ export interface LaunchRecord {
 }
 
 /** A launch that the cloud refused or could not complete. */
-export interface LaunchFailureRecord {
+interface LaunchFailureRecord {
   readonly kind: 'launch-failure';
   readonly nodeClaim: string;
   readonly nodePool?: string;

@@ -38,7 +38,7 @@ export function kindOf(target: { readonly apiVersion: string; readonly kind: str
 }
 
 /** RFC 7386. */
-export function merged(value: unknown, patch: unknown): unknown {
+function merged(value: unknown, patch: unknown): unknown {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
   const fields = new Map(Object.entries(isRecord(value) ? value : {}));
   for (const [key, change] of Object.entries(patch)) {
@@ -58,7 +58,7 @@ function consequences(kind: ResourceKind<KubeObject>, before: KubeObject, after:
 }
 
 /** The stamp by which nodes notice that the template changed; only where the pool as it was had one of this version. */
-export function withHash(before: NodePool, after: NodePool): NodePool {
+function withHash(before: NodePool, after: NodePool): NodePool {
   const stamps = before.metadata.annotations ?? {};
   if (stamps[Annotations.nodePoolHashVersion] !== NODE_POOL_HASH_VERSION) return after;
   const annotations = { ...after.metadata.annotations, [Annotations.nodePoolHash]: nodePoolHash(after) };

@@ -130,7 +130,7 @@ async function bill(
   });
 }
 
-export function backlogOf({ pass }: Pick<Rehearsal, 'pass'>, fates: ReadonlyMap<string, NodeFate>): SavingsBacklog {
+function backlogOf({ pass }: Pick<Rehearsal, 'pass'>, fates: ReadonlyMap<string, NodeFate>): SavingsBacklog {
   const kept = [...fates.values()].flatMap((fate): Kept[] => (fate.kind === 'kept' ? [fate.kept] : []));
   return savingsBacklog(pass, kept);
 }

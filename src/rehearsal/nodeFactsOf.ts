@@ -14,7 +14,7 @@ import type { Rehearsal } from './rehearse.ts';
 export const HOURS_PER_MONTH = 730;
 
 /** Dollars per hour of an offering, as it is sold today; undefined where it is not known. */
-export function offeringPrice(
+function offeringPrice(
   { pools }: Pick<Pass, 'pools'>,
   pool: string | undefined,
   offering: { readonly instanceType?: string; readonly zone?: string; readonly capacityType?: string },
@@ -26,7 +26,7 @@ export function offeringPrice(
 }
 
 /** Dollars per hour of a node of ours. */
-export function nodePrice(pass: Pick<Pass, 'pools'>, { labels, nodePool }: NodeView): number | undefined {
+function nodePrice(pass: Pick<Pass, 'pools'>, { labels, nodePool }: NodeView): number | undefined {
   return offeringPrice(pass, nodePool, placeOf(labels));
 }
 

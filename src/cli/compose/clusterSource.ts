@@ -77,7 +77,7 @@ export async function readCluster(
 }
 
 /** What is sold to the cluster that these objects are of. */
-export function cloudOf(
+function cloudOf(
   objects: ClusterObjects,
   nodeClasses: CloudProvider['nodeClasses'],
   catalogue: CatalogueChoice,
