@@ -96,6 +96,8 @@ export interface ProcessSettings {
     'cloudProvider' | 'instanceTypesFilePath' | 'armCloud' | 'azureEnvironmentFilepath' | 'nodeTrustedCaFile'
   >;
   readonly logAzureCalls: boolean;
+  /** Absent: decisions are kept in memory only. Bytes and milliseconds. */
+  readonly ledger?: { readonly directory: string; readonly maxBytes: number; readonly maxAge: number };
   /** Bytes; undefined: unknown. */
   readonly memoryLimit: number | undefined;
 }
@@ -116,6 +118,13 @@ export function processSettings(options: Options): ProcessSettings {
     }),
     provider: { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath, nodeTrustedCaFile },
     logAzureCalls: options.enableAzureSdkLogging,
+    ...(options.ledgerDir && {
+      ledger: {
+        directory: options.ledgerDir,
+        maxBytes: options.ledgerMaxSize ?? Number.MAX_SAFE_INTEGER,
+        maxAge: options.ledgerMaxAge.milliseconds,
+      },
+    }),
     memoryLimit: options.memoryLimit,
   };
 }
