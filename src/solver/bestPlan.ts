@@ -45,6 +45,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     isLenient: false,
     keepsZones: false,
     takesLast: false,
+    settlesDoubts: false,
     growth: 'any',
     rank: AS_THEY_ARE,
   };
