@@ -20,7 +20,7 @@ type Part =
 type Assertion = (before: string | undefined, after: string | undefined) => boolean;
 
 /** A state: the next ones, reached with a character, where something holds, or at once; those to prefer come first. */
-export interface State {
+interface State {
   readonly accepts?: (character: string) => boolean;
   readonly holds?: Assertion;
   readonly next: number[];

@@ -5,7 +5,7 @@ import { age } from '../humanTime.ts';
 import type { Column } from '../resource.ts';
 
 /** A computed cell: `now` in milliseconds, and what the table has in brackets behind its name. */
-export type Cell = (object: ApiObject, now: number, ...given: readonly string[]) => unknown;
+type Cell = (object: ApiObject, now: number, ...given: readonly string[]) => unknown;
 export type Cells = Readonly<Record<string, Cell>>;
 
 /** `Name`, `Age`, or: name; type, with `wide` when only for `-o wide`; a path or `cell(given,…)`; what is shown when absent. */
@@ -88,7 +88,7 @@ export function joined(object: unknown, first: string, second: string): string {
   return `${textAt(object, first) ?? ''}/${textAt(object, second) ?? ''}`;
 }
 
-export function labelText(labels: unknown): string {
+function labelText(labels: unknown): string {
   const entries = isFields(labels) ? Object.entries(labels) : [];
   const texts = entries.map(([key, value]) => `${key}=${String(value)}`);
   return texts.length === 0 ? NONE : texts.sort().join(',');
