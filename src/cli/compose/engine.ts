@@ -112,7 +112,7 @@ export function createEngine(options: EngineOptions): Manager {
   const overlays = gates.nodeOverlay ? new OverlayStore() : undefined;
   const sold = gates.reservedCapacity === false ? withoutReservations(options.cloud) : options.cloud;
   const cloud = overlays ? overlaidCloud(sold, overlays) : sold;
-  const { world, informers } = createWorld({
+  const { world, informers, recorder } = createWorld({
     kube,
     cloud,
     clock,
@@ -131,6 +131,7 @@ export function createEngine(options: EngineOptions): Manager {
     log,
     metrics,
     informers,
+    events: recorder,
     ...(leaderElection && { leaderElection }),
     ...(warmUp !== undefined && { warmUp }),
   });
