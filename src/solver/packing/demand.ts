@@ -70,9 +70,27 @@ export function demandOf(
     value,
     duals,
     nodeDual,
-    fractionalBound: bound,
+    fractionalBound: Math.max(bound, forcedCost(items, host, choice)),
     candidates: (state) => (candidatesByState[state] ??= candidateTypes(choice, state, duals, nodeDual)),
   };
+}
+
+/**
+ * What the nodes cost at least that pods force by standing apart: each pod that it is shared by pays its share of the
+ * cheapest node that holds it.
+ */
+export function forcedCost(items: readonly Item[], { nodesForced, share }: HostRules, choice: TypeChoice): number {
+  let cost = 0;
+  if (nodesForced === 0) return cost;
+  for (let item = 0; item < items.length; item++) {
+    const { podClass, state, count } = itemAt(items, item);
+    if (floatAt(share, item) === 0) continue;
+    const type = choice.cheapestHolding(state, podClass.row, [], undefined);
+    if (type < 0) continue;
+    const price = floatAt(choice.states.at(state).price, type) + choice.options.nodeOverheadCost;
+    cost += count * floatAt(share, item) * price;
+  }
+  return cost;
 }
 
 /** How many pods of each item there are. */

@@ -8,7 +8,7 @@ import { floatAt, intAt, type Rows } from '../rows.ts';
 import type { Bin } from './bin.ts';
 import type { Demand } from './demand.ts';
 import { HostTally } from './hostTally.ts';
-import type { Queue } from './queue.ts';
+import { nextFitting, type Opening, type Queue } from './queue.ts';
 
 /** Read once: an imported binding is looked up each time, and these stand in the innermost loop. */
 const { CPU, MEMORY, PODS } = columnsOf;
@@ -18,6 +18,7 @@ export class Filler {
   private readonly tally: HostTally;
   private readonly free: Float64Array;
   private readonly taken: Int32Array;
+  private readonly opening: Opening = { cpu: 0, memory: 0, forCpu: true, cpuRoom: 0, memoryRoom: 0 };
   private readonly picks: number[] = [];
   /** By state: at which narrowing of the node it was last compared with the node's, and whether they share the type. */
   private readonly comparedAt: number[] = [];
@@ -63,37 +64,27 @@ export class Filler {
     if (!this.hasRoom(seed, 0) || this.tally.allowed(seed) < 1) return false;
     this.narrowing += 1;
     this.take(seed, value);
-    const cpuRoom = room.get(type, CPU);
-    const memoryRoom = room.get(type, MEMORY);
-    const { rows } = demand;
-    const { items, leastCpu, leastMemory } = queue;
+    const { opening } = this;
+    opening.cpuRoom = room.get(type, CPU);
+    opening.memoryRoom = room.get(type, MEMORY);
+    const { items } = queue;
     const end = items.length;
     // Two walks over one list: pods that want more processor than the node's shape, and the others.
     let nextCpu = queue.start;
     let nextMemory = queue.start;
     while (floatAt(free, PODS) >= 1 && (nextCpu < end || nextMemory < end)) {
-      const freeCpu = floatAt(free, CPU);
-      const freeMemory = floatAt(free, MEMORY);
-      const wantsCpu = freeCpu * memoryRoom >= freeMemory * cpuRoom;
-      const forCpu = (wantsCpu && nextCpu < end) || nextMemory >= end;
-      let at = forCpu ? nextCpu : nextMemory;
-      for (; at < end; at++) {
-        if (floatAt(leastCpu, at) > freeCpu || floatAt(leastMemory, at) > freeMemory) {
-          at = end;
-          break;
-        }
-        const item = intAt(items, at);
-        const cpu = rows.get(item, CPU);
-        const memory = rows.get(item, MEMORY);
-        if (cpu > freeCpu || memory > freeMemory || cpu * memoryRoom >= memory * cpuRoom !== forCpu) continue;
-        if (intAt(left, item) <= intAt(taken, item) || !this.admits(item, type)) continue;
-        this.take(item, value);
-        break;
-      }
-      if (forCpu) nextCpu = at;
+      opening.cpu = floatAt(free, CPU);
+      opening.memory = floatAt(free, MEMORY);
+      const wantsCpu = opening.cpu * opening.memoryRoom >= opening.memory * opening.cpuRoom;
+      opening.forCpu = (wantsCpu && nextCpu < end) || nextMemory >= end;
+      let at = nextFitting(queue, opening.forCpu ? nextCpu : nextMemory, opening, left, taken);
+      while (at < end && !this.admits(intAt(items, at), type)) at = nextFitting(queue, at + 1, opening, left, taken);
+      if (at < end) this.take(intAt(items, at), value);
+      if (opening.forCpu) nextCpu = at;
       else nextMemory = at;
     }
     this.used.fill(0);
+    const { rows } = demand;
     for (const item of picks) rows.addTo(this.used, item, intAt(taken, item));
     this.type = choice.cheapestHolding(this.state, this.used, this.tally.ports, limitLeft);
     if (this.type < 0) return false;
