@@ -2,6 +2,7 @@
 import type { CompiledPool } from '../model/compiledPool.ts';
 import type { StateTable } from '../model/stateTable.ts';
 import { addRow, floatAt, itemAt, Rows } from '../rows.ts';
+import type { Bin } from './bin.ts';
 import { candidateTypes } from './candidates.ts';
 import { coveringDuals, type Covering } from './coveringDuals.ts';
 import { hostRules, type HostRules } from './hostRules.ts';
@@ -98,6 +99,13 @@ export function countsOf({ items }: Demand): Int32Array {
   const counts = new Int32Array(items.length);
   for (let item = 0; item < counts.length; item++) counts[item] = itemAt(items, item).count;
   return counts;
+}
+
+/** What the bin costs above the worth of its pods at the dual prices: never less than 0, but for rounding. */
+export function wasteOf({ value, options }: Demand, { price, items, counts }: Bin): number {
+  let waste = price + options.nodeOverheadCost;
+  for (let at = 0; at < items.length; at++) waste -= floatAt(value, itemAt(items, at)) * itemAt(counts, at);
+  return waste;
 }
 
 /** Items by value, most valuable first; ties in their own order. */

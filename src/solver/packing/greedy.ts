@@ -5,7 +5,7 @@
 import * as columnsOf from '../model/resourceTable.ts';
 import { addRow, floatAt, intAt, isWithin, itemAt } from '../rows.ts';
 import { repeats, type Bin, type Plan } from './bin.ts';
-import type { Demand } from './demand.ts';
+import { wasteOf, type Demand } from './demand.ts';
 import { Filler } from './filler.ts';
 import { queueOf, type Queue } from './queue.ts';
 
@@ -34,9 +34,19 @@ export class Greedy {
     this.filler = new Filler(demand);
   }
 
-  /** Takes from `left` what finds a place, and from the limits what it counts. */
-  pack(order: Int32Array, left: Int32Array, value: Float64Array, limitLeft: Float64Array | undefined): Plan {
+  /**
+   * Takes from `left` what finds a place, and from the limits what it counts. Gives up, with pods left, once its nodes
+   * cost more than `mostWaste` above the worth of their pods: the others cannot make up for that.
+   */
+  pack(
+    order: Int32Array,
+    left: Int32Array,
+    value: Float64Array,
+    limitLeft: Float64Array | undefined,
+    mostWaste = Number.POSITIVE_INFINITY,
+  ): Plan {
     const bins: Bin[] = [];
+    let waste = 0;
     const refused = new Set<number>();
     this.countDemand(order, left);
     let queue = queueOf(order, this.demand);
@@ -67,7 +77,9 @@ export class Greedy {
         this.memoryLeft -= floatAt(best.used, MEMORY);
         this.podsLeft -= floatAt(best.used, PODS);
         if (limitLeft) addRow(limitLeft, best.limitNeed, -1);
+        waste += wasteOf(this.demand, best);
       }
+      if (waste > mostWaste) break;
       // Every filling walks over the list: items that are used up need not be in it.
       if (gone * 2 > items.length) {
         const rest = items.filter((item) => intAt(left, item) > 0);
