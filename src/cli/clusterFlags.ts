@@ -1,5 +1,6 @@
 /** The flags that all commands share which look at a cluster. */
 import { Option, type Command } from 'commander';
+import type { KubeObject, ResourceKind } from '../api/object.ts';
 import { printYaml } from '../api/yaml/printYaml.ts';
 import { readCatalogueFile, regionOption } from './catalogueSource.ts';
 import type { ClusterSource, Connection } from './compose/clusterSource.ts';
@@ -30,14 +31,19 @@ export interface OpenedCluster extends ClusterSource {
   readonly connection: Connection;
 }
 
-/** Reads the cluster that the flags name. */
-export async function openCluster(flags: ClusterFlags): Promise<OpenedCluster> {
+/** Reads the cluster that the flags name, each time it is called. */
+export async function clusterReader(
+  flags: ClusterFlags,
+  kinds?: readonly ResourceKind<KubeObject>[],
+): Promise<() => Promise<OpenedCluster>> {
   const { connect, readCluster, progressOnStderr } = await import('./compose/clusterSource.ts');
   const connection = await connect(flags);
   const instanceTypes = flags.catalog === undefined ? undefined : await readCatalogueFile(flags.catalog);
   const catalogue = { region: flags.region, ...(instanceTypes && { instanceTypes }) };
-  const source = await readCluster(connection.kube, catalogue, { onProgress: progressOnStderr() });
-  return { ...source, connection };
+  return async () => {
+    const options = { onProgress: progressOnStderr(), ...(kinds && { kinds }) };
+    return { ...(await readCluster(connection.kube, catalogue, options)), connection };
+  };
 }
 
 /** As JSON or YAML, or as the table that `text` makes. */

@@ -58,7 +58,11 @@ export async function connect(flags: { readonly kubeconfig?: string; readonly co
 export async function readCluster(
   kube: Kube,
   catalogue: CatalogueChoice,
-  options: ReadingOptions & { readonly kinds?: readonly ResourceKind<KubeObject>[]; readonly now?: number } = {},
+  options: ReadingOptions & {
+    /** Beside the node classes; what loops read when absent. */
+    readonly kinds?: readonly ResourceKind<KubeObject>[];
+    readonly now?: number;
+  } = {},
 ): Promise<ClusterSource> {
   const missing = await missingKinds(kube, [Kinds.NodePool, Kinds.NodeClaim, ...NODE_CLASSES]);
   const nodeClasses = NODE_CLASSES.filter((kind) => !missing.includes(kind));
@@ -66,7 +70,7 @@ export async function readCluster(
   if (absent.length > 0) {
     throw new NodewrightError('MissingCrds', { crds: absent.map(({ plural, group }) => `${plural}.${group}`) });
   }
-  const kinds = [...LOOP_KINDS, ...nodeClasses, ...(options.kinds ?? [])];
+  const kinds = [...(options.kinds ?? LOOP_KINDS), ...nodeClasses];
   try {
     const objects = await readObjects(kube, kinds, options.now ?? Date.now(), options);
     return { objects, cloud: cloudOf(objects, nodeClasses, catalogue), kube };
