@@ -76,18 +76,11 @@ function compare(one: string | number, other: string | number): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
+/** What is sorted by: numbers as numbers. */
 function keyOf(row: NodeRow, column: Column): string | number {
-  switch (column) {
-    case 'cpu':
-    case 'memory':
-    case 'pods':
-    case 'age':
-      return row[column];
-    case 'price':
-      return row.pricePerHour;
-    default:
-      return cellOf(row, column);
-  }
+  if (column === 'price') return row.pricePerHour;
+  if (column === 'cpu' || column === 'memory' || column === 'pods' || column === 'age') return row[column];
+  return cellOf(row, column);
 }
 
 function cellOf(row: NodeRow, column: Column): string {

@@ -80,26 +80,13 @@ export async function runTop({
   void following;
 }
 
-function pressed(view: TopView, { name }: Key): TopView {
+const STEPS: Readonly<Record<string, number>> = { down: 1, j: 1, up: -1, k: -1, pagedown: 20, pageup: -20 };
+
+function pressed(view: TopView, { name = '' }: Key): TopView {
   const next = COLUMNS[(COLUMNS.indexOf(view.sort) + 1) % COLUMNS.length] ?? 'name';
-  switch (name) {
-    case 's':
-      return { ...view, sort: next, offset: 0 };
-    case 'r':
-      return { ...view, reverse: !view.reverse, offset: 0 };
-    case 'down':
-    case 'j':
-      return { ...view, offset: view.offset + 1 };
-    case 'up':
-    case 'k':
-      return { ...view, offset: view.offset - 1 };
-    case 'pagedown':
-      return { ...view, offset: view.offset + 20 };
-    case 'pageup':
-      return { ...view, offset: view.offset - 20 };
-    default:
-      return view;
-  }
+  if (name === 's') return { ...view, sort: next, offset: 0 };
+  if (name === 'r') return { ...view, reverse: !view.reverse, offset: 0 };
+  return { ...view, offset: view.offset + (STEPS[name] ?? 0) };
 }
 
 function typed(view: TopView, text: string | undefined, { name }: Key): [TopView, boolean] {

@@ -103,7 +103,7 @@ function nearLimits({ moment }: Rehearsal, pool: NodePool): readonly Finding[] {
 function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[] {
   const object = poolName(pool);
   const budget = pass.budgets.of(pool.metadata.name);
-  const { budgets = [], consolidateAfter } = pool.spec.disruption;
+  const { budgets, consolidateAfter } = pool.spec.disruption;
   const found: Finding[] = (budget?.complaints ?? []).map(({ index, field, value }) =>
     finding('error', object, { check: 'budget-unreadable', index, field, value }, [
       fix(`remove budgets[${index}]`, object, {

@@ -12,7 +12,7 @@ import { HOURS_PER_MONTH, nodePrice } from './nodeFactsOf.ts';
 import type { Rehearsal } from './rehearse.ts';
 
 /** The name of what no pod has asked for. */
-export const IDLE = 'idle';
+const IDLE = 'idle';
 
 /** A pod costs the part of its node that it asks for: the mean of its parts of cpu and of memory. */
 export function costReportOf(rehearsal: Rehearsal, labelKey?: string): CostReport {
