@@ -66,7 +66,7 @@ async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Pr
   await printWatched(async () => {
     const cluster = await read();
     ({ connection } = cluster);
-    const namespace = flags.namespace ?? connection.namespace;
+    const namespace = flags.namespace ?? connection?.namespace ?? 'default';
     const explanation = await explainIn(cluster, kind === 'pod' ? { kind, name, namespace } : { kind, name });
     ({ fixes } = explanation);
     return printed(explanation, flags.output, explanationText);

@@ -62,6 +62,16 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./top.ts')).topCommand(),
   },
   {
+    name: 'snapshot',
+    summary: 'save what the controller reads of a cluster as a file',
+    load: async () => (await import('./snapshot.ts')).snapshotCommand(),
+  },
+  {
+    name: 'replay',
+    summary: 'say what the controller decides about a saved cluster',
+    load: async () => (await import('./replay.ts')).replayCommand(),
+  },
+  {
     name: 'catalog',
     summary: 'print the instance types and prices that plans use',
     load: async () => (await import('./catalog.ts')).catalogCommand(),

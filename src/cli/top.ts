@@ -45,7 +45,7 @@ export function topCommand(): Command {
 }
 
 async function top(flags: TopFlags): Promise<void> {
-  const read = await clusterReader(flags, KINDS);
+  const read = await clusterReader(flags, { kinds: KINDS });
   const { nodeRows } = await import('../rehearsal/nodeRows.ts');
   const look = async (): Promise<readonly NodeRow[]> => {
     const { objects, cloud } = await read();
