@@ -212,6 +212,20 @@ describe('first-fit in other orders', () => {
     expect(zonesOf(planOf(problemOf(pods)))).toEqual(['z1', 'z1', 'z2', 'z3', 'z3']);
   });
 
+  it('opens a small node where a large one would become dear by small pods', () => {
+    // Spot is not sold in z2, where the disks of the small pods are.
+    const types = [testType('a2', 2, 8, 0.07), testType('c4', 4, 16, 0.25)];
+    const pools = [{ pool: testPool('one'), instanceTypes: types, used: {} }];
+    const large = [0, 1, 2, 3].map((at) => testPod(`large-${at}`, '3', '12Gi', { priority: at % 2 }));
+    const small = [0, 1, 2, 3].map((at) => testPod(`small-${at}`, '100m', '128Mi'));
+    const zonal = [Requirements.of(Requirement.of(Labels.zone, 'In', ['z2']))];
+    const volumes = new Map(
+      small.map(({ metadata }) => [`default/${metadata.name}`, { alternatives: zonal, attachments: [] }]),
+    );
+    const { pricePerHour } = planOf(problemOf([...large, ...small], { pools, volumes }));
+    expect(pricePerHour).toBeCloseTo(4 * 0.1 + 0.0707);
+  });
+
   it('lets pods without rules come after a pod that spreads over hostnames', () => {
     const nodeSelector = { disk: 'ssd' };
     const rules = { nodeSelector, topologySpreadConstraints: [spread(Labels.hostname, 'a')] };
