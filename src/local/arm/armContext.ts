@@ -31,7 +31,11 @@ export interface ArmContext {
   readonly random: Random;
   readonly store: ResourceStore;
   readonly operations: Operations;
+  /** What is sold in the home region. */
   readonly catalogue: SkuCatalogue;
+  /** What is sold in a region; undefined means the home region. */
+  readonly catalogueAt: (location: string | undefined) => SkuCatalogue;
+  /** The home region: that of the cluster which is there from the start. */
   readonly location: string;
   readonly durations: ArmDurations;
   /** Most items on one page of a list. */

@@ -16,6 +16,7 @@ import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
 import type { JsonObject } from './jsonPath.ts';
 import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { Operations } from './operations.ts';
+import { normalLocation } from './resources/requestRules.ts';
 import { finishHalfDone } from './halfDone.ts';
 import { ResourceJournal } from './resourceJournal.ts';
 import { ResourceStore, type StoreChange } from './resourceStore.ts';
@@ -94,12 +95,14 @@ export class LocalArm {
     this.nodeResourceGroup =
       options.nodeResourceGroup ?? `MC_${this.cluster.resourceGroup}_${this.cluster.name}_${this.location}`;
     this.credentials = { tenantId: random.uuid(), clientId: random.uuid(), clientSecret: random.uuid() };
+    const catalogueAt = rememberCatalogues();
     this.context = {
       clock,
       random,
       store: new ResourceStore(this.subscriptionId),
       operations: new Operations(clock, random),
-      catalogue: new SkuCatalogue(this.location),
+      catalogue: catalogueAt(this.location),
+      catalogueAt: (location) => catalogueAt(location ?? this.location),
       location: this.location,
       durations: { ...DEFAULT_DURATIONS, ...options.durations },
       pageSize: options.pageSize ?? DEFAULT_PAGE,
@@ -257,4 +260,15 @@ export class LocalArm {
     const count = capabilities?.find(({ name }) => name === 'MaxDataDiskCount')?.value;
     return count === undefined ? undefined : Number(count);
   }
+}
+
+/** A region's catalogue is made when it is first asked for. */
+function rememberCatalogues(): (location: string) => SkuCatalogue {
+  const known = new Map<string, SkuCatalogue>();
+  return (location) => {
+    const name = normalLocation(location);
+    const found = known.get(name) ?? new SkuCatalogue(name);
+    known.set(name, found);
+    return found;
+  };
 }

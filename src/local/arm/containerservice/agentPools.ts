@@ -184,7 +184,7 @@ export class AgentPools {
     if (mode === 'Machines')
       return { type: 'VirtualMachines', osType: 'Linux', ...common, powerState: { code: 'Running' } };
     const size = textAt(common, 'vmSize') ?? 'Standard_D4ds_v5';
-    if (this.context.catalogue.find(size) === undefined) throw this.sizeNotSupported(size);
+    if (this.context.catalogueAt(cluster.location).find(size) === undefined) throw this.sizeNotSupported(cluster, size);
     return {
       count: 1,
       osDiskSizeGB: 128,
@@ -196,7 +196,7 @@ export class AgentPools {
       osSKU: 'Ubuntu',
       ...common,
       vmSize: size,
-      nodeImageVersion: this.nodes.nodeImage({
+      nodeImageVersion: this.nodes.nodeImage(cluster, {
         hardware: { vmSize: size },
         operatingSystem: { osSKU: textAt(common, 'osSKU') ?? 'Ubuntu' },
       }),
@@ -204,8 +204,9 @@ export class AgentPools {
     };
   }
 
-  sizeNotSupported(size: string): ArmError {
-    const { location, store } = this.context;
+  sizeNotSupported(cluster: ArmResource, size: string): ArmError {
+    const { store } = this.context;
+    const location = cluster.location ?? this.context.location;
     return aksError(
       400,
       'VMSizeNotSupported',

@@ -75,7 +75,8 @@ export class LocalClusters {
 
   /** The group and network of a cluster's nodes; they stay as they are when they are there. */
   layOut(cluster: ArmResource): ClusterNetwork {
-    const { store, location } = this.context;
+    const { store } = this.context;
+    const location = cluster.location ?? this.context.location;
     const group = textAt(cluster.properties, 'nodeResourceGroup') ?? '';
     if (store.findGroup(group) === undefined) {
       store.putGroup({ name: group, location, managedBy: cluster.id, provisioningState: 'Succeeded' });

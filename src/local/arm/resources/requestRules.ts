@@ -1,4 +1,5 @@
 /** Checks that every write passes: preconditions, location, tags, and a group that is not being deleted. */
+import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { textAt, textsAt } from '../jsonPath.ts';
@@ -37,7 +38,6 @@ function bare(etag: string): string {
 
 /** Where a resource is to be; throws when that is nowhere, elsewhere than it is, or where Azure is not. */
 export function checkLocation(
-  context: ArmContext,
   type: string,
   name: string,
   body: unknown,
@@ -55,11 +55,11 @@ export function checkLocation(
       `The resource '${name}' already exists in location '${existing.location}' in resource group '${existing.id.split('/')[4] ?? ''}'. A resource with the same name cannot be created in location '${location}'. Please select a new resource name.`,
     );
   }
-  if (normal === context.location) return normal;
+  if (CATALOGUE_LOCATIONS.includes(normal)) return normal;
   throw new ArmError(
     400,
     'LocationNotAvailableForResourceType',
-    `The provided location '${location}' is not available for resource type '${type}'. List of available regions for the resource type is '${context.location}'.`,
+    `The provided location '${location}' is not available for resource type '${type}'. List of available regions for the resource type is '${CATALOGUE_LOCATIONS.join(',')}'.`,
   );
 }
 
