@@ -6,7 +6,8 @@ import { estimatedSpotPrice } from '../../catalogue/bundledCatalogue.ts';
 import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { createCertificateAuthority, issueServerCertificate, type CertificateAuthority } from '../certificates.ts';
 import type { ArmContext, ArmDurations } from './armContext.ts';
-import { createServices, type Services } from './services.ts';
+import { createServices, type ClusterName, type Services } from './services.ts';
+import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
 import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
 import type { QuotaLimits } from './compute/usages.ts';
@@ -38,6 +39,8 @@ export interface LocalArmOptions {
   readonly cluster?: { readonly resourceGroup: string; readonly name: string };
   /** The cluster's kubeconfig under the names that Azure gives; absent: credentials cannot be listed. */
   readonly kubeconfig?: (names: CredentialNames) => string | undefined;
+  /** What of node auto-provisioning runs in a cluster; absent: nothing is known of any. */
+  readonly provisioningUse?: (cluster: ClusterName) => NodeProvisioningUse | undefined;
   readonly durations?: Partial<ArmDurations>;
   /** Limits in vCPUs, where they differ from generous ones. */
   readonly quota?: QuotaLimits;
@@ -115,6 +118,7 @@ export class LocalArm {
       faults,
       quota: options.quota ?? {},
       restrictions: options.restrictions ?? [],
+      provisioningUse: (cluster) => options.provisioningUse?.(cluster),
       clusterCredentials: { cluster: this.cluster, kubeconfig: (names) => options.kubeconfig?.(names) },
     });
     const { store } = this.context;

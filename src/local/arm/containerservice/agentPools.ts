@@ -7,7 +7,10 @@ import { present, type ArmResource } from '../resourceStore.ts';
 import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { aksError, aksNotFound } from './aksError.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
-import { AGENT_POOLS, MANAGED_CLUSTERS, resolveKubernetes } from './managedClusters.ts';
+import { isFeatureRegistered } from '../resources/features.ts';
+import { resolveKubernetes } from './kubernetesVersions.ts';
+import { AGENT_POOLS, CONTAINER_SERVICE, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { checkAutomatic, isAutomatic } from './nodeProvisioning.ts';
 
 export const MACHINES = 'Microsoft.ContainerService/managedClusters/agentPools/machines';
 const POOL_NAME = /^[a-z][a-z0-9]{0,11}$/;
@@ -88,6 +91,7 @@ export class AgentPools {
     const cluster = this.cluster(request);
     const existing = this.context.store.find(`${cluster.id}/agentPools/${child}`);
     checkEtag(request, existing);
+    this.checkProvisioning(cluster, child, objectAt(request.body, 'properties'));
     const pool = this.write(cluster, child, objectAt(request.body, 'properties'));
     const operation = this.context.operations.begin({
       milliseconds: this.context.durations.agentPool + (request.extraTime ?? 0),
@@ -98,6 +102,15 @@ export class AgentPools {
       },
     });
     return changed(this.context, request, existing === undefined ? 201 : 200, pool, operation);
+  }
+
+  /** A pool must suit the node auto-provisioning of its cluster. */
+  private checkProvisioning(cluster: ArmResource, name: string, given: JsonObject): void {
+    if (!isAutomatic(cluster.properties)) return;
+    const others = this.context.store.children(cluster.id, AGENT_POOLS).filter((pool) => pool.name !== name);
+    const { identity, properties } = cluster;
+    const isRegistered = (feature: string): boolean => isFeatureRegistered(this.context, CONTAINER_SERVICE, feature);
+    checkAutomatic({ identity, properties, pools: [given, ...others.map((pool) => pool.properties)], isRegistered });
   }
 
   private delete(request: ArmRequest): ArmResponse {

@@ -7,7 +7,9 @@ import type { Wish } from '../resources/resourceKind.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
 import type { AgentPools } from './agentPools.ts';
-import { AGENT_POOLS, MANAGED_CLUSTERS, resolveKubernetes } from './managedClusters.ts';
+import { resolveKubernetes } from './kubernetesVersions.ts';
+import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { isAutomatic } from './nodeProvisioning.ts';
 
 /** Node auto-provisioning keeps its machines in a pool of this name. */
 const MACHINES_POOL = 'aksmanagedap';
@@ -52,15 +54,23 @@ export class LocalClusters {
         fqdn: `${name}-${random.uuid().slice(0, 8)}.hcp.${location}.azmk8s.io`,
         nodeResourceGroup,
         enableRBAC: true,
+        disableLocalAccounts: false,
+        supportPlan: 'KubernetesOfficial',
+        maxAgentPools: 100,
+        servicePrincipalProfile: { clientId: 'msi' },
+        resourceUID: random.uuid(),
         nodeProvisioningProfile: { mode: 'Auto', defaultNodePools: 'Auto' },
         networkProfile: {
           networkPlugin: 'azure',
           networkPluginMode: 'overlay',
           networkDataplane: 'cilium',
+          networkPolicy: 'cilium',
           serviceCidr: '10.0.0.0/16',
           dnsServiceIP: '10.0.0.10',
           podCidr: '10.244.0.0/16',
           loadBalancerSku: 'standard',
+          outboundType: 'loadBalancer',
+          ipFamilies: ['IPv4'],
         },
         powerState: { code: 'Running' },
         provisioningState: 'Succeeded',
@@ -68,9 +78,21 @@ export class LocalClusters {
     };
     store.put(cluster);
     const network = this.layOut(cluster);
+    this.addMachinesPool(pools, cluster);
+    return network;
+  }
+
+  private addMachinesPool(pools: AgentPools, cluster: ArmResource): void {
     const pool = pools.write(cluster, MACHINES_POOL, { mode: 'Machines' });
     pools.settle(pool.id, 'Succeeded');
-    return network;
+  }
+
+  /** Turns every machine of a cluster's nodes off or on. */
+  power(cluster: ArmResource, state: 'off' | 'on'): void {
+    const group = textAt(cluster.properties, 'nodeResourceGroup') ?? '';
+    for (const { id } of this.context.store.list(VIRTUAL_MACHINES, group)) {
+      this.machines.setPower(id, state === 'on' ? 'running' : 'deallocated');
+    }
   }
 
   /** The group and network of a cluster's nodes; they stay as they are when they are there. */
@@ -109,6 +131,8 @@ export class LocalClusters {
       const pool = pools.write(cluster, typeof name === 'string' ? name : '', given);
       context.clock.after(context.durations.agentPool, () => pools.settle(pool.id, 'Succeeded'));
     }
+    const hasMachines = context.store.find(`${cluster.id}/agentPools/${MACHINES_POOL}`) !== undefined;
+    if (isAutomatic(cluster.properties) && !hasMachines) this.addMachinesPool(pools, cluster);
   }
 
   /** VMs go first, so that their kubelets stop; the rest goes with the group. */

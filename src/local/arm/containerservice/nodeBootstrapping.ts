@@ -89,12 +89,7 @@ function answer(context: ArmContext, { body, parameters: { group = '', name = ''
   };
 }
 
-function customDataOf(
-  context: ArmContext,
-  cluster: ArmResource,
-  profile: JsonObject,
-  helpers: JsonObject,
-): string {
+function customDataOf(context: ArmContext, cluster: ArmResource, profile: JsonObject, helpers: JsonObject): string {
   const kubelet = objectAt(profile, 'customKubeletConfig');
   const flags = Object.entries(KUBELET_FLAGS).flatMap(([member, flag]) => {
     const value = kubelet[member];

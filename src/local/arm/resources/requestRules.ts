@@ -37,12 +37,7 @@ function bare(etag: string): string {
 }
 
 /** Where a resource is to be; throws when that is nowhere, elsewhere than it is, or where Azure is not. */
-export function checkLocation(
-  type: string,
-  name: string,
-  body: unknown,
-  existing: ArmResource | undefined,
-): string {
+export function checkLocation(type: string, name: string, body: unknown, existing: ArmResource | undefined): string {
   const location = textAt(body, 'location');
   if (location === undefined || location === '') {
     throw new ArmError(400, 'LocationRequired', 'The location property is required for this definition.');
