@@ -8,6 +8,8 @@ import { createCertificateAuthority, issueServerCertificate, type CertificateAut
 import type { ArmContext, ArmDurations } from './armContext.ts';
 import { createServices, type ClusterName, type Services } from './services.ts';
 import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
+import { managedClusterOf, type ManagedCluster } from './containerservice/managedCluster.ts';
+import { MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
 import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
 import type { QuotaLimits } from './compute/usages.ts';
@@ -37,8 +39,8 @@ export interface LocalArmOptions {
   readonly nodeResourceGroup?: string;
   /** The cluster itself, in its own group. */
   readonly cluster?: { readonly resourceGroup: string; readonly name: string };
-  /** The cluster's kubeconfig under the names that Azure gives; absent: credentials cannot be listed. */
-  readonly kubeconfig?: (names: CredentialNames) => string | undefined;
+  /** The kubeconfig of a cluster under the names that Azure gives; absent: credentials cannot be listed. */
+  readonly kubeconfig?: (cluster: ClusterName, names: CredentialNames) => string | undefined;
   /** What of node auto-provisioning runs in a cluster; absent: nothing is known of any. */
   readonly provisioningUse?: (cluster: ClusterName) => NodeProvisioningUse | undefined;
   readonly durations?: Partial<ArmDurations>;
@@ -119,7 +121,7 @@ export class LocalArm {
       quota: options.quota ?? {},
       restrictions: options.restrictions ?? [],
       provisioningUse: (cluster) => options.provisioningUse?.(cluster),
-      clusterCredentials: { cluster: this.cluster, kubeconfig: (names) => options.kubeconfig?.(names) },
+      clusterCredentials: { kubeconfig: (cluster, names) => options.kubeconfig?.(cluster, names) },
     });
     const { store } = this.context;
     if (options.stateFile !== undefined) this.journal = new ResourceJournal(options.stateFile, store);
@@ -211,6 +213,31 @@ export class LocalArm {
   /** Calls the listener with every VM that comes or goes from now on; returns how to stop. */
   onVirtualMachine(listener: (event: VirtualMachineEvent) => void): () => void {
     return this.services.machines.onEvent(listener);
+  }
+
+  /** The clusters of the subscription. */
+  managedClusters(): readonly ManagedCluster[] {
+    return this.context.store.list(MANAGED_CLUSTERS).map(managedClusterOf);
+  }
+
+  managedCluster({ resourceGroup, name }: ClusterName): ManagedCluster | undefined {
+    const { store } = this.context;
+    if (store.findGroup(resourceGroup) === undefined) return undefined;
+    const found = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
+    return found && managedClusterOf(found);
+  }
+
+  /** Where the nodes of a cluster are. */
+  networkOf({ nodeResourceGroup }: ManagedCluster): ClusterNetwork {
+    return this.services.networkOf(nodeResourceGroup);
+  }
+
+  /** Calls the listener with every cluster that comes, changes or goes from now on; returns how to stop. */
+  onManagedCluster(listener: (cluster: ManagedCluster, isGone: boolean) => void): () => void {
+    return this.context.store.onChange((before, after) => {
+      const cluster = after ?? before;
+      if (cluster?.type === MANAGED_CLUSTERS) listener(managedClusterOf(cluster), after === undefined);
+    });
   }
 
   /** Calls the listener with every change of a resource from now on; returns how to stop. */

@@ -16,6 +16,7 @@ import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts
 import { nodeBootstrappingRoutes } from './containerservice/nodeBootstrapping.ts';
 import { LocalClusters } from './containerservice/localClusters.ts';
 import { cloudMetadataRoutes } from './directory/cloudMetadata.ts';
+import { Deployments } from './deployments/deployments.ts';
 import { directoryRoutes } from './directory/directory.ts';
 import { IDENTITY_KINDS } from './directory/identityKinds.ts';
 import { metadataRoutes } from './directory/metadataService.ts';
@@ -70,6 +71,8 @@ export interface Services {
   readonly owner: Principal;
   /** The cluster that is there from the start. */
   addCluster(cluster: ClusterName, nodeResourceGroup: string): ClusterNetwork;
+  /** The network of a cluster's nodes, by their group. */
+  networkOf(nodeResourceGroup: string): ClusterNetwork;
   /** Writes an agent pool of a cluster; its nodes boot, and the pool counts as made. */
   addPool(cluster: ClusterName, name: string, properties: JsonObject): void;
   /** When the store was restored: machines, interfaces and groups go on with what was under way. */
@@ -112,7 +115,7 @@ export function createServices(options: ServicesOptions): Services {
     faults: options.faults,
     imageToken: () => tokens.issue(imageReader, 'images'),
     imageSubscription: images.sharedSubscription,
-    defaultSubnetId: (group) => clusters.subnetOf(group),
+    defaultSubnetId: (group) => clusters.networkOf(group).subnetId,
   });
   const machinesApi = new MachinesApi({
     context,
@@ -134,10 +137,12 @@ export function createServices(options: ServicesOptions): Services {
     }),
   ];
   const types = [...kinds.map(({ type }) => type), VIRTUAL_MACHINES];
-  const router = new Router([
+  const deployments = new Deployments(context, { tenantId: credentials.tenantId, router: () => router });
+  const router: Router = new Router([
     ...subscriptionRoutes(context, { tenantId: credentials.tenantId, types }),
     ...resourceGroupRoutes(context, { empty: (group) => clusters.empty(group, false) }),
     ...featureRoutes(context),
+    ...deployments.routes(),
     ...genericResourceRoutes(context),
     ...operationRoutes(context),
     ...resourceGraphRoutes(context, credentials.tenantId),
@@ -179,6 +184,7 @@ export function createServices(options: ServicesOptions): Services {
     principals,
     owner,
     addCluster: (cluster, nodeResourceGroup) => clusters.add(pools, cluster, nodeResourceGroup),
+    networkOf: (group) => clusters.networkOf(group),
     addPool: ({ resourceGroup, name: clusterName }, name, properties) => {
       const { id } = pools.write(store.get(resourceGroup, MANAGED_CLUSTERS, clusterName), name, properties);
       pools.settle(id, 'Succeeded');

@@ -94,7 +94,12 @@ export class Usages {
         '/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages',
         ({ parameters: { location = '' } }) => {
           checkRegion(location, 'locations/usages');
-          const families = new Set(this.context.catalogueAt(location).all().map(({ sku }) => sku.family));
+          const families = new Set(
+            this.context
+              .catalogueAt(location)
+              .all()
+              .map(({ sku }) => sku.family),
+          );
           return listed(
             [...Object.keys(LIMITS), ...[...families].toSorted()].map((counter) => ({
               unit: 'Count',

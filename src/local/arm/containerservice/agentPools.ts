@@ -170,7 +170,7 @@ export class AgentPools {
   private propertiesOf(
     cluster: ArmResource,
     name: string,
-    given: JsonObject,
+    sent: JsonObject,
     existing: ArmResource | undefined,
   ): JsonObject {
     if (!POOL_NAME.test(name)) {
@@ -181,6 +181,7 @@ export class AgentPools {
       );
     }
     const before = existing?.properties ?? {};
+    const given = wished(sent);
     for (const member of FIXED) {
       const [old, next] = [before[member], given[member]];
       if (old === undefined || next === undefined || JSON.stringify(old) === JSON.stringify(next)) continue;
@@ -252,6 +253,13 @@ export function checkEtag({ headers }: ArmRequest, existing: ArmResource | undef
   if (typeof wanted !== 'string' || wanted === '' || wanted === '*') return;
   if (wanted.replaceAll('"', '') === existing?.etag.replaceAll('"', '')) return;
   throw aksError(412, 'ConditionNotMet', `The etag ${wanted} in If-Match does not match that of the resource.`);
+}
+
+/** What a client leaves open: clients send 0 and null for that, too. */
+function wished(given: JsonObject): JsonObject {
+  const isOpen = ([name, value]: [string, unknown]): boolean =>
+    value === null || value === '' || (value === 0 && (name === 'osDiskSizeGB' || name === 'maxPods'));
+  return Object.fromEntries(Object.entries(given).filter((entry) => !isOpen(entry)));
 }
 
 function show(pool: ArmResource): object {

@@ -103,10 +103,7 @@ export class LocalClusters {
     if (store.findGroup(group) === undefined) {
       store.putGroup({ name: group, location, managedBy: cluster.id, provisioningState: 'Succeeded' });
     }
-    const subnet = store.list(SUBNETS, group)[0];
-    if (subnet !== undefined) {
-      return { subnetId: subnet.id, virtualNetworkId: subnet.id.split('/').slice(0, -2).join('/') };
-    }
+    if (store.list(SUBNETS, group).length > 0) return this.networkOf(group);
     const number = FIRST_CLUSTER_ID + store.list(MANAGED_CLUSTERS).length - 1;
     return layOutClusterNetwork(this.context, group, String(number));
   }
@@ -120,8 +117,9 @@ export class LocalClusters {
     }
   }
 
-  subnetOf(nodeResourceGroup: string): string {
-    return this.context.store.list(SUBNETS, nodeResourceGroup)[0]?.id ?? '';
+  networkOf(nodeResourceGroup: string): ClusterNetwork {
+    const subnetId = this.context.store.list(SUBNETS, nodeResourceGroup)[0]?.id ?? '';
+    return { subnetId, virtualNetworkId: subnetId.split('/').slice(0, -2).join('/') };
   }
 
   /** Pools that the cluster's body names are written; others stay. */

@@ -3,7 +3,7 @@ import { ArmError } from '../armError.ts';
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import { requestedType, type ResourcePath } from './resourcePath.ts';
 
-/** From 2021 on: no client of today asks for older ones. */
+/** From 2021 on; where clients of today still ask for older ones, those too. */
 const versions = (text: string): readonly string[] => text.trim().split(/\s+/).toSorted().toReversed();
 
 const COMPUTE = versions(`
@@ -30,7 +30,8 @@ const CONTAINER_SERVICE = versions(`
   2025-08-01 2025-08-02-preview 2025-09-01 2025-09-02-preview 2025-10-01 2025-10-02-preview 2026-01-01
   2026-01-02-preview 2026-02-01 2026-02-02-preview 2026-03-01 2026-03-02-preview 2026-04-01 2026-04-02-preview`);
 const RESOURCES = versions(`
-  2021-01-01 2021-04-01 2022-01-01 2022-09-01 2022-12-01 2023-07-01 2024-03-01 2024-07-01 2024-11-01 2025-03-01
+  2016-06-01 2018-05-01 2019-05-01 2019-05-10 2019-06-01 2019-07-01 2019-08-01 2019-10-01 2019-11-01 2020-01-01
+  2020-06-01 2020-08-01 2020-10-01 2021-01-01 2021-04-01 2022-01-01 2022-09-01 2022-12-01 2023-07-01 2024-03-01 2024-07-01 2024-11-01 2025-03-01
   2025-04-01`);
 const GRAPH = versions('2018-09-01-preview 2019-04-01 2020-04-01-preview 2021-03-01 2022-10-01 2024-04-01');
 const FEATURES = versions('2015-12-01 2021-07-01');
