@@ -79,7 +79,7 @@ export class LocalFleet {
     const stop = AbortSignal.any([signal, end.signal]);
     const done = this.work({ managed, cluster, stop, attend })
       .catch((error: unknown) => log.error('a cluster ended', { cluster: key, error }))
-      .finally(async () => {
+      .then(async () => {
         this.members.delete(key);
         await cluster.close();
         // A cluster that was deleted leaves nothing; one whose process ends goes on in the next.

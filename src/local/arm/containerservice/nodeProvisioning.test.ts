@@ -44,8 +44,9 @@ describe('node auto-provisioning of managed clusters', () => {
     fixture.ask(at(name, '', version), { method: 'PUT', body: content });
   const get = async (name: string): Promise<ClusterBody['properties']> =>
     ((await fixture.ask(at(name))).body as ClusterBody).properties;
-  const settled = (name: string): Promise<void> =>
-    expect.poll(async () => (await get(name)).provisioningState).toBe('Succeeded');
+  const settled = async (name: string): Promise<void> => {
+    await expect.poll(async () => (await get(name)).provisioningState).toBe('Succeeded');
+  };
   const create = async (content: object = body()): Promise<string> => {
     const name = `cluster${++made}`;
     expect((await put(name, content)).status).toBe(201);
@@ -241,10 +242,11 @@ describe('upgrades of Kubernetes', () => {
         method: 'PUT',
         body: { location: 'eastus', properties: { kubernetesVersion } },
       });
-    const settled = () =>
-      expect
-        .poll(async () => ((await fixture.ask(`${path}?api-version=${VERSION}`)).body as ClusterBody).properties)
-        .toMatchObject({ provisioningState: 'Succeeded' });
+    const state = async (): Promise<string> =>
+      ((await fixture.ask(`${path}?api-version=${VERSION}`)).body as ClusterBody).properties.provisioningState;
+    const settled = async (): Promise<void> => {
+      await expect.poll(state).toBe('Succeeded');
+    };
     await put('1.33.5');
     await settled();
     const profile = await fixture.ask(`${path}/upgradeProfiles/default?api-version=${VERSION}`);

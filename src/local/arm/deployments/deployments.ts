@@ -14,6 +14,8 @@ const DEPLOYMENTS = 'Microsoft.Resources/deployments';
 const OPERATIONS = 'Microsoft.Resources/deployments/operations';
 const COLLECTION = '/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Resources/deployments';
 const ITEM = `${COLLECTION}/{name}`;
+/** Milliseconds that a deployment is said to take; clients ask again by it. */
+const EXPECTED = 2_000;
 const MODES: readonly string[] = ['Incremental', 'Complete'];
 
 export interface DeploymentsOptions {
@@ -115,7 +117,7 @@ export class Deployments {
       hidden: { template: prepared.scope.template, startedAt: clock.now() },
     };
     store.put(deployment);
-    const { operation, end } = operations.open(0);
+    const { operation, end } = operations.open(EXPECTED);
     runDeployment({
       context: this.context,
       router: this.options.router,

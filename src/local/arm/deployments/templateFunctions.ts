@@ -20,7 +20,7 @@ const sized = (value: unknown): readonly unknown[] | string =>
 export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   add: ([a, b]) => number(a) + number(b),
   and: (args) => args.every(Boolean),
-  array: ([value]) => (Array.isArray(value) ? value : [value]),
+  array: ([value]) => (Array.isArray(value) ? list(value) : [value]),
   base64: ([value]) => Buffer.from(text(value)).toString('base64'),
   base64tostring: ([value]) => Buffer.from(text(value), 'base64').toString('utf8'),
   bool: ([value]) => value === true || value === 1 || text(value).toLowerCase() === 'true',
@@ -90,7 +90,7 @@ export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   union: (args) =>
     args.some(Array.isArray)
       ? args.flatMap(list).filter((each, index, all) => all.findIndex((other) => isSame(other, each)) === index)
-      : Object.assign({}, ...args.map((each) => objectAt(each))),
+      : Object.fromEntries(args.flatMap((each) => Object.entries(objectAt(each)))),
   uniquestring: (args) => uniqueString(args.map(text).join('-')),
   uri: ([base, relative]) => new URL(text(relative), text(base)).toString(),
   uricomponent: ([value]) => encodeURIComponent(text(value)),
