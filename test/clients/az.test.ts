@@ -213,22 +213,29 @@ describe('the Azure CLI', () => {
   });
 
   it('keeps maintenance configurations', async () => {
-    const place = ['--resource-group', 'mine', '--cluster-name', 'first'];
-    await ask(
-      'aks',
-      'maintenanceconfiguration',
-      'add',
-      ...place,
-      '--name',
-      'default',
-      '--weekday',
-      'Monday',
-      '--start-hour',
-      '1',
-    );
-    expect(await ask('aks', 'maintenanceconfiguration', 'list', ...place)).toMatchObject([
-      { name: 'default', timeInWeek: [{ day: 'Monday' }] },
-    ]);
+    const url = (name: string): string => `${cluster()}/maintenanceConfigurations/${name}?api-version=2025-05-01`;
+    const window = {
+      schedule: { weekly: { intervalWeeks: 1, dayOfWeek: 'Saturday' } },
+      durationHours: 6,
+      startTime: '02:00',
+      utcOffset: '+01:00',
+    };
+    const put = (maintenanceWindow: object): Promise<Outcome> =>
+      az(
+        'rest',
+        '--method',
+        'put',
+        '--url',
+        url('aksManagedNodeOSUpgradeSchedule'),
+        '--body',
+        JSON.stringify({ properties: { maintenanceWindow } }),
+      );
+    expect(await put(window)).toMatchObject({ code: 0 });
+    const refused = await put({ ...window, durationHours: 3 });
+    expect(refused.stderr).toContain('durationHours is invalid. It must be between 4 and 24');
+    expect(await ask('rest', '--method', 'get', '--url', url('aksManagedNodeOSUpgradeSchedule'))).toMatchObject({
+      properties: { maintenanceWindow: window },
+    });
   });
 
   it('deploys the template of the documents, after a preview', async () => {

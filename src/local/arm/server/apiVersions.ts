@@ -29,6 +29,8 @@ const CONTAINER_SERVICE = versions(`
   2025-04-01 2025-04-02-preview 2025-05-01 2025-05-02-preview 2025-06-02-preview 2025-07-01 2025-07-02-preview
   2025-08-01 2025-08-02-preview 2025-09-01 2025-09-02-preview 2025-10-01 2025-10-02-preview 2026-01-01
   2026-01-02-preview 2026-02-01 2026-02-02-preview 2026-03-01 2026-03-02-preview 2026-04-01 2026-04-02-preview`);
+/** The list of versions that came before `locations/kubernetesVersions`. */
+const ORCHESTRATORS = versions('2017-09-30 2019-04-01 2019-06-01 2019-08-01');
 const RESOURCES = versions(`
   2016-06-01 2018-05-01 2019-05-01 2019-05-10 2019-06-01 2019-07-01 2019-08-01 2019-10-01 2019-11-01 2020-01-01
   2020-06-01 2020-08-01 2020-10-01 2021-01-01 2021-04-01 2022-01-01 2022-09-01 2022-12-01 2023-07-01 2024-03-01 2024-07-01 2024-11-01 2025-03-01
@@ -53,7 +55,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     'locations/operationresults': [...COMPUTE, ...DISKS],
   },
   'microsoft.network': { '*': NETWORK },
-  'microsoft.containerservice': { '*': CONTAINER_SERVICE },
+  'microsoft.containerservice': { '*': CONTAINER_SERVICE, 'locations/orchestrators': ORCHESTRATORS },
   'microsoft.resources': { '*': RESOURCES },
   'microsoft.features': { '*': FEATURES },
   'microsoft.resourcegraph': { '*': GRAPH },

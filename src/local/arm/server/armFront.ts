@@ -5,6 +5,7 @@ import type { Random } from '../../../clock/random.ts';
 import { ArmError } from '../armError.ts';
 import type { Fault, FaultPlan } from '../faultPlan.ts';
 import type { Gate } from './gate.ts';
+import { parseRelaxedJson } from './relaxedJson.ts';
 import type { ArmResponse, Router } from './router.ts';
 
 /** A virtual clock can be told that a piece of tracked work waits for it. */
@@ -180,7 +181,7 @@ function parseBody(request: WireRequest): unknown {
   if (text === '') return undefined;
   if (header(request, 'content-type')?.includes('json') !== true) return text;
   try {
-    return JSON.parse(text) as unknown;
+    return parseRelaxedJson(text);
   } catch (error) {
     throw new ArmError(
       400,
