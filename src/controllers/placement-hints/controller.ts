@@ -1,10 +1,12 @@
 import { Kinds, type Pod } from '../../api/kinds.ts';
-import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { hintedNode } from '../../api/placementHint.ts';
 import { ignoreNotFound, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Counter } from '../../kube/metrics.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { podKind } from '../../pods/podKind.ts';
+import { spreadKey } from '../../cluster/spreadOrder.ts';
+import type { Place } from '../../cluster/placements.ts';
 import { keyOf, refOf, watch, type Watch } from '../../kube/runtime/watch.ts';
 import type { RegistrationHook } from '../nodeclaim-lifecycle/registrationHook.ts';
 import type { World } from '../world/world.ts';
@@ -12,25 +14,21 @@ import { hintDecision } from './hintDecision.ts';
 import { HintOutcomes } from './hintOutcomes.ts';
 import { HintWriter, type HintOptions } from './hintWriter.ts';
 import { hintsCounter } from './metrics.ts';
+import { NodeOpening, type Telling } from './nodeOpening.ts';
 
 export interface PlacementHintsOptions {
   /** Names of the schedulers that heed `nominatedNodeName`. */
   readonly schedulers: readonly string[];
 }
 
-/**
- * How long a Node waits with its `unregistered` taint for the hints of its pods, in milliseconds: a second in which none is
- * written ends the wait. When many nodes join at once they wait for one another, all in all not longer than this.
- */
-const WAIT = { idle: 1_000, longest: 10_000 };
+/** A time in which no hint is written ends the wait for them, in milliseconds. */
+const IDLE = 1_000;
 const ATTEMPTS = 3;
 /**
  * A hint that the scheduler has cleared is written again soon, for its node may be ready any moment; the scheduler's own
  * backoff keeps the times it clears one few. Only past `prompt` repetitions does the wait grow.
  */
 const REPEAT = { wait: 20, prompt: 10, longest: 5_000 };
-/** How often a Node's hints are looked at again before it takes pods. */
-const ROUNDS = 5;
 /** A hint without a plan is left for this long: after a restart, the next plan may say the same. */
 const ORPHAN_WAIT = 5_000;
 
@@ -46,6 +44,7 @@ export class PlacementHints {
   private readonly writer: HintWriter;
   private readonly counter: Counter;
   private readonly outcomes: HintOutcomes;
+  private readonly opening: NodeOpening;
   /** By the UID of a pod that waits. */
   private readonly said = new Map<string, Said>();
 
@@ -55,6 +54,12 @@ export class PlacementHints {
     this.writer = new HintWriter(world.kube);
     this.counter = hintsCounter(world.metrics);
     this.outcomes = new HintOutcomes(world.ledger, this.counter);
+    this.opening = new NodeOpening({
+      clock: world.clock,
+      areMoreComing: () => world.cluster.places.areAwaitingNodes,
+      arrange: (claims) => world.cluster.places.alternate(claims),
+      tell: (claims, end, options) => this.tell(claims, end, options),
+    });
   }
 
   controller(): Controller {
@@ -72,7 +77,7 @@ export class PlacementHints {
           else this.outcomes.observe(object);
           if (type !== 'deleted' && !object.spec?.nodeName) return this.concerns(object) ? [keyOf(object)] : [];
           this.said.delete(uid);
-          return [];
+          return this.siblingsOf(object);
         }),
       ],
       reconcile: async (key, { signal }) => {
@@ -84,30 +89,27 @@ export class PlacementHints {
 
   /** Holds a Node back until its pods know of it, but never for long. */
   hook(): RegistrationHook {
-    const { clock, cluster } = this.world;
     return {
       name: 'placement.hints',
-      isDone: async (claim, signal) => {
-        cluster.restorePlaces();
-        const end = clock.now() + WAIT.longest;
-        // The scheduler may clear some while others are written.
-        for (let round = 0; round < ROUNDS && clock.now() < end; round++) {
-          const unsaid = this.unsaidPodsOf(claim);
-          const options = { signal, isUrgent: round > 0 };
-          if (unsaid.length === 0 || !(await this.written(unsaid, end, options))) break;
-        }
+      isDone: async ({ metadata: { name } }, signal) => {
+        this.world.cluster.restorePlaces();
+        await this.opening.join(name, signal);
         return true;
       },
     };
   }
 
-  /** The pods with a place on the claim's node that have yet to be told. */
-  private unsaidPodsOf(claim: NodeClaim): readonly Pod[] {
+  /** Tells the pods with a place on the nodes of these claims. */
+  private async tell(claims: readonly string[], end: number, options: HintOptions): Promise<Telling> {
     const { cluster } = this.world;
-    return cluster.places.on(claim.metadata.name).flatMap(({ pod: { metadata } }) => {
-      const pod = cluster.pod(metadata);
-      return pod && this.decide(pod) ? [pod] : [];
-    });
+    const unsaid = claims.flatMap((claim) =>
+      cluster.places.on(claim).flatMap(({ pod: { metadata } }) => {
+        const pod = cluster.pod(metadata);
+        return pod && this.decide(pod) ? [pod] : [];
+      }),
+    );
+    if (unsaid.length === 0) return 'said';
+    return (await this.written(unsaid, end, options)) ? 'told' : 'late';
   }
 
   /** Writes the hints of these pods; false when that has to be waited for no longer, which does not end the work. */
@@ -124,7 +126,7 @@ export class PlacementHints {
     });
     for (let before = -1; !isDone && before < this.writer.finished && clock.now() < end;) {
       before = this.writer.finished;
-      await Promise.race([work, clock.sleep(WAIT.idle, over.signal).catch(() => undefined)]);
+      await Promise.race([work, clock.sleep(IDLE, over.signal).catch(() => undefined)]);
     }
     return isDone;
   }
@@ -148,13 +150,37 @@ export class PlacementHints {
     return this.world.cluster.places.has(pod) || hintedNode(pod) !== undefined;
   }
 
+  /** Pods of the kind that must spread as this one does, and that are expected on the node that it was bound to. */
+  private siblingsOf(pod: Pod): readonly string[] {
+    const { places } = this.world.cluster;
+    if (spreadKey(pod) === undefined) return [];
+    const { kind } = podKind(pod);
+    return places
+      .on(pod.spec?.nodeName ?? '')
+      .flatMap((place) => (podKind(place.pod).kind === kind ? [keyOf(place.pod)] : []));
+  }
+
+  /**
+   * The scheduler counts the pods that are nominated to a node as if they ran there: of pods that must spread it would find
+   * none allowed on a node that several of them are nominated to.
+   */
+  private isBlocked(pod: Pod, place: Place): boolean {
+    if (spreadKey(pod) === undefined) return false;
+    const { cluster } = this.world;
+    const { kind } = podKind(pod);
+    return cluster.places.on(cluster.places.viewOf(place)?.name ?? '').some((other) => {
+      const sibling = other.pod.metadata.uid === pod.metadata.uid ? undefined : cluster.pod(other.pod.metadata);
+      return sibling !== undefined && podKind(sibling).kind === kind && hintedNode(sibling) !== undefined;
+    });
+  }
+
   private decide(pod: Pod): string | null | undefined {
     const { places } = this.world.cluster;
     const place = places.of(pod, this.world.clock.now());
     const expectation = {
       view: place && places.viewOf(place),
       isPlanned: place !== undefined,
-      matters: places.areMixed,
+      matters: places.areMixed && !(place && this.isBlocked(pod, place)),
     };
     return hintDecision(pod, expectation, this.schedulers);
   }
