@@ -1,6 +1,6 @@
 /** When a maintenance configuration of AKS has its windows: daily, weekly or monthly, in the time of its UTC offset. */
 
-export type DayOfWeek = 'Sunday' | 'Monday' | 'Tuesday' | 'Wednesday' | 'Thursday' | 'Friday' | 'Saturday';
+type DayOfWeek = 'Sunday' | 'Monday' | 'Tuesday' | 'Wednesday' | 'Thursday' | 'Friday' | 'Saturday';
 type WeekIndex = 'First' | 'Second' | 'Third' | 'Fourth' | 'Last';
 
 /** As the container service keeps it; exactly one kind of schedule is there. */
