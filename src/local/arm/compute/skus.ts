@@ -1,6 +1,6 @@
 /** Resource SKUs from the bundled catalogue, with the restrictions of the subscription. */
 import { listed, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { normalLocation } from '../resources/requestRules.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
 import { route, type Route } from '../server/router.ts';
@@ -66,14 +66,7 @@ export class Skus {
   private filtered(filter: string): readonly object[] {
     let { location } = this.context;
     for (const [field, value] of parseEqualities(filter)) {
-      if (field.toLowerCase() !== 'location') {
-        throw new ArmError(
-          400,
-          'InvalidParameter',
-          `The filter '${filter}' is not supported. Only the location filter is supported currently.`,
-          { target: '$filter' },
-        );
-      }
+      if (field.toLowerCase() !== 'location') throw refusal('InvalidParameter.filter', { filter });
       if (!CATALOGUE_LOCATIONS.includes(normalLocation(value))) return [];
       location = normalLocation(value);
     }
@@ -115,9 +108,5 @@ function sizeOf({ sku, vCPUs, memoryGiB }: CatalogueSize): object {
 /** Throws when a location in an address is none of those that are simulated. */
 export function checkRegion(location: string, type: string): void {
   if (CATALOGUE_LOCATIONS.includes(normalLocation(location))) return;
-  throw new ArmError(
-    400,
-    'NoRegisteredProviderFound',
-    `No registered resource provider found for location '${location}' and API version for type '${type}'. The supported locations are '${CATALOGUE_LOCATIONS.join(', ')}'.`,
-  );
+  throw refusal('NoRegisteredProviderFound.location', { location, type, locations: CATALOGUE_LOCATIONS.join(', ') });
 }
