@@ -35,6 +35,7 @@ import type { RunLocalWorld, UpOptions } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
 import { azureOptionsOf, engineSettings } from './engineSettings.ts';
 import { runClusterProvisioning } from './clusterProvisioning.ts';
+import { runClusterUpkeep } from './clusterUpkeep.ts';
 import { furnish, furnishCluster, furnishSystemPods } from './furnish.ts';
 import { greetingOf, hintsOf, titleOf } from './greeting.ts';
 import { narrate } from './narrator.ts';
@@ -127,6 +128,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         clusterEndpoint: api.url,
         clusterCaPem: api.caPem,
         vnetSubnetId: arm.networkOf(cluster).subnetId,
+        systemNamespace: 'kube-system',
       });
       const { nodeClass, leftovers, refreshes, inPlaceUpdates } = cloud;
       return createEngine({
@@ -148,6 +150,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       const run = { ...provisioning, cluster: managed, kube: cluster.kube };
       await Promise.all([
         furnishCluster(cluster.kube, managed, clock, stop),
+        runClusterUpkeep({ arm, cluster: managed, kube: cluster.kube, clock, log }, stop),
         runClusterProvisioning({ ...run, start: (current, isDead) => start(current, site, isDead) }, stop),
       ]).catch((error: unknown) => {
         if (!stop.aborted) throw error;
@@ -196,6 +199,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
           },
           stop,
         ),
+      upkeep: (stop) => runClusterUpkeep({ arm, cluster: arm.cluster, kube: world.kube, clock, log }, stop),
       clusters: (stop) => world.fleet.run(stop, attend),
       picture: (stop) => narrate({ observer, terminal, log, sleep }, stop),
       ...(!isResumed && { furnishing: (stop: AbortSignal) => finishFurnishing(stop, world, memory, clock) }),

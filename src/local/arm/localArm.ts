@@ -9,6 +9,7 @@ import type { ArmContext, ArmDurations } from './armContext.ts';
 import { createServices, type ClusterName, type Services } from './services.ts';
 import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
 import { managedClusterOf, type ManagedCluster } from './containerservice/managedCluster.ts';
+import { MAINTENANCE_KIND } from './containerservice/maintenanceConfigurations.ts';
 import { MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
 import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
@@ -16,7 +17,7 @@ import type { QuotaLimits } from './compute/usages.ts';
 import type { RoleAssignment } from './directory/principals.ts';
 import type { FederatedCredential, LocalCredentials } from './directory/tokens.ts';
 import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
-import type { JsonObject } from './jsonPath.ts';
+import { objectAt, type JsonObject } from './jsonPath.ts';
 import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { Operations } from './operations.ts';
 import { normalLocation } from './resources/requestRules.ts';
@@ -225,6 +226,19 @@ export class LocalArm {
     if (store.findGroup(resourceGroup) === undefined) return undefined;
     const found = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
     return found && managedClusterOf(found);
+  }
+
+  /** The window of a maintenance configuration of a cluster; undefined when there is none of that name. */
+  maintenanceWindow({ resourceGroup, name }: ClusterName, configuration: string): JsonObject | undefined {
+    const { store } = this.context;
+    if (store.findGroup(resourceGroup) === undefined) return undefined;
+    const found = store.find(store.idOf(resourceGroup, MAINTENANCE_KIND.type, name, configuration));
+    return found && objectAt(found.properties, 'maintenanceWindow');
+  }
+
+  /** Takes the control plane and the agent pools of a cluster to another version, as AKS does by itself. */
+  upgradeCluster(cluster: ClusterName, version: string): void {
+    this.services.upgradeCluster(cluster, version);
   }
 
   /** Where the nodes of a cluster are. */

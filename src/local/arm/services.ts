@@ -71,6 +71,8 @@ export interface Services {
   readonly owner: Principal;
   /** The cluster that is there from the start. */
   addCluster(cluster: ClusterName, nodeResourceGroup: string): ClusterNetwork;
+  /** Takes a cluster and its agent pools to another version of Kubernetes. */
+  upgradeCluster(cluster: ClusterName, version: string): void;
   /** The network of a cluster's nodes, by their group. */
   networkOf(nodeResourceGroup: string): ClusterNetwork;
   /** Writes an agent pool of a cluster; its nodes boot, and the pool counts as made. */
@@ -185,6 +187,8 @@ export function createServices(options: ServicesOptions): Services {
     owner,
     addCluster: (cluster, nodeResourceGroup) => clusters.add(pools, cluster, nodeResourceGroup),
     networkOf: (group) => clusters.networkOf(group),
+    upgradeCluster: ({ resourceGroup, name }, version) =>
+      clusters.upgrade(pools, store.get(resourceGroup, MANAGED_CLUSTERS, name), version),
     addPool: ({ resourceGroup, name: clusterName }, name, properties) => {
       const { id } = pools.write(store.get(resourceGroup, MANAGED_CLUSTERS, clusterName), name, properties);
       pools.settle(id, 'Succeeded');

@@ -14,6 +14,8 @@ import { AGENT_POOLS, CONTAINER_SERVICE, MANAGED_CLUSTERS } from './managedClust
 import { checkAutomatic, isAutomatic } from './nodeProvisioning.ts';
 
 export const MACHINES = 'Microsoft.ContainerService/managedClusters/agentPools/machines';
+/** Milliseconds from a VM that runs to a node that is ready. */
+const TIME_TO_JOIN = 15_000;
 const POOL_NAME = /^[a-z][a-z0-9]{0,11}$/;
 const MODES: readonly string[] = ['System', 'User', 'Gateway', 'Machines', 'ManagedSystem'];
 const FIXED: readonly string[] = ['vmSize', 'osType', 'osDiskSizeGB', 'availabilityZones', 'vnetSubnetID'];
@@ -77,6 +79,9 @@ export class AgentPools {
     };
     store.put(pool);
     this.scale(cluster, pool);
+    const isUpgrade =
+      existing !== undefined && existing.properties['orchestratorVersion'] !== properties['orchestratorVersion'];
+    if (isUpgrade) this.replaceNodes(cluster, pool);
     return pool;
   }
 
@@ -223,6 +228,29 @@ export class AgentPools {
       'VMSizeNotSupported',
       `Virtual Machine size: '${size}' is not supported for subscription ${store.subscriptionId} in location '${location}'. Please refer to aka.ms/aks/vm-size-selector to find supported VM sizes in location '${location}'.`,
     );
+  }
+
+  /** One node after the other: a new one first, and the old one goes when the new one has had time to join. */
+  private replaceNodes(cluster: ArmResource, pool: ArmResource): void {
+    const { store, clock, durations } = this.context;
+    if (pool.properties['mode'] === 'Machines') return;
+    const old = [...store.children(pool.id, MACHINES)];
+    const replaceNext = (): void => {
+      const machine = old.shift();
+      if (machine === undefined || store.find(pool.id) === undefined) return;
+      const taken = new Set(store.children(pool.id, MACHINES).map(({ name }) => name));
+      let number = 0;
+      while (taken.has(`${pool.name}-vms${number}`)) number += 1;
+      this.poolNodes.add(cluster, pool, `${pool.name}-vms${number}`);
+      clock.after(durations.virtualMachineCreate + TIME_TO_JOIN, () => {
+        this.poolNodes.remove(cluster, pool, machine);
+        clock.after(durations.virtualMachineDelete, () => {
+          store.delete(machine.id);
+          replaceNext();
+        });
+      });
+    };
+    replaceNext();
   }
 
   /** Nodes come and go from the end, by number. */

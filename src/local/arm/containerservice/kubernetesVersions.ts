@@ -11,6 +11,9 @@ const KUBERNETES: Readonly<Record<string, readonly string[]>> = {
 };
 const DEFAULT_KUBERNETES = '1.36.3';
 
+/** Every version on sale. */
+export const KUBERNETES_VERSIONS: readonly string[] = Object.values(KUBERNETES).flat();
+
 /** The body of `kubernetesVersions`. */
 export function listKubernetesVersions(): object {
   return {
@@ -26,14 +29,12 @@ export function listKubernetesVersions(): object {
 
 /** The body of the older list, `orchestrators`. */
 export function listOrchestrators(): readonly object[] {
-  return Object.values(KUBERNETES)
-    .flat()
-    .map((version) => ({
-      orchestratorType: 'Kubernetes',
-      orchestratorVersion: version,
-      ...(version === DEFAULT_KUBERNETES ? { default: true } : {}),
-      upgrades: upgradesOf(version).map((each) => ({ orchestratorType: 'Kubernetes', orchestratorVersion: each })),
-    }));
+  return KUBERNETES_VERSIONS.map((version) => ({
+    orchestratorType: 'Kubernetes',
+    orchestratorVersion: version,
+    ...(version === DEFAULT_KUBERNETES ? { default: true } : {}),
+    upgrades: upgradesOf(version).map((each) => ({ orchestratorType: 'Kubernetes', orchestratorVersion: each })),
+  }));
 }
 
 /** The patch that a version means: `1.34` is the newest of its minor. */

@@ -87,6 +87,20 @@ export class LocalClusters {
     pools.settle(pool.id, 'Succeeded');
   }
 
+  /** Control plane first, then the pools, whose nodes are replaced. */
+  upgrade(pools: AgentPools, cluster: ArmResource, version: string): void {
+    const { store } = this.context;
+    const upgraded = {
+      ...cluster,
+      properties: { ...cluster.properties, kubernetesVersion: version, currentKubernetesVersion: version },
+    };
+    store.put(upgraded);
+    for (const pool of store.children(cluster.id, AGENT_POOLS)) {
+      pools.write(upgraded, pool.name, { orchestratorVersion: version });
+      pools.settle(pool.id, 'Succeeded');
+    }
+  }
+
   /** Turns every machine of a cluster's nodes off or on. */
   power(cluster: ArmResource, state: 'off' | 'on'): void {
     const group = textAt(cluster.properties, 'nodeResourceGroup') ?? '';

@@ -14,6 +14,8 @@ export interface ManagedCluster {
   readonly networkPolicy: string;
   readonly provisioningMode: 'Auto' | 'Manual';
   readonly defaultNodePools: 'Auto' | 'None';
+  /** `rapid`, `stable`, `patch`, `node-image` or `none`. */
+  readonly upgradeChannel: string;
 }
 
 export function managedClusterOf({ id, name, location, properties }: ArmResource): ManagedCluster {
@@ -31,5 +33,6 @@ export function managedClusterOf({ id, name, location, properties }: ArmResource
     networkPolicy: network('networkPolicy'),
     provisioningMode: provisioning('mode') === 'Auto' ? 'Auto' : 'Manual',
     defaultNodePools: provisioning('defaultNodePools') === 'None' ? 'None' : 'Auto',
+    upgradeChannel: textAt(properties, 'autoUpgradeProfile', 'upgradeChannel') ?? 'none',
   };
 }
