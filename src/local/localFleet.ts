@@ -15,7 +15,7 @@ export interface LocalFleetOptions {
   readonly create: (cluster: ManagedCluster, stateFile: string | undefined) => LocalCluster;
 }
 
-export interface RunningCluster {
+interface RunningCluster {
   readonly managed: ManagedCluster;
   readonly cluster: LocalCluster;
   readonly endpoint: Endpoint;

@@ -38,13 +38,14 @@ export class LocalClusters {
     const existing = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
     if (existing !== undefined) return this.layOut(existing);
     const version = resolveKubernetes(undefined);
+    const principalId = random.uuid();
     const cluster: ArmResource = {
       id: store.idOf(resourceGroup, MANAGED_CLUSTERS, name),
       name,
       type: MANAGED_CLUSTERS,
       location,
       tags: {},
-      identity: { type: 'SystemAssigned', principalId: random.uuid() },
+      identity: { type: 'SystemAssigned', principalId },
       sku: { name: 'Base', tier: 'Standard' },
       etag: random.uuid(),
       properties: {
@@ -58,7 +59,14 @@ export class LocalClusters {
         supportPlan: 'KubernetesOfficial',
         maxAgentPools: 100,
         servicePrincipalProfile: { clientId: 'msi' },
-        resourceUID: random.uuid(),
+        resourceUID: principalId,
+        identityProfile: {
+          kubeletidentity: {
+            resourceId: `${store.groupId(nodeResourceGroup)}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/${name}-agentpool`,
+            clientId: principalId,
+            objectId: principalId,
+          },
+        },
         nodeProvisioningProfile: { mode: 'Auto', defaultNodePools: 'Auto' },
         networkProfile: {
           networkPlugin: 'azure',

@@ -95,6 +95,9 @@ function clusterOf(wish: Wish, { provisioningUse }: ClusterHooks): JsonObject {
       `${textAt(merged, 'dnsPrefix') ?? name}-${context.random.uuid().slice(0, 8)}.hcp.${location}.azmk8s.io`,
     nodeResourceGroup: nodeGroupOf(wish, location, given),
     resourceUID: textAt(before, 'resourceUID') ?? context.random.uuid(),
+    identityProfile: before?.['identityProfile'] ?? {
+      kubeletidentity: kubeletIdentity(wish, nodeGroupOf(wish, location, given)),
+    },
     powerState: objectAt(before, 'powerState')['code'] === undefined ? { code: 'Running' } : before?.['powerState'],
     networkProfile: networkOf(objectAt(merged, 'networkProfile')),
     nodeProvisioningProfile: nodeProvisioningProfile(before, knowsProvisioning ? objectAt(provisioning) : {}),
@@ -121,6 +124,16 @@ function checkProvisioning(
     pools: [...[...named.values()].map((pool) => objectAt(pool)), ...others.map((pool) => pool.properties)],
     isRegistered: (feature) => isFeatureRegistered(context, CONTAINER_SERVICE, feature),
   });
+}
+
+/** The identity that nodes use, in the group where they are. */
+function kubeletIdentity({ context, name }: Wish, nodeResourceGroup: string): JsonObject {
+  const { store, random } = context;
+  return {
+    resourceId: `${store.groupId(nodeResourceGroup)}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/${name}-agentpool`,
+    clientId: random.uuid(),
+    objectId: random.uuid(),
+  };
 }
 
 function nodeGroupOf({ existing, id, name }: Wish, location: string, given: JsonObject): string {

@@ -3,7 +3,7 @@ import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { aksError } from './aksError.ts';
 
 /** Lets pools with the cluster autoscaler and node auto-provisioning run side by side. */
-export const SIDE_BY_SIDE_FEATURE = 'AllowClusterAutoscalerAndNAP';
+const SIDE_BY_SIDE_FEATURE = 'AllowClusterAutoscalerAndNAP';
 
 const MODE = '.properties.nodeProvisioningProfile.mode';
 const MODES: readonly string[] = ['Auto', 'Manual'];
