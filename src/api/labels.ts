@@ -104,6 +104,8 @@ export const Annotations = {
   disruptionCommand: 'nodewright.dev/disruption-command',
   /** Ours, on NodePools and NodeClaims: `"false"` makes expiry and repair wait for budgets and replacements. */
   forcefulExpiration: 'nodewright.dev/forceful-expiration',
+  /** Ours, on NodePools: in how many zones drifted nodes may be replaced at once; one without it. */
+  driftZonesAtOnce: 'nodewright.dev/drift-zones-at-once',
 } as const;
 
 /** Names under which we write fields that others write too. */
