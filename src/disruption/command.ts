@@ -1,6 +1,7 @@
 /** What a pass decides to do, as plain data: these nodes go, these come in their place, and there go the pods. */
 import type { DisruptionReason } from '../api/kinds/nodePool.ts';
 import type { PlannedNode } from '../solver/problem.ts';
+import type { BalancedScore } from './balanced.ts';
 import type { Candidate } from './candidate.ts';
 import type { Part } from './parts.ts';
 
@@ -18,6 +19,8 @@ export interface Command {
   readonly savingsPerHour: number;
   /** Pods that have to move. */
   readonly evictions: number;
+  /** What it is worth to pools with the policy Balanced; absent of commands that are not weighed. */
+  readonly scores?: readonly BalancedScore[];
 }
 
 /**
