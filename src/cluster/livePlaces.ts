@@ -99,6 +99,14 @@ export class LivePlaces {
     return this.placements.isMixed;
   }
 
+  /** Whether pods have places on nodes that have yet to join. */
+  get areAwaitingNodes(): boolean {
+    return this.placements.targets().some((target) => {
+      const view = this.surroundings.viewOf(target);
+      return view !== undefined && !view.deleting && view.node === undefined;
+    });
+  }
+
   /** Whether pods are about to be bound to the node or claim of this name: it must not be removed meanwhile. */
   isExpecting(name: string, now: number): boolean {
     const target = this.surroundings.targetOf(name);

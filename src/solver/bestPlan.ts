@@ -29,6 +29,8 @@ const MAX_SEARCHES = 100;
 const MIN_SEARCHES = 4;
 /** Searches after the fixed orders that found nothing better before they are given up. */
 const MAX_IDLE = 40;
+/** Plans for pods without relations that cost no more than this times the bound are good enough. */
+const NEAR = 1.02;
 const EPSILON = 1e-9;
 
 export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, avoidsReserved: boolean): PodPlan {
@@ -45,6 +47,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     isLenient: false,
     keepsZones: false,
     takesLast: false,
+    settlesDoubts: false,
     growth: 'any',
     rank: AS_THEY_ARE,
   };
@@ -110,12 +113,12 @@ function mayBeBetter(plan: PodPlan, { searchRounds }: SolveOptions): boolean {
   if (plan.missed.length > 0) return true;
   if (waiting.some(({ podClass, pods }) => pods.length > 0 && mightBePlaced(plan, podClass))) return true;
   if (planned.length === 0 || searchRounds === 0) return false;
-  const isRelated = compiled.classes.some(({ variants }) => variants.some(({ pinKeys }) => pinKeys.length > 0));
   const hasRoom = model.existing.indexOf.size > compiled.removed.size;
-  const isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
-  // Packing tries plain first-fit itself.
-  if (!isRelated && !hasRoom && !isReserved && model.pools.length === 1) return false;
   if (hasRoom || model.pools.length > 1) return true;
+  // Packing has tried plain first-fit itself: so near the bound nothing else is worth its time.
+  const isRelated = compiled.classes.some(({ variants }) => variants.some(({ pinKeys }) => pinKeys.length > 0));
+  const isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
   const price = planned.reduce((sum, node) => sum + node.price, 0);
-  return price > lowerBound(compiled, fit, planned).pricePerHour + EPSILON;
+  const near = isRelated || isReserved ? 1 : NEAR;
+  return price > lowerBound(compiled, fit, planned).pricePerHour * near + EPSILON;
 }

@@ -37,8 +37,8 @@ export function lowerBound(compiled: CompiledDemand, fit: PoolFit, planned: read
     let spent = 0;
     for (const node of nodes) spent += node.price;
     price += spent;
-    // Reserved capacity is almost free; where there is some nothing is claimed.
-    if (nodes.length === 0 || pool.reservations.length > 0) continue;
+    // Reserved capacity is almost free; where there is some nothing is claimed. Nor where another part may be cheaper.
+    if (nodes.length === 0 || pool.reservations.length > 0 || compiled.model.isPart(pool)) continue;
     const items = itemsOf(nodes, fit, pool.index);
     const parts = components(items, compiled, pool.types.length);
     const fractional = parts.map((part) => fractionalBound(compiled, pool.index, part));

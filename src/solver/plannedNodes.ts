@@ -20,13 +20,21 @@ import { floatAt, itemAt, Rows } from './rows.ts';
 export function plannedNodes(plan: PodPlan, explainChoices: boolean, isOutcomeOnly: boolean): PlannedNode[] {
   if (plan.planned.length === 0) return [];
   const { states } = plan.model;
+  // Parts of a pool share what is left of its limits.
+  const slacks = new Map<Float64Array, Float64Array>();
+  const slackOf = (left: Float64Array | undefined): Float64Array | undefined => {
+    if (left === undefined) return undefined;
+    const slack = slacks.get(left) ?? left.slice();
+    slacks.set(left, slack);
+    return slack;
+  };
   const pools = plan.model.pools.map((pool) => {
     const choice = holderOf(plan, pool);
     return {
       choice,
       ranked: new RankedAlternatives(choice),
       reasons: new Map<string, TypeReasons>(),
-      slack: plan.limitLeft[pool.index]?.slice(),
+      slack: slackOf(plan.limitLeft[pool.index]),
     };
   });
   const zones = new ZoneBalance(states);

@@ -58,7 +58,9 @@ function findReason(plan: PodPlan, podClass: PodClass): UnplacedReason {
   explained.set(plan, classes + 1);
   const nodes = classes < MAX_CLASSES_WITH_NODES ? nodeRefusals(plan, podClass) : [];
   if (pools.length === 0) return { kind: 'no-pools', nodes };
-  return { kind: 'refused', pools: pools.map((pool) => poolRefusal(plan, podClass, pool)), nodes };
+  // One part speaks for its pool.
+  const whole = pools.filter(({ name }, at) => pools[at - 1]?.name !== name);
+  return { kind: 'refused', pools: whole.map((pool) => poolRefusal(plan, podClass, pool)), nodes };
 }
 
 function poolRefusal(plan: PodPlan, podClass: PodClass, pool: CompiledPool): PoolRefusal {
@@ -144,7 +146,8 @@ function instanceTypeRefusal(plan: PodPlan, pool: CompiledPool, requirements: Re
     );
     return { stage: 'instance-types', unmet, byPoolAlone: false };
   }
-  const offered = plan.model.snapshot.pools[pool.index]?.instanceTypes ?? [];
+  const offered =
+    plan.model.snapshot.pools.find((offer) => offer.pool.metadata.name === pool.name)?.instanceTypes ?? [];
   const unmet = unmetTogether(
     pool.requirements,
     offered.map((type) => type.requirements),

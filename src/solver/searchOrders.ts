@@ -1,5 +1,5 @@
 /** The orders in which first-fit plans are tried: some that often do well, then such as lie near the best so far. */
-import type { PodClass } from './model/compiledDemand.ts';
+import type { CompiledDemand, PodClass } from './model/compiledDemand.ts';
 import type { Growth } from './placement/sequential.ts';
 import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';
 import { itemAt } from './rows.ts';
@@ -56,6 +56,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   const base: Search = { ...packed, isExact: true, avoidsReserved };
   const searches = exact.map(([rank, growth]): Search => ({ ...base, rank, growth }));
   for (const rank of [AS_THEY_ARE, largest]) searches.push({ ...base, rank, growth: 'own', takesLast: true });
+  if (isDoubtful(compiled)) searches.push({ ...base, rank: AS_THEY_ARE, growth: 'own', settlesDoubts: true });
   if (isKeptZonal) {
     const beyond = { ...base, staysZonal: false, keepsZones: true };
     for (const rank of [AS_THEY_ARE, boundFirst, largest]) searches.push({ ...beyond, rank, growth: 'own' });
@@ -71,7 +72,8 @@ export class Reordering {
   private readonly classes: readonly PodClass[];
   private readonly isKeptZonal: boolean;
   private readonly isReserved: boolean;
-  private readonly spreadsOverHosts: boolean;
+  private readonly hasLeeway: boolean;
+  private readonly isDoubtful: boolean;
   private readonly tried = new Set<string>();
   private state = 1;
 
@@ -80,14 +82,17 @@ export class Reordering {
     this.isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
     this.classes = classes.filter((podClass) => mightBePlaced(plan, podClass));
     this.isKeptZonal = isKeptZonal;
-    this.spreadsOverHosts = counters.all.some(({ hostname, spec }) => hostname && spec.kind === 'spread');
+    this.isDoubtful = isDoubtful(plan.compiled);
+    this.hasLeeway = counters.all.some(
+      ({ hostname, spec, gathers }) => gathers || (hostname && spec.kind === 'spread'),
+    );
   }
 
   next(best: PodPlan, from: Search): Search {
     const order = this.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
     const left = new Set(best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : [])));
     const waiting = order.filter((id) => left.has(id));
-    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, takesLast } = from;
+    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, takesLast, settlesDoubts } = from;
     // A few tries, so that no order is tried twice.
     for (let tries = 0; tries < 8; tries++) {
       if (this.below(3) === 0) growth = itemAt(GROWTHS, this.below(GROWTHS.length));
@@ -95,8 +100,9 @@ export class Reordering {
         staysZonal = !staysZonal;
         keepsZones = !staysZonal && this.below(3) > 0;
       }
-      if (this.spreadsOverHosts && this.below(2) === 0) isLenient = !isLenient;
+      if (this.hasLeeway && this.below(2) === 0) isLenient = !isLenient;
       if (this.below(4) === 0) takesLast = !takesLast;
+      if (this.isDoubtful && this.below(3) === 0) settlesDoubts = !settlesDoubts;
       if (this.isReserved && this.below(3) === 0) avoidsReserved = !avoidsReserved;
       if (this.below(3) === 0) this.shuffle(order);
       const moved = waiting.length > 0 && this.below(2) === 0 ? waiting : [itemAt(order, this.below(order.length))];
@@ -105,7 +111,8 @@ export class Reordering {
         order.splice(order.indexOf(id), 1);
         order.splice(to, 0, id);
       }
-      const key = `${growth}/${staysZonal}/${isLenient}/${avoidsReserved}/${keepsZones}/${takesLast}/${order.join()}`;
+      const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, takesLast, settlesDoubts].map(Number).join('');
+      const key = `${growth}/${flags}/${order.join()}`;
       if (this.tried.has(key)) continue;
       this.tried.add(key);
       break;
@@ -120,6 +127,7 @@ export class Reordering {
       avoidsReserved,
       keepsZones,
       takesLast,
+      settlesDoubts,
     };
   }
 
@@ -135,6 +143,11 @@ export class Reordering {
     this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.state / 4_294_967_296) * limit);
   }
+}
+
+/** Whether a planned node takes part in some spread may stay open. */
+function isDoubtful({ classes }: CompiledDemand): boolean {
+  return classes.some(({ variants }) => variants.some(({ doubtKeys }) => doubtKeys.length > 0));
 }
 
 function compareBy(rank: Rank, left: PodClass, right: PodClass): number {

@@ -113,6 +113,81 @@ describe('pods that would wait', () => {
   });
 });
 
+describe('pods with affinity to their own kind', () => {
+  it('also join other pods that they look for, where more of them find a place so', () => {
+    // Two of them fill a node. The others fit only beside the small pods, which must be elsewhere.
+    const beside = {
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { topologyKey: Labels.hostname, labelSelector: { matchLabels: { app: 'a' } } },
+        ],
+      },
+    };
+    const onDemand = { [Labels.capacityType]: 'on-demand' };
+    const small = testPod('small', '100m', '1Gi', { nodeSelector: onDemand }, { labels: { app: 'a' } });
+    const large = [0, 1, 2, 3].map((at) =>
+      testPod(
+        `large-${at}`,
+        '1500m',
+        '1Gi',
+        {
+          affinity: beside,
+          nodeSelector: at < 2 ? { [Labels.capacityType]: 'spot' } : {},
+          priority: at < 2 ? 10 : -10,
+        },
+        { labels: { app: 'a' } },
+      ),
+    );
+    expect(planOf(problemOf([small, ...large])).unplaced).toEqual([]);
+  });
+});
+
+describe('daemons that depend on a label which the pool leaves open', () => {
+  const agent = testPod('agent', '1', '1Gi', { nodeSelector: { [RACK]: 'r1' } });
+  const racks = { requirements: [{ key: RACK, operator: 'In' as const, values: ['r1', 'r2'] }] };
+  const types = [testType('a2', 2, 8, 0.1), testType('a4', 4, 16, 0.3)];
+  const poolOf = (limits: object = {}): Problem['pools'] => [
+    { pool: testPool('one', racks, limits), instanceTypes: types, used: {} },
+  ];
+
+  it('take no room where they do not come', () => {
+    const { plannedNodes } = planOf(problemOf([testPod('p', '1500m', '1Gi')], { pools: poolOf(), daemons: [agent] }));
+    expect(plannedNodes[0]?.alternatives[0]?.instanceType).toBe('a2');
+    expect(plannedNodes[0]?.requirements).toContainEqual({ key: RACK, operator: 'In', values: ['r2'] });
+  });
+
+  it('leave one limit for all values of the label', () => {
+    const pods = ['r1', 'r2'].map((rack) => testPod(rack, '1500m', '1Gi', { nodeSelector: { [RACK]: rack } }));
+    const pools = poolOf({ limits: { cpu: '4' } });
+    expect(planOf(problemOf(pods, { pools, daemons: [agent] })).unplaced).toHaveLength(1);
+  });
+});
+
+describe('a spread that only some nodes take part in', () => {
+  it('is not blocked by pods on nodes whose zone could still be chosen', () => {
+    // Nodes in z1 do not count for the last pod, so pods that may go anywhere are sent there.
+    const selector = { [RACK]: 'r2' };
+    const affinity = {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: Labels.zone, operator: 'NotIn', values: ['z1'] }] }],
+        },
+      },
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { topologyKey: Labels.capacityType, labelSelector: { matchLabels: { app: 'a' } } },
+        ],
+      },
+    };
+    const rules = { nodeSelector: selector, affinity, topologySpreadConstraints: [spread(RACK, 'a')] };
+    const pool = testPool('one', { requirements: [{ key: RACK, operator: 'In', values: ['r1', 'r2'] }] });
+    const pools = [{ pool, instanceTypes: [testType('a4', 4, 16, 0.2)], used: {} }];
+    const others = [0, 1, 2].map((at) => labelled(`o-${at}`, 'a', { nodeSelector: selector }));
+    const pods = [...others, testPod('p', '250m', '1Gi', rules, { labels: { app: 'b' } })];
+    expect(planOf(problemOf(pods, { pools })).unplaced).toEqual([]);
+  });
+});
+
 const zonesOf = ({ plannedNodes }: Solution): string[] =>
   plannedNodes.flatMap(({ alternatives }) => alternatives[0]?.zone ?? []).sort();
 
@@ -135,6 +210,20 @@ describe('first-fit in other orders', () => {
     };
     const pods = [0, 1, 2, 3, 4].map((at) => testPod(`p-${at}`, '3', '1Gi', rules, { labels: { app: 'a' } }));
     expect(zonesOf(planOf(problemOf(pods)))).toEqual(['z1', 'z1', 'z2', 'z3', 'z3']);
+  });
+
+  it('opens a small node where a large one would become dear by small pods', () => {
+    // Spot is not sold in z2, where the disks of the small pods are.
+    const types = [testType('a2', 2, 8, 0.07), testType('c4', 4, 16, 0.25)];
+    const pools = [{ pool: testPool('one'), instanceTypes: types, used: {} }];
+    const large = [0, 1, 2, 3].map((at) => testPod(`large-${at}`, '3', '12Gi', { priority: at % 2 }));
+    const small = [0, 1, 2, 3].map((at) => testPod(`small-${at}`, '100m', '128Mi'));
+    const zonal = [Requirements.of(Requirement.of(Labels.zone, 'In', ['z2']))];
+    const volumes = new Map(
+      small.map(({ metadata }) => [`default/${metadata.name}`, { alternatives: zonal, attachments: [] }]),
+    );
+    const { pricePerHour } = planOf(problemOf([...large, ...small], { pools, volumes }));
+    expect(pricePerHour).toBeCloseTo(4 * 0.1 + 0.0707);
   });
 
   it('lets pods without rules come after a pod that spreads over hostnames', () => {

@@ -48,7 +48,9 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
     log.error('the node joined without the unregistered taint', { Node: node.metadata.name });
   }
   const pending = await pendingHooks(claim, context);
-  await sync(world, node, claim, pending.length === 0);
+  // Hooks may take a while, and the kubelet writes meanwhile.
+  const [latest = node] = world.cluster.nodesByProviderID(claim.status?.providerID);
+  await sync(world, latest, claim, pending.length === 0);
   if (pending.length > 0) {
     const names = pending.map(({ name }) => name).join(', ');
     conditions.setUnknown(NodeClaimConditions.registered, world.clock.now(), Reasons.registrationHookPending, names);

@@ -1,5 +1,4 @@
 import { Kinds, type Pod } from '../../api/kinds.ts';
-import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { hintedNode } from '../../api/placementHint.ts';
 import { ignoreNotFound, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Counter } from '../../kube/metrics.ts';
@@ -12,25 +11,21 @@ import { hintDecision } from './hintDecision.ts';
 import { HintOutcomes } from './hintOutcomes.ts';
 import { HintWriter, type HintOptions } from './hintWriter.ts';
 import { hintsCounter } from './metrics.ts';
+import { NodeOpening, type Telling } from './nodeOpening.ts';
 
 export interface PlacementHintsOptions {
   /** Names of the schedulers that heed `nominatedNodeName`. */
   readonly schedulers: readonly string[];
 }
 
-/**
- * How long a Node waits with its `unregistered` taint for the hints of its pods, in milliseconds: a second in which none is
- * written ends the wait. When many nodes join at once they wait for one another, all in all not longer than this.
- */
-const WAIT = { idle: 1_000, longest: 10_000 };
+/** A time in which no hint is written ends the wait for them, in milliseconds. */
+const IDLE = 1_000;
 const ATTEMPTS = 3;
 /**
  * A hint that the scheduler has cleared is written again soon, for its node may be ready any moment; the scheduler's own
  * backoff keeps the times it clears one few. Only past `prompt` repetitions does the wait grow.
  */
 const REPEAT = { wait: 20, prompt: 10, longest: 5_000 };
-/** How often a Node's hints are looked at again before it takes pods. */
-const ROUNDS = 5;
 /** A hint without a plan is left for this long: after a restart, the next plan may say the same. */
 const ORPHAN_WAIT = 5_000;
 
@@ -46,6 +41,7 @@ export class PlacementHints {
   private readonly writer: HintWriter;
   private readonly counter: Counter;
   private readonly outcomes: HintOutcomes;
+  private readonly opening: NodeOpening;
   /** By the UID of a pod that waits. */
   private readonly said = new Map<string, Said>();
 
@@ -55,6 +51,11 @@ export class PlacementHints {
     this.writer = new HintWriter(world.kube);
     this.counter = hintsCounter(world.metrics);
     this.outcomes = new HintOutcomes(world.ledger, this.counter);
+    this.opening = new NodeOpening({
+      clock: world.clock,
+      areMoreComing: () => world.cluster.places.areAwaitingNodes,
+      tell: (claims, end, options) => this.tell(claims, end, options),
+    });
   }
 
   controller(): Controller {
@@ -84,30 +85,27 @@ export class PlacementHints {
 
   /** Holds a Node back until its pods know of it, but never for long. */
   hook(): RegistrationHook {
-    const { clock, cluster } = this.world;
     return {
       name: 'placement.hints',
-      isDone: async (claim, signal) => {
-        cluster.restorePlaces();
-        const end = clock.now() + WAIT.longest;
-        // The scheduler may clear some while others are written.
-        for (let round = 0; round < ROUNDS && clock.now() < end; round++) {
-          const unsaid = this.unsaidPodsOf(claim);
-          const options = { signal, isUrgent: round > 0 };
-          if (unsaid.length === 0 || !(await this.written(unsaid, end, options))) break;
-        }
+      isDone: async ({ metadata: { name } }, signal) => {
+        this.world.cluster.restorePlaces();
+        await this.opening.join(name, signal);
         return true;
       },
     };
   }
 
-  /** The pods with a place on the claim's node that have yet to be told. */
-  private unsaidPodsOf(claim: NodeClaim): readonly Pod[] {
+  /** Tells the pods with a place on the nodes of these claims. */
+  private async tell(claims: readonly string[], end: number, options: HintOptions): Promise<Telling> {
     const { cluster } = this.world;
-    return cluster.places.on(claim.metadata.name).flatMap(({ pod: { metadata } }) => {
-      const pod = cluster.pod(metadata);
-      return pod && this.decide(pod) ? [pod] : [];
-    });
+    const unsaid = claims.flatMap((claim) =>
+      cluster.places.on(claim).flatMap(({ pod: { metadata } }) => {
+        const pod = cluster.pod(metadata);
+        return pod && this.decide(pod) ? [pod] : [];
+      }),
+    );
+    if (unsaid.length === 0) return 'said';
+    return (await this.written(unsaid, end, options)) ? 'told' : 'late';
   }
 
   /** Writes the hints of these pods; false when that has to be waited for no longer, which does not end the work. */
@@ -124,7 +122,7 @@ export class PlacementHints {
     });
     for (let before = -1; !isDone && before < this.writer.finished && clock.now() < end;) {
       before = this.writer.finished;
-      await Promise.race([work, clock.sleep(WAIT.idle, over.signal).catch(() => undefined)]);
+      await Promise.race([work, clock.sleep(IDLE, over.signal).catch(() => undefined)]);
     }
     return isDone;
   }

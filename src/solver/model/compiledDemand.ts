@@ -58,6 +58,8 @@ export interface Variant {
   readonly domainAdds: readonly number[];
   /** Topology keys of which a new node must have one value, so that its pods can be counted. */
   readonly pinKeys: readonly string[];
+  /** Other keys that decide whether the node takes part in the spreads that count the pod. */
+  readonly doubtKeys: readonly string[];
 }
 
 export interface PodClass {
@@ -340,6 +342,10 @@ class DemandCompiler {
     }
     const used = [...domain.map(({ counter }) => counter), ...domainAdds];
     const pinKeys = [...new Set(used.map((id) => counters.at(id).spec.topologyKey))].sort();
+    const decisive = domainAdds.flatMap((id) =>
+      (counters.at(id).spec.filter?.terms ?? []).flatMap((term) => [...term.keys()]),
+    );
+    const doubtKeys = [...new Set(decisive)].filter((key) => !pinKeys.includes(key) && !isHostname(key)).sort();
     const requirementId = model.states.requirementId(rung.requirements);
     return {
       rung,
@@ -350,6 +356,7 @@ class DemandCompiler {
       hasAffinity: hostAffinity.length > 0 || domain.some(({ kind }) => kind === 'affinity'),
       domainAdds: [...new Set(domainAdds)],
       pinKeys,
+      doubtKeys,
     };
   }
 }
@@ -372,8 +379,9 @@ function shapeOf({ requests, hostPorts, unsupported }: PodLoad, rules: PodRules)
 
 /** Every class has variants of its own: what is found out about one is remembered by its identity. */
 function copyOf(variant: Variant): Variant {
-  const { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys } = variant;
-  return { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys };
+  const { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys, doubtKeys } =
+    variant;
+  return { rung, requirementId, domain, hostLimits, hostAffinity, hasAffinity, domainAdds, pinKeys, doubtKeys };
 }
 
 /** One limit per counter. */

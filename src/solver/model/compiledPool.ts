@@ -60,7 +60,7 @@ const RUNNING: readonly Requirement[] = [
 ];
 
 /** The labels that every node of the pool will carry, and the pool's requirements. */
-function poolRequirements(pool: NodePool): Requirements {
+export function poolRequirements(pool: NodePool): Requirements {
   const { metadata, spec } = pool.spec.template;
   const { group, kind, name } = spec.nodeClassRef;
   return Requirements.fromItems(spec.requirements)
@@ -69,6 +69,32 @@ function poolRequirements(pool: NodePool): Requirements {
       Requirement.of(Labels.nodePool, 'In', [pool.metadata.name]),
       Requirement.of(nodeClassLabelKey(group, kind), 'In', [name]),
     );
+}
+
+/** In order of name, only those that the pool allows. */
+export function typesOf({ pool, instanceTypes }: PoolOffer): InstanceType[] {
+  const requirements = poolRequirements(pool);
+  return instanceTypes
+    .filter((type) => type.requirements.intersects(requirements))
+    .sort((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+/** Labels that Kubernetes knows, or that describe the types or their offerings. */
+export function knownKeysOf(types: readonly InstanceType[]): ReadonlySet<string> {
+  const keys = new Set(WELL_KNOWN_LABELS);
+  for (const type of types) {
+    for (const { requirements } of [type, ...type.offerings]) for (const key of requirements.keys()) keys.add(key);
+  }
+  return keys;
+}
+
+/** By type: the daemons that may come to its nodes. */
+export function comingDaemons(pool: NodePool, types: readonly InstanceType[], daemons: readonly Pod[]): Pod[][] {
+  const requirements = poolRequirements(pool);
+  const taints = pool.spec.template.spec.taints ?? [];
+  const knownKeys = knownKeysOf(types);
+  const tolerant = daemons.filter((daemon) => toleratesAllHard(taints, daemon));
+  return types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type, knownKeys)));
 }
 
 export function compilePool(
@@ -80,17 +106,8 @@ export function compilePool(
   const { pool } = offer;
   const requirements = poolRequirements(pool);
   const taints = pool.spec.template.spec.taints ?? [];
-  const types = offer.instanceTypes
-    .filter((type) => type.requirements.intersects(requirements))
-    .sort((left, right) => (left.name < right.name ? -1 : 1));
-  const knownKeys = new Set(WELL_KNOWN_LABELS);
-  for (const type of types) {
-    for (const { requirements: described } of [type, ...type.offerings]) {
-      for (const key of described.keys()) knownKeys.add(key);
-    }
-  }
-  const tolerant = daemons.filter((daemon) => toleratesAllHard(taints, daemon));
-  const perType = types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type, knownKeys)));
+  const types = typesOf(offer);
+  const perType = comingDaemons(pool, types, daemons);
   const daemonRequests = sharedSums(perType);
   const room = new Float64Array(types.length * table.size);
   types.forEach((type, row) => {
@@ -119,7 +136,7 @@ export function compilePool(
     weight: pool.spec.weight ?? 0,
     taints,
     requirements,
-    knownKeys,
+    knownKeys: knownKeysOf(types),
     types,
     offerings,
     regionalZones: regionalZonesOf(offerings),

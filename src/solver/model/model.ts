@@ -9,6 +9,7 @@ import type { PoolOffer, Snapshot } from '../problem.ts';
 import { compilePool, limitLeft, type CompiledPool } from './compiledPool.ts';
 import { ExistingNodes, nodeResources } from './existingNodes.ts';
 import { isPreferred } from './nodeKinds.ts';
+import { poolParts } from './poolParts.ts';
 import { ResourceTable } from './resourceTable.ts';
 import { RunningPods } from './runningPods.ts';
 import { StateTable } from './stateTable.ts';
@@ -23,6 +24,9 @@ interface Compiled {
   readonly table: ResourceTable;
   /** Resources that instance types and daemons name. */
   readonly offered: ReadonlySet<string>;
+  /** By pool of the snapshot. */
+  readonly parts: readonly (readonly CompiledPool[])[];
+  /** All parts of all pools. */
   readonly pools: readonly CompiledPool[];
   readonly states: StateTable;
   readonly existing: ExistingNodes;
@@ -64,9 +68,18 @@ export class Model {
     return this.existing.hasPreferTaints || this.pools.some(({ taints }) => taints.some(isPreferred));
   }
 
-  /** By pool: what its nodes leave of its limits; undefined for a pool without limits. */
+  /** By pool: what its nodes leave of its limits; undefined for a pool without limits. Parts of a pool share it. */
   limitsLeft(): (Float64Array | undefined)[] {
-    return this.pools.map((pool, at) => limitLeft(pool, this.snapshot.pools[at]?.used ?? {}));
+    return this.compiled.parts.flatMap((parts, at) => {
+      const [first] = parts;
+      const left = first && limitLeft(first, this.snapshot.pools[at]?.used ?? {});
+      return parts.map(() => left);
+    });
+  }
+
+  /** Whether the pool is one of several parts. */
+  isPart({ name }: CompiledPool): boolean {
+    return this.compiled.parts.some((parts) => parts.length > 1 && parts[0]?.name === name);
   }
 
   /** Answers are about `snapshot` from now on. */
@@ -75,7 +88,8 @@ export class Model {
     const before = this.compiled;
     const { existing } = before;
     existing.update(snapshot.nodes);
-    const pools = compilePools(snapshot, before.table, before);
+    const parts = compilePools(snapshot, before.table, before);
+    const pools = parts.flat();
     const keepsPools = pools.length === before.pools.length && pools.every((pool, at) => pool === before.pools[at]);
     const offered = keepsPools ? before.offered : offeredNames(snapshot);
     const names = new Set([...offered, ...existing.resources.keys()]);
@@ -87,31 +101,47 @@ export class Model {
     if (!keepsPools) existing.forgetRequirements();
     const states = keepsPools ? before.states : new StateTable(pools);
     const keepsRunning = keepsPools && before.snapshot.namespaces === snapshot.namespaces;
-    const running = keepsRunning ? before.running : runningPods(snapshot, existing, states);
-    this.compiled = { ...before, snapshot, offered, pools, states, running };
+    const running = keepsRunning ? before.running : runningPods(snapshot, pools.length, existing, states);
+    this.compiled = { ...before, snapshot, offered, parts, pools, states, running };
   }
 }
 
 function compile(snapshot: Snapshot): Compiled {
   const offered = offeredNames(snapshot);
   const table = new ResourceTable([...offered, ...nodeResources(snapshot.nodes).keys()]);
-  const pools = compilePools(snapshot, table);
+  const parts = compilePools(snapshot, table);
+  const pools = parts.flat();
   const states = new StateTable(pools);
   const existing = new ExistingNodes(snapshot.nodes, table);
-  return { snapshot, table, offered, pools, states, existing, running: runningPods(snapshot, existing, states) };
+  const running = runningPods(snapshot, pools.length, existing, states);
+  return { snapshot, table, offered, parts, pools, states, existing, running };
 }
 
-function runningPods({ namespaces, pools }: Snapshot, existing: ExistingNodes, states: StateTable): RunningPods {
-  return new RunningPods(existing, states, pools.length, namespaces ?? NO_NAMESPACES);
+function runningPods(
+  { namespaces }: Snapshot,
+  pools: number,
+  existing: ExistingNodes,
+  states: StateTable,
+): RunningPods {
+  return new RunningPods(existing, states, pools, namespaces ?? NO_NAMESPACES);
 }
 
-function compilePools(snapshot: Snapshot, table: ResourceTable, before?: Compiled): CompiledPool[] {
+/** By pool its parts, numbered through. */
+function compilePools(snapshot: Snapshot, table: ResourceTable, before?: Compiled): (readonly CompiledPool[])[] {
   const hasSameDaemons = before !== undefined && isSameList(before.snapshot.daemons, snapshot.daemons);
-  return snapshot.pools.map((offer, index) => {
-    const compiled = before?.pools[index];
-    const old = before?.snapshot.pools[index];
-    const isSame = hasSameDaemons && compiled !== undefined && old !== undefined && isSameOffer(old, offer);
-    return isSame ? compiled : compilePool(offer, index, snapshot.daemons, table);
+  let next = 0;
+  return snapshot.pools.map((offer, at) => {
+    const known = before?.parts[at];
+    const old = before?.snapshot.pools[at];
+    const isSame = hasSameDaemons && known?.[0]?.index === next && old !== undefined && isSameOffer(old, offer);
+    const first = next;
+    const parts = isSame
+      ? known
+      : poolParts(offer, snapshot.daemons).map((part, each) =>
+          compilePool(part, first + each, snapshot.daemons, table),
+        );
+    next += parts.length;
+    return parts;
   });
 }
 

@@ -23,6 +23,8 @@ export interface Demand {
   readonly value: Float64Array;
   /** By resource. */
   readonly duals: Float64Array;
+  /** What a node is worth beside its room: above 0 where limits per node force more nodes than the resources need. */
+  readonly nodeDual: number;
   /** No plan costs less, nodes' extra cost included, even if pods could be cut. */
   readonly fractionalBound: number;
   /** Instance types worth filling for a node in a state. */
@@ -67,6 +69,7 @@ export function demandOf(
     host,
     value,
     duals,
+    nodeDual,
     fractionalBound: bound,
     candidates: (state) => (candidatesByState[state] ??= candidateTypes(choice, state, duals, nodeDual)),
   };

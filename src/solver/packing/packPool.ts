@@ -3,6 +3,7 @@ import { intAt, itemAt } from '../rows.ts';
 import { planCost, type Plan } from './bin.ts';
 import { countsOf, orderByValue, type Demand } from './demand.ts';
 import { firstFit } from './firstFit.ts';
+import { packForcedFirst } from './forcedFirst.ts';
 import { Greedy } from './greedy.ts';
 import type { Improver } from './improve.ts';
 import { patternPlan } from './patterns.ts';
@@ -13,8 +14,8 @@ const GOOD_ENOUGH = 1.002;
 export function packPool(demand: Demand, limitLeft: Float64Array | undefined, improver: Improver): Plan {
   const { nodeOverheadCost } = demand.options;
   const first = startGreedy(demand, limitLeft);
-  const whole = limitLeft === undefined ? fromPatterns(demand, first.plan) : undefined;
-  const best = whole === undefined ? first : { plan: whole, limitLeft: undefined };
+  const other = limitLeft === undefined ? otherStart(demand, first.plan) : undefined;
+  const best = other === undefined ? first : { plan: other, limitLeft: undefined };
   const improved = improver.improve(demand, best.plan, best.limitLeft);
   const isProven = planCost(improved, nodeOverheadCost) <= demand.fractionalBound * (1 + 1e-9);
   if (isProven && improved.left.every((count) => count === 0)) return improved;
@@ -58,6 +59,15 @@ function compareLeft({ items }: Demand, one: Int32Array, other: Int32Array): num
   });
   const tiers = [...byTier].sort(([left], [right]) => right - left);
   return tiers.find(([, difference]) => difference !== 0)?.[1] ?? 0;
+}
+
+/** A start that suits the demand better, where it is cheaper. */
+function otherStart(demand: Demand, greedy: Plan): Plan | undefined {
+  const forced = packForcedFirst(demand);
+  if (forced === undefined) return fromPatterns(demand, greedy);
+  if (compareLeft(demand, forced.left, greedy.left) > 0) return undefined;
+  const { nodeOverheadCost } = demand.options;
+  return planCost(forced, nodeOverheadCost) < planCost(greedy, nodeOverheadCost) ? forced : undefined;
 }
 
 /** The mix of patterns with its rest packed greedily, where that is cheaper. */

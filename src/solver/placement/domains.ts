@@ -38,14 +38,16 @@ export interface DomainMode {
   /** Uses reserved-only capacity only for pods with no alternative. */
   readonly avoidsReserved: boolean;
   /**
-   * Spread over hostnames binds a pod when it comes, and not those that come after it. Such a plan holds in some order of
-   * the pods only.
+   * Spread over hostnames binds a pod when it comes, and not those that come after it; and pods that look for their own
+   * kind may also join others that they look for. Such a plan holds in some order of the pods only.
    */
   readonly isLenient: boolean;
   /** Pods that spread over zones go to no node without one. */
   readonly keepsZones: boolean;
   /** Among equals, the last domain and the last pool are chosen instead of the first. */
   readonly takesLast: boolean;
+  /** Planned nodes are narrowed until it is known which spreads they take part in; else both must hold. */
+  readonly settlesDoubts: boolean;
 }
 
 export class Domains {
@@ -55,6 +57,7 @@ export class Domains {
   private readonly isLenient: boolean;
   private readonly keepsZones: boolean;
   readonly takesLast: boolean;
+  private readonly settlesDoubts: boolean;
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, Options>[] = [];
@@ -63,13 +66,15 @@ export class Domains {
   private bestPrice = Number.POSITIVE_INFINITY;
   private bestScore = Number.POSITIVE_INFINITY;
 
-  constructor(compiled: CompiledDemand, { avoidsReserved, isLenient, keepsZones, takesLast }: DomainMode) {
+  constructor(compiled: CompiledDemand, mode: DomainMode) {
+    const { avoidsReserved, isLenient, keepsZones, takesLast, settlesDoubts } = mode;
     this.counters = compiled.counters;
     this.model = compiled.model;
     this.avoidsReserved = avoidsReserved;
     this.isLenient = isLenient;
     this.keepsZones = keepsZones;
     this.takesLast = takesLast;
+    this.settlesDoubts = settlesDoubts;
   }
 
   /** How many pods of the limit's counter there may be on a node once a pod with that limit is there. */
@@ -101,7 +106,7 @@ export class Domains {
    */
   allowsCompany({ counter, self, together }: HostAffinity, place: Place, count: number): boolean {
     const home = self ? this.homes.get(counter) : undefined;
-    if (home !== undefined) return home === place;
+    if (home !== undefined) return home === place || (this.isLenient && count > 0);
     return count > 0 || (self && this.isFirst(together));
   }
 
@@ -136,7 +141,7 @@ export class Domains {
     isPriced: boolean,
     cost: StateCost,
   ): void {
-    const key = variant.pinKeys[at];
+    const key = this.keyToPin(variant, at);
     if (key === undefined) {
       const isWorse = this.takesLast ? score > this.bestScore : score >= this.bestScore;
       if ((!isPriced && isWorse) || !cost.accepts(state)) return;
@@ -157,6 +162,10 @@ export class Domains {
     }
     // A key that no node has a value for: only constraints that need none can hold.
     if (all.length === 0 && !this.needs(variant, key)) this.descend(variant, at + 1, state, score, isPriced, cost);
+  }
+
+  private keyToPin({ pinKeys, doubtKeys }: Variant, at: number): string | undefined {
+    return pinKeys[at] ?? (this.settlesDoubts ? doubtKeys[at - pinKeys.length] : undefined);
   }
 
   private isSpreadOver({ domain }: Variant, key: string): boolean {

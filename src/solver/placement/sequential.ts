@@ -86,10 +86,12 @@ export class Sequential {
       return this.take(podClass, pod, seat);
     }
     const fresh = this.newSeat(podClass, variants);
-    // Where no new node can be had, a planned one may grow as it must.
+    // Where no new node can be had, a planned one may grow as it must, but no more than another would.
     const most = fresh === undefined ? Number.POSITIVE_INFINITY : this.mostGrowth(fresh);
     const seat =
-      this.growth === 'least' ? this.cheapestSeat(podClass, variants, most) : this.firstSeat(podClass, variants, most);
+      this.growth === 'least' || fresh === undefined
+        ? this.cheapestSeat(podClass, variants, most)
+        : this.firstSeat(podClass, variants, most);
     return this.take(podClass, pod, seat ?? fresh);
   }
 

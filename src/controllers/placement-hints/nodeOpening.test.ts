@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { VirtualClock } from '../../clock/virtualClock.ts';
+import { NodeOpening, type Telling } from './nodeOpening.ts';
+
+const { signal } = new AbortController();
+
+interface Setup {
+  readonly areMoreComing?: boolean;
+  /** How long it takes to tell the pods of one node. */
+  readonly tellingTime?: number;
+}
+
+/** Telling succeeds unless a claim's name says otherwise: `late` ends the wait, `cleared` has to be told each time. */
+function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
+  const clock = new VirtualClock(0);
+  const told = new Set<string>();
+  const opened: { readonly claim: string; readonly at: number }[] = [];
+  const opening = new NodeOpening({
+    clock,
+    areMoreComing: () => areMoreComing,
+    tell: async (claims): Promise<Telling> => {
+      const unsaid = claims.filter((claim) => claim === 'cleared' || !told.has(claim));
+      if (unsaid.length === 0) return 'said';
+      await clock.sleep(tellingTime * unsaid.length);
+      for (const claim of unsaid) told.add(claim);
+      return unsaid.includes('late') ? 'late' : 'told';
+    },
+  });
+  const join = async (claim: string, at: number): Promise<void> => {
+    await clock.sleep(at);
+    await opening.join(claim, signal);
+    opened.push({ claim, at: clock.now() });
+  };
+  const play = async (...joins: readonly Promise<void>[]): Promise<void> => {
+    let isOver = false;
+    const all = Promise.all(joins).then(() => (isOver = true));
+    await clock.runUntil(() => isOver);
+    await all;
+  };
+  return { play, join, opened };
+}
+
+describe('nodes that join', () => {
+  it('open together, when the pods of all have been told', async () => {
+    const { play, join, opened } = setup();
+    await play(join('a', 10), join('b', 20), join('c', 30));
+    expect(opened).toEqual(['a', 'b', 'c'].map((claim) => ({ claim, at: 160 })));
+  });
+
+  it('alone is not kept waiting by nodes that are not coming', async () => {
+    const { play, join, opened } = setup();
+    await play(join('a', 10));
+    expect(opened).toEqual([{ claim: 'a', at: 60 }]);
+  });
+
+  it('while more are coming wait a little for the next one', async () => {
+    const { play, join, opened } = setup({ areMoreComing: true });
+    await play(join('a', 0), join('b', 150), join('c', 1_000));
+    expect(opened).toEqual([
+      { claim: 'a', at: 350 },
+      { claim: 'b', at: 350 },
+      { claim: 'c', at: 1_200 },
+    ]);
+  });
+
+  it('never wait longer than ten seconds, however many follow', async () => {
+    const { play, join, opened } = setup({ areMoreComing: true });
+    const joins = Array.from({ length: 200 }, (_, at) => join(`n${at}`, at * 100));
+    await play(...joins);
+    expect(opened).toHaveLength(200);
+    const waits = opened.map(({ claim, at }) => at - Number(claim.slice(1)) * 100);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(10_100);
+  });
+
+  it('open although hints are late, or are cleared again and again', async () => {
+    const { play, join, opened } = setup();
+    await play(join('late', 0));
+    await play(join('cleared', 0));
+    expect(opened).toEqual([
+      { claim: 'late', at: 50 },
+      { claim: 'cleared', at: 50 + 5 * 50 },
+    ]);
+  });
+});
