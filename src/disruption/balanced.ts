@@ -5,6 +5,7 @@
 import { Labels } from '../api/labels.ts';
 import { isReschedulable } from '../pods/podPredicates.ts';
 import type { Candidate } from './candidate.ts';
+import type { BalancedScore } from './command.ts';
 import { rescheduleDisruptionCost } from './costs.ts';
 import type { OutcomeCause } from './kept.ts';
 import type { Pass } from './method.ts';
@@ -31,16 +32,6 @@ export function poolTotals(pass: Pass): ReadonlyMap<string, PoolTotals> {
     totals.set(pool, total);
   }
   return totals;
-}
-
-/** What a move is worth to a pool with the policy Balanced. */
-export interface BalancedScore {
-  readonly pool: string;
-  readonly score: number;
-  readonly threshold: number;
-  /** Parts of the pool's bill and of its disruption cost. */
-  readonly savingsShare: number;
-  readonly disruptionShare: number;
 }
 
 /** Why a pool with the policy Balanced does not approve of the move; every one of them has to. */

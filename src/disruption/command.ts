@@ -1,7 +1,6 @@
 /** What a pass decides to do, as plain data: these nodes go, these come in their place, and there go the pods. */
 import type { DisruptionReason } from '../api/kinds/nodePool.ts';
 import type { PlannedNode } from '../solver/problem.ts';
-import type { BalancedScore } from './balanced.ts';
 import type { Candidate } from './candidate.ts';
 import type { Part } from './parts.ts';
 
@@ -21,6 +20,16 @@ export interface Command {
   readonly evictions: number;
   /** What it is worth to pools with the policy Balanced; absent of commands that are not weighed. */
   readonly scores?: readonly BalancedScore[];
+}
+
+/** What a move is worth to a pool with the policy Balanced. */
+export interface BalancedScore {
+  readonly pool: string;
+  readonly score: number;
+  readonly threshold: number;
+  /** Parts of the pool's bill and of its disruption cost. */
+  readonly savingsShare: number;
+  readonly disruptionShare: number;
 }
 
 /**

@@ -2,9 +2,9 @@
  * Judges what a what-if comes to under the rules of consolidation: which parts of it save money and may be carried out,
  * and why the other nodes are kept.
  */
-import { balancedCause, balancedScores, type BalancedScore, type PoolTotals } from './balanced.ts';
+import { balancedCause, balancedScores, type PoolTotals } from './balanced.ts';
 import type { Candidate } from './candidate.ts';
-import { priceOfAll } from './command.ts';
+import { priceOfAll, type BalancedScore } from './command.ts';
 import type { OutcomeCause } from './kept.ts';
 import type { Pass } from './method.ts';
 import { stranding, wouldStrand } from './outcome.ts';

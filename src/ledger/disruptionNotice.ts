@@ -1,5 +1,5 @@
 /** What the loops that disrupt nodes tell the owners of Nodes, NodeClaims and NodePools. */
-import type { BalancedScore } from '../disruption/balanced.ts';
+import type { BalancedScore } from '../disruption/command.ts';
 import type { Kept } from '../disruption/kept.ts';
 
 /** A command as its events describe it. */
