@@ -6,8 +6,6 @@ import type { Informer } from '../../kube/informer.ts';
 
 /** Milliseconds after which a new node has nothing to do with what was taken away before. */
 const MEMORY = 60 * 60_000;
-/** More pods than before by this factor need more room. */
-const GROWTH = 1.01;
 /** The part that the latest return has in what is expected. */
 const NEWS = 0.5;
 
@@ -70,7 +68,7 @@ export class DemandReturns {
     const ebb = this.ebbs.get(pool);
     const now = clock.now();
     if (ebb === undefined || now - ebb.since > MEMORY) return;
-    if (pods() <= ebb.pods * GROWTH) {
+    if (pods() <= ebb.pods) {
       onReversal(pool);
       return;
     }
