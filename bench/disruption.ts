@@ -4,6 +4,7 @@
  * `--simulated` the same on a virtual clock.
  */
 import { missed } from './disruption/judge.ts';
+import { passes } from './disruption/passes.ts';
 import type { StartPlane } from './disruption/plane.ts';
 import { realPlane } from './disruption/realPlane.ts';
 import { simulatedPlane } from './disruption/simulatedPlane.ts';
@@ -24,8 +25,10 @@ export const bench: Bench = {
   name: 'disruption',
   description: `${storiesOf(SEED)
     .map(({ name }) => name)
-    .join(', ')}: on a real control plane; --simulated [--no-hints] [--seeds=n] [--commands]`,
+    .join(', ')}: on a real control plane; --simulated [--no-hints] [--seeds=n] [--commands]; --passes [--large]`,
   async run(flags): Promise<BenchTable> {
+    if (flags.includes('--passes'))
+      return passes(flags.includes('--large') ? [100, 1_000, 2_000, 5_000] : [100, 1_000, 2_000]);
     const names = flags.filter((flag) => !flag.startsWith('--'));
     const simulated = flags.includes('--simulated');
     const rows: (readonly (string | number)[])[] = [];
