@@ -106,6 +106,8 @@ export const Annotations = {
   forcefulExpiration: 'nodewright.dev/forceful-expiration',
   /** Ours, on NodePools: in how many zones drifted nodes may be replaced at once; one without it. */
   driftZonesAtOnce: 'nodewright.dev/drift-zones-at-once',
+  /** Ours, on KWOKNodeClasses: Nodes join up to this much later than the class says, each after a time of its own. */
+  registrationJitter: 'nodewright.dev/registration-jitter',
 } as const;
 
 /** Names under which we write fields that others write too. */

@@ -48,6 +48,8 @@ export interface DisruptionEndRecord {
 /** A node that a pass looked at and left alone; written when the cause is new. */
 export interface KeptRecord extends Kept {
   readonly kind: 'kept';
+  /** Since when a cause of this kind has kept the node: milliseconds since 1970. The ledger fills it in. */
+  readonly since?: number;
 }
 
 /** What could be saved, and what holds it; written when that changes. */
