@@ -4,8 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Kinds, type Node } from '../../src/api/kinds.ts';
-import { Labels } from '../../src/api/labels.ts';
-import { SeededRandom } from '../../src/clock/seededRandom.ts';
+import { Annotations, Labels } from '../../src/api/labels.ts';
 import { defaultCatalogue } from '../../src/kwok/defaultCatalogue.ts';
 import { isRunning, KwokCluster, type Program } from '../../test/e2e/kwok/kwokCluster.ts';
 import { fractionalBound } from '../solver/lowerBounds.ts';
@@ -39,7 +38,7 @@ const REQUIREMENTS = [
 const CLASS_REF = { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' };
 /** A run that has not come to rest by then says so. */
 const LONGEST = 150_000;
-const JOIN_WITHIN = 30_000;
+const JOIN_WITHIN = '30s';
 
 export async function placementRun(
   variant: Variant,
@@ -61,8 +60,7 @@ export async function placementRun(
       );
       return waiting.length === expected ? true : undefined;
     });
-    const over = new AbortController();
-    if (variant === 'joins' || variant === 'arrivals') void randomJoins(cluster, over.signal);
+    if (variant === 'joins' || variant === 'arrivals') await joinInRandomOrder(cluster);
     await createPool(cluster);
     if (variant === 'arrivals') {
       await sleep(3_000);
@@ -71,7 +69,6 @@ export async function placementRun(
       }
     }
     await untilRest(cluster, pods);
-    over.abort();
     return await result(cluster, program, { variant, hints, pods, workloads });
   } finally {
     await cluster.stop();
@@ -88,15 +85,9 @@ async function createPool(cluster: KwokCluster): Promise<void> {
   await cluster.kube.create(Kinds.NodePool, { metadata: { name: 'default' }, spec: { disruption, template } } as never);
 }
 
-/** Every node that is bought joins after a time of its own: the class says another one every few milliseconds. */
-async function randomJoins({ kube }: KwokCluster, signal: AbortSignal): Promise<void> {
-  const random = new SeededRandom('joins');
-  while (!signal.aborted) {
-    const nodeRegistrationDelay = `${Math.round(random.next() * JOIN_WITHIN)}ms`;
-    const body = { spec: { nodeRegistrationDelay } };
-    await kube.patch(Kinds.KWOKNodeClass, { name: 'default' }, { type: 'merge', body }).catch(() => undefined);
-    await sleep(5);
-  }
+async function joinInRandomOrder({ kube }: KwokCluster): Promise<void> {
+  const body = { metadata: { annotations: { [Annotations.registrationJitter]: JOIN_WITHIN } } };
+  await kube.patch(Kinds.KWOKNodeClass, { name: 'default' }, { type: 'merge', body });
 }
 
 /** All pods run; or nothing has changed for long, and some wait. */

@@ -104,6 +104,8 @@ export const Annotations = {
   disruptionCommand: 'nodewright.dev/disruption-command',
   /** Ours, on NodePools and NodeClaims: `"false"` makes expiry and repair wait for budgets and replacements. */
   forcefulExpiration: 'nodewright.dev/forceful-expiration',
+  /** Ours, on KWOKNodeClasses: Nodes join up to this much later than the class says, each after a time of its own. */
+  registrationJitter: 'nodewright.dev/registration-jitter',
 } as const;
 
 /** Names under which we write fields that others write too. */

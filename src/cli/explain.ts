@@ -1,65 +1,72 @@
 /** `nodewright explain`: why a pod waits or a node is there, and the smallest change that would flip it. */
 import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
-import { printYaml } from '../api/yaml/printYaml.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
-import type { Explanation } from '../ledger/explanation.ts';
 import { explanationText } from '../ledger/explanationText.ts';
-import { readCatalogueFile, regionOption } from './catalogueSource.ts';
+import {
+  openCluster,
+  outputOption,
+  printed,
+  withClusterFlags,
+  type ClusterFlags,
+  type OutputFormat,
+} from './clusterFlags.ts';
 
-interface ExplainFlags {
+interface ExplainFlags extends ClusterFlags {
   readonly namespace?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly catalog?: string;
-  readonly region: string;
-  readonly output: 'table' | 'json' | 'yaml';
+  readonly output: OutputFormat;
   readonly apply?: true;
   readonly yes?: true;
 }
 
+const SUBJECTS = {
+  pod: 'Says why a pod waits, or where it goes.',
+  node: 'Says why a node was bought, why it is still there, what it costs, and what would let it go.',
+  nodeclaim: 'The same as for a node, by the name of its NodeClaim.',
+  nodepool: 'Says what a NodePool cannot do, or what its nodes cost and what holds the savings.',
+} as const;
+
+type SubjectKind = keyof typeof SUBJECTS;
+
 export function explainCommand(): Command {
-  const pod = withFlags(new Command('pod'))
-    .description('Says why a pod waits, or where it goes.')
-    .argument('<name>', 'name of the pod')
-    .addOption(new Option('-n, --namespace <namespace>', "namespace of the pod; without it, the kubeconfig's"))
-    .action((name: string, flags: ExplainFlags) => explain(name, flags));
-  return new Command('explain')
-    .description(
-      'Names the one constraint that decides, the evidence, and the smallest change that would flip it. Only reads the cluster.',
-    )
-    .addCommand(pod);
+  const command = new Command('explain').description(
+    'Names the one constraint that decides, the evidence, and the smallest change that would flip it. Only reads the cluster, unless --apply is given.',
+  );
+  for (const kind of Object.keys(SUBJECTS) as SubjectKind[]) command.addCommand(subjectCommand(kind));
+  return command;
 }
 
-function withFlags(command: Command): Command {
+function subjectCommand(kind: SubjectKind): Command {
+  const command = withClusterFlags(new Command(kind))
+    .description(SUBJECTS[kind])
+    .argument('<name>', `name of the ${kind}`);
+  if (kind === 'pod') {
+    command.addOption(new Option('-n, --namespace <namespace>', "namespace of the pod; without it, the kubeconfig's"));
+  }
   return command
-    .option('--kubeconfig <file>', 'how to reach the cluster; without it, as kubectl does')
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('--catalog <file>', 'instance types and prices, as `nodewright catalog export` writes them')
-    .addOption(regionOption())
-    .addOption(new Option('-o, --output <format>', 'how to print').choices(['table', 'json', 'yaml']).default('table'))
+    .addOption(outputOption())
     .option('--apply', 'apply the first fix, after asking')
-    .option('-y, --yes', 'apply without asking');
+    .option('-y, --yes', 'with --apply: apply without asking')
+    .action((name: string, flags: ExplainFlags) => {
+      if (flags.yes === true && flags.apply !== true) command.error('error: --yes does nothing without --apply');
+      return explain(kind, name, flags);
+    });
 }
 
-async function explain(name: string, flags: ExplainFlags): Promise<void> {
-  const { connect, explainPodOf, applyFix } = await import('./compose/explainCluster.ts');
-  const cluster = await connect(flags);
-  const instanceTypes = flags.catalog === undefined ? undefined : await readCatalogueFile(flags.catalog);
-  const catalogue = { region: flags.region, ...(instanceTypes && { instanceTypes }) };
-  const explanation = await explainPodOf(cluster, { name, namespace: flags.namespace ?? cluster.namespace }, catalogue);
-  process.stdout.write(print(explanation, flags.output));
+async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Promise<void> {
+  const { explainIn, applyFix } = await import('./compose/explainCluster.ts');
+  const cluster = await openCluster(flags);
+  const { connection } = cluster;
+  const explanation = await explainIn(
+    cluster,
+    kind === 'pod' ? { kind, name, namespace: flags.namespace ?? connection.namespace } : { kind, name },
+  );
+  process.stdout.write(printed(explanation, flags.output, explanationText));
   if (flags.apply !== true) return;
-  const [fix] = explanation.fixes;
+  const fix = explanation.fixes.find(({ patches }) => patches.length > 0);
   if (fix === undefined) throw new NodewrightError('NothingToApply', {});
   if (flags.yes !== true && !(await isConfirmed(fix.sentence))) return;
-  for (const applied of await applyFix(cluster.kube, fix)) console.error(applied);
-}
-
-function print(explanation: Explanation, output: ExplainFlags['output']): string {
-  if (output === 'json') return `${JSON.stringify(explanation, undefined, 2)}\n`;
-  if (output === 'yaml') return printYaml(explanation);
-  return explanationText(explanation);
+  for (const applied of await applyFix(connection.kube, fix)) console.error(applied);
 }
 
 async function isConfirmed(sentence: string): Promise<boolean> {

@@ -50,7 +50,7 @@ describe('nodewright', () => {
         run            run the controller in a cluster
         kubelet-sim    simulate the kubelets of kwok nodes on any cluster
         plan           show which nodes manifests would need, and what they cost
-        explain        say why a pod waits, and what would change that
+        explain        say why a pod waits or a node stays, and what would change that
         catalog        print the instance types and prices that plans use
         crds           print the custom resource definitions
         version        print version, commit and platform

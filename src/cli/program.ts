@@ -43,7 +43,7 @@ const verbs: readonly Verb[] = [
   },
   {
     name: 'explain',
-    summary: 'say why a pod waits, and what would change that',
+    summary: 'say why a pod waits or a node stays, and what would change that',
     load: async () => (await import('./explain.ts')).explainCommand(),
   },
   {

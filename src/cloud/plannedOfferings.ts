@@ -19,11 +19,22 @@ export function formatPlannedOfferings(offerings: readonly PlannedOffering[]): s
 }
 
 /** The best of the claim's plan. */
-export function firstPlanned({ metadata }: NodeClaim): PlannedOffering | undefined {
-  const [first = ''] = (metadata.annotations?.[Annotations.plannedOfferings] ?? '').split(',');
-  const [instanceType, zone, capacityType] = first.split('/');
-  if (!instanceType || zone === undefined || capacityType === undefined) return undefined;
-  return { instanceType, zone, capacityType };
+export function firstPlanned(claim: NodeClaim): PlannedOffering | undefined {
+  return parsePlannedOfferings(claim)[0];
+}
+
+/** The claim's plan, best first. */
+export function parsePlannedOfferings({ metadata }: NodeClaim): readonly PlannedOffering[] {
+  const text = metadata.annotations?.[Annotations.plannedOfferings] ?? '';
+  return text
+    .split(',')
+    .slice(0, MAX_PLANNED)
+    .flatMap((entry) => {
+      const [instanceType, zone, capacityType] = entry.split('/');
+      return !instanceType || zone === undefined || capacityType === undefined
+        ? []
+        : [{ instanceType, zone, capacityType }];
+    });
 }
 
 /** The place of an offering in the claim's plan; offerings without one come after all others. */

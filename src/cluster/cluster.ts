@@ -52,6 +52,8 @@ export class Cluster {
     targetOf: (name) => this.targetOf(name),
     viewOf: (target) => this.views.get(target),
     podNow: ({ metadata }) => this.incarnation(metadata),
+    byArrival: (pods) => this.pods.byArrival(pods),
+    boundOf: (controllers) => this.pods.boundOf(controllers),
   });
   /** Objects that came as the answer to a write, which the watch has yet to show. */
   private readonly written = new WeakSet<KubeObject>();

@@ -1,7 +1,9 @@
 import { NodeClaimConditions } from '../api/conditionTypes.ts';
 import type { Pod } from '../api/kinds.ts';
+import { controllerOf, podKind } from '../pods/podKind.ts';
 import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
 import type { NodeView } from './nodeView.ts';
+import { spreadKey, spreadOrder } from './spreadOrder.ts';
 import { Placements, type Place, type PlannedPods } from './placements.ts';
 
 /** What places are measured against. */
@@ -11,6 +13,10 @@ interface Surroundings {
   readonly viewOf: (target: string) => NodeView | undefined;
   /** The pod as it is now. */
   readonly podNow: (pod: Pod) => Pod | undefined;
+  /** These pods in the order in which they came. */
+  readonly byArrival: (pods: readonly Pod[]) => readonly Pod[];
+  /** The pods of these controllers that have a node. */
+  readonly boundOf: (controllers: ReadonlySet<string>) => readonly Pod[];
 }
 
 /**
@@ -99,6 +105,45 @@ export class LivePlaces {
     return this.placements.isMixed;
   }
 
+  /**
+   * Exchanges places on these claims' nodes between pods of one kind that must spread over domains, so that the scheduler,
+   * which tries pods in the order in which they came, may put each one on its node when its turn comes.
+   */
+  alternate(claims: readonly string[]): void {
+    const byKind = new Map<string, Place[]>();
+    for (const name of claims) {
+      for (const place of this.on(name)) {
+        const waits = !place.open && !this.surroundings.podNow(place.pod)?.spec?.nodeName;
+        if (!waits || spreadKey(place.pod) === undefined) continue;
+        const { kind } = podKind(place.pod);
+        byKind.set(kind, [...(byKind.get(kind) ?? []), place]);
+      }
+    }
+    const mixed = [...byKind.values()].filter(({ length }) => length > 1);
+    if (mixed.length === 0) return;
+    const running = this.running(mixed.map(([first]) => first).filter((place) => place !== undefined));
+    for (const places of mixed) {
+      const [{ pod }] = places as [Place];
+      const key = spreadKey(pod) ?? '';
+      const before = new Map<string, number>();
+      for (const view of running.get(controllerOf(pod) ?? '') ?? []) {
+        const domain = view.labels[key] ?? '';
+        before.set(domain, (before.get(domain) ?? 0) + 1);
+      }
+      const order = spreadOrder(
+        places.map((place) => ({ place, domain: this.viewOf(place)?.labels[key] ?? '' })),
+        before,
+      );
+      const pods = this.surroundings.byArrival(places.map((place) => place.pod));
+      if (pods.length === order.length) {
+        this.placements.exchangeAll(
+          order.map(({ place }) => place),
+          pods,
+        );
+      }
+    }
+  }
+
   /** Whether pods have places on nodes that have yet to join. */
   get areAwaitingNodes(): boolean {
     return this.placements.targets().some((target) => {
@@ -136,6 +181,18 @@ export class LivePlaces {
   onTargetGone(target: string): void {
     this.placements.endTarget(target);
     this.expected.delete(target);
+  }
+
+  /** The nodes that pods of these places' controllers run on, once for each pod. */
+  private running(places: readonly Place[]): ReadonlyMap<string, readonly NodeView[]> {
+    const { boundOf, targetOf, viewOf } = this.surroundings;
+    const running = new Map<string, NodeView[]>();
+    for (const { pod } of places) running.set(controllerOf(pod) ?? '', []);
+    for (const pod of boundOf(new Set(running.keys()))) {
+      const view = viewOf(targetOf(pod.spec?.nodeName ?? ''));
+      if (view) running.get(controllerOf(pod) ?? '')?.push(view);
+    }
+    return running;
   }
 
   private stands({ target, until }: Place, now: number): boolean {

@@ -149,6 +149,18 @@ export class Placements {
     else this.exchange(own, taken);
   }
 
+  /** Gives places of one kind to other pods of that kind: each to the pod at the same position. */
+  exchangeAll(places: readonly Place[], pods: readonly Pod[]): void {
+    const held = places.map(({ pod }) => this.byPod.get(pod.metadata.uid ?? ''));
+    for (const [at, pod] of pods.entries()) {
+      const own = held[at];
+      if (own === undefined || own.pod.metadata.uid === pod.metadata.uid) continue;
+      own.pod = pod;
+      this.byPod.set(pod.metadata.uid ?? '', own);
+      this.onChange(pod);
+    }
+  }
+
   /** Gives all places of a plan another end. Returns their targets. */
   keepUntil(plan: string, until: number): readonly string[] {
     const held = [...(this.byPlan.get(plan) ?? [])];

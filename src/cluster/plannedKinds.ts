@@ -23,6 +23,11 @@ function parsePlannedKinds({ metadata }: NodeClaim): ReadonlyMap<string, number>
   return kinds;
 }
 
+/** How many pods the claim was made for. */
+export function plannedPodCount(claim: NodeClaim): number {
+  return [...parsePlannedKinds(claim).values()].reduce((sum, count) => sum + count, 0);
+}
+
 function countKinds(pods: readonly Pod[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const pod of pods) {

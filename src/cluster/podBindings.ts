@@ -1,6 +1,7 @@
 import { podKey } from '../pods/podKey.ts';
 import type { DaemonSet, Pod } from '../api/kinds.ts';
-import { isDaemonPod, isProvisionable } from '../pods/podPredicates.ts';
+import { controllerOf } from '../pods/podKind.ts';
+import { isDaemonPod, isProvisionable, isTerminal } from '../pods/podPredicates.ts';
 import { SortedValues } from './sortedValues.ts';
 
 const NO_PODS: ReadonlyMap<string, Pod> = new Map();
@@ -64,6 +65,25 @@ export class PodBindings {
     const pods = this.byNode.get(nodeName);
     if (pods === undefined) return [];
     return [...pods].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, pod]) => pod);
+  }
+
+  /** These pods in the order in which they came, which is about the order in which the scheduler tries them. */
+  byArrival(pods: readonly Pod[]): readonly Pod[] {
+    const byKey = new Map(pods.map((pod) => [podKey(pod), pod]));
+    const arrived: Pod[] = [];
+    for (const key of this.pods.keys()) {
+      const pod = byKey.get(key);
+      if (pod !== undefined) arrived.push(pod);
+    }
+    return arrived;
+  }
+
+  /** The pods of these controllers that have a node. */
+  boundOf(controllers: ReadonlySet<string>): readonly Pod[] {
+    return [...this.pods.values()].filter((pod) => {
+      const controller = controllerOf(pod);
+      return pod.spec?.nodeName && controller !== undefined && controllers.has(controller) && !isTerminal(pod);
+    });
   }
 
   pending(): readonly Pod[] {

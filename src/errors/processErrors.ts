@@ -24,4 +24,12 @@ export const processErrors = {
     remedy: () => 'give a path that this process may write, or stdout or stderr',
     example: { path: '/var/log/nodewright.log', problem: 'permission denied' },
   }),
+  LedgerUnusable: entry<{ readonly directory: string; readonly problem: string }>({
+    exit: 'failure',
+    about: 'The directory that --ledger-dir names cannot be read or written.',
+    where: ({ directory }) => directory,
+    what: ({ problem }) => `cannot keep the ledger here: ${problem}`,
+    remedy: () => 'give a directory that this process may write, or none',
+    example: { directory: '/var/lib/nodewright/ledger', problem: 'permission denied' },
+  }),
 };

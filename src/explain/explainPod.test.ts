@@ -124,6 +124,24 @@ describe('the explanation', () => {
     ]);
   });
 
+  it('tells of a group what one of its pods lacks, and what would give all of them a place', () => {
+    const grouped = (name: string): Pod =>
+      testPod(
+        name,
+        '1',
+        '1Gi',
+        { nodeSelector: { team: 'blue' } },
+        { annotations: { 'nodewright.dev/pod-group': 'g' } },
+      );
+    const pods = [grouped('a'), grouped('b')];
+    const [pod] = pods as [Pod];
+    const problem: Problem = { ...problemOf(pod, testPool('general')), pods };
+    const { constraint, fixes, evidence } = explainPod(questionOf(problem, pod));
+    expect(constraint).toBe('group');
+    expect(evidence.join()).toContain('team');
+    expect(fixes.map(({ sentence }) => sentence)).toContain('drop team=blue from nodeSelector');
+  });
+
   it('tells to make a pod without an owner again when only its own spec could help', () => {
     const pod = testPod('a', '100', '1Gi');
     const question = questionOf(problemOf(pod, testPool('general')), pod);

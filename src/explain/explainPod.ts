@@ -7,6 +7,8 @@ import { podStateText, type PodState } from '../ledger/podStateText.ts';
 import { poolRefusalText, reasonLines } from '../ledger/reasonText.ts';
 import { podKey } from '../pods/podKey.ts';
 import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
+import { applyEdits } from '../solver/edit.ts';
+import { podGroup, withoutGroup } from '../solver/model/podShape.ts';
 import type { Solution } from '../solver/problem.ts';
 import type { PoolRefusal, RefusalStage, SmallestChange, UnplacedReason } from '../solver/reasons.ts';
 import { findFixes, type Asked } from '../solver/smallestChange.ts';
@@ -56,6 +58,7 @@ export function explainPod(question: PodQuestion): Explanation {
     const place = placeOf(asked.solution, podKey(pod));
     return { object, sentence: podStateText(place), constraint: place.kind, evidence: [], fixes: [] };
   }
+  if (reason.kind === 'group') return { object, ...groupAnswer(question, reason) };
   const hasTemplate = question.source.templatePath.length > 0;
   const found = findFixes(asked, pod, reason, MOST_FIXES, hasTemplate ? 'any' : 'tolerations');
   // The spec of a pod without an owner cannot be patched: it has to be made again.
@@ -72,6 +75,47 @@ export function explainPod(question: PodQuestion): Explanation {
     ],
   };
 }
+
+/** What a member lacks that keeps the group from its places. Its pods come from one template: the fix is made to all. */
+function groupAnswer({ pod, source, asked }: PodQuestion, reason: UnplacedReason): Omit<Explanation, 'object'> {
+  const group = podGroup(pod);
+  const { overlay, options, pools } = asked;
+  const alone = overlay.pods.map((each) => (podGroup(each) === group ? withoutGroup(each) : each));
+  const solution = asked.ask({ ...overlay, pods: alone }, options, pools);
+  const members = new Map(
+    alone.filter((_, at) => isMember(overlay.pods[at], group)).map((each) => [podKey(each), each]),
+  );
+  const lacking = solution.unplaced.find((each) => members.has(each.pod));
+  const member = lacking && members.get(lacking.pod);
+  const podSpec = source.templatePath.length > 0 ? 'any' : 'tolerations';
+  const found =
+    lacking && member
+      ? findFixes(
+          { ...asked, overlay: { ...overlay, pods: alone }, solution },
+          member,
+          lacking.reason,
+          MOST_FIXES,
+          podSpec,
+        )
+      : [];
+  const helping = found.filter((edits) => {
+    const pods = overlay.pods.map((each) =>
+      isMember(each, group) ? applyEdits(edits, { pod: each, pools }).pod : each,
+    );
+    const changed = applyEdits(edits, { pod, pools }).pools;
+    return !asked.ask({ ...overlay, pods }, options, changed).unplaced.some((each) => each.pod === podKey(pod));
+  });
+  return {
+    sentence: reasonLines(reason).join('; '),
+    constraint: 'group',
+    evidence:
+      lacking === undefined ? reasonLines(reason) : [`${lacking.pod}: ${reasonLines(lacking.reason).join('; ')}`],
+    fixes: helping.map((edits) => podFix(edits, source, pools)),
+  };
+}
+
+const isMember = (pod: Pod | undefined, group: string | undefined): boolean =>
+  pod !== undefined && podGroup(pod) === group;
 
 function stateOf({ pod, promisedClaim, schedulers = [DEFAULT_SCHEDULER] }: PodQuestion): PodState | undefined {
   const { spec, status } = pod;

@@ -36,6 +36,7 @@ export function podFix(edits: readonly Edit[], source: PodSource, pools: readonl
   };
 }
 
-function nested(path: readonly string[], patch: Patch['patch']): Patch['patch'] {
+/** The patch of a part, at its path in the object. */
+export function nested(path: readonly string[], patch: Patch['patch']): Patch['patch'] {
   return path.reduceRight<Patch['patch']>((inner, key) => ({ [key]: inner }), patch);
 }

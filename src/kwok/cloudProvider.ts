@@ -16,10 +16,10 @@ import { purchaseFor, type Purchase } from '../cloud/offeringChoice.ts';
 import { isAlreadyExists, isForbidden, isInvalid, isNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
-import { Duration } from '../units/duration.ts';
 import { formatResources } from '../units/resources.ts';
 import { PROVIDER_PREFIX } from './kwokLabels.ts';
 import { instanceLabels, nodeName, nodeOf } from './nodeObject.ts';
+import { registrationDelay } from './registrationDelay.ts';
 import { Reservations } from './reservations.ts';
 
 export interface KwokCloudProviderOptions {
@@ -62,7 +62,7 @@ export class KwokCloudProvider implements CloudProvider {
       throw new InsufficientCapacityError(`${claim.metadata.name} names no instance type`);
     const existing = await this.find(nodeName(claim), signal);
     if (existing) return instanceOf(existing);
-    const delay = Duration.parse(nodeClass.spec?.nodeRegistrationDelay ?? '0s').milliseconds;
+    const delay = registrationDelay(nodeClass, claim);
     const buy = (): Promise<Instance> => this.buy(request, delay, signal);
     // One after the other where there are reservations, so that two do not get the last of one.
     if (!this.reservations.any) return buy();

@@ -46,6 +46,8 @@ export interface DisruptionEndRecord {
 /** A node that a pass looked at and left alone; written when the cause is new. */
 export interface KeptRecord extends Kept {
   readonly kind: 'kept';
+  /** Since when a cause of this kind has kept the node: milliseconds since 1970. The ledger fills it in. */
+  readonly since?: number;
 }
 
 const NAMED_NODES = 20;

@@ -1,3 +1,5 @@
+import type { NodeFacts } from './nodeFacts.ts';
+
 /** What `explain` answers, as documented JSON. */
 export interface ObjectName {
   readonly apiVersion: string;
@@ -28,4 +30,18 @@ export interface Explanation {
   readonly evidence: readonly string[];
   /** Best first. Empty when nothing needs to change, or when no change was found that helps. */
   readonly fixes: readonly ExplainedFix[];
+  /** Of a node or NodeClaim: what it is and what it costs. */
+  readonly node?: NodeFacts;
+  /** Of a NodePool. */
+  readonly nodePool?: PoolFacts;
+}
+
+/** What a NodePool costs, and what holds its savings. */
+export interface PoolFacts {
+  readonly nodes: number;
+  readonly pricePerHour: number;
+  readonly pricePerMonth: number;
+  readonly savingsPerHour: number;
+  readonly savingsPerMonth: number;
+  readonly blockers: readonly { readonly cause: string; readonly nodes: number; readonly savingsPerHour: number }[];
 }

@@ -28,11 +28,24 @@ export interface LaunchRecord {
   readonly requests: Readonly<Record<string, string>>;
   /** The cheapest alternative, which is asked for first. */
   readonly chosen: Alternative;
+  /** What else would do, in the order in which it is tried; the first few. */
+  readonly ladder?: readonly Alternative[];
   /** Names of the instance types that would do, cheapest first; the first few. */
   readonly instanceTypes: readonly string[];
   readonly instanceTypeCount: number;
   readonly pods: PodList;
   readonly choice?: NodeChoice;
+}
+
+/** A launch that the cloud refused or could not complete. */
+interface LaunchFailureRecord {
+  readonly kind: 'launch-failure';
+  readonly nodeClaim: string;
+  readonly nodePool?: string;
+  /** Why, as a stable name: `InsufficientCapacity`, `NodeClassNotReady`, `LaunchFailed`, … */
+  readonly reason: string;
+  /** What the cloud said. */
+  readonly message: string;
 }
 
 /** What became of the instance of a NodeClaim. */
@@ -79,6 +92,7 @@ export interface HintRecord {
 export type DecisionRecord =
   | PlanRecord
   | LaunchRecord
+  | LaunchFailureRecord
   | InstanceRecord
   | NominationRecord
   | HintRecord

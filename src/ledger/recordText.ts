@@ -17,6 +17,8 @@ export function recordText(record: DecisionRecord): string {
       return `planned ${countText(record.pods, 'pod')}: ${countText(record.plannedNodes, 'new node')} at $${record.pricePerHour.toFixed(4)} per hour, ${record.onExistingNodes} on existing nodes, ${record.unplaced} without a place`;
     case 'launch':
       return launchText(record);
+    case 'launch-failure':
+      return `NodeClaim ${record.nodeClaim} was not launched: ${record.reason}, ${record.message}`;
     case 'instance':
       return instanceText(record);
     case 'nomination':

@@ -70,6 +70,8 @@ describe('defaults', () => {
         "kubeletBootstrapToken": "<hidden>",
         "launchTimeout": "5m0s",
         "leaderElectionName": "karpenter-leader-election",
+        "ledgerMaxAge": "168h0m0s",
+        "ledgerMaxSize": 104857600,
         "linuxAdminUsername": "azureuser",
         "location": "westeurope",
         "logErrorOutputPaths": [

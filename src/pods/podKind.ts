@@ -28,7 +28,8 @@ function read(pod: Pod): PodKind {
   return { kind: `${workload}.${shape}`, shape, replaced: true };
 }
 
-function controllerOf({ metadata }: Pod): string | undefined {
+/** The UID of the controller that owns the pod. */
+export function controllerOf({ metadata }: Pod): string | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
 }
 

@@ -5,7 +5,7 @@
 import { EvaluationError } from './evaluationError.ts';
 import { Environment, parse, serialize } from '@marcbachmann/cel-js';
 import { Quantity } from '../../units/quantity.ts';
-import { compilePattern, matchesPattern } from './pattern.ts';
+import { findPattern, matchesPattern } from './pattern.ts';
 
 type CelContext = Readonly<Record<'self' | 'oldSelf', unknown>>;
 
@@ -101,12 +101,6 @@ function smallest(list: readonly Comparable[], sign: 1 | -1): Comparable {
   return rest.reduce((best, each) => (compare(each, best) * sign < 0 ? each : best), first);
 }
 
-function findAll(text: string, pattern: string, limit: number): string[] {
-  const expression = compilePattern(pattern);
-  const all = [...text.matchAll(new RegExp(expression.source, `${expression.flags}g`))].map((match) => match[0]);
-  return limit < 0 ? all : all.slice(0, limit);
-}
-
 function asciiCase(text: string, from: RegExp, shift: number): string {
   return text.replaceAll(from, (letter) => String.fromCharCode(letter.charCodeAt(0) + shift));
 }
@@ -123,10 +117,10 @@ function buildEnvironment(): Environment {
     'string.kubernetesMatches(string): bool': (text: string, pattern: string) => matchesPattern(pattern, text),
     'string.kubernetesLowerAscii(): string': (text: string) => asciiCase(text, /[A-Z]/g, 32),
     'string.kubernetesUpperAscii(): string': (text: string) => asciiCase(text, /[a-z]/g, -32),
-    'string.find(string): string': (text: string, pattern: string) => findAll(text, pattern, 1)[0] ?? '',
-    'string.findAll(string): list<string>': (text: string, pattern: string) => findAll(text, pattern, -1),
+    'string.find(string): string': (text: string, pattern: string) => findPattern(pattern, text, 1)[0] ?? '',
+    'string.findAll(string): list<string>': (text: string, pattern: string) => findPattern(pattern, text, Infinity),
     'string.findAll(string, int): list<string>': (text: string, pattern: string, limit: bigint) =>
-      findAll(text, pattern, Number(limit)),
+      findPattern(pattern, text, limit < 0n ? Infinity : Number(limit)),
     'string.charAt(int): string': (text: string, at: bigint) => Array.from(text)[Number(at)] ?? '',
     'string.replace(string, string): string': (text: string, from: string, to: string) => text.split(from).join(to),
     'list.isSorted(): bool': (list: Comparable[]) =>

@@ -2,11 +2,14 @@
  * Go's regular expressions on JavaScript's engine: compiles an RE2 pattern, as CRDs and CEL rules write them, to a
  * RegExp that matches the same texts. What RE2 lacks (look-around, back-references) is refused as RE2 refuses it.
  */
+import { linearFinder } from './linearFinder.ts';
 import { linearMatcher } from './linearMatcher.ts';
 
 interface Compiled {
   readonly expression: RegExp;
   readonly matches: (text: string) => boolean;
+  /** Made when it is first asked for. */
+  find?: (text: string, limit: number) => string[];
 }
 
 const COMPILED = new Map<string, Compiled>();
@@ -17,9 +20,11 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return compiled(pattern).matches(text);
 }
 
-/** The same as a RegExp, for what asks where the matches are. */
-export function compilePattern(pattern: string): RegExp {
-  return compiled(pattern).expression;
+/** The matches in the text from the left, at most `limit` of them. */
+export function findPattern(pattern: string, text: string, limit: number): string[] {
+  const known = compiled(pattern);
+  known.find ??= linearFinder(known.expression);
+  return known.find(text, limit);
 }
 
 function compiled(pattern: string): Compiled {
@@ -27,7 +32,7 @@ function compiled(pattern: string): Compiled {
   if (known !== undefined) return known;
   const { source, flags } = translate(pattern);
   const expression = new RegExp(source, flags);
-  const made = { expression, matches: linearMatcher(expression) };
+  const made: Compiled = { expression, matches: linearMatcher(expression) };
   if (COMPILED.size >= MAX_COMPILED) COMPILED.clear();
   COMPILED.set(pattern, made);
   return made;

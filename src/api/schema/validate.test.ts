@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { applyDefaults, prune } from './defaulting.ts';
 import { fieldErrorText } from './fieldError.ts';
 import { decodeJson, encodeJson, JsonFloat, settleNumbers } from './json.ts';
-import { compilePattern, matchesPattern } from './pattern.ts';
+import { matchesPattern } from './pattern.ts';
 import { unsupportedRules } from './rules.ts';
 import { validateScale } from './scaleValidation.ts';
 import type { StructuralSchema } from './structuralSchema.ts';
@@ -223,7 +223,7 @@ describe('JSON', () => {
   });
 });
 
-describe('compilePattern', () => {
+describe('matchesPattern', () => {
   it.each([
     ['(?i)^ab$', 'AB', true],
     ['^\\s$', '\u00a0', false],
@@ -234,12 +234,11 @@ describe('compilePattern', () => {
     ['\\Qa.b\\E', 'axb', false],
     ['^.$', '😀', true],
   ])('%s on %s', (pattern, text, expected) => {
-    expect(compilePattern(pattern).test(text)).toBe(expected);
     expect(matchesPattern(pattern, text)).toBe(expected);
   });
 
   it.each(['(?=a)', '(?<!a)b', '(a)\\1', '\\'])('refuses %s as RE2 does', (pattern) => {
-    expect(() => compilePattern(pattern)).toThrow(SyntaxError);
+    expect(() => matchesPattern(pattern, '')).toThrow(SyntaxError);
   });
 });
 

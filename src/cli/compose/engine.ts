@@ -108,7 +108,7 @@ export function createEngine(options: EngineOptions): Manager {
   const overlays = gates.nodeOverlay ? new OverlayStore() : undefined;
   const sold = gates.reservedCapacity === false ? withoutReservations(options.cloud) : options.cloud;
   const cloud = overlays ? overlaidCloud(sold, overlays) : sold;
-  const { world, informers } = createWorld({
+  const { world, informers, recorder } = createWorld({
     kube,
     cloud,
     clock,
@@ -127,6 +127,7 @@ export function createEngine(options: EngineOptions): Manager {
     log,
     metrics,
     informers,
+    events: recorder,
     ...(leaderElection && { leaderElection }),
     ...(warmUp !== undefined && { warmUp }),
   });

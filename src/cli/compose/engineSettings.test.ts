@@ -10,6 +10,9 @@ const UUID = '123e4567-e89b-12d3-a456-426614174000';
 
 /** Another value than the default or the one above, for every option that must act. */
 const others: Partial<Record<OptionKey, string>> = {
+  ledgerDir: '/var/lib/ledger',
+  ledgerMaxSize: '1Gi',
+  ledgerMaxAge: '1h',
   clusterName: 'other',
   clusterEndpoint: 'https://other.example.org',
   kubeletBootstrapToken: 'other.0123456789abcdef',
@@ -79,6 +82,8 @@ const others: Partial<Record<OptionKey, string>> = {
 
 /** What an option cannot be set without. */
 const companions: Partial<Record<OptionKey, Readonly<Record<string, string>>>> = {
+  ledgerMaxSize: { LEDGER_DIR: '/var/lib/ledger' },
+  ledgerMaxAge: { LEDGER_DIR: '/var/lib/ledger' },
   networkPlugin: { NETWORK_PLUGIN_MODE: '' },
   provisionMode: { NODEBOOTSTRAPPING_SERVER_URL: 'https://bootstrapping.example.org' },
   manageExistingAksMachines: { ARM_RESOURCE_GROUP: 'group' },

@@ -87,6 +87,8 @@ export interface ProcessSettings {
   readonly lease?: { readonly name: string; readonly namespace: string | undefined };
   readonly provider: Pick<Options, 'cloudProvider' | 'instanceTypesFilePath' | 'armCloud' | 'azureEnvironmentFilepath'>;
   readonly logAzureCalls: boolean;
+  /** Absent: decisions are kept in memory only. Bytes and milliseconds. */
+  readonly ledger?: { readonly directory: string; readonly maxBytes: number; readonly maxAge: number };
   /** Bytes; undefined: unknown. */
   readonly memoryLimit: number | undefined;
 }
@@ -107,6 +109,13 @@ export function processSettings(options: Options): ProcessSettings {
     }),
     provider: { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath },
     logAzureCalls: options.enableAzureSdkLogging,
+    ...(options.ledgerDir && {
+      ledger: {
+        directory: options.ledgerDir,
+        maxBytes: options.ledgerMaxSize ?? Number.MAX_SAFE_INTEGER,
+        maxAge: options.ledgerMaxAge.milliseconds,
+      },
+    }),
     memoryLimit: options.memoryLimit,
   };
 }

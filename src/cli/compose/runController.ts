@@ -15,8 +15,10 @@ import type { Kube } from '../../kube/kube.ts';
 import { requestMetrics } from '../../kube/requestMetrics.ts';
 import type { Options } from '../../options/optionTable.ts';
 import { printableOptions, secretValues } from '../../options/parseOptions.ts';
+import { Ledger } from '../../ledger/ledger.ts';
 import { startHealthServer } from '../../server/healthServer.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
+import { keepLedgerInFiles } from '../../server/ledgerFiles.ts';
 import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
 import { startMetricsServer } from '../../server/metricsServer.ts';
@@ -71,6 +73,8 @@ export const runController: RunController = async (options, signal) => {
   } catch (error) {
     throw startError(error, config.server);
   }
+  const ledger = new Ledger({ now: () => clock.now() });
+  const endLedger = settings.ledger && keepLedgerInFiles(ledger, { ...settings.ledger, now: () => clock.now(), log });
   const { lease } = settings;
   const leaderElection = lease && {
     // A client of its own: when the loops use up their allowance, the lease is still renewed.
@@ -87,6 +91,7 @@ export const runController: RunController = async (options, signal) => {
     log,
     metrics,
     ...engineSettings(options),
+    ledger,
     ...(leaderElection && { leaderElection }),
   });
   const metricsServer = await startMetricsServer({
@@ -114,6 +119,7 @@ export const runController: RunController = async (options, signal) => {
     await engine.run(signal);
   } finally {
     await Promise.all([metricsServer.stop(), healthServer.stop()]);
+    endLedger?.();
     sink.close();
     failureSink.close();
   }

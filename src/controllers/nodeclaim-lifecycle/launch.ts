@@ -1,6 +1,7 @@
 import { messageOf } from '../../errors/thrown.ts';
 import { NodeClaimConditions, Reasons } from '../../api/conditionTypes.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Labels } from '../../api/labels.ts';
 import type { Instance } from '../../cloud/cloudProvider.ts';
 import { InsufficientCapacityError, LaunchError, NodeClassNotReadyError } from '../../cloud/errors.ts';
 import { missingNodeClassMessage, usableNodeClass } from '../world/nodeClassOfPool.ts';
@@ -33,6 +34,7 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
       launches.instanceOf(uid) ??
       (await world.cloud.create({ claim, nodeClass, onFailure: failLater(claim, context) }, signal));
   } catch (error) {
+    note(claim, context, reasonOf(error), messageOf(error));
     if (error instanceof InsufficientCapacityError) {
       publish.insufficientCapacity(world.events, draft.claim, error.message);
       log.error('no capacity for the nodeclaim; deleting it', { error });
@@ -43,7 +45,7 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
       log.error('the nodeclass is not ready; deleting the nodeclaim', { error });
       return { giveUp: 'nodeclass_not_ready' };
     }
-    const reason = error instanceof LaunchError ? error.reason : Reasons.launchFailed;
+    const reason = reasonOf(error);
     const message = messageOf(error).slice(0, MESSAGE_LIMIT);
     conditions.setUnknown(NodeClaimConditions.launched, world.clock.now(), reason, message);
     publish.launchFailed(world.events, draft.claim, reason, message);
@@ -64,21 +66,42 @@ export async function launch(draft: Draft, context: StepContext): Promise<StepRe
   };
 }
 
+function reasonOf(error: unknown): string {
+  if (error instanceof InsufficientCapacityError) return 'InsufficientCapacity';
+  if (error instanceof NodeClassNotReadyError) return 'NodeClassNotReady';
+  return error instanceof LaunchError ? error.reason : Reasons.launchFailed;
+}
+
+function note({ metadata }: NodeClaim, { world }: StepContext, reason: string, message: string): void {
+  const nodePool = metadata.labels?.[Labels.nodePool];
+  world.ledger.append({
+    kind: 'launch-failure',
+    nodeClaim: metadata.name,
+    ...(nodePool !== undefined && { nodePool }),
+    reason,
+    message: message.slice(0, MESSAGE_LIMIT),
+  });
+}
+
 /** The watches of two kinds are not ordered: a class that was made just before its claim may be seen just after it. */
-function withoutNodeClass(claim: NodeClaim, { world, log }: StepContext): StepResult {
+function withoutNodeClass(claim: NodeClaim, context: StepContext): StepResult {
+  const { world, log } = context;
   const age = world.clock.now() - Date.parse(claim.metadata.creationTimestamp ?? '');
   if (age < NODE_CLASS_GRACE) return { requeueAfter: NODE_CLASS_GRACE - age };
   const message = missingNodeClassMessage(claim.spec.nodeClassRef);
   publish.nodeClassResolutionError(world.events, claim, message);
   publish.insufficientCapacity(world.events, claim, message);
+  note(claim, context, 'NodeClassNotFound', message);
   log.error('the nodeclass is missing; deleting the nodeclaim', { NodeClaim: claim.metadata.name, message });
   return { giveUp: 'insufficient_capacity' };
 }
 
 /** For a launch that the cloud had accepted: the pods get another claim, planned without what has just failed. */
-function failLater(claim: NodeClaim, { world, launches, metrics, log }: StepContext): (error: Error) => void {
+function failLater(claim: NodeClaim, context: StepContext): (error: Error) => void {
+  const { world, launches, metrics, log } = context;
   const end = async (error: Error): Promise<void> => {
     publish.asyncProvisioningError(world.events, claim, error.message);
+    note(claim, context, reasonOf(error), error.message);
     log.error('the launch failed after the cloud had accepted it; deleting the nodeclaim', { error });
     launches.forget(claim.metadata.uid ?? '');
     if (await deleteClaim(world.kube, claim)) metrics.disrupted.count(claim, 'async_provisioning');

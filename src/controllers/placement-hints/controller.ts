@@ -4,6 +4,9 @@ import { ignoreNotFound, isConflict, isNotFound } from '../../kube/errors.ts';
 import type { Counter } from '../../kube/metrics.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { podKind } from '../../pods/podKind.ts';
+import { spreadKey } from '../../cluster/spreadOrder.ts';
+import type { Place } from '../../cluster/placements.ts';
 import { keyOf, refOf, watch, type Watch } from '../../kube/runtime/watch.ts';
 import type { RegistrationHook } from '../nodeclaim-lifecycle/registrationHook.ts';
 import type { World } from '../world/world.ts';
@@ -54,6 +57,7 @@ export class PlacementHints {
     this.opening = new NodeOpening({
       clock: world.clock,
       areMoreComing: () => world.cluster.places.areAwaitingNodes,
+      arrange: (claims) => world.cluster.places.alternate(claims),
       tell: (claims, end, options) => this.tell(claims, end, options),
     });
   }
@@ -73,7 +77,7 @@ export class PlacementHints {
           else this.outcomes.observe(object);
           if (type !== 'deleted' && !object.spec?.nodeName) return this.concerns(object) ? [keyOf(object)] : [];
           this.said.delete(uid);
-          return [];
+          return this.siblingsOf(object);
         }),
       ],
       reconcile: async (key, { signal }) => {
@@ -146,13 +150,37 @@ export class PlacementHints {
     return this.world.cluster.places.has(pod) || hintedNode(pod) !== undefined;
   }
 
+  /** Pods of the kind that must spread as this one does, and that are expected on the node that it was bound to. */
+  private siblingsOf(pod: Pod): readonly string[] {
+    const { places } = this.world.cluster;
+    if (spreadKey(pod) === undefined) return [];
+    const { kind } = podKind(pod);
+    return places
+      .on(pod.spec?.nodeName ?? '')
+      .flatMap((place) => (podKind(place.pod).kind === kind ? [keyOf(place.pod)] : []));
+  }
+
+  /**
+   * The scheduler counts the pods that are nominated to a node as if they ran there: of pods that must spread it would find
+   * none allowed on a node that several of them are nominated to.
+   */
+  private isBlocked(pod: Pod, place: Place): boolean {
+    if (spreadKey(pod) === undefined) return false;
+    const { cluster } = this.world;
+    const { kind } = podKind(pod);
+    return cluster.places.on(cluster.places.viewOf(place)?.name ?? '').some((other) => {
+      const sibling = other.pod.metadata.uid === pod.metadata.uid ? undefined : cluster.pod(other.pod.metadata);
+      return sibling !== undefined && podKind(sibling).kind === kind && hintedNode(sibling) !== undefined;
+    });
+  }
+
   private decide(pod: Pod): string | null | undefined {
     const { places } = this.world.cluster;
     const place = places.of(pod, this.world.clock.now());
     const expectation = {
       view: place && places.viewOf(place),
       isPlanned: place !== undefined,
-      matters: places.areMixed,
+      matters: places.areMixed && !(place && this.isBlocked(pod, place)),
     };
     return hintDecision(pod, expectation, this.schedulers);
   }

@@ -14,10 +14,12 @@ interface Setup {
 function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
   const clock = new VirtualClock(0);
   const told = new Set<string>();
+  const arranged: (readonly string[])[] = [];
   const opened: { readonly claim: string; readonly at: number }[] = [];
   const opening = new NodeOpening({
     clock,
     areMoreComing: () => areMoreComing,
+    arrange: (claims) => arranged.push(claims),
     tell: async (claims): Promise<Telling> => {
       const unsaid = claims.filter((claim) => claim === 'cleared' || !told.has(claim));
       if (unsaid.length === 0) return 'said';
@@ -37,29 +39,30 @@ function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
     await clock.runUntil(() => isOver);
     await all;
   };
-  return { play, join, opened };
+  return { play, join, opened, arranged };
 }
 
 describe('nodes that join', () => {
   it('open together, when the pods of all have been told', async () => {
-    const { play, join, opened } = setup();
+    const { play, join, opened, arranged } = setup();
     await play(join('a', 10), join('b', 20), join('c', 30));
-    expect(opened).toEqual(['a', 'b', 'c'].map((claim) => ({ claim, at: 160 })));
+    expect(arranged).toEqual([['a'], ['b', 'c']]);
+    expect(opened).toEqual(['a', 'b', 'c'].map((claim) => ({ claim, at: 560 })));
   });
 
   it('alone is not kept waiting by nodes that are not coming', async () => {
     const { play, join, opened } = setup();
     await play(join('a', 10));
-    expect(opened).toEqual([{ claim: 'a', at: 60 }]);
+    expect(opened).toEqual([{ claim: 'a', at: 260 }]);
   });
 
   it('while more are coming wait a little for the next one', async () => {
     const { play, join, opened } = setup({ areMoreComing: true });
     await play(join('a', 0), join('b', 150), join('c', 1_000));
     expect(opened).toEqual([
-      { claim: 'a', at: 350 },
-      { claim: 'b', at: 350 },
-      { claim: 'c', at: 1_200 },
+      { claim: 'a', at: 650 },
+      { claim: 'b', at: 650 },
+      { claim: 'c', at: 1_450 },
     ]);
   });
 
@@ -78,7 +81,7 @@ describe('nodes that join', () => {
     await play(join('cleared', 0));
     expect(opened).toEqual([
       { claim: 'late', at: 50 },
-      { claim: 'cleared', at: 50 + 5 * 50 },
+      { claim: 'cleared', at: 50 + 5 * (50 + 200) },
     ]);
   });
 });

@@ -8,14 +8,21 @@ export interface NodeOpeningPorts {
   readonly clock: Clock;
   /** Whether planned nodes have yet to join. */
   readonly areMoreComing: () => boolean;
+  /** Settles which of the pods that are alike is told which of these claims' nodes. */
+  readonly arrange: (claims: readonly string[]) => void;
   /** Tells the pods of these claims' nodes where they are expected, until `end` at the latest. */
   readonly tell: (claims: readonly string[], end: number, options: HintOptions) => Promise<Telling>;
 }
 
 /** No group of nodes waits longer than this with its `unregistered` taints, in milliseconds. */
 const LONGEST = 10_000;
-/** For so long a group waits for the next node of the same plan. */
-const LINGER = 200;
+/** How long a group waits for the next node of the same plan, and for all of them, before it tells pods. */
+const LINGER = { idle: 200, longest: 1_000 };
+/**
+ * For so long the scheduler may take to see the last hints: it watches nodes and pods apart, and must not see a node open
+ * before it knows whom the room is for.
+ */
+const SETTLE = 200;
 /** How often hints that were cleared meanwhile are written again before the nodes open. */
 const ROUNDS = 5;
 
@@ -49,21 +56,34 @@ export class NodeOpening {
   }
 
   private async fill(group: Group, signal: AbortSignal): Promise<void> {
-    const { clock, areMoreComing, tell } = this.ports;
+    const { clock, arrange, tell } = this.ports;
     const end = clock.now() + LONGEST;
     try {
+      await this.linger(group, signal);
       for (let round = 0, nodes = 0; round < ROUNDS && clock.now() < end; round++) {
-        if (nodes < group.claims.length) round = 0;
-        nodes = group.claims.length;
+        if (nodes < group.claims.length) {
+          arrange(group.claims.slice(nodes));
+          nodes = group.claims.length;
+          round = 0;
+        }
         const telling = await tell(group.claims, end, { signal, isUrgent: round > 0 });
         if (telling === 'late') return;
-        if (telling === 'told') continue;
-        const linger = areMoreComing() ? group.lastJoin + LINGER - clock.now() : 0;
-        if (linger <= 0) return;
-        await clock.sleep(Math.min(linger, end - clock.now()), signal);
+        if (telling === 'told') await clock.sleep(SETTLE, signal);
+        else if (nodes === group.claims.length) return;
       }
     } finally {
       this.group = undefined;
+    }
+  }
+
+  /** Nodes of one plan often join at about the same time. */
+  private async linger(group: Group, signal: AbortSignal): Promise<void> {
+    const { clock, areMoreComing } = this.ports;
+    const end = clock.now() + LINGER.longest;
+    for (;;) {
+      const rest = Math.min(group.lastJoin + LINGER.idle, end) - clock.now();
+      if (rest <= 0 || !areMoreComing()) return;
+      await clock.sleep(rest, signal);
     }
   }
 }

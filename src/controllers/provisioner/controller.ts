@@ -36,6 +36,7 @@ export interface ProvisionerOptions {
 
 /** Instance types that a launch record names. */
 const SHOWN_TYPES = 10;
+const SHOWN_OFFERINGS = 12;
 const CONTROLLER = { controller: 'provisioner' };
 /** How often a pending pod is planned for again. */
 const RETRIGGER = 10_000;
@@ -224,6 +225,7 @@ class Provisioner {
         nodePool: node.pool,
         requests: node.requests,
         chosen,
+        ladder: node.alternatives.slice(0, SHOWN_OFFERINGS),
         instanceTypes: types.slice(0, SHOWN_TYPES),
         instanceTypeCount: types.length,
         ...(node.choice && { choice: node.choice }),

@@ -35,12 +35,7 @@ export function staticDeprovisioningController(world: World): Controller {
       const replicas = pool?.spec.replicas;
       if (!pool || replicas === undefined || pool.metadata.deletionTimestamp) return undefined;
       if (!isManaged(pool.spec.template.spec.nodeClassRef, cloud)) return undefined;
-      const active = cluster
-        .snapshot()
-        .nodes.filter(
-          ({ nodePool, claim, deleting }) => nodePool === name && claim && !deleting && !isPendingDisruption(claim),
-        );
-      const surplus = byDisruptionCost(active, clock.now()).slice(0, Math.max(0, active.length - replicas));
+      const surplus = surplusOf(cluster.snapshot().nodes, name, replicas, clock.now());
       await settleAll(surplus, CONCURRENCY, async ({ claim }) => {
         if (!claim) return;
         await deleteClaim(kube, claim, signal);
@@ -52,6 +47,19 @@ export function staticDeprovisioningController(world: World): Controller {
       return { requeueAfter: INTERVAL };
     },
   });
+}
+
+/** The nodes of the pool beyond as many as it is to have, in the order in which they go. */
+export function surplusOf(
+  views: readonly NodeView[],
+  pool: string,
+  replicas: number,
+  now: number,
+): readonly NodeView[] {
+  const active = views.filter(
+    ({ nodePool, claim, deleting }) => nodePool === pool && claim && !deleting && !isPendingDisruption(claim),
+  );
+  return byDisruptionCost(active, now).slice(0, Math.max(0, active.length - replicas));
 }
 
 /** Not launched first, then empty, then with movable pods, and last those with do-not-disrupt pods. */

@@ -13,6 +13,8 @@ export interface EngineWorld {
   readonly world: World;
   /** All watches, for the manager to run and for loops that need kinds of their own. */
   readonly informers: Informers;
+  /** Writes the world's events; to be closed when nothing publishes any more. */
+  readonly recorder: KubeEventRecorder;
 }
 
 /** Opens the watches and joins them to the cluster that all loops share. Nothing runs yet. */
@@ -26,15 +28,16 @@ export function createWorld(
     onError: (error, kind) => log.error('watch interrupted; retrying', { kind: kind.kind, error }),
   });
   const cluster = new Cluster();
+  const recorder = new KubeEventRecorder(ports);
   const world: World = {
     ...ports,
     kube: writeThroughKube(ports.kube, cluster),
-    events: noticesTo(new KubeEventRecorder(ports)),
+    events: noticesTo(recorder),
     ledger: ports.ledger ?? new Ledger({ now: () => ports.clock.now() }),
     cluster,
     informers: clusterInformers(informers, cluster, cloud),
     registrationHealth: new RegistrationHealth(),
     podTimes: new PodTimes(),
   };
-  return { world, informers };
+  return { world, informers, recorder };
 }

@@ -64,6 +64,23 @@ function setUp() {
 }
 
 describe('Manager', () => {
+  it('closes its events when its controllers have ended, and before its informers do', async () => {
+    const { clock, trace, replica } = setUp();
+    const events = { close: () => Promise.resolve(void trace.push(`${clock.now()} one: events close`)) };
+    const { manager, controller, stop, run } = replica('one', { events });
+    manager.add(controller('a', 50));
+    void run();
+    await clock.advance(1_000);
+    stop.abort();
+    await clock.advance(1_000);
+    expect(trace.slice(-4)).toEqual([
+      '1050 one: a stops',
+      '1050 one: events close',
+      '1050 one: informers stop',
+      '1050 one: ended',
+    ]);
+  });
+
   it('starts informers, syncs, leads, runs controllers, and stops in the reverse order', async () => {
     const { clock, leases, trace, replica } = setUp();
     const { manager, controller, stop, run } = replica('one');

@@ -22,6 +22,8 @@ export interface ManagerOptions {
   readonly warmUp?: boolean;
   /** Milliseconds that all controllers together have to end. */
   readonly stopTimeout?: number;
+  /** What the controllers' last words go through; closed after them, while the API server can still be reached. */
+  readonly events?: { close(): Promise<void> };
 }
 
 /** What a manager needs of the set of informers. */
@@ -113,6 +115,7 @@ export class Manager {
       failure ??= { error };
     } finally {
       signal.removeEventListener('abort', onStop);
+      await this.options.events?.close();
       await informers.stop();
     }
     if (failure !== undefined) throw failure.error;

@@ -1,28 +1,28 @@
-/** The rows of builtin/kinds.ts as resources. */
-import { builtinKinds } from './builtin/kinds.ts';
-import { clusterColumns } from './columns/cluster.ts';
-import { plainColumns } from './columns/column.ts';
-import { networkingColumns } from './columns/networking.ts';
-import { podColumns } from './columns/pod.ts';
-import { serverColumns } from './columns/server.ts';
-import { storageColumns } from './columns/storage.ts';
-import { workloadColumns } from './columns/workloads.ts';
+/** The rows of builtin/kinds.json as resources. */
+import { builtinKinds, rowConditions, storageViews, strategies } from './builtin/kinds.ts';
+import { clusterCells } from './columns/cluster.ts';
+import { columnOf, sharedCells } from './columns/column.ts';
+import { networkingCells } from './columns/networking.ts';
+import { podCells } from './columns/pod.ts';
+import { serverCells } from './columns/server.ts';
+import { storageCells } from './columns/storage.ts';
+import { workloadCells } from './columns/workloads.ts';
 import { at, textAt, type ApiObject } from './fields.ts';
 import { shapeNamed } from './kubernetesTypes.ts';
 import type { Resource } from './resource.ts';
 import type { SelectableFields } from './selectors.ts';
 
-const columnsOf = new Map(
-  Object.entries({
-    Pod: podColumns,
-    ...clusterColumns,
-    ...networkingColumns,
-    ...serverColumns,
-    ...storageColumns,
-    ...workloadColumns,
-  }),
-);
+const CELLS = {
+  ...sharedCells,
+  ...clusterCells,
+  ...networkingCells,
+  ...podCells,
+  ...serverCells,
+  ...storageCells,
+  ...workloadCells,
+};
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const SCALE = { specReplicas: '.spec.replicas', statusReplicas: '.status.replicas', selector: '.spec.selector' };
 
 /** A field selector compares text; false is what an absent flag reads as. */
 function readField(path: string): (object: ApiObject) => string {
@@ -43,8 +43,9 @@ export function selectableFields(paths: readonly string[], namespaced: boolean):
   return Object.fromEntries(all.map((path) => [path, readField(path)]));
 }
 
-function resourceOf(apiVersion: string, types: string, row: (typeof builtinKinds)[number]['rows'][number]): Resource {
-  const { kind, plural } = row;
+function resourceOf(apiVersion: string, types: string, row: (typeof builtinKinds)[number]['kinds'][number]): Resource {
+  const { kind, plural, columns = ['Name', 'Age'] } = row;
+  const versioned = `${apiVersion}/${kind}`;
   const [version = '', group = ''] = apiVersion.split('/').toReversed();
   const typeName = `${types}.${kind}`;
   return {
@@ -55,28 +56,28 @@ function resourceOf(apiVersion: string, types: string, row: (typeof builtinKinds
     singular: kind.toLowerCase(),
     listKind: `${kind}List`,
     namespaced: row.scope !== 'Cluster',
-    shortNames: row.shortNames,
+    shortNames: row.shortNames ?? [],
     categories: row.categories ?? [],
     custom: false,
     hasStatus: row.status ?? false,
-    scale: row.scale,
+    scale: row.scaled ? SCALE : undefined,
     actions: row.actions ?? [],
     verbs: row.verbs ?? ALL_VERBS,
     deprecation: row.deprecation,
     typeName,
     schema: undefined,
     shape: shapeNamed(typeName),
-    strategy: row.strategy ?? {},
-    columns: row.columns ?? columnsOf.get(kind) ?? plainColumns,
-    rowConditions: row.rowConditions,
+    strategy: strategies[versioned] ?? strategies[kind] ?? (row.tracksGeneration ? { tracksGeneration: true } : {}),
+    columns: columns.map((column) => columnOf(column, CELLS)),
+    rowConditions: rowConditions[kind],
     namesSelectable: row.selectable === undefined,
     unconditionalUpdate: row.conditionalUpdate !== true,
     storageKind: row.storageKind,
     selectable: selectableFields(row.selectable ?? [], row.scope !== 'Cluster'),
-    storage: row.storage ?? { group, plural },
+    storage: storageViews[versioned] ?? { group, plural },
   };
 }
 
 export function builtinResources(): Resource[] {
-  return builtinKinds.flatMap(({ apiVersion, types, rows }) => rows.map((row) => resourceOf(apiVersion, types, row)));
+  return builtinKinds.flatMap(({ apiVersion, types, kinds }) => kinds.map((row) => resourceOf(apiVersion, types, row)));
 }

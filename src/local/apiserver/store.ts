@@ -226,9 +226,7 @@ export class Table {
 
   /** What each key held at `revision`, for the keys written since; `undefined` means it did not exist. */
   private undo(revision: number): Map<string, ApiObject | undefined> {
-    if (revision < this.forgotten) {
-      throw expired('The resourceVersion for the provided list is too old.');
-    }
+    if (revision < this.forgotten) throw expired('The resourceVersion for the provided list is too old.');
     const undone = new Map<string, ApiObject | undefined>();
     for (const event of this.eventsAfter(revision)) if (!undone.has(event.key)) undone.set(event.key, event.previous);
     return undone;

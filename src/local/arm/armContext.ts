@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
-import { ArmError } from './armError.ts';
+import { refusal } from './refusal.ts';
 import type { Operation, Operations } from './operations.ts';
 import { present, type ArmResource, type ResourceStore } from './resourceStore.ts';
 import type { ArmRequest, ArmResponse } from './server/router.ts';
@@ -121,7 +121,7 @@ function lastOf(skipToken: string | null): string {
   if (skipToken === null) return '';
   const id = Buffer.from(skipToken, 'base64url').toString('utf8');
   if (id.startsWith('/')) return id;
-  throw new ArmError(400, 'InvalidSkipToken', `The skip token '${skipToken}' is not one that was issued here.`);
+  throw refusal('InvalidSkipToken', { skipToken });
 }
 
 export function timestamp(milliseconds: number): string {

@@ -2,6 +2,7 @@
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { ArmError } from './armError.ts';
+import { refusal } from './refusal.ts';
 
 export interface Operation {
   readonly id: string;
@@ -56,11 +57,7 @@ export class Operations {
     this.pending.delete(operation.id);
     operation.status = 'Failed';
     operation.endedAt = this.clock.now();
-    operation.error = new ArmError(
-      409,
-      'OperationPreempted',
-      'Operation execution has been preempted by a more recent operation.',
-    );
+    operation.error = refusal('OperationPreempted');
   }
 
   /** An operation that the caller ends; it is expected to take `milliseconds`. */
@@ -76,9 +73,7 @@ export class Operations {
 
   find(id: string): Operation {
     const operation = this.operations.get(id);
-    if (operation === undefined) {
-      throw new ArmError(404, 'OperationNotFound', `The operation '${id}' does not exist or was forgotten.`);
-    }
+    if (operation === undefined) throw refusal('OperationNotFound', { id });
     return operation;
   }
 
@@ -99,8 +94,7 @@ export class Operations {
       operation.status = 'Succeeded';
     } catch (error) {
       operation.status = 'Failed';
-      operation.error =
-        error instanceof ArmError ? error : new ArmError(500, 'InternalServerError', `Unexpected: ${String(error)}`);
+      operation.error = error instanceof ArmError ? error : refusal('InternalServerError', { problem: String(error) });
     }
   }
 

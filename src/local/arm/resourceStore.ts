@@ -1,5 +1,6 @@
 /** The resources and groups of the local Azure as plain JSON, found by id, type or parent without regard to case. */
-import { ArmError } from './armError.ts';
+import type { ArmError } from './armError.ts';
+import { refusal } from './refusal.ts';
 import type { JsonObject } from './jsonPath.ts';
 
 export interface ArmResource {
@@ -74,9 +75,7 @@ export class ResourceStore {
   /** 404 when there is no such group. */
   group(name: string): ResourceGroup {
     const found = this.findGroup(name);
-    if (found === undefined) {
-      throw new ArmError(404, 'ResourceGroupNotFound', `Resource group '${name}' could not be found.`);
-    }
+    if (found === undefined) throw refusal('ResourceGroupNotFound', { name });
     return found;
   }
 
@@ -211,11 +210,7 @@ export class ResourceStore {
 }
 
 function resourceNotFound(type: string, names: readonly string[], group: string): ArmError {
-  return new ArmError(
-    404,
-    'ResourceNotFound',
-    `The Resource '${type}/${names.join('/')}' under resource group '${group}' was not found. For more details please go to https://aka.ms/ARMResourceNotFoundFix`,
-  );
+  return refusal('ResourceNotFound', { type, path: names.join('/'), group });
 }
 
 /** What a client is shown of a resource. */

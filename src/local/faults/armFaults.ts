@@ -1,5 +1,6 @@
 /** Faults of Azure: refused requests, operations that fail or end late, lowered quotas; with Azure's codes and texts. */
 import { ArmError } from '../arm/armError.ts';
+import { refusal } from '../arm/refusal.ts';
 import type { Fault, ArmOperation, FaultPlan } from '../arm/faultPlan.ts';
 import { listAt, textAt } from '../arm/jsonPath.ts';
 import type { LocalArm } from '../arm/localArm.ts';
@@ -163,10 +164,9 @@ function concerns({ texts }: FaultOrder, name: string, usual?: string): boolean 
 
 function throttledError({ numbers }: FaultOrder): ArmError {
   const seconds = Math.max(1, Math.round((numbers['after'] ?? 30_000) / 1000));
-  return new ArmError(
-    429,
-    'TooManyRequests',
-    `The server rejected the request because too many requests have been received for this subscription. Retry after ${seconds} seconds.`,
+  return refusal(
+    'TooManyRequests.throttled',
+    { seconds },
     {
       headers: { 'retry-after': String(seconds), 'x-ms-ratelimit-remaining-resource': NO_REQUESTS_LEFT },
     },

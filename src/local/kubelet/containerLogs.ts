@@ -113,9 +113,7 @@ function runOf(pod: Pod, { container, previous }: LogOptions): Run {
   const { name } = pod.metadata;
   const common = { container, image: status?.image ?? '', node: pod.spec?.nodeName ?? '' };
   const before = status?.lastState?.terminated;
-  if (previous && !before) {
-    throw badRequest(`previous terminated container "${container}" in pod "${name}" not found`);
-  }
+  if (previous && !before) throw badRequest(`previous terminated container "${container}" in pod "${name}" not found`);
   const running = previous ? undefined : status?.state?.running;
   if (running) return { ...common, start: Date.parse(running.startedAt ?? ''), end: undefined, exitCode: 0 };
   // A container that waits to start again shows what it did the last time.

@@ -45,7 +45,7 @@ export interface ServiceShape extends Size {
   /** CPU cores over time, see loadModel.ts; with it the service has an autoscaler. */
   readonly load?: string;
   readonly most?: number;
-  readonly spreadOverZones?: true;
+  readonly spreadOverZones?: boolean;
   /** Of the disruption budget; absent: no budget. */
   readonly maxUnavailable?: number | string;
   readonly spec?: Partial<NonNullable<NonNullable<NonNullable<Deployment['spec']>['template']>['spec']>>;
@@ -105,8 +105,13 @@ export function service(name: string, shape: ServiceShape): Manifest[] {
   ];
 }
 
+export interface DatabaseShape extends Size {
+  readonly replicas: number;
+  readonly storage: string;
+}
+
 /** A StatefulSet whose pods have a disk each and spread over zones. */
-export function database(name: string, replicas: number, size: Size & { readonly storage: string }): Manifest[] {
+export function database(name: string, { replicas, storage, ...size }: DatabaseShape): Manifest[] {
   const labels = { app: name };
   const object: Draft<StatefulSet> = {
     metadata: { name, namespace: NAMESPACE, labels },
@@ -118,7 +123,7 @@ export function database(name: string, replicas: number, size: Size & { readonly
       volumeClaimTemplates: [
         {
           metadata: { name: 'data' },
-          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: size.storage } } },
+          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
         },
       ],
     },

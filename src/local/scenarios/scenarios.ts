@@ -1,19 +1,38 @@
 /** Scenarios for the local world: workloads to create, and faults at fixed times of the world's clock. */
 import { Kinds } from '../../api/kinds.ts';
 import { Labels } from '../../api/labels.ts';
+import { Duration } from '../../units/duration.ts';
 import { parseFault, type FaultOrder } from '../faults/faultKinds.ts';
 import type { Faults } from '../faults/faults.ts';
-import { batch, database, manifest, nightly, service, type Manifest } from './manifests.ts';
+import {
+  batch,
+  database,
+  manifest,
+  nightly,
+  service,
+  type BatchShape,
+  type DatabaseShape,
+  type Manifest,
+  type ServiceShape,
+} from './manifests.ts';
+import file from './scenarios.json' with { type: 'json' };
 
-export const SCENARIOS = [
-  'quiet',
-  'black-friday',
-  'batch-night',
-  'streaming-surge',
-  'spot-storm',
-  'quota-wall',
-] as const;
-export type ScenarioName = (typeof SCENARIOS)[number];
+export type ScenarioName = keyof typeof file;
+export const SCENARIOS = Object.keys(file) as ScenarioName[];
+
+/** A row of scenarios.json: its kind names it. */
+type Workload =
+  | (ServiceShape & { readonly service: string; readonly onSpot?: boolean })
+  | (DatabaseShape & { readonly database: string })
+  | (BatchShape & { readonly batch: string })
+  | (BatchShape & { readonly nightly: string; readonly schedule: string });
+
+interface Row {
+  readonly summary: string;
+  readonly workloads: readonly Workload[];
+  /** Durations as text. */
+  readonly troubles: readonly { readonly at: string; readonly every?: string; readonly fault: string }[];
+}
 
 interface Trouble {
   /** Milliseconds after the start. */
@@ -29,7 +48,6 @@ export interface Scenario {
   readonly troubles: readonly Trouble[];
 }
 
-const MINUTE = 60_000;
 const TOLERATES_SPOT = {
   key: 'kubernetes.azure.com/scalesetpriority',
   operator: 'Equal',
@@ -63,110 +81,36 @@ const spotPool = manifest(Kinds.NodePool, {
 
 const onSpot = { containers: [], nodeSelector: { [Labels.capacityType]: 'spot' }, tolerations: [TOLERATES_SPOT] };
 
-export const scenarios: Readonly<Record<ScenarioName, Scenario>> = {
-  quiet: { summary: 'nothing happens until you make it happen', manifests: [], troubles: [] },
-  'black-friday': {
-    summary: 'a shop whose customers all come within minutes, stay for half an hour and go',
-    manifests: [
-      ...service('storefront', {
-        replicas: 6,
-        cpu: '500m',
-        memory: '512Mi',
-        load: '0s=2, 2m=2, 6m=60, 30m=70, 40m=4',
-        most: 160,
-        spreadOverZones: true,
-        maxUnavailable: '20%',
-      }),
-      ...service('checkout', {
-        replicas: 3,
-        cpu: '1',
-        memory: '1Gi',
-        load: '0s=1, 3m=1, 8m=24, 30m=28, 42m=2',
-        most: 60,
-        maxUnavailable: 1,
-      }),
-      ...service('search', {
-        replicas: 3,
-        cpu: '1500m',
-        memory: '6Gi',
-        load: '0s=2, 2m=2, 7m=30, 30m=30, 45m=3',
-        most: 40,
-      }),
-      ...database('orders', 3, { cpu: '1', memory: '4Gi', storage: '64Gi' }),
-    ],
-    troubles: [],
-  },
-  'batch-night': {
-    summary: 'jobs by the hundred, again and again, and next to nothing in between',
-    manifests: [
-      ...service('portal', { replicas: 2, cpu: '250m', memory: '256Mi', maxUnavailable: 1 }),
-      batch('reindex', { completions: 120, parallelism: 60, runSeconds: 90, cpu: '1', memory: '2Gi' }),
-      nightly('invoices', '*/10 * * * *', {
-        completions: 80,
-        parallelism: 40,
-        runSeconds: 60,
-        cpu: '900m',
-        memory: '3Gi',
-      }),
-      nightly('reports', '*/15 * * * *', {
-        completions: 20,
-        parallelism: 20,
-        runSeconds: 180,
-        cpu: '3',
-        memory: '12Gi',
-      }),
-    ],
-    troubles: [],
-  },
-  'streaming-surge': {
-    summary: 'brokers with disks in every zone, and consumers that follow a load in waves',
-    manifests: [
-      ...database('broker', 3, { cpu: '2', memory: '8Gi', storage: '256Gi' }),
-      ...service('consumer', {
-        replicas: 4,
-        cpu: '750m',
-        memory: '1Gi',
-        load: '0s=2, 2m=2, 4m=40, 10m=40, 13m=5, 18m=5, 20m=60, 30m=60, 35m=3',
-        most: 120,
-        maxUnavailable: '25%',
-      }),
-      ...service('transcode', {
-        replicas: 2,
-        cpu: '3',
-        memory: '4Gi',
-        load: '0s=4, 5m=4, 8m=48, 20m=48, 25m=4',
-        most: 40,
-      }),
-    ],
-    troubles: [],
-  },
-  'spot-storm': {
-    summary: 'everything runs on spot instances, and Azure takes them back',
-    manifests: [
-      spotPool,
-      ...service('renderer', { replicas: 40, cpu: '900m', memory: '2Gi', maxUnavailable: '30%', spec: onSpot }),
-      ...service('api', { replicas: 6, cpu: '500m', memory: '1Gi', maxUnavailable: 1 }),
-    ],
-    troubles: [
-      // One instance for certain: a share of a few may be none of them.
-      { at: MINUTE, every: 4 * MINUTE, fault: 'spot-eviction notice=30s' },
-      { at: 3 * MINUTE, every: 4 * MINUTE, fault: 'spot-eviction share=0.4 notice=30s' },
-      { at: 5 * MINUTE, every: 9 * MINUTE, fault: 'zonal-allocation zone=1 priority=spot for=4m' },
-      { at: 10 * MINUTE, every: 15 * MINUTE, fault: 'spot-eviction share=0.8 notice=0s' },
-    ],
-  },
-  'quota-wall': {
-    summary: 'more pods than the subscription has vCPUs for, until the quota is raised',
-    manifests: [
-      ...service('analytics', { replicas: 60, cpu: '1900m', memory: '4Gi' }),
-      ...service('web', { replicas: 12, cpu: '500m', memory: '1Gi', maxUnavailable: 1 }),
-    ],
-    troubles: [
-      { at: 0, fault: 'regional-quota limit=64 for=10m' },
-      { at: 10 * MINUTE, fault: 'family-quota share=0.5 for=10m' },
-    ],
-  },
-};
+function manifestsOf(workload: Workload): readonly Manifest[] {
+  if ('service' in workload) {
+    const { service: name, onSpot: isOnSpot, ...shape } = workload;
+    return service(name, isOnSpot ? { ...shape, spec: onSpot } : shape);
+  }
+  if ('database' in workload) return database(workload.database, workload);
+  return 'batch' in workload
+    ? [batch(workload.batch, workload)]
+    : [nightly(workload.nightly, workload.schedule, workload)];
+}
+
+function scenarioOf({ summary, workloads, troubles }: Row): Scenario {
+  const needsSpot = workloads.some((workload) => 'onSpot' in workload);
+  const milliseconds = (text: string): number => Duration.parse(text).milliseconds;
+  return {
+    summary,
+    manifests: [...(needsSpot ? [spotPool] : []), ...workloads.flatMap(manifestsOf)],
+    troubles: troubles.map(({ at, every, fault }) => ({
+      at: milliseconds(at),
+      ...(every !== undefined && { every: milliseconds(every) }),
+      fault,
+    })),
+  };
+}
+
+const ROWS: Readonly<Record<ScenarioName, Row>> = file;
+
+export const scenarios = Object.fromEntries(
+  Object.entries(ROWS).map(([name, row]) => [name, scenarioOf(row)]),
+) as Readonly<Record<ScenarioName, Scenario>>;
 
 /**
  * Schedules the scenario's faults; returns how to cancel them. `age` is how long the world has existed: a fault that was

@@ -107,9 +107,7 @@ export class TopologySpread {
 
   complaint(node: NodeInfo): string | undefined {
     for (const spread of this.hard) {
-      if (node.labels[spread.constraint.topologyKey] === undefined) {
-        return MISSING_LABEL;
-      }
+      if (node.labels[spread.constraint.topologyKey] === undefined) return MISSING_LABEL;
       if (spread.isBroken(node)) return "node(s) didn't match pod topology spread constraints";
     }
     return undefined;

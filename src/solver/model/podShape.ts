@@ -50,6 +50,12 @@ export function podGroup({ metadata }: Pod): string | undefined {
   return name === undefined || name === '' ? undefined : `${metadata.namespace ?? 'default'}/${name}`;
 }
 
+/** The same pod as if it belonged to no group. */
+export function withoutGroup(pod: Pod): Pod {
+  const { [GROUP_ANNOTATION]: _, ...annotations } = pod.metadata.annotations ?? {};
+  return { ...pod, metadata: { ...pod.metadata, annotations } };
+}
+
 /**
  * Equal texts mean equal loads; the reverse need not hold ("1" and "1000m" differ here and meet again as numbers). Made
  * for many pods of every question, hence plain concatenation.

@@ -1,54 +1,77 @@
-/** The pieces that tables of all kinds share, and the texts in cells as `kubectl get` prints them. */
-import { at, fieldsAt, isFields, listAt, textAt, type ApiObject } from '../fields.ts';
+/** Columns of tables as data, and the cells that tables of several kinds share, as `kubectl get` prints them. */
+import { InvariantError } from '../../../errors/invariantError.ts';
+import { at, fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import { age } from '../humanTime.ts';
 import type { Column } from '../resource.ts';
 
-type Cell = Column['cell'];
-/** The columns of each kind. */
-export type Tables = Readonly<Record<string, readonly Column[]>>;
+/** A computed cell: `now` in milliseconds, and what the table has in brackets behind its name. */
+type Cell = (object: ApiObject, now: number, ...given: readonly string[]) => unknown;
+export type Cells = Readonly<Record<string, Cell>>;
+
+/** `Name`, `Age`, or: name; type, with `wide` when only for `-o wide`; a path or `cell(given,…)`; what is shown when absent. */
+export type ColumnRow = string | readonly string[];
 
 export const NONE = '<none>';
 export const UNSET = '<unset>';
 
-/** A text at a dotted path, or a computed one. */
-export function text(name: string, from: string | Cell, absent = ''): Column {
-  if (typeof from !== 'string') return { name, type: 'string', cell: from };
-  const path = from.split('.');
-  return { name, type: 'string', cell: (object) => textAt(object, ...path) ?? absent };
-}
-/** Only with `-o wide`. */
-export const wide = (name: string, from: string | Cell, absent?: string): Column => ({
-  ...text(name, from, absent),
-  priority: 1,
-});
-/** A number at a dotted path, or a computed one; zero while it is not there. */
-export const integer = (name: string, from: string | Cell): Column => ({ name, type: 'integer', cell: counted(from) });
-/** A number that upstream declares as text. */
-export const figure = (name: string, from: string | Cell): Column => ({ name, type: 'string', cell: counted(from) });
-/** Whether the flag at a dotted path is set. */
-export const flag = (name: string, path: string, absent = false): Column => ({
-  name,
-  type: 'boolean',
-  cell: (object) => at(object, ...path.split('.')) === true || (absent && at(object, ...path.split('.')) !== false),
-});
-
-function counted(from: string | Cell): Cell {
-  if (typeof from !== 'string') return from;
-  const path = from.split('.');
-  return (object) => count(object, ...path);
-}
-
 export const NAME: Column = { name: 'Name', type: 'string', format: 'name', cell: (object) => object.metadata.name };
-export const AGE = text('Age', (object, now) => age(object.metadata.creationTimestamp, now));
-/** Kinds that upstream gives no columns of their own show when they were made. */
-const CREATED: Column = {
-  name: 'Created At',
-  type: 'date',
-  cell: (object) => object.metadata.creationTimestamp ?? '',
+export const AGE: Column = {
+  name: 'Age',
+  type: 'string',
+  cell: (object, now) => age(object.metadata.creationTimestamp, now),
 };
 
-export const plainColumns: readonly Column[] = [NAME, AGE];
-export const createdColumns: readonly Column[] = [NAME, CREATED];
+/** A figure is a number that upstream declares as text. */
+const TYPES: Readonly<Record<string, Column['type']>> = { integer: 'integer', boolean: 'boolean', date: 'date' };
+
+export function columnOf(row: ColumnRow, cells: Cells): Column {
+  if (typeof row === 'string') return row === 'Age' ? AGE : NAME;
+  const [name = '', how = '', from = '', absent = ''] = row;
+  const [type = '', wide] = how.split(' ');
+  return {
+    name,
+    type: TYPES[type] ?? 'string',
+    ...(type === 'name' && { format: 'name' }),
+    ...(wide && { priority: 1 }),
+    cell: cellOf(type, from, absent, cells),
+  };
+}
+
+function cellOf(type: string, from: string, absent: string, cells: Cells): Column['cell'] {
+  const [, called, given = ''] = /^(\w+)\((.*)\)$/.exec(from) ?? [];
+  if (called !== undefined) {
+    const cell = cells[called];
+    if (cell === undefined) throw new InvariantError(`a table names the cell ${called}, which does not exist`);
+    return (object, now) => cell(object, now, ...given.split(','));
+  }
+  const path = from.split('.');
+  if (type === 'integer' || type === 'figure') return (object) => count(object, ...path);
+  if (type !== 'boolean') return (object) => textAt(object, ...path) ?? absent;
+  return (object) => at(object, ...path) === true || (absent === 'true' && at(object, ...path) !== false);
+}
+
+/** By dotted paths, for whatever kind. */
+export const sharedCells: Cells = {
+  filled: (object, _now, path = '') => orNone(textAt(object, ...path.split('.'))),
+  labels: (object, _now, path = '') => labelText(at(object, ...path.split('.'))),
+  selector: (object, _now, path = '') => selectorText(at(object, ...path.split('.'))),
+  length: (object, _now, path = '') => listAt(object, ...path.split('.')).length,
+  list: (object, _now, path = '') =>
+    listAt(object, ...path.split('.'))
+      .map(String)
+      .join(','),
+  trimmed: (object, _now, path = '') => (textAt(object, ...path.split('.')) ?? '').trim(),
+  size: (object, _now, ...fields) =>
+    fields.reduce((sum, field) => sum + Object.keys(fieldsAt(object, field) ?? {}).length, 0),
+  joined: (object, _now, path = '', first = '', second = '') => joined(at(object, ...path.split('.')), first, second),
+  shown: (object, _now, path = '', absent = '') =>
+    String(numberAt(object, ...path.split('.')) ?? textAt(object, ...path.split('.')) ?? absent),
+  condition: (object, _now, type = '', absent = '') => textAt(conditionOf(object, type), 'status') ?? absent,
+  containers: (object, _now, template = '', field = '') =>
+    listAt(object, ...template.split('.'), 'spec', 'containers')
+      .map((container) => textAt(container, field) ?? '')
+      .join(','),
+};
 
 /** A number that is not there yet counts as zero. */
 export function count(object: ApiObject, ...path: string[]): number {
@@ -65,7 +88,7 @@ export function joined(object: unknown, first: string, second: string): string {
   return `${textAt(object, first) ?? ''}/${textAt(object, second) ?? ''}`;
 }
 
-export function labelText(labels: unknown): string {
+function labelText(labels: unknown): string {
   const entries = isFields(labels) ? Object.entries(labels) : [];
   const texts = entries.map(([key, value]) => `${key}=${String(value)}`);
   return texts.length === 0 ? NONE : texts.sort().join(',');
@@ -97,16 +120,6 @@ export function selectorText(selector: unknown): string {
   });
   const parts = [...equal.sort(), ...others];
   return parts.length === 0 ? NONE : parts.join(',');
-}
-
-/** The wide columns of everything with a pod template. */
-export function templateColumns(template: string, selector?: Cell): Column[] {
-  const each = (field: string) => (object: ApiObject) =>
-    listAt(object, ...template.split('.'), 'spec', 'containers')
-      .map((container) => textAt(container, field) ?? '')
-      .join(',');
-  const columns = [wide('Containers', each('name')), wide('Images', each('image'))];
-  return selector === undefined ? columns : [...columns, wide('Selector', selector)];
 }
 
 /** The first few of a long list, and how many more there are. */

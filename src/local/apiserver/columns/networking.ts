@@ -1,6 +1,6 @@
-/** Tables of services and what belongs to them. */
+/** Cells of services and what belongs to them. */
 import { at, fieldsAt, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
-import { AGE, firstOf, labelText, NAME, NONE, orNone, text, UNSET, wide, type Tables } from './column.ts';
+import { firstOf, NONE, UNSET, type Cells } from './column.ts';
 
 const MAX_ENDPOINTS = 3;
 
@@ -47,12 +47,12 @@ function sliceEndpoints(slice: ApiObject): string {
   return firstOf(all, MAX_ENDPOINTS, UNSET);
 }
 
-function hosts(ingress: ApiObject): string {
+function ingressHosts(ingress: ApiObject): string {
   const all = listAt(ingress, 'spec', 'rules').flatMap((rule) => textAt(rule, 'host') ?? []);
   return all.length === 0 ? '*' : all.join(',');
 }
 
-function parameters(ingressClass: ApiObject): string {
+function classParameters(ingressClass: ApiObject): string {
   const found = fieldsAt(ingressClass, 'spec', 'parameters');
   if (found === undefined) return NONE;
   const group = textAt(found, 'apiGroup') ?? '';
@@ -65,38 +65,15 @@ function parent(address: ApiObject): string {
   return found === undefined ? NONE : parts.filter((part) => part !== '').join('/');
 }
 
-export const networkingColumns: Tables = {
-  Service: [
-    NAME,
-    text('Type', 'spec.type'),
-    text('Cluster-IP', (object) => orNone(textAt(object, 'spec', 'clusterIP'))),
-    text('External-IP', externalIp),
-    text('Port(s)', servicePorts),
-    AGE,
-    wide('Selector', (object) => labelText(at(object, 'spec', 'selector'))),
-  ],
-  Endpoints: [NAME, text('Endpoints', endpoints), AGE],
-  EndpointSlice: [
-    NAME,
-    text('AddressType', 'addressType'),
-    text('Ports', slicePorts),
-    text('Endpoints', sliceEndpoints),
-    AGE,
-  ],
-  NetworkPolicy: [
-    NAME,
-    text('Pod-Selector', (object) => labelText(at(object, 'spec', 'podSelector', 'matchLabels'))),
-    AGE,
-  ],
-  Ingress: [
-    NAME,
-    text('Class', (object) => orNone(textAt(object, 'spec', 'ingressClassName'))),
-    text('Hosts', hosts),
-    text('Address', (object) => balancerAddresses(object).join(',')),
-    text('Ports', (object) => (listAt(object, 'spec', 'tls').length > 0 ? '80, 443' : '80')),
-    AGE,
-  ],
-  IngressClass: [NAME, text('Controller', 'spec.controller'), text('Parameters', parameters), AGE],
-  IPAddress: [NAME, text('ParentRef', parent)],
-  ServiceCIDR: [NAME, text('CIDRs', (object) => listAt(object, 'spec', 'cidrs').map(String).join(',')), AGE],
+export const networkingCells: Cells = {
+  externalIp,
+  servicePorts,
+  endpoints,
+  slicePorts,
+  sliceEndpoints,
+  ingressHosts,
+  ingressAddress: (ingress) => balancerAddresses(ingress).join(','),
+  ingressPorts: (ingress) => (listAt(ingress, 'spec', 'tls').length > 0 ? '80, 443' : '80'),
+  classParameters,
+  parent,
 };

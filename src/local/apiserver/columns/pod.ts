@@ -1,8 +1,7 @@
-/** The table of pods. Status and restarts are derived as kubectl users know them. */
+/** Cells of pods. Status and restarts are derived as kubectl users know them. */
 import { at, fieldsAt, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import { humanDuration } from '../humanTime.ts';
-import type { Column } from '../resource.ts';
-import { AGE, conditionOf, NAME, NONE, orNone, text, wide } from './column.ts';
+import { conditionOf, NONE, type Cells } from './column.ts';
 
 interface Summary {
   readonly ready: string;
@@ -100,19 +99,14 @@ export function podRowConditions(pod: ApiObject): readonly object[] | undefined 
   return [{ type: 'Completed', status: 'True', reason: phase, message }];
 }
 
-export const podColumns: readonly Column[] = [
-  NAME,
-  text('Ready', (pod) => summarise(pod).ready),
-  text('Status', (pod) => summarise(pod).status),
-  text('Restarts', (pod, now) => {
+export const podCells: Cells = {
+  podReady: (pod) => summarise(pod).ready,
+  podStatus: (pod) => summarise(pod).status,
+  podRestarts: (pod, now) => {
     const { restarts, lastRestart } = summarise(pod);
     return restarts > 0 && lastRestart > 0 ? `${restarts} (${humanDuration(now - lastRestart)} ago)` : `${restarts}`;
-  }),
-  AGE,
-  wide('IP', (pod) => orNone(textAt(pod, 'status', 'podIP'))),
-  wide('Node', (pod) => orNone(textAt(pod, 'spec', 'nodeName'))),
-  wide('Nominated Node', (pod) => orNone(textAt(pod, 'status', 'nominatedNodeName'))),
-  wide('Readiness Gates', (pod) => {
+  },
+  readinessGates: (pod) => {
     const gates = listAt(pod, 'spec', 'readinessGates');
     if (gates.length === 0) return NONE;
     const open = gates.filter((gate) => {
@@ -120,5 +114,5 @@ export const podColumns: readonly Column[] = [
       return textAt(found, 'status') === 'True';
     });
     return `${open.length}/${gates.length}`;
-  }),
-];
+  },
+};

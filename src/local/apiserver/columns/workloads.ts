@@ -1,26 +1,7 @@
-/** Tables of what makes, scales and protects pods. */
+/** Cells of what makes, scales and protects pods. */
 import { at, listAt, numberAt, textAt, type ApiObject } from '../fields.ts';
 import { age, humanDuration } from '../humanTime.ts';
-import {
-  AGE,
-  conditionOf,
-  count,
-  figure,
-  firstOf,
-  integer,
-  joined,
-  labelText,
-  NAME,
-  NONE,
-  selectorText,
-  templateColumns,
-  text,
-  type Tables,
-} from './column.ts';
-
-const bySelector = (object: ApiObject): string => selectorText(at(object, 'spec', 'selector'));
-const readyOf = (object: ApiObject): string =>
-  `${count(object, 'status', 'readyReplicas')}/${count(object, 'spec', 'replicas')}`;
+import { conditionOf, count, firstOf, NONE, type Cells } from './column.ts';
 
 /** The first of these conditions that holds is the status; a job on its way out is terminating in between. */
 const JOB_ENDS = ['Complete', 'Failed'];
@@ -60,11 +41,6 @@ function controller({ metadata }: ApiObject): string {
   return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
 }
 
-const share = (field: string) => (budget: ApiObject) => {
-  const value = at(budget, 'spec', field);
-  return typeof value === 'number' || typeof value === 'string' ? String(value) : 'N/A';
-};
-
 function metricText(spec: unknown, current: unknown): string {
   const name = textAt(spec, 'resource', 'name') ?? textAt(spec, 'type') ?? '';
   const goal = numberAt(spec, 'resource', 'target', 'averageUtilization');
@@ -74,86 +50,19 @@ function metricText(spec: unknown, current: unknown): string {
   return `${name}: ${textAt(current, 'resource', 'current', 'averageValue') ?? '<unknown>'}/${target}`;
 }
 
-function targets(object: ApiObject): string {
+function metricTargets(object: ApiObject): string {
   const current = listAt(object, 'status', 'currentMetrics');
   const all = listAt(object, 'spec', 'metrics').map((spec, index) => metricText(spec, current[index]));
   return firstOf(all, 2, NONE, ', ');
 }
 
-const REPLICAS = [
-  NAME,
-  integer('Desired', 'spec.replicas'),
-  integer('Current', 'status.replicas'),
-  integer('Ready', 'status.readyReplicas'),
-  AGE,
-];
-
-export const workloadColumns: Tables = {
-  Deployment: [
-    NAME,
-    text('Ready', readyOf),
-    figure('Up-to-date', 'status.updatedReplicas'),
-    figure('Available', 'status.availableReplicas'),
-    AGE,
-    ...templateColumns('spec.template', bySelector),
-  ],
-  ReplicaSet: [...REPLICAS, ...templateColumns('spec.template', bySelector)],
-  ReplicationController: [
-    ...REPLICAS,
-    ...templateColumns('spec.template', (object) => labelText(at(object, 'spec', 'selector'))),
-  ],
-  StatefulSet: [NAME, text('Ready', readyOf), AGE, ...templateColumns('spec.template')],
-  DaemonSet: [
-    NAME,
-    integer('Desired', 'status.desiredNumberScheduled'),
-    integer('Current', 'status.currentNumberScheduled'),
-    integer('Ready', 'status.numberReady'),
-    integer('Up-to-date', 'status.updatedNumberScheduled'),
-    integer('Available', 'status.numberAvailable'),
-    text('Node Selector', (object) => labelText(at(object, 'spec', 'template', 'spec', 'nodeSelector'))),
-    AGE,
-    ...templateColumns('spec.template', bySelector),
-  ],
-  Job: [
-    NAME,
-    text('Status', jobStatus),
-    text('Completions', jobCompletions),
-    text('Duration', jobDuration),
-    AGE,
-    ...templateColumns('spec.template', bySelector),
-  ],
-  CronJob: [
-    NAME,
-    text('Schedule', 'spec.schedule'),
-    text('Timezone', 'spec.timeZone', NONE),
-    { name: 'Suspend', type: 'boolean', cell: (job) => (at(job, 'spec', 'suspend') === true ? 'True' : 'False') },
-    integer('Active', (object) => listAt(object, 'status', 'active').length),
-    text('Last Schedule', lastSchedule),
-    AGE,
-    ...templateColumns('spec.jobTemplate.spec.template', (object) =>
-      selectorText(at(object, 'spec', 'jobTemplate', 'spec', 'selector')),
-    ),
-  ],
-  ControllerRevision: [NAME, text('Controller', controller), figure('Revision', 'revision'), AGE],
-  PodTemplate: [
-    NAME,
-    ...templateColumns('template').map((column) => ({ ...column, priority: 0 })),
-    text('Pod Labels', (object) => labelText(at(object, 'template', 'metadata', 'labels'))),
-  ],
-  PodDisruptionBudget: [
-    NAME,
-    text('Min Available', share('minAvailable')),
-    text('Max Unavailable', share('maxUnavailable')),
-    integer('Allowed Disruptions', 'status.disruptionsAllowed'),
-    AGE,
-  ],
-  HorizontalPodAutoscaler: [
-    NAME,
-    text('Reference', (object) => joined(at(object, 'spec', 'scaleTargetRef'), 'kind', 'name')),
-    text('Targets', targets),
-    text('MinPods', (object) => String(numberAt(object, 'spec', 'minReplicas') ?? '<unset>')),
-    figure('MaxPods', 'spec.maxReplicas'),
-    figure('Replicas', 'status.currentReplicas'),
-    AGE,
-  ],
+export const workloadCells: Cells = {
+  readyReplicas: (object) => `${count(object, 'status', 'readyReplicas')}/${count(object, 'spec', 'replicas')}`,
+  jobStatus,
+  jobCompletions,
+  jobDuration,
+  suspended: (job) => (at(job, 'spec', 'suspend') === true ? 'True' : 'False'),
+  lastSchedule,
+  controller,
+  metricTargets,
 };

@@ -4,13 +4,22 @@
  */
 import { createHash } from 'node:crypto';
 import type { Catalog } from '../catalog.ts';
-import { COMMON_FIELDS, DESCRIPTIONS } from '../builtin/descriptions.ts';
+import descriptions from '../builtin/descriptions.json' with { type: 'json' };
 import { OBJECT_META, reachableTypes } from '../kubernetesTypes.ts';
 import type { Resource } from '../resource.ts';
 import type { OpenApiSchema } from '../shape.ts';
 import { REVIEWS } from './discovery.ts';
 import { openApiV2, type OpenApiV2 } from './openApiV2.ts';
 
+/** What `kubectl explain` says about Kubernetes' own kinds and their most used fields, in our own words. */
+interface TypeDescription {
+  readonly about?: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const TYPES: Readonly<Record<string, TypeDescription>> = descriptions.types;
+/** Fields that mean the same wherever they occur at the top of an object. */
+const COMMON_FIELDS: Readonly<Record<string, string>> = descriptions.common;
 const VERSION = 'v1.36.0';
 const LIST_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
 const META_SCHEMAS = [
@@ -124,7 +133,7 @@ export class OpenApi {
 }
 
 function described(name: string, schema: OpenApiSchema, isKind: boolean): OpenApiSchema {
-  const { about, fields } = DESCRIPTIONS.get(name) ?? { about: undefined, fields: {} };
+  const { about, fields } = TYPES[name] ?? { fields: {} };
   return withFields(about === undefined ? schema : { description: about, ...schema }, fields, isKind);
 }
 

@@ -91,9 +91,7 @@ function mergeKeyedList(shape: Shape, key: string, live: readonly unknown[], pat
   for (const item of patch) {
     if (!isFields(item)) throw badRequest(`a list that merges by ${JSON.stringify(key)} holds objects`);
     const identity = item[key];
-    if (identity === undefined) {
-      throw unclassified(`map: ${goText(item)} does not contain declared merge key: ${key}`);
-    }
+    if (identity === undefined) throw unclassified(`map: ${goText(item)} does not contain declared merge key: ${key}`);
     const index = result.findIndex((one) => isFields(one) && sameJson(one[key], identity));
     const current = index < 0 ? {} : (result[index] as Fields);
     const merged = mergeObject(shape.items, current, item);

@@ -104,9 +104,7 @@ function checkDeadline(draft: ApiObject, old: ApiObject): FieldError[] {
   const after = numberAt(draft, 'spec', 'activeDeadlineSeconds');
   const place = 'spec.activeDeadlineSeconds';
   if (before === undefined || after === before) return [];
-  if (after === undefined) {
-    return [invalidValue(place, null, 'must not update from a positive integer to nil value')];
-  }
+  if (after === undefined) return [invalidValue(place, null, 'must not update from a positive integer to nil value')];
   return after > before ? [invalidValue(place, after, 'must be less than or equal to previous value')] : [];
 }
 
@@ -160,9 +158,7 @@ function admitPriority(pod: ApiObject, spec: Fields, context: StrategyContext): 
     if (chosen !== undefined) spec['priorityClassName'] = chosen.metadata.name;
   } else {
     chosen = context.find('scheduling.k8s.io', 'priorityclasses', name);
-    if (chosen === undefined) {
-      throw forbidden(PODS, pod.metadata.name, `no PriorityClass with name ${name} was found`);
-    }
+    if (chosen === undefined) throw forbidden(PODS, pod.metadata.name, `no PriorityClass with name ${name} was found`);
   }
   const value = numberAt(chosen, 'value') ?? 0;
   if (typeof spec['priority'] === 'number' && spec['priority'] !== value) {

@@ -1,6 +1,6 @@
 /** Rows of Microsoft.Compute for `resourceRoutes`: extensions, disks and disk encryption sets. */
 import { timestamp, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { objectAt, textAt } from '../jsonPath.ts';
 import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
 import { requiredText, withDefaults } from '../resources/resourceRoutes.ts';
@@ -53,7 +53,7 @@ export const COMPUTE_KINDS: readonly ResourceKind[] = [
     },
     checkDelete: (_context, disk) => {
       if (disk.managedBy === undefined) return;
-      throw new ArmError(409, 'OperationNotAllowed', `Disk ${disk.name} is attached to VM ${disk.managedBy}.`);
+      throw refusal('OperationNotAllowed.diskAttached', { name: disk.name, managedBy: disk.managedBy });
     },
   },
   {
@@ -74,11 +74,7 @@ export const COMPUTE_KINDS: readonly ResourceKind[] = [
     checkDelete: (context, set) => {
       const user = diskEncryptedBy(context, set);
       if (user === undefined) return;
-      throw new ArmError(
-        409,
-        'OperationNotAllowed',
-        `Disk encryption set ${set.name} cannot be deleted because it is in use by disk ${user.id}.`,
-      );
+      throw refusal('OperationNotAllowed.encryptionSetInUse', { name: set.name, id: user.id });
     },
   },
 ];
@@ -94,7 +90,7 @@ function checkMachine({ context, id }: Wish): void {
   if (machine === undefined) return;
   const power = powerStateOf(machine);
   if (power === 'running' || power === 'starting') return;
-  throw new ArmError(409, 'OperationNotAllowed', 'Cannot modify extensions in the VM when the VM is not running.');
+  throw refusal('OperationNotAllowed.stoppedVm');
 }
 
 function diskEncryptedBy(context: ArmContext, set: ArmResource): ArmResource | undefined {

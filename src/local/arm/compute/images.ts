@@ -1,6 +1,7 @@
 /** Image galleries (community, shared, and that of AKS's own subscription), and the check of a VM's image. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { textAt } from '../jsonPath.ts';
 import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
 import type { Tokens } from '../directory/tokens.ts';
@@ -192,11 +193,7 @@ export class Images {
     const tokens = (Array.isArray(given) ? given.join(',') : (given ?? '')).split(/[,;]/).map((each) => each.trim());
     const [first = ''] = tokens;
     if (first === '') {
-      throw new ArmError(
-        403,
-        'LinkedAuthorizationFailed',
-        `The client has permission to perform action 'Microsoft.Compute/galleries/images/versions/read' on scope; however the linked subscription '${this.sharedSubscription}' was not found. Provide a token for it in the header x-ms-authorization-auxiliary.`,
-      );
+      throw refusal('LinkedAuthorizationFailed.subscription', { subscription: this.sharedSubscription });
     }
     for (const token of tokens) this.tokens.check(token);
   }

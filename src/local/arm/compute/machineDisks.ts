@@ -1,6 +1,6 @@
 /** The managed disks of VMs: attached when a VM is written, deleted or kept as each delete option says. */
 import { timestamp, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { asText, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 
@@ -77,16 +77,9 @@ function attach(
   const id = given ?? context.store.idOf(group, DISKS, name);
   const existing = context.store.find(id);
   const storageAccountType = textAt(wanted, 'managedDisk', 'storageAccountType') ?? skuOf(existing) ?? 'Premium_LRS';
-  if (wanted['createOption'] === 'Attach' && existing === undefined) {
-    throw new ArmError(404, 'NotFound', `Disk '${id}' was not found.`, { target: 'dataDisk.managedDisk.id' });
-  }
+  if (wanted['createOption'] === 'Attach' && existing === undefined) throw refusal('NotFound.disk', { id });
   if (existing?.managedBy !== undefined && existing.managedBy.toLowerCase() !== machine.id.toLowerCase()) {
-    throw new ArmError(
-      409,
-      'ConflictingUserInput',
-      `Disk '${name}' cannot be attached as the disk is already owned by VM '${existing.managedBy}'.`,
-      { target: name },
-    );
+    throw refusal('ConflictingUserInput.attached', { name, managedBy: existing.managedBy }, { target: name });
   }
   const encryption = textAt(wanted, 'managedDisk', 'diskEncryptionSet', 'id');
   context.store.put({

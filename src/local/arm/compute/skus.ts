@@ -1,6 +1,6 @@
 /** Resource SKUs from the bundled catalogue, with the restrictions of the subscription. */
 import { listed, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { normalLocation } from '../resources/requestRules.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
 import { route, type Route } from '../server/router.ts';
@@ -65,14 +65,7 @@ export class Skus {
 
   private filtered(filter: string): readonly object[] {
     for (const [field, value] of parseEqualities(filter)) {
-      if (field.toLowerCase() !== 'location') {
-        throw new ArmError(
-          400,
-          'InvalidParameter',
-          `The filter '${filter}' is not supported. Only the location filter is supported currently.`,
-          { target: '$filter' },
-        );
-      }
+      if (field.toLowerCase() !== 'location') throw refusal('InvalidParameter.filter', { filter });
       if (normalLocation(value) !== this.context.location) return [];
     }
     const { location } = this.context;
@@ -114,9 +107,9 @@ function sizeOf({ sku, vCPUs, memoryGiB }: CatalogueSize): object {
 /** Throws when a location in an address is none of Azure's, or not the one that is simulated. */
 export function checkRegion(context: ArmContext, location: string, type: string): void {
   if (normalLocation(location) === context.location) return;
-  throw new ArmError(
-    400,
-    'NoRegisteredProviderFound',
-    `No registered resource provider found for location '${location}' and API version for type '${type}'. The supported locations are '${CATALOGUE_LOCATIONS.filter((each) => each === context.location).join(', ')}'.`,
-  );
+  throw refusal('NoRegisteredProviderFound.location', {
+    location,
+    type,
+    locations: CATALOGUE_LOCATIONS.filter((each) => each === context.location).join(', '),
+  });
 }

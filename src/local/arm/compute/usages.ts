@@ -1,6 +1,6 @@
 /** Quota: the list of usages, and Azure's refusal of a VM that would exceed one. */
 import { listed, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { route, type Route } from '../server/router.ts';
@@ -78,11 +78,14 @@ export class Usages {
       const current = this.used.get(counter) ?? 0;
       const limit = this.limitOf(counter);
       if (required <= 0 || current + required <= limit) continue;
-      throw new ArmError(
-        409,
-        'OperationNotAllowed',
-        `Operation could not be completed as it results in exceeding approved ${REFUSED_NAMES[counter] ?? `${counter} Cores`} quota. Additional details - Deployment Model: Resource Manager, Location: ${this.context.location}, Current Limit: ${limit}, Current Usage: ${current}, Additional Required: ${required}, (Minimum) New Limit Required: ${current + required}. Setup Alerts when Quota reaches threshold. Learn more at https://aka.ms/quotamonitoringalerting . Please read more about quota limits at https://docs.microsoft.com/en-us/azure/azure-supportability/per-vm-quota-requests`,
-      );
+      throw refusal('OperationNotAllowed.quota', {
+        counter: REFUSED_NAMES[counter] ?? `${counter} Cores`,
+        location: this.context.location,
+        limit,
+        current,
+        required,
+        total: current + required,
+      });
     }
   }
 

@@ -1,6 +1,7 @@
 /** The routes of virtual machines. */
 import { paged, timestamp, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import type { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { at, objectAt, textAt } from '../jsonPath.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
@@ -115,26 +116,12 @@ export function virtualMachineRoutes(
 
 function checkPower(machine: ArmResource, { name, leavesHost, needsRunning }: PowerAction): void {
   const ephemeral = at(objectAt(machine.properties, 'storageProfile', 'osDisk'), 'diffDiskSettings') !== undefined;
-  if (leavesHost && ephemeral) {
-    throw new ArmError(
-      409,
-      'OperationNotAllowed',
-      `Operation '${name}' is not supported for VMs or VM Scale Set instances using an ephemeral OS disk.`,
-    );
-  }
+  if (leavesHost && ephemeral) throw refusal('OperationNotAllowed.ephemeralDisk', { name });
   const power = powerStateOf(machine);
   if (!needsRunning || power === 'running') return;
-  throw new ArmError(
-    409,
-    'OperationNotAllowed',
-    `Operation '${name}' is not allowed on VM '${machine.name}' since the VM is not running. Its power state is '${power ?? 'unknown'}'.`,
-  );
+  throw refusal('OperationNotAllowed.notRunning', { name, vm: machine.name, power: power ?? 'unknown' });
 }
 
 function notSpot({ name }: ArmResource): ArmError {
-  return new ArmError(
-    409,
-    'OperationNotAllowed',
-    `Simulate Eviction is not supported on VM '${name}' since it is not an Azure Spot Virtual Machine.`,
-  );
+  return refusal('OperationNotAllowed.notSpot', { name });
 }

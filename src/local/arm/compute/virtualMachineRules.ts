@@ -2,6 +2,7 @@
 import type { CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { authorizeLinked } from '../directory/principals.ts';
 import { at, listAt, objectAt, textAt } from '../jsonPath.ts';
 import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
@@ -41,12 +42,7 @@ export function checkAvailable({ context, skus }: MachineRules, body: unknown): 
   const offered = zone === undefined || size?.zones.includes(zone) === true;
   if (offered && !skus.isRestricted(name, zone)) return;
   const where = zone === undefined ? '' : ` zone '${zone}'`;
-  throw new ArmError(
-    409,
-    'SkuNotAvailable',
-    `The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: ${name}' is currently not available in location '${context.location}'${where}. Please try another size or deploy to a different location or different zone. See https://aka.ms/azureskunotavailable for details.`,
-    { target: 'sku.name' },
-  );
+  throw refusal('SkuNotAvailable', { name, location: context.location, where });
 }
 
 function checkSize(context: ArmContext, body: unknown): CatalogueSize {
@@ -67,21 +63,15 @@ function checkSize(context: ArmContext, body: unknown): CatalogueSize {
 function checkZone(context: ArmContext, id: string, size: CatalogueSize, body: unknown): string | undefined {
   const zones = listAt(body, 'zones').map(String);
   const name = id.split('/').at(-1) ?? '';
-  if (zones.length > 1) {
-    throw new ArmError(
-      400,
-      'InvalidParameter',
-      `Virtual machine '${name}' can be in one zone only; '${zones.join(',')}' were given.`,
-      { target: 'zones' },
-    );
-  }
+  if (zones.length > 1) throw refusal('InvalidParameter.zones', { name, zones: zones.join(',') });
   const [zone] = zones;
   if (zone !== undefined && !/^[1-3]$/.test(zone)) {
-    throw new ArmError(
-      400,
-      'InvalidAvailabilityZone',
-      `The zone(s) '${zone}' for resource '${VIRTUAL_MACHINES}/${name}' is not supported. The supported zones for location '${size.sku.locations[0] ?? context.location}' are '1,2,3'`,
-    );
+    throw refusal('InvalidAvailabilityZone', {
+      zone,
+      type: VIRTUAL_MACHINES,
+      name,
+      region: size.sku.locations[0] ?? context.location,
+    });
   }
   return zone;
 }
@@ -89,54 +79,34 @@ function checkZone(context: ArmContext, id: string, size: CatalogueSize, body: u
 function checkNames(body: unknown): void {
   const name = textAt(body, 'properties', 'osProfile', 'computerName') ?? '';
   if (name.length <= MAX_COMPUTER_NAME) return;
-  throw new ArmError(
-    400,
-    'InvalidParameter',
-    `Linux host name cannot exceed ${MAX_COMPUTER_NAME} characters in length or contain the following characters: \` ~ ! @ # $ % ^ & * ( ) = + _ [ ] { } \\ | ; : ' " , < > / ?.`,
-    { target: 'linuxConfiguration' },
-  );
+  throw refusal('InvalidParameter.hostName', { longest: MAX_COMPUTER_NAME });
 }
 
 function checkDisk(context: ArmContext, id: string, body: unknown): void {
   const disk = objectAt(body, 'properties', 'storageProfile', 'osDisk');
   const key = textAt(disk, 'managedDisk', 'diskEncryptionSet', 'id');
-  if (key !== undefined && context.store.find(key) === undefined) {
-    throw new ArmError(404, 'NotFound', `Disk encryption set '${key}' was not found.`, { target: 'diskEncryptionSet' });
-  }
+  if (key !== undefined && context.store.find(key) === undefined) throw refusal('NotFound.encryptionSet', { key });
   const name = textAt(disk, 'name');
   if (name === undefined || disk['diffDiskSettings'] !== undefined || disk['createOption'] === 'Attach') return;
   const group = id.split('/')[4] ?? '';
   const there = context.store.find(context.store.idOf(group, 'Microsoft.Compute/disks', name));
   if (there === undefined || there.managedBy?.toLowerCase() === id.toLowerCase()) return;
-  throw new ArmError(
-    409,
-    'ConflictingUserInput',
-    `Disk ${name} already exists in resource group ${group.toUpperCase()}. Only CreateOption.Attach is supported.`,
-    { target: '/properties/creationData/createOption' },
-  );
+  throw refusal('ConflictingUserInput.exists', { name, group: group.toUpperCase() });
 }
 
 function checkInterfaces(rules: MachineRules, id: string, size: CatalogueSize, { body, principal }: ArmRequest): void {
   const references = listAt(body, 'properties', 'networkProfile', 'networkInterfaces');
-  if (references.length === 0) {
-    throw new ArmError(400, 'InvalidParameter', "Required parameter 'networkProfile' is missing (null).", {
-      target: 'networkProfile',
-    });
-  }
+  if (references.length === 0) throw refusal('InvalidParameter.networkProfile');
   for (const reference of references) {
     const nic = textAt(reference, 'id') ?? '';
     const found = rules.context.store.find(nic);
-    if (found === undefined) throw new ArmError(404, 'NotFound', `Resource ${nic} not found.`, { details: [] });
+    if (found === undefined) throw refusal('NotFound.resource', { nic });
     authorizeLinked(principal, 'Microsoft.Network/networkInterfaces/join/action', nic, `${VIRTUAL_MACHINES}/write`);
     rules.interfaces.checkFree(found, id);
     checkAcceleration(found, id, size);
     const state = textAt(found.properties, 'provisioningState');
     if (state === 'Succeeded') continue;
-    throw new ArmError(
-      409,
-      'ReferencedResourceNotProvisioned',
-      `Cannot proceed with operation because resource ${nic} used by resource ${id} is not in Succeeded state. Resource is in ${state ?? 'unknown'} state.`,
-    );
+    throw refusal('ReferencedResourceNotProvisioned', { nic, id, state: state ?? 'unknown' });
   }
 }
 
@@ -146,12 +116,7 @@ function checkAcceleration(nic: ArmResource, id: string, size: CatalogueSize): v
     ({ name, value }) => name === 'AcceleratedNetworkingEnabled' && value === 'True',
   );
   if (able) return;
-  throw new ArmError(
-    400,
-    'VMSizeIsNotPermittedToEnableAcceleratedNetworking',
-    `VMSize ${size.sku.name} specified for VM ${id} is not permitted to enable accelerated networking on its network interfaces.`,
-    { details: [] },
-  );
+  throw refusal('VMSizeIsNotPermittedToEnableAcceleratedNetworking', { name: size.sku.name, id });
 }
 
 /** A PUT or PATCH over a machine that exists may not change what it was made of. */
@@ -178,15 +143,9 @@ export function checkUnchanged(existing: ArmResource, body: unknown, patch: bool
   ];
   const changed = changes.find(([, equal]) => !equal)?.[0];
   if (changed === undefined) return;
-  throw new ArmError(409, 'PropertyChangeNotAllowed', `Changing property '${changed}' is not allowed.`, {
-    target: changed,
-  });
+  throw refusal('PropertyChangeNotAllowed', { changed }, { target: changed });
 }
 
 export function markedForDeletion({ name }: ArmResource, operation: string): ArmError {
-  return new ArmError(
-    409,
-    'OperationNotAllowed',
-    `Operation '${operation}' is not allowed on VM '${name}' since the VM is marked for deletion. You can only retry the Delete operation (or wait for an ongoing one to complete).`,
-  );
+  return refusal('OperationNotAllowed.markedForDeletion', { operation, name });
 }

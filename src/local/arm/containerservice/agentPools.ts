@@ -1,6 +1,7 @@
 /** Agent pools: those of mode `Machines` hold what clients create in them, others as many nodes as their count. */
 import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import type { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkGroup } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
@@ -136,11 +137,7 @@ export class AgentPools {
     const names = listAt(request.body, 'machineNames').map((name) => String(name).toLowerCase());
     const chosen = all.filter(({ name }) => names.includes(name.toLowerCase()));
     if (chosen.length === 0 || chosen.length < new Set(names).size) {
-      throw new ArmError(
-        400,
-        'InvalidParameter',
-        `Cannot find any valid machines to delete. Please check your input machine names. The valid machines to delete in agent pool '${pool.name}' are: ${all.map(({ name }) => name).join(', ')}.`,
-      );
+      throw refusal('InvalidParameter.machines', { name: pool.name, machines: all.map(({ name }) => name).join(', ') });
     }
     for (const machine of chosen) this.poolNodes.remove(cluster, pool, machine);
     const operation = this.context.operations.begin({

@@ -1,6 +1,6 @@
 /** The node bootstrapping API: custom data and command for a provision profile, with a token placeholder. */
 import type { ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
 import { asText, at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import { openRoute, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
@@ -131,7 +131,7 @@ function check(what: string, given: JsonObject, required: readonly string[]): vo
     Object.keys(given).length === 0 ? undefined : required.find((member) => at(given, member) === undefined);
   if (Object.keys(given).length > 0 && missing === undefined) return;
   const message = missing === undefined ? `${what} cannot be empty` : `missing field: ${missing} cannot be empty`;
-  throw new ArmError(400, 'MissingRequiredProperty', `ConvertProvisionProfile failed with error: ${message}`);
+  throw refusal('MissingRequiredProperty', { message });
 }
 
 /** `aks-ubuntu-containerd-22.04-gen2` and its like, as the gallery that has such images. */
@@ -144,6 +144,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new ArmError(400, 'InvalidRequestContent', 'The request content is not valid JSON.');
+    throw refusal('InvalidRequestContent.bootstrapping');
   }
 }

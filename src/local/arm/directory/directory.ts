@@ -1,5 +1,5 @@
 /** The endpoints outside ARM: the directory that issues tokens, the price list, and the token server for images. */
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { openRoute, type Route } from '../server/router.ts';
 import type { Principal } from './principals.ts';
 import type { RetailPrices } from './retailPrices.ts';
@@ -18,7 +18,7 @@ const LIFETIME = 3600;
 
 export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: DirectoryOptions): readonly Route[] {
   const grant: Route['handle'] = ({ body, parameters: { tenant = '' } }) => {
-    if (typeof body !== 'string') throw new ArmError(400, 'invalid_request', 'The body must be a form.');
+    if (typeof body !== 'string') throw refusal('invalid_request');
     return { status: 200, body: tokens.grant(tenant, new URLSearchParams(body)) };
   };
   const configuration: Route['handle'] = ({ parameters: { tenant = '' } }) => ({

@@ -1,5 +1,5 @@
 /** Principals, their roles at scopes, and Azure's 403. Roles have the actions that matter here. */
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 
 /** Actions that a role allows, and those that it takes away again; `*` stands for anything. */
 interface Role {
@@ -63,21 +63,24 @@ export class Principals {
 /** Throws the 403 of ARM when no role of the principal allows the action at the scope. */
 export function authorize(principal: Principal, action: string, scope: string): void {
   if (mayDo(principal, action, scope)) return;
-  throw new ArmError(
-    403,
-    'AuthorizationFailed',
-    `The client '${principal.clientId}' with object id '${principal.objectId}' does not have authorization to perform action '${action}' over scope '${scope}' or the scope is invalid. If access was recently granted, please refresh your credentials.`,
-  );
+  throw refusal('AuthorizationFailed.action', {
+    clientId: principal.clientId,
+    objectId: principal.objectId,
+    action,
+    scope,
+  });
 }
 
 /** For a resource that another refers to: a machine's interface, an interface's subnet. */
 export function authorizeLinked(principal: Principal | undefined, action: string, linked: string, doing: string): void {
   if (principal === undefined || mayDo(principal, action, linked)) return;
-  throw new ArmError(
-    403,
-    'LinkedAuthorizationFailed',
-    `The client '${principal.clientId}' with object id '${principal.objectId}' has permission to perform action '${doing}' on scope; however, it does not have permission to perform action(s) '${action}' on the linked scope(s) '${linked}' (respectively) or the linked scope(s) are invalid.`,
-  );
+  throw refusal('LinkedAuthorizationFailed.action', {
+    clientId: principal.clientId,
+    objectId: principal.objectId,
+    doing,
+    action,
+    linked,
+  });
 }
 
 function mayDo({ assignments }: Principal, action: string, scope: string): boolean {

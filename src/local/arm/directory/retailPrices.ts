@@ -1,7 +1,7 @@
 /** The retail price list as prices.azure.com serves it: pay as you go, spot, low priority, and with Windows. */
 import { estimatedSpotPrice } from '../../../catalogue/bundledCatalogue.ts';
 import { CATALOGUE_LOCATIONS, SkuCatalogue, type CatalogueSize } from '../../../catalogue/skuCatalogue.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { REGIONS } from '../resources/regions.ts';
 import { parseFilter } from '../server/odataFilter.ts';
 
@@ -33,7 +33,7 @@ export class RetailPrices {
   /** `address` is the URL of the list without its query: what links to further pages start with. */
   page(query: URLSearchParams, address: string): object {
     const skip = Number(query.get('$skip') ?? '0');
-    if (!Number.isInteger(skip) || skip < 0) throw new ArmError(400, 'InvalidQueryParameter', '$skip is not a number.');
+    if (!Number.isInteger(skip) || skip < 0) throw refusal('InvalidQueryParameter');
     const asked = Number(query.get('$top') ?? String(PAGE_SIZE));
     const size = Number.isInteger(asked) && asked > 0 ? Math.min(asked, PAGE_SIZE) : PAGE_SIZE;
     const matches = this.matching(query.get('$filter') ?? '');

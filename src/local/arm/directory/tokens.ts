@@ -85,9 +85,7 @@ export class Tokens {
     }
     this.authenticate(principal, form);
     const scope = form.get('scope') ?? form.get('resource') ?? '';
-    if (scope === '') {
-      throw refusal(900144, "The request body must contain the following parameter: 'scope'.");
-    }
+    if (scope === '') throw refusal(900144, "The request body must contain the following parameter: 'scope'.");
     return {
       token_type: 'Bearer',
       expires_in: LIFETIME_SECONDS,

@@ -1,5 +1,5 @@
 /** IPv4 ranges such as `10.224.0.0/16`. */
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 
 export interface AddressPrefix {
   readonly text: string;
@@ -12,13 +12,7 @@ export function parsePrefix(text: string): AddressPrefix {
   const base = parseAddress(match?.[1] ?? '');
   const bits = Number(match?.[2] ?? Number.NaN);
   const size = 2 ** (32 - bits);
-  if (base === undefined || !(bits <= 32) || base % size !== 0) {
-    throw new ArmError(
-      400,
-      'InvalidCIDRNotation',
-      `The address prefix ${text} has an invalid CIDR notation. For the given prefix length, the address prefix should be the first address of its range.`,
-    );
-  }
+  if (base === undefined || !(bits <= 32) || base % size !== 0) throw refusal('InvalidCIDRNotation', { text });
   return { text, base, size };
 }
 

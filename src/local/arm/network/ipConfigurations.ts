@@ -1,5 +1,5 @@
 /** The IP configurations of an interface: each gets an address; references are checked. */
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource, ResourceStore } from '../resourceStore.ts';
 import type { SubnetAddresses } from './subnetAddresses.ts';
@@ -19,9 +19,7 @@ export function configureAddresses(
   { id, body, existing }: InterfaceWish,
 ): readonly JsonObject[] {
   const wanted = listAt(body, 'properties', 'ipConfigurations');
-  if (wanted.length === 0) {
-    throw new ArmError(400, 'InvalidRequestFormat', `Network interface ${id} must have one or more IP configurations.`);
-  }
+  if (wanted.length === 0) throw refusal('InvalidRequestFormat.ipConfigurations', { id });
   const before = new Map(
     listAt(existing?.properties, 'ipConfigurations').map((each) => [textAt(each, 'name'), each] as const),
   );
@@ -29,9 +27,7 @@ export function configureAddresses(
   const plans = wanted.map((configuration, index) => {
     const name = textAt(configuration, 'name') ?? `ipconfig${index}`;
     const subnet = store.find(textAt(configuration, 'properties', 'subnet', 'id') ?? '');
-    if (subnet === undefined) {
-      throw new ArmError(400, 'SubnetRequired', `IP configuration ${name} of ${id} names no subnet.`);
-    }
+    if (subnet === undefined) throw refusal('SubnetRequired', { name, id });
     const kept = before.get(name);
     const stays = textAt(kept, 'properties', 'subnet', 'id')?.toLowerCase() === subnet.id.toLowerCase();
     const address =

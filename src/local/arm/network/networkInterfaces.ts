@@ -1,6 +1,6 @@
 /** Network interfaces: addresses from their subnets; not deletable while bound to a VM or reserved for one. */
 import type { ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { authorizeLinked } from '../directory/principals.ts';
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkTags } from '../resources/requestRules.ts';
@@ -44,26 +44,14 @@ export class NetworkInterfaces {
     const same = (id: string | undefined): boolean => id?.toLowerCase() === machineId?.toLowerCase();
     if (owner !== undefined && !same(owner)) {
       throw machineId === undefined
-        ? new ArmError(
-            400,
-            'NicInUse',
-            `Network Interface ${found.id} is used by existing resource ${owner}. In order to delete the network interface, it must be dissociated from the resource. To learn more, see aka.ms/deletenic.`,
-            { details: [] },
-          )
-        : new ArmError(400, 'NicInUse', `Network Interface ${found.id} is used by existing VM ${owner}.`, {
-            details: [],
-          });
+        ? refusal('NicInUse.deleted', { id: found.id, owner })
+        : refusal('NicInUse.attached', { id: found.id, owner });
     }
     const holder = textAt(found.hidden, 'reservedFor');
     const until = at(found.hidden, 'reservedUntil');
     if (holder === undefined || typeof until !== 'number' || until <= this.context.clock.now()) return;
     if (machineId !== undefined && same(holder)) return;
-    throw new ArmError(
-      400,
-      'NicReservedForAnotherVm',
-      `Nic(s) in request is reserved for another Virtual Machine for 180 seconds. Please provide another nic(s) or retry after 180 seconds. Reserved VM: ${holder}`,
-      { details: [] },
-    );
+    throw refusal('NicReservedForAnotherVm', { holder });
   }
 
   /** An interface that another provider makes for itself: it is there at once. */
@@ -132,14 +120,7 @@ export class NetworkInterfaces {
   private checkReferences(id: string, { body, principal }: ArmRequest): void {
     for (const reference of referencesOf(objectAt(body, 'properties'))) {
       const found = this.context.store.find(reference);
-      if (found === undefined) {
-        throw new ArmError(
-          400,
-          'InvalidResourceReference',
-          `Resource ${reference} referenced by resource ${id} was not found. Please make sure that the referenced resource exists, and that both resources are in the same region.`,
-          { details: [] },
-        );
-      }
+      if (found === undefined) throw refusal('InvalidResourceReference', { reference, id });
       authorizeLinked(principal, `${found.type}/join/action`, reference, `${NETWORK_INTERFACES}/write`);
     }
   }

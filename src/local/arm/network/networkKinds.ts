@@ -1,6 +1,7 @@
 /** Rows of Microsoft.Network for `resourceRoutes`: networks, subnets, security groups, load balancers and others. */
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
 import { withDefaults } from '../resources/resourceRoutes.ts';
@@ -23,12 +24,7 @@ export function networkKinds(addresses: SubnetAddresses): readonly ResourceKind[
   const inUse = (subnet: ArmResource): void => {
     const [holder] = addresses.holders(subnet.id);
     if (holder === undefined) return;
-    throw new ArmError(
-      400,
-      'InUseSubnetCannotBeDeleted',
-      `Subnet ${subnet.name} is in use by ${holder} and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet. See aka.ms/deletesubnet.`,
-      { details: [] },
-    );
+    throw refusal('InUseSubnetCannotBeDeleted', { name: subnet.name, holder });
   };
   const showSubnet = (subnet: ArmResource): ArmResource => {
     const holders = addresses.holders(subnet.id);
@@ -127,13 +123,7 @@ function octet({ context }: Wish): number {
 
 function virtualNetworkOf(wish: Wish): JsonObject {
   const prefixes = listAt(wish.body, 'properties', 'addressSpace', 'addressPrefixes').map(String);
-  if (prefixes.length === 0) {
-    throw new ArmError(
-      400,
-      'InvalidRequestFormat',
-      `Virtual network ${wish.id} must have an address space with one or more address prefixes.`,
-    );
-  }
+  if (prefixes.length === 0) throw refusal('InvalidRequestFormat.addressSpace', { id: wish.id });
   prefixes.forEach(parsePrefix);
   return withGuid({ enableDdosProtection: false, virtualNetworkPeerings: [] }, 'subnets')(wish);
 }
@@ -169,23 +159,13 @@ function subnetOf(context: ArmContext, id: string, name: string, body: unknown):
     parsePrefix(String(space)),
   );
   if (!spaces.some((space) => contains(space, prefix))) {
-    throw new ArmError(
-      400,
-      'NetcfgSubnetRangeOutsideVnet',
-      `Subnet '${name}' is not valid because its IP address range is outside the IP address range of virtual network '${network?.name ?? ''}'.`,
-      { details: [] },
-    );
+    throw refusal('NetcfgSubnetRangeOutsideVnet', { name, network: network?.name ?? '' });
   }
   const clash = context.store
     .children(network?.id ?? '', SUBNETS)
     .find((other) => other.id.toLowerCase() !== id.toLowerCase() && overlaps(prefixOf(other), prefix));
   if (clash === undefined) return properties;
-  throw new ArmError(
-    400,
-    'NetcfgSubnetRangesOverlap',
-    `Subnet '${name}' is not valid because its IP address range overlaps with that of an existing subnet in virtual network '${network?.name ?? ''}'.`,
-    { details: [] },
-  );
+  throw refusal('NetcfgSubnetRangesOverlap', { name, network: network?.name ?? '' });
 }
 
 function poolsOf(context: ArmContext, balancerId: string): readonly object[] {

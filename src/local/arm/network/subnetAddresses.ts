@@ -1,5 +1,5 @@
 /** Free addresses of subnets, derived from the interfaces in the store. */
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { listAt, textAt } from '../jsonPath.ts';
 import type { ArmResource, ResourceStore } from '../resourceStore.ts';
 import { formatAddress, parseAddress, parsePrefix, type AddressPrefix } from './addressPrefix.ts';
@@ -33,14 +33,7 @@ export class SubnetAddresses {
     const prefix = prefixOf(subnet);
     const use = this.useOf(subnet.id);
     const room = prefix.size - RESERVED_AT_START - RESERVED_AT_END - use.holders.size;
-    if (room < count) {
-      throw new ArmError(
-        400,
-        'SubnetIsFull',
-        `Subnet ${subnet.name} with address prefix ${prefix.text} does not have enough capacity for ${count} IP addresses.`,
-        { details: [] },
-      );
-    }
+    if (room < count) throw refusal('SubnetIsFull', { name: subnet.name, prefix: prefix.text, count });
     const found: string[] = [];
     let offset = use.next;
     while (found.length < count) {
@@ -57,26 +50,14 @@ export class SubnetAddresses {
     const address = parseAddress(text);
     const offset = (address ?? 0) - prefix.base;
     if (address === undefined || offset < 0 || offset >= prefix.size) {
-      throw new ArmError(
-        400,
-        'PrivateIPAddressNotInSubnet',
-        `Private static IP address ${text} does not belong to the range of subnet prefix ${prefix.text}.`,
-      );
+      throw refusal('PrivateIPAddressNotInSubnet', { text, prefix: prefix.text });
     }
     if (offset < RESERVED_AT_START || offset >= prefix.size - RESERVED_AT_END) {
-      throw new ArmError(
-        400,
-        'PrivateIPAddressInReservedRange',
-        `Private static IP address ${text} falls within reserved IP range of subnet prefix ${prefix.text}.`,
-      );
+      throw refusal('PrivateIPAddressInReservedRange', { text, prefix: prefix.text });
     }
     const holder = this.useOf(subnet.id).holders.get(address);
     if (holder === undefined || holder.toLowerCase() === configuration.toLowerCase()) return text;
-    throw new ArmError(
-      400,
-      'PrivateIPAddressIsAllocated',
-      `IP configuration ${configuration} is using the private IP address ${text} which is already allocated to resource ${holder}.`,
-    );
+    throw refusal('PrivateIPAddressIsAllocated', { configuration, text, holder });
   }
 
   /** Ids of the configurations that have an address of the subnet. */

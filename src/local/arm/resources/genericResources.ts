@@ -1,6 +1,6 @@
 /** Lists of resources of any type, as `Microsoft.Resources` answers them. */
 import { paged, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
@@ -63,13 +63,7 @@ function filterOf(filter: string): Match {
       if (key === 'tagname') return resource.tags?.[value] !== undefined;
       if (key === 'tagvalue') return resource.tags?.[tagName ?? ''] === value;
       const read = FIELDS[key];
-      if (read === undefined) {
-        throw new ArmError(
-          400,
-          'InvalidFilterInQueryString',
-          `Invalid $filter '${filter}' specified in the query string.`,
-        );
-      }
+      if (read === undefined) throw refusal('InvalidFilterInQueryString', { filter });
       return read(resource)?.toLowerCase() === value.toLowerCase();
     });
 }

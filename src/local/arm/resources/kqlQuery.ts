@@ -1,5 +1,6 @@
 /** The part of the Kusto query language that clients list Azure resources with: where, project, limit, take, count. */
-import { ArmError } from '../armError.ts';
+import type { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { asText } from '../jsonPath.ts';
 import { ConditionParser, tokenize, type Condition } from '../server/conditionParser.ts';
 
@@ -10,12 +11,16 @@ const TOKEN = /\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\d+|!?[A-Za-z_]\w*~?|==|!
 export function invalidQuery(message: string): ArmError {
   const advice =
     'Please refer to the documentation for the Azure Resource Graph service and fix the error before retrying.';
-  return new ArmError(400, 'BadRequest', `The query is invalid. ${message}.`, {
-    details: [
-      { code: 'InvalidQuery', message: `Query is invalid. ${advice}` },
-      { code: 'ParserFailure', message },
-    ],
-  });
+  return refusal(
+    'BadRequest.query',
+    { message },
+    {
+      details: [
+        { code: 'InvalidQuery', message: `Query is invalid. ${advice}` },
+        { code: 'ParserFailure', message },
+      ],
+    },
+  );
 }
 
 /** Whole terms: no letter or digit may be beside them. */

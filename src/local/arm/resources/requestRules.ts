@@ -1,6 +1,7 @@
 /** Checks that every write passes: preconditions, location, tags, and a group that is not being deleted. */
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { textAt, textsAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import type { ArmRequest } from '../server/router.ts';
@@ -15,20 +16,10 @@ export function checkPreconditions(request: ArmRequest, existing: ArmResource | 
   const wanted = request.headers['if-match'];
   const unwanted = request.headers['if-none-match'];
   const name = existing?.name ?? request.parameters['name'] ?? '';
-  if (unwanted === '*' && existing !== undefined) {
-    throw new ArmError(
-      412,
-      'PreconditionFailed',
-      `Precondition failed. The resource '${name}' exists and the If-None-Match header asks that it does not.`,
-    );
-  }
+  if (unwanted === '*' && existing !== undefined) throw refusal('PreconditionFailed.ifNoneMatch', { name });
   if (typeof wanted !== 'string' || wanted === '') return;
   if (existing !== undefined && (wanted === '*' || bare(wanted) === bare(existing.etag))) return;
-  throw new ArmError(
-    412,
-    'PreconditionFailed',
-    `Precondition failed. Etag provided in if-match header ${wanted} does not match etag ${existing?.etag ?? ''} of resource '${name}' in NRP data store.`,
-  );
+  throw refusal('PreconditionFailed.ifMatch', { wanted, etag: existing?.etag ?? '', name });
 }
 
 function bare(etag: string): string {
@@ -44,23 +35,18 @@ export function checkLocation(
   existing: ArmResource | undefined,
 ): string {
   const location = textAt(body, 'location');
-  if (location === undefined || location === '') {
-    throw new ArmError(400, 'LocationRequired', 'The location property is required for this definition.');
-  }
+  if (location === undefined || location === '') throw refusal('LocationRequired');
   const normal = normalLocation(location);
   if (existing?.location !== undefined && normalLocation(existing.location) !== normal) {
-    throw new ArmError(
-      409,
-      'InvalidResourceLocation',
-      `The resource '${name}' already exists in location '${existing.location}' in resource group '${existing.id.split('/')[4] ?? ''}'. A resource with the same name cannot be created in location '${location}'. Please select a new resource name.`,
-    );
+    throw refusal('InvalidResourceLocation', {
+      name,
+      present: existing.location,
+      group: existing.id.split('/')[4] ?? '',
+      location,
+    });
   }
   if (normal === context.location) return normal;
-  throw new ArmError(
-    400,
-    'LocationNotAvailableForResourceType',
-    `The provided location '${location}' is not available for resource type '${type}'. List of available regions for the resource type is '${context.location}'.`,
-  );
+  throw refusal('LocationNotAvailableForResourceType', { location, type, available: context.location });
 }
 
 export function normalLocation(location: string): string {
@@ -93,9 +79,5 @@ export function checkTags(body: unknown): Readonly<Record<string, string>> {
 /** Nothing is made in a group that is on its way out. */
 export function checkGroup(context: ArmContext, group: string): void {
   if (context.store.group(group).provisioningState !== 'Deleting') return;
-  throw new ArmError(
-    409,
-    'ResourceGroupBeingDeleted',
-    `The resource group '${group}' is in deprovisioning state and cannot perform this operation.`,
-  );
+  throw refusal('ResourceGroupBeingDeleted', { group });
 }

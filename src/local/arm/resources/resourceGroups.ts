@@ -1,6 +1,6 @@
 /** Resource groups; deleting one deletes everything in it, VMs first. */
 import { listed, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { objectAt, textAt } from '../jsonPath.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
 import type { ResourceGroup } from '../resourceStore.ts';
@@ -66,38 +66,16 @@ export function resourceGroupRoutes(context: ArmContext, { empty }: ResourceGrou
 function createGroup(context: ArmContext, request: ArmRequest, show: (group: ResourceGroup) => object): ArmResponse {
   const { store } = context;
   const { group: name = '' } = request.parameters;
-  if (!GROUP_NAME.test(name)) {
-    throw new ArmError(
-      400,
-      'InvalidResourceGroup',
-      `The provided resource group name '${name}' has these invalid characters or ends with a period. The name can only be a letter, digit, '-', '.', '(', ')' or '_', and at most 90 characters long.`,
-    );
-  }
+  if (!GROUP_NAME.test(name)) throw refusal('InvalidResourceGroup', { name });
   const location = textAt(request.body, 'location');
-  if (location === undefined) {
-    throw new ArmError(400, 'LocationRequired', 'The location property is required for this definition.');
-  }
+  if (location === undefined) throw refusal('LocationRequired');
   const existing = store.findGroup(name);
-  if (existing?.provisioningState === 'Deleting') {
-    throw new ArmError(
-      409,
-      'ResourceGroupBeingDeleted',
-      `The resource group '${name}' is in deprovisioning state and cannot perform this operation.`,
-    );
-  }
+  if (existing?.provisioningState === 'Deleting') throw refusal('ResourceGroupBeingDeleted', { group: name });
   if (existing !== undefined && normalLocation(existing.location) !== normalLocation(location)) {
-    throw new ArmError(
-      409,
-      'InvalidResourceGroupLocation',
-      `Invalid resource group location '${location}'. The Resource group already exists in location '${existing.location}'.`,
-    );
+    throw refusal('InvalidResourceGroupLocation', { location, present: existing.location });
   }
   if (!CATALOGUE_LOCATIONS.includes(normalLocation(location))) {
-    throw new ArmError(
-      400,
-      'LocationNotAvailableForResourceGroup',
-      `The provided location '${location}' is not available for resource group. List of available regions is '${CATALOGUE_LOCATIONS.join(',')}'.`,
-    );
+    throw refusal('LocationNotAvailableForResourceGroup', { location, locations: CATALOGUE_LOCATIONS.join(',') });
   }
   const managedBy = textAt(request.body, 'managedBy');
   const group: ResourceGroup = {

@@ -1,6 +1,6 @@
 /** Serves a type as its `ResourceKind` row says: create, read, list, change, delete, with operations and errors. */
 import { accepted, changed, paged, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { Operation } from '../operations.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
@@ -228,12 +228,7 @@ class KindRoutes {
     if (operation === undefined || this.kind.interruptible) return;
     const { endpoint, store, location } = this.context;
     const address = `${endpoint()}/subscriptions/${store.subscriptionId}/providers/${this.namespace}/locations/${location}/operations/${operation.id}`;
-    throw new ArmError(
-      409,
-      'AnotherOperationInProgress',
-      `Another operation on this or dependent resource is in progress. To retrieve status of the operation use uri: ${address}.`,
-      { details: [] },
-    );
+    throw refusal('AnotherOperationInProgress', { address });
   }
 
   private checkParent(group: string, names: readonly string[]): void {
@@ -241,11 +236,7 @@ class KindRoutes {
     const { store } = this.context;
     const parent = store.idOf(group, this.parentType(), ...names.slice(0, -1));
     if (store.find(parent) !== undefined) return;
-    throw new ArmError(
-      404,
-      'ParentResourceNotFound',
-      `Failed to perform 'write' on resource(s) of type '${this.steps.join('/')}', because the parent resource '${parent}' could not be found.`,
-    );
+    throw refusal('ParentResourceNotFound', { type: this.steps.join('/'), parent });
   }
 
   private parentType(): string {
@@ -280,5 +271,5 @@ export function requiredText(body: unknown, ...path: readonly string[]): string 
   const found = textAt(body, 'properties', ...path);
   if (found !== undefined && found !== '') return found;
   const target = path.join('.');
-  throw new ArmError(400, 'InvalidParameter', `Required parameter '${target}' is missing (null).`, { target });
+  throw refusal('InvalidParameter.required', { target }, { target });
 }

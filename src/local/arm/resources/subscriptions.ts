@@ -1,6 +1,6 @@
 /** The subscription itself: its locations with zones, and the providers registered in it. */
 import { listed, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { NAMESPACES, versionsOf } from '../server/apiVersions.ts';
 import { route, type Route } from '../server/router.ts';
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
@@ -49,9 +49,7 @@ export function subscriptionRoutes(context: ArmContext, { tenantId, types }: Sub
     ),
     route('providers.get', 'GET', `${SUBSCRIPTION}/providers/{namespace}`, ({ parameters: { namespace = '' } }) => {
       const known = NAMESPACES.find((each) => each.toLowerCase() === namespace.toLowerCase());
-      if (known === undefined) {
-        throw new ArmError(404, 'InvalidResourceNamespace', `The resource namespace '${namespace}' is invalid.`);
-      }
+      if (known === undefined) throw refusal('InvalidResourceNamespace', { namespace });
       return { status: 200, body: providerOf(subscriptionId, known, types) };
     }),
   ];

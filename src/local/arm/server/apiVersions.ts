@@ -1,5 +1,5 @@
 /** The api-versions of each resource type, and ARM's refusal of others. */
-import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import { requestedType, type ResourcePath } from './resourcePath.ts';
 
@@ -87,36 +87,27 @@ export function checkApiVersion(
   method: string,
   location: string | undefined,
 ): void {
-  if (version === null || version === '') {
-    throw new ArmError(
-      400,
-      'MissingApiVersionParameter',
-      'The api-version query parameter (?api-version=) is required for all requests.',
-    );
-  }
+  if (version === null || version === '') throw refusal('MissingApiVersionParameter');
   const type = requestedType(path, method);
   const supported = versionsOf(path.namespace, type);
-  if (supported === undefined) {
-    throw new ArmError(404, 'InvalidResourceNamespace', `The resource namespace '${path.namespace ?? ''}' is invalid.`);
-  }
+  if (supported === undefined) throw refusal('InvalidResourceNamespace', { namespace: path.namespace ?? '' });
   if (supported.includes(version)) return;
   if (!FORMAT.test(version) || path.namespace === undefined) {
-    throw new ArmError(
-      400,
-      'InvalidApiVersionParameter',
-      `The api-version '${version}' is invalid. The supported versions are '${supported.join(',')}'.`,
-    );
+    throw refusal('InvalidApiVersionParameter', { version, supported: supported.join(',') });
   }
   if (location === undefined) {
-    throw new ArmError(
-      404,
-      'InvalidResourceType',
-      `The resource type '${type}' could not be found in the namespace '${path.namespace}' for api version '${version}'. The supported api-versions are '${supported.join(',')}'.`,
-    );
+    throw refusal('InvalidResourceType.version', {
+      type,
+      namespace: path.namespace,
+      version,
+      supported: supported.join(','),
+    });
   }
-  throw new ArmError(
-    400,
-    'NoRegisteredProviderFound',
-    `No registered resource provider found for location '${location}' and API version '${version}' for type '${type}'. The supported api-versions are '${supported.join(', ')}'. The supported locations are '${CATALOGUE_LOCATIONS.join(', ')}'.`,
-  );
+  throw refusal('NoRegisteredProviderFound.version', {
+    location,
+    version,
+    type,
+    supported: supported.join(', '),
+    locations: CATALOGUE_LOCATIONS.join(', '),
+  });
 }

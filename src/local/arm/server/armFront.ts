@@ -3,6 +3,7 @@ import { messageOf } from '../../../errors/thrown.ts';
 import type { Clock } from '../../../clock/clock.ts';
 import type { Random } from '../../../clock/random.ts';
 import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import type { Fault, FaultPlan } from '../faultPlan.ts';
 import type { Gate } from './gate.ts';
 import type { ArmResponse, Router } from './router.ts';
@@ -107,9 +108,7 @@ export class ArmFront {
       body,
     };
     const admission = route?.open === true ? undefined : gate.admit(arrival, found !== undefined);
-    if (typeof found !== 'object') {
-      throw new ArmError(405, 'MethodNotAllowed', `The HTTP method '${method}' is not supported at this address.`);
-    }
+    if (typeof found !== 'object') throw refusal('MethodNotAllowed', { method });
     const { parameters } = found;
     const fault = faults.before({
       name: found.route.name,
@@ -144,13 +143,8 @@ export class ArmFront {
 }
 
 function failed(error: unknown): ArmResponse {
-  const refusal =
-    error instanceof ArmError ? error : new ArmError(500, 'InternalServerError', `Unexpected: ${String(error)}`);
-  return {
-    status: refusal.status,
-    body: refusal.toBody(),
-    headers: refusal.headers,
-  };
+  const known = error instanceof ArmError ? error : refusal('InternalServerError', { problem: String(error) });
+  return { status: known.status, body: known.toBody(), headers: known.headers };
 }
 
 function late(fault: Fault | undefined): Extract<Fault, { kind: 'failLate' }> | undefined {
@@ -170,7 +164,7 @@ function parseTarget(target: string): URL {
     return url;
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof URIError)) throw error;
-    throw new ArmError(400, 'BadRequest', `The request URI is invalid: '${target}'.`);
+    throw refusal('BadRequest.uri', { target });
   }
 }
 
@@ -182,10 +176,6 @@ function parseBody(request: WireRequest): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new ArmError(
-      400,
-      'InvalidRequestContent',
-      `The request content was invalid and could not be deserialized: '${messageOf(error)}'.`,
-    );
+    throw refusal('InvalidRequestContent.json', { problem: messageOf(error) });
   }
 }

@@ -1,5 +1,6 @@
 /** What every ARM request passes first: token, api-version, subscription, rate limits, roles. */
-import { ArmError } from '../armError.ts';
+import type { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { authorize, type Principal } from '../directory/principals.ts';
 import type { Tokens } from '../directory/tokens.ts';
 import { textAt } from '../jsonPath.ts';
@@ -59,7 +60,7 @@ export class Gate {
     if (subscription === undefined) return;
     const known = [store.subscriptionId, ...sharedSubscriptions].map((each) => each.toLowerCase());
     if (known.includes(subscription.toLowerCase())) return;
-    throw new ArmError(404, 'SubscriptionNotFound', `The subscription '${subscription}' could not be found.`);
+    throw refusal('SubscriptionNotFound', { subscription });
   }
 
   private locationOf({ path, body }: Arrival, { names }: ResourcePath): string | undefined {
@@ -75,13 +76,7 @@ function scopeOf(address: string): string {
 }
 
 function unknownType(path: ResourcePath, address: string): ArmError {
-  if (path.namespace === undefined) {
-    return new ArmError(404, 'NotFound', `No HTTP resource was found that matches the request URI '${address}'.`);
-  }
+  if (path.namespace === undefined) return refusal('NotFound.address', { address });
   const type = path.tail === undefined ? path.type : `${path.type}/${path.tail}`.replace(/^\//, '');
-  return new ArmError(
-    404,
-    'InvalidResourceType',
-    `The resource type '${type}' could not be found in the namespace '${path.namespace}'.`,
-  );
+  return refusal('InvalidResourceType.namespace', { type, namespace: path.namespace });
 }

@@ -1,5 +1,6 @@
 /** OData filters as Azure clients send them, such as `a eq 'x' and (contains(b, 'y') or c ne 'z')`. */
-import { ArmError } from '../armError.ts';
+import type { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import { ConditionParser, tokenize, type Condition } from './conditionParser.ts';
 
 type Field = (name: string) => string | undefined;
@@ -24,13 +25,13 @@ export function parseEqualities(filter: string): readonly (readonly [string, str
   return filter.split(/\s+and\s+/i).map((part) => {
     const [, field, value] = /^\s*(\w+)\s+eq\s+('(?:[^']|'')*')\s*$/i.exec(part) ?? [];
     if (field !== undefined && value !== undefined) return [field, bare(value)] as const;
-    throw new ArmError(400, 'InvalidFilter', `The filter '${filter}' is not of the form: field eq 'value' and …`);
+    throw refusal('InvalidFilter.equalities', { filter });
   });
 }
 
 export function parseFilter(filter: string): Condition<Field> {
   if (filter.trim() === '') return () => true;
-  const refuse = (): ArmError => new ArmError(400, 'InvalidFilter', `Invalid OData filter: '${filter}'.`);
+  const refuse = (): ArmError => refusal('InvalidFilter.odata', { filter });
   return new FilterParser(tokenize(filter, TOKEN, refuse), refuse).condition();
 }
 

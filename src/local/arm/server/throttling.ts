@@ -1,6 +1,7 @@
 /** Rate limits: token buckets as documented for ARM and compute, with their headers and refusals. */
 import type { Clock } from '../../../clock/clock.ts';
 import { ArmError } from '../armError.ts';
+import { refusal } from '../refusal.ts';
 import type { ResourcePath } from './resourcePath.ts';
 
 /** A bucket of tokens: how many it holds, and how many come back each second. */
@@ -130,14 +131,7 @@ export class Throttling {
       'x-ms-user-quota-remaining': String(Math.max(0, Math.floor(bucket.tokens))),
       'x-ms-user-quota-resets-after': `00:00:${String(Math.min(resetsAfter, 59)).padStart(2, '0')}`,
     };
-    if (wait > 0) {
-      throw new ArmError(
-        429,
-        'RateLimiting',
-        'Please provide below info when asking for support: the request was throttled. Client application has been throttled and should not attempt to repeat the request until an amount of time has elapsed. Please see https://aka.ms/resourcegraph-throttling for help.',
-        { headers: { ...headers, 'retry-after': String(wait) } },
-      );
-    }
+    if (wait > 0) throw refusal('RateLimiting', {}, { headers: { ...headers, 'retry-after': String(wait) } });
     return headers;
   }
 
@@ -149,10 +143,9 @@ export class Throttling {
       allowedRequestCount: size.capacity,
       measuredRequestCount: size.capacity + 1,
     };
-    return new ArmError(
-      429,
-      'OperationNotAllowed',
-      'The server rejected the request because too many requests have been received for this subscription.',
+    return refusal(
+      'OperationNotAllowed.throttled',
+      {},
       {
         details: [{ code: 'TooManyRequests', target: policy, message: JSON.stringify(measured) }],
         innererror: { internalErrorCode: 'TooManyRequestsReceived' },

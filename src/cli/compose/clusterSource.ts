@@ -1,0 +1,101 @@
+/** Where the commands that look at a cluster get it from: its API server, or a snapshot file. */
+import { Kinds } from '../../api/kinds.ts';
+import { Labels } from '../../api/labels.ts';
+import type { KubeObject, ResourceKind } from '../../api/object.ts';
+import { BUNDLED_REGIONS } from '../../catalogue/bundledCatalogue.ts';
+import { SystemClock } from '../../clock/systemClock.ts';
+import { systemRandom } from '../../clock/systemRandom.ts';
+import type { CloudProvider } from '../../cloud/cloudProvider.ts';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { messageOf } from '../../errors/thrown.ts';
+import { KubeError } from '../../kube/errors.ts';
+import { HttpKube } from '../../kube/httpKube.ts';
+import { defaultClusterConfig } from '../../kube/inCluster.ts';
+import type { Kube } from '../../kube/kube.ts';
+import {
+  LOOP_KINDS,
+  objectsOf,
+  readObjects,
+  type ClusterObjects,
+  type ReadingOptions,
+} from '../../rehearsal/clusterObjects.ts';
+import { catalogueCloud, type CatalogueCloudOptions } from './catalogueCloud.ts';
+import { missingKinds } from './missingKinds.ts';
+import { startError } from './startError.ts';
+
+const NODE_CLASSES: readonly ResourceKind<KubeObject>[] = [Kinds.AKSNodeClass, Kinds.KWOKNodeClass];
+
+export interface Connection {
+  readonly kube: Kube;
+  /** Of the kubeconfig's context. */
+  readonly namespace: string;
+}
+
+/** A cluster that can be asked about. */
+export interface ClusterSource {
+  readonly objects: ClusterObjects;
+  /** What is sold, for the cluster's node classes and in its region. */
+  readonly cloud: CloudProvider;
+  /** Answers for kinds that loops do not read, such as the owners of pods. */
+  readonly kube: Kube;
+}
+
+export type CatalogueChoice = Omit<CatalogueCloudOptions, 'nodeClasses'>;
+
+export async function connect(flags: { readonly kubeconfig?: string; readonly context?: string }): Promise<Connection> {
+  const { kubeconfig: path, context } = flags;
+  const config = await defaultClusterConfig({ ...(path && { path }), ...(context && { context }) });
+  const kube = new HttpKube({ config, clock: new SystemClock(), random: systemRandom });
+  try {
+    await kube.raw('/version');
+  } catch (error) {
+    throw startError(error, config.server);
+  }
+  return { kube, namespace: config.namespace ?? 'default' };
+}
+
+/** Reads the cluster once. Fails where a kind is missing or must not be read. */
+export async function readCluster(
+  kube: Kube,
+  catalogue: CatalogueChoice,
+  options: ReadingOptions & { readonly kinds?: readonly ResourceKind<KubeObject>[]; readonly now?: number } = {},
+): Promise<ClusterSource> {
+  const missing = await missingKinds(kube, [Kinds.NodePool, Kinds.NodeClaim, ...NODE_CLASSES]);
+  const nodeClasses = NODE_CLASSES.filter((kind) => !missing.includes(kind));
+  const absent = nodeClasses.length === 0 ? missing : missing.filter((kind) => !NODE_CLASSES.includes(kind));
+  if (absent.length > 0) {
+    throw new NodewrightError('MissingCrds', { crds: absent.map(({ plural, group }) => `${plural}.${group}`) });
+  }
+  const kinds = [...LOOP_KINDS, ...nodeClasses, ...(options.kinds ?? [])];
+  try {
+    const objects = await readObjects(kube, kinds, options.now ?? Date.now(), options);
+    return { objects, cloud: cloudOf(objects, nodeClasses, catalogue), kube };
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    throw new NodewrightError('ClusterUnreadable', { problem: messageOf(error) }, { cause: error });
+  }
+}
+
+/** What is sold to the cluster that these objects are of. */
+function cloudOf(
+  objects: ClusterObjects,
+  nodeClasses: CloudProvider['nodeClasses'],
+  catalogue: CatalogueChoice,
+): CloudProvider {
+  const regions = objectsOf(objects, Kinds.Node).map(({ metadata }) => metadata.labels?.[Labels.region] ?? '');
+  const region = regions.find((each) => BUNDLED_REGIONS.includes(each)) ?? catalogue.region;
+  return catalogueCloud({ ...catalogue, nodeClasses, region });
+}
+
+/** Milliseconds of reading after which something is said, and between two lines. */
+const PATIENCE = 2_000;
+
+/** Says on standard error how far the reading of a large cluster has come. */
+export function progressOnStderr(): NonNullable<ReadingOptions['onProgress']> {
+  let next = performance.now() + PATIENCE;
+  return ({ objects }) => {
+    if (performance.now() < next) return;
+    next = performance.now() + PATIENCE;
+    process.stderr.write(`reading the cluster: ${objects} objects so far\n`);
+  };
+}

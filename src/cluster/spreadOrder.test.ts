@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Pod } from '../api/kinds.ts';
+import { spreadKey, spreadOrder } from './spreadOrder.ts';
+
+const domains = fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 30 });
+
+function count(values: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+const skewOf = (counts: ReadonlyMap<string, number>): number => {
+  const all = ['a', 'b', 'c'].map((domain) => counts.get(domain) ?? 0);
+  return Math.max(...all) - Math.min(...all);
+};
+
+describe('the order of places over domains', () => {
+  it('holds every place once', () => {
+    fc.assert(
+      fc.property(domains, domains, (places, before) => {
+        const order = spreadOrder(
+          places.map((domain, at) => ({ domain, at })),
+          count(before),
+        );
+        expect(order.map(({ at }) => at).toSorted((left, right) => left - right)).toEqual(places.map((_, at) => at));
+      }),
+    );
+  });
+
+  it('never has a larger skew on the way than at its beginning or its end', () => {
+    fc.assert(
+      fc.property(domains, domains, (places, before) => {
+        const counts = count(before);
+        const end = count([...before, ...places]);
+        const most = Math.max(skewOf(counts), skewOf(end), 1);
+        for (const { domain } of spreadOrder(
+          places.map((domain) => ({ domain })),
+          counts,
+        )) {
+          counts.set(domain, (counts.get(domain) ?? 0) + 1);
+          expect(skewOf(counts)).toBeLessThanOrEqual(most);
+        }
+      }),
+    );
+  });
+});
+
+describe('the label that pods spread over', () => {
+  const pod = (topologyKey: string, whenUnsatisfiable: string): Pod =>
+    ({ metadata: { name: 'p' }, spec: { topologySpreadConstraints: [{ topologyKey, whenUnsatisfiable }] } }) as never;
+
+  it('is one that the scheduler insists on, and not the node', () => {
+    expect(spreadKey(pod('zone', 'DoNotSchedule'))).toBe('zone');
+    expect(spreadKey(pod('zone', 'ScheduleAnyway'))).toBeUndefined();
+    expect(spreadKey(pod('kubernetes.io/hostname', 'DoNotSchedule'))).toBeUndefined();
+    expect(spreadKey({ metadata: { name: 'p' } } as never)).toBeUndefined();
+  });
+});

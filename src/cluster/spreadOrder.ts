@@ -1,0 +1,42 @@
+/** Which pods must spread over domains, and which of their places the scheduler should fill first. */
+import type { Pod } from '../api/kinds.ts';
+import { Labels } from '../api/labels.ts';
+
+/** The label whose values the scheduler keeps pods of this kind evenly spread over, if it insists on one. */
+export function spreadKey({ spec }: Pod): string | undefined {
+  return spec?.topologySpreadConstraints?.find(
+    ({ whenUnsatisfiable, topologyKey }) => whenUnsatisfiable === 'DoNotSchedule' && topologyKey !== Labels.hostname,
+  )?.topologyKey;
+}
+
+/**
+ * The places in an order in which they can be filled one by one without one domain getting ahead of another. `before` is
+ * how many pods each domain has already.
+ */
+export function spreadOrder<T extends { readonly domain: string }>(
+  places: readonly T[],
+  before: ReadonlyMap<string, number>,
+): readonly T[] {
+  const left = new Map<string, T[]>();
+  for (const place of places) {
+    const known = left.get(place.domain);
+    if (known === undefined) left.set(place.domain, [place]);
+    else known.push(place);
+  }
+  const counts = new Map([...left.keys()].map((domain) => [domain, before.get(domain) ?? 0]));
+  const order: T[] = [];
+  for (let next = leastOf(counts); next !== undefined; next = leastOf(counts)) {
+    const [domain, count] = next;
+    const own = left.get(domain) ?? [];
+    order.push(...own.splice(0, 1));
+    if (own.length === 0) counts.delete(domain);
+    else counts.set(domain, count + 1);
+  }
+  return order;
+}
+
+function leastOf(counts: ReadonlyMap<string, number>): readonly [string, number] | undefined {
+  let least: readonly [string, number] | undefined;
+  for (const entry of counts) if (least === undefined || entry[1] < least[1]) least = entry;
+  return least;
+}

@@ -1,0 +1,105 @@
+/** Changes that let a kept node go, each proven by a rehearsal of the whole disruption pass. */
+import type { ExplainedFix, Patch } from '../ledger/explanation.ts';
+import type { NodeFate } from '../ledger/nodeFateText.ts';
+import { proposalsFor } from './nodeProposals.ts';
+import { together, type NodePicture, type Proposal } from './proposal.ts';
+
+/** A node and what becomes of it. */
+export interface NodeOutcome {
+  readonly fate: NodeFate;
+  readonly picture: NodePicture;
+}
+
+/** The same node after patches; undefined when it is not there any more. */
+export type RehearseNode = (patches: readonly Patch[]) => Promise<NodeOutcome | undefined>;
+
+const MOST_FIXES = 2;
+/** Rehearsals of one search. */
+const MOST_TRIES = 40;
+/** Causes behind causes that are looked into. */
+const MOST_ROUNDS = 8;
+
+/** By the least intrusive change at every step; where that leads nowhere, by the most intrusive one. */
+export async function findNodeFixes(outcome: NodeOutcome, rehearse: RehearseNode): Promise<readonly ExplainedFix[]> {
+  const fixes = await search(outcome, rehearse, 'least');
+  return fixes.length > 0 ? fixes : search(outcome, rehearse, 'most');
+}
+
+async function search(
+  outcome: NodeOutcome,
+  rehearse: RehearseNode,
+  intrusion: 'least' | 'most',
+): Promise<readonly ExplainedFix[]> {
+  let { fate, picture } = outcome;
+  let made: readonly Proposal[] = [];
+  let tries = 0;
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    if (fate.kind === 'goes') return [];
+    const fixes: ExplainedFix[] = [];
+    let next: { readonly proposal: Proposal; readonly outcome: NodeOutcome; readonly progress: number } | undefined;
+    for (const proposal of proposalsFor(fate.kept.cause, picture)) {
+      if (tries >= MOST_TRIES || fixes.length >= MOST_FIXES) break;
+      tries += 1;
+      const all = [...made, proposal];
+      const after = await rehearse(all.flatMap(({ patches, effects }) => [...patches, ...effects]));
+      if (after === undefined || goes(after.fate)) fixes.push(fixOf(all));
+      else {
+        const gained = progress(after.fate, fate);
+        const best = next?.progress ?? 0;
+        if (gained > best || (intrusion === 'most' && gained > 0 && gained === best)) {
+          next = { proposal, outcome: after, progress: gained };
+        }
+      }
+    }
+    if (fixes.length > 0) return fixes;
+    if (next === undefined) return [];
+    // One cause hides the next: this change stays, and what is in the way then is looked into.
+    made = [...made, next.proposal];
+    ({ fate, picture } = next.outcome);
+  }
+  return [];
+}
+
+/** It goes now, or as soon as others that are to go with it or before it have gone. */
+function goes(fate: NodeFate): boolean {
+  if (fate.kind === 'goes') return true;
+  const { kind } = fate.kept.cause;
+  return kind === 'next-pass' || kind === 'other-zone-first' || kind === 'queued' || kind === 'deleting';
+}
+
+/** 2: another kind of cause is in the way, 1: the same kind about something else, 0: nothing has changed. */
+function progress(after: NodeFate, before: NodeFate): number {
+  if (after.kind !== 'kept' || before.kind !== 'kept') return 2;
+  const [now, then] = [after.kept.cause, before.kept.cause];
+  return now.kind === then.kind ? Number(JSON.stringify(now) !== JSON.stringify(then)) : 2;
+}
+
+function fixOf(proposals: readonly Proposal[]): ExplainedFix {
+  const { sentence, patches } = together(proposals);
+  return { sentence, patches: mergedByTarget(patches) };
+}
+
+/** Two changes of one object are one patch. */
+function mergedByTarget(patches: readonly Patch[]): readonly Patch[] {
+  const byTarget = new Map<string, Patch>();
+  for (const each of patches) {
+    const key = JSON.stringify(each.target);
+    const known = byTarget.get(key);
+    byTarget.set(key, known === undefined ? each : { ...each, patch: deepMerged(known.patch, each.patch) });
+  }
+  return [...byTarget.values()];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function deepMerged(one: Fields, other: Fields): Fields {
+  const merged = new Map(Object.entries(one));
+  for (const [key, value] of Object.entries(other)) {
+    const known = merged.get(key);
+    merged.set(key, isFields(known) && isFields(value) ? deepMerged(known, value) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,43 @@
+/** The objects that make the pods of a node. */
+import type { Pod } from '../api/kinds.ts';
+import type { Kube } from '../kube/kube.ts';
+import { isReschedulable } from '../pods/podPredicates.ts';
+import type { PodSource } from './podFixes.ts';
+import { podSource } from './podSource.ts';
+
+export interface Workload {
+  readonly source: PodSource;
+  /** Pods on the node. */
+  readonly pods: readonly Pod[];
+  /** Pods of the same owner anywhere, these included. */
+  readonly siblings: readonly Pod[];
+}
+
+/** Owners that are looked up for one node. */
+const MOST_WORKLOADS = 50;
+
+/** One for each owner, and one for each pod that nothing owns. */
+export async function nodeWorkloads(
+  kube: Kube,
+  own: readonly Pod[],
+  all: readonly Pod[],
+): Promise<readonly Workload[]> {
+  const byOwner = new Map<string, Pod[]>();
+  for (const pod of own.filter(isReschedulable)) {
+    const key = ownerOf(pod) ?? pod.metadata.uid ?? `${pod.metadata.namespace}/${pod.metadata.name}`;
+    const known = byOwner.get(key);
+    if (known !== undefined) known.push(pod);
+    else if (byOwner.size < MOST_WORKLOADS) byOwner.set(key, [pod]);
+  }
+  return Promise.all(
+    [...byOwner].map(async ([key, pods]): Promise<Workload> => {
+      const [first] = pods as [Pod];
+      const siblings = all.filter((pod) => ownerOf(pod) === key);
+      return { source: await podSource(kube, first), pods, siblings: siblings.length === 0 ? pods : siblings };
+    }),
+  );
+}
+
+function ownerOf({ metadata }: Pod): string | undefined {
+  return (metadata.ownerReferences ?? []).find(({ controller }) => controller === true)?.uid;
+}

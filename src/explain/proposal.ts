@@ -1,0 +1,56 @@
+/** A change that may let a node go, and what is known when one is looked for. */
+import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { apiVersionOf } from '../api/object.ts';
+import type { NodeView } from '../cluster/nodeView.ts';
+import type { PoolBudget } from '../disruption/budgets.ts';
+import type { ObjectName, Patch } from '../ledger/explanation.ts';
+import type { NodeChange } from '../ledger/nodeChange.ts';
+import { nodeChangeText } from '../ledger/nodeChangeText.ts';
+import type { Asked } from '../solver/smallestChange.ts';
+import type { Workload } from './nodeWorkloads.ts';
+
+export interface Proposal {
+  readonly sentence: string;
+  readonly patches: readonly Patch[];
+  /** What the patches come to for pods that run, once their owner has made them again. For rehearsals only. */
+  readonly effects: readonly Patch[];
+}
+
+/** What is known of a node and of what surrounds it. */
+export interface NodePicture {
+  readonly now: number;
+  readonly view: NodeView;
+  readonly pool: NodePool | undefined;
+  readonly poolBudget: PoolBudget | undefined;
+  /** Nodes of the pool that are not going. */
+  readonly poolNodes: number;
+  readonly podBudgets: readonly PodDisruptionBudget[];
+  readonly workloads: readonly Workload[];
+  /** The question whether the pods of the node have places without it, with its answer. */
+  readonly asked: Asked;
+}
+
+export function proposal(change: NodeChange, ...patches: Patch[]): Proposal {
+  return { sentence: nodeChangeText(change), patches, effects: [] };
+}
+
+export function patchOf(target: ObjectName, patch: Patch['patch']): Patch {
+  return { target, type: 'merge', patch };
+}
+
+export function poolTarget(name: string): ObjectName {
+  return { apiVersion: apiVersionOf(Kinds.NodePool), kind: Kinds.NodePool.kind, name };
+}
+
+export function podTarget({ metadata }: Pod): ObjectName {
+  return { apiVersion: 'v1', kind: 'Pod', namespace: metadata.namespace ?? 'default', name: metadata.name };
+}
+
+export function together(proposals: readonly Proposal[]): Proposal {
+  return {
+    sentence: proposals.map(({ sentence }) => sentence).join(', and '),
+    patches: proposals.flatMap(({ patches }) => patches),
+    effects: proposals.flatMap(({ effects }) => effects),
+  };
+}

@@ -1,0 +1,25 @@
+/** A change that lets a kept node go, as plain data. */
+import type { DisruptionReason } from '../api/kinds/nodePool.ts';
+
+export type NodeChange =
+  | { readonly kind: 'unprotect-node'; readonly node: string }
+  | { readonly kind: 'unprotect-pods'; readonly pods: readonly string[] }
+  /** The PodDisruptionBudget lets this many pods be down at once. */
+  | { readonly kind: 'pod-budget'; readonly budget: string; readonly maxUnavailable: number }
+  /** The PodDisruptionBudget selects nothing any more. */
+  | { readonly kind: 'pod-budget-selector'; readonly budget: string; readonly instead: string }
+  | { readonly kind: 'pool-label'; readonly node: string; readonly pool: string }
+  | { readonly kind: 'node-label'; readonly node: string; readonly key: string; readonly value: string }
+  | { readonly kind: 'consolidate-after'; readonly pool: string; readonly from: string; readonly to: string }
+  | { readonly kind: 'policy'; readonly pool: string; readonly from: string; readonly to: string }
+  | { readonly kind: 'budget'; readonly pool: string; readonly reason: DisruptionReason; readonly nodes: string }
+  | { readonly kind: 'replicas'; readonly pool: string; readonly from: number; readonly to: number }
+  | { readonly kind: 'min-values'; readonly pool: string; readonly key: string; readonly to: number }
+  | { readonly kind: 'node-limit'; readonly pool: string; readonly to: number }
+  | { readonly kind: 'drop-requirement'; readonly pool: string; readonly key: string }
+  | { readonly kind: 'smaller-requests'; readonly owners: readonly string[]; readonly percent: number }
+  | { readonly kind: 'scale-down'; readonly owners: readonly string[] }
+  /** Pods that nothing owns can only be deleted. */
+  | { readonly kind: 'delete-pods'; readonly pods: readonly string[] }
+  | { readonly kind: 'delete-claim'; readonly nodeClaim: string }
+  | { readonly kind: 'feature-gate'; readonly gate: string };

@@ -1,0 +1,35 @@
+import { countText, groupedText } from './countText.ts';
+import type { PoolFacts } from './explanation.ts';
+
+/** What there is to say of a NodePool beside what it refuses. */
+export type PoolState =
+  | { readonly kind: 'deleting' }
+  | { readonly kind: 'not-ready'; readonly reason: string; readonly message: string }
+  | { readonly kind: 'no-nodes' }
+  | { readonly kind: 'savings'; readonly facts: PoolFacts }
+  | { readonly kind: 'no-savings'; readonly facts: PoolFacts };
+
+export function poolStateText(state: PoolState): string {
+  switch (state.kind) {
+    case 'deleting':
+      return 'it is being deleted, and gets no more nodes';
+    case 'not-ready':
+      return `it is not ready: ${state.reason}${state.message === '' ? '' : `, ${state.message}`}`;
+    case 'no-nodes':
+      return 'it can have nodes, and has none: no pod needs it now';
+    case 'savings': {
+      const { facts } = state;
+      const [most] = facts.blockers;
+      const held = most === undefined ? '' : `; most of it is held by ${most.cause} (${countText(most.nodes, 'node')})`;
+      return `${billText(facts)}, of which ${dollars(facts.savingsPerMonth)} could be saved${held}`;
+    }
+    case 'no-savings':
+      return `${billText(state.facts)}, and nothing can be saved on them`;
+  }
+}
+
+function billText({ nodes, pricePerMonth }: PoolFacts): string {
+  return `its ${countText(nodes, 'node')} cost ${dollars(pricePerMonth)} per month`;
+}
+
+const dollars = (amount: number): string => `$${groupedText(Math.round(amount))}`;

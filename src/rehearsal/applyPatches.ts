@@ -1,0 +1,87 @@
+/** Objects after patches, with what the cluster's own controllers make of them. */
+import { Kinds, type PodDisruptionBudget } from '../api/kinds.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Annotations } from '../api/labels.ts';
+import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
+import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
+import type { Patch } from '../ledger/explanation.ts';
+import { kindKey, type ClusterObjects } from './clusterObjects.ts';
+
+export interface PatchedObjects {
+  readonly objects: ClusterObjects;
+  readonly changedPools: ReadonlySet<string>;
+}
+
+/** Patches of objects that are not there change nothing. */
+export function applyPatches(objects: ClusterObjects, patches: readonly Patch[]): PatchedObjects {
+  const kinds = new Map(objects.kinds);
+  const changedPools = new Set<string>();
+  for (const { target, patch } of patches) {
+    const kind = kindOf(target);
+    const list = kind && kinds.get(kindKey(kind));
+    if (kind === undefined || list === undefined) continue;
+    const at = list.findIndex(
+      ({ metadata }) => metadata.name === target.name && (metadata.namespace ?? '') === (target.namespace ?? ''),
+    );
+    const before = list[at];
+    if (before === undefined) continue;
+    const after = consequences(kind, before, merged(before, patch) as KubeObject);
+    kinds.set(kindKey(kind), list.with(at, after));
+    if (kind === Kinds.NodePool) changedPools.add(target.name);
+  }
+  return { objects: { ...objects, kinds }, changedPools };
+}
+
+export function kindOf(target: { readonly apiVersion: string; readonly kind: string }) {
+  const all: readonly ResourceKind<KubeObject>[] = Object.values(Kinds);
+  return all.find((each) => each.kind === target.kind && apiVersionOf(each) === target.apiVersion);
+}
+
+/** RFC 7386. */
+function merged(value: unknown, patch: unknown): unknown {
+  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
+  const fields = new Map(Object.entries(isRecord(value) ? value : {}));
+  for (const [key, change] of Object.entries(patch)) {
+    if (change === null) fields.delete(key);
+    else fields.set(key, merged(fields.get(key), change));
+  }
+  return Object.fromEntries(fields);
+}
+
+const isRecord = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function consequences(kind: ResourceKind<KubeObject>, before: KubeObject, after: KubeObject): KubeObject {
+  if (kind === Kinds.NodePool) return withHash(before as NodePool, after as NodePool);
+  if (kind === Kinds.PodDisruptionBudget) return withAllowance(after as PodDisruptionBudget);
+  return after;
+}
+
+/** The stamp by which nodes notice that the template changed; only where the pool as it was had one of this version. */
+function withHash(before: NodePool, after: NodePool): NodePool {
+  const stamps = before.metadata.annotations ?? {};
+  if (stamps[Annotations.nodePoolHashVersion] !== NODE_POOL_HASH_VERSION) return after;
+  const annotations = { ...after.metadata.annotations, [Annotations.nodePoolHash]: nodePoolHash(after) };
+  return { ...after, metadata: { ...after.metadata, annotations } };
+}
+
+/** What the disruption controller of Kubernetes would allow, from the pods that it last counted. */
+function withAllowance(budget: PodDisruptionBudget): PodDisruptionBudget {
+  const { expectedPods = 0, currentHealthy = 0 } = budget.status ?? {};
+  const { maxUnavailable, minAvailable } = budget.spec ?? {};
+  const desired =
+    maxUnavailable === undefined
+      ? portionOf(minAvailable ?? 0, expectedPods)
+      : Math.max(0, expectedPods - portionOf(maxUnavailable, expectedPods));
+  const disruptionsAllowed = expectedPods === 0 ? 0 : Math.max(0, currentHealthy - desired);
+  return {
+    ...budget,
+    status: { ...budget.status, expectedPods, currentHealthy, desiredHealthy: desired, disruptionsAllowed },
+  };
+}
+
+/** A number, or a percentage rounded up. */
+function portionOf(value: string | number, of: number): number {
+  const percent = /^(\d+)%$/.exec(String(value))?.[1];
+  return percent === undefined ? Number(value) : Math.ceil((Number(percent) * of) / 100);
+}

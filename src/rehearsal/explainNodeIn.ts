@@ -1,0 +1,90 @@
+/** Asks a rehearsal about one node: what becomes of it, and what would change that. */
+import { Kinds } from '../api/kinds.ts';
+import { Labels } from '../api/labels.ts';
+import { apiVersionOf } from '../api/object.ts';
+import type { NodeView } from '../cluster/nodeView.ts';
+import { explainNode } from '../explain/explainNode.ts';
+import type { NodeOutcome } from '../explain/nodeFixes.ts';
+import { nodeWorkloads, type Workload } from '../explain/nodeWorkloads.ts';
+import type { NodePicture } from '../explain/proposal.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { Explanation, ObjectName } from '../ledger/explanation.ts';
+import type { NodeFate } from '../ledger/nodeFateText.ts';
+import type { Asked } from '../solver/smallestChange.ts';
+import { applyPatches } from './applyPatches.ts';
+import { fateOf } from './judge.ts';
+import { nodeFactsOf } from './nodeFactsOf.ts';
+import { rehearse, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
+
+export type NodeRef = { readonly kind: 'node' | 'nodeclaim'; readonly name: string };
+
+/** Undefined when there is no such node, or when it is not one of ours. */
+export async function explainNodeIn(
+  rehearsal: Rehearsal,
+  ref: NodeRef,
+  options: Omit<RehearsalOptions, 'objects' | 'changedPools'>,
+  /** Where the owners of pods are read. */
+  kube: Kube,
+): Promise<Explanation | undefined> {
+  const view = findView(rehearsal, ref);
+  const claim = view?.claim?.metadata.name;
+  const fate = claim === undefined ? undefined : fateOf(claim, rehearsal);
+  if (view === undefined || claim === undefined || fate === undefined) return undefined;
+  const workloads = await nodeWorkloads(kube, view.pods, allPods(rehearsal));
+  return explainNode({
+    object: objectOf(ref),
+    outcome: outcomeOf(rehearsal, view, fate, workloads),
+    facts: nodeFactsOf(rehearsal, view),
+    rehearse: async (patches) => {
+      const changed = applyPatches(rehearsal.objects, patches);
+      const after = await rehearse({ ...options, ...changed });
+      const again = findView(after, { kind: 'nodeclaim', name: claim });
+      const next = again && fateOf(claim, after);
+      return again && next && outcomeOf(after, again, next, workloads);
+    },
+  });
+}
+
+function findView({ pass }: Rehearsal, { kind, name }: NodeRef): NodeView | undefined {
+  return pass.views.find(({ node, claim }) => (kind === 'node' ? node : claim)?.metadata.name === name);
+}
+
+const allPods = ({ pass }: Rehearsal) => pass.views.flatMap(({ pods }) => pods);
+
+function objectOf({ kind, name }: NodeRef): ObjectName {
+  const described = kind === 'node' ? Kinds.Node : Kinds.NodeClaim;
+  return { apiVersion: apiVersionOf(described), kind: described.kind, name };
+}
+
+function outcomeOf(rehearsal: Rehearsal, view: NodeView, fate: NodeFate, workloads: readonly Workload[]): NodeOutcome {
+  const { pass, world } = rehearsal;
+  const name = view.claim?.metadata.labels?.[Labels.nodePool] ?? view.nodePool ?? '';
+  const picture: NodePicture = {
+    now: pass.now,
+    view,
+    pool: pass.pools.get(name)?.pool,
+    poolBudget: pass.budgets.of(name),
+    poolNodes: pass.views.filter(({ nodePool, claim, deleting }) => nodePool === name && claim && !deleting).length,
+    podBudgets: [...world.informers.disruptionBudgets.store.list()],
+    workloads,
+    asked: askedWithout(rehearsal, view),
+  };
+  return { fate, picture };
+}
+
+/** The question where the pods of the node go without it; it is asked when somebody looks at the answer. */
+function askedWithout({ moment, pass }: Rehearsal, { name }: NodeView): Asked {
+  const own = pass.candidates.find(({ view }) => view.name === name);
+  const closedNodes = new Set(pass.views.filter(({ initialized }) => !initialized).map((each) => each.name));
+  const overlay = { pods: own?.movable ?? [], withoutNodes: new Set([name]), closedNodes };
+  const options = { searchRounds: 0, reservedCapacity: 'Fallback' } as const;
+  return {
+    pools: moment.offers,
+    overlay,
+    options,
+    get solution() {
+      return moment.ask(overlay, options);
+    },
+    ask: (again, how, pools) => moment.ask(again, how, pools),
+  };
+}

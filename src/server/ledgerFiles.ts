@@ -1,0 +1,148 @@
+/**
+ * The ledger on disk: JSON lines in a directory of its own, in files that follow one another. A line is written whole and
+ * at once, so that the death of the process can tear the last one at most. The oldest files go when there are too many
+ * bytes or when their last decision is too old.
+ */
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { systemProblem } from '../errors/thrown.ts';
+import type { Log } from '../kube/log.ts';
+import type { Ledger, LedgerEntry } from '../ledger/ledger.ts';
+import { formatLedgerLine, parseLedgerLine } from '../ledger/ledgerLine.ts';
+
+export interface LedgerFilesOptions {
+  readonly directory: string;
+  /** Bytes of all files together. */
+  readonly maxBytes: number;
+  /** Milliseconds. */
+  readonly maxAge: number;
+  readonly now: () => number;
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** Files that the bytes are divided among: one of them goes at a time. */
+const FILES = 8;
+/** Bytes of one file, however many all may have: age takes whole files. */
+const FILE_BYTES = 16 * 1024 * 1024;
+const NAME = /^decisions-(\d{12})\.jsonl$/;
+
+interface OldFile {
+  readonly path: string;
+  readonly bytes: number;
+  /** Of its last entry: milliseconds since 1970. */
+  readonly last: number;
+}
+
+/** Gives the ledger back what the files know, and writes down every further entry. Returns how to end that. */
+export function keepLedgerInFiles(ledger: Ledger, options: LedgerFilesOptions): () => void {
+  const { directory, now, maxAge } = options;
+  let old: OldFile[];
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const read = namesIn(directory).map((name) => readFile(join(directory, name)));
+    ledger.restore(read.flatMap(({ entries }) => entries).filter(({ time }) => time >= now() - maxAge));
+    old = read.map(({ file }) => file);
+  } catch (error) {
+    throw unusable(directory, error);
+  }
+  const files = new LedgerFiles(options, old, ledger.nextSequence);
+  const unsubscribe = ledger.subscribe((entry) => files.write(entry));
+  return () => {
+    unsubscribe();
+    files.close();
+  };
+}
+
+/** Every entry that the files of a directory hold, oldest first. */
+export function readLedgerFiles(directory: string): readonly LedgerEntry[] {
+  try {
+    return namesIn(directory).flatMap((name) => readFile(join(directory, name)).entries);
+  } catch (error) {
+    throw unusable(directory, error);
+  }
+}
+
+const unusable = (directory: string, error: unknown): NodewrightError<'LedgerUnusable'> =>
+  new NodewrightError('LedgerUnusable', { directory, problem: systemProblem(error) }, { cause: error });
+
+const namesIn = (directory: string): string[] =>
+  readdirSync(directory)
+    .filter((name) => NAME.test(name))
+    .sort();
+
+function readFile(path: string): { readonly file: OldFile; readonly entries: readonly LedgerEntry[] } {
+  const text = readFileSync(path, 'utf8');
+  const entries = text.split('\n').flatMap((line) => (line === '' ? [] : (parseLedgerLine(line) ?? [])));
+  const last = entries.at(-1)?.time ?? statSync(path).mtimeMs;
+  return { file: { path, bytes: Buffer.byteLength(text), last }, entries };
+}
+
+class LedgerFiles {
+  private readonly options: LedgerFilesOptions;
+  private readonly old: OldFile[];
+  private serial: number;
+  private open: { readonly path: string; readonly descriptor: number; bytes: number; last: number } | undefined;
+  private hasFailed = false;
+
+  constructor(options: LedgerFilesOptions, old: readonly OldFile[], serial: number) {
+    this.options = options;
+    this.old = [...old];
+    this.serial = serial;
+    this.removeOld();
+  }
+
+  write(entry: LedgerEntry): void {
+    const line = Buffer.from(`${formatLedgerLine(entry)}\n`);
+    try {
+      const file = this.fileFor(line.length, entry.sequence);
+      writeSync(file.descriptor, line);
+      file.bytes += line.length;
+      file.last = entry.time;
+      this.hasFailed = false;
+    } catch (error) {
+      // A full disk must not stop the loops; said once, until it works again.
+      if (!this.hasFailed) this.options.log.error('cannot write the ledger to disk', { error });
+      this.hasFailed = true;
+    }
+  }
+
+  close(): void {
+    if (this.open === undefined) return;
+    const { path, bytes, last, descriptor } = this.open;
+    this.open = undefined;
+    closeSync(descriptor);
+    this.old.push({ path, bytes, last });
+  }
+
+  /** A file is full at its share of the bytes. One that a former process wrote is never written to: its end may be torn. */
+  private fileFor(bytes: number, sequence: number) {
+    if (this.open !== undefined && this.open.bytes + bytes > this.share) this.close();
+    if (this.open !== undefined) return this.open;
+    this.serial = Math.max(this.serial, sequence);
+    this.removeOld();
+    for (;;) {
+      const path = join(this.options.directory, `decisions-${String(this.serial).padStart(12, '0')}.jsonl`);
+      this.serial += 1;
+      if (this.old.some((file) => file.path === path)) continue;
+      this.open = { path, descriptor: openSync(path, 'a', 0o600), bytes: 0, last: this.options.now() };
+      return this.open;
+    }
+  }
+
+  private get share(): number {
+    return Math.min(FILE_BYTES, this.options.maxBytes / FILES);
+  }
+
+  private removeOld(): void {
+    const { maxBytes, maxAge, now } = this.options;
+    for (;;) {
+      const [oldest] = this.old;
+      if (oldest === undefined) return;
+      const bytes = this.old.reduce((sum, file) => sum + file.bytes, 0);
+      if (bytes <= maxBytes - this.share && oldest.last >= now() - maxAge) return;
+      unlinkSync(oldest.path);
+      this.old.shift();
+    }
+  }
+}
