@@ -104,6 +104,8 @@ export const Annotations = {
   disruptionCommand: 'nodewright.dev/disruption-command',
   /** Ours, on NodePools and NodeClaims: `"false"` makes expiry and repair wait for budgets and replacements. */
   forcefulExpiration: 'nodewright.dev/forceful-expiration',
+  /** Ours, on AKSNodeClasses: the version of the node image that new nodes boot, whatever is newest. */
+  imageVersion: 'nodewright.dev/image-version',
   /** Ours, on KWOKNodeClasses: Nodes join up to this much later than the class says, each after a time of its own. */
   registrationJitter: 'nodewright.dev/registration-jitter',
 } as const;
