@@ -95,6 +95,20 @@ export interface HintRecord {
   readonly took: string;
 }
 
+/** The images that a node class boots from now on, and what that does to the nodes that run. */
+export interface ImagesRecord {
+  readonly kind: 'images';
+  readonly nodeClass: string;
+  /** Versions, each once. */
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  /** Whether the class names the version itself. */
+  readonly pinned: boolean;
+  /** How many of the class's NodeClaims run another image and drift. */
+  readonly drifting: number;
+  readonly claims: number;
+}
+
 export type DecisionRecord =
   | PlanRecord
   | LaunchRecord
@@ -104,6 +118,7 @@ export type DecisionRecord =
   | HintRecord
   | RefusalRecord
   | ObjectionRecord
+  | ImagesRecord
   | DisruptionRecord
   | DisruptionEndRecord
   | KeptRecord
