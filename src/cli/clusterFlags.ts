@@ -1,12 +1,16 @@
 /** The flags that all commands share which look at a cluster. */
+import { readFile } from 'node:fs/promises';
 import { Option, type Command } from 'commander';
 import { printYaml } from '../api/yaml/printYaml.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { systemProblem } from '../errors/thrown.ts';
 import { readCatalogueFile, regionOption } from './catalogueSource.ts';
-import type { ClusterSource, Connection } from './compose/clusterSource.ts';
+import type { ClusterSource, Connection, ReadingChoice } from './compose/clusterSource.ts';
 
 export interface ClusterFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
+  readonly snapshot?: string;
   readonly catalog?: string;
   readonly region: string;
 }
@@ -14,30 +18,61 @@ export interface ClusterFlags {
 export type OutputFormat = 'table' | 'json' | 'yaml';
 
 export function withClusterFlags(command: Command): Command {
-  return command
-    .option('--kubeconfig <file>', 'how to reach the cluster; without it, as kubectl does')
-    .option('--context <name>', 'context of the kubeconfig')
+  return withConnectionFlags(command)
+    .addOption(snapshotOption())
     .option('--catalog <file>', 'instance types and prices, as `nodewright catalog export` writes them')
     .addOption(regionOption());
+}
+
+export function withConnectionFlags(command: Command): Command {
+  return command
+    .option('--kubeconfig <file>', 'how to reach the cluster; without it, as kubectl does')
+    .option('--context <name>', 'context of the kubeconfig');
+}
+
+export function snapshotOption(): Option {
+  return new Option(
+    '--snapshot <file>',
+    'look at a cluster that `nodewright snapshot save` wrote, not at a running one',
+  );
 }
 
 export function outputOption(): Option {
   return new Option('-o, --output <format>', 'how to print').choices(['table', 'json', 'yaml']).default('table');
 }
 
-/** A cluster that was read, and how to reach it again. */
+/** A cluster that was read, and how to reach it; a snapshot cannot be reached. */
 export interface OpenedCluster extends ClusterSource {
-  readonly connection: Connection;
+  readonly connection?: Connection;
 }
 
-/** Reads the cluster that the flags name. */
-export async function openCluster(flags: ClusterFlags): Promise<OpenedCluster> {
-  const { connect, readCluster, progressOnStderr } = await import('./compose/clusterSource.ts');
-  const connection = await connect(flags);
+/** Reads the cluster that the flags name, each time it is called. */
+export async function clusterReader(
+  flags: ClusterFlags,
+  choice: ReadingChoice = {},
+): Promise<() => Promise<OpenedCluster>> {
+  const { connect, readCluster, snapshotSource, progressOnStderr } = await import('./compose/clusterSource.ts');
   const instanceTypes = flags.catalog === undefined ? undefined : await readCatalogueFile(flags.catalog);
   const catalogue = { region: flags.region, ...(instanceTypes && { instanceTypes }) };
-  const source = await readCluster(connection.kube, catalogue, { onProgress: progressOnStderr() });
-  return { ...source, connection };
+  const { snapshot } = flags;
+  if (snapshot !== undefined) return async () => snapshotSource(snapshot, await readText(snapshot), catalogue);
+  const connection = await connect(flags);
+  return async () => {
+    const source = await readCluster(connection.kube, catalogue, { onProgress: progressOnStderr(), ...choice });
+    return { ...source, connection };
+  };
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new NodewrightError(
+      'FileUnreadable',
+      { file, purpose: 'snapshot', problem: systemProblem(error) },
+      { cause: error },
+    );
+  }
 }
 
 /** As JSON or YAML, or as the table that `text` makes. */

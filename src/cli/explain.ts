@@ -2,19 +2,23 @@
 import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
 import { NodewrightError } from '../errors/nodewrightError.ts';
+import type { Explanation } from '../ledger/explanation.ts';
 import { explanationText } from '../ledger/explanationText.ts';
 import {
-  openCluster,
+  clusterReader,
   outputOption,
   printed,
   withClusterFlags,
   type ClusterFlags,
   type OutputFormat,
 } from './clusterFlags.ts';
+import type { Connection } from './compose/clusterSource.ts';
+import { printWatched, watchOption } from './watched.ts';
 
 interface ExplainFlags extends ClusterFlags {
   readonly namespace?: string;
   readonly output: OutputFormat;
+  readonly watch?: true;
   readonly apply?: true;
   readonly yes?: true;
 }
@@ -45,6 +49,7 @@ function subjectCommand(kind: SubjectKind): Command {
   }
   return command
     .addOption(outputOption())
+    .addOption(watchOption().conflicts('apply'))
     .option('--apply', 'apply the first fix, after asking')
     .option('-y, --yes', 'with --apply: apply without asking')
     .action((name: string, flags: ExplainFlags) => {
@@ -55,16 +60,20 @@ function subjectCommand(kind: SubjectKind): Command {
 
 async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Promise<void> {
   const { explainIn, applyFix } = await import('./compose/explainCluster.ts');
-  const cluster = await openCluster(flags);
-  const { connection } = cluster;
-  const explanation = await explainIn(
-    cluster,
-    kind === 'pod' ? { kind, name, namespace: flags.namespace ?? connection.namespace } : { kind, name },
-  );
-  process.stdout.write(printed(explanation, flags.output, explanationText));
+  const read = await clusterReader(flags);
+  let fixes: Explanation['fixes'] = [];
+  let connection: Connection | undefined;
+  await printWatched(async () => {
+    const cluster = await read();
+    ({ connection } = cluster);
+    const namespace = flags.namespace ?? connection?.namespace ?? 'default';
+    const explanation = await explainIn(cluster, kind === 'pod' ? { kind, name, namespace } : { kind, name });
+    ({ fixes } = explanation);
+    return printed(explanation, flags.output, explanationText);
+  }, flags.watch === true);
   if (flags.apply !== true) return;
-  const fix = explanation.fixes.find(({ patches }) => patches.length > 0);
-  if (fix === undefined) throw new NodewrightError('NothingToApply', {});
+  const fix = fixes.find(({ patches }) => patches.length > 0);
+  if (fix === undefined || connection === undefined) throw new NodewrightError('NothingToApply', {});
   if (flags.yes !== true && !(await isConfirmed(fix.sentence))) return;
   for (const applied of await applyFix(connection.kube, fix)) console.error(applied);
 }

@@ -5,6 +5,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { printYaml } from '../api/yaml/printYaml.ts';
 import { coreOptions } from '../options/coreOptions.ts';
+import { changeReportText, costIncreaseText } from '../ledger/changeReportText.ts';
 import { countText } from '../ledger/countText.ts';
 import { tooDearText, unplacedText } from '../ledger/planText.ts';
 import { planProblem } from '../plan/planProblem.ts';
@@ -13,6 +14,7 @@ import { planTable } from '../plan/planTable.ts';
 import { readManifests } from '../plan/readManifests.ts';
 import { solve } from '../solver/solve.ts';
 import { readCatalogueFile, regionOption } from './catalogueSource.ts';
+import { clusterReader, printed, snapshotOption } from './clusterFlags.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { optionReader } from './optionReader.ts';
 import { readSources } from './readSources.ts';
@@ -29,6 +31,12 @@ interface PlanOptions {
   readonly preferencePolicy: 'Respect' | 'Ignore';
   readonly nodeOverheadCost: number;
   readonly maxPodsSharePerNode: number;
+  /** A change of a cluster is planned, not a new one. */
+  readonly live?: true;
+  readonly snapshot?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly maxCostIncrease?: number;
 }
 
 type FailCondition = { readonly kind: 'unschedulable' } | { readonly kind: 'cost-above'; readonly dollars: number };
@@ -42,6 +50,7 @@ Exit codes:
 Examples:
   nodewright plan -f deploy/
   helm template shop ./chart | nodewright plan -f - --region westeurope
+  nodewright plan -f new-nodepool.yaml --live --max-cost-increase 5%
   nodewright plan -f deploy/ --nodepools pools.yaml -o json --fail-on unschedulable --fail-on cost-above=4.50`;
 
 export function planCommand(): Command {
@@ -67,8 +76,50 @@ export function planCommand(): Command {
     .addOption(
       solverOption('maxPodsSharePerNode').default(1).argParser(optionReader(coreOptions.maxPodsSharePerNode.kind)),
     )
+    .option('--live', 'plan a change of the cluster that kubectl is connected to')
+    .addOption(snapshotOption())
+    .option('--kubeconfig <file>', 'with --live: how to reach the cluster')
+    .option('--context <name>', 'with --live: context of the kubeconfig')
+    .addOption(
+      new Option(
+        '--max-cost-increase <percent>',
+        'with --live or --snapshot: end with 1 when the cluster costs more than that',
+      ).argParser(parsePercent),
+    )
     .addHelpText('after', HELP)
-    .action(plan);
+    .action((options: PlanOptions) => (isChange(options) ? planChange(options) : plan(options)));
+}
+
+const isChange = ({ live, snapshot }: PlanOptions): boolean => live === true || snapshot !== undefined;
+
+function parsePercent(text: string): number {
+  const [, amount] = /^(\d+(?:\.\d+)?)%?$/.exec(text) ?? [];
+  if (amount === undefined) throw new InvalidArgumentError('It is a percentage such as 5%.');
+  return Number(amount);
+}
+
+/** What the manifests would change about a cluster, played to its end. */
+async function planChange(options: PlanOptions): Promise<void> {
+  const { filename = [], nodepools = [], output, maxCostIncrease, strict } = options;
+  if (filename.length + nodepools.length === 0) throw new NodewrightError('NothingToPlan', {});
+  const input = readManifests(await readSources([...filename, ...nodepools]));
+  for (const { source, line, message } of input.mistakes) console.error(`${source}:${line}: ${message}`);
+  for (const { source, line, message } of input.warnings) console.error(`${source}:${line}: warning: ${message}`);
+  const [{ applyManifests }, { rehearseChange }] = await Promise.all([
+    import('../rehearsal/applyManifests.ts'),
+    import('../rehearsal/rehearseChange.ts'),
+  ]);
+  const read = await clusterReader(options);
+  const { objects, cloud } = await read();
+  const report = await rehearseChange(objects, applyManifests(objects, input), { cloud });
+  process.stdout.write(printed(report, output, changeReportText));
+  const { before, after } = report;
+  const increase = before.pricePerHour === 0 ? 0 : (after.pricePerHour / before.pricePerHour - 1) * 100;
+  const failures =
+    maxCostIncrease !== undefined && increase > maxCostIncrease ? [costIncreaseText(increase, maxCostIncrease)] : [];
+  const mistakes = input.mistakes.length + (strict ? input.warnings.length : 0);
+  if (mistakes > 0) failures.push(`${countText(mistakes, 'mistake')} in the input`);
+  if (failures.length > 0) throw new NodewrightError('PlanChecksFailed', { failures });
 }
 
 /** As the controller has it. */

@@ -51,8 +51,14 @@ describe('nodewright', () => {
         kubelet-sim    simulate the kubelets of kwok nodes on any cluster
         plan           show which nodes manifests would need, and what they cost
         explain        say why a pod waits or a node stays, and what would change that
+        doctor         look for the known traps of pools, budgets and workloads
+        cost           say what the nodes cost, what for, and what holds savings
+        top            show every node with its load, price and status, live
+        snapshot       save what the controller reads of a cluster as a file
+        replay         say what the controller decides about a saved cluster
         catalog        print the instance types and prices that plans use
         crds           print the custom resource definitions
+        completion     print a script that lets a shell complete commands
         version        print version, commit and platform
         help [verb]    show the help of a verb
       "

@@ -47,6 +47,31 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./explain.ts')).explainCommand(),
   },
   {
+    name: 'doctor',
+    summary: 'look for the known traps of pools, budgets and workloads',
+    load: async () => (await import('./doctor.ts')).doctorCommand(),
+  },
+  {
+    name: 'cost',
+    summary: 'say what the nodes cost, what for, and what holds savings',
+    load: async () => (await import('./cost.ts')).costCommand(),
+  },
+  {
+    name: 'top',
+    summary: 'show every node with its load, price and status, live',
+    load: async () => (await import('./top.ts')).topCommand(),
+  },
+  {
+    name: 'snapshot',
+    summary: 'save what the controller reads of a cluster as a file',
+    load: async () => (await import('./snapshot.ts')).snapshotCommand(),
+  },
+  {
+    name: 'replay',
+    summary: 'say what the controller decides about a saved cluster',
+    load: async () => (await import('./replay.ts')).replayCommand(),
+  },
+  {
     name: 'catalog',
     summary: 'print the instance types and prices that plans use',
     load: async () => (await import('./catalog.ts')).catalogCommand(),
@@ -57,11 +82,22 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./crds.ts')).crdsCommand(),
   },
   {
+    name: 'completion',
+    summary: 'print a script that lets a shell complete commands',
+    load: async () =>
+      (await import('./completion.ts')).completionCommand(() => Promise.all(verbs.map((verb) => loadAlone(verb)))),
+  },
+  {
     name: 'version',
     summary: 'print version, commit and platform',
     load: async () => (await import('./version.ts')).versionCommand(),
   },
 ];
+
+/** Completion itself needs no completion: loading it would begin all over again. */
+async function loadAlone({ name, load }: Verb): Promise<Command> {
+  return name === 'completion' ? new Command(name) : load();
+}
 
 /** Codes that commander throws when help or the version was asked for. */
 const NOT_ERRORS: readonly string[] = ['commander.helpDisplayed', 'commander.help', 'commander.version'];

@@ -135,6 +135,14 @@ export const commandErrors = {
     remedy: ({ advice }) => advice,
     example: { path: '.nodewright', problem: 'this is a file', advice: 'give a directory as --state-dir' },
   }),
+  TrapsFound: entry<{ readonly findings: number; readonly severity: string }>({
+    exit: 'failure',
+    about: '`doctor` found traps as bad as --fail-on says, or worse.',
+    what: ({ findings, severity }) =>
+      `${findings} of the findings ${findings === 1 ? 'is' : 'are'} ${severity} or worse`,
+    remedy: () => 'apply the fixes that are told with them, or set --fail-on to what you can live with',
+    example: { findings: 2, severity: 'error' },
+  }),
   NothingToApply: entry<Record<string, never>>({
     exit: 'failure',
     about: '`explain --apply` was asked for, and no change was found that helps.',

@@ -1,4 +1,4 @@
-import type { Explanation } from './explanation.ts';
+import type { ExplainedFix, Explanation } from './explanation.ts';
 
 /** An explanation for people: the sentence, the evidence, and each fix with the command that makes it. */
 export function explanationText({ object, sentence, evidence, fixes }: Explanation): string {
@@ -7,13 +7,16 @@ export function explanationText({ object, sentence, evidence, fixes }: Explanati
   ];
   const more = evidence.filter((line) => line !== sentence);
   if (more.length > 0) lines.push('', 'Evidence:', ...more.map((line) => `  ${line}`));
-  fixes.forEach((fix, at) => {
-    lines.push('', `Fix${fixes.length > 1 ? ` ${at + 1}` : ''}: ${fix.sentence}`);
-    for (const { target, patch } of fix.patches) {
-      const where = target.namespace === undefined ? '' : ` -n ${target.namespace}`;
-      const body = JSON.stringify(patch).replaceAll("'", `'\\''`);
-      lines.push(`  kubectl patch ${target.kind.toLowerCase()} ${target.name}${where} --type merge -p '${body}'`);
-    }
-  });
+  fixes.forEach((fix, at) => lines.push('', ...fixLines(fix, `Fix${fixes.length > 1 ? ` ${at + 1}` : ''}`)));
   return `${lines.join('\n')}\n`;
+}
+
+/** The fix in words, and the commands that make it. */
+export function fixLines({ sentence, patches }: ExplainedFix, title: string): readonly string[] {
+  const commands = patches.map(({ target, patch }) => {
+    const where = target.namespace === undefined ? '' : ` -n ${target.namespace}`;
+    const body = JSON.stringify(patch).replaceAll("'", `'\\''`);
+    return `  kubectl patch ${target.kind.toLowerCase()} ${target.name}${where} --type merge -p '${body}'`;
+  });
+  return [`${title}: ${sentence}`, ...commands];
 }

@@ -58,7 +58,7 @@ function consequences(kind: ResourceKind<KubeObject>, before: KubeObject, after:
 }
 
 /** The stamp by which nodes notice that the template changed; only where the pool as it was had one of this version. */
-function withHash(before: NodePool, after: NodePool): NodePool {
+export function withHash(before: NodePool, after: NodePool): NodePool {
   const stamps = before.metadata.annotations ?? {};
   if (stamps[Annotations.nodePoolHashVersion] !== NODE_POOL_HASH_VERSION) return after;
   const annotations = { ...after.metadata.annotations, [Annotations.nodePoolHash]: nodePoolHash(after) };

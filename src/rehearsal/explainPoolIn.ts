@@ -32,7 +32,7 @@ export async function explainPoolIn(
   const pool = rehearsal.world.informers.nodePools.store.get({ name });
   if (pool === undefined) return undefined;
   const object = { apiVersion: apiVersionOf(Kinds.NodePool), kind: Kinds.NodePool.kind, name };
-  const answer = unready(pool) ?? refusal(rehearsal, pool) ?? (await bill(rehearsal, pool, options, kube));
+  const answer = unready(pool) ?? poolRefusal(rehearsal, pool) ?? (await bill(rehearsal, pool, options, kube));
   return { object, ...answer };
 }
 
@@ -68,7 +68,7 @@ function probeOf(name: string): Pod {
 }
 
 /** Why the pool cannot have another node. */
-function refusal({ moment, pass }: Rehearsal, pool: NodePool): Answer | undefined {
+export function poolRefusal({ moment, pass }: Rehearsal, pool: NodePool): Answer | undefined {
   if (pool.spec.replicas !== undefined) return undefined;
   const pod = probeOf(pool.metadata.name);
   const overlay = { pods: [pod], closedNodes: new Set(pass.views.map(({ name }) => name)) };
@@ -130,7 +130,7 @@ async function bill(
   });
 }
 
-function backlogOf({ pass }: Pick<Rehearsal, 'pass'>, fates: ReadonlyMap<string, NodeFate>): SavingsBacklog {
+export function backlogOf({ pass }: Pick<Rehearsal, 'pass'>, fates: ReadonlyMap<string, NodeFate>): SavingsBacklog {
   const kept = [...fates.values()].flatMap((fate): Kept[] => (fate.kind === 'kept' ? [fate.kept] : []));
   return savingsBacklog(pass, kept);
 }

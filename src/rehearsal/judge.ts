@@ -95,7 +95,7 @@ function note(fates: Fates, all: readonly Kept[]): void {
 }
 
 /** Runs the steps to their end without giving the thread back. */
-function finish<Result>(steps: Generator<void, Result>): Result {
+export function finish<Result>(steps: Generator<void, Result>): Result {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

@@ -26,7 +26,7 @@ function offeringPrice(
 }
 
 /** Dollars per hour of a node of ours. */
-function nodePrice(pass: Pick<Pass, 'pools'>, { labels, nodePool }: NodeView): number | undefined {
+export function nodePrice(pass: Pick<Pass, 'pools'>, { labels, nodePool }: NodeView): number | undefined {
   return offeringPrice(pass, nodePool, placeOf(labels));
 }
 

@@ -13,12 +13,15 @@ import { HttpKube } from '../../kube/httpKube.ts';
 import { defaultClusterConfig } from '../../kube/inCluster.ts';
 import type { Kube } from '../../kube/kube.ts';
 import {
+  kindKey,
   LOOP_KINDS,
   objectsOf,
   readObjects,
   type ClusterObjects,
   type ReadingOptions,
 } from '../../rehearsal/clusterObjects.ts';
+import { objectsKube } from '../../rehearsal/objectsKube.ts';
+import { parseSnapshot } from '../../rehearsal/snapshotFile.ts';
 import { catalogueCloud, type CatalogueCloudOptions } from './catalogueCloud.ts';
 import { missingKinds } from './missingKinds.ts';
 import { startError } from './startError.ts';
@@ -54,11 +57,31 @@ export async function connect(flags: { readonly kubeconfig?: string; readonly co
   return { kube, namespace: config.namespace ?? 'default' };
 }
 
+/** What is read, and what is kept of it. */
+export interface ReadingChoice extends Pick<ReadingOptions, 'keep'> {
+  /** Beside the node classes; what loops read when absent. */
+  readonly kinds?: readonly ResourceKind<KubeObject>[];
+}
+
+/** The cluster that a snapshot file holds. */
+export function snapshotSource(file: string, text: string, catalogue: CatalogueChoice): ClusterSource {
+  const objects = parseSnapshot(text);
+  if (objects === undefined) {
+    throw new NodewrightError('FileInvalid', {
+      file,
+      purpose: 'snapshot',
+      problems: ['it is not what `nodewright snapshot save` of this version writes'],
+    });
+  }
+  const nodeClasses = NODE_CLASSES.filter((kind) => objects.kinds.has(kindKey(kind)));
+  return { objects, cloud: cloudOf(objects, nodeClasses, catalogue), kube: objectsKube(objects) };
+}
+
 /** Reads the cluster once. Fails where a kind is missing or must not be read. */
 export async function readCluster(
   kube: Kube,
   catalogue: CatalogueChoice,
-  options: ReadingOptions & { readonly kinds?: readonly ResourceKind<KubeObject>[]; readonly now?: number } = {},
+  options: ReadingOptions & ReadingChoice & { readonly now?: number } = {},
 ): Promise<ClusterSource> {
   const missing = await missingKinds(kube, [Kinds.NodePool, Kinds.NodeClaim, ...NODE_CLASSES]);
   const nodeClasses = NODE_CLASSES.filter((kind) => !missing.includes(kind));
@@ -66,7 +89,7 @@ export async function readCluster(
   if (absent.length > 0) {
     throw new NodewrightError('MissingCrds', { crds: absent.map(({ plural, group }) => `${plural}.${group}`) });
   }
-  const kinds = [...LOOP_KINDS, ...nodeClasses, ...(options.kinds ?? [])];
+  const kinds = [...(options.kinds ?? LOOP_KINDS), ...nodeClasses];
   try {
     const objects = await readObjects(kube, kinds, options.now ?? Date.now(), options);
     return { objects, cloud: cloudOf(objects, nodeClasses, catalogue), kube };

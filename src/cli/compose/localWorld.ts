@@ -102,7 +102,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     /** nodewright as it would run on AKS, with nothing kept from an earlier incarnation. */
     const start = async (isDead: () => boolean): Promise<Manager> => {
       const kube = faultyKube(httpKube, faults, isDead);
-      const ports = { kube, clock: skewedClock(clock, faults), random: systemRandom, log };
+      const ports = { kube, clock: skewedClock(clock, faults), random: systemRandom, log, metrics };
       const cloud = await createAzureCloudProvider({
         ...azureOptionsOf(options.controller),
         ...ports,
@@ -118,7 +118,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         clusterCaPem: endpoint.caPem,
         vnetSubnetId: arm.network.subnetId,
       });
-      const { nodeClass, leftovers, refreshes, inPlaceUpdates } = cloud;
+      const { nodeClass, leftovers, refreshes, inPlaceUpdates, learned } = cloud;
       return createEngine({
         ...engineSettings(options.controller),
         ...ports,
@@ -127,7 +127,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         leftovers,
         refreshes,
         inPlaceUpdates,
-        metrics,
+        learned,
         ledger,
       });
     };

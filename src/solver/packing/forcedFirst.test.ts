@@ -11,7 +11,8 @@ describe('nodes that pods force by standing apart', () => {
   it('are filled before larger ones are bought', () => {
     const pods = [...apartPods('apart', 8, '400m', '512Mi'), ...plainPods('plain', 8, '1500m', '3Gi')];
     const demand = packingDemand(pods, TYPES);
-    const plan = packForcedFirst(demand);
+    const { plan, share } = packForcedFirst(demand) ?? {};
+    expect(share).toBe(1);
     expect(plan?.bins.map(({ type, counts }) => [demand.pool.types[type]?.name, counts.length])).toEqual(
       Array.from({ length: 8 }, () => ['small', 2]),
     );
@@ -37,7 +38,7 @@ describe('nodes that pods force by standing apart', () => {
           (isApart ? apartPods : plainPods)(`w${at}`, count, `${cpu * 100}m`, `${memory * 256}Mi`),
         );
         const demand = packingDemand(pods, TYPES);
-        const plan = packForcedFirst(demand);
+        const { plan } = packForcedFirst(demand) ?? {};
         if (plan === undefined) return;
         expect(flawsOf(demand, plan)).toEqual([]);
         expect(planCost(plan, 0)).toBeGreaterThanOrEqual(demand.fractionalBound - 1e-9);

@@ -1,0 +1,122 @@
+/** The one screen of `top`, as text: totals, then a line for each node with bars of what pods have asked for. */
+import { countText, groupedText } from '../ledger/countText.ts';
+import { tableLines } from '../ledger/tableLines.ts';
+import type { NodeRow } from '../rehearsal/nodeRows.ts';
+
+export const COLUMNS = [
+  'name',
+  'pool',
+  'cpu',
+  'memory',
+  'pods',
+  'type',
+  'zone',
+  'capacity',
+  'price',
+  'age',
+  'status',
+] as const;
+export type Column = (typeof COLUMNS)[number];
+
+export interface TopView {
+  readonly sort: Column;
+  readonly reverse: boolean;
+  /** Words that all must be found: in a cell, as `column=text`, or as `label=value`. */
+  readonly filter: string;
+  /** The first row that is shown. */
+  readonly offset: number;
+  /** Rows of nodes that fit; without it all are shown. */
+  readonly height?: number;
+}
+
+const HOURS_PER_MONTH = 730;
+const BAR = 10;
+
+export function topScreen(rows: readonly NodeRow[], view: TopView): string {
+  const shown = visibleRows(rows, view);
+  const window = view.height === undefined ? shown : shown.slice(view.offset, view.offset + view.height);
+  const price = shown.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+  const pods = shown.reduce((sum, row) => sum + row.pods, 0);
+  const mean = (field: 'cpu' | 'memory'): number =>
+    shown.length === 0 ? 0 : shown.reduce((sum, row) => sum + row[field], 0) / shown.length;
+  const of = shown.length === rows.length ? '' : ` of ${groupedText(rows.length)}`;
+  const lines = [
+    `${countText(shown.length, 'node')}${of}  ${countText(pods, 'pod')}  $${price.toFixed(4)}/h  $${groupedText(Math.round(price * HOURS_PER_MONTH))}/month`,
+    `cpu ${bar(mean('cpu'))}  memory ${bar(mean('memory'))}`,
+    '',
+    ...tableLines(
+      COLUMNS.map((column) => `${column.toUpperCase()}${column === view.sort ? (view.reverse ? ' v' : ' ^') : ''}`),
+      window.map((row) => COLUMNS.map((column) => cellOf(row, column))),
+    ),
+  ];
+  const hidden = shown.length - view.offset - window.length;
+  if (hidden > 0) lines.push(`… ${countText(hidden, 'more node')}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Those that the filter leaves, in order. */
+export function visibleRows(rows: readonly NodeRow[], { filter, sort, reverse }: TopView): readonly NodeRow[] {
+  const words = filter.split(/\s+/).filter((word) => word !== '');
+  const left = rows.filter((row) => words.every((word) => matches(row, word)));
+  const sign = reverse ? -1 : 1;
+  return left.sort(
+    (one, other) => sign * compare(keyOf(one, sort), keyOf(other, sort)) || compare(one.name, other.name),
+  );
+}
+
+function matches(row: NodeRow, word: string): boolean {
+  const at = word.indexOf('=');
+  if (at < 0) return COLUMNS.some((column) => cellOf(row, column).includes(word));
+  const [key, value] = [word.slice(0, at), word.slice(at + 1)];
+  const column = COLUMNS.find((each) => each === key);
+  return column === undefined ? row.labels[key] === value : cellOf(row, column).includes(value);
+}
+
+function compare(one: string | number, other: string | number): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** What is sorted by: numbers as numbers. */
+function keyOf(row: NodeRow, column: Column): string | number {
+  if (column === 'price') return row.pricePerHour;
+  if (column === 'cpu' || column === 'memory' || column === 'pods' || column === 'age') return row[column];
+  return cellOf(row, column);
+}
+
+function cellOf(row: NodeRow, column: Column): string {
+  switch (column) {
+    case 'name':
+      return row.name;
+    case 'pool':
+      return row.nodePool;
+    case 'cpu':
+    case 'memory':
+      return bar(row[column]);
+    case 'pods':
+      return `${row.pods}/${row.maxPods}`;
+    case 'type':
+      return row.instanceType.replace(/^Standard_/, '');
+    case 'zone':
+      return row.zone;
+    case 'capacity':
+      return row.capacityType;
+    case 'price':
+      return row.pricePerHour === 0 ? '?' : `$${row.pricePerHour.toFixed(4)}`;
+    case 'age':
+      return ageText(row.age);
+    case 'status':
+      return row.status;
+  }
+}
+
+function bar(share: number): string {
+  const full = Math.min(BAR, Math.max(0, Math.round(share * BAR)));
+  return `${'█'.repeat(full)}${'░'.repeat(BAR - full)} ${String(Math.round(share * 100)).padStart(3)}%`;
+}
+
+function ageText(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 60) return `${minutes}m`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours}h` : `${Math.floor(hours / 24)}d`;
+}

@@ -1,0 +1,97 @@
+/** `top` on a terminal: draws again when the cluster was read, when a key was pressed, when the window changed. */
+import { emitKeypressEvents, type Key } from 'node:readline';
+import type { ReadStream, WriteStream } from 'node:tty';
+import { messageOf } from '../errors/thrown.ts';
+import type { NodeRow } from '../rehearsal/nodeRows.ts';
+import { COLUMNS, topScreen, visibleRows, type TopView } from './topScreen.ts';
+
+export interface TopTerminal {
+  readonly look: () => Promise<readonly NodeRow[]>;
+  readonly view: TopView;
+  /** Milliseconds between two looks. */
+  readonly interval: number;
+  readonly input?: Pick<ReadStream, 'on' | 'off' | 'setRawMode' | 'resume' | 'pause'>;
+  readonly output?: Pick<WriteStream, 'write' | 'rows' | 'on' | 'off'>;
+}
+
+const ENTER = '\u001B[?1049h\u001B[?25l';
+const LEAVE = '\u001B[?25h\u001B[?1049l';
+const HOME = '\u001B[H\u001B[J';
+/** Lines that are not nodes. */
+const FRAME = 7;
+
+/** Resolves when the user ends it. */
+export async function runTop({
+  look,
+  view: first,
+  interval,
+  input = process.stdin,
+  output = process.stdout,
+}: TopTerminal): Promise<void> {
+  let view = first;
+  let rows: readonly NodeRow[] | undefined;
+  let problem = '';
+  let typing = false;
+  const draw = (): void => {
+    const height = Math.max(1, (output.rows || 24) - FRAME);
+    const last = Math.max(0, visibleRows(rows ?? [], view).length - height);
+    view = { ...view, offset: Math.min(Math.max(0, view.offset), last) };
+    const body = rows === undefined ? 'reading the cluster …\n' : topScreen(rows, { ...view, height });
+    const prompt = typing ? `filter: ${view.filter}_` : 's sort  r reverse  / filter  ↑↓ scroll  q quit';
+    output.write(`${HOME}${body}\n${prompt}${problem === '' ? '' : `  (${problem})`}`);
+  };
+  const ended = new Promise<void>((resolve) => {
+    const onKey = (text: string | undefined, key: Key): void => {
+      if (key.ctrl === true && key.name === 'c') resolve();
+      else if (typing) [view, typing] = typed(view, text, key);
+      else if (key.name === 'q') resolve();
+      else if (text === '/') typing = true;
+      else view = pressed(view, key);
+      draw();
+    };
+    input.on('keypress', onKey);
+  });
+  emitKeypressEvents(input as ReadStream);
+  input.setRawMode(true);
+  input.resume();
+  output.write(ENTER);
+  output.on('resize', draw);
+  const end = new AbortController();
+  const follow = async (): Promise<void> => {
+    while (!end.signal.aborted) {
+      try {
+        rows = await look();
+        problem = '';
+      } catch (error) {
+        problem = messageOf(error);
+      }
+      if (!end.signal.aborted) draw();
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, interval).unref())]);
+    }
+  };
+  draw();
+  const following = follow();
+  await ended;
+  end.abort();
+  output.off('resize', draw);
+  input.setRawMode(false);
+  input.pause();
+  output.write(LEAVE);
+  void following;
+}
+
+const STEPS: Readonly<Record<string, number>> = { down: 1, j: 1, up: -1, k: -1, pagedown: 20, pageup: -20 };
+
+function pressed(view: TopView, { name = '' }: Key): TopView {
+  const next = COLUMNS[(COLUMNS.indexOf(view.sort) + 1) % COLUMNS.length] ?? 'name';
+  if (name === 's') return { ...view, sort: next, offset: 0 };
+  if (name === 'r') return { ...view, reverse: !view.reverse, offset: 0 };
+  return { ...view, offset: view.offset + (STEPS[name] ?? 0) };
+}
+
+function typed(view: TopView, text: string | undefined, { name }: Key): [TopView, boolean] {
+  if (name === 'return' || name === 'enter') return [view, false];
+  if (name === 'escape') return [{ ...view, filter: '', offset: 0 }, false];
+  if (name === 'backspace') return [{ ...view, filter: view.filter.slice(0, -1), offset: 0 }, true];
+  return [{ ...view, filter: `${view.filter}${text ?? ''}`, offset: 0 }, true];
+}

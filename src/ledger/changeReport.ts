@@ -1,0 +1,33 @@
+/** What a change would do to a cluster, as documented JSON. */
+import type { Alternative } from '../solver/problem.ts';
+
+interface Bill {
+  readonly nodes: number;
+  readonly pricePerHour: number;
+  readonly pricePerMonth: number;
+}
+
+export interface ChangeStep {
+  /** Minutes after the change. */
+  readonly minute: number;
+  readonly reason: string;
+  /** Nodes that go. */
+  readonly nodes: readonly string[];
+  readonly replacements: readonly (Alternative & { readonly nodePool: string })[];
+  /** Pods that have to move. */
+  readonly evictions: number;
+}
+
+export interface ChangeReport {
+  readonly before: Bill;
+  readonly after: Bill;
+  /** Nodes that do not match their pool any more. */
+  readonly drifting: readonly { readonly node: string; readonly nodeClaim: string; readonly reason: string }[];
+  readonly steps: readonly ChangeStep[];
+  readonly evictions: number;
+  /** Pods without a place in the end, and drifted nodes that stay. */
+  readonly unplaced: readonly { readonly pod: string; readonly reason: string }[];
+  readonly held: readonly { readonly node: string; readonly sentence: string }[];
+  /** Whether everything was said: a rollout that takes too many steps is cut. */
+  readonly complete: boolean;
+}

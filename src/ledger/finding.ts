@@ -1,0 +1,36 @@
+/** A trap that `doctor` found, as plain data. */
+import type { ExplainedFix, ObjectName } from './explanation.ts';
+
+export type Severity = 'error' | 'warning' | 'info';
+
+/** What is wrong, by check. Objects go by `namespace/name`. */
+export type Trap =
+  | { readonly check: 'pool-not-ready'; readonly reason: string; readonly message: string }
+  | { readonly check: 'pool-refuses-all'; readonly stage: string; readonly sentence: string }
+  | { readonly check: 'limit-reached'; readonly sentence: string }
+  | { readonly check: 'limit-near'; readonly resource: string; readonly percent: number }
+  | { readonly check: 'default-budget'; readonly nodes: number }
+  | { readonly check: 'budget-blocks'; readonly reasons: readonly string[] }
+  | { readonly check: 'budget-unreadable'; readonly index: number; readonly field: string; readonly value: string }
+  | { readonly check: 'overlapping-pools'; readonly other: string; readonly weight: number }
+  | { readonly check: 'consolidation-never' }
+  | { readonly check: 'budget-allows-nothing'; readonly pods: number }
+  | { readonly check: 'budgets-overlap'; readonly other: string; readonly pod: string }
+  | { readonly check: 'no-requests'; readonly pods: number; readonly resources: readonly string[] }
+  | {
+      readonly check: 'held-node';
+      readonly nodes: number;
+      readonly cause: string;
+      readonly sentence: string;
+      readonly savingsPerMonth: number;
+    }
+  | { readonly check: 'drift-held'; readonly reason: string; readonly sentence: string };
+
+export interface Finding {
+  readonly check: Trap['check'];
+  readonly severity: Severity;
+  readonly object: ObjectName;
+  readonly sentence: string;
+  /** Best first; as `explain` has them. */
+  readonly fixes: readonly ExplainedFix[];
+}

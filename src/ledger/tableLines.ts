@@ -1,0 +1,11 @@
+/** Columns as wide as their widest cell, two spaces apart. */
+export function tableLines(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+  const all = [header, ...rows];
+  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  return all.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
+import { paperCloud, paperObjects } from '../../test/fixtures/disruption/paperObjects.ts';
+import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
+import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import type { Finding } from '../ledger/finding.ts';
+import { findingsText } from '../ledger/findingText.ts';
+import { applyPatches } from './applyPatches.ts';
+import { checkup } from './checkup.ts';
+import { objectsKube } from './objectsKube.ts';
+import { rehearse } from './rehearse.ts';
+
+const TYPES = [testType('t2', 2, 4, 0.1), testType('t8', 8, 16, 0.36)];
+const cloud = paperCloud(TYPES);
+const OPEN: NodePool['spec']['disruption'] = {
+  consolidateAfter: '0s',
+  consolidationPolicy: 'WhenEmptyOrUnderutilized',
+  budgets: [{ nodes: '100%' }],
+};
+
+async function findingsOf(paper: PaperCluster): Promise<readonly Finding[]> {
+  const objects = paperObjects(paper);
+  return checkup(await rehearse({ objects, cloud }), { cloud }, objectsKube(objects));
+}
+
+/** What is left of the check when the fix has been made. */
+async function afterFix(paper: PaperCluster, check: Finding['check']): Promise<readonly string[]> {
+  const objects = paperObjects(paper);
+  const before = await checkup(await rehearse({ objects, cloud }), { cloud }, objectsKube(objects));
+  const found = before.find((each) => each.check === check);
+  const patched = applyPatches(objects, found?.fixes[0]?.patches ?? []);
+  const after = await checkup(await rehearse({ ...patched, cloud }), { cloud }, objectsKube(patched.objects));
+  return after.filter((each) => each.check === check).map(({ object }) => object.name);
+}
+
+/** A cluster that has one trap. */
+function trapped(check: string): PaperCluster {
+  const paper = new PaperCluster();
+  const disruption =
+    check === 'default-budget'
+      ? { ...OPEN, budgets: [{ nodes: '10%' }] }
+      : check === 'budget-blocks'
+        ? { ...OPEN, budgets: [{ nodes: '0' }] }
+        : check === 'budget-unreadable'
+          ? { ...OPEN, budgets: [{ nodes: '100%' }, { nodes: 'many' }] }
+          : check === 'consolidation-never'
+            ? { ...OPEN, consolidateAfter: 'Never' }
+            : OPEN;
+  paper.addPool(TYPES, {
+    disruption,
+    ...(check === 'limit-reached' && { limits: { cpu: '1' } }),
+    ...(check === 'limit-near' && { limits: { cpu: '8' } }),
+    ...(check === 'pool-refuses-all' && {
+      template: {
+        spec: {
+          nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
+          expireAfter: 'Never',
+          requirements: [{ key: 'node.kubernetes.io/instance-type', operator: 'In', values: ['nothing'] }],
+        },
+      },
+    }),
+  } as Partial<NodePool['spec']>);
+  if (check === 'overlapping-pools') paper.addPool(TYPES, { name: 'second', disruption: OPEN });
+  const guarded = check === 'budget-allows-nothing' || check === 'budgets-overlap' || check === 'held-node';
+  if (guarded) {
+    for (const name of check === 'budgets-overlap' ? ['a', 'b'] : ['a']) {
+      paper.podBudgets.push({
+        metadata: { name, namespace: 'default' },
+        spec: { selector: { matchLabels: { app: 'web' } }, minAvailable: '100%' },
+        status: { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, disruptionsAllowed: 0 },
+      });
+    }
+  }
+  const requests = check === 'no-requests' ? { spec: { containers: [{ name: 'main' }] } } : {};
+  const pod = paperPod('web', { cpu: '500m', labels: { app: 'web' }, ...requests });
+  const type = check === 'held-node' ? 't8' : 't2';
+  if (check !== 'pool-refuses-all')
+    paper.addNode({ type, pods: [pod], ...(check === 'drift-held' && { driftedFor: 1 }) });
+  if (check === 'drift-held')
+    paper.bind(paperPod('keep', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } }), 'default-00001');
+  if (check === 'limit-near') for (let at = 0; at < 3; at++) paper.addNode({ type: 't2', pods: [paperPod(`p${at}`)] });
+  return paper;
+}
+
+describe('a trap', () => {
+  it.each([
+    'limit-reached',
+    'pool-refuses-all',
+    'default-budget',
+    'budget-blocks',
+    'budget-unreadable',
+    'consolidation-never',
+    'overlapping-pools',
+    'budget-allows-nothing',
+    'budgets-overlap',
+    'held-node',
+    'drift-held',
+  ] as const)('%s is found, and gone after its fix', async (check) => {
+    const paper = trapped(check);
+    expect((await findingsOf(paper)).map((each) => each.check)).toContain(check);
+    expect(await afterFix(paper, check)).toEqual([]);
+  });
+
+  it.each(['no-requests', 'limit-reached'] as const)('%s names its object', async (check) => {
+    const found = (await findingsOf(trapped(check))).find((each) => each.check === check);
+    expect(found?.object.name).toBe(check === 'no-requests' ? 'web' : 'default');
+  });
+
+  it('is told with the command that mends it, the worst first', async () => {
+    const text = findingsText(await findingsOf(trapped('budgets-overlap')));
+    expect(text).toMatch(/^ERROR budget/);
+    expect(text).toContain('kubectl patch poddisruptionbudget b -n default --type merge');
+  });
+});
+
+it('finds nothing in a cluster that has no trap', async () => {
+  expect(await findingsOf(trapped('none'))).toEqual([]);
+});

@@ -1,0 +1,279 @@
+/** The known traps of NodePools, PodDisruptionBudgets and workloads, looked for in a rehearsal, each with its fix. */
+import { READY } from '../api/conditionTypes.ts';
+import { findCondition } from '../api/conditions.ts';
+import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { apiVersionOf } from '../api/object.ts';
+import { Requirements } from '../constraints/requirements.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { ExplainedFix, ObjectName } from '../ledger/explanation.ts';
+import type { Finding, Severity, Trap } from '../ledger/finding.ts';
+import { trapText } from '../ledger/findingText.ts';
+import { matchesLabelSelector } from '../pods/labelSelector.ts';
+import { podKey } from '../pods/podKey.ts';
+import { podRequests } from '../pods/podRequests.ts';
+import { isActive, isDaemonPod, isReschedulable } from '../pods/podPredicates.ts';
+import { untoleratedTaints } from '../pods/taints.ts';
+import { Quantity } from '../units/quantity.ts';
+import { quantityOf } from '../units/resources.ts';
+import { explainNodeIn } from './explainNodeIn.ts';
+import { backlogOf, poolRefusal } from './explainPoolIn.ts';
+import { fatesOf } from './judge.ts';
+import { HOURS_PER_MONTH } from './nodeFactsOf.ts';
+import type { Rehearsal, RehearsalOptions } from './rehearse.ts';
+
+type Options = Omit<RehearsalOptions, 'objects' | 'changedPools'>;
+
+const ORDER: readonly Severity[] = ['error', 'warning', 'info'];
+/** Percent of a limit from which it is worth a word. */
+const NEAR = 90;
+/** Of one kind of finding about workloads. */
+const MOST = 20;
+
+/** Worst first. */
+export async function checkup(rehearsal: Rehearsal, options: Options, kube: Kube): Promise<readonly Finding[]> {
+  const pools = [...rehearsal.world.informers.nodePools.store.list()];
+  const found = [
+    ...pools.flatMap((pool) => poolFindings(rehearsal, pool)),
+    ...overlaps(pools),
+    ...podBudgetFindings(rehearsal),
+    ...workloadFindings(rehearsal),
+    ...(await heldNodes(rehearsal, options, kube)),
+  ];
+  return found.sort(
+    (left, right) =>
+      ORDER.indexOf(left.severity) - ORDER.indexOf(right.severity) ||
+      (left.check < right.check ? -1 : left.check > right.check ? 1 : left.object.name < right.object.name ? -1 : 1),
+  );
+}
+
+function finding(severity: Severity, object: ObjectName, trap: Trap, fixes: readonly ExplainedFix[] = []): Finding {
+  return { check: trap.check, severity, object, sentence: trapText(trap), fixes };
+}
+
+const fix = (sentence: string, target: ObjectName, patch: Readonly<Record<string, unknown>>): ExplainedFix => ({
+  sentence,
+  patches: [{ target, type: 'merge', patch }],
+});
+
+function poolName({ metadata }: NodePool): ObjectName {
+  return { apiVersion: apiVersionOf(Kinds.NodePool), kind: Kinds.NodePool.kind, name: metadata.name };
+}
+
+function poolFindings(rehearsal: Rehearsal, pool: NodePool): readonly Finding[] {
+  const object = poolName(pool);
+  const ready = findCondition(pool, READY);
+  if (ready?.status !== 'True') {
+    const trap: Trap = {
+      check: 'pool-not-ready',
+      reason: ready?.reason ?? 'no condition Ready',
+      message: ready?.message ?? '',
+    };
+    return [finding('error', object, trap)];
+  }
+  const refused = poolRefusal(rehearsal, pool);
+  const ofRefusal =
+    refused === undefined
+      ? nearLimits(rehearsal, pool)
+      : refused.constraint === 'limits'
+        ? [finding('error', object, { check: 'limit-reached', sentence: refused.sentence }, refused.fixes)]
+        : [
+            finding(
+              'error',
+              object,
+              { check: 'pool-refuses-all', stage: refused.constraint, sentence: refused.sentence },
+              refused.fixes,
+            ),
+          ];
+  return [...ofRefusal, ...budgetFindings(rehearsal, pool)];
+}
+
+function nearLimits({ moment }: Rehearsal, pool: NodePool): readonly Finding[] {
+  const offer = moment.offers.find((each) => each.pool.metadata.name === pool.metadata.name);
+  return Object.entries(pool.spec.limits ?? {}).flatMap(([resource, limit]) => {
+    const most = Quantity.parse(String(limit)).milliValue();
+    const percent = most <= 0 ? 100 : Math.floor((quantityOf(offer?.used ?? {}, resource).milliValue() * 100) / most);
+    if (percent < NEAR) return [];
+    const to = String(Quantity.parse(String(limit)).value() * 2);
+    const raise = fix(`double spec.limits.${resource}`, poolName(pool), { spec: { limits: { [resource]: to } } });
+    return [finding('warning', poolName(pool), { check: 'limit-near', resource, percent }, [raise])];
+  });
+}
+
+function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[] {
+  const object = poolName(pool);
+  const budget = pass.budgets.of(pool.metadata.name);
+  const { budgets, consolidateAfter } = pool.spec.disruption;
+  const found: Finding[] = (budget?.complaints ?? []).map(({ index, field, value }) =>
+    finding('error', object, { check: 'budget-unreadable', index, field, value }, [
+      fix(`remove budgets[${index}]`, object, {
+        spec: { disruption: { budgets: budgets.filter((_, at) => at !== index) } },
+      }),
+    ]),
+  );
+  const blocked = (['Underutilized', 'Empty', 'Drifted'] as const).filter(
+    (reason) => budget?.limit[reason] === 0 && !budget.byWindow[reason] && budget.complaints.length === 0,
+  );
+  if (blocked.length > 0) {
+    const open = budgets.map((each) =>
+      /^0%?$/.test(each.nodes) && each.schedule === undefined ? { ...each, nodes: '10%' } : each,
+    );
+    found.push(
+      finding('warning', object, { check: 'budget-blocks', reasons: blocked }, [
+        fix('let 10 % of the nodes go at once', object, { spec: { disruption: { budgets: open } } }),
+      ]),
+    );
+  }
+  const [only, ...others] = budgets;
+  if (only?.nodes === '10%' && others.length === 0 && only.schedule === undefined && only.reasons === undefined) {
+    const wider = [
+      { nodes: '100%', reasons: ['Empty'] },
+      { nodes: '10%', reasons: ['Drifted', 'Underutilized'] },
+    ];
+    found.push(
+      finding('info', object, { check: 'default-budget', nodes: budget?.nodes ?? 0 }, [
+        fix('let empty nodes go all at once', object, { spec: { disruption: { budgets: wider } } }),
+      ]),
+    );
+  }
+  if (consolidateAfter === 'Never' && pool.spec.replicas === undefined) {
+    found.push(
+      finding('info', object, { check: 'consolidation-never' }, [
+        fix('consolidate nodes that were quiet for five minutes', object, {
+          spec: { disruption: { consolidateAfter: '5m' } },
+        }),
+      ]),
+    );
+  }
+  return found;
+}
+
+/** Pools that take the same pods, of which neither comes first. */
+function overlaps(pools: readonly NodePool[]): readonly Finding[] {
+  const dynamic = pools.filter(({ spec }) => spec.replicas === undefined);
+  return dynamic.flatMap((pool, at) =>
+    dynamic.slice(at + 1).flatMap((other) => {
+      const weight = pool.spec.weight ?? 0;
+      if ((other.spec.weight ?? 0) !== weight || !takesSame(pool, other)) return [];
+      const first = fix(`let NodePool "${pool.metadata.name}" come first`, poolName(pool), {
+        spec: { weight: weight + 10 },
+      });
+      return [
+        finding('warning', poolName(pool), { check: 'overlapping-pools', other: other.metadata.name, weight }, [first]),
+      ];
+    }),
+  );
+}
+
+function takesSame(one: NodePool, other: NodePool): boolean {
+  const taints = ({ spec }: NodePool) => spec.template.spec.taints ?? [];
+  const open = (pool: NodePool): boolean => untoleratedTaints(taints(pool), []).length === 0;
+  if (!open(one) || !open(other)) return false;
+  const needs = ({ spec }: NodePool): Requirements =>
+    Requirements.fromItems(spec.template.spec.requirements).add(
+      ...Requirements.fromLabels(spec.template.metadata?.labels ?? {}),
+    );
+  return needs(one).intersects(needs(other));
+}
+
+function podBudgetFindings({ world, pass }: Rehearsal): readonly Finding[] {
+  const budgets = [...world.informers.disruptionBudgets.store.list()];
+  const pods = pass.views.flatMap((view) => view.pods.filter(isActive));
+  const found: Finding[] = [];
+  for (const budget of budgets) {
+    const { expectedPods = 0, currentHealthy = 0, disruptionsAllowed = 0 } = budget.status ?? {};
+    if (expectedPods === 0 || disruptionsAllowed > 0 || currentHealthy < expectedPods) continue;
+    const loosen = fix('let one pod be unavailable', budgetName(budget), {
+      spec: { maxUnavailable: 1, ...(budget.spec?.minAvailable !== undefined && { minAvailable: null }) },
+    });
+    found.push(finding('error', budgetName(budget), { check: 'budget-allows-nothing', pods: expectedPods }, [loosen]));
+  }
+  const told = new Set<string>();
+  for (const pod of pods) {
+    const [first, second] = budgets.filter(
+      ({ metadata, spec }) =>
+        metadata.namespace === pod.metadata.namespace && matchesLabelSelector(spec?.selector, pod.metadata.labels),
+    );
+    if (first === undefined || second === undefined || told.has(keyOf(second)) || told.size >= MOST) continue;
+    told.add(keyOf(second));
+    const trap: Trap = { check: 'budgets-overlap', other: keyOf(first), pod: podKey(pod) };
+    const loosen = fix('let it select nothing', budgetName(second), { spec: { selector: null } });
+    found.push(finding('error', budgetName(second), trap, [loosen]));
+  }
+  return found;
+}
+
+const keyOf = ({ metadata }: PodDisruptionBudget): string => `${metadata.namespace ?? ''}/${metadata.name}`;
+
+function budgetName({ metadata }: PodDisruptionBudget): ObjectName {
+  const { kind } = Kinds.PodDisruptionBudget;
+  return {
+    apiVersion: apiVersionOf(Kinds.PodDisruptionBudget),
+    kind,
+    namespace: metadata.namespace ?? 'default',
+    name: metadata.name,
+  };
+}
+
+/** Pods that ask for nothing, by their owner. */
+function workloadFindings({ pass }: Rehearsal): readonly Finding[] {
+  const byOwner = new Map<string, { readonly pods: Pod[]; readonly missing: readonly string[] }>();
+  for (const view of pass.views.filter(({ claim }) => claim !== undefined)) {
+    for (const pod of view.pods.filter((each) => isReschedulable(each) && !isDaemonPod(each))) {
+      const requests = podRequests(pod);
+      const missing = ['cpu', 'memory'].filter((resource) => quantityOf(requests, resource).isZero());
+      if (missing.length === 0) continue;
+      const owner = (pod.metadata.ownerReferences ?? []).find(({ controller }) => controller === true);
+      const key = `${pod.metadata.namespace}/${owner?.uid ?? pod.metadata.name}`;
+      const known = byOwner.get(key);
+      if (known === undefined) byOwner.set(key, { pods: [pod], missing });
+      else known.pods.push(pod);
+    }
+  }
+  return [...byOwner.values()].slice(0, MOST).flatMap(({ pods, missing }) => {
+    const [pod] = pods;
+    if (pod === undefined) return [];
+    const owner = (pod.metadata.ownerReferences ?? []).find(({ controller }) => controller === true);
+    const object: ObjectName = {
+      apiVersion: owner?.apiVersion ?? 'v1',
+      kind: owner?.kind ?? 'Pod',
+      namespace: pod.metadata.namespace ?? 'default',
+      name: owner?.name ?? pod.metadata.name,
+    };
+    return [finding('warning', object, { check: 'no-requests', pods: pods.length, resources: missing })];
+  });
+}
+
+/** What holds savings, and drifted nodes that cannot be replaced: one example of each cause. */
+async function heldNodes(rehearsal: Rehearsal, options: Options, kube: Kube): Promise<readonly Finding[]> {
+  const fates = fatesOf(rehearsal);
+  const found: Finding[] = [];
+  for (const pool of backlogOf(rehearsal, fates).pools) {
+    for (const blocker of pool.blockers.filter(({ cause }) => HELD.includes(cause)).slice(0, 3)) {
+      const node = await explainNodeIn(rehearsal, { kind: 'node', name: blocker.example }, options, kube);
+      if (node === undefined) continue;
+      const trap: Trap = {
+        check: 'held-node',
+        nodes: blocker.nodes,
+        cause: blocker.cause,
+        sentence: node.sentence,
+        savingsPerMonth: blocker.savingsPerHour * HOURS_PER_MONTH,
+      };
+      found.push(finding('warning', node.object, trap, node.fixes));
+    }
+  }
+  const told = new Set<string>();
+  for (const { view, driftedSince } of rehearsal.pass.candidates) {
+    const fate = fates.get(view.claim.metadata.name);
+    if (driftedSince === undefined || fate?.kind !== 'kept' || told.has(fate.kept.cause.kind)) continue;
+    told.add(fate.kept.cause.kind);
+    const node = await explainNodeIn(rehearsal, { kind: 'node', name: view.name }, options, kube);
+    if (node === undefined || node.constraint === 'going') continue;
+    const reason = findCondition(view.claim, 'Drifted')?.reason ?? '';
+    found.push(finding('warning', node.object, { check: 'drift-held', reason, sentence: node.sentence }, node.fixes));
+  }
+  return found;
+}
+
+/** Blockers that somebody set up. */
+const HELD: readonly string[] = ['pdb', 'do-not-disrupt', 'budget', 'policy', 'scheduling'];

@@ -1,0 +1,103 @@
+/** The nodes of a cluster as rows of `top`: what they are, what they cost, how full they are. No plan is made for that. */
+import { Kinds, type Node, type Pod } from '../api/kinds.ts';
+import { READY } from '../api/conditionTypes.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Labels } from '../api/labels.ts';
+import type { CloudProvider } from '../cloud/cloudProvider.ts';
+import type { InstanceType } from '../cloud/instanceType.ts';
+import { typesByName } from '../disruption/candidate.ts';
+import { priceOf } from '../disruption/costs.ts';
+import { isTerminal } from '../pods/podPredicates.ts';
+import { podRequests } from '../pods/podRequests.ts';
+import { addResources, noResources, parseResources, quantityOf, type Resources } from '../units/resources.ts';
+import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
+
+export interface NodeRow {
+  readonly name: string;
+  readonly nodePool: string;
+  readonly instanceType: string;
+  readonly zone: string;
+  readonly capacityType: string;
+  /** US dollars per hour; 0 when it is not known. */
+  readonly pricePerHour: number;
+  /** Parts of what pods can have, from 0. */
+  readonly cpu: number;
+  readonly memory: number;
+  readonly pods: number;
+  readonly maxPods: number;
+  /** Milliseconds. */
+  readonly age: number;
+  readonly status: 'Ready' | 'NotReady' | 'Deleting' | 'Cordoned' | 'Starting';
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export async function nodeRows(objects: ClusterObjects, cloud: CloudProvider): Promise<readonly NodeRow[]> {
+  const types = await typesByPool(objects, cloud);
+  const byNode = new Map<string, Pod[]>();
+  for (const pod of objectsOf(objects, Kinds.Pod)) {
+    const { nodeName } = pod.spec ?? {};
+    if (nodeName === undefined || isTerminal(pod)) continue;
+    const known = byNode.get(nodeName);
+    if (known === undefined) byNode.set(nodeName, [pod]);
+    else known.push(pod);
+  }
+  return objectsOf(objects, Kinds.Node).map((node) => {
+    const { name, labels = {}, creationTimestamp = '' } = node.metadata;
+    const pods = byNode.get(name) ?? [];
+    const requested = pods.reduce<Resources>((sum, pod) => addResources(sum, podRequests(pod)), noResources);
+    const allocatable = parseResources(node.status?.allocatable);
+    const pool = labels[Labels.nodePool] ?? '';
+    const instanceType = labels[Labels.instanceType] ?? '';
+    const known = types.get(pool);
+    const part = (resource: string): number => {
+      const all = quantityOf(allocatable, resource).milliValue();
+      return all <= 0 ? 0 : quantityOf(requested, resource).milliValue() / all;
+    };
+    return {
+      name,
+      nodePool: pool,
+      instanceType,
+      zone: labels[Labels.zone] ?? '',
+      capacityType: labels[Labels.capacityType] ?? '',
+      pricePerHour:
+        known === undefined
+          ? 0
+          : priceOf(typesByName(known).get(instanceType), labels[Labels.zone], labels[Labels.capacityType]),
+      cpu: part('cpu'),
+      memory: part('memory'),
+      pods: pods.length,
+      maxPods: quantityOf(allocatable, 'pods').value(),
+      age: Math.max(0, objects.time - (Date.parse(creationTimestamp) || objects.time)),
+      status: statusOf(node),
+      labels,
+    };
+  });
+}
+
+function statusOf({ metadata, spec, status }: Node): NodeRow['status'] {
+  if (metadata.deletionTimestamp !== undefined) return 'Deleting';
+  if (metadata.labels?.[Labels.nodePool] !== undefined && metadata.labels[Labels.initialized] !== 'true')
+    return 'Starting';
+  const ready = (status?.conditions ?? []).some((each) => each.type === READY && each.status === 'True');
+  if (!ready) return 'NotReady';
+  return spec?.unschedulable === true ? 'Cordoned' : 'Ready';
+}
+
+/** Pools of one node class share their types: asked for once for each class. */
+async function typesByPool(
+  objects: ClusterObjects,
+  cloud: CloudProvider,
+): Promise<ReadonlyMap<string, readonly InstanceType[]>> {
+  const pools = objectsOf(objects, Kinds.NodePool);
+  const found = await Promise.all(
+    pools.map(async (pool: NodePool): Promise<[string, readonly InstanceType[]]> => {
+      const ref = pool.spec.template.spec.nodeClassRef;
+      const kind = cloud.nodeClasses.find((each) => each.kind === ref.kind && each.group === ref.group);
+      const nodeClass =
+        kind && (objects.kinds.get(kindKey(kind)) ?? []).find(({ metadata }) => metadata.name === ref.name);
+      const types = nodeClass && kind ? await cloud.instanceTypes(pool, { kind: kind.kind, ...nodeClass }) : [];
+      return [pool.metadata.name, types];
+    }),
+  );
+  return new Map(found);
+}

@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
+import { paperCloud, paperObjects } from '../../test/fixtures/disruption/paperObjects.ts';
+import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
+import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { Kinds } from '../api/kinds.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Annotations, Labels } from '../api/labels.ts';
+import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
+import { changeReportText } from '../ledger/changeReportText.ts';
+import { applyManifests } from './applyManifests.ts';
+import { objectsOf, type ClusterObjects } from './clusterObjects.ts';
+import { decisionsOf } from './decisionsOf.ts';
+import { rehearse } from './rehearse.ts';
+import { rehearseChange } from './rehearseChange.ts';
+import { formatSnapshot, parseSnapshot, withoutSecretFields } from './snapshotFile.ts';
+
+const TYPES = [testType('t2', 2, 4, 0.1), testType('t8', 8, 16, 0.36)];
+const cloud = paperCloud(TYPES);
+
+/** Three nodes that the pods fill, with the stamps of their pool. */
+function cluster(nodes = '1'): { readonly objects: ClusterObjects; readonly pool: NodePool } {
+  const paper = new PaperCluster();
+  const pool = paper.addPool(TYPES, {
+    disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [{ nodes }] },
+    template: {
+      spec: {
+        nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
+        requirements: [{ key: Labels.capacityType, operator: 'In', values: ['on-demand'] }],
+        expireAfter: 'Never',
+      },
+    },
+  });
+  const stamps = {
+    [Annotations.nodePoolHash]: nodePoolHash(pool),
+    [Annotations.nodePoolHashVersion]: NODE_POOL_HASH_VERSION,
+  };
+  pool.metadata.annotations = { ...stamps };
+  for (const name of ['a', 'b', 'c']) {
+    paper.addNode({ name, type: 't2', claimAnnotations: stamps, pods: [paperPod(`p-${name}`, { cpu: '1500m' })] });
+  }
+  return { objects: paperObjects(paper), pool };
+}
+
+const withLabel = (pool: NodePool): NodePool => ({
+  ...pool,
+  spec: { ...pool.spec, template: { ...pool.spec.template, metadata: { labels: { team: 'blue' } } } },
+});
+const applied = (objects: ClusterObjects, ...pools: NodePool[]) =>
+  applyManifests(objects, { pools, classes: [], pods: [] });
+
+describe('a change of a pool', () => {
+  it('that no node minds does nothing', async () => {
+    const { objects, pool } = cluster();
+    const report = await rehearseChange(objects, applied(objects, pool), { cloud });
+    expect(report).toMatchObject({ drifting: [], steps: [], evictions: 0, unplaced: [], held: [], complete: true });
+    expect(report.after).toEqual(report.before);
+  });
+
+  it.each([
+    ['1', 3],
+    ['2', 2],
+    ['100%', 1],
+  ])('of the template rolls all nodes, under a budget of %s in %i waves', async (budget, waves) => {
+    const { objects, pool } = cluster(budget);
+    const report = await rehearseChange(objects, applied(objects, withLabel(pool)), { cloud });
+    expect(report.drifting.map(({ node, reason }) => `${node} ${reason}`)).toEqual([
+      'a NodePoolDrifted',
+      'b NodePoolDrifted',
+      'c NodePoolDrifted',
+    ]);
+    const drift = report.steps.filter(({ reason }) => reason === 'Drifted');
+    expect(drift).toHaveLength(waves);
+    expect(drift.flatMap(({ nodes }) => nodes).sort()).toEqual(['a', 'b', 'c']);
+    expect(drift.reduce((sum, { evictions }) => sum + evictions, 0)).toBe(3);
+    expect(report).toMatchObject({ held: [], unplaced: [] });
+    expect(report.after.pricePerHour).toBeCloseTo(report.before.pricePerHour, 9);
+    expect(changeReportText(report)).toContain('| before | 3 | $0.3000 | $219 |');
+  });
+
+  it('says which nodes a budget of 0 holds', async () => {
+    const { objects, pool } = cluster('0');
+    const report = await rehearseChange(objects, applied(objects, withLabel(pool)), { cloud });
+    expect(report.held.map(({ node }) => node)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('with pods that wait says what is bought for them', async () => {
+    const { objects } = cluster();
+    const pods = [paperPod('new', { cpu: '1500m' })];
+    const report = await rehearseChange(objects, applyManifests(objects, { pools: [], classes: [], pods }), { cloud });
+    expect(report.steps[0]).toMatchObject({
+      reason: 'Pending',
+      replacements: [{ instanceType: 't2', nodePool: 'default' }],
+    });
+    expect(report.after.nodes).toBe(4);
+  });
+});
+
+describe('a snapshot', () => {
+  it('replays to the same decisions, to the byte', async () => {
+    const { objects } = cluster();
+    const decide = async (from: ClusterObjects): Promise<string> =>
+      JSON.stringify(decisionsOf(await rehearse({ objects: from, cloud })));
+    const saved = parseSnapshot(formatSnapshot(objects, { hashNames: false }));
+    expect(saved && (await decide(saved))).toBe(await decide(objects));
+    expect(await decide(saved ?? objects)).toContain('"nodeClaim":"a"');
+  });
+
+  it('with hashed names tells no name, and decides alike', async () => {
+    const { objects } = cluster();
+    const text = formatSnapshot(objects, { hashNames: true });
+    expect(text).not.toMatch(/"p-a"|"name":"a"/);
+    const saved = parseSnapshot(text);
+    const fates = async (from: ClusterObjects) =>
+      decisionsOf(await rehearse({ objects: from, cloud })).nodes.map(({ fate }) =>
+        fate.kind === 'kept' ? fate.kept.cause.kind : fate.kind,
+      );
+    expect((await fates(saved ?? objects)).sort()).toEqual((await fates(objects)).sort());
+  });
+
+  it('holds no environment, command or unknown annotation', () => {
+    const secret = 'hunter2';
+    const template = {
+      metadata: { annotations: { 'example.com/token': secret, 'karpenter.sh/do-not-disrupt': 'true' } },
+      spec: { containers: [{ name: 'main', image: secret, args: [secret], env: [{ name: 'A', value: secret }] }] },
+    };
+    const deployment = {
+      metadata: { name: 'web', namespace: 'default', annotations: { note: secret } },
+      spec: { template },
+    };
+    const kept = withoutSecretFields(deployment, Kinds.Deployment);
+    expect(JSON.stringify(kept)).not.toContain(secret);
+    expect(JSON.stringify(kept)).toContain('do-not-disrupt');
+  });
+
+  it('that is none is told from one', () => {
+    expect(['', '{}', 'null', '{"format":"nodewright-snapshot","version":2}'].map(parseSnapshot)).toEqual(
+      Array(4).fill(undefined),
+    );
+    expect(objectsOf({ time: 0, kinds: new Map() }, Kinds.Pod)).toEqual([]);
+  });
+});

@@ -1,0 +1,122 @@
+/** Plays what the controller would do after a change, step by step, until nothing is left to do. */
+import { findCondition } from '../api/conditions.ts';
+import { candidatesFor } from '../disruption/method.ts';
+import { METHODS } from '../disruption/methods.ts';
+import type { ChangeReport, ChangeStep } from '../ledger/changeReport.ts';
+import { nodeFateText } from '../ledger/nodeFateText.ts';
+import { reasonText } from '../ledger/reasonText.ts';
+import type { PatchedObjects } from './applyPatches.ts';
+import { carryOut, stepOf, type Step } from './carryOut.ts';
+import type { ClusterObjects } from './clusterObjects.ts';
+import { fatesOf, finish } from './judge.ts';
+import { HOURS_PER_MONTH, nodePrice } from './nodeFactsOf.ts';
+import { rehearse, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
+
+type Options = Omit<RehearsalOptions, 'objects' | 'changedPools'>;
+
+const MINUTE = 60_000;
+/** Milliseconds that a wave takes: instances boot, pods move, old nodes go. */
+const WAVE = 5 * MINUTE;
+/** Milliseconds between two looks while budgets or consolidateAfter make everything wait. */
+const PAUSE = 30 * MINUTE;
+/** Looks that find nothing to do, one after the other, before the rest counts as held. */
+const MOST_PAUSES = 48;
+const MOST_STEPS = 500;
+
+export async function rehearseChange(
+  before: ClusterObjects,
+  changed: PatchedObjects,
+  options: Options,
+): Promise<ChangeReport> {
+  const start = await rehearse({ ...options, objects: before });
+  let objects = changed.objects;
+  let now = await rehearse({ ...options, ...changed });
+  const drifting = driftedIn(now).filter(
+    ({ nodeClaim }) => !driftedIn(start).some((each) => each.nodeClaim === nodeClaim),
+  );
+  const pools = new Set(now.pass.pools.keys());
+  const steps: ChangeStep[] = [];
+  let pauses = 0;
+  while (steps.length < MOST_STEPS && pauses <= MOST_PAUSES) {
+    const next = nextStep(now, objects.time - before.time);
+    if (next === undefined) {
+      if (!isWaiting(now)) break;
+      pauses += 1;
+      objects = { ...objects, time: objects.time + PAUSE };
+    } else {
+      pauses = 0;
+      steps.push(next.told);
+      objects = carryOut(objects, next.step, now.pass.pools, `new-${steps.length}`);
+      objects = { ...objects, time: objects.time + WAVE };
+    }
+    now = await rehearse({ ...options, objects, changedPools: pools });
+  }
+  const fates = fatesOf(now);
+  const waiting = now.moment.ask({ pods: now.moment.demand.waiting }, { searchRounds: 0 });
+  return {
+    before: billOf(start),
+    after: billOf(now),
+    drifting,
+    steps,
+    evictions: steps.reduce((sum, { evictions }) => sum + evictions, 0),
+    unplaced: waiting.unplaced.map(({ pod, reason }) => ({ pod, reason: reasonText(reason) })),
+    held: driftedIn(now).flatMap(({ node, nodeClaim }) => {
+      const fate = fates.get(nodeClaim);
+      return fate?.kind === 'kept' ? [{ node, sentence: nodeFateText(fate) }] : [];
+    }),
+    complete: steps.length < MOST_STEPS,
+  };
+}
+
+function driftedIn({ pass }: Rehearsal): ChangeReport['drifting'] {
+  return pass.views.flatMap(({ claim, name }) => {
+    const drifted = claim && findCondition(claim, 'Drifted');
+    return claim !== undefined && drifted?.status === 'True'
+      ? [{ node: name, nodeClaim: claim.metadata.name, reason: drifted.reason ?? '' }]
+      : [];
+  });
+}
+
+/** Nodes for pods that wait come first, then the first method that has something to do. */
+function nextStep(
+  { moment, pass }: Rehearsal,
+  since: number,
+): { readonly step: Step; readonly told: ChangeStep } | undefined {
+  const minute = Math.round(since / MINUTE);
+  const { plannedNodes, onExisting } = moment.ask({ pods: moment.demand.waiting });
+  if (plannedNodes.length > 0) {
+    const told = { minute, reason: 'Pending', nodes: [], replacements: offeringsOf(plannedNodes), evictions: 0 };
+    return { step: { planned: plannedNodes, onExisting, gone: [] }, told };
+  }
+  for (const method of METHODS) {
+    const { candidates } = candidatesFor(method, pass);
+    const { commands } = candidates.length === 0 ? { commands: [] } : finish(method.decide(candidates, pass));
+    if (commands.length === 0) continue;
+    const step = stepOf(commands);
+    const evictions = commands.reduce((sum, command) => sum + command.evictions, 0);
+    const nodes = step.gone.map(({ node }) => node);
+    return { step, told: { minute, reason: method.reason, nodes, replacements: offeringsOf(step.planned), evictions } };
+  }
+  return undefined;
+}
+
+function offeringsOf(planned: Step['planned']): ChangeStep['replacements'] {
+  return planned.flatMap(({ pool, alternatives: [first] }) =>
+    first === undefined ? [] : [{ nodePool: pool, ...first }],
+  );
+}
+
+/** Whether time alone lets something go: a window that closes, a node that becomes quiet. */
+function isWaiting(rehearsal: Rehearsal): boolean {
+  return [...fatesOf(rehearsal).values()].some(
+    (fate) =>
+      fate.kind === 'kept' &&
+      (fate.kept.cause.kind === 'too-young' || (fate.kept.cause.kind === 'budget' && fate.kept.cause.window)),
+  );
+}
+
+function billOf({ pass }: Rehearsal): ChangeReport['before'] {
+  const own = pass.views.filter(({ claim, deleting }) => claim !== undefined && !deleting);
+  const pricePerHour = own.reduce((sum, view) => sum + (nodePrice(pass, view) ?? 0), 0);
+  return { nodes: own.length, pricePerHour, pricePerMonth: pricePerHour * HOURS_PER_MONTH };
+}
