@@ -113,7 +113,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       isDead: () => boolean,
     ): Promise<Manager> => {
       const kube = faultyKube(httpKube, faults, isDead);
-      const ports = { kube, clock: skewedClock(clock, faults), random: systemRandom, log };
+      const ports = { kube, clock: skewedClock(clock, faults), random: systemRandom, log, metrics: observed.metrics };
       const cloud = await createAzureCloudProvider({
         ...azureOptionsOf(options.controller),
         ...ports,
@@ -130,7 +130,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         vnetSubnetId: arm.networkOf(cluster).subnetId,
         systemNamespace: 'kube-system',
       });
-      const { nodeClass, leftovers, refreshes, inPlaceUpdates } = cloud;
+      const { nodeClass, leftovers, refreshes, inPlaceUpdates, learned } = cloud;
       return createEngine({
         ...engineSettings(options.controller),
         ...ports,
@@ -139,6 +139,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         leftovers,
         refreshes,
         inPlaceUpdates,
+        learned,
         ...observed,
       });
     };

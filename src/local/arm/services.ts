@@ -1,6 +1,7 @@
 /** Puts the services of the local Azure together, with the router over all their routes. */
 import type { ArmContext } from './armContext.ts';
 import { COMPUTE_KINDS } from './compute/computeKinds.ts';
+import { RESERVATION_KINDS } from './compute/reservationKinds.ts';
 import { Images } from './compute/images.ts';
 import { ScheduledEvents } from './compute/scheduledEvents.ts';
 import { Skus, type SkuRestriction } from './compute/skus.ts';
@@ -130,6 +131,7 @@ export function createServices(options: ServicesOptions): Services {
     ...networkKinds(addresses),
     interfaces.kind(),
     ...COMPUTE_KINDS,
+    ...RESERVATION_KINDS,
     ...IDENTITY_KINDS,
     ...clusterKinds({
       layOut: (cluster) => clusters.layOut(cluster),
