@@ -41,6 +41,8 @@ export function recordText(record: DecisionRecord): string {
     case 'disruption':
     case 'disruption-end':
     case 'kept':
+    case 'savings':
+    case 'drift':
       return disruptionRecordText(record);
   }
 }
