@@ -78,6 +78,7 @@ export const Reasons = {
   diskEncryptionSetRbacMissing: 'DiskEncryptionSetRBACMissing',
   /** Ours: a field of the class has no effect in the provision mode of the controller. */
   unsupportedInProvisionMode: 'UnsupportedInProvisionMode',
+  unsupportedNetwork: 'UnsupportedNetwork',
   checkingClusterRequirementsFailed: 'CheckingClusterRequirementsFailed',
 
   resolved: 'Resolved',

@@ -99,11 +99,15 @@ export const Annotations = {
   plannedOfferings: 'nodewright.dev/planned-offerings',
   /** Ours, on NodeClaims: which kinds of pods the node is for, and how many of each. */
   plannedPods: 'nodewright.dev/planned-pods',
+  /** Ours, on NodePools: in how many zones drifted nodes may be replaced at once; one without it. */
+  driftZonesAtOnce: 'nodewright.dev/drift-zones-at-once',
   /** Ours, on NodeClaims that take the place of others: the names of those, and the command that they are part of. */
   replaces: 'nodewright.dev/replaces',
   disruptionCommand: 'nodewright.dev/disruption-command',
   /** Ours, on NodePools and NodeClaims: `"false"` makes expiry and repair wait for budgets and replacements. */
   forcefulExpiration: 'nodewright.dev/forceful-expiration',
+  /** Ours, on AKSNodeClasses: the version of the node image that new nodes boot, whatever is newest. */
+  imageVersion: 'nodewright.dev/image-version',
   /** Ours, on KWOKNodeClasses: Nodes join up to this much later than the class says, each after a time of its own. */
   registrationJitter: 'nodewright.dev/registration-jitter',
 } as const;

@@ -21,15 +21,16 @@ function given(json: Json): Json {
 export function kubeletConfigOf(spec: AksNodeClassSpec | undefined): Json | undefined {
   const kubelet = spec?.kubelet;
   if (kubelet === undefined) return undefined;
-  const { containerLogMaxSize: logSize, podPidsLimit: pids, cpuCFSQuotaPeriod: period } = kubelet;
+  const { containerLogMaxSize: logSize, podPidsLimit: pids, allowedUnsafeSysctls: sysctls } = kubelet;
+  const period = kubelet.cpuCFSQuotaPeriod === undefined ? Duration.zero : Duration.parse(kubelet.cpuCFSQuotaPeriod);
   return given({
     cpuManagerPolicy: kubelet.cpuManagerPolicy,
     cpuCfsQuota: kubelet.cpuCFSQuota,
-    cpuCfsQuotaPeriod: period === undefined || Duration.parse(period).milliseconds === 0 ? undefined : period,
+    cpuCfsQuotaPeriod: period.equals(Duration.zero) ? undefined : period.toString(),
     imageGcHighThreshold: kubelet.imageGCHighThresholdPercent,
     imageGcLowThreshold: kubelet.imageGCLowThresholdPercent,
     topologyManagerPolicy: kubelet.topologyManagerPolicy,
-    allowedUnsafeSysctls: kubelet.allowedUnsafeSysctls,
+    allowedUnsafeSysctls: sysctls === undefined || sysctls.length === 0 ? undefined : sysctls,
     failSwapOn: kubelet.failSwapOn,
     containerLogMaxSizeMB: logSize === undefined ? undefined : mebibytes(logSize),
     containerLogMaxFiles: kubelet.containerLogMaxFiles,

@@ -27,6 +27,12 @@ export interface AzureSettings extends ClusterNetworking {
   readonly additionalTags: Readonly<Record<string, string>>;
   readonly memoryOverheadPercent: number;
   readonly diskEncryptionSetId: string;
+  /** Resource ids of capacity reservation groups that nodes may draw on; not with AKS machines. */
+  readonly capacityReservationGroups: readonly string[];
+  /** How nodes reach the world outside; empty: directly. */
+  readonly nodeProxy: NodeProxy;
+  /** Certificate authorities that nodes trust besides their image's, in PEM. */
+  readonly nodeTrustedCas: readonly string[];
   /** Whether machines get the extension that tells Azure they are nodes of AKS. */
   readonly billingExtension: boolean;
   readonly environment: Pick<AzureEnvironment, 'name' | 'registry'>;
@@ -48,6 +54,13 @@ export interface AzureSettings extends ClusterNetworking {
   readonly sigAccessTokenServerUrl: string;
   /** Namespace of this process; empty: it runs outside a cluster and no maintenance window applies. */
   readonly systemNamespace: string;
+}
+
+interface NodeProxy {
+  readonly http: string;
+  readonly https: string;
+  /** Hosts, domains and ranges that are reached directly. */
+  readonly except: readonly string[];
 }
 
 type ProvisionMode = 'aksscriptless' | 'bootstrappingclient' | 'aksmachineapi' | 'aksmachineapiheaderbatch';
@@ -88,6 +101,9 @@ const DEFAULTS: Omit<AzureSettings, keyof Required> = {
   additionalTags: {},
   memoryOverheadPercent: 0.075,
   diskEncryptionSetId: '',
+  capacityReservationGroups: [],
+  nodeProxy: { http: '', https: '', except: [] },
+  nodeTrustedCas: [],
   billingExtension: false,
   provisionMode: 'aksscriptless',
   clusterResourceGroup: '',

@@ -17,6 +17,9 @@ import {
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { AzureEnvironment } from './azureEnvironment.ts';
+import { noMetrics, type MetricsRegistry } from '../kube/metrics.ts';
+import { ArmBudget } from './armBudget.ts';
+import { armRequestOf } from './armRequest.ts';
 import { ArmRest } from './armRest.ts';
 import { notePace } from './operations.ts';
 
@@ -30,6 +33,7 @@ export interface AzureClientsOptions {
   readonly subscriptionId: string;
   readonly clock: Clock;
   readonly random: Random;
+  readonly metrics?: MetricsRegistry | undefined;
   /** Adds a second token to requests that name images of another subscription. */
   readonly sharedImages?: PipelinePolicy | undefined;
 }
@@ -57,7 +61,6 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
 const MAX_RETRIES = 3;
 /** Azure says when to come again, and means it; a burst of machines may have to come again often. */
 const MAX_THROTTLED_RETRIES = 15;
-const MAX_SPREAD = 30_000;
 const FIRST_BACKOFF = 800;
 const MAX_BACKOFF = 60_000;
 
@@ -74,7 +77,8 @@ export function createAzureClients(options: AzureClientsOptions): AzureClients {
     // The SDK would wait in real time; our own policy waits by the clock.
     retryOptions: { maxRetries: 0 },
   };
-  const additionalPolicies = [{ policy: clockPolicy(options), position: 'perCall' as const }];
+  const policy = clockPolicy(options);
+  const additionalPolicies = [{ policy, position: 'perCall' as const }];
   const computePolicies =
     options.sharedImages === undefined
       ? additionalPolicies
@@ -85,7 +89,7 @@ export function createAzureClients(options: AzureClientsOptions): AzureClients {
       additionalPolicies: computePolicies,
     }),
     network: new NetworkManagementClient(credential, subscriptionId, { ...shared, additionalPolicies }),
-    rest: new ArmRest(pipelineFor(options, shared, clockPolicy(options)), environment.resourceManager, httpClient),
+    rest: new ArmRest(pipelineFor(options, shared, policy), environment.resourceManager, httpClient),
   };
 }
 
@@ -106,12 +110,21 @@ function pipelineFor(
   return pipeline;
 }
 
-/** Retries what is worth it, waits as long as Azure asks, and shows each attempt to the clock. */
-function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'random'>): PipelinePolicy {
+/** Retries what is worth it, keeps to Azure's rate limits, and shows each attempt to the clock. */
+function clockPolicy({ clock, random, metrics = noMetrics }: AzureClientsOptions): PipelinePolicy {
+  const budget = new ArmBudget({ clock, random, metrics });
+  const requests = metrics.counter({
+    name: 'nodewright_azure_requests_total',
+    help: 'Requests to Azure by operation and outcome: the HTTP status, or connection when there was no answer.',
+    labels: ['operation', 'outcome'],
+  });
   return {
     name: 'clockPolicy',
     async sendRequest(request, next) {
+      const asked = armRequestOf(request.method, request.url);
+      const signal = request.abortSignal instanceof AbortSignal ? request.abortSignal : undefined;
       for (let attempt = 0; ; attempt += 1) {
+        await budget.admit(asked, signal);
         let response: PipelineResponse | undefined;
         let failure: unknown;
         try {
@@ -121,6 +134,8 @@ function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'ran
           // Some clients turn an answer into an error before it gets here.
           if (error instanceof RestError) response = error.response;
         }
+        requests.inc({ operation: asked.operation, outcome: String(response?.status ?? 'connection') });
+        if (response !== undefined) budget.note(asked, response, retryAfter(response));
         const retryable =
           response === undefined ? isConnectionFailure(failure) : RETRYABLE_STATUSES.has(response.status);
         const retries = response?.status === 429 ? MAX_THROTTLED_RETRIES : MAX_RETRIES;
@@ -132,12 +147,11 @@ function clockPolicy({ clock, random }: Pick<AzureClientsOptions, 'clock' | 'ran
           if (response === undefined || failure !== undefined) throw failure;
           return response;
         }
+        const patience = retryAfter(response);
+        // The budget waits for rate limits, of all requests that share one.
+        if (response?.status === 429 && patience !== undefined) continue;
         const backoff = Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** attempt) * (0.8 + 0.4 * random.next());
-        const signal = request.abortSignal instanceof AbortSignal ? request.abortSignal : undefined;
-        const asked = retryAfter(response);
-        // Requests that were given the same Retry-After must not all return at the same moment.
-        const spread = attempt < MAX_RETRIES ? 0 : random.next() * Math.min(MAX_SPREAD, 500 * 2 ** attempt);
-        await clock.sleep(asked === undefined ? backoff : asked + spread, signal);
+        await clock.sleep(patience ?? backoff, signal);
       }
     },
   };

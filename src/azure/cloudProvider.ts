@@ -7,12 +7,14 @@ import { Kinds } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels, ManagedTags } from '../api/labels.ts';
+import type { LearnedAllocatable } from '../catalogue/learnedAllocatable.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { CloudProvider, DriftSubject, Instance, LaunchRequest, RepairPolicy } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, LaunchError, NodeClassNotReadyError } from '../cloud/errors.ts';
 import type { InstanceType, Offering } from '../cloud/instanceType.ts';
 import { purchaseFor } from '../cloud/offeringChoice.ts';
 import type { Log } from '../kube/log.ts';
+import type { Counter, MetricsRegistry } from '../kube/metrics.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import { isCurrent } from './classSettings.ts';
@@ -28,26 +30,33 @@ import type { LaunchTracker } from './launchTracker.ts';
 import type { LeftoverInterfaces } from './leftoverInterfaces.ts';
 import { claimLabels, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
+import type { Reservation } from '../catalogue/reservedOfferings.ts';
 import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
 import { providerIdOf } from './providerId.ts';
 import type { Quota } from './quota.ts';
+import type { Reservations } from './reservations.ts';
 import type { Refreshes } from './refreshes.ts';
 import type { Skus } from './skus.ts';
-import type { UnavailableOfferings } from './unavailableOfferings.ts';
+import { UnavailableOfferings } from './unavailableOfferings.ts';
 
 export interface AzureCloudProviderParts {
   readonly settings: AzureSettings;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: MetricsRegistry;
   readonly skus: Skus;
   readonly unavailable: UnavailableOfferings;
   readonly quota: Quota;
+  /** Absent where instances cannot draw on reservations. */
+  readonly reservations?: Reservations | undefined;
   readonly types: InstanceTypes;
   readonly instances: Instances;
   readonly launcher: Launcher;
   readonly tracker: LaunchTracker;
   /** For the loop that keeps the status of node classes. */
   readonly nodeClass: AzureNodeClass;
+  /** For the loop that learns the room of nodes that joined. */
+  readonly learned: LearnedAllocatable;
   /** The loops that keep instance types, prices and quota up to date. */
   readonly refreshes: Refreshes;
   /** For the loop that tidies up after launches. */
@@ -69,12 +78,22 @@ export class AzureCloudProvider implements CloudProvider {
     { conditionType: 'Ready', conditionStatus: 'Unknown', toleration: 10 * MINUTE },
     { conditionType: 'kubernetes.azure.com/NodeHealthy', conditionStatus: 'False', toleration: 0 },
     { conditionType: 'PreemptionScheduled', conditionStatus: 'True', toleration: 0, isLeaving: true },
+    // Scheduled Events of the instance, as AKS's problem detector reads them; what freezes or reboots comes back.
+    {
+      conditionType: 'VMEventScheduled',
+      conditionStatus: 'True',
+      reasons: ['PreemptScheduled', 'TerminateScheduled', 'RedeployScheduled'],
+      toleration: 0,
+      isLeaving: true,
+    },
   ];
   readonly nodeClass: AzureNodeClass;
   readonly refreshes: Refreshes;
   readonly leftovers: LeftoverInterfaces;
   readonly inPlaceUpdates: InPlaceUpdates;
+  readonly learned: LearnedAllocatable;
   private isResumed = false;
+  private readonly imageErrors: Counter;
   private readonly parts: AzureCloudProviderParts;
 
   constructor(parts: AzureCloudProviderParts) {
@@ -83,6 +102,12 @@ export class AzureCloudProvider implements CloudProvider {
     this.refreshes = parts.refreshes;
     this.leftovers = parts.leftovers;
     this.inPlaceUpdates = parts.inPlaceUpdates;
+    this.learned = parts.learned;
+    this.imageErrors = parts.metrics.counter({
+      name: 'karpenter_image_selection_error_count',
+      help: 'The number of errors encountered while selecting an image.',
+      labels: ['family'],
+    });
   }
 
   async instanceTypes(_pool: NodePool, nodeClass: AksNodeClass): Promise<readonly InstanceType[]> {
@@ -172,29 +197,51 @@ export class AzureCloudProvider implements CloudProvider {
     onFailure: LaunchRequest['onFailure'],
     signal: AbortSignal | undefined,
   ): Promise<Instance> {
-    const { settings, skus, types, unavailable, quota, launcher } = this.parts;
+    const { settings, skus, types, unavailable, quota, reservations, launcher, clock } = this.parts;
     const { nodeClass, type, offering } = choice;
     const sku = skus.find(type.name);
     const image = selectImage(images, type);
     if (sku === undefined) throw new LaunchError('InstanceTypeResolutionFailed', `${type.name} is no longer sold.`);
     if (image === undefined) {
+      this.imageErrors.inc({ family: nodeClass.spec?.imageFamily ?? 'Ubuntu' });
       throw new LaunchError('CreateInstanceFailed', `No image of ${nodeClass.metadata.name} boots ${type.name}.`);
     }
-    const interpret = (error: unknown): Error =>
-      interpretLaunchFailure(error, { sku, offering, location: settings.location }, unavailable);
+    const interpret = (error: unknown): Error => {
+      // What a reservation cannot deliver says nothing about what is sold freely.
+      const marks = offering.reservationId === undefined ? unavailable : new UnavailableOfferings(clock);
+      const known = interpretLaunchFailure(error, { sku, offering, location: settings.location }, marks);
+      if (offering.reservationId !== undefined && isOfferingFailure(known))
+        reservations?.exhaust(offering.reservationId);
+      return known;
+    };
+    const reserved = this.reservationOf(offering);
+    // The quota of a reservation was spent when it was made, and spot has one of its own.
+    const hold = offering.capacityType === 'on-demand' ? quota.hold(sku) : undefined;
+    const unreserve = reserved && reservations?.hold(reserved.id);
+    const giveBack = (): void => {
+      hold?.release();
+      unreserve?.();
+    };
     const failed = (error: unknown): void => {
+      giveBack();
       const known = interpret(error);
       onFailure?.(known);
     };
+    const reservationGroup = reserved?.group;
     const shape = types.shapeOf(sku, nodeClass);
     try {
-      const record = await launcher.launch({ choice, sku, image, shape, onFailure: failed }, signal);
-      if (!record.spot) quota.noteLaunch(sku);
+      const record = await launcher.launch({ choice, sku, image, shape, reservationGroup, onFailure: failed }, signal);
+      hold?.accepted();
       return this.launched(choice, record);
     } catch (error) {
+      giveBack();
       if (signal?.aborted === true || error instanceof LaunchError) throw error;
       throw interpret(error);
     }
+  }
+
+  private reservationOf({ reservationId }: Offering): Reservation | undefined {
+    return reservationId === undefined ? undefined : this.parts.reservations?.find(reservationId);
   }
 
   /** Once per process: takes up the launches that an earlier process has left. Only young instances can be unfinished. */
@@ -236,7 +283,7 @@ export class AzureCloudProvider implements CloudProvider {
       labels: {
         [Labels.instanceType]: record.size,
         [Labels.zone]: zoneLabel(settings.location, record.zone ?? REGIONAL_ZONE),
-        [Labels.capacityType]: record.spot ? 'spot' : 'on-demand',
+        [Labels.capacityType]: capacityTypeOf(record),
         ...(pool === undefined ? {} : { [Labels.nodePool]: pool }),
       },
       annotations: aksMachine === undefined ? {} : { [Annotations.aksMachineResourceId]: aksMachine.id },
@@ -275,8 +322,13 @@ function readyStatus(nodeClass: AksNodeClass): {
 function isOfferingOf(offering: Offering, record: InstanceRecord, location: string): boolean {
   return (
     offering.zone === zoneLabel(location, record.zone ?? REGIONAL_ZONE) &&
-    (offering.capacityType === 'spot') === record.spot
+    offering.capacityType === capacityTypeOf(record)
   );
+}
+
+function capacityTypeOf({ spot, reserved = false }: InstanceRecord): Offering['capacityType'] {
+  if (spot) return 'spot';
+  return reserved ? 'reserved' : 'on-demand';
 }
 
 function nonZero(resources: Resources): Record<string, string> {

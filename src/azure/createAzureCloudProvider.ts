@@ -3,13 +3,16 @@ import { InvariantError } from '../errors/invariantError.ts';
 import type { TokenCredential } from '@azure/core-auth';
 import type { HttpClient } from '@azure/core-rest-pipeline';
 import { Kinds } from '../api/kinds.ts';
+import { LearnedAllocatable } from '../catalogue/learnedAllocatable.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import { silentLog, type Log } from '../kube/log.ts';
+import { noMetrics, type MetricsRegistry } from '../kube/metrics.ts';
 import { AksMachineLauncher } from './aksMachineLauncher.ts';
 import { AksMachinePools } from './aksMachinePools.ts';
 import { azureSettings, createsAksMachines, type AzureSettingsInput } from './azureSettings.ts';
+import { BootstrapTokens } from './bootstrap/bootstrapTokens.ts';
 import { BootstrappingClient } from './bootstrap/bootstrappingClient.ts';
 import type { AzureEnvironment } from './azureEnvironment.ts';
 import { createAzureClients, scopesOf, type AzureClients } from './clients.ts';
@@ -19,6 +22,7 @@ import { InPlaceUpdates } from './inPlaceUpdates.ts';
 import { Instances } from './instances.ts';
 import { InstanceTypes } from './instanceTypes.ts';
 import { LaunchTracker } from './launchTracker.ts';
+import { meteredLauncher } from './meteredLauncher.ts';
 import { LeftoverInterfaces } from './leftoverInterfaces.ts';
 import { SharedImageTokens } from './sharedImageTokens.ts';
 import { VirtualMachineLauncher } from './virtualMachineLauncher.ts';
@@ -27,6 +31,7 @@ import { ClusterNetwork, parseSubnetId } from './network.ts';
 import { AzureNodeClass } from './nodeClass.ts';
 import { Prices } from './prices.ts';
 import { Quota, QUOTA_INTERVAL } from './quota.ts';
+import { Reservations } from './reservations.ts';
 import { Refreshes, type RefreshedSource } from './refreshes.ts';
 import { Skus } from './skus.ts';
 import { UnavailableOfferings } from './unavailableOfferings.ts';
@@ -42,6 +47,7 @@ export interface AzureCloudProviderOptions extends AzureSettingsInput {
   readonly clock: Clock;
   readonly random: Random;
   readonly log?: Log;
+  readonly metrics?: MetricsRegistry;
 }
 
 const MINUTE = 60_000;
@@ -49,7 +55,7 @@ const HOUR = 60 * MINUTE;
 
 /** Resolves once the sizes of the region are known; fails when Azure cannot be asked. */
 export async function createAzureCloudProvider(options: AzureCloudProviderOptions): Promise<AzureCloudProvider> {
-  const { environment, clock, random, kube, caPem, httpClient, log = silentLog } = options;
+  const { environment, clock, random, kube, caPem, httpClient, log = silentLog, metrics = noMetrics } = options;
   const sharedImages = sharedImageTokens(options);
   const clients = createAzureClients({
     environment,
@@ -60,6 +66,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     subscriptionId: options.subscriptionId,
     clock,
     random,
+    metrics,
   });
   const settings = azureSettings({
     billingExtension: environment.billingExtension,
@@ -87,18 +94,34 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     clock,
     log,
   });
-  const quota = new Quota(clients.compute, location, clock);
+  const quota = new Quota({ compute: clients.compute, location, clock, metrics });
+  const groups = settings.capacityReservationGroups;
+  const reservations =
+    groups.length === 0 || createsAksMachines(settings)
+      ? undefined
+      : new Reservations({ compute: clients.compute, clock, groups, metrics });
   const sources = {
     skus: { name: 'VM sizes', interval: 12 * HOUR, retry: 5 * MINUTE, refresh: (signal) => skus.refresh(signal) },
     prices: { name: 'prices', interval: 12 * HOUR, retry: 5 * MINUTE, refresh: (signal) => prices.refresh(signal) },
     quota: { name: 'quota', interval: QUOTA_INTERVAL, retry: MINUTE, refresh: (signal) => quota.refresh(signal) },
   } satisfies Record<string, RefreshedSource>;
-  const refreshes = new Refreshes({ sources: Object.values(sources), clock, log });
+  const reserved: RefreshedSource | undefined = reservations && {
+    name: 'capacity reservations',
+    interval: 5 * MINUTE,
+    retry: MINUTE,
+    refresh: (signal) => reservations.refresh(signal),
+  };
+  const others = reserved === undefined ? [] : [reserved];
+  const refreshes = new Refreshes({ sources: [...Object.values(sources), ...others], clock, log });
+  const learned = new LearnedAllocatable();
   const types = new InstanceTypes({
     quota,
     skus,
     prices,
     unavailable,
+    learned,
+    reservations,
+    metrics,
     location,
     nodeResourceGroup,
     networking: settings,
@@ -122,13 +145,11 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     settings.provisionMode === 'bootstrappingclient'
       ? new BootstrappingClient({ ...options, settings, scopes: scopesOf(options) })
       : undefined;
-  const virtualMachineLauncher = new VirtualMachineLauncher({
-    settings,
-    machines,
-    clusterNetwork,
-    tracker,
-    bootstrapping,
-  });
+  const tokens = new BootstrapTokens({ kube, clock, configured: settings.kubeletBootstrapToken });
+  const virtualMachineLauncher = meteredLauncher(
+    new VirtualMachineLauncher({ settings, machines, clusterNetwork, tracker, tokens, bootstrapping }),
+    metrics,
+  );
   const aksMachineLauncher =
     pools.own && new AksMachineLauncher({ settings, machines: pools.own, tracker, clock, log });
   const launcher = createsAksMachines(settings) ? aksMachineLauncher : virtualMachineLauncher;
@@ -140,10 +161,13 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     settings,
     clock,
     log,
+    metrics,
     skus,
     unavailable,
     quota,
+    reservations,
     types,
+    learned,
     refreshes,
     instances: new Instances({ settings, machines, pools, virtualMachineLauncher, aksMachineLauncher }),
     launcher,
@@ -152,7 +176,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     inPlaceUpdates: new InPlaceUpdates({ settings, machines, pools }),
   });
   // Nothing can run without sizes. Prices come when they come, and without quota Azure refuses by itself.
-  for (const source of [sources.prices, sources.quota]) {
+  for (const source of [sources.prices, sources.quota, ...others]) {
     refreshes.refresh(source).catch((error: unknown) => log.error(`cannot fetch ${source.name} yet`, { error }));
   }
   await refreshes.refresh(sources.skus);

@@ -3,7 +3,7 @@
  * Kubernetes version, best first, each with the instance types that it boots.
  */
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
-import { Labels } from '../api/labels.ts';
+import { Annotations, Labels } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { Requirements } from '../constraints/requirements.ts';
@@ -182,8 +182,11 @@ export class Images {
     return this.options.shared !== undefined;
   }
 
-  /** The newest of each definition. A version of Kubernetes that was not asked for before looks afresh. */
-  async newest(
+  /**
+   * The newest of each definition, or the version that the class is pinned to, of those that have it. A version of
+   * Kubernetes that was not asked for before looks afresh.
+   */
+  async wanted(
     nodeClass: AksNodeClass,
     kubernetesVersion: string,
     signal?: AbortSignal,
@@ -191,15 +194,16 @@ export class Images {
     const { clock, shared } = this.options;
     const family = concreteFamily(nodeClass, kubernetesVersion);
     const kind = kindOf(nodeClass);
-    const key = `${family}/${kind}/${kubernetesVersion}`;
+    const pin = pinnedVersion(nodeClass);
+    const key = `${family}/${kind}/${kubernetesVersion}/${pin ?? ''}`;
     const known = this.kept.get(key);
     if (known !== undefined && known.until > clock.now()) return known.images;
     const gallery = family.startsWith('Ubuntu') ? UBUNTU : AZURE_LINUX;
     const definitions = DEFINITIONS[family][kind];
     const images =
       shared === undefined
-        ? await this.fromCommunity(gallery, definitions, signal)
-        : await this.fromShared(shared, gallery, definitions, signal);
+        ? await this.fromCommunity(gallery, definitions, pin, signal)
+        : await this.fromShared(shared, gallery, definitions, pin, signal);
     if (this.kept.size >= MAX_KEPT) this.kept.clear();
     this.kept.set(key, { images, until: clock.now() + KEPT_FOR });
     return images;
@@ -208,11 +212,12 @@ export class Images {
   private async fromCommunity(
     { community }: Gallery,
     definitions: readonly ImageDefinition[],
+    pin: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<readonly NodeImage[]> {
     const images: NodeImage[] = [];
     for (const definition of definitions) {
-      const version = await this.newestVersion(community, definition.name, signal);
+      const version = await this.versionOf(community, definition.name, pin, signal);
       if (version !== undefined) images.push(imageOf(`/CommunityGalleries/${community}`, definition, version));
     }
     return images;
@@ -223,6 +228,7 @@ export class Images {
     shared: SharedGalleries,
     gallery: Gallery,
     definitions: readonly ImageDefinition[],
+    pin: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<readonly NodeImage[]> {
     const { clients, subscriptionId, location } = this.options;
@@ -239,15 +245,17 @@ export class Images {
       let newest: string | undefined;
       for (const { os, sku, version } of versions) {
         if (os !== gallery.shared || sku !== definition.name || version === undefined) continue;
+        if (pin !== undefined && version !== pin) continue;
         if (newest === undefined || isNewerImage(version, newest)) newest = version;
       }
       return newest === undefined ? [] : [imageOf(galleryId, definition, newest)];
     });
   }
 
-  private async newestVersion(
+  private async versionOf(
     gallery: string,
     definition: string,
+    pin: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<string | undefined> {
     let newest: { readonly name: string; readonly published: number } | undefined;
@@ -258,6 +266,7 @@ export class Images {
       signal === undefined ? {} : { abortSignal: signal },
     );
     for await (const version of versions) {
+      if (pin !== undefined && version.name !== pin) continue;
       const published = version.publishedDate?.getTime() ?? 0;
       if (version.name !== undefined && (newest === undefined || published > newest.published)) {
         newest = { name: version.name, published };
@@ -265,6 +274,12 @@ export class Images {
     }
     return newest?.name;
   }
+}
+
+/** The version that the class names itself, if any. */
+export function pinnedVersion({ metadata }: AksNodeClass): string | undefined {
+  const pin = metadata.annotations?.[Annotations.imageVersion]?.trim() ?? '';
+  return pin === '' ? undefined : pin;
 }
 
 function kindOf(nodeClass: AksNodeClass): Kind {

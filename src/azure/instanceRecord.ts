@@ -8,6 +8,8 @@ export interface InstanceRecord {
   /** `1`, `2`, `3`; undefined for an instance in no zone. */
   readonly zone: string | undefined;
   readonly spot: boolean;
+  /** It draws on a capacity reservation. */
+  readonly reserved?: boolean;
   readonly tags: Readonly<Record<string, string>>;
   readonly imageId: string | undefined;
   /** Creating, Succeeded, Failed, Deleting, … */

@@ -6,6 +6,7 @@ import { Labels } from '../api/labels.ts';
 import { bootedMachine } from '../local/kubelet/bootedMachine.ts';
 import { ArmError } from '../local/arm/armError.ts';
 import type { AzureCloudProviderOptions } from './createAzureCloudProvider.ts';
+import { beginOperation, finishOperation } from './operations.ts';
 
 interface Sent {
   readonly nic: { readonly properties: { readonly ipConfigurations: readonly object[] } };
@@ -118,6 +119,97 @@ describe('a launch', () => {
         },
       },
     });
+  });
+
+  it('encrypts the system disk with the keys of the operator', async () => {
+    fixture = await AzureFixture.start();
+    const { arm } = fixture;
+    const sets = fixture.clients().compute.diskEncryptionSets;
+    const keys = {
+      location: arm.location,
+      identity: { type: 'SystemAssigned' as const },
+      activeKey: { keyUrl: 'https://vault/keys/k/1' },
+    };
+    const made = await fixture.finish(
+      (async () => {
+        const poller = sets.createOrUpdate(arm.nodeResourceGroup, 'keys', keys);
+        const operation = await beginOperation(async () => {
+          await poller.submitted();
+          return { poller };
+        });
+        return finishOperation(fixture.clock, operation);
+      })(),
+    );
+    const diskEncryptionSetId = made?.id ?? '';
+    await fixture.restart({ diskEncryptionSetId });
+    await fixture.makeNodeClass('default');
+    await fixture.launch(fixture.claimNamed('pool-1', [size('Standard_D2s_v3')]));
+    const [call] = fixture.callsOf('virtualMachines.createOrUpdate');
+    expect(call?.body).toMatchObject({
+      properties: { storageProfile: { osDisk: { managedDisk: { diskEncryptionSet: { id: diskEncryptionSetId } } } } },
+    });
+  });
+
+  it('turns ultra disks on for claims that want nothing else, and says nothing of them otherwise', async () => {
+    const wanted = { key: Labels.skuUltraSsd, operator: 'In' as const, values: ['true'] };
+    const { vm, script } = await launched({}, {}, [size('Standard_D2s_v5'), wanted]);
+    expect(vm.properties).toMatchObject({ additionalCapabilities: { ultraSSDEnabled: true } });
+    expect(script).toContain('karpenter.azure.com/sku-storage-ultra-ssd=true');
+    const either = { ...wanted, values: ['true', 'false'] };
+    await fixture.launch(fixture.claimNamed('pool-2', [size('Standard_D2s_v5'), either]));
+    const [, second] = fixture.callsOf('virtualMachines.createOrUpdate');
+    expect(second?.body).not.toHaveProperty('properties.additionalCapabilities');
+  });
+
+  it('joins the subnet of the class, with the security group of the cluster where AKS does not manage the network', async () => {
+    fixture = await AzureFixture.start();
+    const { arm } = fixture;
+    const { virtualNetworks } = fixture.clients().network;
+    const network = {
+      location: arm.location,
+      addressSpace: { addressPrefixes: ['10.1.0.0/16'] },
+      subnets: [
+        { name: 'nodes', addressPrefix: '10.1.0.0/24' },
+        { name: 'batch', addressPrefix: '10.1.1.0/24' },
+      ],
+    };
+    const made = await fixture.finish(
+      (async () => {
+        const operation = await beginOperation(async () => ({
+          poller: await virtualNetworks.beginCreateOrUpdate(arm.nodeResourceGroup, 'corp', network),
+        }));
+        return finishOperation(fixture.clock, operation);
+      })(),
+    );
+    const idOf = (name: string): string => made?.subnets?.find((subnet) => subnet.name === name)?.id ?? '';
+    await fixture.restart({ vnetSubnetId: idOf('nodes') });
+    await fixture.makeNodeClass('default', { vnetSubnetID: idOf('batch') });
+    await fixture.launch(fixture.claimNamed('pool-1'));
+    const [call] = fixture.callsOf('networkInterfaces.createOrUpdate');
+    expect(call?.body).toMatchObject({
+      properties: {
+        networkSecurityGroup: { id: expect.stringMatching(/\/aks-agentpool-\d{8}-nsg$/) as string },
+        ipConfigurations: [{ properties: { subnet: { id: idOf('batch') } } }],
+      },
+    });
+    const [vm] = fixture.arm.virtualMachines();
+    const script = atob(vm?.customData ?? '');
+    expect(script).toContain("SUBNET='batch'");
+    expect(script).toContain("VIRTUAL_NETWORK='corp'");
+    expect(script).toContain(`VIRTUAL_NETWORK_RESOURCE_GROUP='${arm.nodeResourceGroup}'`);
+    expect(script).toContain('kubernetes.azure.com/network-subnet=batch');
+    // In the network that AKS manages, the subnet has the group already, and takes no other subnets.
+    const managed = await AzureFixture.start();
+    await managed.makeNodeClass('default');
+    await managed.launch(managed.claimNamed('pool-1'));
+    expect(managed.callsOf('networkInterfaces.createOrUpdate')[0]?.body).not.toHaveProperty(
+      'properties.networkSecurityGroup',
+    );
+    const foreign = await managed.makeNodeClass('other', { vnetSubnetID: `${managed.arm.network.subnetId}2` });
+    expect(foreign.status?.conditions).toContainEqual(
+      expect.objectContaining({ type: 'SubnetsReady', status: 'False', reason: 'SubnetIDInvalid' }),
+    );
+    await managed.close();
   });
 
   it('boots arm64 and Azure Linux from images of their own', async () => {

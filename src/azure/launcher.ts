@@ -12,6 +12,8 @@ export interface LaunchOrder {
   readonly sku: Sku;
   readonly image: NodeImage;
   readonly shape: MachineShape;
+  /** Resource id of the group of capacity reservations that it draws on. */
+  readonly reservationGroup?: string | undefined;
   /** The launch failed after it was accepted; with Azure's own error. */
   readonly onFailure: (error: unknown) => void;
 }

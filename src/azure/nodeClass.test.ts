@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AzureFixture } from '../../test/fixtures/azure/azureFixture.ts';
 import { Kinds } from '../api/kinds.ts';
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
+import { NodeClassNotReadyError } from '../cloud/errors.ts';
 import { ArmError } from '../local/arm/armError.ts';
 
 let fixture: AzureFixture;
@@ -65,6 +66,27 @@ describe('a new image release', () => {
     expect(errors).toMatchObject([{ code: 'MaintenanceWindowUnreadable' }]);
   });
 
+  it('is what the class is pinned to, back too and outside the window, and is refused when there is none', async () => {
+    fixture = await AzureFixture.start({ systemNamespace: NAMESPACE });
+    const now = fixture.clock.now();
+    await window(now + HOUR, now + 2 * HOUR);
+    const made = await fixture.makeNodeClass('default');
+    const pinnedTo = (version: string): AksNodeClass => ({
+      ...made,
+      metadata: { ...made.metadata, annotations: { 'nodewright.dev/image-version': version } },
+    });
+    const statusOf = async (nodeClass: AksNodeClass): Promise<AksNodeClass> => ({
+      ...nodeClass,
+      status: (await fixture.finish(fixture.cloud.nodeClass.reconcileStatus(nodeClass))).status,
+    });
+    expect(versionsOf(await statusOf(pinnedTo('202606.01.0')))).toEqual(['202606.01.0']);
+    const missing = await statusOf(pinnedTo('199901.01.0'));
+    expect(condition(missing, 'ImagesReady')).toMatchObject({
+      reason: 'ImagesNotFound',
+      message: 'Azure publishes no image of version 199901.01.0 for this class.',
+    });
+  });
+
   it('never takes a class back to an older image', async () => {
     fixture = await AzureFixture.start();
     expect(versionsOf(await fixture.reconcile(await classAt('202611.01.0')))).toEqual(['202611.01.0']);
@@ -98,6 +120,14 @@ describe('a field that the provision mode cannot honour', () => {
     await fixture.restart({ provisionMode: 'bootstrappingclient', nodeBootstrappingServerUrl: 'https://x.invalid' });
     expect(condition(await fixture.reconcile(refused), 'Ready')?.status).toBe('True');
   });
+});
+
+it('is refused in a cluster with IPv6 services', async () => {
+  fixture = await AzureFixture.start({ dnsServiceIp: 'fd00::a' });
+  const refused = await fixture.makeNodeClass('default');
+  expect(condition(refused, 'ValidationSucceeded')).toMatchObject({ status: 'False', reason: 'UnsupportedNetwork' });
+  expect(condition(refused, 'ValidationSucceeded')?.message).toMatch(/IPv4 clusters only/);
+  await expect(fixture.launch(fixture.claimNamed('pool-1'))).rejects.toBeInstanceOf(NodeClassNotReadyError);
 });
 
 describe('the disk encryption set', () => {

@@ -11,7 +11,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import type { AzureClients } from './clients.ts';
-import { isNewerImage, type Images, type NodeImage } from './images.ts';
+import { isNewerImage, pinnedVersion, type Images, type NodeImage } from './images.ts';
 import { describeFailure } from './launchErrors.ts';
 import { isMaintenanceWindowOpen } from './maintenanceWindow.ts';
 import { isManagedNetwork, parseSubnetId } from './network.ts';
@@ -106,7 +106,7 @@ export class AzureNodeClass {
   }
 
   /**
-   * The newest images for a class that is new or whose Kubernetes version has changed, and for every class while nodes
+   * The images that the class is pinned to. Otherwise the newest images for a class that is new or whose Kubernetes version has changed, and for every class while nodes
    * may be maintained. At other times images that are in use stay, and a new kind of image comes in at its newest.
    */
   private async resolveImages(
@@ -120,10 +120,14 @@ export class AzureNodeClass {
       const message = 'FIPS images are only in the shared image galleries of AKS, which are not configured.';
       return { images: [], finding: no(Reasons.sigRequiredForFips, message) };
     }
-    const newest = await this.options.images.newest(nodeClass, version, signal);
+    const pin = pinnedVersion(nodeClass);
+    const newest = await this.options.images.wanted(nodeClass, version, signal);
     if (newest.length === 0) {
-      return { images: [], finding: no(Reasons.imagesNotFound, 'Azure publishes no image for this class.') };
+      const which = pin === undefined ? 'no image' : `no image of version ${pin}`;
+      return { images: [], finding: no(Reasons.imagesNotFound, `Azure publishes ${which} for this class.`) };
     }
+    // A pin is an order: it needs no maintenance window, and may lead back.
+    if (pin !== undefined) return { images: newest, finding: FOUND };
     const ready = findCondition(nodeClass, AksNodeClassConditions.imagesReady)?.status === 'True';
     const current = new Map((nodeClass.status?.images ?? []).map((image) => [baseOf(image.id), image] as const));
     const mayMove = !ready || upgraded || (await this.mayMoveImages(errors, signal));
@@ -249,7 +253,13 @@ function newerVersion(stored: string | undefined, served: string | undefined): s
 }
 
 /** A field that the provision mode cannot honour: the class is refused rather than the field ignored. */
-function unsupportedField({ spec }: AksNodeClass, { provisionMode }: AzureSettings): Finding | undefined {
+function unsupportedField({ spec }: AksNodeClass, { provisionMode, dnsServiceIp }: AzureSettings): Finding | undefined {
+  if (dnsServiceIp.includes(':')) {
+    return no(
+      Reasons.unsupportedNetwork,
+      `The cluster has IPv6 services (its DNS is at ${dnsServiceIp}); nodes can be provisioned for IPv4 clusters only.`,
+    );
+  }
   if (provisionMode !== 'aksscriptless') return undefined;
   const fields = [
     ...(spec?.localDNS?.mode === 'Required' ? ['localDNS.mode Required'] : []),

@@ -25,6 +25,7 @@ export interface VirtualMachineBodyInput {
   readonly ultraSsd: boolean;
   readonly tags: Readonly<Record<string, string>>;
   readonly interfaceId: string;
+  readonly reservationGroup?: string | undefined;
 }
 
 export function virtualMachineOf(wish: VirtualMachineBodyInput): VirtualMachine {
@@ -72,6 +73,9 @@ export function virtualMachineOf(wish: VirtualMachineBodyInput): VirtualMachine 
     ...(offering.capacityType === 'spot'
       ? { priority: 'Spot' as const, evictionPolicy: 'Delete' as const, billingProfile: { maxPrice: -1 } }
       : { priority: 'Regular' as const }),
+    ...(wish.reservationGroup === undefined
+      ? {}
+      : { capacityReservation: { capacityReservationGroup: { id: wish.reservationGroup } } }),
     ...securityOf(nodeClass),
     ...(wish.ultraSsd ? { additionalCapabilities: { ultraSSDEnabled: true } } : {}),
   };

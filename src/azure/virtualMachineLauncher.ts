@@ -2,6 +2,7 @@
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import { nodeTaints, type BootstrapInput } from './bootstrap/bootstrapInput.ts';
+import type { BootstrapTokens } from './bootstrap/bootstrapTokens.ts';
 import type { BootstrappingClient } from './bootstrap/bootstrappingClient.ts';
 import { bootstrappingRequest } from './bootstrap/bootstrappingRequest.ts';
 import { renderCustomData } from './bootstrap/customData.ts';
@@ -20,6 +21,7 @@ export interface VirtualMachineLauncherOptions {
   readonly machines: VirtualMachines;
   readonly clusterNetwork: ClusterNetwork;
   readonly tracker: LaunchTracker;
+  readonly tokens: BootstrapTokens;
   /** Absent: the start-up script is made here. */
   readonly bootstrapping?: BootstrappingClient | undefined;
 }
@@ -67,7 +69,14 @@ export class VirtualMachineLauncher implements Launcher {
           networking: settings,
           tags,
         },
-        machine: (interfaceId) => virtualMachineOf({ ...common, imageId: image.id, ultraSsd, interfaceId }),
+        machine: (interfaceId) =>
+          virtualMachineOf({
+            ...common,
+            imageId: image.id,
+            ultraSsd,
+            interfaceId,
+            reservationGroup: order.reservationGroup,
+          }),
       },
       signal,
     );
@@ -104,11 +113,12 @@ export class VirtualMachineLauncher implements Launcher {
     tags: Tags,
     signal: AbortSignal | undefined,
   ): Promise<{ readonly customData: string; readonly extensions: readonly Extension[] }> {
-    const { settings, bootstrapping } = this.options;
+    const { settings, bootstrapping, tokens } = this.options;
     const { choice, sku, shape, image } = order;
     const { claim, nodeClass, type, kubernetesVersion } = choice;
+    const kubeletBootstrapToken = await tokens.current(signal);
     const input: BootstrapInput = {
-      settings,
+      settings: { ...settings, kubeletBootstrapToken },
       instanceType: sku.name,
       shape,
       architecture: sku.architecture ?? 'amd64',
@@ -127,7 +137,7 @@ export class VirtualMachineLauncher implements Launcher {
       ephemeralDisk: sku.ephemeralDisk !== undefined && shape.osDiskSizeGB <= sku.ephemeralDisk.sizeGB,
       artifactStreaming: streamsArtifacts(nodeClass, type),
     });
-    const { customData, command } = await bootstrapping.scriptsFor(request, signal);
+    const { customData, command } = await bootstrapping.scriptsFor(request, kubeletBootstrapToken, signal);
     return { customData, extensions: [bootstrapExtensionOf(settings.location, tags, command)] };
   }
 

@@ -338,6 +338,7 @@ function fromSdk(machine: VirtualMachine): InstanceRecord {
     size: machine.hardwareProfile?.vmSize ?? '',
     zone: machine.zones?.[0],
     spot: machine.priority === 'Spot',
+    ...(machine.capacityReservation?.capacityReservationGroup === undefined ? {} : { reserved: true }),
     tags: machine.tags ?? {},
     imageId:
       image?.id ??
@@ -360,6 +361,7 @@ function fromGraph(row: GraphRow): InstanceRecord {
     readonly provisioningState?: string;
     readonly timeCreated?: string;
     readonly storageProfile?: { readonly imageReference?: Readonly<Record<string, string | undefined>> };
+    readonly capacityReservation?: { readonly capacityReservationGroup?: object };
   };
   const image = properties.storageProfile?.imageReference;
   return {
@@ -368,6 +370,7 @@ function fromGraph(row: GraphRow): InstanceRecord {
     size: properties.hardwareProfile?.vmSize ?? '',
     zone: row.zones?.[0],
     spot: properties.priority === 'Spot',
+    ...(properties.capacityReservation?.capacityReservationGroup === undefined ? {} : { reserved: true }),
     tags: row.tags ?? {},
     imageId: image?.['id'] ?? image?.['communityGalleryImageId'] ?? image?.['sharedGalleryImageId'],
     state: properties.provisioningState ?? '',

@@ -153,6 +153,16 @@ describe('the bundled catalogue', () => {
     const ubuntu = { ...nodeClass, spec: { ...nodeClass.spec, imageFamily: 'Ubuntu' as const } };
     expect(amd(bundledInstanceTypes({ region: 'eastus', nodeClass: ubuntu }))).toBe(4);
   });
+
+  it('has both priorities of AKS on every type, whatever can be bought', () => {
+    const priorities = eastus.map(({ requirements }) => [...requirements.get(Labels.aksPriority).values].join());
+    expect(new Set(priorities)).toEqual(new Set(['regular,spot']));
+    expect(
+      eastus.some(
+        ({ offerings }) => !offerings.some(({ capacityType, available }) => available && capacityType === 'spot'),
+      ),
+    ).toBe(true);
+  });
 });
 
 describe('the price table', () => {

@@ -62,7 +62,7 @@ function requirementsOf(
     oneOf(Labels.skuEphemeralOsMaxSize, ephemeral === undefined ? undefined : String(ephemeral)),
     oneOf(Labels.skuGpuCount, String(gpu === undefined ? 0 : sku.gpus)),
     oneOf(Labels.skuGpuManufacturer, gpu?.manufacturer),
-    oneOf(Labels.skuGpuName, gpu === undefined ? undefined : sku.size.accelerator),
+    oneOf(Labels.skuGpuName, gpu === undefined || isUnnamed(sku) ? undefined : sku.size.accelerator),
     hyperVGenerations(sku.hyperVGenerations),
 
     oneOf(Labels.aksCpu, String(sku.cpus)),
@@ -72,6 +72,11 @@ function requirementsOf(
     oneOf(Labels.aksOsSku, nodeClass.spec?.imageFamily === 'AzureLinux' ? 'AzureLinux' : 'Ubuntu'),
     oneOf(Labels.aksFipsEnabled, nodeClass.spec?.fipsMode === 'FIPS' ? 'true' : undefined),
   );
+}
+
+/** AKS gives nodes with this GPU no label for its name. */
+function isUnnamed({ size }: Sku): boolean {
+  return size.accelerator === 'MI300X';
 }
 
 /** A label with one value, or one that nodes of this type never have. */
@@ -104,12 +109,22 @@ export const OFFERING_LABELS: readonly string[] = [
   Labels.aksPriority,
 ];
 
+/** AKS's own words for the capacity type: a type has both, whatever of it can be bought. */
+const PRIORITIES: ReadonlyMap<string, Requirement> = new Map(
+  [Labels.aksScaleSetPriority, Labels.aksPriority].map((label) => [
+    label,
+    Requirement.of(label, 'In', ['regular', 'spot']),
+  ]),
+);
+
 /** The union over what can be bought now. */
 export function offeringLabels(available: readonly Offering[]): readonly Requirement[] {
   let key = '';
   for (const { requirements } of available) key += `${numberOf(requirements)},`;
   return remembered(soldAs, key, () =>
     OFFERING_LABELS.map((label) => {
+      const fixed = PRIORITIES.get(label);
+      if (fixed !== undefined) return fixed;
       const values = new Set(available.flatMap(({ requirements }) => [...requirements.get(label).values]));
       return Requirement.of(label, 'In', [...values]);
     }),

@@ -13,10 +13,10 @@ const EVICTION_MEMORY_MIB = 750;
 const EVICTION_DISK_PERCENT = 10;
 /** Upper end of each step in cores, and the share of it that the kubelet keeps. */
 const CPU_STEPS: readonly (readonly [number, number])[] = [
-  [1, 60],
-  [2, 40],
-  [4, 20],
-  [Number.POSITIVE_INFINITY, 10],
+  [1, 0.06],
+  [2, 0.04],
+  [4, 0.02],
+  [Number.POSITIVE_INFINITY, 0.01],
 ];
 /** Upper end of each step in GiB, and the percentage of it that the kubelet keeps. */
 const MEMORY_STEPS: readonly (readonly [number, number])[] = [
@@ -27,8 +27,9 @@ const MEMORY_STEPS: readonly (readonly [number, number])[] = [
   [Number.POSITIVE_INFINITY, 2],
 ];
 
+/** In cores and fractions of them, cut off last, as AKS computes it: of 120 cores it keeps 1299m, not 1300m. */
 export function kubeReservedMillicores(cpus: number): number {
-  return Math.trunc(stepped(cpus, CPU_STEPS));
+  return Math.trunc(1000 * stepped(cpus, CPU_STEPS));
 }
 
 export function kubeReservedMebibytes(memoryGiB: number): number {

@@ -49,6 +49,11 @@ describe('the ephemeral system disk', () => {
       { ...classic, CachedDiskBytes: '274877906944', MaxResourceVolumeMB: '65536', NvmeDiskSizeInMiB: '915527' },
       { sizeGB: 274, placement: 'CacheDisk' },
     ],
+    [
+      'Standard_L8s_v4',
+      { ...supported, NvmeDiskSizeInMiB: '1831055', SupportedEphemeralOSDiskPlacements: 'CacheDisk, nvmeDisk' },
+      { sizeGB: 1920, placement: 'NvmeDisk' },
+    ],
     ['Standard_D64s_v3', { ...classic, CachedDiskBytes: '1717986918400' }, { sizeGB: 1717, placement: 'CacheDisk' }],
     ['Standard_E4d_v5', { ...classic, MaxResourceVolumeMB: '153600' }, { sizeGB: 161, placement: 'ResourceDisk' }],
     ['Standard_D2as_v6', { EphemeralOSDiskSupported: 'False', MaxResourceVolumeMB: '20480' }, undefined],

@@ -96,7 +96,7 @@ export function readSku(raw: ListedSku, location: string): Sku | undefined {
 /** First match wins, even when a later kind of disk would be larger: AKS node pools choose alike. */
 function ephemeralDiskOf(capabilities: ReadonlyMap<string, string>): Sku['ephemeralDisk'] {
   if (capabilities.get('EphemeralOSDiskSupported')?.toLowerCase() !== 'true') return undefined;
-  const placements = (capabilities.get('SupportedEphemeralOSDiskPlacements') ?? '').split(',').map((one) => one.trim());
+  const placements = (capabilities.get('SupportedEphemeralOSDiskPlacements') ?? '').toLowerCase();
   const nvme = numberOf(capabilities.get('NvmeDiskSizeInMiB')) * MEBI;
   const cache = numberOf(capabilities.get('CachedDiskBytes'));
   const temporary = numberOf(capabilities.get('MaxResourceVolumeMB')) * MEBI;
@@ -104,7 +104,7 @@ function ephemeralDiskOf(capabilities: ReadonlyMap<string, string>): Sku['epheme
     const sizeGB = Math.floor(bytes / GIGA);
     return sizeGB === 0 ? undefined : { sizeGB, placement };
   };
-  if (nvme > 0 && placements.includes('NvmeDisk')) return disk(nvme, 'NvmeDisk');
+  if (nvme > 0 && placements.includes('nvmedisk')) return disk(nvme, 'NvmeDisk');
   if (cache > 0) return disk(cache, 'CacheDisk');
   return disk(temporary, 'ResourceDisk');
 }

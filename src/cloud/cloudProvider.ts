@@ -73,6 +73,8 @@ export interface RepairPolicy {
   readonly conditionType: string;
   readonly conditionStatus: 'True' | 'False' | 'Unknown';
   readonly toleration: number;
+  /** Reasons of the condition that count; any when absent. */
+  readonly reasons?: readonly string[];
   /** The condition says that the cloud is about to take the instance away. */
   readonly isLeaving?: boolean;
 }

@@ -1,7 +1,13 @@
 /** Decisions as plain data. A record can be written as JSON, kept, and read back by another version. */
 import type { Alternative } from '../solver/problem.ts';
 import type { NodeChoice, UnplacedReason } from '../solver/reasons.ts';
-import type { DisruptionEndRecord, DisruptionRecord, KeptRecord } from './disruptionRecord.ts';
+import type {
+  DisruptionEndRecord,
+  DisruptionRecord,
+  DriftRecord,
+  KeptRecord,
+  SavingsRecord,
+} from './disruptionRecord.ts';
 import type { PodObjection } from './objection.ts';
 import type { PodList } from './podList.ts';
 
@@ -89,6 +95,20 @@ export interface HintRecord {
   readonly took: string;
 }
 
+/** The images that a node class boots from now on, and what that does to the nodes that run. */
+export interface ImagesRecord {
+  readonly kind: 'images';
+  readonly nodeClass: string;
+  /** Versions, each once. */
+  readonly from: readonly string[];
+  readonly to: readonly string[];
+  /** Whether the class names the version itself. */
+  readonly pinned: boolean;
+  /** How many of the class's NodeClaims run another image and drift. */
+  readonly drifting: number;
+  readonly claims: number;
+}
+
 export type DecisionRecord =
   | PlanRecord
   | LaunchRecord
@@ -98,6 +118,9 @@ export type DecisionRecord =
   | HintRecord
   | RefusalRecord
   | ObjectionRecord
+  | ImagesRecord
   | DisruptionRecord
   | DisruptionEndRecord
-  | KeptRecord;
+  | KeptRecord
+  | SavingsRecord
+  | DriftRecord;

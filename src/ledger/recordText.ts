@@ -4,7 +4,14 @@ import { disruptionRecordText } from './disruptionRecordText.ts';
 import { objectionText } from './objectionText.ts';
 import type { PodList } from './podList.ts';
 import { reasonText } from './reasonText.ts';
-import type { DecisionRecord, HintRecord, InstanceRecord, LaunchRecord, NominationRecord } from './record.ts';
+import type {
+  DecisionRecord,
+  HintRecord,
+  ImagesRecord,
+  InstanceRecord,
+  LaunchRecord,
+  NominationRecord,
+} from './record.ts';
 
 type InstanceTypeList = Pick<LaunchRecord, 'instanceTypes' | 'instanceTypeCount'>;
 
@@ -29,11 +36,21 @@ export function recordText(record: DecisionRecord): string {
       return `${podsText(record.pods)} unschedulable: ${reasonText(record.reason)}`;
     case 'objection':
       return `${podsText(record.pods)} ignored: ${objectionText(record.objection)}`;
+    case 'images':
+      return imagesText(record);
     case 'disruption':
     case 'disruption-end':
     case 'kept':
+    case 'savings':
+    case 'drift':
       return disruptionRecordText(record);
   }
+}
+
+function imagesText({ nodeClass, from, to, pinned, drifting, claims }: ImagesRecord): string {
+  const before = from.length === 0 ? '' : ` instead of ${from.join(', ')}`;
+  const how = pinned ? ', as pinned' : '';
+  return `AKSNodeClass ${nodeClass} boots image ${to.join(', ') || '(none)'}${before}${how}; ${drifting} of ${countText(claims, 'NodeClaim')} drift`;
 }
 
 function launchText({ nodeClaim, nodePool, chosen, pods, choice }: LaunchRecord): string {

@@ -65,6 +65,24 @@ export const diskEncryptionSetId = matching({
   problem: 'is not the resource id of a disk encryption set',
 });
 
+const CAPACITY_RESERVATION_GROUP = armIdPattern('Microsoft.Compute/capacityReservationGroups');
+
+export const capacityReservationGroups: OptionKind<readonly string[]> = {
+  placeholder: 'resource-id,…',
+  allowed:
+    '/subscriptions/<id>/resourceGroups/<group>/providers/Microsoft.Compute/capacityReservationGroups/<name>, separated by commas',
+  emptyIsValue: true,
+  parse(text) {
+    const value = text
+      .split(',')
+      .map((id) => id.trim())
+      .filter((id) => id !== '');
+    const wrong = value.filter((id) => !CAPACITY_RESERVATION_GROUP.test(id));
+    if (wrong.length === 0) return { value };
+    return { problems: wrong.map((id) => `has "${id}", which is not the resource id of a capacity reservation group`) };
+  },
+};
+
 export const url: OptionKind<string> = {
   placeholder: 'url',
   allowed: 'an absolute URL with a host, such as https://example.org',

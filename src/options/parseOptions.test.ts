@@ -45,6 +45,7 @@ describe('defaults', () => {
         "additionalTags": {},
         "batchIdleDuration": "1s",
         "batchMaxDuration": "10s",
+        "capacityReservationGroups": [],
         "cloudProvider": "azure",
         "clusterEndpoint": "https://api.example.org:443",
         "clusterName": "cluster",
@@ -90,6 +91,7 @@ describe('defaults', () => {
         "networkPluginMode": "overlay",
         "networkPolicy": "",
         "nodeIdentities": [],
+        "nodeNoProxy": [],
         "nodeOverheadCost": 0,
         "nodeResourceGroup": "MC_group",
         "placementHintSchedulers": [

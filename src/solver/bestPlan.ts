@@ -81,10 +81,11 @@ function searchesFor({ pods }: Overlay, { searchRounds = MAX_ROUNDS }: SolveOpti
   return Math.min(affordable, Math.max(MIN_SEARCHES, Math.min(MAX_SEARCHES, Math.ceil(searchRounds / 2))));
 }
 
-/** Fewer pods wait; or as many, at a lower price that no wish and no zone is given up for. */
+/** It holds in the scheduler's order; or fewer pods wait; or as many, at a lower price that no wish and no zone is given up for. */
 function isBetter(plan: PodPlan, best: PodPlan): boolean {
   // A plan around pods that found no reserved capacity cannot stand.
   if (plan.missed.length > 0 || best.missed.length > 0) return plan.missed.length === 0;
+  if (plan.isInOrder !== best.isInOrder) return plan.isInOrder;
   const priority = comparePriority(best, plan);
   if (priority !== 0) return priority > 0;
   if (planCost(plan) > planCost(best) - EPSILON) return false;
@@ -110,7 +111,7 @@ function zonesGivenUp({ planned, model: { states }, compiled }: PodPlan): number
 function mayBeBetter(plan: PodPlan, { searchRounds }: SolveOptions): boolean {
   const { model, compiled, fit, planned, waiting } = plan;
   if (plan.deferrals.size > 0) return false;
-  if (plan.missed.length > 0) return true;
+  if (plan.missed.length > 0 || !plan.isInOrder) return true;
   if (waiting.some(({ podClass, pods }) => pods.length > 0 && mightBePlaced(plan, podClass))) return true;
   if (planned.length === 0 || searchRounds === 0) return false;
   const hasRoom = model.existing.indexOf.size > compiled.removed.size;

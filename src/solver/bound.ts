@@ -6,7 +6,7 @@ import type { OpenNode } from './placement/openNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
 import type { CompiledDemand, Variant } from './model/compiledDemand.ts';
 import { coveringDuals } from './packing/coveringDuals.ts';
-import { coveringOf, demandOf } from './packing/demand.ts';
+import { coveringOf, demandOf, forcedCost } from './packing/demand.ts';
 import { hostRules } from './packing/hostRules.ts';
 import type { Item } from './packing/item.ts';
 import { MAX_PATTERN_ITEMS, patternPlan } from './packing/patterns.ts';
@@ -22,6 +22,9 @@ const FREE: PackingOptions = {
 
 /** So near that a better bound would tell nothing new. */
 const GOOD_ENOUGH = 1.002;
+
+/** Makes up for rounding in sums of prices. */
+const SAFETY = 1 - 1e-12;
 
 /** What is said where nothing is proven. */
 export const NO_BOUND: LowerBound = { pricePerHour: 0, proof: 'none', gap: [] };
@@ -127,7 +130,8 @@ function fractionalBound(
   items: readonly Item[],
 ): { bound: number; duals: Float64Array } {
   const { states, table, pools } = compiled.model;
-  const nodes = Math.ceil(hostRules(items).nodesForced - 1e-9);
+  const host = hostRules(items);
+  const nodes = Math.ceil(host.nodesForced - 1e-9);
   const choice = new TypeChoice(itemAt(pools, pool), states, table.size, FREE);
   const { bound, duals } = coveringDuals(coveringOf(choice.room, states, items, nodes, 0));
   let dearest = 0;
@@ -136,7 +140,7 @@ function fractionalBound(
     if (type >= 0) dearest = Math.max(dearest, floatAt(states.at(state).price, type));
   }
   // At least the node for the most demanding pod must be bought.
-  return { bound: Math.max(bound, dearest), duals };
+  return { bound: Math.max(bound, dearest, forcedCost(items, host, choice) * SAFETY), duals };
 }
 
 /** Few kinds of pods allow a better bound. */

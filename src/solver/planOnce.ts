@@ -21,6 +21,7 @@ import type { OpenNode } from './placement/openNode.ts';
 import { swapByPriority } from './placement/swapByPriority.ts';
 import { PoolFit, stepsDown } from './placement/poolFit.ts';
 import { Sequential, type Growth } from './placement/sequential.ts';
+import { holdsInOrder } from './replay.ts';
 import { reservedUnits, takeReservations } from './reservations.ts';
 import type { Overlay, SolveOptions } from './problem.ts';
 import type { UnplacedReason } from './reasons.ts';
@@ -48,6 +49,8 @@ export interface PodPlan {
   /** By pool: what the planned nodes leave of its limits. */
   readonly limitLeft: readonly (Float64Array | undefined)[];
   readonly packing: PackingOptions;
+  /** The scheduler can bind the pods as planned, taking them by priority. */
+  readonly isInOrder: boolean;
   /** The plan was made class by class. */
   readonly isPacked: boolean;
   readonly searchRounds: number;
@@ -103,11 +106,17 @@ export function planOnce(question: Question, mode: SearchMode): PodPlan {
     waiting,
     limitLeft,
     packing,
+    isInOrder: isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, rooms.placed),
     isPacked: rounds !== undefined,
     searchRounds: rounds ?? 0,
     deferrals: new Map(deferred.map((each) => [each.waiting, each.reason])),
     missed: missed.flatMap((each) => each.waiting.pods.map((pod) => ({ pod, reason: each.reason }))),
   };
+}
+
+/** Class by class, and nothing was moved afterwards: classes come by priority. */
+function isPackedInOrder(rounds: number | undefined, { compiled, waiting }: Draft): boolean {
+  return rounds !== undefined && !compiled.classes.some(isSequential) && waiting.every(({ pods }) => pods.length === 0);
 }
 
 /** Dollars per hour, with the overhead that the options put on every node. */

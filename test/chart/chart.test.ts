@@ -121,6 +121,18 @@ describe('the chart', () => {
     }
   });
 
+  it('may list bootstrap tokens, in kube-system, only where nodes join with one that is discovered', () => {
+    const grants = (values: object): readonly string[] =>
+      renderChart(CHART, { ...IMAGE, ...values }, RELEASE)
+        .filter((object) => JSON.stringify(object).includes('secrets'))
+        .map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`);
+    expect(grants({})).toEqual([]);
+    const settings = { discoverBootstrapToken: true };
+    expect(grants({ settings })).toEqual(['Role kube-system/nodewright-bootstrap-tokens']);
+    const env = deploymentOf({ settings }).spec.template.spec.containers[0]?.env ?? [];
+    expect(env).toContainEqual({ name: 'KUBELET_BOOTSTRAP_TOKEN', value: 'auto' });
+  });
+
   it('parses what it sets: every variable is valid for the program', () => {
     const env = deploymentOf({}).spec.template.spec.containers[0]?.env ?? [];
     const environment = Object.fromEntries(

@@ -113,6 +113,22 @@ describe('pods that would wait', () => {
   });
 });
 
+describe('priorities', () => {
+  it('decide the order in which a spread must hold', () => {
+    // If the first pod came last, all could have spot. But the scheduler takes it first.
+    const nodes = [node('n', { [Labels.zone]: 'z1', [Labels.capacityType]: 'on-demand' }, 1)];
+    const rules = { priority: 10, topologySpreadConstraints: [spread(Labels.capacityType, 'b')] };
+    const large = [0, 1, 2].map((at) => testPod(`large-${at}`, '3', '1Gi', rules, { labels: { app: 'b' } }));
+    const small = [0, 1].map((at) => labelled(`small-${at}`, 'b', { priority: -10 }));
+    const onSpot = { priority: 20, nodeSelector: { [Labels.capacityType]: 'spot' } };
+    const first = testPod('first', '3', '1Gi', onSpot, { labels: { app: 'b' } });
+    const { plannedNodes, unplaced } = planOf(problemOf([first, ...large, ...small], { nodes }));
+    expect(unplaced).toEqual([]);
+    const bought = plannedNodes.flatMap(({ alternatives }) => alternatives[0]?.capacityType ?? []).sort();
+    expect(bought).toEqual(['on-demand', 'spot', 'spot', 'spot']);
+  });
+});
+
 describe('pods with affinity to their own kind', () => {
   it('also join other pods that they look for, where more of them find a place so', () => {
     // Two of them fill a node. The others fit only beside the small pods, which must be elsewhere.

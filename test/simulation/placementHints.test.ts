@@ -66,8 +66,8 @@ describe('a tight plan', () => {
     await bench.advance(30_000);
     expect([await bound(), (await bench.claims()).length]).toEqual([5, 2]);
     expect([hints('followed'), hints('lost')]).toEqual([5, 0]);
-    // Once when its node joins, and once more when the scheduler has tried before the node was ready.
-    expect(hints('written')).toBeLessThanOrEqual(10);
+    // Once when its node joins, and again when the scheduler tries before the node is ready, which is when a taint goes.
+    expect(hints('written')).toBeLessThanOrEqual(5 * 3);
     const followed = ledger.entries().flatMap((entry) => (entry.kind === 'hint' ? entry.pods.names : []));
     expect(new Set(followed).size).toBe(5);
   });
@@ -103,7 +103,10 @@ describe('a tight plan', () => {
   });
 
   it('leaves a node alone that the scheduler has chosen', async () => {
-    await tightPods();
+    // The scheduler clears what it has chosen for other pods when it tries them again in vain.
+    const patient = { metadata: { name: 'patient' }, value: 1, preemptionPolicy: 'Never' };
+    await bench.kube.create(Kinds.PriorityClass, patient as never);
+    await tightPods({ priorityClassName: 'patient' });
     await untilJoined(1);
     const [node] = await bench.nodes();
     const other = `not-${node?.metadata.name ?? ''}`;

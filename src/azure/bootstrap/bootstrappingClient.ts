@@ -16,7 +16,7 @@ export interface BootstrapScripts {
 export interface BootstrappingClientOptions {
   readonly settings: Pick<
     AzureSettings,
-    'nodeBootstrappingServerUrl' | 'subscriptionId' | 'clusterResourceGroup' | 'clusterName' | 'kubeletBootstrapToken'
+    'nodeBootstrappingServerUrl' | 'subscriptionId' | 'clusterResourceGroup' | 'clusterName'
   >;
   readonly credential: TokenCredential;
   readonly scopes: string[];
@@ -38,12 +38,12 @@ export class BootstrappingClient {
     this.httpClient = options.httpClient ?? createDefaultHttpClient();
   }
 
-  async scriptsFor(body: unknown, signal?: AbortSignal): Promise<BootstrapScripts> {
-    const { clock, settings } = this.options;
+  async scriptsFor(body: unknown, bootstrapToken: string, signal?: AbortSignal): Promise<BootstrapScripts> {
+    const { clock } = this.options;
     const text = await clock.track(this.ask(JSON.stringify(body), signal));
     const { customData = '', cse = '' } = parse(text);
     if (customData === '' || cse === '') throw failed('its answer lacks customData or cse');
-    const fill = (script: string): string => script.replaceAll(TOKEN_PLACEHOLDER, settings.kubeletBootstrapToken);
+    const fill = (script: string): string => script.replaceAll(TOKEN_PLACEHOLDER, bootstrapToken);
     const script = fill(Buffer.from(customData, 'base64').toString('utf8'));
     return { customData: Buffer.from(script).toString('base64'), command: fill(cse) };
   }

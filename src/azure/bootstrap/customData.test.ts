@@ -189,6 +189,22 @@ describe('the start-up script of a node', () => {
     });
   });
 
+  it('tells nodes the proxy and the certificates that they need outside', () => {
+    const nodeProxy = { http: 'http://proxy:3128', https: 'http://proxy:3129', except: ['10.0.0.0/8', '.corp'] };
+    const outside = settings({ nodeProxy, nodeTrustedCas: ['one', 'two'] });
+    expect(difference(input({ settings: outside }))).toEqual({
+      CUSTOM_CA_CERT_0: Buffer.from('one').toString('base64'),
+      CUSTOM_CA_CERT_1: Buffer.from('two').toString('base64'),
+      CUSTOM_CA_TRUST_COUNT: '2',
+      HTTPS_PROXY_URLS: 'http://proxy:3129',
+      HTTP_PROXY_URLS: 'http://proxy:3128',
+      NO_PROXY_URLS: '10.0.0.0/8,.corp',
+      SHOULD_CONFIGURE_CUSTOM_CA_TRUST: 'true',
+      SHOULD_CONFIGURE_HTTP_PROXY: 'true',
+    });
+    expect(started(input({ settings: outside }))).not.toHaveProperty('problem');
+  });
+
   it('leaves the port out of the name of the API server', () => {
     const other = settings({ clusterEndpoint: 'https://api.example.com:6443' });
     expect(scriptVariables(input({ settings: other }))['API_SERVER_NAME']).toBe('api.example.com');

@@ -1,4 +1,5 @@
 /** The variables that the provisioning code on AKS node images reads. */
+import type { AzureSettings } from '../azureSettings.ts';
 import { atLeastMinor } from '../images.ts';
 import { parseSubnetId } from '../network.ts';
 import { installsGpuDriver, type BootstrapInput } from './bootstrapInput.ts';
@@ -85,6 +86,7 @@ export function scriptVariables(input: BootstrapInput): ScriptVariables {
     ...FIXED,
     ...clusterVariables(input),
     ...networkVariables(input),
+    ...outsideVariables(settings),
     ...downloadVariables(input),
     ...gpuVariables(input.instanceType, nvidia),
     ...linuxVariables(spec?.linuxOSConfig),
@@ -127,6 +129,21 @@ function networkVariables({ settings, subnetId, securityGroup }: BootstrapInput)
     SUBNET: subnet?.subnet ?? '',
     VIRTUAL_NETWORK: subnet?.virtualNetwork ?? '',
     VIRTUAL_NETWORK_RESOURCE_GROUP: subnet?.resourceGroup ?? '',
+  };
+}
+
+/** How the node reaches the world outside, and whom it trusts there. */
+function outsideVariables({ nodeProxy, nodeTrustedCas }: AzureSettings): ScriptVariables {
+  const { http, https, except } = nodeProxy;
+  const certificates = nodeTrustedCas.map((pem, index) => [`CUSTOM_CA_CERT_${index}`, base64(pem)] as const);
+  return {
+    SHOULD_CONFIGURE_HTTP_PROXY: String(http !== '' || https !== ''),
+    HTTP_PROXY_URLS: http,
+    HTTPS_PROXY_URLS: https,
+    NO_PROXY_URLS: except.join(','),
+    SHOULD_CONFIGURE_CUSTOM_CA_TRUST: String(certificates.length > 0),
+    CUSTOM_CA_TRUST_COUNT: String(certificates.length),
+    ...Object.fromEntries(certificates),
   };
 }
 

@@ -4,6 +4,7 @@ import { Labels, nodeClassLabelKey } from '../../api/labels.ts';
 import type { AksNodeClass } from '../../api/kinds/aksNodeClass.ts';
 import type { InPlaceUpdates } from '../../azure/inPlaceUpdates.ts';
 import type { AzureNodeClass } from '../../azure/nodeClass.ts';
+import type { LearnedAllocatable } from '../../catalogue/learnedAllocatable.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
@@ -16,6 +17,7 @@ import { createWorld } from '../../controllers/world/createWorld.ts';
 import { disruptionController } from '../../controllers/disruption/controller.ts';
 import { DisruptionQueue } from '../../controllers/disruption-queue/queue.ts';
 import { EvictionQueue } from '../../controllers/eviction-queue/controller.ts';
+import { instanceAllocatableController } from '../../controllers/instance-allocatable/controller.ts';
 import { instanceGarbageCollectionController } from '../../controllers/instance-garbage-collection/controller.ts';
 import { meteredCloud } from '../../controllers/world/meteredCloud.ts';
 import { nodeHealthController } from '../../controllers/node-health/controller.ts';
@@ -73,6 +75,8 @@ export interface EngineOptions {
   readonly leftovers?: Leftovers;
   /** Keeps tags and identities of running instances up to date; absent for clouds that have none. */
   readonly inPlaceUpdates?: InPlaceUpdates;
+  /** Where the room of nodes that joined is learned; absent for clouds that know it. */
+  readonly learned?: LearnedAllocatable;
   /** Keeps what is known of the cloud's offer up to date. */
   readonly refreshes?: Controller;
   readonly clock: Clock;
@@ -168,6 +172,7 @@ export function createEngine(options: EngineOptions): Manager {
     nodeClaimGarbageCollectionController(as('nodeclaim.garbagecollection')),
     instanceGarbageCollectionController(as('instance.garbagecollection')),
     ...(options.refreshes ? [options.refreshes] : []),
+    ...(options.learned ? [instanceAllocatableController(world, options.learned)] : []),
     ...(options.leftovers ? [networkInterfaceGarbageCollectionController(world, options.leftovers)] : []),
     nodeClaimConsistencyController(world),
     nodeClaimHydrationController(world),

@@ -29,6 +29,12 @@ const others: Partial<Record<OptionKey, string>> = {
   linuxAdminUsername: 'other',
   sshPublicKey: 'ssh-ed25519 BBBB',
   nodeIdentities: 'a',
+  capacityReservationGroups:
+    '/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/paid',
+  nodeHttpProxy: 'http://proxy:3128',
+  nodeHttpsProxy: 'http://proxy:3129',
+  nodeNoProxy: '10.0.0.0/8',
+  nodeTrustedCaFile: '/etc/ca.pem',
   kubeletIdentityClientId: UUID,
   nodeOsDiskEncryptionSetId: '/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/diskEncryptionSets/d',
   networkPlugin: 'none',

@@ -63,6 +63,12 @@ export function azureOptionsOf(options: Options): Omit<AzureCloudProviderOptions
       size: options.providerBatchMaxSize,
     },
     useSig: options.useSig,
+    capacityReservationGroups: options.capacityReservationGroups,
+    nodeProxy: {
+      http: options.nodeHttpProxy ?? '',
+      https: options.nodeHttpsProxy ?? '',
+      except: options.nodeNoProxy,
+    },
     ...(options.clusterResourceGroup && { clusterResourceGroup: options.clusterResourceGroup }),
     ...(options.nodeBootstrappingServerUrl && { nodeBootstrappingServerUrl: options.nodeBootstrappingServerUrl }),
     ...(options.aksMachinesPoolName && { aksMachinesPoolName: options.aksMachinesPoolName }),
@@ -85,7 +91,10 @@ export interface ProcessSettings {
   readonly healthServer: { readonly port: number };
   /** Absent: this process acts without holding a lease. */
   readonly lease?: { readonly name: string; readonly namespace: string | undefined };
-  readonly provider: Pick<Options, 'cloudProvider' | 'instanceTypesFilePath' | 'armCloud' | 'azureEnvironmentFilepath'>;
+  readonly provider: Pick<
+    Options,
+    'cloudProvider' | 'instanceTypesFilePath' | 'armCloud' | 'azureEnvironmentFilepath' | 'nodeTrustedCaFile'
+  >;
   readonly logAzureCalls: boolean;
   /** Absent: decisions are kept in memory only. Bytes and milliseconds. */
   readonly ledger?: { readonly directory: string; readonly maxBytes: number; readonly maxAge: number };
@@ -95,7 +104,7 @@ export interface ProcessSettings {
 
 export function processSettings(options: Options): ProcessSettings {
   const { logLevel, logOutputPaths, logErrorOutputPaths } = options;
-  const { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath } = options;
+  const { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath, nodeTrustedCaFile } = options;
   return {
     kubeClient: { qps: options.kubeClientQps, burst: options.kubeClientBurst },
     log: { logLevel, logOutputPaths, logErrorOutputPaths },
@@ -107,7 +116,7 @@ export function processSettings(options: Options): ProcessSettings {
         namespace: options.leaderElectionNamespace || options.systemNamespace || undefined,
       },
     }),
-    provider: { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath },
+    provider: { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath, nodeTrustedCaFile },
     logAzureCalls: options.enableAzureSdkLogging,
     ...(options.ledgerDir && {
       ledger: {

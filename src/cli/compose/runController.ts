@@ -1,4 +1,5 @@
 /** The composition root of `nodewright run`: the loops against a cluster and an Azure that are there. */
+import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { createDefaultHttpClient } from '@azure/core-rest-pipeline';
@@ -23,6 +24,7 @@ import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
 import { startMetricsServer } from '../../server/metricsServer.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
+import { systemProblem } from '../../errors/thrown.ts';
 import { buildInfo } from '../buildInfo.ts';
 import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
@@ -68,7 +70,7 @@ export const runController: RunController = async (options, signal) => {
   try {
     provider = await (options.cloudProvider === 'kwok'
       ? kwokProvider(options, { kube, clock, log })
-      : azureProvider(options, { kube, clock, random, log, clusterCaPem: config.tls.ca }));
+      : azureProvider(options, { kube, clock, random, log, metrics, clusterCaPem: config.tls.ca }));
     await waitForCrds(kube, neededKinds, clock, signal);
   } catch (error) {
     throw startError(error, config.server);
@@ -125,10 +127,10 @@ export const runController: RunController = async (options, signal) => {
   }
 };
 
-type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers' | 'refreshes' | 'inPlaceUpdates'>;
-type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log'>;
+type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers' | 'refreshes' | 'inPlaceUpdates' | 'learned'>;
+type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log' | 'metrics'>;
 
-async function kwokProvider(options: Options, ports: Omit<Ports, 'random'>): Promise<Provider> {
+async function kwokProvider(options: Options, ports: Omit<Ports, 'random' | 'metrics'>): Promise<Provider> {
   const file = options.instanceTypesFilePath;
   return { cloud: await createKwokCloudProvider({ ...ports, ...(file && { instanceTypesFile: file }) }) };
 }
@@ -140,6 +142,7 @@ async function azureProvider(
   const { environment, credential } = await azureCloud(options);
   const cloud = await createAzureCloudProvider({
     ...azureOptionsOf(options),
+    ...(options.nodeTrustedCaFile && { nodeTrustedCas: await readCertificates(options.nodeTrustedCaFile) }),
     ...ports,
     environment,
     credential,
@@ -148,8 +151,24 @@ async function azureProvider(
     }),
     ...(clusterCaPem && { clusterCaPem }),
   });
-  const { nodeClass, leftovers, refreshes, inPlaceUpdates } = cloud;
-  return { cloud, nodeClass, leftovers, refreshes, inPlaceUpdates };
+  const { nodeClass, leftovers, refreshes, inPlaceUpdates, learned } = cloud;
+  return { cloud, nodeClass, leftovers, refreshes, inPlaceUpdates, learned };
+}
+
+const TRUSTED_CAS = 'certificates for NODE_TRUSTED_CA_FILE';
+
+/** The certificates of a PEM file, each by itself. */
+async function readCertificates(file: string): Promise<readonly string[]> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new NodewrightError(
+      'FileUnreadable',
+      { file, purpose: TRUSTED_CAS, problem: systemProblem(cause) },
+      { cause },
+    );
+  });
+  const found = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
+  if (found.length > 0) return found;
+  throw new NodewrightError('FileInvalid', { file, purpose: TRUSTED_CAS, problems: ['it has no certificate in PEM'] });
 }
 
 function unless(holds: boolean, problem: string): string | undefined {

@@ -36,9 +36,9 @@ async function launch(names: readonly string[], spec: Parameters<Workbench['crea
 }
 
 /** The Node of a claim says this of itself, since now. */
-async function falls(claim: string, type: string, status: 'True' | 'False'): Promise<void> {
+async function falls(claim: string, type: string, status: 'True' | 'False', reason = 'Test'): Promise<void> {
   const at = timestamp(bench.clock.now());
-  const condition = { type, status, reason: 'Test', message: '', lastTransitionTime: at, lastHeartbeatTime: at };
+  const condition = { type, status, reason, message: '', lastTransitionTime: at, lastHeartbeatTime: at };
   const body = { status: { conditions: [condition] } };
   const name = `node-${claim}`;
   await bench.kube.patch(Kinds.Node, { name }, { type: 'strategic', body }, { subresource: 'status' });
@@ -117,6 +117,18 @@ it('does not hold up nodes that the cloud takes away, however many they are', as
   await bench.advance(MINUTE);
   expect(await left()).toEqual(['d', 'e', 'f']);
   expect(await bench.events('NodeRepairBlocked')).toEqual([]);
+});
+
+it('acts on the reasons that a policy names, and on no others', async () => {
+  const reasons = ['PreemptScheduled', 'RedeployScheduled'];
+  bench.cloud.repairPolicies = [
+    { conditionType: 'VMEventScheduled', conditionStatus: 'True', reasons, toleration: 0, isLeaving: true },
+  ];
+  await launch(['a', 'b', 'c']);
+  await falls('a', 'VMEventScheduled', 'True', 'PreemptScheduled');
+  await falls('b', 'VMEventScheduled', 'True', 'FreezeScheduled');
+  await bench.advance(MINUTE);
+  expect(await left()).toEqual(['b', 'c']);
 });
 
 it('keeps to budgets and to the grace period where nodes are not to go by force', async () => {

@@ -109,9 +109,9 @@ export function nodeHealthController(world: World): Controller {
 /** The condition whose toleration ends first. */
 function ailmentOf({ status }: Node, policies: readonly RepairPolicy[]): Ailment | undefined {
   let first: Ailment | undefined;
-  for (const { conditionType, conditionStatus, toleration, isLeaving = false } of policies) {
+  for (const { conditionType, conditionStatus, toleration, reasons, isLeaving = false } of policies) {
     const found = status?.conditions?.find(({ type }) => type === conditionType);
-    if (found?.status !== conditionStatus) continue;
+    if (found?.status !== conditionStatus || reasons?.includes(found.reason ?? '') === false) continue;
     const since = found.lastTransitionTime === undefined ? 0 : Date.parse(found.lastTransitionTime);
     const end = since + toleration;
     if (first === undefined || end < first.end) first = { type: conditionType, end, isLeaving };

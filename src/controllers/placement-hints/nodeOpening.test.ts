@@ -47,22 +47,22 @@ describe('nodes that join', () => {
     const { play, join, opened, arranged } = setup();
     await play(join('a', 10), join('b', 20), join('c', 30));
     expect(arranged).toEqual([['a'], ['b', 'c']]);
-    expect(opened).toEqual(['a', 'b', 'c'].map((claim) => ({ claim, at: 560 })));
+    expect(opened).toEqual(['a', 'b', 'c'].map((claim) => ({ claim, at: 175 })));
   });
 
   it('alone is not kept waiting by nodes that are not coming', async () => {
     const { play, join, opened } = setup();
     await play(join('a', 10));
-    expect(opened).toEqual([{ claim: 'a', at: 260 }]);
+    expect(opened).toEqual([{ claim: 'a', at: 65 }]);
   });
 
   it('while more are coming wait a little for the next one', async () => {
     const { play, join, opened } = setup({ areMoreComing: true });
     await play(join('a', 0), join('b', 150), join('c', 1_000));
     expect(opened).toEqual([
-      { claim: 'a', at: 650 },
-      { claim: 'b', at: 650 },
-      { claim: 'c', at: 1_450 },
+      { claim: 'a', at: 460 },
+      { claim: 'b', at: 460 },
+      { claim: 'c', at: 1_255 },
     ]);
   });
 
@@ -81,7 +81,7 @@ describe('nodes that join', () => {
     await play(join('cleared', 0));
     expect(opened).toEqual([
       { claim: 'late', at: 50 },
-      { claim: 'cleared', at: 50 + 5 * (50 + 200) },
+      { claim: 'cleared', at: 50 + 5 * (50 + 5) },
     ]);
   });
 });

@@ -19,8 +19,8 @@ const LONGEST = 10_000;
 /** How long a group waits for the next node of the same plan, and for all of them, before it tells pods. */
 const LINGER = { idle: 200, longest: 1_000 };
 /**
- * For so long the scheduler may take to see the last hints: it watches nodes and pods apart, and must not see a node open
- * before it knows whom the room is for.
+ * The longest time for the scheduler to see the last hints, which is longer the more there were: it watches nodes and pods
+ * apart, and must not see a node open before it knows which pods the room is for.
  */
 const SETTLE = 200;
 /** How often hints that were cleared meanwhile are written again before the nodes open. */
@@ -66,9 +66,10 @@ export class NodeOpening {
           nodes = group.claims.length;
           round = 0;
         }
+        const began = clock.now();
         const telling = await tell(group.claims, end, { signal, isUrgent: round > 0 });
         if (telling === 'late') return;
-        if (telling === 'told') await clock.sleep(SETTLE, signal);
+        if (telling === 'told') await clock.sleep(Math.min(SETTLE, (clock.now() - began) / 10), signal);
         else if (nodes === group.claims.length) return;
       }
     } finally {

@@ -32,6 +32,15 @@ it('leaves what pods and daemons do not take', () => {
   expect(free(cluster)).toEqual(['2500m']);
 });
 
+it('keeps the room of a daemon that has yet to come beside one that no longer belongs there', () => {
+  const cluster = new Cluster();
+  cluster.setNode(node('n'));
+  cluster.setDaemonSet(daemonSet());
+  const owner = { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'gone', uid: 'gone' }] };
+  cluster.setPod({ ...pod('stray', 'n', owner), spec: { nodeName: 'n', containers: cpu('500m') } });
+  expect(free(cluster)).toEqual(['3']);
+});
+
 it('does not count a daemon that does not come to the node', () => {
   const cluster = new Cluster();
   cluster.setNode({ ...node('n'), spec: { taints: [{ key: 'x', effect: 'NoSchedule' }] } });

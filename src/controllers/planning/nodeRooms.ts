@@ -9,7 +9,7 @@ import { isDaemonPod } from '../../pods/podPredicates.ts';
 import { untoleratedTaints } from '../../pods/taints.ts';
 import type { ExistingNode } from '../../solver/problem.ts';
 import { Quantity } from '../../units/quantity.ts';
-import { addResources, maxResources, noResources, subtractResources, type Resources } from '../../units/resources.ts';
+import { addResources, maxResources, subtractResources, type Resources } from '../../units/resources.ts';
 import { daemonSetName } from './daemons.ts';
 
 /** What a pass knows about nodes beside the cluster state. */
@@ -71,8 +71,9 @@ function existingNode(
   csi: CSINode | undefined,
 ): ExistingNode {
   const expected = expectedDaemons(view, daemons);
-  const taken = [view.requested, ...promised.map((pod) => podRequests(pod)), missingRequests(view, expected)];
-  const ports = missingDaemons(view, expected).flatMap((pod) => hostPortsOf(pod));
+  const running = runningDaemons(view);
+  const taken = [view.requested, ...promised.map((pod) => podRequests(pod)), missingRequests(running, expected)];
+  const ports = expected.filter((pod) => !running.has(daemonSetName(pod))).flatMap((pod) => hostPortsOf(pod));
   const limits = csi && attachLimits(csi);
   return {
     name: view.name,
@@ -99,17 +100,32 @@ function expectedDaemons({ name, labels, taints }: NodeView, daemons: readonly P
   );
 }
 
-/** What daemons will still take from the node: their total less what already runs there. */
-function missingRequests(view: NodeView, expected: readonly Pod[]): Resources {
-  const total = expected.reduce<Resources>((sum, pod) => addResources(sum, podRequests(pod)), noResources);
-  const missing = subtractResources(total, view.daemonRequested);
-  const zero = Object.fromEntries(Object.keys(missing).map((name) => [name, Quantity.zero]));
-  return maxResources(missing, zero);
+/**
+ * What daemons will still take from the node: each less what its own pod takes there already. A pod of a daemon that no
+ * longer belongs there leaves no room for others.
+ */
+function missingRequests(running: ReadonlyMap<string, readonly Pod[]>, expected: readonly Pod[]): Resources {
+  const missing = expected.map((pod) => {
+    const there = (running.get(daemonSetName(pod)) ?? []).map((each) => podRequests(each));
+    return positive(subtractResources(podRequests(pod), addResources(...there)));
+  });
+  return addResources(...missing);
 }
 
-function missingDaemons(view: NodeView, expected: readonly Pod[]): readonly Pod[] {
-  const running = new Set(view.pods.filter(isDaemonPod).map(daemonSetName));
-  return expected.filter((pod) => !running.has(daemonSetName(pod)));
+function positive(resources: Resources): Resources {
+  const zero = Object.fromEntries(Object.keys(resources).map((name) => [name, Quantity.zero]));
+  return maxResources(resources, zero);
+}
+
+/** By the name of the DaemonSet. */
+function runningDaemons({ pods }: NodeView): Map<string, Pod[]> {
+  const running = new Map<string, Pod[]>();
+  for (const pod of pods) {
+    if (!isDaemonPod(pod)) continue;
+    const name = daemonSetName(pod);
+    running.set(name, [...(running.get(name) ?? []), pod]);
+  }
+  return running;
 }
 
 /** How many disks of each driver the node can attach. */

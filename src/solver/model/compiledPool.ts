@@ -82,18 +82,23 @@ export function typesOf({ pool, instanceTypes }: PoolOffer): InstanceType[] {
 /** Labels that Kubernetes knows, or that describe the types or their offerings. */
 export function knownKeysOf(types: readonly InstanceType[]): ReadonlySet<string> {
   const keys = new Set(WELL_KNOWN_LABELS);
+  const add = (requirements: Requirements): void => {
+    for (const key of requirements.keys()) if (!keys.has(key)) keys.add(key);
+  };
   for (const type of types) {
-    for (const { requirements } of [type, ...type.offerings]) for (const key of requirements.keys()) keys.add(key);
+    add(type.requirements);
+    for (const offering of type.offerings) add(offering.requirements);
   }
   return keys;
 }
 
 /** By type: the daemons that may come to its nodes. */
 export function comingDaemons(pool: NodePool, types: readonly InstanceType[], daemons: readonly Pod[]): Pod[][] {
-  const requirements = poolRequirements(pool);
   const taints = pool.spec.template.spec.taints ?? [];
-  const knownKeys = knownKeysOf(types);
   const tolerant = daemons.filter((daemon) => toleratesAllHard(taints, daemon));
+  if (tolerant.length === 0) return types.map(() => []);
+  const requirements = poolRequirements(pool);
+  const knownKeys = knownKeysOf(types);
   return types.map((type) => tolerant.filter((daemon) => runsOn(daemon, requirements, type, knownKeys)));
 }
 

@@ -1,3 +1,5 @@
+import { intAt, itemAt } from '../rows.ts';
+
 /** A bin is a node in a plan: which items it holds, how many of each, and the cheapest instance type that does. */
 export interface Bin {
   readonly state: number;
@@ -24,4 +26,13 @@ export function planCost({ bins }: Plan, nodeOverheadCost: number): number {
   let cost = 0;
   for (const { price } of bins) cost += price + nodeOverheadCost;
   return cost;
+}
+
+/** How often the bin can be bought before one of its items runs out. */
+export function repeats({ items, counts }: Bin, left: Int32Array): number {
+  let times = Number.MAX_SAFE_INTEGER;
+  for (let at = 0; at < items.length; at++) {
+    times = Math.min(times, Math.floor(intAt(left, itemAt(items, at)) / itemAt(counts, at)));
+  }
+  return times;
 }

@@ -2,6 +2,7 @@
 import type { CompiledPool } from '../model/compiledPool.ts';
 import type { StateTable } from '../model/stateTable.ts';
 import { addRow, floatAt, itemAt, Rows } from '../rows.ts';
+import type { Bin } from './bin.ts';
 import { candidateTypes } from './candidates.ts';
 import { coveringDuals, type Covering } from './coveringDuals.ts';
 import { hostRules, type HostRules } from './hostRules.ts';
@@ -70,9 +71,27 @@ export function demandOf(
     value,
     duals,
     nodeDual,
-    fractionalBound: bound,
+    fractionalBound: Math.max(bound, forcedCost(items, host, choice)),
     candidates: (state) => (candidatesByState[state] ??= candidateTypes(choice, state, duals, nodeDual)),
   };
+}
+
+/**
+ * What the nodes cost at least that pods force by standing apart: each pod that it is shared by pays its share of the
+ * cheapest node that holds it.
+ */
+export function forcedCost(items: readonly Item[], { nodesForced, share }: HostRules, choice: TypeChoice): number {
+  let cost = 0;
+  if (nodesForced === 0) return cost;
+  for (let item = 0; item < items.length; item++) {
+    const { podClass, state, count } = itemAt(items, item);
+    if (floatAt(share, item) === 0) continue;
+    const type = choice.cheapestHolding(state, podClass.row, [], undefined);
+    if (type < 0) continue;
+    const price = floatAt(choice.states.at(state).price, type) + choice.options.nodeOverheadCost;
+    cost += count * floatAt(share, item) * price;
+  }
+  return cost;
 }
 
 /** How many pods of each item there are. */
@@ -80,6 +99,13 @@ export function countsOf({ items }: Demand): Int32Array {
   const counts = new Int32Array(items.length);
   for (let item = 0; item < counts.length; item++) counts[item] = itemAt(items, item).count;
   return counts;
+}
+
+/** What the bin costs above the worth of its pods at the dual prices: never less than 0, but for rounding. */
+export function wasteOf({ value, options }: Demand, { price, items, counts }: Bin): number {
+  let waste = price + options.nodeOverheadCost;
+  for (let at = 0; at < items.length; at++) waste -= floatAt(value, itemAt(items, at)) * itemAt(counts, at);
+  return waste;
 }
 
 /** Items by value, most valuable first; ties in their own order. */

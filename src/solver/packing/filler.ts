@@ -8,7 +8,7 @@ import { floatAt, intAt, type Rows } from '../rows.ts';
 import type { Bin } from './bin.ts';
 import type { Demand } from './demand.ts';
 import { HostTally } from './hostTally.ts';
-import type { Queue } from './queue.ts';
+import { nextFitting, type Opening, type Queue } from './queue.ts';
 
 /** Read once: an imported binding is looked up each time, and these stand in the innermost loop. */
 const { CPU, MEMORY, PODS } = columnsOf;
@@ -18,7 +18,10 @@ export class Filler {
   private readonly tally: HostTally;
   private readonly free: Float64Array;
   private readonly taken: Int32Array;
-  private readonly picks: number[] = [];
+  private readonly opening: Opening = { cpu: 0, memory: 0, forCpu: true, cpuRoom: 0, memoryRoom: 0 };
+  /** Different items that it holds, in the order in which they came. A list that is emptied would be allocated anew. */
+  private readonly picks: Int32Array;
+  private picked = 0;
   /** By state: at which narrowing of the node it was last compared with the node's, and whether they share the type. */
   private readonly comparedAt: number[] = [];
   private readonly isCompatible: boolean[] = [];
@@ -35,6 +38,7 @@ export class Filler {
     this.tally = new HostTally(demand.items, demand.host);
     this.free = new Float64Array(demand.rows.width);
     this.taken = new Int32Array(demand.items.length);
+    this.picks = new Int32Array(demand.items.length);
     this.used = new Float64Array(demand.rows.width);
   }
 
@@ -52,58 +56,48 @@ export class Filler {
     limitLeft: Float64Array | undefined,
     start = intAt(this.demand.stateOf, seed),
   ): boolean {
-    const { demand, free, taken, picks } = this;
+    const { demand, free, taken, used } = this;
     const { states, choice } = demand;
     const { room } = choice;
     this.reset();
     room.copyTo(free, type);
     free[PODS] = Math.min(floatAt(free, PODS), demand.options.maxPodsPerNode);
+    used.set(free);
     this.state = start;
     if (states.at(start).price[type] === Number.POSITIVE_INFINITY) return false;
     if (!this.hasRoom(seed, 0) || this.tally.allowed(seed) < 1) return false;
     this.narrowing += 1;
     this.take(seed, value);
-    const cpuRoom = room.get(type, CPU);
-    const memoryRoom = room.get(type, MEMORY);
-    const { rows } = demand;
-    const { items, leastCpu, leastMemory } = queue;
+    const { opening } = this;
+    opening.cpuRoom = room.get(type, CPU);
+    opening.memoryRoom = room.get(type, MEMORY);
+    const { items } = queue;
     const end = items.length;
     // Two walks over one list: pods that want more processor than the node's shape, and the others.
     let nextCpu = queue.start;
     let nextMemory = queue.start;
     while (floatAt(free, PODS) >= 1 && (nextCpu < end || nextMemory < end)) {
-      const freeCpu = floatAt(free, CPU);
-      const freeMemory = floatAt(free, MEMORY);
-      const wantsCpu = freeCpu * memoryRoom >= freeMemory * cpuRoom;
-      const forCpu = (wantsCpu && nextCpu < end) || nextMemory >= end;
-      let at = forCpu ? nextCpu : nextMemory;
-      for (; at < end; at++) {
-        if (floatAt(leastCpu, at) > freeCpu || floatAt(leastMemory, at) > freeMemory) {
-          at = end;
-          break;
-        }
-        const item = intAt(items, at);
-        const cpu = rows.get(item, CPU);
-        const memory = rows.get(item, MEMORY);
-        if (cpu > freeCpu || memory > freeMemory || cpu * memoryRoom >= memory * cpuRoom !== forCpu) continue;
-        if (intAt(left, item) <= intAt(taken, item) || !this.admits(item, type)) continue;
-        this.take(item, value);
-        break;
-      }
-      if (forCpu) nextCpu = at;
+      opening.cpu = floatAt(free, CPU);
+      opening.memory = floatAt(free, MEMORY);
+      const wantsCpu = opening.cpu * opening.memoryRoom >= opening.memory * opening.cpuRoom;
+      opening.forCpu = (wantsCpu && nextCpu < end) || nextMemory >= end;
+      let at = nextFitting(queue, opening.forCpu ? nextCpu : nextMemory, opening, left, taken);
+      while (at < end && !this.admits(intAt(items, at), type)) at = nextFitting(queue, at + 1, opening, left, taken);
+      if (at < end) this.take(intAt(items, at), value);
+      if (opening.forCpu) nextCpu = at;
       else nextMemory = at;
     }
-    this.used.fill(0);
-    for (const item of picks) rows.addTo(this.used, item, intAt(taken, item));
-    this.type = choice.cheapestHolding(this.state, this.used, this.tally.ports, limitLeft);
+    // What was free at first, less what is now: whole numbers, so that the difference is the exact sum of the pods.
+    for (let column = 0; column < used.length; column++) used[column] = floatAt(used, column) - floatAt(free, column);
+    this.type = choice.cheapestHolding(this.state, used, this.tally.ports, limitLeft);
     if (this.type < 0) return false;
     this.price = floatAt(states.at(this.state).price, this.type);
     return true;
   }
 
   private reset(): void {
-    for (const item of this.picks) this.taken[item] = 0;
-    this.picks.length = 0;
+    for (let at = 0; at < this.picked; at++) this.taken[intAt(this.picks, at)] = 0;
+    this.picked = 0;
     this.value = 0;
     this.tally.clear();
   }
@@ -136,7 +130,7 @@ export class Filler {
   private take(item: number, value: Float64Array): void {
     const { rows, states, stateOf } = this.demand;
     const before = intAt(this.taken, item);
-    if (before === 0) this.picks.push(item);
+    if (before === 0) this.picks[this.picked++] = item;
     this.taken[item] = before + 1;
     const own = intAt(stateOf, item);
     if (own !== this.state) {
@@ -153,17 +147,16 @@ export class Filler {
 
   /** The last filling, to keep. */
   bin(limitLeft: Float64Array | undefined): Bin {
-    const { demand, picks, taken, state, type, price } = this;
+    const { demand, picks, picked, taken, state, type, price } = this;
     const used = this.used.slice();
-    return {
-      state,
-      type,
-      price,
-      items: [...picks],
-      counts: picks.map((item) => intAt(taken, item)),
-      used,
-      limitNeed: demand.choice.limitNeed(state, type, used, this.tally.ports, limitLeft),
-      reservation: -1,
-    };
+    const items: number[] = [];
+    const counts: number[] = [];
+    for (let at = 0; at < picked; at++) {
+      const item = intAt(picks, at);
+      items.push(item);
+      counts.push(intAt(taken, item));
+    }
+    const limitNeed = demand.choice.limitNeed(state, type, used, this.tally.ports, limitLeft);
+    return { state, type, price, items, counts, used, limitNeed, reservation: -1 };
   }
 }

@@ -24,6 +24,13 @@ describe('nodes that pods force by standing apart', () => {
     expect(packForcedFirst(packingDemand(plainPods('plain', 3, '1', '1Gi'), TYPES))).toBeUndefined();
   });
 
+  it('are no start where they would hold little of all pods', () => {
+    const pods = [...apartPods('apart', 10, '100m', '64Mi'), ...plainPods('plain', 60, '1500m', '3Gi')];
+    const demand = packingDemand(pods, TYPES);
+    expect(demand.nodeDual).toBeGreaterThan(0);
+    expect(packForcedFirst(demand)).toBeUndefined();
+  });
+
   it('hold every pod once, within every limit, whatever the pods ask for', () => {
     const workload = fc.record({
       count: fc.integer({ min: 1, max: 12 }),

@@ -4,13 +4,16 @@
  * which must be bought anyway, have room for.
  */
 import { floatAt, intAt, itemAt } from '../rows.ts';
-import type { Bin, Plan } from './bin.ts';
+import { repeats, type Bin, type Plan } from './bin.ts';
 import { countsOf, orderByValue, type Demand } from './demand.ts';
 import { Filler } from './filler.ts';
 import { Greedy } from './greedy.ts';
 import { queueOf } from './queue.ts';
 
-/** `undefined` where limits per node force no more nodes than the resources do. */
+/** Share of all pods, by worth, that the forced nodes must hold: with less, large nodes do better. */
+const MOSTLY_FORCED = 0.25;
+
+/** `undefined` where limits per node force no more nodes than the resources do, or those nodes hold little. */
 export function packForcedFirst(demand: Demand): Plan | undefined {
   if (demand.nodeDual <= 0) return undefined;
   const { items, host, choice, value } = demand;
@@ -20,7 +23,11 @@ export function packForcedFirst(demand: Demand): Plan | undefined {
   const forcing = order.filter(isForcing);
   const others = order.filter((item) => !isForcing(item));
   // What stands apart comes last in the queue: hardly ever may a second one join.
-  const queue = queueOf(Int32Array.of(...others, ...forcing), demand);
+  const queued = new Int32Array(order.length);
+  queued.set(others);
+  queued.set(forcing, others.length);
+  let queue = queueOf(queued, demand);
+  let gone = 0;
   const filler = new Filler(demand);
   const bins: Bin[] = [];
   for (const seed of forcing) {
@@ -29,14 +36,30 @@ export function packForcedFirst(demand: Demand): Plan | undefined {
     if (type < 0) continue;
     while (intAt(left, seed) > 0 && filler.fill(type, seed, queue, left, value, undefined)) {
       const bin = filler.bin(undefined);
-      bins.push(bin);
+      const times = repeats(bin, left);
+      for (let each = 0; each < times; each++) bins.push(bin);
       for (let at = 0; at < bin.items.length; at++) {
         const item = itemAt(bin.items, at);
-        left[item] = intAt(left, item) - itemAt(bin.counts, at);
+        const waiting = intAt(left, item) - times * itemAt(bin.counts, at);
+        left[item] = waiting;
+        if (waiting === 0) gone += 1;
       }
+      if (gone * 2 <= queue.items.length) continue;
+      queue = queueOf(
+        queue.items.filter((item) => intAt(left, item) > 0),
+        demand,
+      );
+      gone = 0;
     }
   }
+  if (worthOf(demand, left) > (1 - MOSTLY_FORCED) * worthOf(demand, countsOf(demand))) return undefined;
   const rest = new Greedy(demand).pack(order, left, value, undefined);
   for (const bin of rest.bins) bins.push(bin);
   return { bins, left };
+}
+
+function worthOf({ value }: Demand, counts: Int32Array): number {
+  let worth = 0;
+  for (let item = 0; item < counts.length; item++) worth += intAt(counts, item) * floatAt(value, item);
+  return worth;
 }

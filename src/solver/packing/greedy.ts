@@ -4,13 +4,13 @@
  */
 import * as columnsOf from '../model/resourceTable.ts';
 import { addRow, floatAt, intAt, isWithin, itemAt } from '../rows.ts';
-import type { Bin, Plan } from './bin.ts';
-import type { Demand } from './demand.ts';
+import { repeats, type Bin, type Plan } from './bin.ts';
+import { wasteOf, type Demand } from './demand.ts';
 import { Filler } from './filler.ts';
 import { queueOf, type Queue } from './queue.ts';
 
 /** Read once, as in the filler. */
-const { CPU, MEMORY } = columnsOf;
+const { CPU, MEMORY, PODS } = columnsOf;
 /** What a node may be worth less, per e-fold of imbalance, to keep the rest in proportion. */
 const IMBALANCE = 0.02;
 /** Nodes between two looks at every promising type, and how many types are tried in between. */
@@ -27,15 +27,26 @@ export class Greedy {
   private opened = 0;
   private cpuLeft = 0;
   private memoryLeft = 0;
+  private podsLeft = 0;
 
   constructor(demand: Demand) {
     this.demand = demand;
     this.filler = new Filler(demand);
   }
 
-  /** Takes from `left` what finds a place, and from the limits what it counts. */
-  pack(order: Int32Array, left: Int32Array, value: Float64Array, limitLeft: Float64Array | undefined): Plan {
+  /**
+   * Takes from `left` what finds a place, and from the limits what it counts. Gives up, with pods left, once its nodes
+   * cost more than `mostWaste` above the worth of their pods: the others cannot make up for that.
+   */
+  pack(
+    order: Int32Array,
+    left: Int32Array,
+    value: Float64Array,
+    limitLeft: Float64Array | undefined,
+    mostWaste = Number.POSITIVE_INFINITY,
+  ): Plan {
     const bins: Bin[] = [];
+    let waste = 0;
     const refused = new Set<number>();
     this.countDemand(order, left);
     let queue = queueOf(order, this.demand);
@@ -64,8 +75,11 @@ export class Greedy {
         }
         this.cpuLeft -= floatAt(best.used, CPU);
         this.memoryLeft -= floatAt(best.used, MEMORY);
+        this.podsLeft -= floatAt(best.used, PODS);
         if (limitLeft) addRow(limitLeft, best.limitNeed, -1);
+        waste += wasteOf(this.demand, best);
       }
+      if (waste > mostWaste) break;
       // Every filling walks over the list: items that are used up need not be in it.
       if (gone * 2 > items.length) {
         const rest = items.filter((item) => intAt(left, item) > 0);
@@ -97,12 +111,23 @@ export class Greedy {
     const scores = few ? undefined : new Float64Array(all.length);
     let best: Bin | undefined;
     let bestScore = 0;
+    let whole: Bin | undefined;
+    let wholeScore = 0;
     for (let at = 0; at < tried.length; at++) {
       const type = intAt(tried, at);
+      if (whole !== undefined && this.wouldHold(type, whole)) {
+        if (scores !== undefined) scores[at] = wholeScore;
+        continue;
+      }
       if (!choice.withinLimits(type, limitLeft) || !filler.fill(type, seed, queue, left, value, limitLeft)) continue;
       const worth = filler.value / (filler.price + demand.options.nodeOverheadCost + 1e-12);
       const score = worth * (1 - IMBALANCE * this.imbalance(filler.used));
       if (scores !== undefined) scores[at] = score;
+      // A filling that takes every pod that waits: other types that hold it would be filled in the same way.
+      if (whole === undefined && floatAt(filler.used, PODS) === this.podsLeft) {
+        whole = filler.bin(limitLeft);
+        wholeScore = score;
+      }
       const isNear = best !== undefined && Math.abs(score - bestScore) <= 1e-9 * bestScore;
       if (best !== undefined && isNear ? filler.price >= best.price : score <= bestScore) continue;
       best = filler.bin(limitLeft);
@@ -118,11 +143,18 @@ export class Greedy {
     return best ?? this.alone(seed, limitLeft);
   }
 
+  private wouldHold(type: number, { state, used }: Bin): boolean {
+    const { choice, states } = this.demand;
+    return states.at(state).price[type] !== Number.POSITIVE_INFINITY && choice.fits(type, used);
+  }
+
   private countDemand(order: Int32Array, left: Int32Array): void {
     const { rows } = this.demand;
     this.cpuLeft = 0;
     this.memoryLeft = 0;
+    this.podsLeft = 0;
     for (const item of order) {
+      this.podsLeft += intAt(left, item);
       this.cpuLeft += intAt(left, item) * rows.get(item, CPU);
       this.memoryLeft += intAt(left, item) * rows.get(item, MEMORY);
     }
@@ -146,15 +178,6 @@ export class Greedy {
     const limitNeed = choice.limitNeed(state, type, used, shape.hostPorts, limitLeft);
     return { state, type, price, items: [seed], counts: [1], used, limitNeed, reservation: -1 };
   }
-}
-
-/** How often the bin can be bought before one of its items runs out. */
-function repeats({ items, counts }: Bin, left: Int32Array): number {
-  let times = Number.MAX_SAFE_INTEGER;
-  for (let at = 0; at < items.length; at++) {
-    times = Math.min(times, Math.floor(intAt(left, itemAt(items, at)) / itemAt(counts, at)));
-  }
-  return times;
 }
 
 /** The types with the best scores, best first; ties in their own order. */

@@ -14,7 +14,9 @@ export class HostTally {
   private readonly rules: HostRules;
   private readonly count: Int32Array;
   private readonly limit: Int32Array;
+  /** Counters to reset, up to `touches`. A list that is emptied would be allocated anew. */
   private readonly touched: number[] = [];
+  private touches = 0;
 
   constructor(items: readonly Item[], rules: HostRules) {
     this.items = items;
@@ -24,12 +26,13 @@ export class HostTally {
   }
 
   clear(): void {
-    for (const counter of this.touched) {
+    for (let at = 0; at < this.touches; at++) {
+      const counter = itemAt(this.touched, at);
       this.count[counter] = 0;
       this.limit[counter] = UNLIMITED;
     }
-    this.touched.length = 0;
-    this.ports.length = 0;
+    this.touches = 0;
+    if (this.ports.length > 0) this.ports.length = 0;
   }
 
   /** How many more pods of the item the limits allow. */
@@ -59,13 +62,13 @@ export class HostTally {
     const limitEnd = intAt(limitStart, item + 1);
     for (let at = intAt(limitStart, item); at < limitEnd; at++) {
       const counter = intAt(limitCounter, at);
-      this.touched.push(counter);
+      this.touched[this.touches++] = counter;
       if (intAt(othersMax, at) < intAt(this.limit, counter)) this.limit[counter] = intAt(othersMax, at);
     }
     const addEnd = intAt(addStart, item + 1);
     for (let at = intAt(addStart, item); at < addEnd; at++) {
       const counter = intAt(adds, at);
-      this.touched.push(counter);
+      this.touched[this.touches++] = counter;
       this.count[counter] = intAt(this.count, counter) + pods;
     }
     for (const port of itemAt(this.items, item).podClass.shape.hostPorts) this.ports.push(port);

@@ -5,7 +5,7 @@
  */
 import { addRow, floatAt, intAt, itemAt } from '../rows.ts';
 import { planCost, type Bin, type Plan } from './bin.ts';
-import { orderByValue, type Demand } from './demand.ts';
+import { orderByValue, wasteOf, type Demand } from './demand.ts';
 import { Greedy } from './greedy.ts';
 
 export interface SearchBudget {
@@ -18,6 +18,8 @@ const MAX_RUINED = 6;
 /** Rounds without a cheaper plan before the search gives up. */
 const PATIENCE = 100;
 const PATIENCE_PER_BIN = 20;
+/** What sums of worths may be off by. */
+const ROUNDING = 1e-6;
 /** Between looks at the clock. */
 const CLOCK_STRIDE = 16;
 
@@ -40,7 +42,7 @@ export class Improver {
     const left = new Int32Array(demand.items.length);
     const overhead = demand.options.nodeOverheadCost;
     /** By bin: what it costs above the worth of its pods. */
-    const waste = bins.map((bin) => bin.price + overhead - worth(demand, bin));
+    const waste = bins.map((bin) => wasteOf(demand, bin));
     const patience = PATIENCE + PATIENCE_PER_BIN * bins.length;
     for (let round = 0, stale = 0; round < this.budget.rounds && stale < patience; round++, stale++) {
       if (round % CLOCK_STRIDE === 0 && this.isLate()) break;
@@ -49,15 +51,17 @@ export class Improver {
       const budget = limitLeft && limitLeft.slice();
       const items: number[] = [];
       let cost = 0;
+      let wasted = 0;
       for (const at of ruined) {
         const bin = itemAt(bins, at);
         cost += bin.price + overhead;
+        wasted += itemAt(waste, at);
         if (budget) addRow(budget, bin.limitNeed, 1);
         takeOut(bin, left, items);
       }
       const spread = random() * 0.3;
       for (const item of items) value[item] = floatAt(demand.value, item) * (1 + spread * (random() - 0.5));
-      const again = greedy.pack(orderByValue(items, value), left, value, budget);
+      const again = greedy.pack(orderByValue(items, value), left, value, budget, wasted + ROUNDING);
       const isComplete = items.every((item) => left[item] === 0);
       for (const item of items) left[item] = 0;
       const now = planCost(again, overhead);
@@ -73,7 +77,7 @@ export class Improver {
       }
       for (const bin of again.bins) {
         bins.push(bin);
-        waste.push(bin.price + overhead - worth(demand, bin));
+        waste.push(wasteOf(demand, bin));
       }
     }
     return { bins, left: plan.left };
@@ -83,14 +87,6 @@ export class Improver {
     const { now, deadline } = this.budget;
     return now !== undefined && now() >= deadline;
   }
-}
-
-function worth(demand: Demand, bin: Bin): number {
-  let sum = 0;
-  for (let at = 0; at < bin.items.length; at++) {
-    sum += floatAt(demand.value, itemAt(bin.items, at)) * itemAt(bin.counts, at);
-  }
-  return sum;
 }
 
 /** Its pods wait again; `items` lists each item that waits once. */

@@ -13,9 +13,7 @@ const GOOD_ENOUGH = 1.002;
 
 export function packPool(demand: Demand, limitLeft: Float64Array | undefined, improver: Improver): Plan {
   const { nodeOverheadCost } = demand.options;
-  const first = startGreedy(demand, limitLeft);
-  const other = limitLeft === undefined ? otherStart(demand, first.plan) : undefined;
-  const best = other === undefined ? first : { plan: other, limitLeft: undefined };
+  const best = limitLeft === undefined ? bestStart(demand) : startGreedy(demand, limitLeft);
   const improved = improver.improve(demand, best.plan, best.limitLeft);
   const isProven = planCost(improved, nodeOverheadCost) <= demand.fractionalBound * (1 + 1e-9);
   if (isProven && improved.left.every((count) => count === 0)) return improved;
@@ -30,6 +28,18 @@ export function packPool(demand: Demand, limitLeft: Float64Array | undefined, im
 interface Start {
   readonly plan: Plan;
   readonly limitLeft: Float64Array | undefined;
+}
+
+/** Without limits: by value, or in a way that suits the demand better. */
+function bestStart(demand: Demand): Start {
+  const forced = packForcedFirst(demand);
+  if (forced?.left.every((count) => count === 0) === true) return { plan: forced, limitLeft: undefined };
+  const greedy = startGreedy(demand, undefined);
+  const other = fromPatterns(demand, greedy.plan);
+  if (other === undefined) return greedy;
+  const { nodeOverheadCost } = demand.options;
+  const isCheaper = planCost(other, nodeOverheadCost) < planCost(greedy.plan, nodeOverheadCost);
+  return isCheaper ? { plan: other, limitLeft: undefined } : greedy;
 }
 
 function startGreedy(demand: Demand, limits: Float64Array | undefined): Start {
@@ -61,16 +71,7 @@ function compareLeft({ items }: Demand, one: Int32Array, other: Int32Array): num
   return tiers.find(([, difference]) => difference !== 0)?.[1] ?? 0;
 }
 
-/** A start that suits the demand better, where it is cheaper. */
-function otherStart(demand: Demand, greedy: Plan): Plan | undefined {
-  const forced = packForcedFirst(demand);
-  if (forced === undefined) return fromPatterns(demand, greedy);
-  if (compareLeft(demand, forced.left, greedy.left) > 0) return undefined;
-  const { nodeOverheadCost } = demand.options;
-  return planCost(forced, nodeOverheadCost) < planCost(greedy, nodeOverheadCost) ? forced : undefined;
-}
-
-/** The mix of patterns with its rest packed greedily, where that is cheaper. */
+/** The mix of patterns with its rest packed greedily. */
 function fromPatterns(demand: Demand, other: Plan): Plan | undefined {
   if (planCost(other, demand.options.nodeOverheadCost) <= demand.fractionalBound * GOOD_ENOUGH) return undefined;
   const patterns = patternPlan(demand);
@@ -81,9 +82,7 @@ function fromPatterns(demand: Demand, other: Plan): Plan | undefined {
   }
   const rest = new Greedy(demand).pack(orderByValue(demand.items.keys(), demand.value), left, demand.value, undefined);
   const plan = { bins: [...patterns.bins, ...rest.bins], left };
-  const { nodeOverheadCost } = demand.options;
-  const cheaper = planCost(plan, nodeOverheadCost) < planCost(other, nodeOverheadCost);
-  return cheaper && left.every((count) => count === 0) ? plan : undefined;
+  return left.every((count) => count === 0) ? plan : undefined;
 }
 
 /** When not everything fits into the limits, pods of higher priority go first. */

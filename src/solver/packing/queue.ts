@@ -1,31 +1,90 @@
 /**
- * Items in packing order, most valuable first. From every place on it knows how little the smallest of the rest asks
- * for, so that a full node is not offered to all of them.
+ * Items in packing order, most valuable first. It knows how little the items from every place on, and those of every
+ * stretch of places, ask for, so that a node that is nearly full is not offered to all of them.
  */
-import { CPU, MEMORY } from '../model/resourceTable.ts';
-import { intAt } from '../rows.ts';
+import * as columnsOf from '../model/resourceTable.ts';
+import { floatAt, intAt } from '../rows.ts';
 import type { Demand } from './demand.ts';
+
+/** Read once: an imported binding is looked up each time. */
+const { CPU, MEMORY } = columnsOf;
+/** Places in a stretch: a power of two. */
+const STRETCH = 16;
+/** Numbers by place: processor and memory of its item, and the least of each from there on. */
+const WIDTH = 4;
 
 export interface Queue {
   readonly items: Int32Array;
-  /** By place: the least that any item from there on asks for. */
-  readonly leastCpu: Float64Array;
-  readonly leastMemory: Float64Array;
   /** Items before this place are used up. */
   start: number;
+  /** `WIDTH` numbers for every place. */
+  readonly asked: Float64Array;
+  /** By stretch: the least processor and the least memory that any of its items asks for. */
+  readonly stretches: Float64Array;
+}
+
+/** What a node has left, in all and of its shape. */
+export interface Opening {
+  cpu: number;
+  memory: number;
+  /** Looks for items that ask for more processor, in proportion, than the node has of it; or for the others. */
+  forCpu: boolean;
+  /** Of the node when it was empty. */
+  cpuRoom: number;
+  memoryRoom: number;
 }
 
 export function queueOf(items: Int32Array, { rows }: Demand): Queue {
-  const leastCpu = new Float64Array(items.length);
-  const leastMemory = new Float64Array(items.length);
-  let cpu = Number.POSITIVE_INFINITY;
-  let memory = Number.POSITIVE_INFINITY;
-  for (let at = items.length - 1; at >= 0; at--) {
+  const { length } = items;
+  const asked = new Float64Array(length * WIDTH);
+  const stretches = new Float64Array(2 * Math.ceil(length / STRETCH)).fill(Number.POSITIVE_INFINITY);
+  let leastCpu = Number.POSITIVE_INFINITY;
+  let leastMemory = Number.POSITIVE_INFINITY;
+  for (let at = length - 1; at >= 0; at--) {
     const item = intAt(items, at);
-    cpu = Math.min(cpu, rows.get(item, CPU));
-    memory = Math.min(memory, rows.get(item, MEMORY));
-    leastCpu[at] = cpu;
-    leastMemory[at] = memory;
+    const cpu = rows.get(item, CPU);
+    const memory = rows.get(item, MEMORY);
+    if (cpu < leastCpu) leastCpu = cpu;
+    if (memory < leastMemory) leastMemory = memory;
+    const cell = at * WIDTH;
+    asked[cell] = cpu;
+    asked[cell + 1] = memory;
+    asked[cell + 2] = leastCpu;
+    asked[cell + 3] = leastMemory;
+    const stretch = 2 * Math.floor(at / STRETCH);
+    if (cpu < floatAt(stretches, stretch)) stretches[stretch] = cpu;
+    if (memory < floatAt(stretches, stretch + 1)) stretches[stretch + 1] = memory;
   }
-  return { items, leastCpu, leastMemory, start: 0 };
+  return { items, start: 0, asked, stretches };
+}
+
+/**
+ * The first place from `from` on whose item has pods left that fit the opening; the end of the queue when there is none.
+ * The innermost loop of packing: it reads its lists itself, since a call costs more than the rest until V8 has compiled it.
+ */
+export function nextFitting(
+  { items, asked, stretches }: Queue,
+  from: number,
+  { cpu, memory, forCpu, cpuRoom, memoryRoom }: Opening,
+  left: Int32Array,
+  taken: Int32Array,
+): number {
+  const { length } = items;
+  for (let at = from; at < length; at++) {
+    const cell = at * WIDTH;
+    if ((asked[cell + 2] as number) > cpu || (asked[cell + 3] as number) > memory) return length;
+    if ((at & (STRETCH - 1)) === 0) {
+      const stretch = (2 * at) / STRETCH;
+      if ((stretches[stretch] as number) > cpu || (stretches[stretch + 1] as number) > memory) {
+        at += STRETCH - 1;
+        continue;
+      }
+    }
+    const ownCpu = asked[cell] as number;
+    const ownMemory = asked[cell + 1] as number;
+    if (ownCpu > cpu || ownMemory > memory || ownCpu * memoryRoom >= ownMemory * cpuRoom !== forCpu) continue;
+    const item = items[at] as number;
+    if ((left[item] as number) > (taken[item] as number)) return at;
+  }
+  return length;
 }

@@ -123,6 +123,13 @@ export class Domains {
     });
   }
 
+  /** Whether every constraint of the variant holds on a planned node in this state. */
+  allowsState(variant: Variant, state: number): boolean {
+    return variant.domain.every((constraint) =>
+      this.allows(constraint, this.domainOfState(state, this.keyOf(constraint.counter))),
+    );
+  }
+
   /** Pins every key that the variant's counters need to an allowed value, as cheaply as possible; -1: not possible. */
   pin(variant: Variant, start: number, cost: StateCost): number {
     this.best = -1;

@@ -36,7 +36,8 @@ const ROLES = {
 type RoleName = keyof typeof ROLES;
 
 export interface RoleAssignment {
-  readonly role: RoleName;
+  /** A role of Azure by its name, or one that was defined for the occasion. */
+  readonly role: RoleName | Role;
   /** The beginning of ids: a subscription, a group, a resource. */
   readonly scope: string;
 }
@@ -86,7 +87,7 @@ export function authorizeLinked(principal: Principal | undefined, action: string
 function mayDo({ assignments }: Principal, action: string, scope: string): boolean {
   const place = `${scope.toLowerCase()}/`;
   return assignments.some(({ role, scope: from }) => {
-    const { actions, notActions = [] }: Role = ROLES[role];
+    const { actions, notActions = [] }: Role = typeof role === 'string' ? ROLES[role] : role;
     if (!place.startsWith(`${from.toLowerCase().replace(/\/$/, '')}/`)) return false;
     return actions.some((each) => matches(each, action)) && !notActions.some((each) => matches(each, action));
   });

@@ -39,8 +39,8 @@ export interface ResourceKind {
   readonly properties: (wish: Wish) => JsonObject;
   /** What is kept and never shown. */
   readonly hidden?: (wish: Wish) => JsonObject;
-  /** What changes between the store and the client. */
-  readonly show?: (context: ArmContext, resource: ArmResource) => object;
+  /** What changes between the store and the client; `expand` is what the client asked for in addition, in lower case. */
+  readonly show?: (context: ArmContext, resource: ArmResource, expand: string) => object;
   readonly afterPut?: (context: ArmContext, resource: ArmResource, wish: Wish) => void;
   readonly checkDelete?: (context: ArmContext, resource: ArmResource) => void;
   readonly afterDelete?: (context: ArmContext, resource: ArmResource) => void;

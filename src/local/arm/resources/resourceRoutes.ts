@@ -48,7 +48,11 @@ class KindRoutes {
       route('list', 'GET', collection, (request) => this.list(request)),
       route('get', 'GET', item, (request) => {
         const found = this.find(request);
-        return { status: 200, body: this.show(found), headers: { etag: found.etag } };
+        return {
+          status: 200,
+          body: this.show(found, request.query.get('$expand') ?? ''),
+          headers: { etag: found.etag },
+        };
       }),
       ...(kind.tracked
         ? [
@@ -125,7 +129,7 @@ class KindRoutes {
   ): Pick<ArmResource, 'location' | 'tags'> {
     const { context, kind } = this;
     if (kind.tracked) {
-      return { location: checkLocation(context, kind.type, name, body, existing), tags: checkTags(body) };
+      return { location: checkLocation(kind.type, name, body, existing), tags: checkTags(body) };
     }
     return kind.tagged ? { location: context.location, tags: checkTags(body) } : {};
   }
@@ -247,8 +251,8 @@ class KindRoutes {
     return HOLES.slice(0, this.steps.length).map((hole) => parameters[hole] ?? '');
   }
 
-  private show(resource: ArmResource): object {
-    const shown = this.kind.show?.(this.context, resource) ?? resource;
+  private show(resource: ArmResource, expand = ''): object {
+    const shown = this.kind.show?.(this.context, resource, expand.toLowerCase()) ?? resource;
     return present(shown as ArmResource);
   }
 

@@ -1,0 +1,74 @@
+/** Rows of Microsoft.Compute for capacity reservations: groups, and what is reserved in them by size and zone. */
+import type { ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { at, textAt } from '../jsonPath.ts';
+import type { ResourceKind } from '../resources/resourceKind.ts';
+import { withDefaults } from '../resources/resourceRoutes.ts';
+import type { ArmResource } from '../resourceStore.ts';
+
+const GROUPS = 'Microsoft.Compute/capacityReservationGroups';
+const RESERVATIONS = `${GROUPS}/capacityReservations`;
+const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines';
+
+export const RESERVATION_KINDS: readonly ResourceKind[] = [
+  {
+    type: GROUPS,
+    tracked: true,
+    put: 'sync',
+    patch: 'tags',
+    remove: 'sync',
+    duration: 'other',
+    properties: ({ body }) => withDefaults(body, {}),
+    show: (context, group, expand) => ({
+      ...group,
+      properties: {
+        ...group.properties,
+        ...(expand.includes('instanceview')
+          ? {
+              instanceView: {
+                capacityReservations: reservationsOf(context, group).map((reservation) => ({
+                  name: reservation.name,
+                  utilizationInfo: {
+                    currentCapacity: at(reservation.sku, 'capacity'),
+                    virtualMachinesAllocated: machinesOf(context, group, reservation).map(({ id }) => ({ id })),
+                  },
+                })),
+              },
+            }
+          : {}),
+      },
+    }),
+    checkDelete: (context, group) => {
+      if (reservationsOf(context, group).length === 0) return;
+      throw new ArmError(409, 'OperationNotAllowed', `Capacity reservation group ${group.name} is not empty.`);
+    },
+  },
+  {
+    type: RESERVATIONS,
+    tracked: false,
+    tagged: true,
+    put: 'async',
+    patch: 'merge',
+    remove: 'accepted',
+    duration: 'other',
+    members: ['sku'],
+    properties: ({ body }) => withDefaults(body, {}),
+  },
+];
+
+function reservationsOf(context: ArmContext, group: ArmResource): readonly ArmResource[] {
+  const parent = `${group.id}/`.toLowerCase();
+  return context.store.list(RESERVATIONS).filter(({ id }) => id.toLowerCase().startsWith(parent));
+}
+
+/** VMs name the group only; Azure finds the reservation by size and zone. */
+function machinesOf(context: ArmContext, group: ArmResource, { sku, zones }: ArmResource): readonly ArmResource[] {
+  return context.store.list(VIRTUAL_MACHINES).filter(({ properties, zones: own }) => {
+    const named = textAt(properties, 'capacityReservation', 'capacityReservationGroup', 'id') ?? '';
+    return (
+      named.toLowerCase() === group.id.toLowerCase() &&
+      textAt(properties, 'hardwareProfile', 'vmSize') === textAt(sku, 'name') &&
+      own?.[0] === zones?.[0]
+    );
+  });
+}
