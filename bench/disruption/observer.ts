@@ -1,10 +1,10 @@
 /** What a cluster costs and does over time, as seen from its API server: bill, launches, and when it last changed. */
 import { Kinds, type Node, type Pod } from '../../src/api/kinds.ts';
-import { SystemClock } from '../../src/clock/systemClock.ts';
-import { systemRandom } from '../../src/clock/systemRandom.ts';
+import { Annotations, Taints } from '../../src/api/labels.ts';
+import type { Clock } from '../../src/clock/clock.ts';
 import { Informers } from '../../src/kube/informer.ts';
-import type { Kube } from '../../src/kube/kube.ts';
 import { KwokLabels } from '../../src/kwok/kwokLabels.ts';
+import type { Plane } from './plane.ts';
 
 const FIVE_MINUTES = 5 * 60_000;
 
@@ -12,9 +12,11 @@ export class Observer {
   private readonly stop = new AbortController();
   private readonly nodes = new Map<string, { readonly price: number; readonly since: number }>();
   private readonly pods = new Map<string, Pod>();
-  private changedAt = Date.now();
+  private readonly leaving = new Set<string>();
+  private readonly clock: Clock;
+  private changedAt: number;
   private paid = 0;
-  private paidUntil = Date.now();
+  private paidUntil: number;
   private waited = 0;
   launches = 0;
   /** Pods that were asked to end although their owner wanted them, and how many of them were younger than 5 minutes. */
@@ -22,19 +24,32 @@ export class Observer {
   youngEvictions = 0;
   /** Nodes that lived for less than 5 minutes. */
   shortLives = 0;
+  /** Pods that asked to be left alone and were evicted. */
+  violations = 0;
+  /** The largest share of the nodes that was on its way out at once. */
+  mostLeaving = 0;
 
-  async start(kube: Kube): Promise<void> {
-    const informers = new Informers({ kube, clock: new SystemClock(), random: systemRandom });
+  constructor(clock: Clock) {
+    this.clock = clock;
+    this.changedAt = clock.now();
+    this.paidUntil = clock.now();
+  }
+
+  async start({ kube, random }: Pick<Plane, 'kube' | 'random'>): Promise<void> {
+    const { clock } = this;
+    const informers = new Informers({ kube, clock, random });
     informers
       .of(Kinds.Node)
       .subscribe(({ type, object }) => (type === 'deleted' ? this.gone(object) : this.seen(object)));
     informers.of(Kinds.Pod, { namespace: 'default' }).subscribe((event) => {
       const { object } = event;
+      this.pay();
       if (event.type === 'deleted') this.pods.delete(object.metadata.name);
       else this.pods.set(object.metadata.name, object);
       if (event.type === 'updated' && isEvicted(object) && !isEvicted(event.old)) {
         this.evictions += 1;
-        if (Date.now() - Date.parse(object.metadata.creationTimestamp ?? '') < FIVE_MINUTES) this.youngEvictions += 1;
+        if (object.metadata.annotations?.[Annotations.doNotDisrupt]) this.violations += 1;
+        if (clock.now() - Date.parse(object.metadata.creationTimestamp ?? '') < FIVE_MINUTES) this.youngEvictions += 1;
       }
     });
     void informers.run(this.stop.signal);
@@ -45,8 +60,14 @@ export class Observer {
   /** Counts from now on. */
   reset(): void {
     this.pay();
-    Object.assign(this, { paid: 0, waited: 0, launches: 0, evictions: 0, youngEvictions: 0, shortLives: 0 });
-    this.changedAt = Date.now();
+    Object.assign(this, { paid: 0, waited: 0, launches: 0, evictions: 0, youngEvictions: 0 });
+    Object.assign(this, { shortLives: 0, violations: 0, mostLeaving: 0 });
+    this.touch();
+  }
+
+  /** Something happened just now, whether nodes come or go for it or not. */
+  touch(): void {
+    this.changedAt = this.clock.now();
   }
 
   /** Dollars per hour. */
@@ -78,7 +99,7 @@ export class Observer {
 
   /** Milliseconds since nodes last came or went. */
   get quietFor(): number {
-    return Date.now() - this.changedAt;
+    return this.clock.now() - this.changedAt;
   }
 
   get lastChange(): number {
@@ -89,25 +110,29 @@ export class Observer {
     this.stop.abort();
   }
 
-  private seen({ metadata }: Node): void {
+  private seen({ metadata, spec }: Node): void {
+    if (spec?.taints?.some(({ key }) => key === Taints.disrupted.key)) this.leaving.add(metadata.name);
+    else this.leaving.delete(metadata.name);
+    this.mostLeaving = Math.max(this.mostLeaving, this.leaving.size / Math.max(1, this.nodes.size));
     if (this.nodes.has(metadata.name)) return;
     this.pay();
     this.launches += 1;
-    this.changedAt = Date.now();
-    this.nodes.set(metadata.name, { price: Number(metadata.labels?.[KwokLabels.price] ?? 0), since: Date.now() });
+    this.changedAt = this.clock.now();
+    this.nodes.set(metadata.name, { price: Number(metadata.labels?.[KwokLabels.price] ?? 0), since: this.clock.now() });
   }
 
   private gone({ metadata }: Node): void {
     const node = this.nodes.get(metadata.name);
+    this.leaving.delete(metadata.name);
     if (node === undefined) return;
     this.pay();
-    this.changedAt = Date.now();
-    if (Date.now() - node.since < FIVE_MINUTES) this.shortLives += 1;
+    this.changedAt = this.clock.now();
+    if (this.clock.now() - node.since < FIVE_MINUTES) this.shortLives += 1;
     this.nodes.delete(metadata.name);
   }
 
   private pay(): void {
-    const now = Date.now();
+    const now = this.clock.now();
     const hours = (now - this.paidUntil) / 3_600_000;
     this.paid += this.bill * hours;
     this.waited += [...this.pods.values()].filter(({ spec }) => !spec?.nodeName).length * hours * 3_600;

@@ -1,9 +1,10 @@
-/** What happens to a cluster in each story, and until when it is watched. */
-import { Kinds, type Pod } from '../../src/api/kinds.ts';
+/** What happens to a cluster in each story, what is asked of the outcome, and until when it is watched. */
+import type { Pod } from '../../src/api/kinds.ts';
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';
+import { Annotations, Labels } from '../../src/api/labels.ts';
 import { SeededRandom } from '../../src/clock/seededRandom.ts';
-import type { KwokCluster } from '../../test/e2e/kwok/kwokCluster.ts';
 import { lognormal } from '../workloads.ts';
+import type { Goals } from './judge.ts';
 
 export interface Story {
   readonly name: string;
@@ -12,10 +13,11 @@ export interface Story {
   readonly requirements?: NodePool['spec']['template']['spec']['requirements'];
   /** What there is before it begins. */
   readonly workloads: readonly Workload[];
+  /** What happens, in order of time. */
+  readonly steps: readonly Step[];
   /** Milliseconds without a change of nodes after which the story is over. */
   readonly quiet?: number;
-  /** What happens; what remains is the workloads with what it changed. */
-  begin(cluster: KwokCluster, workloads: readonly Workload[]): Promise<readonly Workload[]>;
+  readonly goals: Goals;
 }
 
 /** Pods that are alike, as one Deployment. */
@@ -23,9 +25,25 @@ export interface Workload {
   readonly name: string;
   readonly replicas: number;
   readonly spec: NonNullable<Pod['spec']>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** With a PodDisruptionBudget that leaves so many unavailable. */
+  readonly maxUnavailable?: number;
 }
 
-const ON_DEMAND = { key: 'karpenter.sh/capacity-type', operator: 'In' as const, values: ['on-demand'] };
+export interface Step {
+  /** Milliseconds since the story began. */
+  readonly at: number;
+  /** Replicas from now on, by workload; the others keep theirs. */
+  readonly replicas?: ReadonlyMap<string, number>;
+  /** Workloads whose pods are replaced by new ones. */
+  readonly rollouts?: readonly string[];
+  /** Labels that the pool's template gets: its nodes drift. */
+  readonly templateLabels?: Readonly<Record<string, string>>;
+}
+
+const MINUTE = 60_000;
+const ON_DEMAND = { key: Labels.capacityType, operator: 'In' as const, values: ['on-demand'] };
+const BOTH = { key: Labels.capacityType, operator: 'In' as const, values: ['spot', 'on-demand'] };
 const EAGER = { consolidateAfter: '0s', budgets: [{ nodes: '100%' }] };
 
 function mixed(seed: string, count: number, each: number): readonly Workload[] {
@@ -44,74 +62,134 @@ const withImage = (spec: Workload['spec']): Workload['spec'] => ({
   containers: spec.containers.map((container) => ({ ...container, image: 'app' })),
 });
 
-async function scale(cluster: KwokCluster, workloads: readonly Workload[], to: (of: Workload) => number) {
-  const after = workloads.map((workload) => ({ ...workload, replicas: to(workload) }));
-  await Promise.all(
-    after.map(({ name, replicas }) =>
-      cluster.kube.patch(
-        Kinds.Deployment,
-        { name, namespace: 'default' },
-        { type: 'merge', body: { spec: { replicas } } },
-      ),
-    ),
-  );
-  return after;
-}
-
-/** A share of the pods of every workload, drawn pod by pod. */
-function sharesOf(seed: string, share: number): (of: Workload) => number {
+/** A share of the pods of every workload stays, drawn pod by pod. */
+function shares(seed: string, share: number, workloads: readonly Workload[]): ReadonlyMap<string, number> {
   const random = new SeededRandom(seed);
-  return ({ replicas }) =>
-    Array.from({ length: replicas }, () => random.next()).filter((drawn) => drawn < share).length;
+  return new Map(
+    workloads.map(({ name, replicas }) => {
+      const left = Array.from({ length: replicas }, () => random.next()).filter((drawn) => drawn < share);
+      return [name, left.length];
+    }),
+  );
 }
 
-const changeTemplate = (cluster: KwokCluster) =>
-  cluster.kube.patch(
-    Kinds.NodePool,
-    { name: 'default' },
-    { type: 'merge', body: { spec: { template: { metadata: { labels: { wave: 'second' } } } } } },
-  );
+/** Some workloads are guarded by budgets, some must not be disturbed, some are spread and some avoid each other. */
+function guarded(workloads: readonly Workload[]): readonly Workload[] {
+  return workloads.map((workload, at): Workload => {
+    const labelSelector = { matchLabels: { app: workload.name } };
+    const antiAffinity = [{ topologyKey: Labels.hostname, labelSelector }];
+    switch (at % 6) {
+      case 0:
+        return { ...workload, maxUnavailable: 1 };
+      case 1: {
+        const spread = { maxSkew: 1, topologyKey: Labels.zone, whenUnsatisfiable: 'DoNotSchedule', labelSelector };
+        return { ...workload, spec: { ...workload.spec, topologySpreadConstraints: [spread] } };
+      }
+      case 2: {
+        const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: antiAffinity };
+        return { ...workload, spec: { ...workload.spec, affinity: { podAntiAffinity } } };
+      }
+      case 3:
+        return at === 3 ? { ...workload, replicas: 4, annotations: { [Annotations.doNotDisrupt]: 'true' } } : workload;
+      default:
+        return workload;
+    }
+  });
+}
 
-export const STORIES: readonly Story[] = [
-  {
-    name: 'leave',
-    title: '60 % of 950 mixed pods leave; budget 100 %, consolidateAfter 0s',
-    disruption: EAGER,
-    requirements: [ON_DEMAND],
-    workloads: mixed('leave', 95, 10),
-    begin: (cluster, workloads) => scale(cluster, workloads, sharesOf('leave', 0.4)),
-  },
-  {
-    name: 'mixed-capacity',
-    title: 'spot and on-demand in one pool; 60 % of 950 mixed pods leave',
-    disruption: EAGER,
-    workloads: mixed('leave', 95, 10),
-    begin: (cluster, workloads) => scale(cluster, workloads, sharesOf('leave', 0.4)),
-  },
-  {
-    name: 'drift',
-    title: 'drift of every node, budget 20 %',
-    disruption: { consolidateAfter: 'Never', budgets: [{ nodes: '20%' }] },
-    requirements: [ON_DEMAND],
-    workloads: mixed('drift', 95, 10),
-    begin: async (cluster, workloads) => {
-      await changeTemplate(cluster);
-      return workloads;
+function waves(seed: string, workloads: readonly Workload[]): readonly Step[] {
+  const all = new Map(workloads.map(({ name, replicas }) => [name, replicas]));
+  return Array.from({ length: 6 }, (_, wave): readonly Step[] => [
+    { at: wave * 4 * MINUTE, replicas: shares(`${seed} ${wave}`, 0.4, workloads) },
+    { at: (wave * 4 + 2) * MINUTE, replicas: all },
+  ]).flat();
+}
+
+function rollouts(workloads: readonly Workload[]): readonly Step[] {
+  return Array.from({ length: 10 }, (_, round) => ({
+    at: round * MINUTE,
+    rollouts: workloads.filter((_, at) => at % 10 === round).map(({ name }) => name),
+  }));
+}
+
+/** The seven stories with the draws of a seed. */
+export function storiesOf(seed: string): readonly Story[] {
+  const leaving = mixed(seed, 95, 10);
+  const waving = mixed(`waves ${seed}`, 40, 10);
+  const rolling = mixed(`rollouts ${seed}`, 40, 10);
+  const guardedOnes = guarded(mixed(`guarded ${seed}`, 60, 10));
+  return [
+    {
+      name: 'leave',
+      title: '60 % of 950 mixed pods leave; budget 100 %, consolidateAfter 0s',
+      disruption: EAGER,
+      requirements: [ON_DEMAND],
+      workloads: leaving,
+      steps: [{ at: 0, replicas: shares(seed, 0.4, leaving) }],
+      goals: { cost: 1.02, settled: 150, billOverTime: 1.1, evictions: 250 },
     },
-  },
-  {
-    name: 'idle',
-    title: '300 nodes with 4,200 pods, nothing to gain, for four minutes',
-    disruption: EAGER,
-    requirements: [ON_DEMAND, { key: 'karpenter.kwok.sh/instance-cpu', operator: 'In' as const, values: ['8'] }],
-    workloads: [
-      {
-        name: 'even',
-        replicas: 4_200,
-        spec: { containers: [{ name: 'main', image: 'app', resources: { requests: { cpu: '550m', memory: '1Gi' } } }] },
-      },
-    ],
-    quiet: 240_000,
-    begin: async (_cluster, workloads) => workloads,
-  },
-];
+    {
+      name: 'drift',
+      title: 'drift of every node, budget 20 %',
+      disruption: { consolidateAfter: 'Never', budgets: [{ nodes: '20%' }] },
+      requirements: [ON_DEMAND],
+      workloads: mixed(`drift ${seed}`, 95, 10),
+      steps: [{ at: 0, templateLabels: { wave: 'second' } }],
+      goals: { settled: 100, movesPerPod: 1, costRatio: 1 },
+    },
+    {
+      name: 'waves',
+      title: 'six waves between 40 % and 100 % of 400 pods, consolidateAfter 30s, budget 20 %',
+      disruption: { consolidateAfter: '30s', budgets: [{ nodes: '20%' }] },
+      requirements: [ON_DEMAND],
+      workloads: waving,
+      steps: waves(seed, waving),
+      goals: { billOverTime: 1.25, evictions: 200 },
+    },
+    {
+      name: 'rollouts',
+      title: 'ten rollouts in ten minutes on full nodes',
+      disruption: EAGER,
+      requirements: [ON_DEMAND],
+      workloads: rolling,
+      steps: rollouts(rolling),
+      goals: { launches: 12, evictions: 60 },
+    },
+    {
+      name: 'mixed-capacity',
+      title: 'spot and on-demand in one pool; 60 % of 950 mixed pods leave',
+      disruption: EAGER,
+      requirements: [BOTH],
+      workloads: leaving,
+      steps: [{ at: 0, replicas: shares(seed, 0.4, leaving) }],
+      goals: { cost: 1.1 },
+    },
+    {
+      name: 'guarded',
+      title: 'budgets of pods, do-not-disrupt, spread and anti-affinity; 60 % of 600 pods leave',
+      disruption: EAGER,
+      requirements: [ON_DEMAND],
+      workloads: guardedOnes,
+      steps: [{ at: 0, replicas: shares(seed, 0.4, guardedOnes) }],
+      goals: { cost: 1.06, violations: 0 },
+    },
+    {
+      name: 'idle',
+      title: '300 nodes with 4,200 pods, nothing to gain, for four minutes',
+      disruption: EAGER,
+      requirements: [ON_DEMAND, { key: 'karpenter.kwok.sh/instance-cpu', operator: 'In' as const, values: ['8'] }],
+      workloads: [
+        {
+          name: 'even',
+          replicas: 4_200,
+          spec: {
+            containers: [{ name: 'main', image: 'app', resources: { requests: { cpu: '550m', memory: '1Gi' } } }],
+          },
+        },
+      ],
+      steps: [],
+      quiet: 240_000,
+      goals: { evictions: 0, cpu: 2 },
+    },
+  ];
+}

@@ -99,6 +99,8 @@ export const Annotations = {
   plannedOfferings: 'nodewright.dev/planned-offerings',
   /** Ours, on NodeClaims: which kinds of pods the node is for, and how many of each. */
   plannedPods: 'nodewright.dev/planned-pods',
+  /** Ours, on NodePools: in how many zones drifted nodes may be replaced at once; one without it. */
+  driftZonesAtOnce: 'nodewright.dev/drift-zones-at-once',
   /** Ours, on NodeClaims that take the place of others: the names of those, and the command that they are part of. */
   replaces: 'nodewright.dev/replaces',
   disruptionCommand: 'nodewright.dev/disruption-command',

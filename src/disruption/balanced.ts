@@ -5,6 +5,7 @@
 import { Labels } from '../api/labels.ts';
 import { isReschedulable } from '../pods/podPredicates.ts';
 import type { Candidate } from './candidate.ts';
+import type { BalancedScore } from './command.ts';
 import { rescheduleDisruptionCost } from './costs.ts';
 import type { OutcomeCause } from './kept.ts';
 import type { Pass } from './method.ts';
@@ -34,11 +35,18 @@ export function poolTotals(pass: Pass): ReadonlyMap<string, PoolTotals> {
 }
 
 /** Why a pool with the policy Balanced does not approve of the move; every one of them has to. */
-export function balancedCause(
+export function balancedCause(scores: readonly BalancedScore[]): OutcomeCause | undefined {
+  const refusing = scores.find(({ score }) => score < THRESHOLD);
+  return refusing && { kind: 'balanced-score', score: refusing.score, threshold: THRESHOLD };
+}
+
+/** One for each pool with the policy. */
+export function balancedScores(
   candidates: readonly Candidate[],
   savingsPerHour: number,
   totals: ReadonlyMap<string, PoolTotals>,
-): OutcomeCause | undefined {
+): readonly BalancedScore[] {
+  const scores: BalancedScore[] = [];
   const price = candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   const pools = new Set(candidates.map(({ pool }) => pool));
   for (const pool of pools) {
@@ -47,10 +55,16 @@ export function balancedCause(
     const ownPrice = own.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
     const share = price === 0 ? 0 : (savingsPerHour * ownPrice) / price;
     const disruption = own.reduce((sum, { disruptionCost }) => sum + disruptionCost, 0);
-    const score = balancedScore(share, disruption, totals.get(pool.metadata.name));
-    if (score < THRESHOLD) return { kind: 'balanced-score', score, threshold: THRESHOLD };
+    const total = totals.get(pool.metadata.name);
+    scores.push({
+      pool: pool.metadata.name,
+      score: balancedScore(share, disruption, total),
+      threshold: THRESHOLD,
+      savingsShare: total && total.price > 0 ? share / total.price : 0,
+      disruptionShare: total && total.disruptionCost > 0 ? disruption / total.disruptionCost : 0,
+    });
   }
-  return undefined;
+  return scores;
 }
 
 function balancedScore(savings: number, disruptionCost: number, totals: PoolTotals | undefined): number {

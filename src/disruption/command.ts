@@ -18,6 +18,18 @@ export interface Command {
   readonly savingsPerHour: number;
   /** Pods that have to move. */
   readonly evictions: number;
+  /** What it is worth to pools with the policy Balanced; absent of commands that are not weighed. */
+  readonly scores?: readonly BalancedScore[];
+}
+
+/** What a move is worth to a pool with the policy Balanced. */
+export interface BalancedScore {
+  readonly pool: string;
+  readonly score: number;
+  readonly threshold: number;
+  /** Parts of the pool's bill and of its disruption cost. */
+  readonly savingsShare: number;
+  readonly disruptionShare: number;
 }
 
 /**

@@ -224,3 +224,29 @@ it('asks once about nodes that are alike', () => {
   expect(kept.map(({ cause }) => cause.kind)).toEqual(Array.from({ length: 40 }, () => 'not-cheaper'));
   expect(asked).toBe(1);
 });
+
+it('empties spot nodes onto each other where nothing may take their place', () => {
+  paper.addPool(types, capacityTypes('spot'));
+  for (let at = 0; at < 9; at++) {
+    const name = `n${at}`;
+    paper.addNode({
+      name,
+      type: 'large',
+      capacityType: 'spot',
+      pods: [paperPod(name, { cpu: '2500m', memory: '1Gi' })],
+    });
+  }
+  const { commands } = paper.decide(multiNode);
+  expect(commands.flatMap(({ replacements }) => replacements)).toEqual([]);
+  // Three of these pods fit on a node: three nodes hold all nine.
+  expect(commands.flatMap(({ candidates }) => candidates)).toHaveLength(6);
+});
+
+it('does not move pods for savings that demand will soon take back', () => {
+  paper.addPool(types, onDemand);
+  paper.addNode({ name: 'a', type: 'large', pods: [paperPod('p'), paperPod('q')] });
+  expect(paper.decide(singleNode).commands).toHaveLength(1);
+  const decision = paper.decide(singleNode, { calmFor: () => 20_000 });
+  expect(decision.commands).toEqual([]);
+  expect(causeOf(decision, 'a')).toMatchObject({ kind: 'no-payback' });
+});

@@ -48,7 +48,10 @@ export function allowedTogether(ordered: readonly Candidate[], pass: Pass): read
 
 export function commandsOf(moves: readonly Move[]): readonly Command[] {
   return moves
-    .map((move) => commandOf('Underutilized', move.candidates.length > 1 ? 'multi' : 'single', move))
+    .map((move) => ({
+      ...commandOf('Underutilized', move.candidates.length > 1 ? 'multi' : 'single', move),
+      scores: move.scores,
+    }))
     .sort((left, right) => {
       const [one, other] = [left.candidates[0], right.candidates[0]];
       return one === undefined || other === undefined ? 0 : byName(one, other);

@@ -2,6 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { causeOf, commandsText, paperPod, UNSCHEDULABLE } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { Annotations } from '../api/labels.ts';
 import { drift } from './drift.ts';
 import { staticDrift } from './staticDrift.ts';
 
@@ -60,6 +61,29 @@ it('goes zone by zone, the one under way first', () => {
   paper.cluster.markForDeletion('going');
   const gone = paper.decide(drift).commands.flatMap(({ candidates }) => candidates.map(({ view }) => view.name));
   expect(gone.sort()).toEqual(['b', 'd']);
+});
+
+it.each([
+  [undefined, ['a', 'c']],
+  ['2', ['a', 'b', 'c', 'd']],
+  ['many', ['a', 'c']],
+])('leaves other zones alone while one is under way, unless the pool allows %s at once', (allowed, expected) => {
+  const pool = paper.addPool(types, withBudget('100%'));
+  if (allowed !== undefined) pool.metadata.annotations = { [Annotations.driftZonesAtOnce]: allowed };
+  for (const [name, zone] of [
+    ['a', 'z1'],
+    ['b', 'z2'],
+    ['c', 'z1'],
+    ['d', 'z2'],
+  ] as const) {
+    paper.addNode({ name, zone, type: 'small', driftedFor: 1, pods: [paperPod(name)] });
+  }
+  paper.addNode({ name: 'empty', zone: 'z2', type: 'small', driftedFor: 1 });
+  const decision = paper.decide(drift);
+  const gone = decision.commands.flatMap(({ candidates }) => candidates.map(({ view }) => view.name));
+  expect(gone.sort()).toEqual([...expected, 'empty']);
+  const waiting = decision.kept.filter(({ cause }) => cause.kind === 'other-zone-first').map(({ node }) => node);
+  expect(new Set([...gone, ...waiting])).toEqual(new Set(['a', 'b', 'c', 'd', 'empty']));
 });
 
 it('a pod without another place holds its node, not the others', () => {

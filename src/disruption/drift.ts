@@ -1,7 +1,11 @@
-import { Labels } from '../api/labels.ts';
+import { NodeClaimConditions } from '../api/conditionTypes.ts';
+import { findCondition } from '../api/conditions.ts';
+import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
+import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Annotations, Labels } from '../api/labels.ts';
 import { Allowance } from './allowance.ts';
 import { keptNode, type Candidate } from './candidate.ts';
-import { commandOf, type Command } from './command.ts';
+import { commandOf, priceOfAll, type Command } from './command.ts';
 import type { Kept, KeptCause, OutcomeCause } from './kept.ts';
 import type { Decision, Method, Pass } from './method.ts';
 import { byDrift } from './order.ts';
@@ -13,6 +17,8 @@ import { pinned } from './pinned.ts';
 const MOST_PODS = 1_000;
 /** How often nodes whose pods find no place are left out before the rest is taken one by one. */
 const MOST_ROUNDS = 4;
+/** Less than a cent a month. */
+const SAME_PRICE = 1e-5;
 
 /**
  * Replaces drifted nodes: as many at once as budgets allow, zone by zone, with their pods packed together. Pods do not go
@@ -35,7 +41,7 @@ export const drift: Method = {
     const commands: Command[] = [];
     const avoiding = new Set(candidates.map(({ view }) => view.name));
     for (let round = 0; wave.length > 0; round++) {
-      const parts = replacementsOf(wave, avoiding, pass);
+      const parts = noDearer(replacementsOf(wave, avoiding, pass), pass);
       yield;
       const failed = parts.flatMap((part) => failuresOf(part, pass));
       if (failed.length === 0) {
@@ -58,6 +64,7 @@ export const drift: Method = {
 /** What budgets let go now. The zone that is under way comes first, then the one with the oldest drift. */
 function firstWave(candidates: readonly Candidate[], pass: Pass, kept: Kept[]): readonly Candidate[] {
   const allowance = new Allowance(pass.budgets, 'Drifted');
+  const zones = new OpenZones(pass);
   const wave: Candidate[] = [];
   let pods = 0;
   for (const candidate of zoneByZone(byDrift(candidates), pass)) {
@@ -71,16 +78,59 @@ function firstWave(candidates: readonly Candidate[], pass: Pass, kept: Kept[]): 
           ? allowance.cause(name)
           : isFull
             ? { kind: 'next-pass' }
-            : undefined;
+            : zones.obstacle(candidate);
     if (cause !== undefined) {
       kept.push(keptNode(candidate.view, cause));
       continue;
     }
     allowance.take([candidate]);
+    zones.open(candidate);
     pods += candidate.movable.length;
     wave.push(candidate);
   }
   return wave;
+}
+
+/**
+ * Zones whose nodes are being replaced, by pool. Another one waits until they are done: what is wrong with the new nodes
+ * shows in one zone first. The pool's annotation may allow several at once.
+ */
+class OpenZones {
+  private readonly byPool = new Map<string, Set<string>>();
+
+  constructor({ views }: Pass) {
+    for (const { deleting, claim, nodePool = '', labels } of views) {
+      if (!deleting || claim === undefined || !isDrifted(claim)) continue;
+      this.of(nodePool).add(labels[Labels.zone] ?? '');
+    }
+  }
+
+  open({ pool, zone = '', pods }: Candidate): void {
+    if (pods.length > 0) this.of(pool.metadata.name).add(zone);
+  }
+
+  /** Empty nodes wait for no zone. */
+  obstacle({ pool, zone = '', pods }: Candidate): OutcomeCause | undefined {
+    const open = this.of(pool.metadata.name);
+    if (pods.length === 0 || open.has(zone) || open.size < zonesAtOnce(pool)) return undefined;
+    return { kind: 'other-zone-first', zone: [...open].sort()[0] ?? '' };
+  }
+
+  private of(pool: string): Set<string> {
+    let zones = this.byPool.get(pool);
+    if (zones === undefined) this.byPool.set(pool, (zones = new Set()));
+    return zones;
+  }
+}
+
+function isDrifted(claim: NodeClaim): boolean {
+  return findCondition(claim, NodeClaimConditions.drifted)?.status === 'True';
+}
+
+/** One, unless the pool's annotation says a larger number. */
+function zonesAtOnce({ metadata }: NodePool): number {
+  const wanted = Number(metadata.annotations?.[Annotations.driftZonesAtOnce] ?? 1);
+  return Number.isInteger(wanted) && wanted > 1 ? wanted : 1;
 }
 
 /** Empty nodes wait for no zone; the others keep their order within a zone. */
@@ -104,6 +154,21 @@ function replacementsOf(wave: readonly Candidate[], avoiding: ReadonlySet<string
       return 'kind' in narrowed ? plan : narrowed;
     }),
   }));
+}
+
+/** Nodes that would cost more packed together are replaced each by itself, where that costs less. */
+function noDearer(parts: readonly Part[], pass: Pass): readonly Part[] {
+  const everyNode = new Set(pass.views.map(({ name }) => name));
+  return parts.flatMap((part) => {
+    const price = part.candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
+    const isKnown = part.candidates.every(({ pricePerHour }) => pricePerHour > 0);
+    if (!isKnown || part.unplaced.length > 0 || priceOfAll(part.plannedNodes) <= price + SAME_PRICE) return [part];
+    // On new nodes only: what each finds on others may be the same room.
+    const alone = part.candidates.flatMap((candidate) => replacementsOf([candidate], everyNode, pass));
+    const isPlaced = alone.every(({ unplaced, onExisting }) => unplaced.length === 0 && onExisting.length === 0);
+    const alonePrice = alone.reduce((sum, { plannedNodes }) => sum + priceOfAll(plannedNodes), 0);
+    return isPlaced && alonePrice < priceOfAll(part.plannedNodes) ? alone : [part];
+  });
 }
 
 /** The nodes that cannot go: their pods find no place, or what they would be replaced by lately failed. */

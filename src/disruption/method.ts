@@ -56,6 +56,8 @@ export interface Pass {
   failedUntil(pool: string, alternative: Alternative): number | undefined;
   /** Until when nodes of the pool are not replaced, because their replacements failed one after the other. */
   pausedUntil(pool: string): number | undefined;
+  /** Milliseconds for which savings in the pool are expected to last, where demand is known to come back. */
+  calmFor(pool: string): number | undefined;
   /** What happens when these nodes go. Asks about the same moment as before, whatever has changed since. */
   whatIf(question: WhatIf): Solution;
 }
@@ -66,6 +68,8 @@ export interface WhatIf {
   readonly allowsUnsettled: boolean;
   /** Names of further nodes that take none of the pods. */
   readonly avoiding?: ReadonlySet<string>;
+  /** Whether no new node may be bought for them. */
+  readonly existingOnly?: boolean;
   /** Only where pods go and what new nodes cost: one alternative for each, and no detail of a refusal. */
   readonly outcomeOnly?: boolean;
 }

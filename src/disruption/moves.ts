@@ -2,9 +2,9 @@
  * Judges what a what-if comes to under the rules of consolidation: which parts of it save money and may be carried out,
  * and why the other nodes are kept.
  */
-import { balancedCause, type PoolTotals } from './balanced.ts';
+import { balancedCause, balancedScores, type PoolTotals } from './balanced.ts';
 import type { Candidate } from './candidate.ts';
-import { priceOfAll } from './command.ts';
+import { priceOfAll, type BalancedScore } from './command.ts';
 import type { OutcomeCause } from './kept.ts';
 import type { Pass } from './method.ts';
 import { stranding, wouldStrand } from './outcome.ts';
@@ -18,6 +18,8 @@ export interface Move extends Part {
   readonly savingsPerHour: number;
   /** Dollars that are left when the move has been paid for. */
   readonly net: number;
+  /** Of the pools with the policy Balanced; all of them approve. */
+  readonly scores: readonly BalancedScore[];
 }
 
 export interface Outcome {
@@ -44,7 +46,8 @@ export function outcomeOfOne(candidate: Candidate, pass: Pass, totals: ReadonlyM
   return isOpen ? outcomeOf(without, pass, totals) : judged(without, quick, pass, totals);
 }
 
-function judged(
+/** Which parts of what happens pay. */
+export function judged(
   without: readonly Candidate[],
   solution: Solution,
   pass: Pass,
@@ -70,14 +73,13 @@ function judge(part: Part, pass: Pass, totals: ReadonlyMap<string, PoolTotals>):
   if ('kind' in narrowed) return narrowed;
   const replacementPrice = priceOfAll(narrowed);
   const price = priceOf(part);
-  const payback = paybackOf({ candidates: part.candidates, replacementPrice }, pass.now);
+  const payback = paybackOf({ candidates: part.candidates, replacementPrice }, pass);
   // An unknown price is no reason to keep a node that nothing needs to replace.
   const isFree = narrowed.length === 0 && price === 0;
-  const cause =
-    (isFree ? undefined : paybackCause(payback, price)) ??
-    balancedCause(part.candidates, payback.savingsPerHour, totals);
+  const scores = balancedScores(part.candidates, payback.savingsPerHour, totals);
+  const cause = (isFree ? undefined : paybackCause(payback, price)) ?? balancedCause(scores);
   if (cause !== undefined) return cause;
-  return { ...part, plannedNodes: narrowed, savingsPerHour: payback.savingsPerHour, net: payback.net };
+  return { ...part, plannedNodes: narrowed, savingsPerHour: payback.savingsPerHour, net: payback.net, scores };
 }
 
 /** The planned nodes, narrowed so that whatever is bought costs less than what goes. */

@@ -6,6 +6,7 @@ import type { Decision, Method, Pass } from './method.ts';
 import { likenessOf } from './likeness.ts';
 import { outcomeOf, type Outcome } from './moves.ts';
 import { byName } from './order.ts';
+import { removals } from './removals.ts';
 import { Worth } from './worth.ts';
 
 /** Pods whose new places are looked for at once: more would hold up other loops. */
@@ -14,8 +15,6 @@ const MOST_PODS = 1_000;
 const LEAST_SHARE = 0.005;
 /** What-ifs between two sizes that were tried. */
 const REFINEMENTS = 2;
-/** Of two sets the larger must save at least this part of what an average pod costs for each pod that it moves more. */
-const EVICTION_SHARE = 0.065;
 /** Nodes side by side in the order that are tried together when no larger set pays, and how many places are tried. */
 const WINDOWS = [2, 4, 8];
 const PLACES = 24;
@@ -70,12 +69,6 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
   const bill = open.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
   const savings = worth.mostSavings(open);
   if (open.length < 2 || savings < bill * LEAST_SHARE) return undefined;
-  const perPod =
-    bill /
-    Math.max(
-      1,
-      open.reduce((sum, { movable }) => sum + movable.length, 0),
-    );
   const expected = Math.ceil(open.length * Math.min(1, savings / bill));
   const totals = poolTotals(pass);
   const stranded = new Set<Candidate>();
@@ -85,7 +78,7 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
     for (const set of allSets(open)) {
       const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
       yield;
-      if (best === undefined || score(outcome, perPod) > score(best, perPod)) best = outcome;
+      if (best === undefined || outcome.net > best.net) best = outcome;
     }
     return best !== undefined && best.moves.length > 0 ? best : undefined;
   }
@@ -117,10 +110,16 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
     };
     for (const size of sizesAround(expected, open.length)) yield* ask(size);
     for (let round = 0; round < REFINEMENTS; round++) {
-      for (const size of neighbours([...tried.keys()], bestOf(tried, perPod)?.[0] ?? 0)) yield* ask(size);
+      for (const size of neighbours([...tried.keys()], bestOf(tried)?.[0] ?? 0)) yield* ask(size);
     }
-    const found = bestOf(tried, perPod)?.[1];
-    if (found !== undefined && (best === undefined || score(found, perPod) > score(best, perPod))) best = found;
+    const found = bestOf(tried)?.[1];
+    if (found !== undefined && (best === undefined || found.net > best.net)) best = found;
+    if (!pass.settings.spotToSpot) {
+      // Nothing may take the place of spot nodes but the room on others.
+      const spot = ordered.filter(({ capacityType }) => capacityType === 'spot');
+      const removed = spot.length < 2 ? undefined : yield* removals(spot, pass, totals);
+      if (removed !== undefined && (best === undefined || removed.net > best.net)) best = removed;
+    }
     if (best !== undefined && best.moves.length > 0) continue;
     for (const set of windows(
       ordered.filter((each) => !stranded.has(each)),
@@ -128,7 +127,7 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
     )) {
       const outcome = outcomeOf(allowedTogether(set, pass), pass, totals);
       yield;
-      if (best === undefined || score(outcome, perPod) > score(best, perPod)) best = outcome;
+      if (best === undefined || outcome.net > best.net) best = outcome;
     }
   }
   return best !== undefined && best.moves.length > 0 ? best : undefined;
@@ -175,20 +174,12 @@ function firstOf(ordered: readonly Candidate[], size: number, pass: Pass): reado
 }
 
 /** The smallest size that saves most. */
-function bestOf(tried: ReadonlyMap<number, Outcome>, perPod: number): [number, Outcome] | undefined {
+function bestOf(tried: ReadonlyMap<number, Outcome>): [number, Outcome] | undefined {
   const sorted = [...tried].sort(([left], [right]) => left - right);
   return sorted.reduce<[number, Outcome] | undefined>(
-    (best, each) => (best === undefined || score(each[1], perPod) > score(best[1], perPod) ? each : best),
+    (best, each) => (best === undefined || each[1].net > best[1].net ? each : best),
     undefined,
   );
-}
-
-/** Dollars per hour, less something for each pod that has to move. */
-function score({ moves }: Outcome, perPod: number): number {
-  return moves.reduce((sum, { savingsPerHour, candidates }) => {
-    const pods = candidates.reduce((count, { movable }) => count + movable.length, 0);
-    return sum + savingsPerHour - pods * perPod * EVICTION_SHARE;
-  }, 0);
 }
 
 /** Sizes half-way to the ones below and above that were tried. */

@@ -1,17 +1,25 @@
 /** Whether a move earns back what it costs: restarts of pods, and nodes that run beside those they replace. */
+import type { Pod } from '../api/kinds.ts';
+import { evictionCost } from '../pods/evictionCost.ts';
 import type { Candidate } from './candidate.ts';
 import type { OutcomeCause } from './kept.ts';
+import type { Pass } from './method.ts';
 
 const HOUR = 3_600_000;
 /** Dollars for each unit of disruption cost: what it is worth to leave an ordinary pod alone. */
-const EVICTION = 0.0001;
+const EVICTION = 0.001;
+/** Milliseconds; a pod or node younger than this has only just come to rest. */
+const YOUNG = 5 * 60_000;
+/** How much more it costs to move a pod that is young. */
+const YOUNG_FACTOR = 2;
 /** Hours that a replacement runs beside the nodes that it replaces: boot, drain, and the cloud's own time. */
 const OVERLAP = 2 / 60;
-/** What has lasted for a while is expected to last as long again, within these hours. */
+/** Hours for which savings are counted where nothing tells how long they last. */
 const LEAST_HOURS = 1;
-const MOST_HOURS = 24 * 7;
-/** A part of the bill of the nodes that is too small to move anything for. */
-const LEAST_SHARE = 0.002;
+const MOST_HOURS = 12;
+/** A part of the bill of the nodes that is too small to move anything for; a larger one for nodes that are young. */
+const LEAST_SHARE = 0.005;
+const LEAST_SHARE_OF_YOUNG = 0.05;
 
 interface Move {
   readonly candidates: readonly Candidate[];
@@ -21,6 +29,8 @@ interface Move {
 
 export interface Payback {
   readonly savingsPerHour: number;
+  /** The part of the nodes' bill that has to be saved at least. */
+  readonly leastShare: number;
   /** For how long the savings are counted. */
   readonly hours: number;
   /** Dollars. */
@@ -29,24 +39,52 @@ export interface Payback {
   readonly net: number;
 }
 
-export function paybackOf({ candidates, replacementPrice }: Move, now: number): Payback {
+type Moment = Pick<Pass, 'now' | 'calmFor'>;
+
+export function paybackOf({ candidates, replacementPrice }: Move, moment: Moment): Payback {
   const price = candidates.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0);
-  const disruption = candidates.reduce((sum, { disruptionCost }) => sum + disruptionCost - 1, 0);
   const savingsPerHour = price - replacementPrice;
-  const hours = expectedHours(candidates, now);
-  const cost = disruption * EVICTION + replacementPrice * OVERLAP;
-  return { savingsPerHour, hours, cost, net: savingsPerHour * hours - cost };
+  const age = youngest(candidates, moment.now);
+  const hours = expectedHours(candidates, age, moment);
+  const evictions = candidates.reduce((sum, candidate) => sum + evictionWeight(candidate, moment.now), 0);
+  const cost = evictions * EVICTION + replacementPrice * OVERLAP;
+  // A node that goes without a successor is no exchange: nothing comes that might go again.
+  const isYoung = replacementPrice > 0 && age < YOUNG;
+  return {
+    savingsPerHour,
+    leastShare: isYoung ? LEAST_SHARE_OF_YOUNG : LEAST_SHARE,
+    hours,
+    cost,
+    net: savingsPerHour * hours - cost,
+  };
 }
 
 /** Why the move is not worth it. */
-export function paybackCause({ savingsPerHour, hours, cost, net }: Payback, price: number): OutcomeCause | undefined {
-  if (net > 0 && savingsPerHour > price * LEAST_SHARE) return undefined;
+export function paybackCause(payback: Payback, price: number): OutcomeCause | undefined {
+  const { savingsPerHour, hours, cost, net, leastShare } = payback;
+  if (net > 0 && savingsPerHour > price * leastShare) return undefined;
   return { kind: 'no-payback', savingsPerHour, hours, cost };
 }
 
-/** By the youngest of the nodes: what has just changed may change again soon. */
-function expectedHours(candidates: readonly Candidate[], now: number): number {
-  const ages = candidates.map(({ view }) => (now - Date.parse(view.claim.metadata.creationTimestamp ?? '')) / HOUR);
-  const youngest = Math.min(...ages.map((age) => (Number.isFinite(age) ? age : 0)));
-  return Math.min(MOST_HOURS, Math.max(LEAST_HOURS, youngest));
+/** What it hurts to move the pods of the candidate, in ordinary pods. */
+function evictionWeight({ pods }: Candidate, now: number): number {
+  return pods.reduce((sum, pod) => {
+    const cost = Math.max(0, evictionCost(pod));
+    return sum + (isYoung(pod, now) ? YOUNG_FACTOR * cost : cost);
+  }, 0);
+}
+
+const isYoung = ({ metadata }: Pod, now: number): boolean => now - Date.parse(metadata.creationTimestamp ?? '') < YOUNG;
+
+/** Milliseconds. */
+function youngest(candidates: readonly Candidate[], now: number): number {
+  const ages = candidates.map(({ view }) => now - Date.parse(view.claim.metadata.creationTimestamp ?? ''));
+  return Math.min(...ages.map((age) => (Number.isFinite(age) ? age : 0)));
+}
+
+/** What has lasted for a while is expected to last as long again, unless demand is known to come back sooner. */
+function expectedHours(candidates: readonly Candidate[], age: number, { calmFor }: Moment): number {
+  const hours = Math.min(MOST_HOURS, Math.max(LEAST_HOURS, age / HOUR));
+  const pools = new Set(candidates.map(({ pool }) => pool.metadata.name));
+  return Math.min(hours, ...[...pools].map((pool) => (calmFor(pool) ?? Number.POSITIVE_INFINITY) / HOUR));
 }

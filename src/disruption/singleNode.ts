@@ -1,4 +1,4 @@
-import { balancedCause, poolTotals } from './balanced.ts';
+import { balancedCause, balancedScores, poolTotals } from './balanced.ts';
 import { keptNode, type Candidate } from './candidate.ts';
 import { allowedTogether, commandsOf, consolidationCause, withinBudgets } from './consolidation.ts';
 import type { Kept, OutcomeCause } from './kept.ts';
@@ -41,7 +41,7 @@ export const singleNode: Method = {
     for (const candidate of withinBudgets(bySavings(candidates), pass, kept)) {
       const dismissed =
         dismissal(candidate, worth) ??
-        balancedCause([candidate], candidate.pricePerHour, totals) ??
+        balancedCause(balancedScores([candidate], candidate.pricePerHour, totals)) ??
         alike.get(likenessOf(candidate));
       if (dismissed !== undefined) {
         kept.push(keptNode(candidate.view, dismissed));

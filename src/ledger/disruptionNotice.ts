@@ -1,4 +1,5 @@
 /** What the loops that disrupt nodes tell the owners of Nodes, NodeClaims and NodePools. */
+import type { BalancedScore } from '../disruption/command.ts';
 import type { Kept } from '../disruption/kept.ts';
 
 /** A command as its events describe it. */
@@ -17,5 +18,6 @@ export type DisruptionNotice =
   | { readonly kind: 'budget-blocked'; readonly reason: string }
   | { readonly kind: 'budget-unreadable'; readonly index: number; readonly field: string; readonly value: string }
   | { readonly kind: 'repair-over-budget' }
+  | ({ readonly kind: 'consolidation-approved' } & Omit<BalancedScore, 'pool'>)
   | ({ readonly kind: 'consolidation-candidate' } & CommandNotice)
   | ({ readonly kind: 'consolidation-rejected'; readonly reason: string } & CommandNotice);

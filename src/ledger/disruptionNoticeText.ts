@@ -33,6 +33,14 @@ export function disruptionNoticeText(notice: DisruptionNotice): NoticeText {
         reason: 'NodeRepairBlocked',
         message: 'No allowed disruptions for disruption reason Drifted due to blocking budget',
       };
+    case 'consolidation-approved': {
+      const { score, threshold, savingsShare, disruptionShare } = notice;
+      const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
+      return normal(
+        'ConsolidationApproved',
+        `Consolidation approved: score ${score.toFixed(2)} >= ${threshold.toFixed(2)} (k=${1 / threshold}), saves ${percent(savingsShare)} of cost, disrupts ${percent(disruptionShare)}`,
+      );
+    }
     case 'consolidation-candidate':
       return normal(
         'ConsolidationCandidate',

@@ -1,6 +1,8 @@
 /** Decisions about nodes that are there already, as plain data. */
 import { podKey } from '../pods/podKey.ts';
 import { decisionOf, type Command, type CommandDecision, type Replacement } from '../disruption/command.ts';
+import type { SavingsBacklog } from '../disruption/backlog.ts';
+import type { DriftProgress } from '../disruption/driftProgress.ts';
 import type { Kept } from '../disruption/kept.ts';
 import { podList, type PodList } from './podList.ts';
 
@@ -48,6 +50,16 @@ export interface KeptRecord extends Kept {
   readonly kind: 'kept';
   /** Since when a cause of this kind has kept the node: milliseconds since 1970. The ledger fills it in. */
   readonly since?: number;
+}
+
+/** What could be saved, and what holds it; written when that changes. */
+export interface SavingsRecord extends SavingsBacklog {
+  readonly kind: 'savings';
+}
+
+/** How far the replacement of drifted nodes of a pool has come. */
+export interface DriftRecord extends DriftProgress {
+  readonly kind: 'drift';
 }
 
 const NAMED_NODES = 20;

@@ -1,8 +1,17 @@
-import type { DisruptionEndRecord, DisruptionRecord, KeptRecord } from './disruptionRecord.ts';
+import { countText } from './countText.ts';
+import type {
+  DisruptionEndRecord,
+  DisruptionRecord,
+  DriftRecord,
+  KeptRecord,
+  SavingsRecord,
+} from './disruptionRecord.ts';
 import { keptText } from './keptText.ts';
 
 /** A decision about nodes that are there already, in one line. */
-export function disruptionRecordText(record: DisruptionRecord | DisruptionEndRecord | KeptRecord): string {
+export function disruptionRecordText(
+  record: DisruptionRecord | DisruptionEndRecord | KeptRecord | SavingsRecord | DriftRecord,
+): string {
   switch (record.kind) {
     case 'disruption':
       return startText(record);
@@ -12,7 +21,30 @@ export function disruptionRecordText(record: DisruptionRecord | DisruptionEndRec
         : `${some(record.nodes, record.nodes.length)} kept after all: ${record.problem ?? record.reason}`;
     case 'kept':
       return `node ${record.node ?? record.nodeClaim ?? ''} kept: ${keptText(record)}`;
+    case 'savings':
+      return savingsText(record);
+    case 'drift':
+      return driftText(record);
   }
+}
+
+function savingsText({ pricePerHour, savingsPerHour, pools }: SavingsRecord): string {
+  const held = pools.flatMap(({ pool, blockers }) =>
+    blockers.map(
+      ({ cause, nodes, savingsPerHour: own }) =>
+        `$${own.toFixed(4)} on ${countText(nodes, 'node')} of ${pool} by ${cause}`,
+    ),
+  );
+  const rest = held.length === 0 ? '' : `: ${some(held, held.length)}`;
+  return `nodes cost $${pricePerHour.toFixed(4)} per hour, of which $${savingsPerHour.toFixed(4)} could be saved${rest}`;
+}
+
+function driftText({ nodePool, drifted, underWay, allowed, blocker, expectedEnd }: DriftRecord): string {
+  const progress = `NodePool ${nodePool}: ${countText(drifted, 'drifted node')}, ${underWay} on the way out, ${allowed} allowed at once`;
+  const held =
+    blocker === undefined ? '' : `; ${blocker.nodes} held by: ${keptText({ nodePool, cause: blocker.cause })}`;
+  const end = expectedEnd === undefined ? '' : `; expected to be done by ${new Date(expectedEnd).toISOString()}`;
+  return progress + held + end;
 }
 
 function startText(record: DisruptionRecord): string {

@@ -37,6 +37,7 @@ const EXAMPLES: { readonly [Kind in Notice['kind']]: Omit<Extract<Notice, { kind
   'budget-blocked': { reason: 'Empty' },
   'budget-unreadable': { index: 1, field: 'nodes', value: 'many' },
   'repair-over-budget': {},
+  'consolidation-approved': { score: 1.25, threshold: 0.5, savingsShare: 0.25, disruptionShare: 0.2 },
   'consolidation-candidate': { command: 'delete: [aks-1]', savingsPerHour: 0.1234 },
   'consolidation-rejected': { command: 'delete: [aks-1]', reason: 'churn', savingsPerHour: 0.1234 },
 };
@@ -75,6 +76,7 @@ it('says each kind of notice as clients of Karpenter know it', () => {
       "Normal DisruptionBlocked: No allowed disruptions for disruption reason Empty due to blocking budget",
       "Warning DisruptionBlocked: No allowed disruptions: spec.disruption.budgets[1].nodes "many" cannot be read",
       "Warning NodeRepairBlocked: No allowed disruptions for disruption reason Drifted due to blocking budget",
+      "Normal ConsolidationApproved: Consolidation approved: score 1.25 >= 0.50 (k=2), saves 25.0% of cost, disrupts 20.0%",
       "Normal ConsolidationCandidate: Consolidation candidate: delete: [aks-1] (savings: $0.12)",
       "Normal ConsolidationRejected: Consolidation rejected: delete: [aks-1], reason: churn (savings: $0.12)",
     ]

@@ -80,6 +80,7 @@ export function noticeText(notice: Notice): NoticeText {
     case 'budget-blocked':
     case 'budget-unreadable':
     case 'repair-over-budget':
+    case 'consolidation-approved':
     case 'consolidation-candidate':
     case 'consolidation-rejected':
       return disruptionNoticeText(notice);

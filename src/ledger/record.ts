@@ -1,7 +1,13 @@
 /** Decisions as plain data. A record can be written as JSON, kept, and read back by another version. */
 import type { Alternative } from '../solver/problem.ts';
 import type { NodeChoice, UnplacedReason } from '../solver/reasons.ts';
-import type { DisruptionEndRecord, DisruptionRecord, KeptRecord } from './disruptionRecord.ts';
+import type {
+  DisruptionEndRecord,
+  DisruptionRecord,
+  DriftRecord,
+  KeptRecord,
+  SavingsRecord,
+} from './disruptionRecord.ts';
 import type { PodObjection } from './objection.ts';
 import type { PodList } from './podList.ts';
 
@@ -117,4 +123,6 @@ export type DecisionRecord =
   | ImagesRecord
   | DisruptionRecord
   | DisruptionEndRecord
-  | KeptRecord;
+  | KeptRecord
+  | SavingsRecord
+  | DriftRecord;

@@ -42,6 +42,8 @@ export function recordText(record: DecisionRecord): string {
     case 'disruption':
     case 'disruption-end':
     case 'kept':
+    case 'savings':
+    case 'drift':
       return disruptionRecordText(record);
   }
 }

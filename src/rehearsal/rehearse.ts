@@ -69,6 +69,7 @@ export async function rehearse({
       },
       failedUntil: () => undefined,
       pausedUntil: () => undefined,
+      calmFor: () => undefined,
     });
     return { objects, world, moment, pass, kept };
   } finally {

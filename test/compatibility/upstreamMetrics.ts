@@ -105,9 +105,3 @@ function conditionMetrics(kind: string, own: string): Record<string, readonly [s
     [`${prefix}_termination_duration_seconds`]: ['histogram', own.trim()],
   };
 }
-
-/** Those of the Balanced policy, which is not there yet. This list may only shrink. */
-export const NOT_YET: ReadonlySet<string> = new Set([
-  'karpenter_consolidation_score',
-  'karpenter_consolidation_moves_total',
-]);

@@ -19,7 +19,7 @@ describe('WorldObserver', () => {
     await simulation.stop();
   });
 
-  it("shows prices, and nodewright's own reason for a waiting pod rather than the scheduler's", async () => {
+  it("shows prices, what was saved, and nodewright's own reason for a waiting pod rather than the scheduler's", async () => {
     const { kube, clock } = simulation;
     const ledger = new Ledger({ now: () => clock.now() });
     const observer = new WorldObserver({
@@ -43,6 +43,22 @@ describe('WorldObserver', () => {
     const { waiting, nodes } = observer.facts();
     expect(waiting).toEqual([{ owner: 'big', count: 1, reason: 'no NodePool is ready' }]);
     expect(nodes.map(({ name, price }) => [name, price])).toEqual([['one', 0.192]]);
+    const begun = { kind: 'disruption', command: 'c1', reason: 'Underutilized', savingsPerHour: 0.1 } as const;
+    const node = { nodePool: 'default', node: 'one' };
+    ledger.append({
+      ...begun,
+      consolidationType: 'single',
+      decision: 'delete',
+      nodes: [node],
+      nodeCount: 1,
+      replacements: [],
+      replacementCount: 0,
+      pods: podList([]),
+    });
+    expect(observer.facts()).toMatchObject({ saved: 0 });
+    ledger.append({ kind: 'disruption-end', command: 'c1', reason: 'Underutilized', nodes: ['one'], outcome: 'done' });
+    expect(observer.facts()).toMatchObject({ saved: 0.1, held: 0 });
+    expect(observer.facts().decisions.at(-1)).toMatch(/Underutilized: one goes, saves \$0\.1000 per hour$/);
     stop.abort();
     await running;
   });

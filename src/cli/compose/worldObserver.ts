@@ -69,6 +69,10 @@ export class WorldObserver {
       indexes: { [BY_NODE]: ({ spec }) => (spec?.nodeName ? [spec.nodeName] : []) },
     });
     this.informers.of(Kinds.NodeClaim).subscribe((event) => this.onClaim(event.type, event.object));
+    options.ledger.subscribe((entry) => {
+      const isNews = entry.kind === 'disruption' || entry.kind === 'drift';
+      if (isNews || (entry.kind === 'disruption-end' && entry.outcome === 'taken-back')) this.decide(recordText(entry));
+    });
     options.faults.subscribe(({ type, fault, target }) => {
       if (type === 'began') this.decide(`fault ${describeFault(fault)}`);
       if (type === 'struck' && fault.struck <= 3) this.decide(`fault ${fault.order.kind} strikes ${target ?? ''}`);
@@ -102,6 +106,7 @@ export class WorldObserver {
       running,
       waiting: groupWaiting(waiting, (pod) => reasons.get(podKey(pod)) ?? schedulerReason(pod)),
       faults: faults.list().map(describeFault),
+      ...savingsIn(this.options.ledger),
       decisions: this.decisions,
       hints,
     };
@@ -195,6 +200,18 @@ function groupWaiting(pods: readonly Pod[], reasonOf: (pod: Pod) => string): Wai
     groups.set(owner, group);
   }
   return [...groups].map(([owner, group]) => ({ owner, ...group })).sort((left, right) => right.count - left.count);
+}
+
+/** What commands of consolidation that were carried out have saved, and what the last whole pass left. */
+function savingsIn(ledger: Ledger): Pick<WorldFacts, 'saved' | 'held'> {
+  const begun = new Map<string, number>();
+  let [saved, held] = [0, 0];
+  for (const entry of ledger.entries()) {
+    if (entry.kind === 'disruption') begun.set(entry.command, entry.savingsPerHour);
+    else if (entry.kind === 'disruption-end' && entry.outcome === 'done') saved += begun.get(entry.command) ?? 0;
+    else if (entry.kind === 'savings') held = entry.savingsPerHour;
+  }
+  return { saved, held };
 }
 
 /** nodewright's own reasons, which say what would help, by `podKey`; later ones replace earlier ones. */

@@ -24,6 +24,16 @@ const facts: WorldFacts = {
   hints: ['export KUBECONFIG=.nodewright/kubeconfig'],
 };
 
+describe('summaryOf', () => {
+  it.each([
+    [{}, '$0.384/h'],
+    [{ saved: 0.25, held: 0.0001 }, '$0.384/h ($0.250/h saved)'],
+    [{ saved: 0.25, held: 0.1 }, '$0.384/h ($0.250/h saved, $0.100/h more could be)'],
+  ])('says what was saved and what could be: %j', (savings, end) => {
+    expect(summaryOf({ ...facts, ...savings })).toBe(`2 nodes, 7 pods running, 3 waiting, ${end}`);
+  });
+});
+
 describe('drawWorld', () => {
   it('shows nodes with type, price and fill, waiting pods, faults and decisions', () => {
     expect(drawWorld(facts, 120, 40).join('\n')).toMatchInlineSnapshot(`

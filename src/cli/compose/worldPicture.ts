@@ -28,6 +28,9 @@ export interface WorldFacts {
   readonly running: number;
   readonly waiting: readonly WaitingRow[];
   readonly faults: readonly string[];
+  /** US dollars per hour that commands have saved so far, and that could be saved but for what holds it. */
+  readonly saved?: number;
+  readonly held?: number;
   /** Newest last. */
   readonly decisions: readonly string[];
   readonly hints: readonly string[];
@@ -42,10 +45,19 @@ const dollars = (price: number | undefined): string => (price === undefined ? '?
 const cut = (text: string, width: number): string => (text.length <= width ? text : `${text.slice(0, width - 1)}…`);
 const more = (count: number): string[] => (count > 0 ? [`  … and ${count} more`] : []);
 
-export function summaryOf({ nodes, running, waiting }: WorldFacts): string {
+export function summaryOf({ nodes, running, waiting, saved = 0, held = 0 }: WorldFacts): string {
   const total = nodes.reduce((sum, { price }) => sum + (price ?? 0), 0);
   const waits = waiting.reduce((sum, { count }) => sum + count, 0);
-  return `${countText(nodes.length, 'node')}, ${countText(running, 'pod')} running, ${waits} waiting, $${total.toFixed(3)}/h`;
+  return `${countText(nodes.length, 'node')}, ${countText(running, 'pod')} running, ${waits} waiting, $${total.toFixed(3)}/h${savedText(saved, held)}`;
+}
+
+/** Tenths of a cent or less are not worth a word. */
+function savedText(saved: number, held: number): string {
+  const parts = [
+    ...(saved >= 0.001 ? [`$${saved.toFixed(3)}/h saved`] : []),
+    ...(held >= 0.001 ? [`$${held.toFixed(3)}/h more could be`] : []),
+  ];
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
 }
 
 export function drawWorld(facts: WorldFacts, width: number, height: number): string[] {

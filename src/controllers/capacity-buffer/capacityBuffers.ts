@@ -7,6 +7,7 @@ import type { Informer } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import { refOf } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
+import { conditionText, type ConditionText } from '../../ledger/conditionText.ts';
 import { withCondition } from './bufferConditions.ts';
 import { bufferKeyOf, isVirtual } from './virtualPods.ts';
 
@@ -49,16 +50,17 @@ export class CapacityBuffers {
     for (const [key, pods] of this.virtualPods) {
       const missing = lacks.get(key) ?? 0;
       if (missing > 0)
-        await this.say(key, 'False', Reasons.requiresNewCapacity, `${missing} of ${pods.length} wait for new capacity`);
-      else if (fits.get(key) === pods.length) await this.say(key, 'True', Reasons.fitsExistingCapacity, '');
+        await this.say(key, 'False', conditionText({ kind: 'capacityMissing', missing, wanted: pods.length }));
+      else if (fits.get(key) === pods.length)
+        await this.say(key, 'True', { reason: Reasons.fitsExistingCapacity, message: '' });
     }
   }
 
-  private async say(key: string, status: 'True' | 'False', reason: string, message: string): Promise<void> {
+  private async say(key: string, status: 'True' | 'False', text: ConditionText): Promise<void> {
     const { kube, clock, buffers } = this.options;
     const buffer = buffers.store.get(refOf(key));
     if (!buffer) return;
-    const statement = { type: CapacityBufferConditions.provisioning, status, reason, message };
+    const statement = { type: CapacityBufferConditions.provisioning, status, ...text };
     const conditions = withCondition(buffer, statement, clock.now());
     try {
       const after = { ...buffer, status: { ...buffer.status, conditions } };

@@ -8,6 +8,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
+import { conditionText } from '../../ledger/conditionText.ts';
 import type { World } from '../world/world.ts';
 import { withCondition, type BufferStatement } from './bufferConditions.ts';
 import { bufferSize } from './bufferSize.ts';
@@ -105,11 +106,6 @@ function statements(resolution: Resolution, count: number): readonly BufferState
     ];
   }
   const resolved = { type: readyForProvisioning, status: 'True', reason: Reasons.resolved, message: '' } as const;
-  const empty = {
-    type: provisioning,
-    status: 'False',
-    reason: Reasons.bufferEmpty,
-    message: 'no pods to keep room for',
-  } as const;
+  const empty = { type: provisioning, status: 'False', ...conditionText({ kind: 'bufferEmpty' }) } as const;
   return count === 0 ? [resolved, empty] : [resolved];
 }

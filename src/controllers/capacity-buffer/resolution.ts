@@ -1,9 +1,9 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.js';
-import { Reasons } from '../../api/conditionTypes.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { CapacityBuffer } from '../../api/kinds/capacityBuffer.ts';
 import { isNotFound } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
+import { conditionText, type ConditionCause, type ConditionText } from '../../ledger/conditionText.ts';
 
 /** What a buffer refers to: the shape of its pods, and of a workload how many there are. */
 export type Resolution =
@@ -14,7 +14,9 @@ export type Resolution =
       /** Of the PodTemplate, when it is one. */
       readonly generation?: number;
     }
-  | { readonly kind: 'missing'; readonly reason: string; readonly message: string };
+  | (ConditionText & { readonly kind: 'missing' });
+
+const missing = (cause: ConditionCause): Resolution => ({ kind: 'missing', ...conditionText(cause) });
 
 const WORKLOADS = { Deployment: Kinds.Deployment, StatefulSet: Kinds.StatefulSet, ReplicaSet: Kinds.ReplicaSet };
 
@@ -31,23 +33,22 @@ export async function resolveBuffer(
       return { kind: 'resolved', template: found.template ?? {}, generation: found.metadata.generation ?? 0 };
     } catch (error) {
       if (!isNotFound(error)) throw error;
-      return { kind: 'missing', reason: Reasons.podTemplateNotFound, message: `PodTemplate ${name} does not exist` };
+      return missing({ kind: 'podTemplateMissing', name });
     }
   }
   const { scalableRef } = spec;
-  const failed = (message: string): Resolution => ({ kind: 'missing', reason: Reasons.resolutionFailed, message });
-  if (!scalableRef) return failed('neither podTemplateRef nor scalableRef is set');
+  if (!scalableRef) return missing({ kind: 'bufferWithoutReference' });
   const { apiGroup = '', kind, name } = scalableRef;
   const workload = Object.hasOwn(WORKLOADS, kind) ? WORKLOADS[kind as keyof typeof WORKLOADS] : undefined;
   if (!workload || (apiGroup !== '' && apiGroup !== 'apps')) {
-    return failed(`${kind} of group "${apiGroup}" cannot be buffered; use a Deployment, StatefulSet or ReplicaSet`);
+    return missing({ kind: 'workloadUnfit', workload: kind, group: apiGroup });
   }
   try {
     const found = await kube.get<WorkloadLike>(workload, { name, namespace }, { signal });
     return { kind: 'resolved', template: found.spec?.template ?? {}, replicas: found.spec?.replicas ?? 1 };
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    return { kind: 'missing', reason: Reasons.scalableRefNotFound, message: `${kind} ${name} does not exist` };
+    return missing({ kind: 'workloadMissing', workload: kind, name });
   }
 }
 

@@ -33,6 +33,9 @@ const REST_AFTER_TIMEOUT = 5 * 60_000;
 /** Milliseconds that planned places are kept for pods that are being evicted; afterwards they are planned for anew. */
 const DRAIN_TIME = 2 * 60_000;
 
+/** A command that has ended, one way or the other. */
+type EndedCommand = Pick<RunningCommand, 'reason' | 'since'>;
+
 /**
  * Carries out commands: marks the nodes, creates replacements, waits until they are initialized, deletes the claims. What
  * cannot be finished is taken back. The API server holds all that a successor needs: `resume` takes up what was begun.
@@ -47,7 +50,7 @@ export class DisruptionQueue {
   private readonly byLeaving = new Map<string, RunningCommand>();
   private readonly byAwaited = new Map<string, RunningCommand>();
   private readonly wakes = new Set<(id: string) => void>();
-  private readonly endListeners = new Set<() => void>();
+  private readonly endListeners = new Set<(ended: EndedCommand) => void>();
 
   constructor(world: World) {
     this.world = world;
@@ -62,7 +65,7 @@ export class DisruptionQueue {
   }
 
   /** Calls back whenever a command has ended, one way or the other; the result ends that. */
-  onEnd(listener: () => void): () => void {
+  onEnd(listener: (ended: EndedCommand) => void): () => void {
     this.endListeners.add(listener);
     return () => this.endListeners.delete(listener);
   }
@@ -232,7 +235,7 @@ export class DisruptionQueue {
     this.commands.delete(running.id);
     for (const { claim } of running.leaving) this.byLeaving.delete(claim.metadata.name);
     for (const [name, of] of this.byAwaited) if (of === running) this.byAwaited.delete(name);
-    for (const listener of this.endListeners) listener();
+    for (const listener of this.endListeners) listener(running);
     return undefined;
   }
 

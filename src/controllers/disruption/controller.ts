@@ -5,6 +5,7 @@ import type { Command } from '../../disruption/command.ts';
 import type { Kept } from '../../disruption/kept.ts';
 import { candidatesFor, type DisruptionSettings, type Method, type Pass } from '../../disruption/method.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
+import { isTerminating } from '../../pods/podPredicates.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import type { DisruptionQueue } from '../disruption-queue/queue.ts';
@@ -14,8 +15,10 @@ import type { Planner } from '../planning/planner.ts';
 import { isManaged } from '../world/managed.ts';
 import type { World } from '../world/world.ts';
 import { ChangeMemo } from './changeMemo.ts';
+import { DemandReturns } from './demandReturns.ts';
 import * as publish from './events.ts';
 import { disruptionMetrics, type DisruptionMetrics } from './metrics.ts';
+import { Outlook } from './outlook.ts';
 import { Reporter, tellsMore } from './reporter.ts';
 import { SavingsCheck } from './savingsCheck.ts';
 import { inSlices } from './slices.ts';
@@ -68,6 +71,8 @@ class DisruptionLoop {
   private readonly memo: ChangeMemo;
   private readonly unrest: Unrest;
   private readonly savings = new SavingsCheck();
+  private readonly returns: DemandReturns;
+  private readonly outlook: Outlook;
   private isResumed = false;
 
   constructor(world: World, options: DisruptionOptions) {
@@ -75,8 +80,18 @@ class DisruptionLoop {
     this.options = options;
     this.metrics = disruptionMetrics(world.metrics);
     this.reporter = new Reporter(world, this.metrics);
+    this.outlook = new Outlook(world, this.metrics);
+    options.queue.onEnd(({ reason, since }) => {
+      if (reason === 'Drifted') this.outlook.driftEnded(world.clock.now() - since);
+    });
     this.memo = new ChangeMemo(world.informers);
     this.unrest = new Unrest(world.clock, world.informers.pods);
+    this.returns = new DemandReturns({
+      clock: world.clock,
+      nodeClaims: world.informers.nodeClaims,
+      pods: () => podCount(world.cluster.snapshot()),
+      onReversal: (nodepool) => this.metrics.reversals.inc({ nodepool }),
+    });
   }
 
   async round(signal: AbortSignal): Promise<ReconcileResult | undefined> {
@@ -118,6 +133,10 @@ class DisruptionLoop {
       }
     }
     this.reporter.kept(causes);
+    this.outlook.passed(
+      taken.pass,
+      [...causes.values()].map(({ kept }) => kept),
+    );
     if (isComplete)
       this.memo.nothingToDo(
         taken.snapshot,
@@ -143,6 +162,7 @@ class DisruptionLoop {
     if (coverage.evaluated < coverage.of)
       log.info('not every node was looked at', { method: method.name, ...coverage });
     note(causes, kept, method);
+    if (method.reason === 'Underutilized') this.weigh(commands, kept);
     const possible = commands.filter((command) => !this.isPaused(command));
     if (possible.length === 0) return false;
     if (method.reason === 'Underutilized') {
@@ -153,6 +173,7 @@ class DisruptionLoop {
     if (method.reason === 'Drifted') return this.start(possible, signal);
     for (const command of possible) {
       if (command.replacements.length > 0) publish.consolidationCandidate(events, command);
+      publish.consolidationApproved(events, command, (name) => this.world.informers.nodePools.store.get({ name }));
     }
     await clock.sleep(SETTLE, signal);
     const again = await this.take(signal);
@@ -166,8 +187,28 @@ class DisruptionLoop {
       log.debug('a decision does not hold any more', { method: method.name, reason, nodes: command.candidates.length });
     }
     if (method.reason === 'Underutilized') this.savings.begin(valid, again.pass);
+    this.returns.begin(valid);
     await this.start(valid, signal);
     return true;
+  }
+
+  /** Counts what was approved and what pools with the policy Balanced have refused. */
+  private weigh(commands: readonly Command[], kept: readonly Kept[]): void {
+    const { moves, score } = this.metrics;
+    for (const { candidates, scores = [] } of commands) {
+      for (const pool of new Set(candidates.map((each) => each.pool))) {
+        moves.inc({ decision: 'approved', nodepool: pool.metadata.name, policy: policyOf(pool) });
+      }
+      for (const each of scores) {
+        score.observe({ decision: 'approved', nodepool: each.pool, policy: 'Balanced' }, each.score);
+      }
+    }
+    for (const { cause, nodePool = '' } of kept) {
+      if (cause.kind !== 'balanced-score') continue;
+      const labels = { decision: 'rejected', nodepool: nodePool, policy: 'Balanced' };
+      moves.inc(labels);
+      score.observe(labels, cause.score);
+    }
   }
 
   /** Starts them side by side; whether any began. */
@@ -198,6 +239,7 @@ class DisruptionLoop {
       isQueued: (claim) => queue.has(claim),
       failedUntil: (pool, alternative) => queue.pauses.offeringUntil(pool, alternative),
       pausedUntil: (pool) => queue.pauses.until(pool),
+      calmFor: (pool) => this.returns.calmFor(pool),
     });
     return { snapshot: moment.snapshot, pass, kept };
   }
@@ -209,6 +251,11 @@ class DisruptionLoop {
     );
   }
 }
+
+const policyOf = ({ spec }: NodePool): string => spec.disruption.consolidationPolicy ?? 'WhenEmptyOrUnderutilized';
+
+const podCount = ({ nodes, pendingPods }: ClusterSnapshot): number =>
+  nodes.reduce((sum, { pods }) => sum + pods.filter((pod) => !isTerminating(pod)).length, pendingPods.length);
 
 function note(causes: Causes, all: readonly Kept[], method: Method | undefined): void {
   for (const kept of all) {

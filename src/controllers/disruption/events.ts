@@ -27,6 +27,24 @@ export function consolidationCandidate(events: Notices, command: Command): void 
   }
 }
 
+/** One node: on its halves; several: on the pools. */
+export function consolidationApproved(
+  events: Notices,
+  { candidates, scores = [] }: Command,
+  poolOf: (name: string) => NodePool | undefined,
+): void {
+  for (const { pool: name, ...score } of scores) {
+    const notice = { kind: 'consolidation-approved', ...score } as const;
+    const pool = poolOf(name);
+    const [first] = candidates;
+    if (candidates.length === 1 && first) publish(events, first.view, notice);
+    else if (pool) {
+      const dedupeValues = [pool.metadata.uid ?? name];
+      events.publish({ object: pool, kind: Kinds.NodePool, notice, dedupeValues });
+    }
+  }
+}
+
 export function consolidationRejected(events: Notices, command: Command, reason: string): void {
   const { savingsPerHour } = command;
   for (const { view } of command.candidates) {

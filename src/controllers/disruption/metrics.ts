@@ -8,6 +8,10 @@ export interface DisruptionMetrics {
   readonly failedValidations: Counter;
   readonly allowed: Gauge;
   readonly consuming: Gauge;
+  readonly reversals: Counter;
+  readonly score: Histogram;
+  readonly moves: Counter;
+  readonly backlog: Gauge;
 }
 
 export function disruptionMetrics(registry: MetricsRegistry): DisruptionMetrics {
@@ -44,6 +48,27 @@ export function disruptionMetrics(registry: MetricsRegistry): DisruptionMetrics 
       name: 'karpenter_nodepools_nodes_consuming_budgets',
       help: 'Nodes of a NodePool that its budgets count as disrupted, by reason.',
       labels: ['nodepool', 'reason'],
+    }),
+    score: registry.histogram({
+      name: 'karpenter_consolidation_score',
+      help: 'What moves were worth to NodePools with the policy Balanced, by decision, NodePool and policy.',
+      labels: ['decision', 'nodepool', 'policy'],
+      buckets: [0.1, 0.25, 0.33, 0.5, 1, 2, 5, 10],
+    }),
+    moves: registry.counter({
+      name: 'karpenter_consolidation_moves_total',
+      help: 'Moves of consolidation that were approved or rejected, by decision, NodePool and policy.',
+      labels: ['decision', 'nodepool', 'policy'],
+    }),
+    backlog: registry.gauge({
+      name: 'nodewright_savings_backlog_dollars_per_hour',
+      help: 'What could be saved on nodes of a NodePool, by what holds it.',
+      labels: ['nodepool', 'blocker'],
+    }),
+    reversals: registry.counter({
+      name: 'nodewright_consolidation_reversals_total',
+      help: 'Nodes that were bought within an hour of a consolidation although there were no more pods than before it, by NodePool.',
+      labels: ['nodepool'],
     }),
   };
 }

@@ -1,10 +1,11 @@
-import { NodeClaimConditions, READY, Reasons } from '../../api/conditionTypes.ts';
+import { NodeClaimConditions, READY } from '../../api/conditionTypes.ts';
 import { Kinds, type Node } from '../../api/kinds.ts';
 import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import { Labels } from '../../api/labels.ts';
-import { formatTaint, hasTaint, isEphemeralTaint } from '../../pods/taints.ts';
+import { hasTaint, isEphemeralTaint } from '../../pods/taints.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
 import { parseResources, quantityOf } from '../../units/resources.ts';
+import { conditionText, type ConditionCause } from '../../ledger/conditionText.ts';
 import type { Draft, StepContext, StepResult } from './step.ts';
 
 /** Whether the node is ready for pods: Ready, free of start-up taints, and with every requested resource. */
@@ -17,17 +18,10 @@ export async function initialize(draft: Draft, context: StepContext): Promise<St
   }
   if (conditions.get(NodeClaimConditions.registered)?.status !== 'True') return {};
   const node = world.cluster.nodesByProviderID(claim.status?.providerID).at(-1);
-  const obstacle =
-    node === undefined
-      ? { reason: Reasons.nodeNotFound, message: 'Node not registered with cluster' }
-      : obstacleOf(node, claim);
+  const obstacle = node === undefined ? ({ kind: 'nodeMissing' } as const) : obstacleOf(node, claim);
   if (node === undefined || obstacle) {
-    conditions.setUnknown(
-      NodeClaimConditions.initialized,
-      world.clock.now(),
-      obstacle?.reason ?? Reasons.nodeNotFound,
-      obstacle?.message ?? '',
-    );
+    const { reason, message } = conditionText(obstacle ?? { kind: 'nodeMissing' });
+    conditions.setUnknown(NodeClaimConditions.initialized, world.clock.now(), reason, message);
     return {};
   }
   const labelled: Node = {
@@ -46,42 +40,18 @@ export async function initialize(draft: Draft, context: StepContext): Promise<St
   };
 }
 
-interface Obstacle {
-  readonly reason: string;
-  readonly message: string;
-}
-
-function obstacleOf(node: Node, claim: NodeClaim): Obstacle | undefined {
+function obstacleOf(node: Node, claim: NodeClaim): ConditionCause | undefined {
   const ready = node.status?.conditions?.find(({ type }) => type === READY);
-  if (ready?.status !== 'True') {
-    return {
-      reason: Reasons.nodeNotReady,
-      message: `Node status is ${ready?.status === 'False' ? 'NotReady' : 'unknown'}`,
-    };
-  }
+  if (ready?.status !== 'True') return { kind: 'nodeUnready', isKnown: ready?.status === 'False' };
   const taints = node.spec?.taints ?? [];
   const startup = taints.filter((taint) => hasTaint(claim.spec.startupTaints ?? [], taint));
-  if (startup.length > 0)
-    return {
-      reason: Reasons.startupTaintsExist,
-      message: `StartupTaint "${startup.map(formatTaint).join()}" still exists`,
-    };
+  if (startup.length > 0) return { kind: 'startupTaints', taints: startup };
   const ephemeral = taints.filter(isEphemeralTaint);
-  if (ephemeral.length > 0) {
-    return {
-      reason: Reasons.knownEphemeralTaintsExist,
-      message: `KnownEphemeralTaint "${ephemeral.map(formatTaint).join()}" still exists`,
-    };
-  }
+  if (ephemeral.length > 0) return { kind: 'ephemeralTaints', taints: ephemeral };
   const allocatable = parseResources(node.status?.allocatable);
   const requests = parseResources(claim.spec.resources?.requests);
   const missing = Object.entries(requests).find(
     ([name, amount]) => !amount.isZero() && quantityOf(allocatable, name).isZero(),
   );
-  return (
-    missing && {
-      reason: Reasons.resourceNotRegistered,
-      message: `Resource "${missing[0]}" was requested but not registered`,
-    }
-  );
+  return missing && { kind: 'resourceMissing', resource: missing[0] };
 }

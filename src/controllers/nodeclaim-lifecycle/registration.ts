@@ -7,6 +7,7 @@ import { apiVersionOf } from '../../api/object.ts';
 import { hasTaint, mergeTaints, withoutTaints } from '../../pods/taints.ts';
 import { isConflict } from '../../kube/errors.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
+import { conditionText } from '../../ledger/conditionText.ts';
 import { recordOutcome } from '../nodepool-registration-health/recordOutcome.ts';
 import type { World } from '../world/world.ts';
 import * as publish from './events.ts';
@@ -25,21 +26,13 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
   if (conditions.get(NodeClaimConditions.launched)?.status !== 'True') return {};
   const [node, ...others] = world.cluster.nodesByProviderID(claim.status?.providerID);
   if (node === undefined) {
-    conditions.setUnknown(
-      NodeClaimConditions.registered,
-      world.clock.now(),
-      Reasons.nodeNotFound,
-      'Node not registered with cluster',
-    );
+    const { reason, message } = conditionText({ kind: 'nodeMissing' });
+    conditions.setUnknown(NodeClaimConditions.registered, world.clock.now(), reason, message);
     return {};
   }
   if (others.length > 0) {
-    conditions.setFalse(
-      NodeClaimConditions.registered,
-      world.clock.now(),
-      Reasons.multipleNodesFound,
-      'Invariant violated, matched multiple nodes',
-    );
+    const { reason, message } = conditionText({ kind: 'nodesAmbiguous' });
+    conditions.setFalse(NodeClaimConditions.registered, world.clock.now(), reason, message);
     return {};
   }
   const isTainted = hasTaint(node.spec?.taints ?? [], Taints.unregistered);

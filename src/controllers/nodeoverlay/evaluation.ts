@@ -8,6 +8,7 @@ import { Requirements } from '../../constraints/requirements.ts';
 import { Price, PriceAdjustment } from '../../units/price.ts';
 import type { Quantity } from '../../units/quantity.ts';
 import { parseResources } from '../../units/resources.ts';
+import { conditionText } from '../../ledger/conditionText.ts';
 
 export interface PoolTypes {
   readonly pool: NodePool;
@@ -78,8 +79,13 @@ function judge(
       const known = drafts.get(pool.metadata.name)?.get(type.name);
       const rivals = known && offerings.length > 0 ? contested(overlay, offerings, known) : [];
       if (rivals.length === 0) continue;
-      const where = `${type.name} in NodePool ${pool.metadata.name}`;
-      const message = `another overlay of weight ${weightOf(overlay)} sets ${rivals.join(', ')} of ${where}`;
+      const { message } = conditionText({
+        kind: 'overlayConflict',
+        weight: weightOf(overlay),
+        fields: rivals,
+        instanceType: type.name,
+        pool: pool.metadata.name,
+      });
       return { kind: 'conflict', message };
     }
   }

@@ -1,4 +1,4 @@
-import { NodePoolConditions, READY, Reasons } from '../../api/conditionTypes.ts';
+import { NodePoolConditions, READY } from '../../api/conditionTypes.ts';
 import { ConditionSet, NODE_POOL_CONDITIONS } from '../../api/conditions.ts';
 import { Kinds } from '../../api/kinds.ts';
 import type { Condition, KubeObject } from '../../api/object.ts';
@@ -6,14 +6,10 @@ import { patchConditions } from '../../kube/conditionPatch.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
+import { conditionText, type ConditionText } from '../../ledger/conditionText.ts';
 import { isManaged } from '../world/managed.ts';
 import { classOf, poolWatches } from '../world/nodeClassOfPool.ts';
 import type { World } from '../world/world.ts';
-
-interface Verdict {
-  readonly reason: string;
-  readonly message: string;
-}
 
 /** Sets on each NodePool whether its node class can be used. */
 export function nodePoolReadinessController(world: World): Controller {
@@ -38,14 +34,12 @@ export function nodePoolReadinessController(world: World): Controller {
 }
 
 /** Why the class cannot be used; undefined when it can. */
-function objection(nodeClass: KubeObject | undefined): Verdict | undefined {
-  if (!nodeClass) return { reason: Reasons.nodeClassNotFound, message: 'NodeClass not found on cluster' };
-  if (nodeClass.metadata.deletionTimestamp) {
-    return { reason: Reasons.nodeClassTerminating, message: 'NodeClass is Terminating' };
-  }
+function objection(nodeClass: KubeObject | undefined): ConditionText | undefined {
+  if (!nodeClass) return conditionText({ kind: 'nodeClassMissing' });
+  if (nodeClass.metadata.deletionTimestamp) return conditionText({ kind: 'nodeClassTerminating' });
   const { status } = nodeClass as { status?: { conditions?: readonly Condition[] } };
   const ready = status?.conditions?.find(({ type }) => type === READY);
   if (ready?.status === 'True') return undefined;
   if (ready?.status === 'False') return { reason: ready.reason ?? '', message: ready.message ?? '' };
-  return { reason: Reasons.nodeClassReadinessUnknown, message: 'Node Class Readiness Unknown' };
+  return conditionText({ kind: 'nodeClassUnknown' });
 }

@@ -5,6 +5,7 @@ import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import { isConflict, isNotFound } from '../../kube/errors.ts';
 import { patchStatus } from '../../kube/statusPatch.ts';
+import { conditionText, type ConditionText } from '../../ledger/conditionText.ts';
 import type { World } from '../world/world.ts';
 
 const ATTEMPTS = 3;
@@ -62,10 +63,8 @@ async function say(
 }
 
 /** The reason of the condition: the instance did not register, or the error of its failed launch. */
-function blame(conditions: ConditionSet): { readonly reason: string; readonly message: string } {
-  if (conditions.isTrue(NodeClaimConditions.launched)) {
-    return { reason: Reasons.registrationFailed, message: 'Instances of this pool do not register as nodes' };
-  }
+function blame(conditions: ConditionSet): ConditionText {
+  if (conditions.isTrue(NodeClaimConditions.launched)) return conditionText({ kind: 'poolUnregistered' });
   const launched = conditions.get(NodeClaimConditions.launched);
   return { reason: launched?.reason ?? Reasons.launchFailed, message: launched?.message ?? '' };
 }

@@ -7,7 +7,7 @@ import { findCandidates, type Candidates, type PoolCatalogue } from '../../disru
 import type { DisruptionSettings, Pass, WhatIf } from '../../disruption/method.ts';
 import { isSettled } from '../../disruption/settled.ts';
 import { podKey } from '../../pods/podKey.ts';
-import type { Solution } from '../../solver/problem.ts';
+import type { PoolOffer, Solution } from '../../solver/problem.ts';
 import type { PodDisruptionBudget } from '../../api/kinds.ts';
 import type { Moment } from './planner.ts';
 
@@ -19,10 +19,12 @@ export interface DisruptionPassOptions {
   readonly isQueued: (claim: string) => boolean;
   readonly failedUntil: Pass['failedUntil'];
   readonly pausedUntil: Pass['pausedUntil'];
+  readonly calmFor: Pass['calmFor'];
 }
 
 /** Rounds of improvement for plans that are only compared. */
 const SEARCH_ROUNDS = 20;
+const NO_POOLS: readonly PoolOffer[] = [];
 
 /** A pass over the cluster at that moment, and the nodes that are no candidates in it. */
 export function disruptionPass(
@@ -59,6 +61,7 @@ export function disruptionPass(
     baseline,
     failedUntil: options.failedUntil,
     pausedUntil: options.pausedUntil,
+    calmFor: options.calmFor,
     whatIf: (question) => what.ask(question),
   };
   return { pass, kept };
@@ -87,7 +90,7 @@ class WhatIfs {
     this.unsettled = new Set([...unready, ...unsettled.map(({ name }) => name)]);
   }
 
-  ask({ without, allowsUnsettled, avoiding, outcomeOnly = false }: WhatIf): Solution {
+  ask({ without, allowsUnsettled, avoiding, outcomeOnly = false, existingOnly = false }: WhatIf): Solution {
     const closed = allowsUnsettled ? this.unready : this.unsettled;
     const closedNodes = avoiding === undefined ? closed : new Set([...closed, ...avoiding]);
     const contending = this.contending(closedNodes);
@@ -98,6 +101,7 @@ class WhatIfs {
         closedNodes,
       },
       { searchRounds: outcomeOnly ? 0 : SEARCH_ROUNDS, reservedCapacity: 'Fallback', outcomeOnly },
+      existingOnly ? NO_POOLS : undefined,
     );
   }
 

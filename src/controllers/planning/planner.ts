@@ -73,6 +73,8 @@ export class Planner {
     const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? [], this.disks);
     const offers = this.offers(found, snapshot);
     let compiled: Snapshot | undefined;
+    // Many questions with the same pools are about one snapshot: the model is carried to it once.
+    let other: { readonly pools: readonly PoolOffer[]; readonly snapshot: Snapshot } | undefined;
     const compile = (): Snapshot =>
       this.model.snapshot({
         snapshot,
@@ -90,7 +92,9 @@ export class Planner {
       offers,
       ask: (overlay, options, pools) => {
         compiled ??= compile();
-        return this.ask(pools === undefined ? compiled : { ...compiled, pools }, overlay, options);
+        if (pools === undefined) return this.ask(compiled, overlay, options);
+        if (other?.pools !== pools) other = { pools, snapshot: { ...compiled, pools } };
+        return this.ask(other.snapshot, overlay, options);
       },
     };
   }

@@ -1,45 +1,19 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { newApi, ref, SPEC, type ApiCase } from '../../../test/fixtures/local/podsInApi.ts';
 import { renderCrds } from '../../api/crds.ts';
-import { Kinds, type Pod } from '../../api/kinds.ts';
+import { Kinds } from '../../api/kinds.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
-import { VirtualClock } from '../../clock/virtualClock.ts';
-import type { Kube, WatchEvent } from '../../kube/kube.ts';
+import type { VirtualClock } from '../../clock/virtualClock.ts';
+import type { Kube } from '../../kube/kube.ts';
 import { LocalApiServer } from './localApiServer.ts';
 
-const START = Date.UTC(2026, 0, 1);
-const SPEC = { containers: [{ name: 'c', image: 'nginx:1' }] };
-
 let clock: VirtualClock;
-let server: LocalApiServer;
 let kube: Kube;
+let newPod: ApiCase['newPod'];
 
 beforeEach(() => {
-  clock = new VirtualClock(START);
-  server = new LocalApiServer({ clock, random: new SeededRandom(7), historyLimit: 50 });
-  kube = server.kube;
+  ({ clock, kube, newPod } = newApi());
 });
-
-const ref = (name: string): { name: string; namespace: string } => ({ name, namespace: 'default' });
-
-async function newPod(
-  name: string,
-  more: Partial<Pod['metadata']> = {},
-  spec: Partial<Pod['spec']> = {},
-): Promise<Pod> {
-  return await kube.create(Kinds.Pod, { metadata: { ...ref(name), ...more }, spec: { ...SPEC, ...spec } });
-}
-
-async function take<T>(events: AsyncIterable<T>, count: number): Promise<T[]> {
-  const result: T[] = [];
-  for await (const event of events) {
-    result.push(event);
-    if (result.length === count) break;
-  }
-  return result;
-}
-
-const brief = (event: WatchEvent<Pod>): string =>
-  event.type === 'BOOKMARK' ? 'BOOKMARK' : `${event.type} ${event.object.metadata.name}`;
 
 describe('generation', () => {
   const template = { metadata: { labels: { app: 'a' } }, spec: SPEC };
@@ -301,133 +275,6 @@ describe('custom resources', () => {
   });
 });
 
-describe('delete', () => {
-  it('gives a scheduled pod its grace, and the kubelet the last word', async () => {
-    await newPod('a');
-    await kube.bind(ref('a'), 'n1');
-    await kube.delete(Kinds.Pod, ref('a'));
-    const leaving = await kube.get(Kinds.Pod, ref('a'));
-    expect(leaving.metadata).toMatchObject({
-      deletionTimestamp: '2026-01-01T00:00:30Z',
-      deletionGracePeriodSeconds: 30,
-    });
-    await kube.delete(Kinds.Pod, ref('a'), { gracePeriodSeconds: 0 });
-    await expect(kube.get(Kinds.Pod, ref('a'))).rejects.toMatchObject({ code: 404 });
-  });
-
-  it('removes an unscheduled pod at once', async () => {
-    await newPod('a');
-    await kube.delete(Kinds.Pod, ref('a'));
-    await expect(kube.get(Kinds.Pod, ref('a'))).rejects.toMatchObject({ code: 404 });
-  });
-
-  it('waits for finalizers, and takes no new ones meanwhile', async () => {
-    await kube.create(Kinds.Node, { metadata: { name: 'n', finalizers: ['karpenter.sh/termination'] } });
-    await kube.delete(Kinds.Node, { name: 'n' });
-    expect((await kube.get(Kinds.Node, { name: 'n' })).metadata.deletionTimestamp).toBeDefined();
-    await expect(
-      kube.patch(
-        Kinds.Node,
-        { name: 'n' },
-        { type: 'merge', body: { metadata: { finalizers: ['karpenter.sh/termination', 'x/y'] } } },
-      ),
-    ).rejects.toMatchObject({ code: 422 });
-    await kube.patch(Kinds.Node, { name: 'n' }, { type: 'merge', body: { metadata: { finalizers: null } } });
-    await expect(kube.get(Kinds.Node, { name: 'n' })).rejects.toMatchObject({ code: 404 });
-  });
-
-  it('honours preconditions', async () => {
-    await newPod('a');
-    await expect(kube.delete(Kinds.Pod, ref('a'), { preconditions: { uid: 'other' } })).rejects.toMatchObject({
-      code: 409,
-    });
-  });
-
-  it('deletes collections by selector', async () => {
-    await newPod('a', { labels: { x: '1' } });
-    await newPod('b', { labels: { x: '2' } });
-    await kube.deleteCollection(Kinds.Pod, { namespace: 'default', labelSelector: 'x=1' });
-    expect((await kube.list(Kinds.Pod)).items.map((pod) => pod.metadata.name)).toEqual(['b']);
-  });
-});
-
-describe('garbage collection', () => {
-  async function family(): Promise<void> {
-    const owner = await kube.create(Kinds.ConfigMap, { metadata: ref('owner') });
-    const reference = {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      name: 'owner',
-      uid: owner.metadata.uid ?? '',
-      blockOwnerDeletion: true,
-    };
-    await newPod('child', { ownerReferences: [reference], finalizers: ['test/hold'] });
-  }
-
-  const exists = async (name: string): Promise<boolean> =>
-    (await kube.list(Kinds.Pod)).items.some(
-      (pod) => pod.metadata.name === name && pod.metadata.deletionTimestamp === undefined,
-    );
-
-  it('in the background: the owner goes, then its dependents', async () => {
-    await family();
-    await kube.delete(Kinds.ConfigMap, ref('owner'), { propagationPolicy: 'Background' });
-    await expect(kube.get(Kinds.ConfigMap, ref('owner'))).rejects.toMatchObject({ code: 404 });
-    expect(await exists('child')).toBe(false);
-  });
-
-  it('in the foreground: the owner waits', async () => {
-    await family();
-    await kube.delete(Kinds.ConfigMap, ref('owner'), { propagationPolicy: 'Foreground' });
-    expect((await kube.get(Kinds.ConfigMap, ref('owner'))).metadata.finalizers).toEqual(['foregroundDeletion']);
-    await kube.patch(Kinds.Pod, ref('child'), { type: 'merge', body: { metadata: { finalizers: null } } });
-    await expect(kube.get(Kinds.Pod, ref('child'))).rejects.toMatchObject({ code: 404 });
-    await expect(kube.get(Kinds.ConfigMap, ref('owner'))).rejects.toMatchObject({ code: 404 });
-  });
-
-  it('orphaning: the dependents stay, without an owner', async () => {
-    await family();
-    await kube.delete(Kinds.ConfigMap, ref('owner'), { propagationPolicy: 'Orphan' });
-    await expect(kube.get(Kinds.ConfigMap, ref('owner'))).rejects.toMatchObject({ code: 404 });
-    expect((await kube.get(Kinds.Pod, ref('child'))).metadata.ownerReferences).toBeUndefined();
-    expect(await exists('child')).toBe(true);
-  });
-
-  it('takes what arrives with an owner that is already gone', async () => {
-    await newPod('late', { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'no-such' }] });
-    await Promise.resolve();
-    expect(await exists('late')).toBe(false);
-  });
-});
-
-describe('namespaces', () => {
-  it('are there from the start, and cannot all be deleted', async () => {
-    const names = (await kube.list(Kinds.Namespace)).items.map((one) => one.metadata.name);
-    expect(names).toEqual(['default', 'kube-node-lease', 'kube-public', 'kube-system']);
-    await expect(kube.delete(Kinds.Namespace, { name: 'kube-system' })).rejects.toMatchObject({ code: 403 });
-  });
-
-  it('take their content along, and take nothing in while they go', async () => {
-    await kube.create(Kinds.Namespace, { metadata: { name: 'team' } });
-    await kube.create(Kinds.Pod, { metadata: { name: 'a', namespace: 'team', finalizers: ['test/hold'] }, spec: SPEC });
-    await kube.delete(Kinds.Namespace, { name: 'team' });
-    expect((await kube.get(Kinds.Namespace, { name: 'team' })).status?.phase).toBe('Terminating');
-    await expect(
-      kube.create(Kinds.Pod, { metadata: { name: 'b', namespace: 'team' }, spec: SPEC }),
-    ).rejects.toMatchObject({
-      code: 403,
-      message: expect.stringContaining('because it is being terminated') as string,
-    });
-    await kube.patch(
-      Kinds.Pod,
-      { name: 'a', namespace: 'team' },
-      { type: 'merge', body: { metadata: { finalizers: null } } },
-    );
-    await Promise.resolve();
-    await expect(kube.get(Kinds.Namespace, { name: 'team' })).rejects.toMatchObject({ code: 404 });
-  });
-});
-
 describe('pods', () => {
   it('are bound once', async () => {
     await newPod('a');
@@ -466,103 +313,5 @@ describe('pods', () => {
     expect((await kube.get(Kinds.Pod, ref('p1'))).metadata.deletionTimestamp).toBeDefined();
     await expect(kube.evict(ref('p2'))).rejects.toMatchObject({ code: 429, reason: 'TooManyRequests' });
     expect((await kube.get(Kinds.PodDisruptionBudget, ref('b'))).status).toMatchObject({ disruptionsAllowed: 0 });
-  });
-});
-
-describe('list', () => {
-  it('pages consistently by limit and continue', async () => {
-    for (const name of ['a', 'b', 'c']) await newPod(name);
-    const first = await kube.list(Kinds.Pod, { namespace: 'default', limit: 2 });
-    expect(first.metadata.remainingItemCount).toBe(1);
-    await kube.delete(Kinds.Pod, ref('c'));
-    const token = first.metadata.continue ?? '';
-    const second = await kube.list(Kinds.Pod, { namespace: 'default', limit: 2, continue: token });
-    expect(second.items.map((pod) => pod.metadata.name)).toEqual(['c']);
-    server.compact();
-    await newPod('d');
-    await expect(kube.list(Kinds.Pod, { limit: 2, continue: token })).rejects.toMatchObject({ code: 410 });
-  });
-
-  it('selects by field', async () => {
-    await newPod('a');
-    await newPod('b');
-    await kube.bind(ref('b'), 'n1');
-    const found = await kube.list(Kinds.Pod, { fieldSelector: 'spec.nodeName=n1' });
-    expect(found.items.map((pod) => pod.metadata.name)).toEqual(['b']);
-  });
-});
-
-describe('watch', () => {
-  it('shows the deletion of a pod that never had a node, also through a selector', async () => {
-    const { metadata } = await newPod('a');
-    const { resourceVersion = '' } = metadata;
-    const seen = take(kube.watch(Kinds.Pod, { fieldSelector: 'metadata.name=a', resourceVersion }), 2);
-    await kube.delete(Kinds.Pod, ref('a'));
-    const deletion = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
-    expect(await seen).toMatchObject([
-      { type: 'MODIFIED', object: { metadata: deletion } },
-      { type: 'DELETED', object: { metadata: deletion } },
-    ]);
-  });
-
-  it('starts with what exists, marks its end, and goes on with changes', async () => {
-    await newPod('a');
-    const events = kube.watch(Kinds.Pod, {
-      sendInitialEvents: true,
-      resourceVersionMatch: 'NotOlderThan',
-      allowBookmarks: true,
-    });
-    const seen = take(events, 5);
-    await newPod('b');
-    await kube.delete(Kinds.Pod, ref('a'));
-    const got = await seen;
-    expect(got.map(brief)).toEqual(['ADDED a', 'BOOKMARK', 'ADDED b', 'MODIFIED a', 'DELETED a']);
-    expect(got[1]).toMatchObject({ object: { metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } } });
-  });
-
-  it('resumes after a version and shows a selector as arrivals and departures', async () => {
-    const { metadata } = await kube.list(Kinds.Pod);
-    await newPod('a', { labels: { x: '1' } });
-    await kube.patch(Kinds.Pod, ref('a'), { type: 'merge', body: { metadata: { labels: { x: '2' } } } });
-    await kube.patch(Kinds.Pod, ref('a'), { type: 'merge', body: { metadata: { labels: { x: '1' } } } });
-    const options = { resourceVersion: metadata.resourceVersion ?? '', labelSelector: 'x=1' };
-    expect((await take(kube.watch(Kinds.Pod, options), 3)).map(brief)).toEqual(['ADDED a', 'DELETED a', 'ADDED a']);
-  });
-
-  it('of a forgotten version is 410', async () => {
-    await newPod('a');
-    server.compact();
-    await expect(take(kube.watch(Kinds.Pod, { resourceVersion: '1' }), 1)).rejects.toMatchObject({ code: 410 });
-  });
-
-  it('ends when its time is up or when it is aborted', async () => {
-    const timed = take(kube.watch(Kinds.Pod, { resourceVersion: '1', timeoutSeconds: 5 }), 1);
-    const abort = new AbortController();
-    const aborted = take(kube.watch(Kinds.Pod, { resourceVersion: '1', signal: abort.signal }), 1);
-    await clock.advance(6000);
-    abort.abort();
-    expect(await timed).toEqual([]);
-    expect(await aborted).toEqual([]);
-  });
-
-  it('sends a bookmark each minute when asked to', async () => {
-    const { metadata } = await kube.list(Kinds.Pod);
-    const events = take(
-      kube.watch(Kinds.Pod, { resourceVersion: metadata.resourceVersion ?? '', allowBookmarks: true }),
-      1,
-    );
-    await kube.create(Kinds.ConfigMap, { metadata: ref('c') });
-    await clock.advance(60_000);
-    const [bookmark] = await events;
-    expect(bookmark?.type).toBe('BOOKMARK');
-    expect(Number(bookmark?.object.metadata.resourceVersion)).toBeGreaterThan(Number(metadata.resourceVersion));
-  });
-});
-
-describe('raw', () => {
-  it('answers what is no object', async () => {
-    expect(await kube.raw('/readyz')).toBe('ok');
-    expect(await kube.raw('/version')).toMatchObject({ major: '1', minor: '36' });
-    await expect(kube.raw('/nothing')).rejects.toMatchObject({ code: 404 });
   });
 });

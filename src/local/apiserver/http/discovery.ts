@@ -1,7 +1,7 @@
 /** Discovery documents of what the server offers, in both forms that clients ask for. */
 import { createHash } from 'node:crypto';
-
 import { apiVersionText, byPreference } from '../apiVersion.ts';
+import priorities from '../builtin/groupPriorities.json' with { type: 'json' };
 import type { Action } from '../resource.ts';
 import type { ListedResource } from './aggregatedApi.ts';
 
@@ -25,31 +25,7 @@ function review(group: string, kind: string, name: string): Action & { readonly 
 }
 
 /** The priority of each group, as upstream set it: its own groups come first, then CRDs' by name. */
-export const GROUP_PRIORITIES: ReadonlyMap<string, number> = new Map(
-  Object.entries({
-    'apiregistration.k8s.io': 20_000,
-    '': 18_000,
-    apps: 17_800,
-    'events.k8s.io': 17_750,
-    'authentication.k8s.io': 17_700,
-    'authorization.k8s.io': 17_600,
-    autoscaling: 17_500,
-    batch: 17_400,
-    'certificates.k8s.io': 17_300,
-    'networking.k8s.io': 17_200,
-    policy: 17_100,
-    'rbac.authorization.k8s.io': 17_000,
-    'storage.k8s.io': 16_800,
-    'admissionregistration.k8s.io': 16_700,
-    'apiextensions.k8s.io': 16_700,
-    'scheduling.k8s.io': 16_600,
-    'coordination.k8s.io': 16_500,
-    'node.k8s.io': 16_300,
-    'discovery.k8s.io': 16_200,
-    'resource.k8s.io': 16_200,
-    'flowcontrol.apiserver.k8s.io': 16_100,
-  }),
-);
+export const GROUP_PRIORITIES: ReadonlyMap<string, number> = new Map(Object.entries(priorities));
 
 const rankOf = (group: string): number => -(GROUP_PRIORITIES.get(group) ?? 0);
 

@@ -1,0 +1,83 @@
+import { beforeEach, expect, it } from 'vitest';
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Annotations, Labels } from '../../api/labels.ts';
+import { VirtualClock } from '../../clock/virtualClock.ts';
+import type { Command } from '../../disruption/command.ts';
+import type { InformerEvent } from '../../kube/informer.ts';
+import { DemandReturns } from './demandReturns.ts';
+
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 0, 1);
+
+let clock: VirtualClock;
+let pods: number;
+let reversals: string[];
+let returns: DemandReturns;
+let tell: (event: InformerEvent<NodeClaim>) => void;
+
+beforeEach(() => {
+  clock = new VirtualClock(START);
+  pods = 100;
+  reversals = [];
+  returns = new DemandReturns({
+    clock,
+    nodeClaims: {
+      subscribe: (listener) => {
+        tell = listener;
+        return () => undefined;
+      },
+    },
+    pods: () => pods,
+    onReversal: (pool) => reversals.push(pool),
+  });
+});
+
+const command = { candidates: [{ pool: { metadata: { name: 'default' } } }] } as unknown as Command;
+
+function buy(annotations: Record<string, string> = {}): void {
+  const creationTimestamp = new Date(clock.now()).toISOString();
+  const labels = { [Labels.nodePool]: 'default' };
+  const metadata = { name: 'new', creationTimestamp, labels, annotations };
+  tell({ type: 'added', object: { metadata } as unknown as NodeClaim } as InformerEvent<NodeClaim>);
+}
+
+it('knows nothing until demand has come back', async () => {
+  returns.begin([command]);
+  await clock.advance(MINUTE);
+  expect(returns.calmFor('default')).toBeUndefined();
+});
+
+it('expects demand after as long as it last took, or as it has stayed away since', async () => {
+  returns.begin([command]);
+  await clock.advance(2 * MINUTE);
+  pods = 150;
+  buy();
+  expect(returns.calmFor('default')).toBe(2 * MINUTE);
+  expect(returns.calmFor('other')).toBeUndefined();
+  await clock.advance(90 * MINUTE);
+  expect(returns.calmFor('default')).toBe(90 * MINUTE);
+  returns.begin([command]);
+  await clock.advance(4 * MINUTE);
+  pods = 200;
+  buy();
+  expect(returns.calmFor('default')).toBe(3 * MINUTE);
+  expect(reversals).toEqual([]);
+});
+
+it('counts a node that is bought for the same pods as before, and draws no conclusion from it', async () => {
+  returns.begin([command]);
+  await clock.advance(MINUTE);
+  buy();
+  expect(reversals).toEqual(['default']);
+  expect(returns.calmFor('default')).toBeUndefined();
+});
+
+it('takes no replacement of a command for demand, nor a node long after', async () => {
+  returns.begin([command]);
+  pods = 150;
+  buy({ [Annotations.disruptionCommand]: 'id/1/multi' });
+  await clock.advance(61 * MINUTE);
+  buy();
+  expect(returns.calmFor('default')).toBeUndefined();
+  expect(reversals).toEqual([]);
+});

@@ -1,0 +1,80 @@
+import type { NodeClaim } from '../../api/kinds/nodeClaim.ts';
+import { Annotations, Labels } from '../../api/labels.ts';
+import type { Clock } from '../../clock/clock.ts';
+import type { Command } from '../../disruption/command.ts';
+import type { Informer } from '../../kube/informer.ts';
+
+/** Milliseconds after which a new node has nothing to do with what was taken away before. */
+const MEMORY = 60 * 60_000;
+/** The part that the latest return has in what is expected. */
+const NEWS = 0.5;
+
+/** What has been taken away since demand last came back. */
+interface Ebb {
+  readonly since: number;
+  /** Pods that there were when it began. */
+  readonly pods: number;
+}
+
+export interface DemandReturnsOptions {
+  readonly clock: Clock;
+  readonly nodeClaims: Pick<Informer<NodeClaim>, 'subscribe'>;
+  /** Pods of the cluster, also those that wait. */
+  readonly pods: () => number;
+  /** A node was bought soon after others had been taken away, although there are no more pods than before. */
+  readonly onReversal: (pool: string) => void;
+}
+
+/**
+ * How long savings last, by pool: where demand comes back minutes after nodes went, pods are moved for nothing. Until it
+ * has come back once, nothing is known.
+ */
+export class DemandReturns {
+  private readonly options: DemandReturnsOptions;
+  private readonly ebbs = new Map<string, Ebb>();
+  private readonly returns = new Map<string, { readonly at: number; readonly after: number }>();
+
+  constructor(options: DemandReturnsOptions) {
+    this.options = options;
+    const startedAt = options.clock.now();
+    options.nodeClaims.subscribe(({ type, object }) => {
+      if (type !== 'added' || object.metadata.annotations?.[Annotations.disruptionCommand] !== undefined) return;
+      if (Date.parse(object.metadata.creationTimestamp ?? '') < startedAt - 1_000) return;
+      const pool = object.metadata.labels?.[Labels.nodePool];
+      if (pool !== undefined) this.bought(pool);
+    });
+  }
+
+  /** These commands take nodes away. */
+  begin(commands: readonly Command[]): void {
+    const now = this.options.clock.now();
+    for (const pool of new Set(
+      commands.flatMap(({ candidates }) => candidates.map((each) => each.pool.metadata.name)),
+    )) {
+      const ebb = this.ebbs.get(pool);
+      if (ebb === undefined || now - ebb.since > MEMORY) this.ebbs.set(pool, { since: now, pods: this.options.pods() });
+    }
+  }
+
+  /** Milliseconds for which savings in the pool are expected to last; undefined when nothing is known. */
+  calmFor(pool: string): number | undefined {
+    const last = this.returns.get(pool);
+    return last && Math.max(last.after, this.options.clock.now() - last.at);
+  }
+
+  /** A node was bought for pods that wait. */
+  private bought(pool: string): void {
+    const { clock, pods, onReversal } = this.options;
+    const ebb = this.ebbs.get(pool);
+    const now = clock.now();
+    if (ebb === undefined || now - ebb.since > MEMORY) return;
+    if (pods() <= ebb.pods) {
+      onReversal(pool);
+      return;
+    }
+    this.ebbs.delete(pool);
+    const lasted = now - ebb.since;
+    const before = this.returns.get(pool)?.after ?? lasted;
+    this.returns.set(pool, { at: now, after: (1 - NEWS) * before + NEWS * lasted });
+  }
+}

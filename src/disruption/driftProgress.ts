@@ -1,0 +1,84 @@
+/** How far the replacement of drifted nodes has come, pool by pool, what holds it up, and when it may be done. */
+import { NodeClaimConditions } from '../api/conditionTypes.ts';
+import { findCondition } from '../api/conditions.ts';
+import { calendarOf } from './calendar.ts';
+import type { Kept, KeptCause } from './kept.ts';
+import type { Pass } from './method.ts';
+
+/** @public */
+export interface DriftProgress {
+  readonly nodePool: string;
+  /** Drifted nodes that are still there, those on their way out included. */
+  readonly drifted: number;
+  readonly underWay: number;
+  /** Nodes that the budgets let go at once. */
+  readonly allowed: number;
+  /** What holds most of the others, and how many. */
+  readonly blocker?: { readonly cause: KeptCause; readonly nodes: number };
+  /** Milliseconds since 1970; absent when it cannot be told. */
+  readonly expectedEnd?: number;
+}
+
+const DAY = 24 * 3_600_000;
+/** Causes that only say that it is not the node's turn yet. */
+const IN_TURN: ReadonlySet<KeptCause['kind']> = new Set(['next-pass', 'other-zone-first', 'queued', 'deleting']);
+
+/** `waveTime`: how many milliseconds a wave of replacements takes; undefined while none has ended. */
+export function driftProgress(
+  pass: Pass,
+  kept: readonly Kept[],
+  waveTime: number | undefined,
+): readonly DriftProgress[] {
+  const causes = new Map(kept.map((each) => [each.nodeClaim, each.cause]));
+  const pools = new Map<string, { drifted: number; underWay: number; held: Map<KeptCause['kind'], Held> }>();
+  for (const { claim, nodePool, deleting } of pass.views) {
+    if (claim === undefined || nodePool === undefined) continue;
+    if (findCondition(claim, NodeClaimConditions.drifted)?.status !== 'True') continue;
+    let own = pools.get(nodePool);
+    if (own === undefined) pools.set(nodePool, (own = { drifted: 0, underWay: 0, held: new Map() }));
+    own.drifted += 1;
+    if (deleting) own.underWay += 1;
+    const cause = deleting ? undefined : causes.get(claim.metadata.name);
+    if (cause === undefined || IN_TURN.has(cause.kind)) continue;
+    const held = own.held.get(cause.kind);
+    if (held === undefined) own.held.set(cause.kind, { cause, nodes: 1 });
+    else held.nodes += 1;
+  }
+  return [...pools]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([nodePool, { drifted, underWay, held }]) => {
+      const allowed = pass.budgets.of(nodePool)?.limit.Drifted ?? 0;
+      const [blocker] = [...held.values()].sort((left, right) => right.nodes - left.nodes);
+      const expectedEnd = endOf(pass, nodePool, drifted, waveTime);
+      return {
+        nodePool,
+        drifted,
+        underWay,
+        allowed,
+        ...(blocker && { blocker }),
+        ...(expectedEnd !== undefined && { expectedEnd }),
+      };
+    });
+}
+
+interface Held {
+  readonly cause: KeptCause;
+  nodes: number;
+}
+
+/** Wave after wave, in the times in which budgets let any go. */
+function endOf(pass: Pass, pool: string, drifted: number, waveTime: number | undefined): number | undefined {
+  const known = pass.pools.get(pool);
+  if (known === undefined || waveTime === undefined) return undefined;
+  const { views, now } = pass;
+  const calendar = calendarOf({ pools: [known.pool], views, from: now, until: now + 7 * DAY });
+  let left = drifted;
+  for (const { from, until, allowed } of calendar.pools[0]?.periods ?? []) {
+    const atOnce = allowed.Drifted ?? drifted;
+    if (atOnce === 0) continue;
+    const waves = Math.ceil(left / atOnce);
+    if (from + waves * waveTime <= until) return from + waves * waveTime;
+    left -= Math.floor((until - from) / waveTime) * atOnce;
+  }
+  return undefined;
+}

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { Candidate } from './candidate.ts';
+import { paybackCause, paybackOf } from './payback.ts';
+
+const HOUR = 3_600_000;
+const NOW = Date.UTC(2026, 0, 1);
+const ago = (milliseconds: number): string => new Date(NOW - milliseconds).toISOString();
+
+function node(age: number, podAges: readonly number[], pricePerHour = 1): Candidate {
+  return {
+    view: { claim: { metadata: { creationTimestamp: ago(age) } } },
+    pool: { metadata: { name: 'default' } },
+    pricePerHour,
+    pods: podAges.map((each, at) => ({ metadata: { name: `p${at}`, creationTimestamp: ago(each) }, spec: {} })),
+  } as unknown as Candidate;
+}
+
+const moment = (calm?: number) => ({ now: NOW, calmFor: () => calm });
+const payback = (candidate: Candidate, replacementPrice: number, calm?: number) =>
+  paybackOf({ candidates: [candidate], replacementPrice }, moment(calm));
+
+describe('what a move costs', () => {
+  it('is more for pods that are young', () => {
+    const old = payback(node(HOUR, [HOUR, HOUR]), 0).cost;
+    expect(payback(node(HOUR, [60_000, HOUR]), 0).cost).toBeCloseTo(1.5 * old);
+  });
+
+  it('includes the time that old and new nodes run side by side', () => {
+    expect(payback(node(HOUR, []), 0).cost).toBe(0);
+    expect(payback(node(HOUR, []), 0.6).cost).toBeCloseTo(0.02);
+  });
+});
+
+describe('for how long savings count', () => {
+  it.each([
+    ['an hour for nodes that are new', 1_000, undefined, 1],
+    ['as long again as the node has been there', 3 * HOUR, undefined, 3],
+    ['no more than half a day', 100 * HOUR, undefined, 12],
+    ['no longer than demand stays away', 3 * HOUR, HOUR / 60, 1 / 60],
+  ])('is %s', (_, age, calm, hours) => {
+    expect(payback(node(age, []), 0.5, calm).hours).toBeCloseTo(hours);
+  });
+});
+
+describe('a move that does not pay', () => {
+  const causeOf = (candidate: Candidate, replacementPrice: number) =>
+    paybackCause(payback(candidate, replacementPrice), candidate.pricePerHour)?.kind;
+
+  it('exchanges a node that is seconds old for a few per cent', () => {
+    expect(causeOf(node(30_000, []), 0.97)).toBe('no-payback');
+    expect(causeOf(node(30_000, []), 0.9)).toBeUndefined();
+    expect(causeOf(node(10 * HOUR, []), 0.97)).toBeUndefined();
+  });
+
+  it('evicts many pods for little', () => {
+    const pods = Array.from({ length: 100 }, () => HOUR);
+    expect(causeOf(node(HOUR, pods), 0.9)).toBe('no-payback');
+    expect(causeOf(node(HOUR, pods.slice(0, 10)), 0.9)).toBeUndefined();
+  });
+});

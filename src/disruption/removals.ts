@@ -1,0 +1,39 @@
+/** Sets of nodes that can go without any replacement: their pods fit on the nodes that stay. */
+import type { PoolTotals } from './balanced.ts';
+import type { Candidate } from './candidate.ts';
+import { allowedTogether } from './consolidation.ts';
+import type { Pass } from './method.ts';
+import { judged, type Outcome } from './moves.ts';
+import { partsOf } from './parts.ts';
+
+/** What-ifs of one search. */
+const MOST_ASKED = 40;
+
+/**
+ * Takes the candidates in their order, many at a time, and fewer where some of them find no room. What is left of a node
+ * that did not fit by itself is not tried again.
+ */
+export function* removals(
+  ordered: readonly Candidate[],
+  pass: Pass,
+  totals: ReadonlyMap<string, PoolTotals>,
+): Generator<void, Outcome | undefined> {
+  const queue = [...allowedTogether(ordered, pass)];
+  let chosen: readonly Candidate[] = [];
+  let best: Outcome | undefined;
+  let step = Math.ceil(queue.length / 2);
+  for (let asked = 0; asked < MOST_ASKED && queue.length > 0; asked++) {
+    const more = queue.slice(0, step);
+    const without = [...chosen, ...more];
+    const solution = pass.whatIf({ without, allowsUnsettled: false, existingOnly: true });
+    yield;
+    const isPlaced = partsOf(without, solution).every(({ unplaced }) => unplaced.length === 0);
+    if (isPlaced) {
+      queue.splice(0, more.length);
+      chosen = without;
+      best = judged(without, solution, pass, totals);
+    } else if (more.length === 1) queue.shift();
+    else step = Math.ceil(more.length / 2);
+  }
+  return best;
+}

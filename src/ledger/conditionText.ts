@@ -1,0 +1,87 @@
+import type { Taint } from 'kubernetes-types/core/v1.js';
+import { Reasons } from '../api/conditionTypes.ts';
+import { formatTaint } from '../pods/taints.ts';
+
+/** Why a condition of a NodeClaim, NodePool, CapacityBuffer or NodeOverlay does not hold, as far as we decide it. */
+export type ConditionCause =
+  | {
+      readonly kind:
+        | 'nodeMissing'
+        | 'nodesAmbiguous'
+        | 'nodeClassMissing'
+        | 'nodeClassTerminating'
+        | 'nodeClassUnknown'
+        | 'poolUnregistered'
+        | 'bufferEmpty'
+        | 'bufferWithoutReference';
+    }
+  | { readonly kind: 'nodeUnready'; readonly isKnown: boolean }
+  | { readonly kind: 'startupTaints' | 'ephemeralTaints'; readonly taints: readonly Taint[] }
+  | { readonly kind: 'resourceMissing'; readonly resource: string }
+  | { readonly kind: 'podTemplateMissing'; readonly name: string }
+  | { readonly kind: 'workloadMissing'; readonly workload: string; readonly name: string }
+  | { readonly kind: 'workloadUnfit'; readonly workload: string; readonly group: string }
+  | { readonly kind: 'capacityMissing'; readonly missing: number; readonly wanted: number }
+  | {
+      readonly kind: 'overlayConflict';
+      readonly weight: number;
+      readonly fields: readonly string[];
+      readonly instanceType: string;
+      readonly pool: string;
+    };
+
+export interface ConditionText {
+  readonly reason: string;
+  readonly message: string;
+}
+
+const said = (reason: string, message: string): ConditionText => ({ reason, message });
+
+/** Reason and message of a condition. Those that Karpenter has are in its words: dashboards match them. */
+export function conditionText(cause: ConditionCause): ConditionText {
+  switch (cause.kind) {
+    case 'nodeMissing':
+      return said(Reasons.nodeNotFound, 'Node not registered with cluster');
+    case 'nodesAmbiguous':
+      return said(Reasons.multipleNodesFound, 'Invariant violated, matched multiple nodes');
+    case 'nodeClassMissing':
+      return said(Reasons.nodeClassNotFound, 'NodeClass not found on cluster');
+    case 'nodeClassTerminating':
+      return said(Reasons.nodeClassTerminating, 'NodeClass is Terminating');
+    case 'nodeClassUnknown':
+      return said(Reasons.nodeClassReadinessUnknown, 'Node Class Readiness Unknown');
+    case 'poolUnregistered':
+      return said(Reasons.registrationFailed, 'Instances of this pool do not register as nodes');
+    case 'bufferEmpty':
+      return said(Reasons.bufferEmpty, 'no pods to keep room for');
+    case 'bufferWithoutReference':
+      return said(Reasons.resolutionFailed, 'neither podTemplateRef nor scalableRef is set');
+    case 'nodeUnready':
+      return said(Reasons.nodeNotReady, `Node status is ${cause.isKnown ? 'NotReady' : 'unknown'}`);
+    case 'startupTaints':
+      return said(Reasons.startupTaintsExist, `StartupTaint "${cause.taints.map(formatTaint).join()}" still exists`);
+    case 'ephemeralTaints':
+      return said(
+        Reasons.knownEphemeralTaintsExist,
+        `KnownEphemeralTaint "${cause.taints.map(formatTaint).join()}" still exists`,
+      );
+    case 'resourceMissing':
+      return said(Reasons.resourceNotRegistered, `Resource "${cause.resource}" was requested but not registered`);
+    case 'podTemplateMissing':
+      return said(Reasons.podTemplateNotFound, `PodTemplate ${cause.name} does not exist`);
+    case 'workloadMissing':
+      return said(Reasons.scalableRefNotFound, `${cause.workload} ${cause.name} does not exist`);
+    case 'workloadUnfit':
+      return said(
+        Reasons.resolutionFailed,
+        `${cause.workload} of group "${cause.group}" cannot be buffered; use a Deployment, StatefulSet or ReplicaSet`,
+      );
+    case 'capacityMissing':
+      return said(Reasons.requiresNewCapacity, `${cause.missing} of ${cause.wanted} wait for new capacity`);
+    case 'overlayConflict': {
+      const where = `${cause.instanceType} in NodePool ${cause.pool}`;
+      const message = `another overlay of weight ${cause.weight} sets ${cause.fields.join(', ')} of ${where}`;
+      return said(Reasons.conflict, message);
+    }
+  }
+}
