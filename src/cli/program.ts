@@ -26,6 +26,11 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./fault.ts')).faultCommand(),
   },
   {
+    name: 'az',
+    summary: 'run the Azure CLI against the Azure that `up` runs',
+    load: async () => (await import('./az.ts')).azCommand(),
+  },
+  {
     name: 'run',
     summary: 'run the controller in a cluster',
     load: async () => (await import('./run.ts')).runCommand(),
@@ -118,6 +123,8 @@ async function buildProgram(chosen: Verb | undefined): Promise<Command> {
   const program = withHouseSettings(new Command('nodewright'))
     .description('Node auto provisioning for Azure Kubernetes Service: the cheapest nodes that run your pods.')
     .usage('<verb> [options]')
+    // What follows a verb is the verb's: `az` hands everything on.
+    .enablePositionalOptions()
     .version(buildInfo().version, '-V, --version', 'print the version')
     .commandsGroup('Verbs:')
     .helpCommand('help [verb]', 'show the help of a verb');

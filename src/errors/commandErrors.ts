@@ -52,6 +52,20 @@ export const commandErrors = {
     remedy: ({ purpose }) => `correct the ${purpose} and run again`,
     example: { file: 'prices.json', purpose: 'catalogue', problems: ['instanceTypes[0].name: is required'] },
   }),
+  ClientMissing: entry<{ readonly client: string; readonly package: string }>({
+    exit: 'usage',
+    about: 'A verb runs a program that is not installed.',
+    what: ({ client }) => `the program ${client} cannot be found`,
+    remedy: ({ package: name }) => `install the package ${name}, and see that it is in PATH`,
+    example: { client: 'az', package: 'azure-cli' },
+  }),
+  SignInFailed: entry<{ readonly command: string; readonly code: number }>({
+    exit: 'failure',
+    about: 'The Azure CLI could not be signed in to the local Azure.',
+    what: ({ command, code }) => `\`${command}\` ended with code ${code}`,
+    remedy: () => 'see its message above, and that the local world still runs',
+    example: { command: 'az login', code: 1 },
+  }),
   NoManifests: entry<{ readonly folder: string }>({
     exit: 'usage',
     about: 'A folder that was given with -f holds no manifests.',

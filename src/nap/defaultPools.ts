@@ -35,7 +35,8 @@ const defaultPool: NodePoolDraft = {
   },
 };
 
-const systemSurgePool: NodePoolDraft = {
+/** Nodes of a cluster with Cilium wait for its agent. */
+const systemSurgePool = (hasCilium: boolean): NodePoolDraft => ({
   metadata: {
     name: 'system-surge',
     annotations: { 'kubernetes.io/description': 'Surge capacity pool for system pod pressure' },
@@ -47,16 +48,25 @@ const systemSurgePool: NodePoolDraft = {
       budgets: [{ nodes: '30%' }],
     },
     template: {
-      metadata: { labels: { [Labels.aksMode]: 'system', [Labels.aksEbpfDataplane]: 'cilium' } },
+      metadata: {
+        labels: { [Labels.aksMode]: 'system', ...(hasCilium && { [Labels.aksEbpfDataplane]: 'cilium' }) },
+      },
       spec: {
         nodeClassRef,
         requirements,
         expireAfter: 'Never',
         taints: [{ key: 'CriticalAddonsOnly', value: 'true', effect: 'NoSchedule' }],
-        startupTaints: [{ key: 'node.cilium.io/agent-not-ready', value: 'true', effect: 'NoExecute' }],
+        ...(hasCilium && {
+          startupTaints: [{ key: 'node.cilium.io/agent-not-ready', value: 'true', effect: 'NoExecute' as const }],
+        }),
       },
     },
   },
-};
+});
 
-export const defaultPools: readonly NodePoolDraft[] = [defaultPool, systemSurgePool];
+export function defaultPoolsFor(network: { readonly networkDataplane: string }): readonly NodePoolDraft[] {
+  return [defaultPool, systemSurgePool(network.networkDataplane === 'cilium')];
+}
+
+/** Those of the network that AKS recommends. */
+export const defaultPools = defaultPoolsFor({ networkDataplane: 'cilium' });

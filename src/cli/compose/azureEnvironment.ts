@@ -1,8 +1,11 @@
 /** Files with which clients of another process reach the local Azure: endpoint, certificate and client secret. */
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
+import { NodewrightError } from '../../errors/nodewrightError.ts';
 import type { LocalArm } from '../../local/arm/localArm.ts';
 
 const OWNER_ONLY = 0o600;
+/** The name under which `az` knows the local Azure. */
+const CLOUD = 'nodewright';
 
 export interface AzureFiles {
   readonly environment: string;
@@ -21,6 +24,12 @@ export async function writeAzureEnvironment({ environment, certificate }: AzureF
     AZURE_SUBSCRIPTION_ID: arm.subscriptionId,
     AZURE_RESOURCE_MANAGER_ENDPOINT: arm.endpoint,
     AZURE_NODE_RESOURCE_GROUP: arm.nodeResourceGroup,
+    // The names that Terraform's azurerm provider reads.
+    ARM_TENANT_ID: tenantId,
+    ARM_CLIENT_ID: clientId,
+    ARM_CLIENT_SECRET: clientSecret,
+    ARM_SUBSCRIPTION_ID: arm.subscriptionId,
+    ARM_METADATA_HOSTNAME: new URL(arm.endpoint).host,
     // The certificate, for Node.js, for Go and OpenSSL, and for Python.
     NODE_EXTRA_CA_CERTS: certificate,
     SSL_CERT_FILE: certificate,
@@ -28,5 +37,61 @@ export async function writeAzureEnvironment({ environment, certificate }: AzureF
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value.replaceAll("'", `'\\''`)}'`);
   await writeFile(certificate, arm.caPem, { mode: OWNER_ONLY });
-  await writeFile(environment, `${lines.join('\n')}\n`, { mode: OWNER_ONLY });
+  await writeFile(environment, `${[...lines, '', ...signInLines()].join('\n')}\n`, { mode: OWNER_ONLY });
+}
+
+/**
+ * What tells `az` of this cloud and signs it in. The authority is that of AD FS, as on Azure Stack: `az` asks the public
+ * directory about any other that it does not know.
+ */
+const SIGN_IN: readonly (readonly string[])[] = [
+  [
+    'cloud register',
+    `--name ${CLOUD}`,
+    '--endpoint-resource-manager "$AZURE_RESOURCE_MANAGER_ENDPOINT"',
+    '--endpoint-active-directory "$AZURE_RESOURCE_MANAGER_ENDPOINT/adfs"',
+    '--endpoint-active-directory-resource-id "$AZURE_RESOURCE_MANAGER_ENDPOINT"',
+    '--endpoint-active-directory-graph-resource-id "$AZURE_RESOURCE_MANAGER_ENDPOINT"',
+    '--endpoint-management "$AZURE_RESOURCE_MANAGER_ENDPOINT"',
+  ],
+  ['cloud set', `--name ${CLOUD}`],
+  [
+    'login --service-principal',
+    '--username "$AZURE_CLIENT_ID"',
+    '--password "$AZURE_CLIENT_SECRET"',
+    '--tenant "$AZURE_TENANT_ID"',
+    '--output none',
+  ],
+];
+
+function signInLines(): readonly string[] {
+  return [
+    '# The Azure CLI: call azure_sign_in after this file was sourced, or let `nodewright az` do it in a folder of its own.',
+    'azure_sign_in() {',
+    ...SIGN_IN.map((words) => `  az ${words.join(' ')} || return`),
+    '}',
+  ];
+}
+
+/** The arguments of the `az` commands of `azure_sign_in`, in order. */
+export function signInCommands(variables: Readonly<Record<string, string>>): readonly (readonly string[])[] {
+  const filled = (word: string): string =>
+    word.replaceAll('"', '').replace(/\$([A-Z_]+)/g, (_, name: string) => variables[name] ?? '');
+  return SIGN_IN.map((words) => words.flatMap((word) => word.split(' ')).map(filled));
+}
+
+/** The variables of such a file. */
+export async function readAzureEnvironment(path: string, stateDirectory: string): Promise<Record<string, string>> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new NodewrightError('NoLocalWorld', { stateDirectory }, { cause: error });
+  }
+  return Object.fromEntries(
+    [...text.matchAll(/^export (\w+)='(.*)'$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value.replaceAll(`'\\''`, "'"),
+    ]),
+  );
 }

@@ -19,7 +19,12 @@ import { applyProfile } from '../../local/faults/profiles.ts';
 import { skewedClock } from '../../local/faults/skewedClock.ts';
 import { UnusableStateError } from '../../local/journal.ts';
 import { troubleWorld } from '../../local/scenarios/scenarios.ts';
+import type { Endpoint } from '../../local/apiserver/localApiServer.ts';
+import type { ManagedCluster } from '../../local/arm/containerservice/managedCluster.ts';
+import type { Attend } from '../../local/localFleet.ts';
 import { LocalWorld } from '../../local/localWorld.ts';
+import { installNodeProvisioning } from '../../nap/installation.ts';
+import type { ClusterConfig } from '../../kube/clusterConfig.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
 import { openLogSink } from '../../server/logSink.ts';
 import { PrometheusMetrics } from '../../server/metrics.ts';
@@ -27,11 +32,12 @@ import { startMetricsServer } from '../../server/metricsServer.ts';
 import { buildInfo } from '../buildInfo.ts';
 import { writeAzureEnvironment } from './azureEnvironment.ts';
 import type { RunLocalWorld, UpOptions } from './contract.ts';
-import { createEngine } from './engine.ts';
+import { createEngine, type EngineOptions } from './engine.ts';
 import { azureOptionsOf, engineSettings } from './engineSettings.ts';
-import { furnish, furnishSystemPods, installDefinitions } from './furnish.ts';
+import { runClusterProvisioning } from './clusterProvisioning.ts';
+import { runClusterUpkeep } from './clusterUpkeep.ts';
+import { furnish, furnishCluster, furnishSystemPods } from './furnish.ts';
 import { greetingOf, hintsOf, titleOf } from './greeting.ts';
-import { keepAlive } from './keepAlive.ts';
 import { narrate } from './narrator.ts';
 import { surviveFailures } from './surviveFailures.ts';
 import { WorldMemory } from './worldMemory.ts';
@@ -90,19 +96,24 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   try {
     const endpoint = await listen(world, options);
     const isResumed = memory.isFurnished;
-    await installDefinitions(world.kube);
+    const mainCluster = arm.managedCluster(arm.cluster);
+    if (mainCluster?.provisioningMode === 'Auto') await installNodeProvisioning(world.kube, mainCluster);
     if (!isResumed) await furnish(world, options.scenario);
     await world.writeKubeconfig(state.kubeconfig);
     const azureFiles = { environment: state.azureEnvironment, certificate: state.azureCertificate };
     await writeAzureEnvironment(azureFiles, arm);
     await writeFile(state.control, JSON.stringify(await control.listen()), { mode: OWNER_ONLY });
     const config = await loadKubeconfig({ path: state.kubeconfig });
-    const httpKube = new HttpKube({ config, clock: systemClock, random: systemRandom });
+    const mainKube = new HttpKube({ config, clock: systemClock, random: systemRandom });
     const ledger = new Ledger({ now: () => clock.now() });
     /** nodewright as it would run on AKS, with nothing kept from an earlier incarnation. */
-    const start = async (isDead: () => boolean): Promise<Manager> => {
+    const start = async (
+      cluster: ManagedCluster,
+      { httpKube, endpoint: api, ...observed }: EngineSite,
+      isDead: () => boolean,
+    ): Promise<Manager> => {
       const kube = faultyKube(httpKube, faults, isDead);
-      const ports = { kube, clock: skewedClock(clock, faults), random: systemRandom, log, metrics };
+      const ports = { kube, clock: skewedClock(clock, faults), random: systemRandom, log, metrics: observed.metrics };
       const cloud = await createAzureCloudProvider({
         ...azureOptionsOf(options.controller),
         ...ports,
@@ -110,13 +121,14 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         caPem: arm.caPem,
         credential: arm.credential,
         subscriptionId: arm.subscriptionId,
-        location: arm.location,
-        nodeResourceGroup: arm.nodeResourceGroup,
-        clusterName: arm.cluster.name,
-        clusterResourceGroup: arm.cluster.resourceGroup,
-        clusterEndpoint: endpoint.url,
-        clusterCaPem: endpoint.caPem,
-        vnetSubnetId: arm.network.subnetId,
+        location: cluster.location,
+        nodeResourceGroup: cluster.nodeResourceGroup,
+        clusterName: cluster.name,
+        clusterResourceGroup: cluster.resourceGroup,
+        clusterEndpoint: api.url,
+        clusterCaPem: api.caPem,
+        vnetSubnetId: arm.networkOf(cluster).subnetId,
+        systemNamespace: 'kube-system',
       });
       const { nodeClass, leftovers, refreshes, inPlaceUpdates, learned } = cloud;
       return createEngine({
@@ -128,7 +140,21 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         refreshes,
         inPlaceUpdates,
         learned,
-        ledger,
+        ...observed,
+      });
+    };
+    const provisioning = { arm, faults, log, clock: systemClock };
+    /** A cluster that a client made has pods of AKS, and nodewright while its mode is Auto. */
+    const attend: Attend = async ({ managed, cluster, endpoint: api }, stop) => {
+      const httpKube = new HttpKube({ config: configOf(api), clock: systemClock, random: systemRandom });
+      const site = { httpKube, endpoint: api, metrics: new PrometheusMetrics({ build: buildInfo() }) };
+      const run = { ...provisioning, cluster: managed, kube: cluster.kube };
+      await Promise.all([
+        furnishCluster(cluster.kube, managed, clock, stop),
+        runClusterUpkeep({ arm, cluster: managed, kube: cluster.kube, clock, log }, stop),
+        runClusterProvisioning({ ...run, start: (current, isDead) => start(current, site, isDead) }, stop),
+      ]).catch((error: unknown) => {
+        if (!stop.aborted) throw error;
       });
     };
     applyProfile(options.profile, faults);
@@ -164,7 +190,18 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     const sleep = (wait: number, until: AbortSignal): Promise<void> => systemClock.sleep(wait, until);
     await runTogether(AbortSignal.any([signal, failure.signal]), log, {
       world: (stop) => world.run(stop),
-      nodewright: (stop) => keepAlive({ faults, log, clock: systemClock, start }, stop),
+      nodewright: (stop) =>
+        runClusterProvisioning(
+          {
+            ...provisioning,
+            cluster: arm.cluster,
+            kube: world.kube,
+            start: (current, isDead) => start(current, { httpKube: mainKube, endpoint, metrics, ledger }, isDead),
+          },
+          stop,
+        ),
+      upkeep: (stop) => runClusterUpkeep({ arm, cluster: arm.cluster, kube: world.kube, clock, log }, stop),
+      clusters: (stop) => world.fleet.run(stop, attend),
       picture: (stop) => narrate({ observer, terminal, log, sleep }, stop),
       ...(!isResumed && { furnishing: (stop: AbortSignal) => finishFurnishing(stop, world, memory, clock) }),
       ...(clock !== systemClock && { time: (stop: AbortSignal) => noteTime(stop, memory, clock, options.speed) }),
@@ -179,6 +216,21 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     sink.close();
   }
 };
+
+/** Where one nodewright runs, and where it says what it does. */
+type EngineSite = Pick<EngineOptions, 'metrics' | 'ledger'> & {
+  readonly httpKube: HttpKube;
+  readonly endpoint: Endpoint;
+};
+
+function configOf({ url, caPem, clientCertificate }: Endpoint): ClusterConfig {
+  const { certificate, privateKey } = clientCertificate;
+  return {
+    server: url,
+    tls: { ca: caPem, insecureSkipVerify: false },
+    credentials: { certificate: { cert: { value: certificate }, key: { value: privateKey } } },
+  };
+}
 
 async function finishFurnishing(
   stop: AbortSignal,

@@ -28,7 +28,10 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
   const [kubeconfig, control] = [at('kubeconfig'), at('control')];
   const [azureEnvironment, azureCertificate] = [at('azure.env'), at('azure-ca.pem')];
   const removeAddresses = async (): Promise<void> => {
-    for (const file of [kubeconfig, control, azureEnvironment, azureCertificate]) await rm(file, { force: true });
+    const signIns = at('azure-cli');
+    for (const file of [kubeconfig, control, azureEnvironment, azureCertificate, signIns]) {
+      await rm(file, { force: true, recursive: true });
+    }
   };
   await writeLock(lock, path);
   // A process that was killed leaves addresses at which nothing answers.

@@ -48,6 +48,7 @@ export class WorldMemory {
     this.write();
     this.state = {
       cluster: join(directory, 'cluster.jsonl'),
+      clusters: join(directory, 'clusters'),
       azure: join(directory, 'azure.jsonl'),
       subscriptionId: this.memory.subscriptionId,
     };

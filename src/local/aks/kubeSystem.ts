@@ -1,4 +1,4 @@
-/** The pods that AKS runs in kube-system on a cluster with Azure CNI Overlay and Cilium (so without kube-proxy). */
+/** The pods that AKS runs in kube-system: with Cilium, which replaces kube-proxy, or without it. */
 import { Kinds, type DaemonSet, type Deployment, type PodDisruptionBudget, type Service } from '../../api/kinds.ts';
 import { manifest, type Manifest } from '../scenarios/manifests.ts';
 
@@ -128,8 +128,25 @@ const services: readonly Manifest[] = [
   }),
 ];
 
+const KUBE_PROXY: Row = ['kube-proxy', 'kubernetes/kube-proxy:v1.36.3', '100m', '64Mi'];
+
+/** By the network of the cluster. */
+export interface ClusterDataplane {
+  readonly networkDataplane: string;
+}
+
+const suits =
+  ({ networkDataplane }: ClusterDataplane) =>
+  ([name]: readonly [string, ...unknown[]]): boolean =>
+    networkDataplane === 'cilium' || !name.startsWith('cilium');
+
 /** What needs no node of the system pool: daemons go wherever a node is. */
-export const kubeSystemBase: readonly Manifest[] = [...DAEMONS.map(daemonSet), ...services, ...GUARDED.map(budget)];
+export function kubeSystemBase(network: ClusterDataplane): readonly Manifest[] {
+  const daemons = [...DAEMONS.filter(suits(network)), ...(network.networkDataplane === 'cilium' ? [] : [KUBE_PROXY])];
+  return [...daemons.map(daemonSet), ...services, ...GUARDED.map(budget)];
+}
 
 /** To be created once the system pool is ready; otherwise nodewright would buy nodes for them. */
-export const kubeSystemDeployments: readonly Manifest[] = DEPLOYMENTS.map(deployment);
+export function kubeSystemDeployments(network: ClusterDataplane): readonly Manifest[] {
+  return DEPLOYMENTS.filter(suits(network)).map(deployment);
+}

@@ -19,6 +19,7 @@ import { keepQuotas } from './admission/quotaKeeper.ts';
 import { recordApiServices } from './apiServices.ts';
 import { Catalog } from './catalog.ts';
 import { AUTHENTICATED, MASTERS, type User } from './access/user.ts';
+import type { ApiObject } from './fields.ts';
 import { keepDefinitions } from './definitionLifecycle.ts';
 import { collectGarbage } from './garbageCollector.ts';
 import { keepNamespaces } from './namespaceLifecycle.ts';
@@ -44,6 +45,8 @@ export interface LocalApiServerOptions {
   readonly historyLimit?: number;
   /** Where the cluster is kept between processes; nowhere unless given. */
   readonly stateFile?: string;
+  /** The Kubernetes release that it says it is; the newest unless given. */
+  readonly version?: () => string;
   /** What goes wrong on the wire. */
   readonly trouble?: RequestTrouble;
   /** What other servers serve through this one. */
@@ -66,6 +69,7 @@ export interface Endpoint {
   readonly clientCertificate: CertificatePair;
 }
 
+const RELEASE = '1.36.3';
 const HISTORY_LIMIT = 10_000;
 const SERVING_NAMES = ['localhost', '127.0.0.1', '::1', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'];
 const ADMIN: User = { name: 'nodewright-admin', groups: [MASTERS, AUTHENTICATED] };
@@ -87,7 +91,13 @@ export class LocalApiServer {
     this.objects = objects;
     this.authenticate = (shown) =>
       isSame(shown, this.listening?.endpoint.token) ? ADMIN : accountOfToken(shown, store, clock.now());
-    this.handler = apiHandler(objects, { clock, authenticate: this.authenticate, aggregated, kubelets });
+    this.handler = apiHandler(objects, {
+      clock,
+      version: options.version ?? (() => RELEASE),
+      authenticate: this.authenticate,
+      aggregated,
+      kubelets,
+    });
     this.stops.push(collectGarbage(objects));
     // The catalogue and the collector learn of restored objects as of any others; the rest looks around when it starts.
     if (stateFile !== undefined) this.stops.push(keepState(stateFile, store));
@@ -141,6 +151,11 @@ export class LocalApiServer {
     if (this.listening === undefined)
       throw new InvariantError('listen() must have succeeded before a kubeconfig can be written');
     await writeKubeconfigFile(path, this.listening.endpoint);
+  }
+
+  /** The stored objects of a kind, without waiting. */
+  peek(group: string, plural: string): readonly ApiObject[] {
+    return [...this.objects.store.table(group, plural).values()];
   }
 
   /** Tells of every write from now on, in the order of its revision; returns the way to stop. */

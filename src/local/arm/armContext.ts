@@ -31,7 +31,11 @@ export interface ArmContext {
   readonly random: Random;
   readonly store: ResourceStore;
   readonly operations: Operations;
+  /** What is sold in the home region. */
   readonly catalogue: SkuCatalogue;
+  /** What is sold in a region; undefined means the home region. */
+  readonly catalogueAt: (location: string | undefined) => SkuCatalogue;
+  /** The home region: that of the cluster which is there from the start. */
   readonly location: string;
   readonly durations: ArmDurations;
   /** Most items on one page of a list. */
@@ -47,7 +51,9 @@ const FALLBACK_VERSION = '2024-07-01';
 /** When a client should ask again, in whole seconds. */
 export function retryAfter(context: ArmContext, operation: Operation): string {
   const seconds = Math.floor((operation.endsAt - context.clock.now()) / 1000);
-  return String(Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS));
+  // Some clients take 0 for no answer and wait half a minute; only what was never to last gets it.
+  const least = operation.endsAt - operation.startedAt >= 1000 ? 1 : 0;
+  return String(Math.min(Math.max(seconds, least), MAX_RETRY_AFTER_SECONDS));
 }
 
 /** Headers that let a client follow an operation, in both ways that ARM offers. */

@@ -6,16 +6,21 @@ import { estimatedSpotPrice } from '../../catalogue/bundledCatalogue.ts';
 import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { createCertificateAuthority, issueServerCertificate, type CertificateAuthority } from '../certificates.ts';
 import type { ArmContext, ArmDurations } from './armContext.ts';
-import { createServices, type Services } from './services.ts';
+import { createServices, type ClusterName, type Services } from './services.ts';
+import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
+import { managedClusterOf, type ManagedCluster } from './containerservice/managedCluster.ts';
+import { MAINTENANCE_KIND } from './containerservice/maintenanceConfigurations.ts';
+import { MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
 import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
 import type { QuotaLimits } from './compute/usages.ts';
 import type { RoleAssignment } from './directory/principals.ts';
 import type { FederatedCredential, LocalCredentials } from './directory/tokens.ts';
 import { NO_FAULTS, type FaultPlan } from './faultPlan.ts';
-import type { JsonObject } from './jsonPath.ts';
+import { objectAt, type JsonObject } from './jsonPath.ts';
 import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { Operations } from './operations.ts';
+import { normalLocation } from './resources/requestRules.ts';
 import { finishHalfDone } from './halfDone.ts';
 import { ResourceJournal } from './resourceJournal.ts';
 import { ResourceStore, type StoreChange } from './resourceStore.ts';
@@ -35,8 +40,10 @@ export interface LocalArmOptions {
   readonly nodeResourceGroup?: string;
   /** The cluster itself, in its own group. */
   readonly cluster?: { readonly resourceGroup: string; readonly name: string };
-  /** The cluster's kubeconfig under the names that Azure gives; absent: credentials cannot be listed. */
-  readonly kubeconfig?: (names: CredentialNames) => string | undefined;
+  /** The kubeconfig of a cluster under the names that Azure gives; absent: credentials cannot be listed. */
+  readonly kubeconfig?: (cluster: ClusterName, names: CredentialNames) => string | undefined;
+  /** What of node auto-provisioning runs in a cluster; absent: nothing is known of any. */
+  readonly provisioningUse?: (cluster: ClusterName) => NodeProvisioningUse | undefined;
   readonly durations?: Partial<ArmDurations>;
   /** Limits in vCPUs, where they differ from generous ones. */
   readonly quota?: QuotaLimits;
@@ -94,12 +101,14 @@ export class LocalArm {
     this.nodeResourceGroup =
       options.nodeResourceGroup ?? `MC_${this.cluster.resourceGroup}_${this.cluster.name}_${this.location}`;
     this.credentials = { tenantId: random.uuid(), clientId: random.uuid(), clientSecret: random.uuid() };
+    const catalogueAt = rememberCatalogues();
     this.context = {
       clock,
       random,
       store: new ResourceStore(this.subscriptionId),
       operations: new Operations(clock, random),
-      catalogue: new SkuCatalogue(this.location),
+      catalogue: catalogueAt(this.location),
+      catalogueAt: (location) => catalogueAt(location ?? this.location),
       location: this.location,
       durations: { ...DEFAULT_DURATIONS, ...options.durations },
       pageSize: options.pageSize ?? DEFAULT_PAGE,
@@ -112,7 +121,8 @@ export class LocalArm {
       faults,
       quota: options.quota ?? {},
       restrictions: options.restrictions ?? [],
-      clusterCredentials: { cluster: this.cluster, kubeconfig: (names) => options.kubeconfig?.(names) },
+      provisioningUse: (cluster) => options.provisioningUse?.(cluster),
+      clusterCredentials: { kubeconfig: (cluster, names) => options.kubeconfig?.(cluster, names) },
     });
     const { store } = this.context;
     if (options.stateFile !== undefined) this.journal = new ResourceJournal(options.stateFile, store);
@@ -206,6 +216,44 @@ export class LocalArm {
     return this.services.machines.onEvent(listener);
   }
 
+  /** The clusters of the subscription. */
+  managedClusters(): readonly ManagedCluster[] {
+    return this.context.store.list(MANAGED_CLUSTERS).map(managedClusterOf);
+  }
+
+  managedCluster({ resourceGroup, name }: ClusterName): ManagedCluster | undefined {
+    const { store } = this.context;
+    if (store.findGroup(resourceGroup) === undefined) return undefined;
+    const found = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
+    return found && managedClusterOf(found);
+  }
+
+  /** The window of a maintenance configuration of a cluster; undefined when there is none of that name. */
+  maintenanceWindow({ resourceGroup, name }: ClusterName, configuration: string): JsonObject | undefined {
+    const { store } = this.context;
+    if (store.findGroup(resourceGroup) === undefined) return undefined;
+    const found = store.find(store.idOf(resourceGroup, MAINTENANCE_KIND.type, name, configuration));
+    return found && objectAt(found.properties, 'maintenanceWindow');
+  }
+
+  /** Takes the control plane and the agent pools of a cluster to another version, as AKS does by itself. */
+  upgradeCluster(cluster: ClusterName, version: string): void {
+    this.services.upgradeCluster(cluster, version);
+  }
+
+  /** Where the nodes of a cluster are. */
+  networkOf({ nodeResourceGroup }: ManagedCluster): ClusterNetwork {
+    return this.services.networkOf(nodeResourceGroup);
+  }
+
+  /** Calls the listener with every cluster that comes, changes or goes from now on; returns how to stop. */
+  onManagedCluster(listener: (cluster: ManagedCluster, isGone: boolean) => void): () => void {
+    return this.context.store.onChange((before, after) => {
+      const cluster = after ?? before;
+      if (cluster?.type === MANAGED_CLUSTERS) listener(managedClusterOf(cluster), after === undefined);
+    });
+  }
+
   /** Calls the listener with every change of a resource from now on; returns how to stop. */
   onChange(listener: (change: StoreChange) => void): () => void {
     return this.context.store.subscribe(listener);
@@ -257,4 +305,15 @@ export class LocalArm {
     const count = capabilities?.find(({ name }) => name === 'MaxDataDiskCount')?.value;
     return count === undefined ? undefined : Number(count);
   }
+}
+
+/** A region's catalogue is made when it is first asked for. */
+function rememberCatalogues(): (location: string) => SkuCatalogue {
+  const known = new Map<string, SkuCatalogue>();
+  return (location) => {
+    const name = normalLocation(location);
+    const found = known.get(name) ?? new SkuCatalogue(name);
+    known.set(name, found);
+    return found;
+  };
 }

@@ -170,9 +170,10 @@ export class ResourceStore {
       .map(([, resource]) => resource);
   }
 
-  /** Told of every change from now on. */
-  onChange(listener: StoreListener): void {
+  /** Told of every change from now on. Returns the way to stop. */
+  onChange(listener: StoreListener): () => void {
     this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
   }
 
   /** Told of every change as something that can be kept. Returns the way to stop. */

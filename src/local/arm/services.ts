@@ -11,9 +11,13 @@ import { AgentPools } from './containerservice/agentPools.ts';
 import { clusterCredentialRoutes, type ClusterCredentialsOptions } from './containerservice/clusterCredentials.ts';
 import { ClusterNodes } from './containerservice/clusterNodes.ts';
 import { MachinesApi } from './containerservice/machines.ts';
-import { clusterKinds, clusterReadRoutes, MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
+import { clusterPowerRoutes, clusterReadRoutes } from './containerservice/clusterRoutes.ts';
+import { clusterKinds, MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
+import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
 import { nodeBootstrappingRoutes } from './containerservice/nodeBootstrapping.ts';
 import { LocalClusters } from './containerservice/localClusters.ts';
+import { cloudMetadataRoutes } from './directory/cloudMetadata.ts';
+import { Deployments } from './deployments/deployments.ts';
 import { directoryRoutes } from './directory/directory.ts';
 import { IDENTITY_KINDS } from './directory/identityKinds.ts';
 import { metadataRoutes } from './directory/metadataService.ts';
@@ -26,6 +30,7 @@ import type { ClusterNetwork } from './network/clusterNetwork.ts';
 import { NetworkInterfaces } from './network/networkInterfaces.ts';
 import { networkKinds } from './network/networkKinds.ts';
 import { SubnetAddresses } from './network/subnetAddresses.ts';
+import { featureRoutes } from './resources/features.ts';
 import { genericResourceRoutes } from './resources/genericResources.ts';
 import { operationRoutes } from './resources/operationStatus.ts';
 import { resourceGraphRoutes } from './resources/resourceGraph.ts';
@@ -45,6 +50,13 @@ export interface ServicesOptions {
   readonly quota: QuotaLimits;
   readonly restrictions: readonly SkuRestriction[];
   readonly clusterCredentials: ClusterCredentialsOptions;
+  /** What of node auto-provisioning runs in a cluster; undefined when its API server does not run. */
+  readonly provisioningUse: (cluster: ClusterName) => NodeProvisioningUse | undefined;
+}
+
+export interface ClusterName {
+  readonly resourceGroup: string;
+  readonly name: string;
 }
 
 export interface Services {
@@ -59,16 +71,13 @@ export interface Services {
   /** The principal that may do everything. */
   readonly owner: Principal;
   /** The cluster that is there from the start. */
-  addCluster(
-    cluster: { readonly resourceGroup: string; readonly name: string },
-    nodeResourceGroup: string,
-  ): ClusterNetwork;
+  addCluster(cluster: ClusterName, nodeResourceGroup: string): ClusterNetwork;
+  /** Takes a cluster and its agent pools to another version of Kubernetes. */
+  upgradeCluster(cluster: ClusterName, version: string): void;
+  /** The network of a cluster's nodes, by their group. */
+  networkOf(nodeResourceGroup: string): ClusterNetwork;
   /** Writes an agent pool of a cluster; its nodes boot, and the pool counts as made. */
-  addPool(
-    cluster: { readonly resourceGroup: string; readonly name: string },
-    name: string,
-    properties: JsonObject,
-  ): void;
+  addPool(cluster: ClusterName, name: string, properties: JsonObject): void;
   /** When the store was restored: machines, interfaces and groups go on with what was under way. */
   resume(): void;
   /** The types that `resume` takes care of. */
@@ -109,7 +118,7 @@ export function createServices(options: ServicesOptions): Services {
     faults: options.faults,
     imageToken: () => tokens.issue(imageReader, 'images'),
     imageSubscription: images.sharedSubscription,
-    defaultSubnetId: (group) => clusters.subnetOf(group),
+    defaultSubnetId: (group) => clusters.networkOf(group).subnetId,
   });
   const machinesApi = new MachinesApi({
     context,
@@ -128,12 +137,16 @@ export function createServices(options: ServicesOptions): Services {
       layOut: (cluster) => clusters.layOut(cluster),
       putPools: (cluster, wish) => clusters.putPools(pools, cluster, wish),
       tearDown: (group) => clusters.empty(group, true),
+      provisioningUse: ({ id, name }) => options.provisioningUse({ resourceGroup: id.split('/')[4] ?? '', name }),
     }),
   ];
   const types = [...kinds.map(({ type }) => type), VIRTUAL_MACHINES];
-  const router = new Router([
+  const deployments = new Deployments(context, { tenantId: credentials.tenantId, router: () => router });
+  const router: Router = new Router([
     ...subscriptionRoutes(context, { tenantId: credentials.tenantId, types }),
     ...resourceGroupRoutes(context, { empty: (group) => clusters.empty(group, false) }),
+    ...featureRoutes(context),
+    ...deployments.routes(),
     ...genericResourceRoutes(context),
     ...operationRoutes(context),
     ...resourceGraphRoutes(context, credentials.tenantId),
@@ -142,7 +155,8 @@ export function createServices(options: ServicesOptions): Services {
     ...usages.routes(),
     ...skus.routes(),
     ...images.routes(),
-    ...clusterReadRoutes(),
+    ...clusterReadRoutes(context),
+    ...clusterPowerRoutes(context, { power: (cluster, state) => clusters.power(cluster, state) }),
     ...clusterCredentialRoutes(context, options.clusterCredentials),
     ...pools.routes(),
     ...machinesApi.routes(pools),
@@ -154,6 +168,7 @@ export function createServices(options: ServicesOptions): Services {
       imageReader,
       now: () => clock.now(),
     }),
+    ...cloudMetadataRoutes({ endpoint: context.endpoint, tenantId: credentials.tenantId }),
     ...metadataRoutes({
       context,
       tokens,
@@ -173,6 +188,9 @@ export function createServices(options: ServicesOptions): Services {
     principals,
     owner,
     addCluster: (cluster, nodeResourceGroup) => clusters.add(pools, cluster, nodeResourceGroup),
+    networkOf: (group) => clusters.networkOf(group),
+    upgradeCluster: ({ resourceGroup, name }, version) =>
+      clusters.upgrade(pools, store.get(resourceGroup, MANAGED_CLUSTERS, name), version),
     addPool: ({ resourceGroup, name: clusterName }, name, properties) => {
       const { id } = pools.write(store.get(resourceGroup, MANAGED_CLUSTERS, clusterName), name, properties);
       pools.settle(id, 'Succeeded');

@@ -166,7 +166,7 @@ describe('virtual machines through @azure/arm-compute', () => {
     ['an unknown size', { hardwareProfile: { vmSize: 'Standard_X1' } }, 400, 'InvalidParameter'],
     ['an unknown zone', { zones: ['7'] }, 400, 'InvalidAvailabilityZone'],
     ['two zones', { zones: ['1', '2'] }, 400, 'InvalidParameter'],
-    ['another location', { location: 'westus2' }, 400, 'LocationNotAvailableForResourceType'],
+    ['another location', { location: 'mars' }, 400, 'LocationNotAvailableForResourceType'],
     [
       'a size not sold in the zone',
       { hardwareProfile: { vmSize: 'Standard_NC24ads_A100_v4' } },

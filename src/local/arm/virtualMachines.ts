@@ -94,7 +94,7 @@ export class VirtualMachines {
     const id = store.idOf(group, VIRTUAL_MACHINES, name);
     const existing = store.find(id);
     checkPreconditions(request, existing);
-    checkLocation(this.context, VIRTUAL_MACHINES, name, request.body, existing);
+    checkLocation(VIRTUAL_MACHINES, name, request.body, existing);
     checkTags(request.body);
     if (existing !== undefined) {
       checkVirtualMachine(this.options, id, request);

@@ -27,14 +27,7 @@ import { parseObject } from './decodeBody.ts';
 import { parseResourcePath } from './requestPath.ts';
 import { resourceHandler } from './resourceHandler.ts';
 
-const VERSION = {
-  major: '1',
-  minor: '36',
-  emulationMajor: '1',
-  emulationMinor: '36',
-  minCompatibilityMajor: '1',
-  minCompatibilityMinor: '35',
-  gitVersion: 'v1.36.3-nodewright',
+const BUILD = {
   gitCommit: 'local',
   gitTreeState: 'clean',
   buildDate: '1970-01-01T00:00:00Z',
@@ -47,6 +40,8 @@ const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 const CHECKS = ['ping', 'store'];
 
 export interface ApiHandlerOptions {
+  /** The Kubernetes release that it says it is, such as `1.36.3`. */
+  readonly version: () => string;
   readonly clock: Clock;
   /** The user of a bearer token. */
   readonly authenticate: (token: string) => User | undefined;
@@ -54,6 +49,21 @@ export interface ApiHandlerOptions {
   readonly aggregated?: readonly AggregatedResource[] | undefined;
   /** Answers for pods' logs. */
   readonly kubelets?: KubeletDoor | undefined;
+}
+
+/** The answer of `/version`. */
+function versionOf(release: string): object {
+  const [major = '', minor = ''] = release.split('.');
+  return {
+    major,
+    minor,
+    emulationMajor: major,
+    emulationMinor: minor,
+    minCompatibilityMajor: major,
+    minCompatibilityMinor: String(Number(minor) - 1),
+    gitVersion: `v${release}-nodewright`,
+    ...BUILD,
+  };
 }
 
 export type ApiHandler = (request: ApiRequest) => ApiResponse;
@@ -114,7 +124,7 @@ export function apiHandler(objects: Objects, options: ApiHandlerOptions): ApiHan
     if (CHECKS.some((check) => [...HEALTH_PATHS].some((health) => path === `${health}/${check}`))) {
       return textResponse('ok');
     }
-    if (path === '/version') return jsonResponse(`${JSON.stringify(VERSION, undefined, 2)}`);
+    if (path === '/version') return jsonResponse(`${JSON.stringify(versionOf(options.version()), undefined, 2)}`);
     if (path === '/openapi/v2') return olderOpenApi(request);
     if (path === '/openapi/v3') return jsonResponse(openApi.index());
     if (path.startsWith('/openapi/v3/')) return openApiDocument(path.slice('/openapi/v3/'.length));

@@ -41,7 +41,9 @@ describe('what compute sells and counts, through @azure/arm-compute', () => {
     expect(skus.filter(({ resourceType }) => resourceType === 'disks').map(({ name }) => name)).toContain(
       'UltraSSD_LRS',
     );
-    expect(await collect(compute.resourceSkus.list({ filter: "location eq 'westus2'" }))).toEqual([]);
+    expect(await collect(compute.resourceSkus.list({ filter: "location eq 'mars'" }))).toEqual([]);
+    const elsewhere = await collect(compute.resourceSkus.list({ filter: "location eq 'westus2'" }));
+    expect(new Set(elsewhere.flatMap(({ locations = [] }) => locations))).toEqual(new Set(['westus2']));
     await expect(collect(compute.resourceSkus.list({ filter: "name eq 'x'" }))).rejects.toMatchObject({
       code: 'InvalidParameter',
     });

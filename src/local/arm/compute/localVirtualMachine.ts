@@ -41,7 +41,7 @@ export function describeMachine(
 ): LocalVirtualMachine {
   const { properties, hidden } = machine;
   const size = textAt(properties, 'hardwareProfile', 'vmSize') ?? '';
-  const entry = context.catalogue.find(size);
+  const entry = context.catalogueAt(machine.location).find(size);
   const capability = (wanted: string): string | undefined =>
     entry?.sku.capabilities.find(({ name }) => name === wanted)?.value;
   const image = objectAt(properties, 'storageProfile', 'imageReference');

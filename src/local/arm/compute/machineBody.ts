@@ -1,7 +1,7 @@
 /** VMs as they are stored: from the body of a PUT or PATCH; write-only members go to `hidden`. */
 import { timestamp, type ArmContext } from '../armContext.ts';
 import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
-import { checkTags } from '../resources/requestRules.ts';
+import { checkTags, normalLocation } from '../resources/requestRules.ts';
 import type { ArmResource } from '../resourceStore.ts';
 
 const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines';
@@ -25,7 +25,7 @@ export function newMachine(context: ArmContext, id: string, name: string, body: 
     id,
     name,
     type: VIRTUAL_MACHINES,
-    location: context.location,
+    location: normalLocation(textAt(body, 'location') ?? context.location),
     ...(zones.length === 0 ? {} : { zones }),
     tags: checkTags(body),
     ...(given['identity'] === undefined ? {} : { identity: identityOf(context, given['identity']) }),

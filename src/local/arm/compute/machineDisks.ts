@@ -86,7 +86,7 @@ function attach(
     id,
     name: existing?.name ?? name,
     type: DISKS,
-    location: context.location,
+    location: machine.location ?? context.location,
     ...(machine.zones === undefined ? {} : { zones: machine.zones }),
     ...((existing?.tags ?? machine.tags) ? { tags: existing?.tags ?? machine.tags ?? {} } : {}),
     sku: { name: storageAccountType, tier: storageAccountType.split('_')[0] ?? '' },

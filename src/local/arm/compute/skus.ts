@@ -56,26 +56,27 @@ export class Skus {
         'GET',
         `${subscription}/locations/{location}/vmSizes`,
         ({ parameters: { location = '' } }) => {
-          checkRegion(this.context, location, 'locations/vmSizes');
-          return listed(this.context.catalogue.all().map(sizeOf));
+          checkRegion(location, 'locations/vmSizes');
+          return listed(this.context.catalogueAt(location).all().map(sizeOf));
         },
       ),
     ];
   }
 
   private filtered(filter: string): readonly object[] {
+    let { location } = this.context;
     for (const [field, value] of parseEqualities(filter)) {
       if (field.toLowerCase() !== 'location') throw refusal('InvalidParameter.filter', { filter });
-      if (normalLocation(value) !== this.context.location) return [];
+      if (!CATALOGUE_LOCATIONS.includes(normalLocation(value))) return [];
+      location = normalLocation(value);
     }
-    const { location } = this.context;
-    return [...this.context.catalogue.all().map((size) => this.skuOf(size)), ...DISK_SKUS.map((sku) => sku(location))];
+    const sizes = this.context.catalogueAt(location).all();
+    return [...sizes.map((size) => this.skuOf(size, location)), ...DISK_SKUS.map((sku) => sku(location))];
   }
 
-  private skuOf({ sku }: CatalogueSize): object {
+  private skuOf({ sku }: CatalogueSize, location: string): object {
     const restriction = this.restrictions.get(sku.name.toLowerCase());
     if (restriction === undefined) return sku;
-    const { location } = this.context;
     const zones = restriction.zones ?? [];
     const restrictionInfo = { locations: [location], ...(zones.length === 0 ? {} : { zones }) };
     return {
@@ -104,12 +105,8 @@ function sizeOf({ sku, vCPUs, memoryGiB }: CatalogueSize): object {
   };
 }
 
-/** Throws when a location in an address is none of Azure's, or not the one that is simulated. */
-export function checkRegion(context: ArmContext, location: string, type: string): void {
-  if (normalLocation(location) === context.location) return;
-  throw refusal('NoRegisteredProviderFound.location', {
-    location,
-    type,
-    locations: CATALOGUE_LOCATIONS.filter((each) => each === context.location).join(', '),
-  });
+/** Throws when a location in an address is none of those that are simulated. */
+export function checkRegion(location: string, type: string): void {
+  if (CATALOGUE_LOCATIONS.includes(normalLocation(location))) return;
+  throw refusal('NoRegisteredProviderFound.location', { location, type, locations: CATALOGUE_LOCATIONS.join(', ') });
 }

@@ -96,8 +96,13 @@ export class Usages {
         'GET',
         '/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages',
         ({ parameters: { location = '' } }) => {
-          checkRegion(this.context, location, 'locations/usages');
-          const families = new Set(this.context.catalogue.all().map(({ sku }) => sku.family));
+          checkRegion(location, 'locations/usages');
+          const families = new Set(
+            this.context
+              .catalogueAt(location)
+              .all()
+              .map(({ sku }) => sku.family),
+          );
           return listed(
             [...Object.keys(LIMITS), ...[...families].toSorted()].map((counter) => ({
               unit: 'Count',
@@ -128,7 +133,8 @@ export class Usages {
 
   /** Spot machines have a counter of their own. */
   private costOf(machine: unknown): ReadonlyMap<string, number> {
-    const size = this.context.catalogue.find(textAt(machine, 'properties', 'hardwareProfile', 'vmSize') ?? '');
+    const catalogue = this.context.catalogueAt(textAt(machine, 'location'));
+    const size = catalogue.find(textAt(machine, 'properties', 'hardwareProfile', 'vmSize') ?? '');
     const cores = size?.vCPUs ?? 0;
     const spot = textAt(machine, 'properties', 'priority') === 'Spot';
     const counters = spot ? [SPOT] : [size?.sku.family ?? '', REGIONAL];

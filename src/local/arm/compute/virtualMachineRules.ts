@@ -38,21 +38,23 @@ export function checkVirtualMachine(rules: MachineRules, id: string, request: Ar
 export function checkAvailable({ context, skus }: MachineRules, body: unknown): void {
   const name = textAt(body, 'properties', 'hardwareProfile', 'vmSize') ?? '';
   const zone = listAt(body, 'zones').map(String)[0];
-  const size = context.catalogue.find(name);
+  const location = textAt(body, 'location') ?? context.location;
+  const size = context.catalogueAt(location).find(name);
   const offered = zone === undefined || size?.zones.includes(zone) === true;
   if (offered && !skus.isRestricted(name, zone)) return;
   const where = zone === undefined ? '' : ` zone '${zone}'`;
-  throw refusal('SkuNotAvailable', { name, location: context.location, where });
+  throw refusal('SkuNotAvailable', { name, location, where });
 }
 
 function checkSize(context: ArmContext, body: unknown): CatalogueSize {
   const name = textAt(body, 'properties', 'hardwareProfile', 'vmSize') ?? '';
-  const size = context.catalogue.find(name);
+  const catalogue = context.catalogueAt(textAt(body, 'location'));
+  const size = catalogue.find(name);
   if (size !== undefined) return size;
   throw new ArmError(
     400,
     'InvalidParameter',
-    `The value ${name} provided for the VM size is not valid. The valid sizes in the current region are: ${context.catalogue
+    `The value ${name} provided for the VM size is not valid. The valid sizes in the current region are: ${catalogue
       .all()
       .map(({ sku }) => sku.name)
       .join(',')}. Find out more on the valid VM sizes in each region at https://aka.ms/azure-regions.`,

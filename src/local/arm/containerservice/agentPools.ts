@@ -8,9 +8,14 @@ import { present, type ArmResource } from '../resourceStore.ts';
 import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { aksError, aksNotFound } from './aksError.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
-import { AGENT_POOLS, MANAGED_CLUSTERS, resolveKubernetes } from './managedClusters.ts';
+import { isFeatureRegistered } from '../resources/features.ts';
+import { resolveKubernetes } from './kubernetesVersions.ts';
+import { AGENT_POOLS, CONTAINER_SERVICE, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { checkAutomatic, isAutomatic } from './nodeProvisioning.ts';
 
 export const MACHINES = 'Microsoft.ContainerService/managedClusters/agentPools/machines';
+/** Milliseconds from a VM that runs to a node that is ready. */
+const TIME_TO_JOIN = 15_000;
 const POOL_NAME = /^[a-z][a-z0-9]{0,11}$/;
 const MODES: readonly string[] = ['System', 'User', 'Gateway', 'Machines', 'ManagedSystem'];
 const FIXED: readonly string[] = ['vmSize', 'osType', 'osDiskSizeGB', 'availabilityZones', 'vnetSubnetID'];
@@ -74,6 +79,9 @@ export class AgentPools {
     };
     store.put(pool);
     this.scale(cluster, pool);
+    const isUpgrade =
+      existing !== undefined && existing.properties['orchestratorVersion'] !== properties['orchestratorVersion'];
+    if (isUpgrade) this.replaceNodes(cluster, pool);
     return pool;
   }
 
@@ -89,6 +97,7 @@ export class AgentPools {
     const cluster = this.cluster(request);
     const existing = this.context.store.find(`${cluster.id}/agentPools/${child}`);
     checkEtag(request, existing);
+    this.checkProvisioning(cluster, child, objectAt(request.body, 'properties'));
     const pool = this.write(cluster, child, objectAt(request.body, 'properties'));
     const operation = this.context.operations.begin({
       milliseconds: this.context.durations.agentPool + (request.extraTime ?? 0),
@@ -99,6 +108,15 @@ export class AgentPools {
       },
     });
     return changed(this.context, request, existing === undefined ? 201 : 200, pool, operation);
+  }
+
+  /** A pool must suit the node auto-provisioning of its cluster. */
+  private checkProvisioning(cluster: ArmResource, name: string, given: JsonObject): void {
+    if (!isAutomatic(cluster.properties)) return;
+    const others = this.context.store.children(cluster.id, AGENT_POOLS).filter((pool) => pool.name !== name);
+    const { identity, properties } = cluster;
+    const isRegistered = (feature: string): boolean => isFeatureRegistered(this.context, CONTAINER_SERVICE, feature);
+    checkAutomatic({ identity, properties, pools: [given, ...others.map((pool) => pool.properties)], isRegistered });
   }
 
   private delete(request: ArmRequest): ArmResponse {
@@ -154,7 +172,7 @@ export class AgentPools {
   private propertiesOf(
     cluster: ArmResource,
     name: string,
-    given: JsonObject,
+    sent: JsonObject,
     existing: ArmResource | undefined,
   ): JsonObject {
     if (!POOL_NAME.test(name)) {
@@ -165,6 +183,7 @@ export class AgentPools {
       );
     }
     const before = existing?.properties ?? {};
+    const given = wished(sent);
     for (const member of FIXED) {
       const [old, next] = [before[member], given[member]];
       if (old === undefined || next === undefined || JSON.stringify(old) === JSON.stringify(next)) continue;
@@ -181,7 +200,7 @@ export class AgentPools {
     if (mode === 'Machines')
       return { type: 'VirtualMachines', osType: 'Linux', ...common, powerState: { code: 'Running' } };
     const size = textAt(common, 'vmSize') ?? 'Standard_D4ds_v5';
-    if (this.context.catalogue.find(size) === undefined) throw this.sizeNotSupported(size);
+    if (this.context.catalogueAt(cluster.location).find(size) === undefined) throw this.sizeNotSupported(cluster, size);
     return {
       count: 1,
       osDiskSizeGB: 128,
@@ -193,7 +212,7 @@ export class AgentPools {
       osSKU: 'Ubuntu',
       ...common,
       vmSize: size,
-      nodeImageVersion: this.nodes.nodeImage({
+      nodeImageVersion: this.nodes.nodeImage(cluster, {
         hardware: { vmSize: size },
         operatingSystem: { osSKU: textAt(common, 'osSKU') ?? 'Ubuntu' },
       }),
@@ -201,13 +220,37 @@ export class AgentPools {
     };
   }
 
-  sizeNotSupported(size: string): ArmError {
-    const { location, store } = this.context;
+  sizeNotSupported(cluster: ArmResource, size: string): ArmError {
+    const { store } = this.context;
+    const location = cluster.location ?? this.context.location;
     return aksError(
       400,
       'VMSizeNotSupported',
       `Virtual Machine size: '${size}' is not supported for subscription ${store.subscriptionId} in location '${location}'. Please refer to aka.ms/aks/vm-size-selector to find supported VM sizes in location '${location}'.`,
     );
+  }
+
+  /** One node after the other: a new one first, and the old one goes when the new one has had time to join. */
+  private replaceNodes(cluster: ArmResource, pool: ArmResource): void {
+    const { store, clock, durations } = this.context;
+    if (pool.properties['mode'] === 'Machines') return;
+    const old = [...store.children(pool.id, MACHINES)];
+    const replaceNext = (): void => {
+      const machine = old.shift();
+      if (machine === undefined || store.find(pool.id) === undefined) return;
+      const taken = new Set(store.children(pool.id, MACHINES).map(({ name }) => name));
+      let number = 0;
+      while (taken.has(`${pool.name}-vms${number}`)) number += 1;
+      this.poolNodes.add(cluster, pool, `${pool.name}-vms${number}`);
+      clock.after(durations.virtualMachineCreate + TIME_TO_JOIN, () => {
+        this.poolNodes.remove(cluster, pool, machine);
+        clock.after(durations.virtualMachineDelete, () => {
+          store.delete(machine.id);
+          replaceNext();
+        });
+      });
+    };
+    replaceNext();
   }
 
   /** Nodes come and go from the end, by number. */
@@ -235,6 +278,13 @@ export function checkEtag({ headers }: ArmRequest, existing: ArmResource | undef
   if (typeof wanted !== 'string' || wanted === '' || wanted === '*') return;
   if (wanted.replaceAll('"', '') === existing?.etag.replaceAll('"', '')) return;
   throw aksError(412, 'ConditionNotMet', `The etag ${wanted} in If-Match does not match that of the resource.`);
+}
+
+/** What a client leaves open: clients send 0 and null for that, too. */
+function wished(given: JsonObject): JsonObject {
+  const isOpen = ([name, value]: [string, unknown]): boolean =>
+    value === null || value === '' || (value === 0 && (name === 'osDiskSizeGB' || name === 'maxPods'));
+  return Object.fromEntries(Object.entries(given).filter((entry) => !isOpen(entry)));
 }
 
 function show(pool: ArmResource): object {

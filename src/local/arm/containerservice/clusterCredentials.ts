@@ -13,10 +13,11 @@ export interface CredentialNames {
 }
 
 export interface ClusterCredentialsOptions {
-  /** The only cluster whose API server runs. */
-  readonly cluster: { readonly resourceGroup: string; readonly name: string };
-  /** Its kubeconfig under these names; undefined before the server listens. */
-  readonly kubeconfig: (names: CredentialNames) => string | undefined;
+  /** The kubeconfig of a cluster under these names; undefined while its API server does not listen. */
+  readonly kubeconfig: (
+    cluster: { readonly resourceGroup: string; readonly name: string },
+    names: CredentialNames,
+  ) => string | undefined;
 }
 
 export function clusterCredentialRoutes(context: ArmContext, options: ClusterCredentialsOptions): readonly Route[] {
@@ -35,21 +36,17 @@ function handOut(
   { name, properties }: ArmResource,
   group: string,
   role: 'clusterAdmin' | 'clusterUser',
-  { cluster, kubeconfig }: ClusterCredentialsOptions,
+  { kubeconfig }: ClusterCredentialsOptions,
 ): ArmResponse {
   if (role === 'clusterAdmin' && at(properties, 'disableLocalAccounts') === true) {
     const words = 'Getting static credential is not allowed because this cluster is set to disable local accounts.';
     throw aksError(400, 'BadRequest', words);
   }
-  const isServed = same(cluster.name, name) && same(cluster.resourceGroup, group);
   const suffix = role === 'clusterAdmin' ? '-admin' : '';
   const names = { cluster: name, user: `${role}_${group}_${name}`, context: `${name}${suffix}` };
-  const text = isServed ? kubeconfig(names) : undefined;
+  const text = kubeconfig({ resourceGroup: group, name }, names);
   if (text === undefined) {
-    const words = isServed ? 'It does not listen yet.' : `Only ${cluster.resourceGroup}/${cluster.name} has one.`;
-    throw aksError(409, 'OperationNotAllowed', `No API server of cluster '${name}' runs in this local Azure. ${words}`);
+    throw aksError(409, 'OperationNotAllowed', `The API server of cluster '${name}' does not listen yet.`);
   }
   return { status: 200, body: { kubeconfigs: [{ name: role, value: Buffer.from(text).toString('base64') }] } };
 }
-
-const same = (left: string, right: string): boolean => left.toLowerCase() === right.toLowerCase();

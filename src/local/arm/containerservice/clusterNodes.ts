@@ -103,13 +103,14 @@ export class ClusterNodes {
   }
 
   /** `AKSUbuntu-2404gen2containerd-202610.15.0`: what was asked for, or the newest that suits the size. */
-  nodeImage(profile: JsonObject): string {
+  nodeImage(cluster: ArmResource, profile: JsonObject): string {
     const asked = textAt(profile, 'nodeImageVersion');
     if (asked !== undefined) {
       if (imageOf(asked) !== undefined) return asked;
       throw aksError(400, 'InvalidParameter', `The value of parameter nodeImageVersion '${asked}' is invalid.`);
     }
-    const size = this.options.context.catalogue.find(textAt(profile, 'hardware', 'vmSize') ?? '');
+    const catalogue = this.options.context.catalogueAt(cluster.location);
+    const size = catalogue.find(textAt(profile, 'hardware', 'vmSize') ?? '');
     const capability = (name: string): string => size?.sku.capabilities.find((each) => each.name === name)?.value ?? '';
     const osSku = textAt(profile, 'operatingSystem', 'osSKU') ?? 'Ubuntu';
     const row = DEFINITIONS[osSku];
@@ -124,12 +125,12 @@ export class ClusterNodes {
   private machineBody(wish: NodeWish, interfaceId: string): JsonObject {
     const { context, imageSubscription } = this.options;
     const { profile, vmName } = wish;
-    const image = imageOf(this.nodeImage(profile));
+    const image = imageOf(this.nodeImage(wish.cluster, profile));
     const spot = textAt(profile, 'priority') === 'Spot';
     const system = objectAt(profile, 'operatingSystem');
     const size = typeof system['osDiskSizeGB'] === 'number' ? system['osDiskSizeGB'] : 128;
     return {
-      location: context.location,
+      location: locationOf(context, wish.cluster),
       ...(wish.zones.length === 0 ? {} : { zones: wish.zones }),
       tags: { ...wish.tags, 'aks-managed-poolName': wish.pool.name },
       properties: {
@@ -166,7 +167,7 @@ export class ClusterNodes {
   private customData({ cluster, pool, profile, vmName }: NodeWish): string {
     const { context } = this.options;
     const kubernetes = objectAt(profile, 'kubernetes');
-    const size = context.catalogue.find(textAt(profile, 'hardware', 'vmSize') ?? '');
+    const size = context.catalogueAt(cluster.location).find(textAt(profile, 'hardware', 'vmSize') ?? '');
     const arm = size?.sku.capabilities.some(({ name, value }) => name === 'CpuArchitectureType' && value === 'Arm64');
     const maxPods = kubernetes['maxPods'];
     const spot = textAt(profile, 'priority') === 'Spot';
@@ -188,7 +189,7 @@ export class ClusterNodes {
         'kubernetes.azure.com/agentpool': pool.name,
         'kubernetes.azure.com/cluster': groupOf(cluster),
         'kubernetes.azure.com/mode': (textAt(profile, 'mode') ?? 'User').toLowerCase(),
-        'kubernetes.azure.com/node-image-version': this.nodeImage(profile),
+        'kubernetes.azure.com/node-image-version': this.nodeImage(cluster, profile),
         'kubernetes.azure.com/os-sku': (textAt(profile, 'operatingSystem', 'osSKU') ?? 'Ubuntu').replace(/\d+$/, ''),
         'kubernetes.azure.com/role': 'agent',
         'kubernetes.azure.com/scalesetpriority': spot ? 'spot' : 'regular',
@@ -201,11 +202,15 @@ export class ClusterNodes {
       variables: {
         RESOURCE_GROUP: groupOf(cluster),
         SUBSCRIPTION_ID: context.store.subscriptionId,
-        LOCATION: context.location,
+        LOCATION: locationOf(context, cluster),
         NODE_NAME: vmName,
       },
     });
   }
+}
+
+function locationOf(context: ArmContext, cluster: ArmResource): string {
+  return cluster.location ?? context.location;
 }
 
 function groupOf(cluster: ArmResource): string {

@@ -268,7 +268,7 @@ describe('the container service through @azure/arm-containerservice', () => {
       code: 'OperationNotAllowed',
       statusCode: 409,
     });
-    const kubeconfig = (names: object): string => JSON.stringify(names);
+    const kubeconfig = (_cluster: object, names: object): string => JSON.stringify(names);
     const other = await ArmFixture.start({ kubeconfig });
     try {
       const { managedClusters: served } = other.containers;

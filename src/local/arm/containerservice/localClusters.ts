@@ -7,7 +7,9 @@ import type { Wish } from '../resources/resourceKind.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
 import type { AgentPools } from './agentPools.ts';
-import { AGENT_POOLS, MANAGED_CLUSTERS, resolveKubernetes } from './managedClusters.ts';
+import { resolveKubernetes } from './kubernetesVersions.ts';
+import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { isAutomatic } from './nodeProvisioning.ts';
 
 /** Node auto-provisioning keeps its machines in a pool of this name. */
 const MACHINES_POOL = 'aksmanagedap';
@@ -36,13 +38,14 @@ export class LocalClusters {
     const existing = store.find(store.idOf(resourceGroup, MANAGED_CLUSTERS, name));
     if (existing !== undefined) return this.layOut(existing);
     const version = resolveKubernetes(undefined);
+    const principalId = random.uuid();
     const cluster: ArmResource = {
       id: store.idOf(resourceGroup, MANAGED_CLUSTERS, name),
       name,
       type: MANAGED_CLUSTERS,
       location,
       tags: {},
-      identity: { type: 'SystemAssigned', principalId: random.uuid() },
+      identity: { type: 'SystemAssigned', principalId },
       sku: { name: 'Base', tier: 'Standard' },
       etag: random.uuid(),
       properties: {
@@ -52,15 +55,30 @@ export class LocalClusters {
         fqdn: `${name}-${random.uuid().slice(0, 8)}.hcp.${location}.azmk8s.io`,
         nodeResourceGroup,
         enableRBAC: true,
+        disableLocalAccounts: false,
+        supportPlan: 'KubernetesOfficial',
+        maxAgentPools: 100,
+        servicePrincipalProfile: { clientId: 'msi' },
+        resourceUID: principalId,
+        identityProfile: {
+          kubeletidentity: {
+            resourceId: `${store.groupId(nodeResourceGroup)}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/${name}-agentpool`,
+            clientId: principalId,
+            objectId: principalId,
+          },
+        },
         nodeProvisioningProfile: { mode: 'Auto', defaultNodePools: 'Auto' },
         networkProfile: {
           networkPlugin: 'azure',
           networkPluginMode: 'overlay',
           networkDataplane: 'cilium',
+          networkPolicy: 'cilium',
           serviceCidr: '10.0.0.0/16',
           dnsServiceIP: '10.0.0.10',
           podCidr: '10.244.0.0/16',
           loadBalancerSku: 'standard',
+          outboundType: 'loadBalancer',
+          ipFamilies: ['IPv4'],
         },
         powerState: { code: 'Running' },
         provisioningState: 'Succeeded',
@@ -68,22 +86,46 @@ export class LocalClusters {
     };
     store.put(cluster);
     const network = this.layOut(cluster);
+    this.addMachinesPool(pools, cluster);
+    return network;
+  }
+
+  private addMachinesPool(pools: AgentPools, cluster: ArmResource): void {
     const pool = pools.write(cluster, MACHINES_POOL, { mode: 'Machines' });
     pools.settle(pool.id, 'Succeeded');
-    return network;
+  }
+
+  /** Control plane first, then the pools, whose nodes are replaced. */
+  upgrade(pools: AgentPools, cluster: ArmResource, version: string): void {
+    const { store } = this.context;
+    const upgraded = {
+      ...cluster,
+      properties: { ...cluster.properties, kubernetesVersion: version, currentKubernetesVersion: version },
+    };
+    store.put(upgraded);
+    for (const pool of store.children(cluster.id, AGENT_POOLS)) {
+      pools.write(upgraded, pool.name, { orchestratorVersion: version });
+      pools.settle(pool.id, 'Succeeded');
+    }
+  }
+
+  /** Turns every machine of a cluster's nodes off or on. */
+  power(cluster: ArmResource, state: 'off' | 'on'): void {
+    const group = textAt(cluster.properties, 'nodeResourceGroup') ?? '';
+    for (const { id } of this.context.store.list(VIRTUAL_MACHINES, group)) {
+      this.machines.setPower(id, state === 'on' ? 'running' : 'deallocated');
+    }
   }
 
   /** The group and network of a cluster's nodes; they stay as they are when they are there. */
   layOut(cluster: ArmResource): ClusterNetwork {
-    const { store, location } = this.context;
+    const { store } = this.context;
+    const location = cluster.location ?? this.context.location;
     const group = textAt(cluster.properties, 'nodeResourceGroup') ?? '';
     if (store.findGroup(group) === undefined) {
       store.putGroup({ name: group, location, managedBy: cluster.id, provisioningState: 'Succeeded' });
     }
-    const subnet = store.list(SUBNETS, group)[0];
-    if (subnet !== undefined) {
-      return { subnetId: subnet.id, virtualNetworkId: subnet.id.split('/').slice(0, -2).join('/') };
-    }
+    if (store.list(SUBNETS, group).length > 0) return this.networkOf(group);
     const number = FIRST_CLUSTER_ID + store.list(MANAGED_CLUSTERS).length - 1;
     return layOutClusterNetwork(this.context, group, String(number));
   }
@@ -97,8 +139,9 @@ export class LocalClusters {
     }
   }
 
-  subnetOf(nodeResourceGroup: string): string {
-    return this.context.store.list(SUBNETS, nodeResourceGroup)[0]?.id ?? '';
+  networkOf(nodeResourceGroup: string): ClusterNetwork {
+    const subnetId = this.context.store.list(SUBNETS, nodeResourceGroup)[0]?.id ?? '';
+    return { subnetId, virtualNetworkId: subnetId.split('/').slice(0, -2).join('/') };
   }
 
   /** Pools that the cluster's body names are written; others stay. */
@@ -108,6 +151,8 @@ export class LocalClusters {
       const pool = pools.write(cluster, typeof name === 'string' ? name : '', given);
       context.clock.after(context.durations.agentPool, () => pools.settle(pool.id, 'Succeeded'));
     }
+    const hasMachines = context.store.find(`${cluster.id}/agentPools/${MACHINES_POOL}`) !== undefined;
+    if (isAutomatic(cluster.properties) && !hasMachines) this.addMachinesPool(pools, cluster);
   }
 
   /** VMs go first, so that their kubelets stop; the rest goes with the group. */

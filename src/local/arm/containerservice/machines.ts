@@ -79,10 +79,10 @@ export class MachinesApi implements PoolNodes {
     }
     const properties = objectAt(request.body, 'properties');
     const size = textAt(properties, 'hardware', 'vmSize') ?? '';
-    if (this.context.catalogue.find(size) === undefined || this.options.isRestricted(size)) {
-      throw pools.sizeNotSupported(size);
+    if (this.context.catalogueAt(cluster.location).find(size) === undefined || this.options.isRestricted(size)) {
+      throw pools.sizeNotSupported(cluster, size);
     }
-    this.options.nodes.nodeImage(properties);
+    this.options.nodes.nodeImage(cluster, properties);
     const batch = parseBatch(request.headers['batchputmachine']);
     if (batch !== undefined) return this.putBatch(cluster, pool, request, batch);
     const entry = {
@@ -90,7 +90,7 @@ export class MachinesApi implements PoolNodes {
       zones: listAt(request.body, 'zones').map(String),
       tags: textsAt(properties, 'tags'),
     };
-    const refusal = this.refusal(pool, request, entry);
+    const refusal = this.refusal(cluster, pool, request, entry);
     if (refusal !== undefined) throw refusal;
     return this.apply(cluster, pool, request, entry);
   }
@@ -104,7 +104,7 @@ export class MachinesApi implements PoolNodes {
   ): ArmResponse {
     const refusals: { readonly target: string; readonly error: ArmError }[] = [];
     const good = entries.filter((entry) => {
-      const error = this.refusal(pool, request, entry);
+      const error = this.refusal(cluster, pool, request, entry);
       if (error !== undefined) refusals.push({ target: entry.machineName, error });
       return error === undefined;
     });
@@ -113,7 +113,12 @@ export class MachinesApi implements PoolNodes {
     return { ...first, status: 200 };
   }
 
-  private refusal(pool: ArmResource, request: ArmRequest, entry: BatchEntry): ArmError | undefined {
+  private refusal(
+    cluster: ArmResource,
+    pool: ArmResource,
+    request: ArmRequest,
+    entry: BatchEntry,
+  ): ArmError | undefined {
     const { machineName, zones } = entry;
     if (!MACHINE_NAME.test(machineName)) {
       return aksError(
@@ -122,7 +127,8 @@ export class MachinesApi implements PoolNodes {
         `The machine name '${machineName}' is invalid: it has letters, digits and '-', and at most 35 of them.`,
       );
     }
-    const size = this.context.catalogue.find(textAt(request.body, 'properties', 'hardware', 'vmSize') ?? '');
+    const catalogue = this.context.catalogueAt(cluster.location);
+    const size = catalogue.find(textAt(request.body, 'properties', 'hardware', 'vmSize') ?? '');
     const [zone] = zones;
     if (zone !== undefined && size?.zones.includes(zone) !== true) {
       return aksError(
@@ -181,7 +187,7 @@ export class MachinesApi implements PoolNodes {
         ...rest,
         // Machines of regular priority say nothing of it.
         ...(priority === 'Spot' ? { priority } : {}),
-        nodeImageVersion: this.options.nodes.nodeImage(profile),
+        nodeImageVersion: this.options.nodes.nodeImage(cluster, profile),
         kubernetes: {
           ...objectAt(profile, 'kubernetes'),
           nodeName: vmName,

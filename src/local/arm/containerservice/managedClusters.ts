@@ -1,30 +1,26 @@
-/** Managed clusters, their maintenance configurations, and the Kubernetes versions of a location. */
-import { listed, type ArmContext } from '../armContext.ts';
-import { ArmError } from '../armError.ts';
-import { IMAGE_GALLERIES, IMAGE_VERSIONS } from '../compute/imageCatalogue.ts';
-import { objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+/** Managed clusters as AKS keeps them: what a write makes of the one before, and what AKS refuses. */
+import { type ArmContext } from '../armContext.ts';
+import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { isFeatureRegistered } from '../resources/features.ts';
+import { normalLocation } from '../resources/requestRules.ts';
 import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
-import { withDefaults } from '../resources/resourceRoutes.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import { route, type Route } from '../server/router.ts';
 import { aksError } from './aksError.ts';
+import { checkUpgrade, resolveKubernetes } from './kubernetesVersions.ts';
+import { MAINTENANCE_KIND } from './maintenanceConfigurations.ts';
+import {
+  checkAutomatic,
+  checkManual,
+  checkOutboundType,
+  isAutomatic,
+  knowsNodeProvisioning,
+  nodeProvisioningProfile,
+  type NodeProvisioningUse,
+} from './nodeProvisioning.ts';
 
 export const MANAGED_CLUSTERS = 'Microsoft.ContainerService/managedClusters';
 export const AGENT_POOLS = 'Microsoft.ContainerService/managedClusters/agentPools';
-const MAINTENANCE = 'Microsoft.ContainerService/managedClusters/maintenanceConfigurations';
-
-/** Versions of Kubernetes on sale, and their patches, newest last. */
-const KUBERNETES: Readonly<Record<string, readonly string[]>> = {
-  '1.32': ['1.32.6', '1.32.9'],
-  '1.33': ['1.33.3', '1.33.5'],
-  '1.34': ['1.34.1', '1.34.4'],
-  '1.35': ['1.35.1', '1.35.3'],
-  '1.36': ['1.36.1', '1.36.3'],
-};
-const DEFAULT_KUBERNETES = '1.36.3';
-const SCHEDULES: readonly string[] = ['default', 'aksManagedAutoUpgradeSchedule', 'aksManagedNodeOSUpgradeSchedule'];
-const MIN_WINDOW_HOURS = 4;
-const MAX_WINDOW_HOURS = 24;
+export const CONTAINER_SERVICE = 'Microsoft.ContainerService';
 
 export interface ClusterHooks {
   /** Makes the group and the network of a cluster's nodes, when they are not there. */
@@ -33,136 +29,164 @@ export interface ClusterHooks {
   readonly putPools: (cluster: ArmResource, wish: Wish) => void;
   /** Removes the group with everything in it. */
   readonly tearDown: (nodeResourceGroup: string) => void;
+  /** What of node auto-provisioning runs in a cluster; undefined when its API server does not run. */
+  readonly provisioningUse: (cluster: ArmResource) => NodeProvisioningUse | undefined;
 }
 
-export function clusterKinds({ layOut, putPools, tearDown }: ClusterHooks): readonly ResourceKind[] {
+const DEFAULTS: JsonObject = {
+  enableRBAC: true,
+  supportPlan: 'KubernetesOfficial',
+  maxAgentPools: 100,
+  disableLocalAccounts: false,
+  servicePrincipalProfile: { clientId: 'msi' },
+};
+const NETWORK_DEFAULTS: JsonObject = {
+  networkPlugin: 'azure',
+  serviceCidr: '10.0.0.0/16',
+  serviceCidrs: ['10.0.0.0/16'],
+  dnsServiceIP: '10.0.0.10',
+  outboundType: 'loadBalancer',
+  loadBalancerSku: 'standard',
+  ipFamilies: ['IPv4'],
+};
+const OVERLAY_DEFAULTS: JsonObject = { podCidr: '10.244.0.0/16', podCidrs: ['10.244.0.0/16'] };
+/** Without any wish for a network, AKS takes overlay; here it comes with Cilium, as its documents recommend. */
+const PLAIN_NETWORK: JsonObject = { networkPluginMode: 'overlay', networkDataplane: 'cilium', networkPolicy: 'cilium' };
+
+export function clusterKinds(hooks: ClusterHooks): readonly ResourceKind[] {
   return [
     {
       type: MANAGED_CLUSTERS,
       tracked: true,
       put: 'async',
-      patch: 'tags',
+      patch: 'merge',
       remove: 'accepted',
       duration: 'managedCluster',
       members: ['sku', 'kind'],
-      properties: clusterOf,
-      afterPut: (_context, cluster, wish) => {
-        layOut(cluster);
-        putPools(cluster, wish);
+      properties: (wish) => clusterOf(wish, hooks),
+      afterPut: (context, cluster, wish) => {
+        context.store.put(withIdentity(context, cluster, wish.existing));
+        hooks.layOut(cluster);
+        hooks.putPools(cluster, wish);
       },
       show: showCluster,
-      afterDelete: (_context, cluster) => tearDown(textAt(cluster.properties, 'nodeResourceGroup') ?? ''),
+      afterDelete: (_context, cluster) => hooks.tearDown(textAt(cluster.properties, 'nodeResourceGroup') ?? ''),
     },
-    {
-      type: MAINTENANCE,
-      tracked: false,
-      put: 'sync',
-      remove: 'sync',
-      duration: 'other',
-      properties: maintenanceOf,
-    },
+    MAINTENANCE_KIND,
   ];
 }
 
-export function clusterReadRoutes(): readonly Route[] {
-  const location = '/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}';
-  return [
-    route('nodeImageVersions.list', 'GET', `${location}/nodeImageVersions`, () =>
-      listed(
-        IMAGE_GALLERIES.flatMap((gallery) =>
-          gallery.images.flatMap((image) =>
-            IMAGE_VERSIONS.map(({ version }) => ({
-              fullName: `${gallery.name}-${image.name}-${version}`,
-              os: gallery.name,
-              sku: image.name,
-              version,
-            })),
-          ),
-        ),
-      ),
-    ),
-    route('managedClusters.listKubernetesVersions', 'GET', `${location}/kubernetesVersions`, () => ({
-      status: 200,
-      body: {
-        values: Object.entries(KUBERNETES).map(([version, patches]) => ({
-          version,
-          capabilities: { supportPlan: ['KubernetesOfficial'] },
-          isPreview: false,
-          ...(patches.includes(DEFAULT_KUBERNETES) ? { isDefault: true } : {}),
-          patchVersions: Object.fromEntries(
-            patches.map((patch, index) => [patch, { upgrades: patches.slice(index + 1) }]),
-          ),
-        })),
-      },
-    })),
-  ];
+function clusterOf(wish: Wish, { provisioningUse }: ClusterHooks): JsonObject {
+  const { context, existing, name, id, body } = wish;
+  const before = existing?.properties;
+  const { agentPoolProfiles: _pools, nodeProvisioningProfile: provisioning, ...given } = objectAt(body, 'properties');
+  const location = existing?.location ?? normalLocation(textAt(body, 'location') ?? context.location);
+  const version = resolveKubernetes(textAt(given, 'kubernetesVersion') ?? textAt(before, 'kubernetesVersion'));
+  checkUpgrade(textAt(before, 'kubernetesVersion') ?? '', version);
+  const merged = objectAt(merge(merge(DEFAULTS, before), given));
+  const knowsProvisioning = knowsNodeProvisioning(wish.request.query.get('api-version') ?? '');
+  const properties: JsonObject = {
+    ...merged,
+    kubernetesVersion: version,
+    currentKubernetesVersion: version,
+    dnsPrefix: textAt(merged, 'dnsPrefix') ?? name,
+    fqdn:
+      textAt(before, 'fqdn') ??
+      `${textAt(merged, 'dnsPrefix') ?? name}-${context.random.uuid().slice(0, 8)}.hcp.${location}.azmk8s.io`,
+    nodeResourceGroup: nodeGroupOf(wish, location, given),
+    resourceUID: textAt(before, 'resourceUID') ?? context.random.uuid(),
+    identityProfile: before?.['identityProfile'] ?? {
+      kubeletidentity: kubeletIdentity(wish, nodeGroupOf(wish, location, given)),
+    },
+    powerState: objectAt(before, 'powerState')['code'] === undefined ? { code: 'Running' } : before?.['powerState'],
+    networkProfile: networkOf(objectAt(merged, 'networkProfile')),
+    nodeProvisioningProfile: nodeProvisioningProfile(before, knowsProvisioning ? objectAt(provisioning) : {}),
+  };
+  checkProvisioning(wish, id, properties, provisioningUse);
+  return properties;
 }
 
-/** The patch that a version means: `1.34` is the newest of its minor. */
-export function resolveKubernetes(version: string | undefined): string {
-  if (version === undefined || version === '') return DEFAULT_KUBERNETES;
-  const patches = KUBERNETES[version.split('.').slice(0, 2).join('.')];
-  const resolved = version.split('.').length === 2 ? patches?.at(-1) : patches?.find((patch) => patch === version);
-  if (resolved !== undefined) return resolved;
-  throw aksError(
-    400,
-    'K8sVersionNotSupported',
-    `Version '${version}' is not supported in this region. Please use [az aks get-versions] command to get the supported version list in this region.`,
+function checkProvisioning(
+  { context, existing, body }: Wish,
+  id: string,
+  properties: JsonObject,
+  use: ClusterHooks['provisioningUse'],
+): void {
+  if (existing !== undefined) checkOutboundType(existing.properties, properties);
+  if (existing !== undefined && isAutomatic(existing.properties) && !isAutomatic(properties))
+    checkManual(use(existing));
+  if (!isAutomatic(properties)) return;
+  const named = new Map(listAt(body, 'properties', 'agentPoolProfiles').map((pool) => [textAt(pool, 'name'), pool]));
+  const others = context.store.children(id, AGENT_POOLS).filter((pool) => !named.has(pool.name));
+  checkAutomatic({
+    identity: objectAt(body)['identity'] ?? existing?.identity,
+    properties,
+    pools: [...[...named.values()].map((pool) => objectAt(pool)), ...others.map((pool) => pool.properties)],
+    isRegistered: (feature) => isFeatureRegistered(context, CONTAINER_SERVICE, feature),
+  });
+}
+
+/** The identity that nodes use, in the group where they are. */
+function kubeletIdentity({ context, name }: Wish, nodeResourceGroup: string): JsonObject {
+  const { store, random } = context;
+  return {
+    resourceId: `${store.groupId(nodeResourceGroup)}/providers/Microsoft.ManagedIdentity/userAssignedIdentities/${name}-agentpool`,
+    clientId: random.uuid(),
+    objectId: random.uuid(),
+  };
+}
+
+function nodeGroupOf({ existing, id, name }: Wish, location: string, given: JsonObject): string {
+  const before = textAt(existing?.properties, 'nodeResourceGroup');
+  const wanted = textAt(given, 'nodeResourceGroup');
+  if (before === undefined) return wanted ?? `MC_${id.split('/')[4] ?? ''}_${name}_${location}`;
+  if (wanted === undefined || wanted.toLowerCase() === before.toLowerCase()) return before;
+  throw aksError(400, 'PropertyChangeNotAllowed', `Changing property 'properties.nodeResourceGroup' is not allowed.`);
+}
+
+function networkOf(given: JsonObject): JsonObject {
+  const profile: JsonObject = {
+    ...NETWORK_DEFAULTS,
+    ...(given['networkPlugin'] === undefined ? PLAIN_NETWORK : {}),
+    ...given,
+  };
+  const isOverlay =
+    textAt(profile, 'networkPluginMode') === 'overlay' || textAt(profile, 'networkPlugin') === 'kubenet';
+  const dataplane = textAt(profile, 'networkDataplane') ?? 'azure';
+  if (textAt(profile, 'networkPolicy') === 'cilium' && dataplane !== 'cilium') {
+    throw aksError(
+      400,
+      'InvalidParameter',
+      `Network policy cilium is only supported with network dataplane cilium, not with '${dataplane}'.`,
+    );
+  }
+  return {
+    ...(isOverlay ? OVERLAY_DEFAULTS : {}),
+    ...profile,
+    networkDataplane: dataplane,
+    loadBalancerSku: String(profile['loadBalancerSku']).toLowerCase(),
+  };
+}
+
+/** Objects member by member, anything else whole; what a client leaves out or sends as null stays as it was. */
+function merge(before: unknown, given: unknown): unknown {
+  if (given === undefined || given === null) return before;
+  if (typeof given !== 'object' || Array.isArray(given)) return given;
+  const old = objectAt(before);
+  return Object.fromEntries(
+    [...new Set([...Object.keys(old), ...Object.keys(given)])].map((key) => [
+      key,
+      merge(old[key], (given as JsonObject)[key]),
+    ]),
   );
 }
 
-function newer(left: string, right: string): boolean {
-  const [a, b] = [left, right].map((version) => version.split('.').map(Number));
-  for (let index = 0; index < 3; index += 1) {
-    const difference = (a?.[index] ?? 0) - (b?.[index] ?? 0);
-    if (difference !== 0) return difference > 0;
-  }
-  return false;
-}
-
-function clusterOf(wish: Wish): JsonObject {
-  const { context, existing, name, id, body } = wish;
-  const before = existing?.properties;
-  const given = objectAt(body, 'properties');
-  const version = resolveKubernetes(textAt(given, 'kubernetesVersion') ?? textAt(before, 'kubernetesVersion'));
-  const group = id.split('/')[4] ?? '';
-  const wantedGroup = textAt(given, 'nodeResourceGroup');
-  const nodeResourceGroup =
-    textAt(before, 'nodeResourceGroup') ?? wantedGroup ?? `MC_${group}_${name}_${context.location}`;
-  if (
-    before !== undefined &&
-    wantedGroup !== undefined &&
-    wantedGroup.toLowerCase() !== nodeResourceGroup.toLowerCase()
-  ) {
-    throw aksError(400, 'PropertyChangeNotAllowed', `Changing property 'properties.nodeResourceGroup' is not allowed.`);
-  }
-  if (before !== undefined && newer(textAt(before, 'kubernetesVersion') ?? '', version)) {
-    throw aksError(
-      400,
-      'OperationNotAllowed',
-      `Downgrading of Kubernetes from version ${textAt(before, 'kubernetesVersion') ?? ''} to ${version} is not allowed.`,
-    );
-  }
-  const dnsPrefix = textAt(given, 'dnsPrefix') ?? textAt(before, 'dnsPrefix') ?? name;
-  const { agentPoolProfiles: _pools, ...rest } = withDefaults(body, {
-    enableRBAC: true,
-    supportPlan: 'KubernetesOfficial',
-    maxAgentPools: 100,
-    disableLocalAccounts: false,
-    nodeProvisioningProfile: { mode: 'Manual', defaultNodePools: 'Auto' },
-    networkProfile: { networkPlugin: 'azure', networkPluginMode: 'overlay', networkDataplane: 'cilium' },
-  });
-  return {
-    ...rest,
-    kubernetesVersion: version,
-    currentKubernetesVersion: version,
-    dnsPrefix,
-    fqdn:
-      textAt(before, 'fqdn') ?? `${dnsPrefix}-${context.random.uuid().slice(0, 8)}.hcp.${context.location}.azmk8s.io`,
-    nodeResourceGroup,
-    resourceUID: textAt(before, 'resourceUID') ?? context.random.uuid(),
-    powerState: { code: 'Running' },
-  };
+/** Azure fills in who a system-assigned identity is. */
+function withIdentity({ random }: ArmContext, cluster: ArmResource, existing: ArmResource | undefined): ArmResource {
+  const identity = objectAt(cluster.identity ?? existing?.identity ?? { type: 'SystemAssigned' });
+  if (textAt(identity, 'type') !== 'SystemAssigned') return { ...cluster, identity };
+  const principalId = textAt(existing?.identity, 'principalId') ?? random.uuid();
+  return { ...cluster, identity: { ...identity, principalId } };
 }
 
 function showCluster(context: ArmContext, cluster: ArmResource): object {
@@ -174,40 +198,5 @@ function showCluster(context: ArmContext, cluster: ArmResource): object {
       ...cluster.properties,
       agentPoolProfiles: pools.map((pool) => ({ name: pool.name, ...present(pool).properties })),
     },
-  };
-}
-
-function maintenanceOf({ name, body }: Wish): JsonObject {
-  if (!SCHEDULES.includes(name)) {
-    throw aksError(
-      400,
-      'InvalidParameter',
-      `The maintenance configuration name '${name}' is invalid. It must be one of ${SCHEDULES.join(', ')}.`,
-    );
-  }
-  const window = objectAt(body, 'properties', 'maintenanceWindow');
-  if (name !== 'default') {
-    const hours = window['durationHours'];
-    if (typeof hours !== 'number' || hours < MIN_WINDOW_HOURS || hours > MAX_WINDOW_HOURS) {
-      throw aksError(
-        400,
-        'InvalidParameter',
-        `The value of parameter maintenanceWindow.durationHours is invalid. It must be between ${MIN_WINDOW_HOURS} and ${MAX_WINDOW_HOURS}.`,
-      );
-    }
-    if (Object.keys(objectAt(window, 'schedule')).length !== 1) {
-      throw new ArmError(
-        400,
-        'InvalidParameter',
-        'One and only one of the schedule types must be given: daily, weekly, absoluteMonthly, relativeMonthly.',
-        {
-          target: 'maintenanceWindow.schedule',
-        },
-      );
-    }
-  }
-  return {
-    ...objectAt(body, 'properties'),
-    ...(name === 'default' ? {} : { maintenanceWindow: { utcOffset: '+00:00', ...window } }),
   };
 }

@@ -3,6 +3,7 @@ import type { ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
 import { asText, at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
+import type { ArmResource } from '../resourceStore.ts';
 import { openRoute, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { MANAGED_CLUSTERS } from './managedClusters.ts';
 import { renderNodeScript } from './nodeScript.ts';
@@ -72,7 +73,7 @@ function answer(context: ArmContext, { body, parameters: { group = '', name = ''
   return {
     status: 200,
     body: {
-      customData: customDataOf(context, textAt(cluster.properties, 'nodeResourceGroup') ?? '', profile, helpers),
+      customData: customDataOf(context, cluster, profile, helpers),
       cse: `/usr/bin/nohup /bin/bash -c "TLS_BOOTSTRAP_TOKEN=${TOKEN_PLACEHOLDER} CLUSTER=${cluster.name} /bin/bash /opt/azure/containers/provision_start.sh"`,
       osImageConfig: {
         imageOffer: 'aks',
@@ -88,12 +89,7 @@ function answer(context: ArmContext, { body, parameters: { group = '', name = ''
   };
 }
 
-function customDataOf(
-  context: ArmContext,
-  nodeResourceGroup: string,
-  profile: JsonObject,
-  helpers: JsonObject,
-): string {
+function customDataOf(context: ArmContext, cluster: ArmResource, profile: JsonObject, helpers: JsonObject): string {
   const kubelet = objectAt(profile, 'customKubeletConfig');
   const flags = Object.entries(KUBELET_FLAGS).flatMap(([member, flag]) => {
     const value = kubelet[member];
@@ -117,8 +113,8 @@ function customDataOf(
     bootstrapToken: TOKEN_PLACEHOLDER,
     flags: Object.fromEntries(flags),
     variables: {
-      LOCATION: context.location,
-      RESOURCE_GROUP: nodeResourceGroup,
+      LOCATION: cluster.location ?? context.location,
+      RESOURCE_GROUP: textAt(cluster.properties, 'nodeResourceGroup') ?? '',
       SUBSCRIPTION_ID: context.store.subscriptionId,
       VM_SIZE: textAt(profile, 'vmSize') ?? '',
       DISTRO: textAt(profile, 'distro') ?? '',

@@ -38,6 +38,8 @@ export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: 
   return [
     openRoute('directory.token', 'POST', '/{tenant}/oauth2/v2.0/token', grant),
     openRoute('directory.token', 'POST', '/{tenant}/oauth2/token', grant),
+    // Clients that put the tenant behind an authority which has a path already.
+    openRoute('directory.token', 'POST', '/adfs/{tenant}/oauth2/v2.0/token', grant),
     openRoute('directory.configuration', 'GET', '/{tenant}/v2.0/.well-known/openid-configuration', configuration),
     openRoute('directory.configuration', 'GET', '/{tenant}/.well-known/openid-configuration', configuration),
     openRoute('directory.instances', 'GET', '/common/discovery/instance', () => {

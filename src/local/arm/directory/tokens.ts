@@ -23,6 +23,8 @@ interface Claims {
   readonly appid: string;
 }
 
+/** Stand for the one tenant: Entra's word for any, and where AD FS has a tenant's name. */
+const OTHER_TENANTS: readonly string[] = ['organizations', 'adfs'];
 const LIFETIME_SECONDS = 3600;
 const EXCHANGE_AUDIENCE = 'api://AzureADTokenExchange';
 const JWT_BEARER = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer';
@@ -65,7 +67,7 @@ export class Tokens {
 
   /** The OAuth 2 client-credentials grant, by secret or by assertion; `form` is the body of the POST. */
   grant(tenant: string, form: URLSearchParams): object {
-    if (tenant.toLowerCase() !== this.tenantId.toLowerCase() && tenant !== 'organizations') {
+    if (tenant.toLowerCase() !== this.tenantId.toLowerCase() && !OTHER_TENANTS.includes(tenant.toLowerCase())) {
       throw refusal(90002, `Tenant '${tenant}' not found. Check to make sure you have the correct tenant ID.`);
     }
     const grantType = form.get('grant_type');

@@ -16,7 +16,8 @@ export interface ClusterNetwork {
 }
 
 export function layOutClusterNetwork(context: ArmContext, group: string, clusterId: string): ClusterNetwork {
-  const { store, random, location } = context;
+  const { store, random } = context;
+  const { location } = store.group(group);
   const add = (type: string, names: readonly string[], properties: ArmResource['properties'], more = {}): string => {
     const id = store.idOf(group, type, ...names);
     // Children live where their parent does and say nothing of it.

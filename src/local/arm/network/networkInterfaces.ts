@@ -56,7 +56,8 @@ export class NetworkInterfaces {
 
   /** An interface that another provider makes for itself: it is there at once. */
   make(group: string, name: string, body: JsonObject): ArmResource {
-    const { store, random, location } = this.context;
+    const { store, random } = this.context;
+    const { location } = store.group(group);
     const id = store.idOf(group, NETWORK_INTERFACES, name);
     const resource: ArmResource = {
       id,

@@ -3,7 +3,12 @@ import { retryAfter, timestamp, type ArmContext } from '../armContext.ts';
 import type { Operation } from '../operations.ts';
 import { route, type ArmResponse, type Route } from '../server/router.ts';
 
-const PROVIDERS: readonly string[] = ['Microsoft.Compute', 'Microsoft.Network', 'Microsoft.ContainerService'];
+const PROVIDERS: readonly string[] = [
+  'Microsoft.Compute',
+  'Microsoft.Network',
+  'Microsoft.ContainerService',
+  'Microsoft.Resources',
+];
 
 export function operationRoutes(context: ArmContext): readonly Route[] {
   return PROVIDERS.flatMap((namespace): readonly Route[] => {

@@ -1,4 +1,5 @@
 /** Checks that every write passes: preconditions, location, tags, and a group that is not being deleted. */
+import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
@@ -27,13 +28,7 @@ function bare(etag: string): string {
 }
 
 /** Where a resource is to be; throws when that is nowhere, elsewhere than it is, or where Azure is not. */
-export function checkLocation(
-  context: ArmContext,
-  type: string,
-  name: string,
-  body: unknown,
-  existing: ArmResource | undefined,
-): string {
+export function checkLocation(type: string, name: string, body: unknown, existing: ArmResource | undefined): string {
   const location = textAt(body, 'location');
   if (location === undefined || location === '') throw refusal('LocationRequired');
   const normal = normalLocation(location);
@@ -45,8 +40,8 @@ export function checkLocation(
       location,
     });
   }
-  if (normal === context.location) return normal;
-  throw refusal('LocationNotAvailableForResourceType', { location, type, available: context.location });
+  if (CATALOGUE_LOCATIONS.includes(normal)) return normal;
+  throw refusal('LocationNotAvailableForResourceType', { location, type, available: CATALOGUE_LOCATIONS.join(',') });
 }
 
 export function normalLocation(location: string): string {

@@ -129,7 +129,7 @@ class KindRoutes {
   ): Pick<ArmResource, 'location' | 'tags'> {
     const { context, kind } = this;
     if (kind.tracked) {
-      return { location: checkLocation(context, kind.type, name, body, existing), tags: checkTags(body) };
+      return { location: checkLocation(kind.type, name, body, existing), tags: checkTags(body) };
     }
     return kind.tagged ? { location: context.location, tags: checkTags(body) } : {};
   }

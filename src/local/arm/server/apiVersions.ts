@@ -3,7 +3,7 @@ import { refusal } from '../refusal.ts';
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import { requestedType, type ResourcePath } from './resourcePath.ts';
 
-/** From 2021 on: no client of today asks for older ones. */
+/** From 2021 on; where clients of today still ask for older ones, those too. */
 const versions = (text: string): readonly string[] => text.trim().split(/\s+/).toSorted().toReversed();
 
 const COMPUTE = versions(`
@@ -21,16 +21,22 @@ const NETWORK = versions(`
 const CONTAINER_SERVICE = versions(`
   2021-02-01 2021-03-01 2021-05-01 2021-07-01 2021-08-01 2021-09-01 2021-10-01 2022-01-01 2022-02-01 2022-03-01
   2022-04-01 2022-06-01 2022-07-01 2022-09-01 2022-11-01 2023-01-01 2023-02-01 2023-03-01 2023-04-01 2023-05-01
-  2023-06-01 2023-07-01 2023-08-01 2023-09-01 2023-10-01 2023-11-01 2024-01-01 2024-02-01 2024-05-01
+  2023-06-01 2023-07-01 2023-08-01 2023-09-01 2023-09-02-preview 2023-10-01 2023-10-02-preview 2023-11-01
+  2023-11-02-preview 2024-01-01 2024-01-02-preview 2024-02-01 2024-02-02-preview 2024-03-02-preview
+  2024-04-02-preview 2024-05-01 2024-05-02-preview
   2024-06-02-preview 2024-07-01 2024-07-02-preview 2024-08-01 2024-09-01 2024-09-02-preview 2024-10-01
   2024-10-02-preview 2025-01-01 2025-01-02-preview 2025-02-01 2025-02-02-preview 2025-03-01 2025-03-02-preview
   2025-04-01 2025-04-02-preview 2025-05-01 2025-05-02-preview 2025-06-02-preview 2025-07-01 2025-07-02-preview
   2025-08-01 2025-08-02-preview 2025-09-01 2025-09-02-preview 2025-10-01 2025-10-02-preview 2026-01-01
   2026-01-02-preview 2026-02-01 2026-02-02-preview 2026-03-01 2026-03-02-preview 2026-04-01 2026-04-02-preview`);
+/** The list of versions that came before `locations/kubernetesVersions`. */
+const ORCHESTRATORS = versions('2017-09-30 2019-04-01 2019-06-01 2019-08-01');
 const RESOURCES = versions(`
-  2021-01-01 2021-04-01 2022-01-01 2022-09-01 2022-12-01 2023-07-01 2024-03-01 2024-07-01 2024-11-01 2025-03-01
+  2016-06-01 2018-05-01 2019-05-01 2019-05-10 2019-06-01 2019-07-01 2019-08-01 2019-10-01 2019-11-01 2020-01-01
+  2020-06-01 2020-08-01 2020-10-01 2021-01-01 2021-04-01 2022-01-01 2022-09-01 2022-12-01 2023-07-01 2024-03-01 2024-07-01 2024-11-01 2025-03-01
   2025-04-01`);
 const GRAPH = versions('2018-09-01-preview 2019-04-01 2020-04-01-preview 2021-03-01 2022-10-01 2024-04-01');
+const FEATURES = versions('2015-12-01 2021-07-01');
 const IDENTITY = versions('2015-08-31-preview 2018-11-30 2022-01-31-preview 2023-01-31 2024-11-30');
 
 /** By lower-case namespace: the versions of its types, those of the types below, and all others under `*`. */
@@ -49,8 +55,9 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
     'locations/operationresults': [...COMPUTE, ...DISKS],
   },
   'microsoft.network': { '*': NETWORK },
-  'microsoft.containerservice': { '*': CONTAINER_SERVICE },
+  'microsoft.containerservice': { '*': CONTAINER_SERVICE, 'locations/orchestrators': ORCHESTRATORS },
   'microsoft.resources': { '*': RESOURCES },
+  'microsoft.features': { '*': FEATURES },
   'microsoft.resourcegraph': { '*': GRAPH },
   'microsoft.managedidentity': { '*': IDENTITY },
 };
@@ -58,6 +65,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
 const NAMES: readonly string[] = [
   'Microsoft.Compute',
   'Microsoft.ContainerService',
+  'Microsoft.Features',
   'Microsoft.ManagedIdentity',
   'Microsoft.Network',
   'Microsoft.ResourceGraph',

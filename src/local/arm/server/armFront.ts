@@ -6,6 +6,7 @@ import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import type { Fault, FaultPlan } from '../faultPlan.ts';
 import type { Gate } from './gate.ts';
+import { parseRelaxedJson } from './relaxedJson.ts';
 import type { ArmResponse, Router } from './router.ts';
 
 /** A virtual clock can be told that a piece of tracked work waits for it. */
@@ -174,7 +175,7 @@ function parseBody(request: WireRequest): unknown {
   if (text === '') return undefined;
   if (header(request, 'content-type')?.includes('json') !== true) return text;
   try {
-    return JSON.parse(text) as unknown;
+    return parseRelaxedJson(text);
   } catch (error) {
     throw refusal('InvalidRequestContent.json', { problem: messageOf(error) });
   }

@@ -1,0 +1,147 @@
+/** What clients ask of clusters besides writing them: versions, upgrades, stop and start. */
+import { accepted, listed, type ArmContext } from '../armContext.ts';
+import { IMAGE_GALLERIES, IMAGE_VERSIONS } from '../compute/imageCatalogue.ts';
+import { textAt } from '../jsonPath.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { aksNotFound } from './aksError.ts';
+import { isNewer, listKubernetesVersions, listOrchestrators, upgradesOf } from './kubernetesVersions.ts';
+import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
+import { checkStop } from './nodeProvisioning.ts';
+
+const LOCATION = '/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}';
+const CLUSTER = `/subscriptions/{subscription}/resourceGroups/{group}/providers/${MANAGED_CLUSTERS}/{name}`;
+
+export interface PowerHooks {
+  /** Turns the machines of a cluster's pools off or on. */
+  readonly power: (cluster: ArmResource, state: 'off' | 'on') => void;
+}
+
+export function clusterReadRoutes(context: ArmContext): readonly Route[] {
+  return [
+    route('nodeImageVersions.list', 'GET', `${LOCATION}/nodeImageVersions`, () => listed(nodeImages())),
+    route('managedClusters.listKubernetesVersions', 'GET', `${LOCATION}/kubernetesVersions`, () => ({
+      status: 200,
+      body: listKubernetesVersions(),
+    })),
+    route('containerServices.listOrchestrators', 'GET', `${LOCATION}/orchestrators`, ({ path }) => ({
+      status: 200,
+      body: { id: path, name: 'default', properties: { orchestrators: listOrchestrators() } },
+    })),
+    route('managedClusters.getUpgradeProfile', 'GET', `${CLUSTER}/upgradeProfiles/default`, (request) =>
+      upgradeProfile(context, request),
+    ),
+    route('agentPools.getUpgradeProfile', 'GET', `${CLUSTER}/agentPools/{child}/upgradeProfiles/default`, (request) =>
+      poolUpgradeProfile(context, request),
+    ),
+    route('agentPools.listVersions', 'GET', `${CLUSTER}/availableAgentPoolVersions`, (request) =>
+      poolVersions(context, request),
+    ),
+  ];
+}
+
+export function clusterPowerRoutes(context: ArmContext, hooks: PowerHooks): readonly Route[] {
+  const change =
+    (code: 'Stopped' | 'Running'): Route['handle'] =>
+    (request): ArmResponse => {
+      const cluster = find(context, request);
+      if (code === 'Stopped') checkStop(cluster.properties);
+      const operation = context.operations.begin({
+        milliseconds: context.durations.managedCluster + (request.extraTime ?? 0),
+        finish: () => {
+          const now = context.store.find(cluster.id);
+          if (now === undefined) return;
+          hooks.power(now, code === 'Stopped' ? 'off' : 'on');
+          context.store.put({ ...now, properties: { ...now.properties, powerState: { code } } });
+        },
+        failure: request.lateFault && { error: request.lateFault.error, apply: () => undefined },
+      });
+      return accepted(context, request, operation);
+    };
+  return [
+    route('managedClusters.stop', 'POST', `${CLUSTER}/stop`, change('Stopped')),
+    route('managedClusters.start', 'POST', `${CLUSTER}/start`, change('Running')),
+  ];
+}
+
+function find({ store }: ArmContext, { parameters: { group = '', name = '' } }: ArmRequest): ArmResource {
+  return store.get(group, MANAGED_CLUSTERS, name);
+}
+
+function nodeImages(): readonly object[] {
+  return IMAGE_GALLERIES.flatMap((gallery) =>
+    gallery.images.flatMap((image) =>
+      IMAGE_VERSIONS.map(({ version }) => ({
+        fullName: `${gallery.name}-${image.name}-${version}`,
+        os: gallery.name,
+        sku: image.name,
+        version,
+      })),
+    ),
+  );
+}
+
+function upgradeProfile(context: ArmContext, request: ArmRequest): ArmResponse {
+  const cluster = find(context, request);
+  const version = textAt(cluster.properties, 'kubernetesVersion') ?? '';
+  const pools = context.store.children(cluster.id, AGENT_POOLS);
+  const profile = (name: string, from: string, osType = 'Linux'): object => ({
+    ...(name === '' ? {} : { name }),
+    kubernetesVersion: from,
+    osType,
+    upgrades: upgradesOf(from).map((each) => ({ kubernetesVersion: each })),
+  });
+  return {
+    status: 200,
+    body: {
+      id: `${cluster.id}/upgradeprofiles/default`,
+      name: 'default',
+      type: `${MANAGED_CLUSTERS}/upgradeprofiles`,
+      properties: {
+        controlPlaneProfile: profile('', version),
+        agentPoolProfiles: pools.map(({ name, properties }) =>
+          profile(name, textAt(properties, 'orchestratorVersion') ?? version, textAt(properties, 'osType')),
+        ),
+      },
+    },
+  };
+}
+
+function poolUpgradeProfile(context: ArmContext, request: ArmRequest): ArmResponse {
+  const cluster = find(context, request);
+  const name = request.parameters['child'] ?? '';
+  const pool = context.store.find(`${cluster.id}/agentPools/${name}`);
+  if (pool === undefined) throw aksNotFound('agentpool', name);
+  const from = textAt(pool.properties, 'orchestratorVersion') ?? '';
+  const most = textAt(cluster.properties, 'kubernetesVersion') ?? '';
+  return {
+    status: 200,
+    body: {
+      id: `${pool.id}/upgradeProfiles/default`,
+      name: 'default',
+      type: `${AGENT_POOLS}/upgradeProfiles`,
+      properties: {
+        kubernetesVersion: from,
+        osType: textAt(pool.properties, 'osType') ?? 'Linux',
+        latestNodeImageVersion: pool.properties['nodeImageVersion'],
+        // A pool follows its control plane, never leads it.
+        upgrades: upgradesOf(from)
+          .filter((each) => !isNewer(each, most))
+          .map((each) => ({ kubernetesVersion: each })),
+      },
+    },
+  };
+}
+
+function poolVersions(context: ArmContext, request: ArmRequest): ArmResponse {
+  const cluster = find(context, request);
+  const version = textAt(cluster.properties, 'kubernetesVersion') ?? '';
+  return {
+    status: 200,
+    body: {
+      id: `${cluster.id}/availableagentpoolversions`,
+      name: 'default',
+      properties: { agentPoolVersions: [{ default: true, kubernetesVersion: version }] },
+    },
+  };
+}

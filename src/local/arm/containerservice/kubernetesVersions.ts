@@ -1,0 +1,87 @@
+/** The Kubernetes versions on sale, and the steps between them that AKS allows. */
+import { aksError } from './aksError.ts';
+
+/** Minor versions and their patches, newest last. */
+const KUBERNETES: Readonly<Record<string, readonly string[]>> = {
+  '1.32': ['1.32.6', '1.32.9'],
+  '1.33': ['1.33.3', '1.33.5'],
+  '1.34': ['1.34.1', '1.34.4'],
+  '1.35': ['1.35.1', '1.35.3'],
+  '1.36': ['1.36.1', '1.36.3'],
+};
+const DEFAULT_KUBERNETES = '1.36.3';
+
+/** Every version on sale. */
+export const KUBERNETES_VERSIONS: readonly string[] = Object.values(KUBERNETES).flat();
+
+/** The body of `kubernetesVersions`. */
+export function listKubernetesVersions(): object {
+  return {
+    values: Object.entries(KUBERNETES).map(([version, patches]) => ({
+      version,
+      capabilities: { supportPlan: ['KubernetesOfficial'] },
+      isPreview: false,
+      ...(patches.includes(DEFAULT_KUBERNETES) ? { isDefault: true } : {}),
+      patchVersions: Object.fromEntries(patches.map((patch) => [patch, { upgrades: upgradesOf(patch) }])),
+    })),
+  };
+}
+
+/** The body of the older list, `orchestrators`. */
+export function listOrchestrators(): readonly object[] {
+  return KUBERNETES_VERSIONS.map((version) => ({
+    orchestratorType: 'Kubernetes',
+    orchestratorVersion: version,
+    ...(version === DEFAULT_KUBERNETES ? { default: true } : {}),
+    upgrades: upgradesOf(version).map((each) => ({ orchestratorType: 'Kubernetes', orchestratorVersion: each })),
+  }));
+}
+
+/** The patch that a version means: `1.34` is the newest of its minor. */
+export function resolveKubernetes(version: string | undefined): string {
+  if (version === undefined || version === '') return DEFAULT_KUBERNETES;
+  const patches = KUBERNETES[minorOf(version)];
+  const resolved = version.split('.').length === 2 ? patches?.at(-1) : patches?.find((patch) => patch === version);
+  if (resolved !== undefined) return resolved;
+  throw aksError(
+    400,
+    'K8sVersionNotSupported',
+    `Version '${version}' is not supported in this region. Please use [az aks get-versions] command to get the supported version list in this region.`,
+  );
+}
+
+/** Later patches of the same minor version, and the patches of the next. */
+export function upgradesOf(version: string): readonly string[] {
+  const [major = '', minor = ''] = version.split('.');
+  const next = KUBERNETES[`${major}.${Number(minor) + 1}`] ?? [];
+  return [...(KUBERNETES[minorOf(version)] ?? []), ...next].filter((each) => isNewer(each, version));
+}
+
+/** Throws when a control plane may not go from one version to the other. */
+export function checkUpgrade(from: string, to: string): void {
+  if (from === '' || from === to) return;
+  if (isNewer(from, to)) {
+    const words = `Downgrading of Kubernetes from version ${from} to ${to} is not allowed.`;
+    throw aksError(400, 'OperationNotAllowed', words);
+  }
+  const allowed = upgradesOf(from);
+  if (allowed.includes(to)) return;
+  throw aksError(
+    400,
+    'OperationNotAllowed',
+    `Upgrading Kubernetes version ${from} to ${to} is not allowed. Available upgrades: [${allowed.join(', ')}]. Please see https://aka.ms/aks-supported-k8s-ver for version details.`,
+  );
+}
+
+export function isNewer(left: string, right: string): boolean {
+  const [a, b] = [left, right].map((version) => version.split('.').map(Number));
+  for (let index = 0; index < 3; index += 1) {
+    const difference = (a?.[index] ?? 0) - (b?.[index] ?? 0);
+    if (difference !== 0) return difference > 0;
+  }
+  return false;
+}
+
+function minorOf(version: string): string {
+  return version.split('.').slice(0, 2).join('.');
+}

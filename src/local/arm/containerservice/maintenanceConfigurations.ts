@@ -1,0 +1,83 @@
+/** Maintenance configurations: when AKS may upgrade Kubernetes and node images, checked as AKS checks them. */
+import { at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
+import { aksError } from './aksError.ts';
+
+const MAINTENANCE = 'Microsoft.ContainerService/managedClusters/maintenanceConfigurations';
+const NAMES: readonly string[] = ['default', 'aksManagedAutoUpgradeSchedule', 'aksManagedNodeOSUpgradeSchedule'];
+const MIN_HOURS = 4;
+const MAX_HOURS = 24;
+const DAYS: readonly string[] = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+const WEEKS: readonly string[] = ['First', 'Second', 'Third', 'Fourth', 'Last'];
+
+/** Members of each kind of schedule: the range of a number, or the words that are allowed. */
+const SCHEDULES: Readonly<Record<string, Readonly<Record<string, readonly [number, number] | readonly string[]>>>> = {
+  daily: { intervalDays: [1, 7] },
+  weekly: { intervalWeeks: [1, 4], dayOfWeek: DAYS },
+  absoluteMonthly: { intervalMonths: [1, 6], dayOfMonth: [1, 31] },
+  relativeMonthly: { intervalMonths: [1, 6], dayOfWeek: DAYS, weekIndex: WEEKS },
+};
+
+export const MAINTENANCE_KIND: ResourceKind = {
+  type: MAINTENANCE,
+  tracked: false,
+  put: 'sync',
+  remove: 'sync',
+  duration: 'other',
+  properties: maintenanceOf,
+};
+
+function maintenanceOf({ name, body }: Wish): JsonObject {
+  if (!NAMES.includes(name))
+    refuse(`The maintenance configuration name '${name}' is invalid. It must be one of ${NAMES.join(', ')}.`);
+  const properties = objectAt(body, 'properties');
+  if (name === 'default') return properties;
+  const window = objectAt(properties, 'maintenanceWindow');
+  inRange('durationHours', at(window, 'durationHours'), [MIN_HOURS, MAX_HOURS]);
+  matches('startTime', textAt(window, 'startTime'), /^([01]\d|2[0-3]):[0-5]\d$/, 'hh:mm');
+  matches('utcOffset', textAt(window, 'utcOffset') ?? '+00:00', /^[+-]\d{2}:\d{2}$/, '+hh:mm or -hh:mm');
+  if (textAt(window, 'startDate') !== undefined)
+    matches('startDate', textAt(window, 'startDate'), /^\d{4}-\d{2}-\d{2}$/, 'yyyy-mm-dd');
+  for (const span of listAt(window, 'notAllowedDates')) {
+    const [start = '', end = ''] = [textAt(span, 'start'), textAt(span, 'end')];
+    if (start === '' || end < start)
+      refuse(
+        'The value of parameter maintenanceWindow.notAllowedDates is invalid. The end of a span must not be before its start.',
+      );
+  }
+  checkSchedule(objectAt(window, 'schedule'));
+  return { ...properties, maintenanceWindow: { utcOffset: '+00:00', ...window } };
+}
+
+function checkSchedule(schedule: JsonObject): void {
+  const kinds = Object.keys(SCHEDULES).filter(
+    (kind) => at(schedule, kind) !== undefined && at(schedule, kind) !== null,
+  );
+  const [kind] = kinds;
+  if (kind === undefined || kinds.length > 1) {
+    refuse(`One and only one of the schedule types must be given: ${Object.keys(SCHEDULES).join(', ')}.`);
+  }
+  for (const [member, allowed] of Object.entries(SCHEDULES[kind ?? ''] ?? {})) {
+    const value = at(schedule, kind ?? '', member);
+    const path = `schedule.${kind ?? ''}.${member}`;
+    const [first] = allowed;
+    if (typeof first === 'number') inRange(path, value, allowed as readonly [number, number]);
+    else if (!(allowed as readonly string[]).includes(String(value))) {
+      refuse(`The value of parameter maintenanceWindow.${path} is invalid. It must be one of ${allowed.join(', ')}.`);
+    }
+  }
+}
+
+function inRange(path: string, value: unknown, [least, most]: readonly [number, number]): void {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return;
+  refuse(`The value of parameter maintenanceWindow.${path} is invalid. It must be between ${least} and ${most}.`);
+}
+
+function matches(path: string, value: string | undefined, pattern: RegExp, form: string): void {
+  if (value !== undefined && pattern.test(value)) return;
+  refuse(`The value of parameter maintenanceWindow.${path} is invalid. It must be of the form ${form}.`);
+}
+
+function refuse(words: string): never {
+  throw aksError(400, 'InvalidParameter', words);
+}

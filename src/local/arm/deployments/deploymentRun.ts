@@ -1,0 +1,116 @@
+/** Deploys the resources of a template, each when those that it waits for are there, through the routes that clients use. */
+import type { ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { authorize, type Principal } from '../directory/principals.ts';
+import type { JsonObject } from '../jsonPath.ts';
+import { checkApiVersion } from '../server/apiVersions.ts';
+import { actionOf, parseResourcePath } from '../server/resourcePath.ts';
+import type { ArmResponse, Router } from '../server/router.ts';
+import type { PlannedResource } from './templateResources.ts';
+import { PendingReference } from './templateScope.ts';
+
+export interface DeploymentRunOptions {
+  readonly context: ArmContext;
+  readonly router: () => Router;
+  readonly principal: Principal | undefined;
+  readonly resources: readonly PlannedResource[];
+  /** Told of each resource that has begun, has ended or was refused. */
+  readonly onStep: (resource: PlannedResource, state: 'Running' | 'Succeeded' | 'Failed', error?: ArmError) => void;
+  /** Told once, when nothing runs any more. After a failure nothing more begins. */
+  readonly onEnd: (failures: readonly ArmError[]) => void;
+}
+
+/** Milliseconds between two looks at an operation that takes longer than it said. */
+const LOOK_AGAIN = 250;
+
+export function runDeployment(options: DeploymentRunOptions): void {
+  const { context, onStep, onEnd } = options;
+  const { clock } = context;
+  const waiting = new Set(options.resources);
+  const done = new Set<string>();
+  const failures: ArmError[] = [];
+  let running = 0;
+  let isOver = false;
+
+  const end = (resource: PlannedResource, error: ArmError | undefined): void => {
+    running -= 1;
+    if (error === undefined) done.add(resource.id);
+    else failures.push(error);
+    onStep(resource, error === undefined ? 'Succeeded' : 'Failed', error);
+    clock.after(0, advance);
+  };
+  const begin = (resource: PlannedResource, body: JsonObject): void => {
+    waiting.delete(resource);
+    running += 1;
+    onStep(resource, 'Running');
+    try {
+      follow(context, put(options, resource, body), (error) => end(resource, error));
+    } catch (error) {
+      end(resource, refusalOf(error));
+    }
+  };
+  const advance = (): void => {
+    if (isOver) return;
+    let missing = '';
+    for (const resource of waiting) {
+      if (failures.length > 0) break;
+      if (!resource.dependsOn.every((id) => done.has(id))) continue;
+      try {
+        begin(resource, resource.body());
+      } catch (error) {
+        if (error instanceof PendingReference) missing = error.id;
+        else failures.push(refusalOf(error));
+      }
+    }
+    if (running > 0) return;
+    isOver = true;
+    if (failures.length === 0 && waiting.size > 0) {
+      failures.push(new ArmError(404, 'ResourceNotFound', `The Resource '${missing}' was not found.`));
+    }
+    onEnd(failures);
+  };
+  clock.after(0, advance);
+}
+
+function put({ router, principal }: DeploymentRunOptions, resource: PlannedResource, body: JsonObject): ArmResponse {
+  const { id, apiVersion, type } = resource;
+  const path = parseResourcePath(id);
+  const { location } = body;
+  checkApiVersion(apiVersion, path, 'PUT', typeof location === 'string' ? location : undefined);
+  if (principal !== undefined) authorize(principal, actionOf(path, 'PUT'), id);
+  const found = router().find('PUT', id);
+  if (typeof found !== 'object') {
+    throw new ArmError(404, 'InvalidResourceType', `The resource type '${type}' could not be found.`);
+  }
+  return found.route.handle({
+    method: 'PUT',
+    path: id,
+    query: new URLSearchParams({ 'api-version': apiVersion }),
+    headers: {},
+    body,
+    parameters: found.parameters,
+    ...(principal && { principal }),
+    lateFault: undefined,
+  });
+}
+
+/** Waits for the end of the operation that an answer names. */
+function follow(context: ArmContext, answer: ArmResponse, ended: (error: ArmError | undefined) => void): void {
+  const { clock, operations } = context;
+  const id = /\/operations\/([^/?]+)/i.exec(answer.headers?.['azure-asyncoperation'] ?? '')?.[1];
+  if (id === undefined) {
+    clock.after(0, () => ended(undefined));
+    return;
+  }
+  const operation = operations.find(id);
+  const look = (): void => {
+    if (operation.status === 'InProgress') clock.after(LOOK_AGAIN, look);
+    else ended(operation.error);
+  };
+  clock.after(Math.max(operation.endsAt - clock.now(), 0), look);
+}
+
+function refusalOf(error: unknown): ArmError {
+  if (error instanceof ArmError) return error;
+  throw error;
+}

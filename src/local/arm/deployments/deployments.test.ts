@@ -1,0 +1,215 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ArmFixture } from '../../../../test/fixtures/local/armFixture.ts';
+
+const NAP_CLUSTER = JSON.parse(
+  readFileSync(new URL('../../../../test/fixtures/local/napClusterTemplate.json', import.meta.url), 'utf8'),
+) as object;
+const VERSION = 'api-version=2022-09-01';
+
+interface Deployment {
+  readonly properties: {
+    readonly provisioningState: string;
+    readonly outputs?: Readonly<Record<string, { readonly type: string; readonly value: unknown }>>;
+    readonly error?: { readonly code: string; readonly details: readonly { readonly code: string; message: string }[] };
+  };
+}
+
+describe('deployments of templates', () => {
+  let fixture: ArmFixture;
+  let made = 0;
+  beforeAll(async () => {
+    fixture = await ArmFixture.start();
+    await fixture.resources.resourceGroups.createOrUpdate('west', { location: 'westus2' });
+  });
+  afterAll(() => fixture.close());
+
+  const template = (parts: object) => ({ contentVersion: '1.0.0.0', resources: [], ...parts });
+  const pathOf = (name: string, rest = ''): string =>
+    `resourceGroups/west/providers/Microsoft.Resources/deployments/${name}${rest}?${VERSION}`;
+  const send = (name: string, content: object, parameters: object = {}, rest = '') =>
+    fixture.ask(pathOf(name, rest), {
+      method: rest === '' ? 'PUT' : 'POST',
+      body: { properties: { mode: 'Incremental', template: content, parameters } },
+    });
+  const deploy = async (content: object, parameters: object = {}): Promise<Deployment['properties']> => {
+    const name = `deployment${++made}`;
+    expect(await send(name, content, parameters)).toMatchObject({ status: 201 });
+    let last: Deployment['properties'] = { provisioningState: 'Running' };
+    await expect
+      .poll(async () => {
+        last = ((await fixture.ask(pathOf(name))).body as Deployment).properties;
+        return last.provisioningState;
+      })
+      .not.toBe('Running');
+    return last;
+  };
+  const output = async (value: unknown, parts: object = {}): Promise<unknown> => {
+    const { outputs, error } = await deploy(template({ outputs: { it: { type: 'object', value } }, ...parts }));
+    expect(error).toBeUndefined();
+    return outputs?.['it']?.value;
+  };
+  const identity = (name: string, more: object = {}) => ({
+    type: 'Microsoft.ManagedIdentity/userAssignedIdentities',
+    apiVersion: '2023-01-31',
+    name,
+    location: '[resourceGroup().location]',
+    ...more,
+  });
+
+  it('make the cluster of the documents, unchanged', async () => {
+    expect((await deploy(NAP_CLUSTER)).provisioningState).toBe('Succeeded');
+    const cluster = await fixture.containers.managedClusters.get('west', 'napcluster');
+    expect(cluster).toMatchObject({
+      location: 'westus2',
+      provisioningState: 'Succeeded',
+      nodeProvisioningProfile: { mode: 'Auto' },
+      networkProfile: { networkDataplane: 'cilium', loadBalancerSku: 'standard' },
+      nodeResourceGroup: 'MC_west_napcluster_westus2',
+    });
+    expect(cluster.agentPoolProfiles?.find(({ name }) => name === 'agentpool')).toMatchObject({ count: 3 });
+    const nodes = () =>
+      fixture.arm.virtualMachines().filter(({ resourceGroup }) => resourceGroup === 'MC_west_napcluster_westus2');
+    await expect
+      .poll(() => nodes().map(({ location, size }) => `${location} ${size.toLowerCase()}`))
+      .toEqual(['westus2 standard_d2s_v3', 'westus2 standard_d2s_v3', 'westus2 standard_d2s_v3']);
+  });
+
+  it.each([
+    [`[concat('a', '-', 1)]`, 'a-1'],
+    [`[format('{0}/{1}', 'x', resourceGroup().name)]`, 'x/west'],
+    [`[toUpper(variables('both').tail[1])]`, 'Z'],
+    [`[if(equals(variables('both').head, 'h'), 'yes', reference('/nowhere'))]`, 'yes'],
+    [
+      `[resourceId('Microsoft.Network/virtualNetworks/subnets', 'a', 'b')]`,
+      expect.stringMatching(/\/west\/providers\/Microsoft\.Network\/virtualNetworks\/a\/subnets\/b$/),
+    ],
+    [
+      `[resourceId('other', 'Microsoft.Network/virtualNetworks', 'a')]`,
+      expect.stringContaining('/resourceGroups/other/'),
+    ],
+    [`[length(uniqueString(resourceGroup().id))]`, 13],
+    [`[equals(uniqueString('a'), uniqueString('a'))]`, true],
+    [`[union(createObject('a', 1), createObject('b', createArray('x')))]`, { a: 1, b: ['x'] }],
+    ['[[not an expression]', '[not an expression]'],
+    [`['it''s']`, "it's"],
+  ])('evaluate %s', async (expression, expected) => {
+    const variables = { both: { head: 'h', tail: ['y', `[toLower('Z')]`] } };
+    expect(await output(expression, { variables })).toEqual(expected);
+  });
+
+  it('wait for what resources depend on and refer to', async () => {
+    const result = await deploy(
+      template({
+        resources: [
+          identity('third', { tags: { of: `[reference('second').clientId]` } }),
+          identity('second', {
+            dependsOn: [`[resourceId('Microsoft.ManagedIdentity/userAssignedIdentities', 'first')]`],
+          }),
+          identity('first'),
+          identity(`[concat('copy', copyIndex(1))]`, { copy: { name: 'more', count: 2 } }),
+          identity('never', { condition: false }),
+        ],
+        outputs: {
+          client: { type: 'string', value: `[reference('second').clientId]` },
+          place: { type: 'string', value: `[reference('first', '2023-01-31', 'Full').location]` },
+        },
+      }),
+    );
+    expect(result).toMatchObject({ provisioningState: 'Succeeded', outputs: { place: { value: 'westus2' } } });
+    const names = (await fixture.ask(`resourceGroups/west/resources?${VERSION}`)).body as {
+      value: readonly { name: string; tags?: { of?: string } }[];
+    };
+    expect(names.value.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['first', 'second', 'third', 'copy1', 'copy2']),
+    );
+    expect(names.value.map(({ name }) => name)).not.toContain('never');
+    expect(names.value.find(({ name }) => name === 'third')?.tags?.of).toBe(result.outputs?.['client']?.value);
+  });
+
+  it('take parameters, with defaults, and refuse others', async () => {
+    const content = template({
+      parameters: {
+        size: { type: 'string', allowedValues: ['small', 'large'], defaultValue: 'small' },
+        count: { type: 'int', maxValue: 3 },
+      },
+      outputs: { said: { type: 'string', value: `[concat(parameters('SIZE'), parameters('count'))]` } },
+    });
+    expect((await deploy(content, { count: { value: 2 } })).outputs?.['said']).toEqual({
+      type: 'string',
+      value: 'small2',
+    });
+    for (const [parameters, words] of [
+      [{}, "parameter 'count' is not provided"],
+      [{ count: { value: 'two' } }, "Expected 'int'"],
+      [{ count: { value: 9 } }, "parameter 'count' is not valid"],
+      [{ count: { value: 1 }, size: { value: 'huge' } }, "allowed value(s): 'small,large'"],
+      [{ count: { value: 1 }, other: { value: 1 } }, 'parameters were supplied, but do not correspond'],
+    ] as const) {
+      const answer = await send('refused', content, parameters);
+      expect(answer).toMatchObject({ status: 400, body: { error: { code: 'InvalidTemplate' } } });
+      expect((answer.body as { error: { message: string } }).error.message).toContain(words);
+    }
+  });
+
+  it.each([
+    [
+      'an unknown function',
+      { outputs: { it: { type: 'string', value: `[nothing()]` } }, resources: [identity(`[nothing()]`)] },
+    ],
+    ['a circle', { resources: [identity('a', { dependsOn: ['b'] }), identity('b', { dependsOn: ['a'] })] }],
+    ['a dependency that is nowhere', { resources: [identity('a', { dependsOn: ['nowhere'] })] }],
+    ['a broken expression', { resources: [identity(`[concat('a']`)] }],
+    ['an unknown variable', { resources: [identity(`[variables('x')]`)] }],
+  ])('refuse %s before anything is made', async (_, parts) => {
+    expect(await send('refused', template(parts))).toMatchObject({
+      status: 400,
+      body: { error: { code: 'InvalidTemplate' } },
+    });
+    expect(await send('refused', template(parts), {}, '/validate')).toMatchObject({ status: 400 });
+    expect((await fixture.ask(pathOf('refused'))).status).toBe(404);
+  });
+
+  it('fail with the words of the provider, and leave out what depended on it', async () => {
+    const cluster = {
+      type: 'Microsoft.ContainerService/managedClusters',
+      apiVersion: '2025-05-01',
+      name: 'bad',
+      location: 'westus2',
+      properties: { networkProfile: { networkPlugin: 'kubenet' }, nodeProvisioningProfile: { mode: 'Auto' } },
+    };
+    const failed = await deploy(template({ resources: [cluster, identity('orphan', { dependsOn: ['bad'] })] }));
+    expect(failed).toMatchObject({
+      provisioningState: 'Failed',
+      error: { code: 'DeploymentFailed', details: [{ code: 'OperationNotAllowed' }] },
+    });
+    const operations = await fixture.ask(pathOf(`deployment${made}`, '/operations'));
+    expect(operations.body).toMatchObject({
+      value: [{ properties: { provisioningState: 'Failed', statusCode: '400' } }],
+    });
+    const list = (await fixture.ask(`resourceGroups/west/resources?${VERSION}`)).body as { value: { name: string }[] };
+    expect(list.value.map(({ name }) => name)).not.toContain('orphan');
+  });
+
+  it('say beforehand what they would change', async () => {
+    await deploy(template({ resources: [identity('known', { tags: { a: '1' } })] }));
+    const preview = await send(
+      'preview',
+      template({
+        resources: [identity('known', { tags: { a: '2' } }), identity('new'), identity('first', { tags: {} })],
+      }),
+      {},
+      '/whatIf',
+    );
+    const { changes } = (preview.body as { properties: { changes: { resourceId: string; changeType: string }[] } })
+      .properties;
+    const byName = new Map(changes.map((change) => [change.resourceId.split('/').at(-1), change]));
+    expect(byName.get('known')).toMatchObject({
+      changeType: 'Modify',
+      delta: [{ path: 'tags.a', propertyChangeType: 'Modify', before: '1', after: '2' }],
+    });
+    expect(byName.get('new')).toMatchObject({ changeType: 'Create' });
+    expect(changes.filter(({ changeType }) => changeType === 'Ignore').length).toBeGreaterThan(0);
+    expect((await fixture.ask(pathOf('preview'))).status).toBe(404);
+  });
+});

@@ -1,0 +1,272 @@
+/** `Microsoft.Resources/deployments` of a resource group: validate, preview and deploy templates, and tell how it went. */
+import { accepted, changed, listed, paged, timestamp, type ArmContext } from '../armContext.ts';
+import { ArmError } from '../armError.ts';
+import { asText, at, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { checkGroup } from '../resources/requestRules.ts';
+import type { ArmResource } from '../resourceStore.ts';
+import { route, type ArmRequest, type ArmResponse, type Route, type Router } from '../server/router.ts';
+import { runDeployment } from './deploymentRun.ts';
+import { plannedResources, templateOf, type PlannedResource } from './templateResources.ts';
+import { PendingReference, TemplateScope } from './templateScope.ts';
+import { whatIf } from './whatIf.ts';
+
+const DEPLOYMENTS = 'Microsoft.Resources/deployments';
+const OPERATIONS = 'Microsoft.Resources/deployments/operations';
+const COLLECTION = '/subscriptions/{subscription}/resourceGroups/{group}/providers/Microsoft.Resources/deployments';
+const ITEM = `${COLLECTION}/{name}`;
+/** Milliseconds that a deployment is said to take; clients ask again by it. */
+const EXPECTED = 2_000;
+const MODES: readonly string[] = ['Incremental', 'Complete'];
+
+export interface DeploymentsOptions {
+  readonly tenantId: string;
+  /** All routes: a template may name any type. */
+  readonly router: () => Router;
+}
+
+interface Prepared {
+  readonly scope: TemplateScope;
+  readonly resources: readonly PlannedResource[];
+  readonly mode: string;
+}
+
+export class Deployments {
+  private readonly context: ArmContext;
+  private readonly options: DeploymentsOptions;
+
+  constructor(context: ArmContext, options: DeploymentsOptions) {
+    this.context = context;
+    this.options = options;
+  }
+
+  routes(): readonly Route[] {
+    const { context } = this;
+    return [
+      route('deployments.list', 'GET', COLLECTION, (request) =>
+        paged(context, request, context.store.list(DEPLOYMENTS, request.parameters['group'] ?? ''), show),
+      ),
+      route('deployments.get', 'GET', ITEM, (request) => ({ status: 200, body: show(this.find(request)) })),
+      route('deployments.createOrUpdate', 'PUT', ITEM, (request) => this.put(request)),
+      route('deployments.delete', 'DELETE', ITEM, (request) => this.delete(request)),
+      route('deployments.validate', 'POST', `${ITEM}/validate`, (request) => this.validate(request)),
+      route('deployments.whatIf', 'POST', `${ITEM}/whatIf`, (request) => {
+        const { resources } = this.prepare(request);
+        return { status: 200, body: { status: 'Succeeded', properties: whatIf(context.store, resources) } };
+      }),
+      route('deployments.exportTemplate', 'POST', `${ITEM}/exportTemplate`, (request) => ({
+        status: 200,
+        body: { template: this.find(request).hidden?.['template'] ?? {} },
+      })),
+      route('deploymentOperations.list', 'GET', `${ITEM}/operations`, (request) =>
+        listed(context.store.children(this.find(request).id, OPERATIONS).map(operationOf)),
+      ),
+    ];
+  }
+
+  private find({ parameters: { group = '', name = '' } }: ArmRequest): ArmResource {
+    const { store } = this.context;
+    const found = store.find(store.idOf(group, DEPLOYMENTS, name));
+    if (found !== undefined) return found;
+    throw new ArmError(404, 'DeploymentNotFound', `Deployment '${name}' could not be found.`);
+  }
+
+  private validate(request: ArmRequest): ArmResponse {
+    const { scope, mode } = this.prepare(request);
+    const { group = '', name = '' } = request.parameters;
+    const { store } = this.context;
+    const properties = { mode, parameters: scope.usedParameters(), provisioningState: 'Succeeded' };
+    return { status: 200, body: { id: store.idOf(group, DEPLOYMENTS, name), name, type: DEPLOYMENTS, properties } };
+  }
+
+  private put(request: ArmRequest): ArmResponse {
+    const { store, random, clock, operations } = this.context;
+    const { group = '', name = '' } = request.parameters;
+    checkGroup(this.context, group);
+    const id = store.idOf(group, DEPLOYMENTS, name);
+    const existing = store.find(id);
+    if (existing?.properties['provisioningState'] === 'Running') {
+      throw new ArmError(
+        409,
+        'DeploymentActive',
+        `Unable to edit or replace deployment '${name}': previous deployment is still active.`,
+      );
+    }
+    const prepared = this.prepare(request);
+    for (const { id: old } of store.children(id)) store.delete(old);
+    const deployment: ArmResource = {
+      id,
+      name,
+      type: DEPLOYMENTS,
+      etag: random.uuid(),
+      properties: {
+        mode: prepared.mode,
+        parameters: prepared.scope.usedParameters(),
+        correlationId: random.uuid(),
+        timestamp: timestamp(clock.now()),
+        duration: 'PT0S',
+        provisioningState: 'Running',
+        dependencies: prepared.resources
+          .filter(({ dependsOn }) => dependsOn.length > 0)
+          .map(({ id: of, type, name: resourceName, dependsOn }) => ({
+            id: of,
+            resourceType: type,
+            resourceName,
+            dependsOn: dependsOn.map((each) => ({ id: each })),
+          })),
+      },
+      hidden: { template: prepared.scope.template, startedAt: clock.now() },
+    };
+    store.put(deployment);
+    const { operation, end } = operations.open(EXPECTED);
+    runDeployment({
+      context: this.context,
+      router: this.options.router,
+      principal: request.principal,
+      resources: prepared.resources,
+      onStep: (resource, state, error) => this.note(deployment, resource, state, error),
+      onEnd: (failures) => end(this.finish(id, prepared.scope, prepared.resources, failures)),
+    });
+    return changed(this.context, request, existing === undefined ? 201 : 200, deployment, operation);
+  }
+
+  private delete(request: ArmRequest): ArmResponse {
+    const { store, operations, durations } = this.context;
+    const found = this.find(request);
+    const operation = operations.begin({
+      milliseconds: durations.other,
+      finish: () => {
+        for (const { id } of store.children(found.id)) store.delete(id);
+        store.delete(found.id);
+      },
+    });
+    return accepted(this.context, request, operation);
+  }
+
+  /** Reads the template whole, so that what is wrong with it is said before anything is made. */
+  private prepare(request: ArmRequest): Prepared {
+    const { store } = this.context;
+    const properties = objectAt(request.body, 'properties');
+    const mode = textAt(properties, 'mode') ?? 'Incremental';
+    if (!MODES.includes(mode)) throw new ArmError(400, 'InvalidDeploymentMode', `The mode '${mode}' is not valid.`);
+    if (mode === 'Complete') {
+      throw new ArmError(400, 'InvalidDeploymentMode', 'Only incremental deployments can be made in the local Azure.');
+    }
+    const { group: groupName = '', name = '' } = request.parameters;
+    const group = store.group(groupName);
+    const scope = new TemplateScope(templateOf(properties), objectAt(properties, 'parameters'), {
+      subscriptionId: store.subscriptionId,
+      tenantId: this.options.tenantId,
+      deploymentName: name,
+      group: {
+        id: store.groupId(group.name),
+        name: group.name,
+        type: 'Microsoft.Resources/resourceGroups',
+        location: group.location,
+        tags: group.tags ?? {},
+        properties: { provisioningState: 'Succeeded' },
+      },
+      find: (id) => this.referred(id),
+    });
+    scope.checkParameters();
+    const resources = plannedResources(scope, store.groupId(group.name));
+    for (const { body } of resources) tolerate(body);
+    return { scope, resources, mode };
+  }
+
+  /** What `reference` shows: a resource that is finished. */
+  private referred(id: string): JsonObject | undefined {
+    const found = this.context.store.find(id);
+    const state = at(found?.properties, 'provisioningState');
+    if (found === undefined || (typeof state === 'string' && state !== 'Succeeded')) return undefined;
+    const { hidden: _hidden, ...shown } = found;
+    return shown;
+  }
+
+  private note(
+    deployment: ArmResource,
+    { id, type, name }: PlannedResource,
+    provisioningState: string,
+    error: ArmError | undefined,
+  ): void {
+    const { store, clock, random } = this.context;
+    const operationId = Buffer.from(id).toString('hex').slice(-32).toUpperCase();
+    const key = `${deployment.id}/operations/${operationId}`;
+    store.put({
+      id: key,
+      name: operationId,
+      type: OPERATIONS,
+      etag: random.uuid(),
+      properties: {
+        provisioningOperation: 'Create',
+        provisioningState,
+        timestamp: timestamp(clock.now()),
+        targetResource: { id, resourceType: type, resourceName: name },
+        ...(error && { statusCode: String(error.status), statusMessage: { error: error.content() } }),
+      },
+    });
+  }
+
+  /** Writes how it ended; what a client that follows the operation is told. */
+  private finish(
+    id: string,
+    scope: TemplateScope,
+    resources: readonly PlannedResource[],
+    failures: readonly ArmError[],
+  ): ArmError | undefined {
+    const { store, clock } = this.context;
+    const found = store.find(id);
+    if (found === undefined) return undefined;
+    const [outputs, problem] = failures.length === 0 ? outputsOf(scope) : [undefined, undefined];
+    const all = problem === undefined ? failures : [problem];
+    const error =
+      all.length === 0
+        ? undefined
+        : new ArmError(
+            409,
+            'DeploymentFailed',
+            'At least one resource deployment operation failed. Please list deployment operations for details. Please see https://aka.ms/arm-deployment-operations for usage details.',
+            { details: all.map((each) => ({ code: each.code, message: each.message })) },
+          );
+    const seconds = Math.round((clock.now() - Number(found.hidden?.['startedAt'] ?? clock.now())) / 1000);
+    store.put({
+      ...found,
+      properties: {
+        ...found.properties,
+        provisioningState: error === undefined ? 'Succeeded' : 'Failed',
+        duration: `PT${seconds}S`,
+        timestamp: timestamp(clock.now()),
+        ...(outputs && { outputs }),
+        ...(error && { error: error.content() }),
+        outputResources: error === undefined ? resources.map((resource) => ({ id: resource.id })) : [],
+      },
+    });
+    return error;
+  }
+}
+
+function outputsOf(scope: TemplateScope): readonly [JsonObject | undefined, ArmError | undefined] {
+  try {
+    return [scope.outputs(), undefined];
+  } catch (error) {
+    if (error instanceof ArmError) return [undefined, error];
+    if (error instanceof PendingReference) return [undefined, new ArmError(404, 'ResourceNotFound', error.message)];
+    throw error;
+  }
+}
+
+/** Evaluates for the sake of its refusals; what waits for another resource is fine. */
+function tolerate(body: () => unknown): void {
+  try {
+    body();
+  } catch (error) {
+    if (!(error instanceof PendingReference)) throw error;
+  }
+}
+
+function show({ id, name, type, properties }: ArmResource): object {
+  return { id, name, type, properties };
+}
+
+function operationOf({ id, name, properties }: ArmResource): object {
+  return { id, operationId: asText(name), properties };
+}

@@ -1,0 +1,296 @@
+/** Evaluates what is in an ARM template: parameters, variables, and any value with expressions in it. */
+import { ArmError } from '../armError.ts';
+import { asText, at, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { expressionIn, parseExpression, type Expression } from './templateExpression.ts';
+import { TEMPLATE_FUNCTIONS } from './templateFunctions.ts';
+
+/** Where a deployment happens. */
+export interface DeploymentSite {
+  readonly subscriptionId: string;
+  readonly tenantId: string;
+  readonly deploymentName: string;
+  /** The group that it is for, as `resourceGroup()` shows it. */
+  readonly group: JsonObject;
+  /** A resource as `reference` shows it; undefined when it is not there or not finished. */
+  readonly find: (id: string) => JsonObject | undefined;
+}
+
+/** A `reference` to something that is not there yet: whoever evaluates may try again. */
+export class PendingReference extends Error {
+  readonly id: string;
+
+  constructor(id: string) {
+    super(`The resource '${id}' is not there yet.`);
+    this.id = id;
+  }
+}
+
+const TYPES: Readonly<Record<string, (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  securestring: (value) => typeof value === 'string',
+  int: (value) => Number.isInteger(value),
+  bool: (value) => typeof value === 'boolean',
+  array: (value) => Array.isArray(value),
+  object: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  secureobject: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+export class TemplateScope {
+  readonly template: JsonObject;
+  private readonly site: DeploymentSite;
+  private readonly given: JsonObject;
+  private readonly variables = new Map<string, unknown>();
+  private readonly parameters = new Map<string, unknown>();
+  private readonly copies: ReadonlyMap<string, number>;
+
+  constructor(
+    template: JsonObject,
+    given: JsonObject,
+    site: DeploymentSite,
+    copies: ReadonlyMap<string, number> = new Map(),
+  ) {
+    this.template = template;
+    this.given = given;
+    this.site = site;
+    this.copies = copies;
+  }
+
+  /** The same template within one turn of a copy loop. */
+  inCopy(name: string, index: number): TemplateScope {
+    return new TemplateScope(
+      this.template,
+      this.given,
+      this.site,
+      new Map([...this.copies, [name, index], ['', index]]),
+    );
+  }
+
+  /** Throws for parameters that are missing, unknown, of the wrong type or not allowed. */
+  checkParameters(): void {
+    const declared = objectAt(this.template, 'parameters');
+    const known = new Set(Object.keys(declared).map((name) => name.toLowerCase()));
+    const unknown = Object.keys(this.given).filter((name) => !known.has(name.toLowerCase()));
+    if (unknown.length > 0) {
+      throw invalid(
+        `Deployment template validation failed: 'The following parameters were supplied, but do not correspond to any parameters defined in the template: '${unknown.join(', ')}'. The parameters defined in the template are: '${Object.keys(declared).join(', ')}'.`,
+      );
+    }
+    for (const name of Object.keys(declared)) this.parameter(name);
+  }
+
+  /** The parameters as they are used, for the deployment's own record; secrets have no value there. */
+  usedParameters(): JsonObject {
+    return Object.fromEntries(
+      Object.entries(objectAt(this.template, 'parameters')).map(([name, declaration]) => {
+        const type = textAt(declaration, 'type') ?? 'String';
+        return [name, type.toLowerCase().startsWith('secure') ? { type } : { type, value: this.parameter(name) }];
+      }),
+    );
+  }
+
+  outputs(): JsonObject {
+    return Object.fromEntries(
+      Object.entries(objectAt(this.template, 'outputs'))
+        .filter(([, output]) => this.isWanted(objectAt(output)))
+        .map(([name, output]) => [
+          name,
+          { type: textAt(output, 'type') ?? 'String', value: this.evaluate(at(output, 'value')) },
+        ]),
+    );
+  }
+
+  isWanted(part: JsonObject): boolean {
+    return part['condition'] === undefined || this.evaluate(part['condition']) === true;
+  }
+
+  /** A value with every expression in it replaced by what it gives. */
+  evaluate(value: unknown): unknown {
+    if (typeof value === 'string') {
+      const expression = expressionIn(value);
+      if (expression === undefined) return value.startsWith('[[') ? value.slice(1) : value;
+      return this.compute(parseExpression(expression));
+    }
+    if (Array.isArray(value)) return value.map((each) => this.evaluate(each));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, each]) => [asText(this.evaluate(key)), this.evaluate(each)]),
+    );
+  }
+
+  private compute(expression: Expression): unknown {
+    if (expression.kind === 'value') return expression.value;
+    if (expression.kind === 'member') return memberOf(this.compute(expression.of), this.compute(expression.key));
+    // Only the branch that is taken is looked at: the other may refer to what is not there.
+    if (expression.name === 'if') {
+      const [condition, yes, no] = expression.args;
+      const chosen = condition !== undefined && this.compute(condition) === true ? yes : no;
+      return chosen && this.compute(chosen);
+    }
+    return this.call(
+      expression.name,
+      expression.args.map((each) => this.compute(each)),
+    );
+  }
+
+  private call(name: string, args: readonly unknown[]): unknown {
+    const words = args.map(asText);
+    switch (name) {
+      case 'parameters':
+        return this.parameter(words[0] ?? '');
+      case 'variables':
+        return this.variable(words[0] ?? '');
+      case 'resourcegroup':
+        return this.site.group;
+      case 'subscription':
+        return {
+          id: `/subscriptions/${this.site.subscriptionId}`,
+          subscriptionId: this.site.subscriptionId,
+          tenantId: this.site.tenantId,
+          displayName: 'nodewright local',
+        };
+      case 'tenant':
+        return { tenantId: this.site.tenantId };
+      case 'deployment':
+        return { name: this.site.deploymentName };
+      case 'resourceid':
+        return this.resourceId(words);
+      case 'subscriptionresourceid':
+        return this.subscriptionResourceId(words);
+      case 'extensionresourceid':
+        return `${words[0] ?? ''}/providers/${joined(words[1] ?? '', words.slice(2))}`;
+      case 'reference':
+        return this.reference(words[0] ?? '', words[2]);
+      case 'copyindex':
+        return this.copyIndex(args);
+      default: {
+        const known = TEMPLATE_FUNCTIONS[name];
+        if (known !== undefined) return known(args);
+        throw invalid(`The template function '${name}' is not valid.`);
+      }
+    }
+  }
+
+  private parameter(name: string): unknown {
+    const known = this.parameters.get(name.toLowerCase());
+    if (known !== undefined) return known;
+    const declared = entryOf(objectAt(this.template, 'parameters'), name);
+    if (declared === undefined) throw invalid(`The template parameter '${name}' is not found.`);
+    const given = entryOf(this.given, name);
+    const declaration = objectAt(declared);
+    const value = given === undefined ? this.evaluate(declaration['defaultValue']) : at(given, 'value');
+    if (value === undefined) {
+      throw invalid(
+        `Deployment template validation failed: 'The value for the template parameter '${name}' is not provided.'`,
+      );
+    }
+    checkParameter(name, value, declaration);
+    this.parameters.set(name.toLowerCase(), value);
+    return value;
+  }
+
+  private variable(name: string): unknown {
+    const key = name.toLowerCase();
+    if (this.variables.has(key)) return this.variables.get(key);
+    const declared = entryOf(objectAt(this.template, 'variables'), name);
+    if (declared === undefined) throw invalid(`The template variable '${name}' is not found.`);
+    const value = this.evaluate(declared);
+    this.variables.set(key, value);
+    return value;
+  }
+
+  /** `[subscription,] [group,] type, name, …`: everything before the type is optional. */
+  private resourceId(words: readonly string[]): string {
+    const at = words.findIndex((word) => word.includes('/'));
+    const [group = asText(this.site.group['name']), subscription = this.site.subscriptionId] = words
+      .slice(0, Math.max(at, 0))
+      .toReversed();
+    return `/subscriptions/${subscription}/resourceGroups/${group}/providers/${joined(words[at] ?? '', words.slice(at + 1))}`;
+  }
+
+  private subscriptionResourceId(words: readonly string[]): string {
+    const at = words.findIndex((word) => word.includes('/'));
+    const subscription = at > 0 ? words[0] : this.site.subscriptionId;
+    return `/subscriptions/${subscription ?? ''}/providers/${joined(words[at] ?? '', words.slice(at + 1))}`;
+  }
+
+  private reference(name: string, full: string | undefined): unknown {
+    const id = name.startsWith('/') ? name : this.idOfName(name);
+    const found = this.site.find(id);
+    if (found === undefined) throw new PendingReference(id);
+    return full?.toLowerCase() === 'full' ? found : found['properties'];
+  }
+
+  /** A resource of this template may be named instead of its id. */
+  private idOfName(name: string): string {
+    const resources = this.template['resources'];
+    const all = Array.isArray(resources) ? resources : Object.entries(objectAt(resources));
+    for (const each of all as readonly unknown[]) {
+      const [symbol, resource] = Array.isArray(each) ? [String(each[0]), each[1] as unknown] : ['', each];
+      const own = asText(this.evaluate(at(resource, 'name')));
+      if (own === name || symbol === name) {
+        return this.resourceId([asText(this.evaluate(at(resource, 'type'))), ...own.split('/')]);
+      }
+    }
+    throw invalid(
+      `The template reference '${name}' is not valid: could not find template resource or resource copy with this name.`,
+    );
+  }
+
+  private copyIndex([first, second]: readonly unknown[]): number {
+    const name = typeof first === 'string' ? first : '';
+    const index = this.copies.get(name.toLowerCase());
+    if (index === undefined) throw invalid("The template function 'copyIndex' is not expected at this location.");
+    const offset = typeof first === 'number' ? first : second;
+    return index + (typeof offset === 'number' ? offset : 0);
+  }
+}
+
+function checkParameter(name: string, value: unknown, declaration: JsonObject): void {
+  const type = textAt(declaration, 'type') ?? 'string';
+  const refuse = (words: string): never => {
+    throw invalid(`Deployment template validation failed: '${words}'`);
+  };
+  if (TYPES[type.toLowerCase()]?.(value) !== true) {
+    refuse(`Template parameter JToken type is not valid. Expected '${type}' for the parameter '${name}'.`);
+  }
+  const allowed = declaration['allowedValues'];
+  if (Array.isArray(allowed) && !allowed.some((each) => JSON.stringify(each) === JSON.stringify(value))) {
+    refuse(
+      `The provided value '${asText(value)}' for the template parameter '${name}' is not valid. The value is not part of the allowed value(s): '${allowed.map(asText).join(',')}'.`,
+    );
+  }
+  const length = typeof value === 'string' || Array.isArray(value) ? value.length : Number(value);
+  const [least, most] = typeof value === 'number' ? ['minValue', 'maxValue'] : ['minLength', 'maxLength'];
+  const isLow = typeof declaration[least ?? ''] === 'number' && length < Number(declaration[least ?? '']);
+  const isHigh = typeof declaration[most ?? ''] === 'number' && length > Number(declaration[most ?? '']);
+  if (isLow || isHigh)
+    refuse(
+      `The provided value for the template parameter '${name}' is not valid: its ${least ?? ''} or ${most ?? ''} forbids it.`,
+    );
+}
+
+function memberOf(value: unknown, key: unknown): unknown {
+  const found = Array.isArray(value)
+    ? (value as readonly unknown[])[Number(key)]
+    : entryOf(objectAt(value), asText(key));
+  if (found !== undefined) return found;
+  throw invalid(
+    `The language expression property '${asText(key)}' doesn't exist, available properties are '${Object.keys(objectAt(value)).join(', ')}'.`,
+  );
+}
+
+/** Names in templates are the same in any case. */
+function entryOf(values: JsonObject, name: string): unknown {
+  if (values[name] !== undefined) return values[name];
+  return Object.entries(values).find(([key]) => key.toLowerCase() === name.toLowerCase())?.[1];
+}
+
+/** `Microsoft.Network/virtualNetworks/subnets` and two names make a path. */
+function joined(type: string, names: readonly string[]): string {
+  const [namespace = '', ...steps] = type.split('/');
+  return [namespace, ...steps.flatMap((step, index) => [step, names[index] ?? ''])].join('/');
+}
+
+function invalid(message: string): ArmError {
+  return new ArmError(400, 'InvalidTemplate', message);
+}

@@ -1,0 +1,60 @@
+/** What a deployment would change: `az deployment group what-if`. */
+import { objectAt, type JsonObject } from '../jsonPath.ts';
+import { present, type ResourceStore } from '../resourceStore.ts';
+import type { PlannedResource } from './templateResources.ts';
+import { PendingReference } from './templateScope.ts';
+
+interface PropertyChange {
+  readonly path: string;
+  readonly propertyChangeType: 'Create' | 'Modify';
+  readonly before?: unknown;
+  readonly after: unknown;
+}
+
+const COMPARED: readonly string[] = ['location', 'tags', 'sku', 'kind', 'identity', 'zones', 'properties'];
+
+export function whatIf(store: ResourceStore, resources: readonly PlannedResource[]): JsonObject {
+  const named = new Set(resources.map(({ id }) => id.toLowerCase()));
+  const changes = resources.map((resource) => changeOf(store, resource));
+  const group = resources[0]?.id.split('/')[4];
+  const others = group === undefined ? [] : store.all(group);
+  const ignored = others
+    .filter(
+      ({ id, location, type }) =>
+        location !== undefined && type.split('/').length === 2 && !named.has(id.toLowerCase()),
+    )
+    .map((resource) => ({ resourceId: resource.id, changeType: 'Ignore', before: present(resource) }));
+  return { changes: [...changes, ...ignored] };
+}
+
+function changeOf(store: ResourceStore, resource: PlannedResource): object {
+  const { id: resourceId, apiVersion, type, name } = resource;
+  let body: JsonObject;
+  try {
+    body = resource.body();
+  } catch (error) {
+    // What it will be follows from resources that are not there yet.
+    if (error instanceof PendingReference) return { resourceId, changeType: 'Deploy' };
+    throw error;
+  }
+  const after = { id: resourceId, apiVersion, type, name, ...body };
+  const existing = store.find(resourceId);
+  if (existing === undefined) return { resourceId, changeType: 'Create', after };
+  const before = present(existing);
+  const delta = COMPARED.flatMap((member) => difference(member, objectAt(before)[member], body[member]));
+  return { resourceId, changeType: delta.length === 0 ? 'NoChange' : 'Modify', before, after, delta };
+}
+
+/** Only what the template names counts: everything else stays. */
+function difference(path: string, before: unknown, after: unknown): readonly PropertyChange[] {
+  if (after === undefined || after === null) return [];
+  if (typeof after === 'object' && !Array.isArray(after)) {
+    return Object.entries(after).flatMap(([key, value]) => difference(`${path}.${key}`, objectAt(before)[key], value));
+  }
+  if (before === undefined) return [{ path, propertyChangeType: 'Create', after }];
+  const isSame =
+    typeof before === 'string' && typeof after === 'string'
+      ? before.toLowerCase() === after.toLowerCase()
+      : JSON.stringify(before) === JSON.stringify(after);
+  return isSame ? [] : [{ path, propertyChangeType: 'Modify', before, after }];
+}

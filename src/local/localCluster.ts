@@ -1,0 +1,214 @@
+/**
+ * One cluster of the local AKS: a Kubernetes API, a control plane, and kubelets that boot when a VM of the cluster's
+ * node resource group is created and leave when it is deleted.
+ */
+import { Kinds } from '../api/kinds.ts';
+import { Groups, Labels } from '../api/labels.ts';
+import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
+import { KubeEventRecorder } from '../kube/eventRecorder.ts';
+import { Informers } from '../kube/informer.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { Log } from '../kube/log.ts';
+import { Manager } from '../kube/runtime/manager.ts';
+import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
+import { textAt } from './apiserver/fields.ts';
+import { ciliumTaintController } from './aks/ciliumTaint.ts';
+import type { NodeProvisioningUse } from './arm/containerservice/nodeProvisioning.ts';
+import type { CredentialNames } from './arm/containerservice/clusterCredentials.ts';
+import type { LocalArm } from './arm/localArm.ts';
+import type { LocalVirtualMachine } from './arm/virtualMachines.ts';
+import { serverFaults } from './faults/apiFaults.ts';
+import type { Faults } from './faults/faults.ts';
+import { kubeletKube } from './faults/kubeletKube.ts';
+import { MachineFaults } from './faults/machineFaults.ts';
+import { createControlPlane } from './controlPlane.ts';
+import { ContainerLogs } from './kubelet/containerLogs.ts';
+import { Kubelets } from './kubelet/kubelets.ts';
+import { metricsApi } from './metrics/metricsApi.ts';
+import type { Machine, MachinePace } from './kubelet/machine.ts';
+import { bootedMachine, bootProblem } from './kubelet/bootedMachine.ts';
+import { installStorageClasses } from './storage/storageClasses.ts';
+
+export interface LocalClusterOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly faults: Faults;
+  /** The Azure that the cluster is in; asked for once, when the Kubernetes API is there. */
+  readonly arm: () => LocalArm;
+  /** Where the cluster's VMs are. */
+  readonly nodeResourceGroup: (arm: LocalArm) => string;
+  /** The Kubernetes release of its control plane. */
+  readonly version?: () => string;
+  readonly pace?: Partial<MachinePace>;
+  /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
+  readonly leasePeriod?: number | undefined;
+  /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
+  readonly quiet?: boolean | undefined;
+  /** Keeps the API server's objects between processes. */
+  readonly stateFile?: string;
+}
+
+/** Quicker than a real instance: a user is waiting. */
+const DEFAULT_PACE: MachinePace = { boot: 5_000, ready: 2_000, podStart: 1_000, podStop: 1_000 };
+
+/** Provisioning states of an instance that is on. */
+const RUNNING = new Set(['Succeeded', 'Updating', 'Deleting']);
+
+export class LocalCluster {
+  readonly apiServer: LocalApiServer;
+  readonly arm: LocalArm;
+  private readonly nodeResourceGroup: string;
+  private readonly manager: Manager;
+  private readonly kubelets: Kubelets;
+  /** Names of the instances that are on. */
+  private readonly machines = new Set<string>();
+  private readonly stops: (() => void)[] = [];
+
+  constructor(options: LocalClusterOptions) {
+    const { clock, random, log, faults } = options;
+    // The control plane needs the API, and the API serves the control plane's measurements.
+    const aggregated = metricsApi(() => ({ informers: controlPlane.informers, clock, canReport }));
+    this.apiServer = new LocalApiServer({
+      clock,
+      random,
+      trouble: serverFaults(faults),
+      aggregated,
+      kubelets: new ContainerLogs({
+        clock,
+        canReport: (node) => canReport(node),
+        pod: (ref) => controlPlane.pods.store.get(ref),
+      }),
+      ...(options.version && { version: options.version }),
+      ...(options.stateFile !== undefined && { stateFile: options.stateFile }),
+    });
+    const arm = options.arm();
+    this.arm = arm;
+    this.nodeResourceGroup = options.nodeResourceGroup(arm);
+    const { kube } = this.apiServer;
+    const machineFaults = new MachineFaults({ faults, arm, kube, log, machines: () => this.machines });
+    this.stops.push(machineFaults.follow());
+    const informers = new Informers({
+      kube,
+      clock,
+      random,
+      onError: (error, kind) => log.error('local watch interrupted; trying again', { kind: kind.kind, error }),
+    });
+    const common = { kube, clock, random, log };
+    const canReport = (node: string): boolean => this.machines.has(node) && !machineFaults.isSilent(node);
+    const controlPlane = createControlPlane({
+      ...common,
+      informers,
+      resourceGroupId: `/subscriptions/${arm.subscriptionId}/resourceGroups/${this.nodeResourceGroup}`,
+      dataDisks: (size) => arm.dataDisks(size),
+      canReport,
+      quiet: options.quiet === true,
+    });
+    const { pods } = controlPlane;
+    const kubeletsKube = kubeletKube({
+      kube,
+      isSilent: (node) => machineFaults.isSilent(node),
+      pod: (ref) => pods.store.get(ref),
+    });
+    this.kubelets = new Kubelets({
+      ...common,
+      kube: kubeletsKube,
+      pods,
+      pace: { ...DEFAULT_PACE, ...options.pace },
+      leasePeriod: options.leasePeriod,
+      podsAt: controlPlane.podsAt,
+      events: options.quiet === true ? undefined : new KubeEventRecorder({ ...common, component: 'kubelet' }),
+      volumesReady: controlPlane.volumesReady,
+    });
+    this.manager = new Manager({ ...common, informers });
+    const cilium = ciliumTaintController({ ...common, pods, nodes: informers.of(Kinds.Node) });
+    for (const controller of [...controlPlane.controllers, ...this.kubelets.controllers(), cilium]) {
+      this.manager.add(controller);
+    }
+    const follow = arm.onVirtualMachine(({ type, vm }) => {
+      if (!this.owns(vm)) return;
+      if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
+      const machine = bootedMachine(vm);
+      if (!machine) log.info('a VM does not join', { name: vm.name, problem: bootProblem(vm) });
+      else if (machineFaults.joins(vm)) this.powerOn(machine);
+    });
+    this.stops.push(follow);
+  }
+
+  /** Boots a machine without a VM, for worlds without a cloud. */
+  powerOn(machine: Machine): void {
+    this.machines.add(machine.name);
+    this.kubelets.powerOn(machine);
+  }
+
+  powerOff(name: string): void {
+    this.machines.delete(name);
+    this.kubelets.powerOff(name);
+  }
+
+  /** The API without a network, for callers in this process. */
+  get kube(): Kube {
+    return this.apiServer.kube;
+  }
+
+  /** Opens the Kubernetes API on loopback. */
+  listen(port: number): Promise<Endpoint> {
+    return this.apiServer.listen({ port });
+  }
+
+  kubeconfig(names: CredentialNames): string | undefined {
+    return this.apiServer.kubeconfig(names);
+  }
+
+  /** What of node auto-provisioning is in it. */
+  provisioningUse(): NodeProvisioningUse {
+    const nodes = this.apiServer.peek('', 'nodes').filter(({ metadata }) => metadata.labels?.[Labels.nodePool]);
+    const pools = this.apiServer.peek(Groups.karpenter, 'nodepools');
+    return {
+      nodes: nodes.map(({ metadata }) => metadata.name),
+      openPools: pools.filter((pool) => !isClosed(pool)).map(({ metadata }) => metadata.name),
+    };
+  }
+
+  /** Runs the cluster until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    await installStorageClasses(this.kube);
+    await this.resumeMachines();
+    return this.manager.run(signal);
+  }
+
+  async close(): Promise<void> {
+    for (const stop of this.stops.splice(0)) stop();
+    await this.apiServer.close();
+  }
+
+  private owns({ resourceGroup }: LocalVirtualMachine): boolean {
+    return resourceGroup.toLowerCase() === this.nodeResourceGroup.toLowerCase();
+  }
+
+  /** Resumes the instances of an earlier process, and those that were made before the cluster ran. */
+  private async resumeMachines(): Promise<void> {
+    const nodes = new Map((await this.kube.list(Kinds.Node)).items.map((node) => [node.metadata.name, node]));
+    for (const vm of this.arm.virtualMachines()) {
+      if (!this.owns(vm)) continue;
+      const machine = bootedMachine(vm);
+      if (!machine || vm.isOff || this.machines.has(machine.name)) continue;
+      // A failed instance may have failed to start or to stop: if it has a Node, it runs.
+      if (!RUNNING.has(vm.provisioningState) && !nodes.has(machine.name)) continue;
+      this.machines.add(machine.name);
+      this.kubelets.resume(machine);
+    }
+    // The process may have died after it deleted an instance and before its Node; AKS removes such Nodes.
+    const ours = `azure:///subscriptions/${this.arm.subscriptionId}/`;
+    for (const [name, { spec }] of nodes) {
+      if (spec?.providerID?.startsWith(ours) && !this.machines.has(name)) this.kubelets.powerOff(name);
+    }
+  }
+}
+
+/** Whether a NodePool can have no node: `spec.limits.cpu` is 0. */
+function isClosed(pool: unknown): boolean {
+  const cpu = textAt(pool, 'spec', 'limits', 'cpu');
+  return cpu !== undefined && Number.parseFloat(cpu) === 0;
+}

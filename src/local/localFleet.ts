@@ -1,0 +1,109 @@
+/** The clusters that clients make besides the first: each gets a Kubernetes API and a control plane of its own. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Log } from '../kube/log.ts';
+import type { Endpoint } from './apiserver/localApiServer.ts';
+import type { LocalArm } from './arm/localArm.ts';
+import type { ManagedCluster } from './arm/containerservice/managedCluster.ts';
+import type { LocalCluster } from './localCluster.ts';
+
+export interface LocalFleetOptions {
+  readonly arm: LocalArm;
+  readonly log: Log;
+  /** Where clusters are kept between processes; nowhere unless given. */
+  readonly folder?: string;
+  readonly create: (cluster: ManagedCluster, stateFile: string | undefined) => LocalCluster;
+}
+
+interface RunningCluster {
+  readonly managed: ManagedCluster;
+  readonly cluster: LocalCluster;
+  readonly endpoint: Endpoint;
+}
+
+/** What is done in a cluster besides running it; ends when `stop` aborts. */
+export type Attend = (running: RunningCluster, stop: AbortSignal) => Promise<void>;
+
+interface Member {
+  readonly cluster: LocalCluster;
+  readonly end: AbortController;
+  readonly done: Promise<void>;
+}
+
+interface Name {
+  readonly resourceGroup: string;
+  readonly name: string;
+}
+
+export class LocalFleet {
+  private readonly options: LocalFleetOptions;
+  private readonly members = new Map<string, Member>();
+
+  constructor(options: LocalFleetOptions) {
+    this.options = options;
+  }
+
+  find(name: Name): LocalCluster | undefined {
+    return this.members.get(keyOf(name))?.cluster;
+  }
+
+  /** Runs a cluster for each managed cluster but the first, as they come and go, until `signal` aborts. */
+  async run(signal: AbortSignal, attend: Attend): Promise<void> {
+    const { arm } = this.options;
+    const stop = arm.onManagedCluster((cluster, isGone) => {
+      if (isGone) this.leave(cluster);
+      else this.join(cluster, signal, attend);
+    });
+    try {
+      for (const cluster of arm.managedClusters()) this.join(cluster, signal, attend);
+      if (!signal.aborted) await new Promise((done) => signal.addEventListener('abort', done, { once: true }));
+    } finally {
+      stop();
+      await Promise.all([...this.members.values()].map(({ done }) => done));
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const { end } of this.members.values()) end.abort();
+    await Promise.all([...this.members.values()].map(({ done }) => done));
+  }
+
+  private join(managed: ManagedCluster, signal: AbortSignal, attend: Attend): void {
+    const key = keyOf(managed);
+    if (signal.aborted || this.members.has(key) || key === keyOf(this.options.arm.cluster)) return;
+    const { folder, create, log } = this.options;
+    const file = folder === undefined ? undefined : join(folder, `${key.replace('/', '_')}.jsonl`);
+    if (folder !== undefined) mkdirSync(folder, { recursive: true });
+    const end = new AbortController();
+    const cluster = create(managed, file);
+    const stop = AbortSignal.any([signal, end.signal]);
+    const done = this.work({ managed, cluster, stop, attend })
+      .catch((error: unknown) => log.error('a cluster ended', { cluster: key, error }))
+      .then(async () => {
+        this.members.delete(key);
+        await cluster.close();
+        // A cluster that was deleted leaves nothing; one whose process ends goes on in the next.
+        if (end.signal.reason === 'deleted' && file !== undefined) rmSync(file, { force: true });
+      });
+    this.members.set(key, { cluster, end, done });
+  }
+
+  private async work(task: {
+    readonly managed: ManagedCluster;
+    readonly cluster: LocalCluster;
+    readonly stop: AbortSignal;
+    readonly attend: Attend;
+  }): Promise<void> {
+    const { managed, cluster, stop, attend } = task;
+    const endpoint = await cluster.listen(0);
+    await Promise.all([cluster.run(stop), attend({ managed, cluster, endpoint }, stop)]);
+  }
+
+  private leave(name: Name): void {
+    this.members.get(keyOf(name))?.end.abort('deleted');
+  }
+}
+
+function keyOf({ resourceGroup, name }: Name): string {
+  return `${resourceGroup}/${name}`.toLowerCase();
+}

@@ -1,0 +1,72 @@
+/** What AKS puts into a cluster when node auto-provisioning is turned on: CRDs, and unless told otherwise pools. */
+import { renderCrds } from '../api/crds.ts';
+import { Kinds } from '../api/kinds.ts';
+import type { KubeObject, ResourceKind } from '../api/object.ts';
+import { ignoreNotFound, isAlreadyExists } from '../kube/errors.ts';
+import type { Draft, Kube } from '../kube/kube.ts';
+import { defaultNodeClass, defaultPoolsFor } from './defaultPools.ts';
+
+/** The release under which AKS installs it; its CRDs say so. */
+const RELEASE = 'aks-managed-karpenter-overlay-base';
+const NAMESPACE = 'kube-system';
+const FIELD_MANAGER = 'nodewright';
+
+export interface InstallationOptions {
+  readonly defaultNodePools: 'Auto' | 'None';
+  readonly networkDataplane: string;
+}
+
+/** Repeatable. Pools that are there stay as they are, also when default pools are no longer wanted. */
+export async function installNodeProvisioning(kube: Kube, options: InstallationOptions): Promise<void> {
+  await installDefinitions(kube);
+  const record = await ignoreNotFound(kube.get(Kinds.ConfigMap, { namespace: NAMESPACE, name: RELEASE }));
+  // Once: a user may delete what was created.
+  if (record?.data?.['defaultNodePools'] === options.defaultNodePools) return;
+  if (options.defaultNodePools === 'Auto') {
+    await createUnlessThere(kube, Kinds.AKSNodeClass, defaultNodeClass);
+    for (const pool of defaultPoolsFor(options)) await createUnlessThere(kube, Kinds.NodePool, pool);
+  }
+  const body = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: RELEASE, namespace: NAMESPACE },
+    data: { defaultNodePools: options.defaultNodePools },
+  };
+  const ref = { namespace: NAMESPACE, name: RELEASE };
+  await kube.patch(Kinds.ConfigMap, ref, { type: 'apply', body }, { fieldManager: FIELD_MANAGER, force: true });
+}
+
+/** CRDs and pools stay, so that nothing of a user is lost. */
+export async function removeNodeProvisioning(kube: Kube): Promise<void> {
+  await ignoreNotFound(kube.delete(Kinds.ConfigMap, { namespace: NAMESPACE, name: RELEASE }));
+}
+
+/** A cluster that goes on gets the definitions of this version. */
+async function installDefinitions(kube: Kube): Promise<void> {
+  for (const crd of renderCrds()) {
+    const body = {
+      ...crd,
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: {
+        ...crd.metadata,
+        labels: { 'app.kubernetes.io/managed-by': 'Helm' },
+        annotations: { 'meta.helm.sh/release-name': RELEASE, 'meta.helm.sh/release-namespace': NAMESPACE },
+      },
+    };
+    const options = { fieldManager: FIELD_MANAGER, force: true };
+    await kube.patch(Kinds.CustomResourceDefinition, { name: crd.metadata.name }, { type: 'apply', body }, options);
+  }
+}
+
+async function createUnlessThere<T extends KubeObject>(
+  kube: Kube,
+  kind: ResourceKind<T>,
+  object: Draft<T>,
+): Promise<void> {
+  try {
+    await kube.create(kind, object);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+  }
+}

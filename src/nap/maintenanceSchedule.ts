@@ -1,0 +1,105 @@
+/** When a maintenance configuration of AKS has its windows: daily, weekly or monthly, in the time of its UTC offset. */
+
+type DayOfWeek = 'Sunday' | 'Monday' | 'Tuesday' | 'Wednesday' | 'Thursday' | 'Friday' | 'Saturday';
+type WeekIndex = 'First' | 'Second' | 'Third' | 'Fourth' | 'Last';
+
+/** As the container service keeps it; exactly one kind of schedule is there. */
+export interface MaintenanceSchedule {
+  readonly daily?: { readonly intervalDays: number };
+  readonly weekly?: { readonly intervalWeeks: number; readonly dayOfWeek: DayOfWeek };
+  readonly absoluteMonthly?: { readonly intervalMonths: number; readonly dayOfMonth: number };
+  readonly relativeMonthly?: {
+    readonly intervalMonths: number;
+    readonly weekIndex: WeekIndex;
+    readonly dayOfWeek: DayOfWeek;
+  };
+}
+
+export interface MaintenanceWindow {
+  readonly schedule: MaintenanceSchedule;
+  readonly durationHours: number;
+  /** `hh:mm`. */
+  readonly startTime: string;
+  /** `+hh:mm` or `-hh:mm`; UTC when absent. */
+  readonly utcOffset?: string;
+  /** `yyyy-mm-dd`: no window before it, and intervals are counted from it. */
+  readonly startDate?: string;
+  /** Days without a window, first and last included. */
+  readonly notAllowedDates?: readonly { readonly start: string; readonly end: string }[];
+}
+
+/** Milliseconds since the epoch; `end` is the first moment after it. */
+export interface TimeSpan {
+  readonly start: number;
+  readonly end: number;
+}
+
+const DAY = 86_400_000;
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const DAYS: readonly DayOfWeek[] = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+const WEEKS: readonly WeekIndex[] = ['First', 'Second', 'Third', 'Fourth'];
+/** The first day that counts when no start date is given: a Monday, and the first of a month's first full week. */
+const FIRST_DAY = '1970-01-05';
+/** The longest interval is six months, and not-allowed dates may take some windows: two years find one or there is none. */
+const DAYS_TO_LOOK = 731;
+
+/** The window that is open now, or else the next one; undefined when there is none within two years. */
+export function upcomingWindow(window: MaintenanceWindow, now: number): TimeSpan | undefined {
+  const offset = offsetOf(window.utcOffset ?? '+00:00');
+  const [hours = 0, minutes = 0] = window.startTime.split(':').map(Number);
+  const duration = window.durationHours * HOUR;
+  const firstDay = Math.max(dayNumber(now + offset - duration), dayOf(window.startDate ?? FIRST_DAY));
+  for (let day = firstDay; day < firstDay + DAYS_TO_LOOK; day += 1) {
+    const start = day * DAY + hours * HOUR + minutes * MINUTE - offset;
+    const span = { start, end: start + duration };
+    if (span.end > now && isScheduled(window, day) && !isForbidden(window, span, offset)) return span;
+  }
+  return undefined;
+}
+
+export function isOpen(window: MaintenanceWindow, now: number): boolean {
+  const span = upcomingWindow(window, now);
+  return span !== undefined && span.start <= now;
+}
+
+function isScheduled({ schedule, startDate }: MaintenanceWindow, day: number): boolean {
+  const { daily, weekly, absoluteMonthly, relativeMonthly } = schedule;
+  const anchor = dayOf(startDate ?? FIRST_DAY);
+  if (daily !== undefined) return (day - anchor) % daily.intervalDays === 0;
+  if (weekly !== undefined) {
+    return weekdayOf(day) === weekly.dayOfWeek && (weekOf(day) - weekOf(anchor)) % weekly.intervalWeeks === 0;
+  }
+  const months = monthNumber(day) - monthNumber(anchor);
+  if (absoluteMonthly !== undefined) {
+    // The 31st of a shorter month is its last day.
+    const wanted = Math.min(absoluteMonthly.dayOfMonth, daysInMonth(day));
+    return months % absoluteMonthly.intervalMonths === 0 && dateOf(day).getUTCDate() === wanted;
+  }
+  if (relativeMonthly === undefined) return false;
+  const { intervalMonths, weekIndex, dayOfWeek } = relativeMonthly;
+  if (months % intervalMonths !== 0 || weekdayOf(day) !== dayOfWeek) return false;
+  const date = dateOf(day).getUTCDate();
+  return weekIndex === 'Last' ? date + 7 > daysInMonth(day) : Math.ceil(date / 7) === WEEKS.indexOf(weekIndex) + 1;
+}
+
+/** A window that touches a forbidden day does not happen. */
+function isForbidden({ notAllowedDates = [] }: MaintenanceWindow, { start, end }: TimeSpan, offset: number): boolean {
+  const [first, last] = [dayNumber(start + offset), dayNumber(end + offset - 1)];
+  return notAllowedDates.some((dates) => dayOf(dates.start) <= last && first <= dayOf(dates.end));
+}
+
+function offsetOf(text: string): number {
+  const [, sign = '+', hours = '0', minutes = '0'] = /^([+-])(\d{2}):(\d{2})$/.exec(text) ?? [];
+  return (sign === '-' ? -1 : 1) * (Number(hours) * HOUR + Number(minutes) * MINUTE);
+}
+
+const dayNumber = (time: number): number => Math.floor(time / DAY);
+const dayOf = (date: string): number => dayNumber(Date.parse(`${date.slice(0, 10)}T00:00:00Z`));
+const dateOf = (day: number): Date => new Date(day * DAY);
+const weekdayOf = (day: number): DayOfWeek | undefined => DAYS[dateOf(day).getUTCDay()];
+/** Weeks begin on Monday. */
+const weekOf = (day: number): number => Math.floor((day - dayOf(FIRST_DAY)) / 7);
+const monthNumber = (day: number): number => dateOf(day).getUTCFullYear() * 12 + dateOf(day).getUTCMonth();
+const daysInMonth = (day: number): number =>
+  new Date(Date.UTC(dateOf(day).getUTCFullYear(), dateOf(day).getUTCMonth() + 1, 0)).getUTCDate();

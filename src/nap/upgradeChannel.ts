@@ -1,0 +1,35 @@
+/** To which Kubernetes version an auto-upgrade channel of AKS takes a control plane next. */
+
+/** `node-image` and `none` leave Kubernetes alone. */
+export type UpgradeChannel = 'rapid' | 'stable' | 'patch' | 'node-image' | 'none';
+
+/** `versions` are those on sale. Undefined: it stays. One minor version at a time. */
+export function upgradeTarget(
+  current: string,
+  channel: UpgradeChannel,
+  versions: readonly string[],
+): string | undefined {
+  const minors = [...new Set(versions.map(minorOf))].toSorted((left, right) => left - right);
+  const newest = minors.at(-1);
+  const own = minorOf(current);
+  if (newest === undefined || channel === 'none' || channel === 'node-image') return undefined;
+  // The newest minor version is rapid's; stable stays one behind it.
+  const most = { rapid: newest, stable: minors.at(-2) ?? newest, patch: own }[channel];
+  const wanted = Math.max(Math.min(own + 1, most), own);
+  const target = newestPatch(wanted, versions);
+  return target !== undefined && isNewer(target, current) ? target : undefined;
+}
+
+function newestPatch(minor: number, versions: readonly string[]): string | undefined {
+  return versions
+    .filter((version) => minorOf(version) === minor)
+    .toSorted((left, right) => patchOf(left) - patchOf(right))
+    .at(-1);
+}
+
+function isNewer(left: string, right: string): boolean {
+  return minorOf(left) === minorOf(right) ? patchOf(left) > patchOf(right) : minorOf(left) > minorOf(right);
+}
+
+const minorOf = (version: string): number => Number(version.split('.')[1]);
+const patchOf = (version: string): number => Number(version.split('.')[2]);

@@ -1,0 +1,73 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { Kinds } from '../api/kinds.ts';
+import { SeededRandom } from '../clock/seededRandom.ts';
+import { VirtualClock } from '../clock/virtualClock.ts';
+import { isMaintenanceWindowOpen } from '../azure/maintenanceWindow.ts';
+import { silentLog } from '../kube/log.ts';
+import { LocalApiServer } from '../local/apiserver/localApiServer.ts';
+import { keepOnce, type KeptCluster } from './upkeep.ts';
+import type { MaintenanceWindow } from './maintenanceSchedule.ts';
+
+const SATURDAYS: MaintenanceWindow = {
+  schedule: { weekly: { intervalWeeks: 1, dayOfWeek: 'Saturday' } },
+  durationHours: 4,
+  startTime: '02:00',
+};
+const MONDAY = Date.parse('2026-11-16T12:00:00Z');
+const SATURDAY = Date.parse('2026-11-21T03:00:00Z');
+
+describe('the upkeep of a cluster', () => {
+  let server: LocalApiServer;
+  beforeEach(() => {
+    server = new LocalApiServer({ clock: new VirtualClock(MONDAY), random: new SeededRandom(1) });
+  });
+
+  const keep = async (now: number, wanted: Partial<KeptCluster>): Promise<readonly string[]> => {
+    const upgrades: string[] = [];
+    const cluster: KeptCluster = {
+      kubernetesVersion: '1.35.3',
+      upgradeChannel: 'none',
+      autoUpgradeWindow: undefined,
+      nodeImageWindow: undefined,
+      ...wanted,
+    };
+    await keepOnce({
+      kube: server.kube,
+      clock: new VirtualClock(now),
+      log: silentLog,
+      cluster: () => cluster,
+      versions: ['1.35.3', '1.36.1', '1.36.3'],
+      upgrade: (version) => upgrades.push(version),
+    });
+    return upgrades;
+  };
+  const isOpen = (now: number): Promise<boolean> => isMaintenanceWindowOpen(server.kube, 'kube-system', now);
+
+  it('lets node images change within their window only, and at any time without one', async () => {
+    await keep(MONDAY, {});
+    expect(await isOpen(MONDAY)).toBe(true);
+    await keep(MONDAY, { nodeImageWindow: SATURDAYS });
+    expect(await isOpen(MONDAY)).toBe(false);
+    expect(await isOpen(SATURDAY)).toBe(true);
+    const { data } = await server.kube.get(Kinds.ConfigMap, {
+      namespace: 'kube-system',
+      name: 'upcoming-maintenance-window',
+    });
+    expect(data?.['aksManagedNodeOSUpgradeSchedule-start']).toBe('2026-11-21T02:00:00.000Z');
+    await keep(SATURDAY + 4 * 3_600_000, { nodeImageWindow: SATURDAYS });
+    expect(await isOpen(SATURDAY)).toBe(false);
+    const never = { ...SATURDAYS, notAllowedDates: [{ start: '2020-01-01', end: '2040-01-01' }] };
+    await keep(MONDAY, { nodeImageWindow: never });
+    expect(await isOpen(SATURDAY)).toBe(false);
+    await keep(MONDAY, {});
+    expect(await isOpen(MONDAY)).toBe(true);
+  });
+
+  it('upgrades Kubernetes by its channel, within the window of upgrades', async () => {
+    expect(await keep(MONDAY, {})).toEqual([]);
+    expect(await keep(MONDAY, { upgradeChannel: 'rapid' })).toEqual(['1.36.3']);
+    expect(await keep(MONDAY, { upgradeChannel: 'rapid', autoUpgradeWindow: SATURDAYS })).toEqual([]);
+    expect(await keep(SATURDAY, { upgradeChannel: 'rapid', autoUpgradeWindow: SATURDAYS })).toEqual(['1.36.3']);
+    expect(await keep(SATURDAY, { upgradeChannel: 'patch' })).toEqual([]);
+  });
+});

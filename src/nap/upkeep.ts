@@ -1,0 +1,54 @@
+/** What AKS does to a cluster from time to time: publish the next maintenance window, and upgrade Kubernetes by channel. */
+import type { Clock } from '../clock/clock.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { Log } from '../kube/log.ts';
+import { isOpen, type MaintenanceWindow } from './maintenanceSchedule.ts';
+import { upgradeTarget, type UpgradeChannel } from './upgradeChannel.ts';
+import { publishWindow } from './upcomingWindow.ts';
+
+/** A managed cluster as its keeper sees it. */
+export interface KeptCluster {
+  readonly kubernetesVersion: string;
+  readonly upgradeChannel: UpgradeChannel;
+  /** By the schedules' names; absent: at any time. */
+  readonly autoUpgradeWindow: MaintenanceWindow | undefined;
+  readonly nodeImageWindow: MaintenanceWindow | undefined;
+}
+
+export interface UpkeepOptions {
+  readonly kube: Kube;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Undefined when the cluster is gone. */
+  readonly cluster: () => KeptCluster | undefined;
+  readonly versions: readonly string[];
+  readonly upgrade: (version: string) => void;
+}
+
+/** Milliseconds between two looks; a schedule that was changed counts from the next. */
+const LOOK_AGAIN = 30_000;
+
+export async function runUpkeep(options: UpkeepOptions, stop: AbortSignal): Promise<void> {
+  const { clock, log } = options;
+  while (!stop.aborted) {
+    try {
+      await keepOnce(options);
+    } catch (error) {
+      if (stop.aborted) return;
+      log.error('upkeep of a cluster failed; trying again', { error });
+    }
+    await clock.sleep(LOOK_AGAIN, stop).catch(() => undefined);
+  }
+}
+
+export async function keepOnce({ kube, clock, log, cluster, versions, upgrade }: UpkeepOptions): Promise<void> {
+  const kept = cluster();
+  if (kept === undefined) return;
+  const now = clock.now();
+  await publishWindow(kube, kept.nodeImageWindow, now);
+  const target = upgradeTarget(kept.kubernetesVersion, kept.upgradeChannel, versions);
+  if (target === undefined) return;
+  if (kept.autoUpgradeWindow !== undefined && !isOpen(kept.autoUpgradeWindow, now)) return;
+  log.info('upgrading Kubernetes', { from: kept.kubernetesVersion, to: target, channel: kept.upgradeChannel });
+  upgrade(target);
+}
