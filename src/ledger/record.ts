@@ -23,6 +23,8 @@ export interface PlanRecord {
   readonly unplaced: number;
   readonly pricePerHour: number;
   readonly milliseconds: number;
+  /** Of the planned nodes: bought because the scheduler is not told the plan, and may fill the others its own way. */
+  readonly spare?: { readonly nodes: number; readonly pricePerHour: number };
 }
 
 /** A NodeClaim that was created for pods. */

@@ -11,6 +11,7 @@ import type {
   InstanceRecord,
   LaunchRecord,
   NominationRecord,
+  PlanRecord,
 } from './record.ts';
 
 type InstanceTypeList = Pick<LaunchRecord, 'instanceTypes' | 'instanceTypeCount'>;
@@ -21,7 +22,7 @@ const NAMED_TYPES = 5;
 export function recordText(record: DecisionRecord): string {
   switch (record.kind) {
     case 'plan':
-      return `planned ${countText(record.pods, 'pod')}: ${countText(record.plannedNodes, 'new node')} at $${record.pricePerHour.toFixed(4)} per hour, ${record.onExistingNodes} on existing nodes, ${record.unplaced} without a place`;
+      return planText(record);
     case 'launch':
       return launchText(record);
     case 'launch-failure':
@@ -53,10 +54,18 @@ function imagesText({ nodeClass, from, to, pinned, drifting, claims }: ImagesRec
   return `AKSNodeClass ${nodeClass} boots image ${to.join(', ') || '(none)'}${before}${how}; ${drifting} of ${countText(claims, 'NodeClaim')} drift`;
 }
 
+function planText({ pods, plannedNodes, pricePerHour, onExistingNodes, unplaced, spare }: PlanRecord): string {
+  const slack =
+    spare === undefined
+      ? ''
+      : `; ${countText(spare.nodes, 'spare node')} among them at $${spare.pricePerHour.toFixed(4)} per hour, because the scheduler is not told the plan (placement hints are off)`;
+  return `planned ${countText(pods, 'pod')}: ${countText(plannedNodes, 'new node')} at $${pricePerHour.toFixed(4)} per hour, ${onExistingNodes} on existing nodes, ${unplaced} without a place${slack}`;
+}
+
 function launchText({ nodeClaim, nodePool, chosen, pods, choice }: LaunchRecord): string {
   const { instanceType, zone, capacityType, pricePerHour } = chosen;
   const place = zone === '' ? '' : ` in ${zone}`;
-  return `NodeClaim ${nodeClaim} of NodePool ${nodePool}: ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, for ${podsText(pods)}${choice === undefined ? '' : `; ${choiceText(choice)}`}`;
+  return `NodeClaim ${nodeClaim} of NodePool ${nodePool}: ${instanceType}${place}, ${capacityType}, $${pricePerHour.toFixed(4)} per hour, ${pods.count === 0 ? 'spare' : `for ${podsText(pods)}`}${choice === undefined ? '' : `; ${choiceText(choice)}`}`;
 }
 
 function instanceText({ nodeClaim, state, offering }: InstanceRecord): string {

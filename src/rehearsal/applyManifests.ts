@@ -8,6 +8,7 @@ import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
 import type { PlanInput } from '../plan/readManifests.ts';
 import { timestamp } from '../units/timestamp.ts';
 import { withHash, type PatchedObjects } from './applyPatches.ts';
+import { unscheduled } from './carryOut.ts';
 import { findObject, kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 
 export function applyManifests(
@@ -51,12 +52,10 @@ function appliedPool(before: NodePool | undefined, { metadata, spec }: NodePool,
   return { ...pool, metadata: { ...pool.metadata, annotations: { ...metadata.annotations, ...stamps } } };
 }
 
-/** As the scheduler leaves a pod that fits nowhere. */
 function waiting(pod: Pod): Pod {
   const { namespace = 'default', name } = pod.metadata;
-  return {
+  return unscheduled({
     ...pod,
     metadata: { ...pod.metadata, namespace, uid: pod.metadata.uid ?? `${namespace}/${name}` },
-    status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] },
-  };
+  });
 }

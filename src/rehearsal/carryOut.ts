@@ -6,6 +6,8 @@ import type { KubeObject } from '../api/object.ts';
 import type { PoolCatalogue } from '../disruption/candidate.ts';
 import type { Command } from '../disruption/command.ts';
 import { podKey } from '../pods/podKey.ts';
+import { isReschedulable } from '../pods/podPredicates.ts';
+import { withoutNode } from '../pods/withoutNode.ts';
 import type { PlannedNode } from '../solver/problem.ts';
 import { formatResources } from '../units/resources.ts';
 import { timestamp } from '../units/timestamp.ts';
@@ -61,6 +63,24 @@ export function carryOut(
     ...made.map(({ claim }) => claim),
   ]);
   return { ...objects, kinds };
+}
+
+/** The same when nodes that are on their way out have gone: pods of theirs that want a place again wait for one. */
+export function finishDepartures(objects: ClusterObjects, gone: Step['gone']): ClusterObjects {
+  const nodes = new Set(gone.map(({ node }) => node));
+  const homeless = objectsOf(objects, Kinds.Pod).filter(
+    (pod) => nodes.has(pod.spec?.nodeName ?? '') && isReschedulable(pod),
+  );
+  const left = carryOut(objects, { planned: [], onExisting: [], gone }, new Map(), '');
+  const waiting = homeless.map((pod) => unscheduled(withoutNode(pod)));
+  const kinds = new Map([...left.kinds, [kindKey(Kinds.Pod), [...objectsOf(left, Kinds.Pod), ...waiting]] as const]);
+  return { ...left, kinds };
+}
+
+/** As the scheduler leaves a pod that fits nowhere. */
+export function unscheduled(pod: Pod): Pod {
+  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }];
+  return { ...pod, status: { phase: 'Pending', conditions } };
 }
 
 function moved(pod: Pod, nodeName: string, time: number): Pod {

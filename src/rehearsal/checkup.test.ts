@@ -114,6 +114,12 @@ describe('a trap', () => {
   });
 });
 
+it('does not take a percentage of no nodes for a budget that blocks', async () => {
+  const paper = new PaperCluster();
+  paper.addPool(TYPES, { disruption: { ...OPEN, budgets: [{ nodes: '30%' }] } });
+  expect(await findingsOf(paper)).toEqual([]);
+});
+
 it('finds nothing in a cluster that has no trap', async () => {
   expect(await findingsOf(trapped('none'))).toEqual([]);
 });

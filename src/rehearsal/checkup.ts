@@ -5,6 +5,7 @@ import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { apiVersionOf } from '../api/object.ts';
 import { Requirements } from '../constraints/requirements.ts';
+import { REASONS } from '../disruption/budgets.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { ExplainedFix, ObjectName } from '../ledger/explanation.ts';
 import type { Finding, Severity, Trap } from '../ledger/finding.ts';
@@ -111,13 +112,13 @@ function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[]
       }),
     ]),
   );
-  const blocked = (['Underutilized', 'Empty', 'Drifted'] as const).filter(
-    (reason) => budget?.limit[reason] === 0 && !budget.byWindow[reason] && budget.complaints.length === 0,
+  // Not what the budgets come to now: a percentage of no node is no node.
+  const closed = budgets.filter(({ nodes, schedule }) => /^0+%?$/.test(nodes) && schedule === undefined);
+  const blocked = REASONS.filter((reason) =>
+    closed.some(({ reasons }) => reasons === undefined || reasons.includes(reason)),
   );
   if (blocked.length > 0) {
-    const open = budgets.map((each) =>
-      /^0%?$/.test(each.nodes) && each.schedule === undefined ? { ...each, nodes: '10%' } : each,
-    );
+    const open = budgets.map((each) => (closed.includes(each) ? { ...each, nodes: '10%' } : each));
     found.push(
       finding('warning', object, { check: 'budget-blocks', reasons: blocked }, [
         fix('let 10 % of the nodes go at once', object, { spec: { disruption: { budgets: open } } }),

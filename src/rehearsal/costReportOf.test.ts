@@ -3,8 +3,11 @@ import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperCloud, paperObjects } from '../../test/fixtures/disruption/paperObjects.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { Kinds } from '../api/kinds.ts';
+import { Labels } from '../api/labels.ts';
 import { costText } from '../ledger/costText.ts';
 import { costReportOf } from './costReportOf.ts';
+import { kindKey, objectsOf } from './clusterObjects.ts';
 import { nodeRows } from './nodeRows.ts';
 import { rehearse } from './rehearse.ts';
 
@@ -51,4 +54,17 @@ it('has a row with price and load for each node', async () => {
   ]);
   expect(rows[0]?.cpu).toBeGreaterThan(0.1);
   expect(rows[1]?.cpu).toBe(0);
+});
+
+it('prices a node that no pool has made as on-demand', async () => {
+  const paper = paperFleet();
+  const objects = paperObjects(paper);
+  const [node] = objectsOf(objects, Kinds.Node);
+  const { [Labels.nodePool]: _pool, [Labels.capacityType]: _type, ...labels } = node?.metadata.labels ?? {};
+  const system = { ...node, metadata: { name: 'system', labels } };
+  const kinds = new Map([...objects.kinds, [kindKey(Kinds.Node), [system]] as const]);
+  const rows = await nodeRows({ ...objects, kinds }, cloud);
+  expect(rows.map(({ nodePool, pricePerHour, capacityType }) => [nodePool, pricePerHour, capacityType])).toEqual([
+    ['', 0.36, 'on-demand'],
+  ]);
 });

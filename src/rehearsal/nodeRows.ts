@@ -2,7 +2,7 @@
 import { Kinds, type Node, type Pod } from '../api/kinds.ts';
 import { READY } from '../api/conditionTypes.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
-import { Labels } from '../api/labels.ts';
+import { CapacityTypes, Labels } from '../api/labels.ts';
 import type { CloudProvider } from '../cloud/cloudProvider.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
 import { typesByName } from '../disruption/candidate.ts';
@@ -48,7 +48,9 @@ export async function nodeRows(objects: ClusterObjects, cloud: CloudProvider): P
     const allocatable = parseResources(node.status?.allocatable);
     const pool = labels[Labels.nodePool] ?? '';
     const instanceType = labels[Labels.instanceType] ?? '';
-    const known = types.get(pool);
+    // A node that no pool has made is sold as any other; it is not spot unless it says so.
+    const known = types.get(pool) ?? [...types.values()].find((each) => typesByName(each).has(instanceType));
+    const capacityType = labels[Labels.capacityType] ?? (pool === '' ? CapacityTypes.onDemand : undefined);
     const part = (resource: string): number => {
       const all = quantityOf(allocatable, resource).milliValue();
       return all <= 0 ? 0 : quantityOf(requested, resource).milliValue() / all;
@@ -58,11 +60,9 @@ export async function nodeRows(objects: ClusterObjects, cloud: CloudProvider): P
       nodePool: pool,
       instanceType,
       zone: labels[Labels.zone] ?? '',
-      capacityType: labels[Labels.capacityType] ?? '',
+      capacityType: capacityType ?? '',
       pricePerHour:
-        known === undefined
-          ? 0
-          : priceOf(typesByName(known).get(instanceType), labels[Labels.zone], labels[Labels.capacityType]),
+        known === undefined ? 0 : priceOf(typesByName(known).get(instanceType), labels[Labels.zone], capacityType),
       cpu: part('cpu'),
       memory: part('memory'),
       pods: pods.length,

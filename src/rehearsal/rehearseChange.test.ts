@@ -9,7 +9,7 @@ import { Annotations, Labels } from '../api/labels.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
 import { changeReportText } from '../ledger/changeReportText.ts';
 import { applyManifests } from './applyManifests.ts';
-import { objectsOf, type ClusterObjects } from './clusterObjects.ts';
+import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 import { decisionsOf } from './decisionsOf.ts';
 import { rehearse } from './rehearse.ts';
 import { rehearseChange } from './rehearseChange.ts';
@@ -78,10 +78,29 @@ describe('a change of a pool', () => {
     expect(changeReportText(report)).toContain('| before | 3 | $0.3000 | $219 |');
   });
 
+  it('waits for nodes that are on their way out, which take up the budget', async () => {
+    const { objects, pool } = cluster('1');
+    const leaving = objectsOf(objects, Kinds.NodeClaim).map((claim) =>
+      claim.metadata.name === 'a'
+        ? { ...claim, metadata: { ...claim.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
+        : claim,
+    );
+    const kinds = new Map([...objects.kinds, [kindKey(Kinds.NodeClaim), leaving] as const]);
+    const before = { ...objects, kinds };
+    const report = await rehearseChange(before, applied(before, withLabel(pool)), { cloud });
+    expect(report.steps.map(({ reason, nodes }) => [reason, ...nodes])).toEqual([
+      ['Pending'],
+      ['Drifted', 'b'],
+      ['Drifted', 'c'],
+    ]);
+    expect(report).toMatchObject({ held: [], unplaced: [], after: { nodes: 3 } });
+  });
+
   it('says which nodes a budget of 0 holds', async () => {
     const { objects, pool } = cluster('0');
     const report = await rehearseChange(objects, applied(objects, withLabel(pool)), { cloud });
     expect(report.held.map(({ node }) => node)).toEqual(['a', 'b', 'c']);
+    expect(report.held[0]?.sentence).toContain('disruption reason Drifted');
   });
 
   it('with pods that wait says what is bought for them', async () => {

@@ -1,14 +1,15 @@
 /** Plays what the controller would do after a change, step by step, until nothing is left to do. */
 import { findCondition } from '../api/conditions.ts';
+import { isPendingDisruption } from '../controllers/claims/isPendingDisruption.ts';
 import { candidatesFor } from '../disruption/method.ts';
 import { METHODS } from '../disruption/methods.ts';
 import type { ChangeReport, ChangeStep } from '../ledger/changeReport.ts';
 import { nodeFateText } from '../ledger/nodeFateText.ts';
 import { reasonText } from '../ledger/reasonText.ts';
 import type { PatchedObjects } from './applyPatches.ts';
-import { carryOut, stepOf, type Step } from './carryOut.ts';
+import { carryOut, finishDepartures, stepOf, type Step } from './carryOut.ts';
 import type { ClusterObjects } from './clusterObjects.ts';
-import { fatesOf, finish } from './judge.ts';
+import { fateOf, fatesOf, finish } from './judge.ts';
 import { HOURS_PER_MONTH, nodePrice } from './nodeFactsOf.ts';
 import { rehearse, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
 
@@ -37,6 +38,11 @@ export async function rehearseChange(
   const pools = new Set(now.pass.pools.keys());
   const steps: ChangeStep[] = [];
   let pauses = 0;
+  const leaving = leavingIn(now);
+  if (leaving.length > 0) {
+    objects = finishDepartures(objects, leaving);
+    now = await rehearse({ ...options, objects, changedPools: pools });
+  }
   while (steps.length < MOST_STEPS && pauses <= MOST_PAUSES) {
     const next = nextStep(now, objects.time - before.time);
     if (next === undefined) {
@@ -51,7 +57,6 @@ export async function rehearseChange(
     }
     now = await rehearse({ ...options, objects, changedPools: pools });
   }
-  const fates = fatesOf(now);
   const waiting = now.moment.ask({ pods: now.moment.demand.waiting }, { searchRounds: 0 });
   return {
     before: billOf(start),
@@ -61,7 +66,7 @@ export async function rehearseChange(
     evictions: steps.reduce((sum, { evictions }) => sum + evictions, 0),
     unplaced: waiting.unplaced.map(({ pod, reason }) => ({ pod, reason: reasonText(reason) })),
     held: driftedIn(now).flatMap(({ node, nodeClaim }) => {
-      const fate = fates.get(nodeClaim);
+      const fate = fateOf(nodeClaim, now);
       return fate?.kind === 'kept' ? [{ node, sentence: nodeFateText(fate) }] : [];
     }),
     complete: steps.length < MOST_STEPS,
@@ -75,6 +80,13 @@ function driftedIn({ pass }: Rehearsal): ChangeReport['drifting'] {
       ? [{ node: name, nodeClaim: claim.metadata.name, reason: drifted.reason ?? '' }]
       : [];
   });
+}
+
+/** Nodes that were on their way out before the change: they are let go first. */
+function leavingIn({ pass }: Rehearsal): Step['gone'] {
+  return pass.views.flatMap(({ claim, name, deleting }) =>
+    claim !== undefined && (deleting || isPendingDisruption(claim)) ? [{ claim: claim.metadata.name, node: name }] : [],
+  );
 }
 
 /** Nodes for pods that wait come first, then the first method that has something to do. */

@@ -31,7 +31,7 @@ export function nodeRefusals(plan: PodPlan, podClass: PodClass): NodeRefusal[] {
           ? 'taints'
           : !existing.meets(node, requirements, variant.requirementId)
             ? 'requirements'
-            : plan.rooms.obstacle(podClass, variant, node);
+            : plan.onExisting.obstacle(podClass, variant, node);
     if (stage === undefined) return;
     const known = found.get(stage);
     if (known === undefined) found.set(stage, { nodes: 1, example: name });

@@ -14,9 +14,9 @@ import type { Item } from './packing/item.ts';
 import { packPool } from './packing/packPool.ts';
 import { fillReserved } from './packing/reservedFirst.ts';
 import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
-import { Assignment, isSequential, type Waiting } from './placement/assignment.ts';
+import { Assignment, isSequential, type PendingPods } from './placement/assignment.ts';
 import { Domains, type DomainMode } from './placement/domains.ts';
-import { ExistingRooms } from './placement/existingRooms.ts';
+import { ExistingPlacement } from './placement/existingPlacement.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { swapByPriority } from './placement/swapByPriority.ts';
 import { PoolFit, stepsDown } from './placement/poolFit.ts';
@@ -42,10 +42,10 @@ export interface PodPlan {
   readonly model: Model;
   readonly compiled: CompiledDemand;
   readonly domains: Domains;
-  readonly rooms: ExistingRooms;
+  readonly onExisting: ExistingPlacement;
   readonly fit: PoolFit;
   readonly planned: readonly OpenNode[];
-  readonly waiting: readonly Waiting[];
+  readonly waiting: readonly PendingPods[];
   /** By pool: what the planned nodes leave of its limits. */
   readonly limitLeft: readonly (Float64Array | undefined)[];
   readonly packing: PackingOptions;
@@ -54,7 +54,7 @@ export interface PodPlan {
   /** The plan was made class by class. */
   readonly isPacked: boolean;
   readonly searchRounds: number;
-  readonly deferrals: ReadonlyMap<Waiting, UnplacedReason>;
+  readonly deferrals: ReadonlyMap<PendingPods, UnplacedReason>;
   /** Pods that were promised reserved capacity which is used up, after others had been placed around them. */
   readonly missed: readonly { readonly pod: Pod; readonly reason: UnplacedReason }[];
 }
@@ -63,9 +63,9 @@ export interface PodPlan {
 interface Draft {
   readonly compiled: CompiledDemand;
   readonly domains: Domains;
-  readonly rooms: ExistingRooms;
+  readonly onExisting: ExistingPlacement;
   readonly fit: PoolFit;
-  readonly waiting: Waiting[];
+  readonly waiting: PendingPods[];
   readonly planned: OpenNode[];
   readonly limitLeft: readonly (Float64Array | undefined)[];
   readonly packing: PackingOptions;
@@ -92,21 +92,21 @@ export function planOnce(question: Question, mode: SearchMode): PodPlan {
   if (rounds !== undefined) placeExactly(draft, mode, isSequential);
   else if (!mode.isExact) draft = emptyDraft(question, mode);
   placeExactly(draft, mode, () => true);
-  const { compiled, domains, rooms, fit, waiting, planned, limitLeft } = draft;
+  const { compiled, domains, onExisting, fit, waiting, planned, limitLeft } = draft;
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
   waiting.push(...stranded, ...deferred.map((each) => each.waiting));
-  swapByPriority(waiting, planned, rooms.placed, compiled.classes);
+  swapByPriority(waiting, planned, onExisting.placed, compiled.classes);
   return {
     model,
     compiled,
     domains,
-    rooms,
+    onExisting,
     fit,
     planned,
     waiting,
     limitLeft,
     packing,
-    isInOrder: isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, rooms.placed),
+    isInOrder: isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, onExisting.placed),
     isPacked: rounds !== undefined,
     searchRounds: rounds ?? 0,
     deferrals: new Map(deferred.map((each) => [each.waiting, each.reason])),
@@ -125,8 +125,8 @@ export function planCost({ planned, packing }: PodPlan): number {
 }
 
 /** How many wishes of the placed pods the plan does not grant. */
-export function wishesDropped({ planned, rooms }: PodPlan): number {
-  let dropped = rooms.wishesDropped;
+export function wishesDropped({ planned, onExisting }: PodPlan): number {
+  let dropped = onExisting.wishesDropped;
   for (const { entries } of planned) {
     for (const { podClass, variant, pods } of entries) dropped += stepsDown(podClass, variant) * pods.length;
   }
@@ -179,7 +179,7 @@ function emptyDraft({ compiled: shared, fit, packing }: Question, mode: SearchMo
   return {
     compiled,
     domains,
-    rooms: new ExistingRooms(compiled, domains),
+    onExisting: new ExistingPlacement(compiled, domains),
     fit,
     // Higher priority first; among equals the larger.
     waiting: [...compiled.classes]
@@ -196,10 +196,10 @@ function emptyDraft({ compiled: shared, fit, packing }: Question, mode: SearchMo
 
 /** Packs what can be decided class by class. The rounds of improvement; undefined when the result cannot stand. */
 function packAll(draft: Draft, options: SolveOptions): number | undefined {
-  const { compiled, domains, rooms, fit, packing, planned, limitLeft } = draft;
+  const { compiled, domains, onExisting, fit, packing, planned, limitLeft } = draft;
   const { model } = compiled;
   const able = draft.waiting.filter(({ podClass }) => podClass.shape.unsupported === undefined);
-  const assignment = new Assignment(compiled, domains, rooms, fit);
+  const assignment = new Assignment(compiled, domains, onExisting, fit);
   assignment.run(able, 0);
   const { timeBudgetMs, now, searchRounds = DEFAULT_ROUNDS } = options;
   const improver = new Improver({
@@ -298,12 +298,12 @@ function openNode(
 }
 
 function placeExactly(draft: Draft, { growth }: SearchMode, includes: (podClass: PodClass) => boolean): void {
-  const { compiled, domains, rooms, fit, planned, limitLeft, packing } = draft;
+  const { compiled, domains, onExisting, fit, planned, limitLeft, packing } = draft;
   const open = draft.waiting.filter(
     ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
   );
   if (open.length === 0) return;
-  const sequential = new Sequential(compiled, domains, rooms, fit, planned, limitLeft, packing, growth);
+  const sequential = new Sequential(compiled, domains, onExisting, fit, planned, limitLeft, packing, growth);
   let hopeful = open;
   for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
     progress = false;

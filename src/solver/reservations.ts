@@ -6,18 +6,18 @@
 import { hostPortsClash } from '../pods/hostPorts.ts';
 import type { CompiledOffering } from './model/compiledPool.ts';
 import type { Model } from './model/model.ts';
-import type { Waiting } from './placement/assignment.ts';
+import type { PendingPods } from './placement/assignment.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import type { UnplacedReason } from './reasons.ts';
 import { isWithin, itemAt, Rows } from './rows.ts';
 
 export interface Taken {
   /** No place at all. */
-  readonly stranded: readonly Waiting[];
+  readonly stranded: readonly PendingPods[];
   /** Those of them that other pods were placed around: without them the plan may be wrong. */
-  readonly missed: readonly { readonly waiting: Waiting; readonly reason: UnplacedReason }[];
+  readonly missed: readonly { readonly waiting: PendingPods; readonly reason: UnplacedReason }[];
   /** No place in this plan. */
-  readonly deferred: readonly { readonly waiting: Waiting; readonly reason: UnplacedReason }[];
+  readonly deferred: readonly { readonly waiting: PendingPods; readonly reason: UnplacedReason }[];
 }
 
 /** What is left by name of reservation: pools that draw on the same one draw on the same machines. */
@@ -94,7 +94,7 @@ function isCounted({ entries }: OpenNode): boolean {
   return entries.some(({ podClass, variant }) => podClass.hostAdds.length > 0 || variant.domainAdds.length > 0);
 }
 
-function waitingOf({ entries }: OpenNode): Waiting[] {
+function waitingOf({ entries }: OpenNode): PendingPods[] {
   return entries.map(({ podClass, pods }) => ({ podClass, pods: [...pods] }));
 }
 

@@ -65,10 +65,10 @@ function toSolution(
   unplaced: readonly { pod: Pod; reason: UnplacedReason }[],
   { explainChoices = false, outcomeOnly = false }: SolveOptions,
 ): Solution {
-  const { compiled, rooms, fit, planned, searchRounds } = plan;
+  const { compiled, onExisting, fit, planned, searchRounds } = plan;
   const { nodes, rank } = compiled.model.existing;
   return {
-    onExisting: [...rooms.placed]
+    onExisting: [...onExisting.placed]
       .sort(([left], [right]) => intAt(rank, left) - intAt(rank, right))
       .map(([node, pods]) => ({ node: itemAt(nodes, node).name, pods: pods.map(podKey) })),
     plannedNodes: plannedNodes(plan, explainChoices, outcomeOnly),

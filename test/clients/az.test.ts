@@ -191,6 +191,10 @@ describe('the Azure CLI', () => {
   });
 
   it('upgrades Kubernetes by one minor version', async () => {
+    // `az rest` does not wait for what it began.
+    const state = ['aks', 'show', '--resource-group', 'mine', '--name', 'first', '--query', 'provisioningState'];
+    const isIdle = async (): Promise<true | undefined> => ((await ask(...state)) === 'Succeeded' ? true : undefined);
+    await eventually('the last change is over', isIdle, PATIENCE);
     const upgrades = await ask('aks', 'get-upgrades', '--resource-group', 'mine', '--name', 'first');
     expect(JSON.stringify(upgrades)).toContain('1.36.3');
     await ask(

@@ -1,5 +1,6 @@
 import { Kinds } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
+import { InsufficientCapacityError } from '../../src/cloud/errors.ts';
 import { expect } from 'vitest';
 import type { Stage, Story } from '../fixtures/engine/mortalLife.ts';
 import { CLASS_REF, poolSpec } from '../fixtures/engine/workbench.ts';
@@ -210,6 +211,38 @@ const DRIFT: Story = {
   },
 };
 
+const ROLL_BACK: Story = {
+  title: 'a drifted machine whose replacement cannot be had for a while',
+  launches: 2,
+  tell: async (stage) => {
+    const { bench, pass, running } = stage;
+    const { template, disruption } = poolSpec();
+    const patch = (spec: object) =>
+      bench.kube.patch(Kinds.NodePool, { name: 'default' }, { type: 'merge', body: { spec } });
+    await bench.createPool('default', { template, disruption: { ...disruption, consolidateAfter: 'Never' } });
+    await deploy(stage, 3);
+    await pass(MINUTE);
+    const [first] = await bench.claims();
+    bench.cloud.launchOutage = new InsufficientCapacityError('sold out');
+    await patch({ template: { metadata: { labels: { team: 'blue' } } } });
+    await pass(3 * MINUTE);
+    await patch({ disruption: { budgets: [{ nodes: '0' }] } });
+    await pass(MINUTE);
+    expect((await bench.claims()).map(({ metadata }) => metadata.uid)).toEqual([first?.metadata.uid]);
+    expect(await running()).toBe(3);
+    await expectNoMarks(stage);
+    bench.cloud.launchOutage = undefined;
+    await patch({ disruption: { budgets: [{ nodes: '1' }] } });
+    await pass(20 * MINUTE);
+    const [second, ...others] = await bench.claims();
+    expect(others).toEqual([]);
+    expect(second?.metadata.uid).not.toBe(first?.metadata.uid);
+    expect(await running()).toBe(3);
+    await expectNoMarks(stage);
+    await clear(stage);
+  },
+};
+
 const CONSOLIDATION: Story = {
   title: 'a machine that is too large for what is left, and then empty',
   launches: 2,
@@ -252,5 +285,6 @@ export const OTHER_STORIES: readonly Story[] = [
   POOL_DELETION,
   EXPIRATION,
   DRIFT,
+  ROLL_BACK,
   CONSOLIDATION,
 ];

@@ -1,6 +1,6 @@
 /** Random tight plans: with hints, what the solver calls placeable is placed in one round of buying. */
 import { expect, it } from 'vitest';
-import { createEngine } from '../../src/cli/compose/engine.ts';
+import { createEngine, type EngineOptions } from '../../src/cli/compose/engine.ts';
 import { SeededRandom } from '../../src/clock/seededRandom.ts';
 import { Ledger } from '../../src/ledger/ledger.ts';
 import { memoryInstanceType } from '../fixtures/engine/memoryCloud.ts';
@@ -14,16 +14,20 @@ interface Outcome {
   readonly rounds: number;
   readonly unplaced: number;
   readonly waiting: number;
+  /** Of the nodes that are there in the end, in dollars per hour. */
+  readonly price: number;
 }
 
-async function live(seed: number, schedulers: readonly string[]): Promise<Outcome> {
+type Telling = Pick<EngineOptions, 'placementHints' | 'keepsSlack'>;
+
+async function live(seed: number, telling: Telling): Promise<Outcome> {
   const random = new SeededRandom(`one round ${seed}`);
   const between = (low: number, high: number): number => low + Math.floor(random.next() * (high - low + 1));
   let ledger: Ledger | undefined;
   const bench = await Workbench.start({
     engine: (ports) => {
       ledger = new Ledger({ now: () => ports.clock.now() });
-      return createEngine({ ...ports, ledger, batchIdle: 1_000, batchMax: 10_000, placementHints: { schedulers } });
+      return createEngine({ ...ports, ledger, batchIdle: 1_000, batchMax: 10_000, ...telling });
     },
     pace: { boot: between(1_000, 20_000), ready: between(100, 5_000), podStart: 100 },
   });
@@ -44,6 +48,7 @@ async function live(seed: number, schedulers: readonly string[]): Promise<Outcom
       rounds: plans.filter(({ plannedNodes }) => plannedNodes > 0).length,
       unplaced: plans[0]?.unplaced ?? 0,
       waiting,
+      price: plans.reduce((sum, { pricePerHour }) => sum + pricePerHour, 0),
     };
   } finally {
     await bench.close();
@@ -52,9 +57,28 @@ async function live(seed: number, schedulers: readonly string[]): Promise<Outcom
 
 it('needs one round of buying in every cluster', { timeout: 30_000 + CLUSTERS * 5_000 }, async () => {
   const outcomes: Record<number, Outcome> = {};
-  for (let seed = 0; seed < CLUSTERS; seed++) outcomes[seed] = await live(seed, ['default-scheduler']);
+  const telling = { placementHints: { schedulers: ['default-scheduler'] } };
+  for (let seed = 0; seed < CLUSTERS; seed++) outcomes[seed] = await live(seed, telling);
   const failures = Object.entries(outcomes).filter(
     ([, { rounds, waiting, unplaced }]) => rounds > 1 || waiting > unplaced,
   );
   expect(Object.fromEntries(failures)).toEqual({});
+});
+
+it('needs fewer rounds with spare nodes where the scheduler is not told the plan', { timeout: 300_000 }, async () => {
+  const total = async (telling: Telling): Promise<Omit<Outcome, 'unplaced'>> => {
+    let [rounds, waiting, price] = [0, 0, 0];
+    for (let seed = 0; seed < 8; seed++) {
+      const outcome = await live(seed, telling);
+      rounds += outcome.rounds;
+      waiting += outcome.waiting - outcome.unplaced;
+      price += outcome.price;
+    }
+    return { rounds, waiting, price };
+  };
+  const without = await total({});
+  const spared = await total({ keepsSlack: true });
+  expect(spared.waiting).toBe(0);
+  expect(spared.rounds).toBeLessThan(without.rounds);
+  expect(spared.price).toBeLessThan(without.price * 1.1);
 });

@@ -91,12 +91,19 @@ export async function readCluster(
   }
   const kinds = [...(options.kinds ?? LOOP_KINDS), ...nodeClasses];
   try {
-    const objects = await readObjects(kube, kinds, options.now ?? Date.now(), options);
+    const read = await readObjects(kube, kinds, options.now ?? Date.now(), options);
+    const objects = options.now === undefined ? { ...read, time: Math.max(read.time, newestIn(read)) } : read;
     return { objects, cloud: cloudOf(objects, nodeClasses, catalogue), kube };
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     throw new NodewrightError('ClusterUnreadable', { problem: messageOf(error) }, { cause: error });
   }
+}
+
+/** When the newest object was made: the cluster's time may be ahead of ours, as that of `up --speed` is. */
+function newestIn(objects: ClusterObjects): number {
+  const made = [Kinds.Pod, Kinds.NodeClaim].flatMap((kind) => [...(objects.kinds.get(kindKey(kind)) ?? [])]);
+  return made.reduce((newest, { metadata }) => Math.max(newest, Date.parse(metadata.creationTimestamp ?? '') || 0), 0);
 }
 
 /** What is sold to the cluster that these objects are of. */

@@ -98,6 +98,8 @@ export interface EngineOptions {
   readonly policies?: PlannerOptions['policies'];
   /** Present when the scheduler is told where pods are planned; which schedulers heed that. */
   readonly placementHints?: PlacementHintsOptions;
+  /** Buys spare nodes where a scheduler that is not told the plan would leave pods waiting. */
+  readonly keepsSlack?: boolean;
   /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
   /** Features that are off unless asked for; reserved capacity is on unless turned off. */
@@ -150,6 +152,7 @@ export function createEngine(options: EngineOptions): Manager {
       batcher,
       nominationPeriod: Math.max(2 * options.batchMax, MIN_NOMINATION),
       planner,
+      ...(options.keepsSlack && { keepsSlack: true }),
     }),
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle'), {

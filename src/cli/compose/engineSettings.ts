@@ -14,6 +14,7 @@ type EngineSettings = Pick<
   | 'defaultSpread'
   | 'policies'
   | 'placementHints'
+  | 'keepsSlack'
 >;
 
 export function engineSettings(options: Options): EngineSettings {
@@ -26,6 +27,7 @@ export function engineSettings(options: Options): EngineSettings {
     observeState: !options.disableClusterStateObservability,
     defaultSpread: options.schedulerConfig.defaultConstraints,
     ...(options.placementHints === 'auto' && { placementHints: { schedulers: options.placementHintSchedulers } }),
+    keepsSlack: options.placementHints === 'off',
     policies: {
       preferencePolicy: options.preferencePolicy,
       minValuesPolicy: options.minValuesPolicy,

@@ -19,9 +19,10 @@ import { Backlog, effectiveZones } from './backlog.ts';
 import { ClaimWriter } from '../claims/claimWriter.ts';
 import type { Catalogue } from '../planning/catalogues.ts';
 import type { Demand } from '../planning/demand.ts';
-import type { Planner } from '../planning/planner.ts';
+import type { Moment, Planner } from '../planning/planner.ts';
 import * as publish from './events.ts';
 import { provisionerMetrics } from './metrics.ts';
+import { spareNodes } from './spareNodes.ts';
 import { nodeClaimDraft } from '../claims/nodeClaimDraft.ts';
 import { isUsable } from '../planning/poolUse.ts';
 
@@ -32,6 +33,8 @@ export interface ProvisionerOptions {
   readonly nominationPeriod: number;
   /** Shared with the other loops that plan. */
   readonly planner: Planner;
+  /** Buys spare nodes where a scheduler that is not told the plan would leave pods waiting. */
+  readonly keepsSlack?: boolean;
 }
 
 /** Instance types that a launch record names. */
@@ -145,6 +148,9 @@ class Provisioner {
       this.metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
     }
     const podOf = podsByKey(waiting);
+    const spare = this.options.keepsSlack === true ? this.spareFor(moment, solution, podOf) : [];
+    const bought = [...solution.plannedNodes, ...spare];
+    const sparePrice = spare.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0);
     this.metrics.unschedulablePods.set(
       CONTROLLER,
       solution.unplaced.filter(({ pod }) => !isVirtual(podOf(pod))).length,
@@ -153,20 +159,33 @@ class Provisioner {
     this.observePlan(demand, solution, podOf);
     this.announcer.plan({
       pods: waiting.length,
-      plannedNodes: solution.plannedNodes.length,
+      plannedNodes: bought.length,
       onExistingNodes: solution.onExisting.reduce((sum, { pods }) => sum + pods.length, 0),
       unplaced: solution.unplaced.length,
-      pricePerHour: solution.pricePerHour,
+      pricePerHour: solution.pricePerHour + sparePrice,
       milliseconds: Math.round(clock.monotonic() - closed),
+      ...(spare.length > 0 && { spare: { nodes: spare.length, pricePerHour: sparePrice } }),
     });
     const plan = `provisioning/${++this.plans}`;
     this.announce(plan, solution, podOf);
     await this.reportBuffers(solution, podOf);
     const offerOf = new Map(catalogues.map((offer) => [offer.pool.metadata.name, offer]));
-    await this.claims.writeAll(solution.plannedNodes, async (node) => {
+    await this.claims.writeAll(bought, async (node) => {
       const offer = offerOf.get(node.pool);
       if (offer) await this.create(plan, node, offer, node.pods.map(podOf), signal);
     });
+  }
+
+  /** Planned as if no node that is there had room: the scheduler may have filled it with others. */
+  private spareFor(moment: Moment, { plannedNodes }: Solution, podOf: PodOf): readonly PlannedNode[] {
+    const pods = plannedNodes.flatMap((node) => node.pods.map(podOf)).filter((pod) => !isVirtual(pod));
+    const closedNodes = new Set(moment.snapshot.nodes.map(({ name }) => name));
+    return spareNodes(
+      plannedNodes,
+      pods,
+      moment.offers,
+      (left) => moment.ask({ pods: left, closedNodes }).plannedNodes,
+    );
   }
 
   private announceIgnored({ ignored }: Demand): void {

@@ -1,4 +1,5 @@
 /** The best of the nodes that can run a pod, by the weights of kube-scheduler's default plugins; the first among equals. */
+import { roomScore, shareUsed } from '../../pods/nodeScore.ts';
 import { isTolerated } from '../../pods/taints.ts';
 import type { Seeker } from './filters.ts';
 import { nodePreference } from './nodeAffinity.ts';
@@ -9,7 +10,7 @@ const WEIGHTS = { taints: 3, nodeAffinity: 2, podAffinity: 2, spread: 2 } as con
 
 export function bestNode(seeker: Seeker, candidates: readonly NodeInfo[]): NodeInfo | undefined {
   if (candidates.length <= 1) return candidates[0];
-  const totals = candidates.map((node) => leastAllocated(seeker, node) + balanced(seeker, node));
+  const totals = candidates.map((node) => roomOn(seeker, node));
   const { pod } = seeker.info;
   if (candidates.some(({ taints }) => taints.some(({ effect }) => effect === 'PreferNoSchedule'))) {
     addScores(
@@ -57,20 +58,10 @@ function addScores(totals: number[], raw: readonly number[], weight: number): vo
   });
 }
 
-function shareUsed({ info }: Seeker, node: NodeInfo, resource: string): number {
-  const allocatable = node.allocatable[resource] ?? 0;
-  if (allocatable <= 0) return 1;
-  return Math.min(1, ((node.used[resource] ?? 0) + (info.requests[resource] ?? 0)) / allocatable);
-}
-
-function leastAllocated(seeker: Seeker, node: NodeInfo): number {
-  return (HIGHEST * (2 - shareUsed(seeker, node, 'cpu') - shareUsed(seeker, node, 'memory'))) / 2;
-}
-
-/** A node is better used when no resource runs out long before the other. */
-function balanced(seeker: Seeker, node: NodeInfo): number {
-  const deviation = Math.abs(shareUsed(seeker, node, 'cpu') - shareUsed(seeker, node, 'memory')) / 2;
-  return HIGHEST * (1 - deviation);
+function roomOn({ info }: Seeker, node: NodeInfo): number {
+  const share = (resource: string): number =>
+    shareUsed(node.used[resource] ?? 0, info.requests[resource] ?? 0, node.allocatable[resource] ?? 0);
+  return roomScore({ cpu: share('cpu'), memory: share('memory') });
 }
 
 function dislikes({ info }: Seeker, node: NodeInfo): number {

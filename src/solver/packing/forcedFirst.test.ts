@@ -11,8 +11,7 @@ describe('nodes that pods force by standing apart', () => {
   it('are filled before larger ones are bought', () => {
     const pods = [...apartPods('apart', 8, '400m', '512Mi'), ...plainPods('plain', 8, '1500m', '3Gi')];
     const demand = packingDemand(pods, TYPES);
-    const { plan, share } = packForcedFirst(demand) ?? {};
-    expect(share).toBe(1);
+    const plan = packForcedFirst(demand);
     expect(plan?.bins.map(({ type, counts }) => [demand.pool.types[type]?.name, counts.length])).toEqual(
       Array.from({ length: 8 }, () => ['small', 2]),
     );
@@ -23,6 +22,13 @@ describe('nodes that pods force by standing apart', () => {
     const pods = [...apartPods('apart', 2, '400m', '512Mi'), ...plainPods('plain', 200, '1500m', '3Gi')];
     expect(packForcedFirst(packingDemand(pods, TYPES))).toBeUndefined();
     expect(packForcedFirst(packingDemand(plainPods('plain', 3, '1', '1Gi'), TYPES))).toBeUndefined();
+  });
+
+  it('are no start where they would hold little of all pods', () => {
+    const pods = [...apartPods('apart', 10, '100m', '64Mi'), ...plainPods('plain', 60, '1500m', '3Gi')];
+    const demand = packingDemand(pods, TYPES);
+    expect(demand.nodeDual).toBeGreaterThan(0);
+    expect(packForcedFirst(demand)).toBeUndefined();
   });
 
   it('hold every pod once, within every limit, whatever the pods ask for', () => {
@@ -38,7 +44,7 @@ describe('nodes that pods force by standing apart', () => {
           (isApart ? apartPods : plainPods)(`w${at}`, count, `${cpu * 100}m`, `${memory * 256}Mi`),
         );
         const demand = packingDemand(pods, TYPES);
-        const { plan } = packForcedFirst(demand) ?? {};
+        const plan = packForcedFirst(demand);
         if (plan === undefined) return;
         expect(flawsOf(demand, plan)).toEqual([]);
         expect(planCost(plan, 0)).toBeGreaterThanOrEqual(demand.fractionalBound - 1e-9);

@@ -10,14 +10,11 @@ import { Filler } from './filler.ts';
 import { Greedy } from './greedy.ts';
 import { queueOf } from './queue.ts';
 
-interface ForcedStart {
-  readonly plan: Plan;
-  /** How much of all pods, by worth, the forced nodes hold. */
-  readonly share: number;
-}
+/** Share of all pods, by worth, that the forced nodes must hold: with less, large nodes do better. */
+const MOSTLY_FORCED = 0.25;
 
-/** `undefined` where limits per node force no more nodes than the resources do. */
-export function packForcedFirst(demand: Demand): ForcedStart | undefined {
+/** `undefined` where limits per node force no more nodes than the resources do, or those nodes hold little. */
+export function packForcedFirst(demand: Demand): Plan | undefined {
   if (demand.nodeDual <= 0) return undefined;
   const { items, host, choice, value } = demand;
   const left = countsOf(demand);
@@ -55,10 +52,10 @@ export function packForcedFirst(demand: Demand): ForcedStart | undefined {
       gone = 0;
     }
   }
-  const waiting = worthOf(demand, left);
+  if (worthOf(demand, left) > (1 - MOSTLY_FORCED) * worthOf(demand, countsOf(demand))) return undefined;
   const rest = new Greedy(demand).pack(order, left, value, undefined);
   for (const bin of rest.bins) bins.push(bin);
-  return { plan: { bins, left }, share: 1 - waiting / worthOf(demand, countsOf(demand)) };
+  return { bins, left };
 }
 
 function worthOf({ value }: Demand, counts: Int32Array): number {

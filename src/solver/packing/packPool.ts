@@ -10,8 +10,6 @@ import { patternPlan } from './patterns.ts';
 
 /** So near the bound that looking for patterns does not pay. */
 const GOOD_ENOUGH = 1.002;
-/** Share of all pods on nodes that must be bought anyway, above which no other start does better. */
-const MOSTLY_FORCED = 0.25;
 
 export function packPool(demand: Demand, limitLeft: Float64Array | undefined, improver: Improver): Plan {
   const { nodeOverheadCost } = demand.options;
@@ -35,10 +33,9 @@ interface Start {
 /** Without limits: by value, or in a way that suits the demand better. */
 function bestStart(demand: Demand): Start {
   const forced = packForcedFirst(demand);
-  const isWhole = forced !== undefined && forced.plan.left.every((count) => count === 0);
-  if (isWhole && forced.share >= MOSTLY_FORCED) return { plan: forced.plan, limitLeft: undefined };
+  if (forced?.left.every((count) => count === 0) === true) return { plan: forced, limitLeft: undefined };
   const greedy = startGreedy(demand, undefined);
-  const other = isWhole ? forced.plan : fromPatterns(demand, greedy.plan);
+  const other = fromPatterns(demand, greedy.plan);
   if (other === undefined) return greedy;
   const { nodeOverheadCost } = demand.options;
   const isCheaper = planCost(other, nodeOverheadCost) < planCost(greedy.plan, nodeOverheadCost);

@@ -8,11 +8,11 @@ import type { CompiledPool } from '../model/compiledPool.ts';
 import type { Item } from '../packing/item.ts';
 import { itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
-import type { ExistingRooms } from './existingRooms.ts';
+import type { ExistingPlacement } from './existingPlacement.ts';
 import type { PoolFit } from './poolFit.ts';
 
-/** Pods of a class that wait, in order. */
-export interface Waiting {
+/** Pods of a class that have no place yet, in order. */
+export interface PendingPods {
   readonly podClass: PodClass;
   readonly pods: Pod[];
 }
@@ -24,20 +24,20 @@ export class Assignment {
   readonly podsOf = new Map<Item, Pod[]>();
   private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
-  private readonly rooms: ExistingRooms;
+  private readonly onExisting: ExistingPlacement;
   private readonly fit: PoolFit;
   private readonly known = new Map<Variant, Item[]>();
 
-  constructor(compiled: CompiledDemand, domains: Domains, rooms: ExistingRooms, fit: PoolFit) {
+  constructor(compiled: CompiledDemand, domains: Domains, onExisting: ExistingPlacement, fit: PoolFit) {
     this.compiled = compiled;
     this.domains = domains;
-    this.rooms = rooms;
+    this.onExisting = onExisting;
     this.fit = fit;
     this.items = compiled.model.pools.map(() => []);
   }
 
   /** Goes around until nothing more finds a place: affinity may wait for pods that come later. */
-  run(waiting: Waiting[], fromPool: number): void {
+  run(waiting: PendingPods[], fromPool: number): void {
     let open = waiting.filter(({ podClass, pods }) => pods.length > 0 && !isSequential(podClass));
     for (;;) {
       let progress = false;
@@ -52,10 +52,10 @@ export class Assignment {
     }
   }
 
-  private placeAll(entry: Waiting, fromPool: number): void {
+  private placeAll(entry: PendingPods, fromPool: number): void {
     const { podClass, pods } = entry;
     for (const variants of this.fit.variantsOf(podClass)) {
-      for (const variant of variants) pods.splice(0, this.rooms.place(podClass, variant, pods));
+      for (const variant of variants) pods.splice(0, this.onExisting.place(podClass, variant, pods));
       for (const variant of variants) {
         if (pods.length === 0) return;
         const state = this.newState(podClass, variant, fromPool);
@@ -67,7 +67,7 @@ export class Assignment {
     }
   }
 
-  private placeEach({ podClass, pods }: Waiting, fromPool: number): void {
+  private placeEach({ podClass, pods }: PendingPods, fromPool: number): void {
     let done = 0;
     while (done < pods.length && this.placeOne(podClass, itemAt(pods, done), fromPool)) done += 1;
     pods.splice(0, done);
@@ -75,7 +75,7 @@ export class Assignment {
 
   private placeOne(podClass: PodClass, pod: Pod, fromPool: number): boolean {
     for (const variants of this.fit.variantsOf(podClass)) {
-      for (const variant of variants) if (this.rooms.placeOne(podClass, variant, pod)) return true;
+      for (const variant of variants) if (this.onExisting.placeOne(podClass, variant, pod)) return true;
       const [only] = variants;
       const best = variants.length === 1 ? only : this.cheapestVariant(podClass, variants, fromPool);
       const state = best === undefined ? -1 : this.newState(podClass, best, fromPool);

@@ -10,7 +10,7 @@ import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.
 import { TypeChoice, type PackingOptions } from '../packing/typeChoice.ts';
 import { addRow, floatAt, itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
-import type { ExistingRooms } from './existingRooms.ts';
+import type { ExistingPlacement } from './existingPlacement.ts';
 import type { OpenNode } from './openNode.ts';
 import type { PoolFit } from './poolFit.ts';
 
@@ -37,7 +37,7 @@ interface Seat {
 export class Sequential {
   private readonly compiled: CompiledDemand;
   private readonly domains: Domains;
-  private readonly rooms: ExistingRooms;
+  private readonly onExisting: ExistingPlacement;
   private readonly fit: PoolFit;
   private readonly planned: OpenNode[];
   /** By pool: what is left of its limits; changed as nodes open and grow. */
@@ -51,7 +51,7 @@ export class Sequential {
   constructor(
     compiled: CompiledDemand,
     domains: Domains,
-    rooms: ExistingRooms,
+    onExisting: ExistingPlacement,
     fit: PoolFit,
     planned: OpenNode[],
     limitLeft: readonly (Float64Array | undefined)[],
@@ -61,7 +61,7 @@ export class Sequential {
     this.growth = growth;
     this.compiled = compiled;
     this.domains = domains;
-    this.rooms = rooms;
+    this.onExisting = onExisting;
     this.fit = fit;
     this.planned = planned;
     this.limitLeft = limitLeft;
@@ -73,7 +73,7 @@ export class Sequential {
   /** With as many of its wishes as possible. */
   place(podClass: PodClass, pod: Pod): boolean {
     for (const variants of this.fit.variantsOf(podClass)) {
-      for (const variant of variants) if (this.rooms.placeOne(podClass, variant, pod)) return true;
+      for (const variant of variants) if (this.onExisting.placeOne(podClass, variant, pod)) return true;
       if (this.join(podClass, variants, pod)) return true;
     }
     return false;

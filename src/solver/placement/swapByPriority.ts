@@ -5,7 +5,7 @@
 import type { Pod } from '../../api/kinds.ts';
 import type { PodClass } from '../model/compiledDemand.ts';
 import { itemAt } from '../rows.ts';
-import type { Waiting } from './assignment.ts';
+import type { PendingPods } from './assignment.ts';
 import type { OpenNode } from './openNode.ts';
 
 interface Seat {
@@ -15,7 +15,7 @@ interface Seat {
 }
 
 export function swapByPriority(
-  waiting: readonly Waiting[],
+  waiting: readonly PendingPods[],
   planned: readonly OpenNode[],
   onExisting: ReadonlyMap<number, Pod[]>,
   classes: readonly PodClass[],

@@ -1,4 +1,4 @@
-/** Requests that are refused before anybody looks at the object: forms, sizes, versions; and the logs of pods. */
+/** Requests that are refused before the object is looked at: forms, sizes, versions; and the logs of pods. */
 import { bare, del, get, given, patch, post, put, script, type Json, type Script } from '../script.ts';
 import { configMap, CORE, deployment, DEPLOYMENTS, MAPS, pod, PODS } from './objects.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Room on existing nodes: how many pods of a class the scheduler would put on a node now. Nodes that were found too small
- * for a class are not asked again, and whole stretches of full nodes are passed over.
+ * Places pods on existing nodes: how many pods of a class the scheduler would put on a node now. Nodes that were found
+ * too small for a class are not asked again, and whole stretches of full nodes are passed over.
  */
 import { podKey } from '../../pods/podKey.ts';
 import type { Pod } from '../../api/kinds.ts';
@@ -13,7 +13,7 @@ import { addRow, floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { Domains } from './domains.ts';
 import { stepsDown } from './poolFit.ts';
 
-export class ExistingRooms {
+export class ExistingPlacement {
   readonly placed = new Map<number, Pod[]>();
   /** Of the placed pods. */
   wishesDropped = 0;
