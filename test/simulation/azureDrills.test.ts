@@ -102,8 +102,8 @@ describe('when Azure fails', () => {
     expect(calm.requests / calm.nodes).toBeLessThanOrEqual(12);
     for (const [name, profile, faults] of DRILLS) {
       const { times, left } = await drill(profile, faults, 30 * MINUTE);
-      expect({ name, ran: times.length, left }).toEqual({ name, ran: PODS, left: [] });
-      expect(median(times), name).toBeLessThanOrEqual(3 * median(calm.times));
+      const isTimely = median(times) <= 3 * median(calm.times);
+      expect({ name, ran: times.length, left, isTimely }).toEqual({ name, ran: PODS, left: [], isTimely: true });
     }
   });
 });
