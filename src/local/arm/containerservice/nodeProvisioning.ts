@@ -104,7 +104,7 @@ export const NODE_PROVISIONING_RULES: readonly Rule[] = [
   },
 ];
 
-/** Whether the api-version has `nodeProvisioningProfile`; others neither show nor change it. */
+/** Whether the api-version has `nodeProvisioningProfile`; others cannot change it. */
 export function knowsNodeProvisioning(apiVersion: string): boolean {
   return apiVersion.endsWith('-preview') ? apiVersion >= FIRST_PREVIEW : apiVersion >= FIRST_STABLE;
 }
