@@ -82,7 +82,7 @@ export class PlacementHints {
       ],
       reconcile: async (key, { signal }) => {
         const pod = cluster.pod(refOf(key));
-        return pod && this.hint(pod, { signal });
+        return pod && !this.isEarly(pod) ? this.hint(pod, { signal }) : undefined;
       },
     });
   }
@@ -144,6 +144,14 @@ export class PlacementHints {
         await ignoreNotFound(kube.get(Kinds.Pod, { name: ref.name, namespace: ref.namespace }, { signal }));
       }
     }
+  }
+
+  /** Whether the pod's node has joined and its pods are yet to be told: the scheduler would clear what is said before. */
+  private isEarly(pod: Pod): boolean {
+    const { places } = this.world.cluster;
+    const place = places.of(pod, this.world.clock.now());
+    const view = place && places.viewOf(place);
+    return view !== undefined && !view.registered && !this.opening.hasBegun(view.name);
   }
 
   private concerns(pod: Pod): boolean {

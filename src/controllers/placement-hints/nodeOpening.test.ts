@@ -39,7 +39,7 @@ function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
     await clock.runUntil(() => isOver);
     await all;
   };
-  return { play, join, opened, arranged };
+  return { play, join, opened, arranged, opening };
 }
 
 describe('nodes that join', () => {
@@ -48,6 +48,13 @@ describe('nodes that join', () => {
     await play(join('a', 10), join('b', 20), join('c', 30));
     expect(arranged).toEqual([['a'], ['b', 'c']]);
     expect(opened).toEqual(['a', 'b', 'c'].map((claim) => ({ claim, at: 175 })));
+  });
+
+  it('are known to have begun once their pods are told, also after they have opened', async () => {
+    const { play, join, opening } = setup();
+    expect(opening.hasBegun('a')).toBe(false);
+    await play(join('a', 10));
+    expect([opening.hasBegun('a'), opening.hasBegun('b')]).toEqual([true, false]);
   });
 
   it('alone is not kept waiting by nodes that are not coming', async () => {

@@ -23,6 +23,7 @@ const LINGER = { idle: 200, longest: 1_000 };
  * apart, and must not see a node open before it knows which pods the room is for.
  */
 const SETTLE = 200;
+const MOST_BEGUN = 10_000;
 /** How often hints that were cleared meanwhile are written again before the nodes open. */
 const ROUNDS = 5;
 
@@ -34,6 +35,8 @@ const ROUNDS = 5;
 export class NodeOpening {
   private readonly ports: NodeOpeningPorts;
   private group: Group | undefined;
+  /** Claims whose pods were told, of late. */
+  private readonly begun = new Set<string>();
 
   constructor(ports: NodeOpeningPorts) {
     this.ports = ports;
@@ -46,6 +49,11 @@ export class NodeOpening {
     group.claims.push(claim);
     group.lastJoin = this.ports.clock.now();
     return group.opened;
+  }
+
+  /** Whether pods have been told of the claim's node, which is about to open or has opened. */
+  hasBegun(claim: string): boolean {
+    return this.begun.has(claim);
   }
 
   private open(first: string, signal: AbortSignal): Promise<void> {
@@ -64,6 +72,7 @@ export class NodeOpening {
         if (nodes < group.claims.length) {
           arrange(group.claims.slice(nodes));
           nodes = group.claims.length;
+          this.begin(group.claims);
           round = 0;
         }
         const began = clock.now();
@@ -75,6 +84,11 @@ export class NodeOpening {
     } finally {
       this.group = undefined;
     }
+  }
+
+  private begin(claims: readonly string[]): void {
+    if (this.begun.size > MOST_BEGUN) this.begun.clear();
+    for (const claim of claims) this.begun.add(claim);
   }
 
   /** Nodes of one plan often join at about the same time. */
