@@ -110,7 +110,7 @@ const byName = (left: KubeObject, right: KubeObject): number => {
   return key(left) < key(right) ? -1 : 1;
 };
 
-/** Kinds whose names are told to nobody. */
+/** Kinds whose names are hashed when asked. */
 const PRIVATE: ReadonlySet<string> = new Set(
   [
     Kinds.Node,

@@ -132,7 +132,7 @@ function networkVariables({ settings, subnetId, securityGroup }: BootstrapInput)
   };
 }
 
-/** How the node reaches the world outside, and whom it trusts there. */
+/** The proxy through which the node reaches other networks, and the certificates that it trusts. */
 function outsideVariables({ nodeProxy, nodeTrustedCas }: AzureSettings): ScriptVariables {
   const { http, https, except } = nodeProxy;
   const certificates = nodeTrustedCas.map((pem, index) => [`CUSTOM_CA_CERT_${index}`, base64(pem)] as const);

@@ -15,7 +15,7 @@ export interface DeploymentSite {
   readonly find: (id: string) => JsonObject | undefined;
 }
 
-/** A `reference` to something that is not there yet: whoever evaluates may try again. */
+/** A `reference` to a resource that does not exist yet: the expression may be evaluated again later. */
 export class PendingReference extends Error {
   readonly id: string;
 
