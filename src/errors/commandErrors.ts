@@ -96,6 +96,21 @@ export const commandErrors = {
     remedy: () => 'see the plan and the messages above',
     example: { failures: ['2 pods cannot be placed'] },
   }),
+  NothingToConvert: entry<Record<never, never>>({
+    exit: 'usage',
+    about: '`nodewright convert` was called without manifests.',
+    what: () => 'nothing to convert',
+    remedy: () => 'name manifests with -f, or - for standard input',
+    example: {},
+  }),
+  ConversionIncomplete: entry<{ readonly mistakes: number; readonly lost: number }>({
+    exit: 'failure',
+    about:
+      'Manifests were converted, but some could not be read, or --strict was given and something has no equivalent.',
+    what: ({ mistakes, lost }) => `${mistakes} manifests could not be read, ${lost} fields have no equivalent`,
+    remedy: () => 'see the messages above',
+    example: { mistakes: 0, lost: 2 },
+  }),
   UnknownKinds: entry<{ readonly kinds: readonly string[]; readonly known: readonly string[] }>({
     exit: 'usage',
     about: '`nodewright crds` was asked for a kind that it does not have.',
