@@ -15,7 +15,7 @@ import { networkInterfaceOf, type ClusterNetwork, type InterfaceWish } from './n
 export interface VirtualMachineRequest {
   readonly name: string;
   readonly network: Omit<InterfaceWish, 'name' | 'backendPools'>;
-  /** The body of the machine, given the id of its interface. */
+  /** The body of the VM, given the id of its interface. */
   readonly machine: (interfaceId: string) => VirtualMachine;
 }
 
@@ -124,7 +124,7 @@ export class VirtualMachines {
   /**
    * Starts or continues the removal of the VM and of its interface; `gone` once neither is left. A VM behind an AKS
    * machine is AKS's to remove: it is left alone and returned. The
-   * interface normally goes with its machine; one that Azure still holds back does not keep the machine from being gone.
+   * interface normally goes with its VM; one that Azure still holds back does not keep the VM from being gone.
    */
   async remove(name: string, signal?: AbortSignal): Promise<'removing' | 'gone' | InstanceRecord> {
     const { clients, nodeResourceGroup, log } = this.options;
@@ -142,7 +142,7 @@ export class VirtualMachines {
     }
     if (!(await this.interfaceExists(name, signal))) return 'gone';
     if (await this.removeInterface(name, signal)) return 'removing';
-    log.info('Azure still holds the network interface of a machine that is gone', { name });
+    log.info('Azure still holds the network interface of a VM that is gone', { name });
     return 'gone';
   }
 
@@ -151,7 +151,7 @@ export class VirtualMachines {
     return (await this.query('microsoft.compute/virtualmachines', signal)).map(fromGraph);
   }
 
-  /** The interfaces of this cluster by name; that of a machine has the machine's name. */
+  /** The interfaces of this cluster by name; that of a VM has the VM's name. */
   async listInterfaces(signal?: AbortSignal): Promise<readonly string[]> {
     const rows = await this.query('microsoft.network/networkinterfaces', signal);
     const ours = rows.filter(({ tags }) => tags?.[ManagedTags.machineNodeClaim] === undefined);
