@@ -137,7 +137,7 @@ describe('a launch', () => {
           await poller.submitted();
           return { poller };
         });
-        return finishOperation(fixture.clock, operation);
+        return finishOperation(fixture.clock, operation, 'keys');
       })(),
     );
     const diskEncryptionSetId = made?.id ?? '';
@@ -178,7 +178,7 @@ describe('a launch', () => {
         const operation = await beginOperation(async () => ({
           poller: await virtualNetworks.beginCreateOrUpdate(arm.nodeResourceGroup, 'corp', network),
         }));
-        return finishOperation(fixture.clock, operation);
+        return finishOperation(fixture.clock, operation, 'network');
       })(),
     );
     const idOf = (name: string): string => made?.subnets?.find((subnet) => subnet.name === name)?.id ?? '';

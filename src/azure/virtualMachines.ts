@@ -95,7 +95,7 @@ export class VirtualMachines {
   /** Waits until the VM runs. False when it is gone or going; throws Azure's error when its creation failed. */
   async finish(name: string, operation: Operation<unknown> | undefined, signal?: AbortSignal): Promise<boolean> {
     if (operation !== undefined) {
-      await finishOperation(this.options.clock, operation, signal);
+      await finishOperation(this.options.clock, operation, `VM ${name}`, signal);
       return true;
     }
     const settled = await this.settled(name, signal);
@@ -224,7 +224,7 @@ export class VirtualMachines {
         abort(signal),
       ),
     }));
-    const made = await finishOperation(clock, operation, signal);
+    const made = await finishOperation(clock, operation, `network interface ${wish.name}`, signal);
     if (made?.id === undefined)
       throw new NodewrightError('AzureAnswerUnusable', {
         source: 'ARM',
@@ -256,7 +256,7 @@ export class VirtualMachines {
       await poller.submitted();
       return { poller };
     });
-    await finishOperation(clock, operation, signal);
+    await finishOperation(clock, operation, `VM ${name}`, signal);
   }
 
   /** A VM whose extension has failed does not have it. */
@@ -279,7 +279,7 @@ export class VirtualMachines {
         await poller.submitted();
         return { poller };
       });
-      await finishOperation(clock, operation, signal);
+      await finishOperation(clock, operation, `extension ${extension} of VM ${machine}`, signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -305,7 +305,7 @@ export class VirtualMachines {
       await poller.submitted();
       return { poller };
     });
-    await finishOperation(clock, operation, signal);
+    await finishOperation(clock, operation, `extension ${name} of VM ${machine}`, signal);
   }
 
   private async interfaceExists(name: string, signal: AbortSignal | undefined): Promise<boolean> {
