@@ -110,6 +110,11 @@ export class AzureCloudProvider implements CloudProvider {
     });
   }
 
+  /** What could not be had lately, for those that show it. */
+  get unavailableOfferings(): ReturnType<UnavailableOfferings['entries']> {
+    return this.parts.unavailable.entries();
+  }
+
   async instanceTypes(_pool: NodePool, nodeClass: AksNodeClass): Promise<readonly InstanceType[]> {
     return this.parts.types.list(nodeClass);
   }

@@ -12,6 +12,14 @@ interface FamilyBlock {
   readonly until: number;
 }
 
+/** An offering that is out until then: milliseconds since 1970. */
+interface UnavailableEntry {
+  readonly instanceType: string;
+  readonly zone: string;
+  readonly capacityType: string;
+  readonly until: number;
+}
+
 /** More than every size in every zone of a region; beyond it the entry that ends first goes. */
 const MAX_ENTRIES = 20_000;
 const ALL_SPOT = 'spot::';
@@ -39,6 +47,17 @@ export class UnavailableOfferings {
     if (this.offerings.has(offeringKey(sku.name, zone, capacityType))) return true;
     const family = this.families.get(familyKey(sku.family, zone, capacityType));
     return sku.family !== '' && family !== undefined && sku.cpus >= family.cpus;
+  }
+
+  /** What is marked now, by size; of all spot with an empty one. Those that come back first are first. */
+  entries(): readonly UnavailableEntry[] {
+    this.sweep();
+    return [...this.offerings]
+      .map(([key, until]) => {
+        const [capacityType = '', instanceType = '', zone = ''] = key.split(':');
+        return { instanceType, zone, capacityType, until };
+      })
+      .sort((left, right) => left.until - right.until);
   }
 
   /** A size that cannot be had makes its larger siblings unlikely, too. */

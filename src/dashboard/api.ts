@@ -2,9 +2,17 @@
 import { Answers } from './answers.ts';
 import type { DashboardFeed, Frame } from './feed.ts';
 import type { DashboardSource } from './picture.ts';
+import { CAPACITY_METRICS, capacityScreen } from './views/capacity.ts';
+import { churnScreen } from './views/churn.ts';
+import { CONTROLLER_METRICS, controllerScreen } from './views/controller.ts';
 import { decisionDetail, decisionsScreen } from './views/decisions.ts';
+import { mapScreen } from './views/map.ts';
 import { nodeScreen } from './views/node.ts';
 import { nowScreen } from './views/now.ts';
+import { rolloutScreen } from './views/rollout.ts';
+import { readSamples } from './views/samples.ts';
+import { savingsScreen } from './views/savings.ts';
+import { spotScreen } from './views/spot.ts';
 
 /** What to answer; undefined: there is no such thing. */
 type ApiAnswer = Promise<object | undefined> | object | undefined;
@@ -28,6 +36,20 @@ export class DashboardApi {
       decisions: ({ time }, query) => decisionsScreen(ledger, decisionQuery(query), time),
       nodes: (frame, _query, name) =>
         name === '' ? { time: frame.time, nodes: frame.rows } : nodeScreen(frame, name, ledger, this.answers),
+      savings: (frame) => savingsScreen(frame, ledger),
+      churn: (frame) => churnScreen(frame, ledger),
+      capacity: async (frame) => {
+        const samples = await readSamples(source.metrics(), CAPACITY_METRICS);
+        return capacityScreen(frame, ledger, samples, source.unavailable());
+      },
+      spot: (frame) => spotScreen(frame, ledger),
+      rollout: (frame) => rolloutScreen(frame, ledger),
+      map: (frame, query) => mapScreen(frame, query.get('pool') ?? ''),
+      'what-if': ({ time }) => this.answers.pools(time),
+      controller: async (frame) => {
+        const samples = await readSamples(source.metrics(), CONTROLLER_METRICS);
+        return controllerScreen(frame, source.version, ledger, samples);
+      },
     };
   }
 

@@ -189,7 +189,6 @@ export interface NodeScreen {
   readonly decisions: readonly DecisionRow[];
 }
 
-/** @public */
 export interface SavingsScreen {
   readonly time: number;
   /** When this was worked out; absent: not yet. */
@@ -215,7 +214,6 @@ export interface SavingsScreen {
   }[];
 }
 
-/** @public */
 export interface ChurnScreen {
   readonly time: number;
   /** Since when the ledger knows. */
@@ -244,7 +242,6 @@ export interface ChurnScreen {
   }[];
 }
 
-/** @public */
 export interface CapacityScreen {
   readonly time: number;
   readonly quotas: readonly { readonly name: string; readonly remaining: number }[];
@@ -263,15 +260,9 @@ export interface CapacityScreen {
     readonly used: number;
     readonly limit: number;
   }[];
-  readonly subnets: readonly {
-    readonly name: string;
-    readonly used: number;
-    readonly size: number;
-  }[];
   readonly failures: readonly DecisionRow[];
 }
 
-/** @public */
 export interface SpotScreen {
   readonly time: number;
   readonly spotNodes: number;
@@ -292,7 +283,7 @@ export interface SpotScreen {
   readonly failures: readonly DecisionRow[];
 }
 
-interface CalendarPeriod {
+export interface CalendarPeriod {
   readonly from: number;
   readonly until: number;
   /** Nodes that may go at once; null: nothing limits them. */
@@ -300,7 +291,6 @@ interface CalendarPeriod {
   readonly underutilized: number | null;
 }
 
-/** @public */
 export interface RolloutScreen {
   readonly time: number;
   readonly pools: readonly {
@@ -321,7 +311,6 @@ export interface RolloutScreen {
 }
 
 /** Pods of the nodes that the treemap shows large enough. */
-/** @public */
 export interface MapScreen {
   readonly time: number;
   readonly pods: readonly (NodePod & { readonly node: string })[];
@@ -365,7 +354,6 @@ interface Figure {
   readonly detail?: string;
 }
 
-/** @public */
 export interface ControllerScreen {
   readonly time: number;
   readonly state: ControllerState;

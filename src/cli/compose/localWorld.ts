@@ -158,7 +158,9 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         },
       });
       // The dashboard shows the first cluster.
-      if (seen !== undefined && observed.ledger === ledger) looked.attach({ world: seen, manager });
+      if (seen !== undefined && observed.ledger === ledger) {
+        looked.attach({ world: seen, manager, unavailable: () => cloud.unavailableOfferings });
+      }
       return manager;
     };
     const provisioning = { arm, faults, log, clock: systemClock };

@@ -23,5 +23,4 @@ export function ageOf(milliseconds: number): string {
 }
 
 export const clockOf = (time: number): string => new Date(time).toISOString().slice(11, 19);
-/** @public */
 export const dayAndClock = (time: number): string => new Date(time).toISOString().slice(5, 16).replace('T', ' ');

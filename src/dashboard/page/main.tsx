@@ -3,11 +3,19 @@ import { render, type ComponentChild } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { clockOf } from './format.ts';
 import { go, Link, usePath } from './router.tsx';
+import { Capacity } from './screens/capacity.tsx';
+import { Churn } from './screens/churn.tsx';
+import { Controller } from './screens/controller.tsx';
 import { Decisions } from './screens/decisions.tsx';
+import { TreeMap } from './screens/map.tsx';
 import { NodePage } from './screens/node.tsx';
 import { Nodes } from './screens/nodes.tsx';
 import { Now } from './screens/now.tsx';
 import { Pending } from './screens/pending.tsx';
+import { Rollout } from './screens/rollout.tsx';
+import { Savings } from './screens/savings.tsx';
+import { Spot } from './screens/spot.tsx';
+import { WhatIf } from './screens/whatIf.tsx';
 import { openStream, useLive } from './store.ts';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
@@ -30,6 +38,14 @@ const ROUTES: readonly Route[] = [
     key: 'o',
     show: (rest) => (rest === '' ? <Nodes /> : <NodePage key={rest} name={rest} />),
   },
+  { path: 'map', title: 'Map', key: 'm', show: () => <TreeMap /> },
+  { path: 'savings', title: 'Savings', key: 's', show: () => <Savings /> },
+  { path: 'churn', title: 'Churn', key: 'h', show: () => <Churn /> },
+  { path: 'capacity', title: 'Capacity', key: 'c', show: () => <Capacity /> },
+  { path: 'spot', title: 'Spot', key: 't', show: () => <Spot /> },
+  { path: 'rollout', title: 'Rollout', key: 'r', show: () => <Rollout /> },
+  { path: 'what-if', title: 'What-if', key: 'w', show: () => <WhatIf /> },
+  { path: 'controller', title: 'Controller', key: 'l', show: () => <Controller /> },
 ];
 
 const STATES: Readonly<Record<string, string>> = {

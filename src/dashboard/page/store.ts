@@ -109,7 +109,6 @@ async function ask<T extends object>(path: string, signal: AbortSignal): Promise
   return data as T;
 }
 
-/** @public */
 export async function postText<T>(path: string, body: string): Promise<T> {
   const response = await fetch(`/api/${path}`, { method: 'POST', body, headers: { 'content-type': 'text/plain' } });
   if (!response.ok) throw new Error((await response.text()).trim());

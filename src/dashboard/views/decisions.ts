@@ -9,7 +9,7 @@ const PAGE = 200;
 /** Written often, and of interest only to somebody who looks for them. */
 const QUIET: ReadonlySet<LedgerEntry['kind']> = new Set(['nomination', 'hint', 'kept', 'savings']);
 
-const rowOf = (entry: LedgerEntry): DecisionRow => ({
+export const rowOf = (entry: LedgerEntry): DecisionRow => ({
   sequence: entry.sequence,
   time: entry.time,
   kind: entry.kind,

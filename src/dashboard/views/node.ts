@@ -46,7 +46,7 @@ export async function nodeScreen(
   }
 }
 
-function nodePod(pod: Pod): NodePod {
+export function nodePod(pod: Pod): NodePod {
   const requests = podRequests(pod);
   return {
     name: podKey(pod),

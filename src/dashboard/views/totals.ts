@@ -23,7 +23,7 @@ export function totalsOf(rows: readonly NodeRow[], pending: number, ledger: Ledg
 }
 
 /** What commands that were carried out have saved, and what the last whole pass left. */
-function savingsIn(ledger: Ledger): Pick<Totals, 'savedPerHour' | 'heldPerHour'> {
+export function savingsIn(ledger: Ledger): Pick<Totals, 'savedPerHour' | 'heldPerHour'> {
   const begun = new Map<string, number>();
   let [savedPerHour, heldPerHour] = [0, 0];
   for (const entry of ledger.entries()) {

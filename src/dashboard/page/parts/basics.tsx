@@ -88,7 +88,6 @@ export function Waiting({ problem }: { readonly problem: string | undefined }) {
   );
 }
 
-/** @public */
 export function Command({ text }: { readonly text: string }) {
   const [copied, setCopied] = useState(false);
   return (

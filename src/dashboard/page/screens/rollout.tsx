@@ -1,0 +1,108 @@
+import type { CalendarPeriod, RolloutScreen } from '../../screens.ts';
+import { counted, dayAndClock, percent } from '../format.ts';
+import { Bar, DecisionList, Empty, Panel, Waiting } from '../parts/basics.tsx';
+import { Table, type Column } from '../parts/table.tsx';
+import { NodeLink } from '../router.tsx';
+import { useScreen } from '../store.ts';
+
+const NODES: readonly Column<RolloutScreen['nodes'][number]>[] = [
+  { title: 'Node', cell: ({ node }) => <NodeLink name={node} />, key: ({ node }) => node },
+  { title: 'Pool', cell: ({ pool }) => pool, key: ({ pool }) => pool },
+  { title: 'Drifted because', cell: ({ reason }) => reason, key: ({ reason }) => reason },
+];
+const EXPIRIES: readonly Column<RolloutScreen['expiries'][number]>[] = [
+  { title: 'NodeClaim', cell: ({ nodeClaim }) => nodeClaim },
+  { title: 'Pool', cell: ({ pool }) => pool },
+  { title: 'Expires', cell: ({ at }) => dayAndClock(at), key: ({ at }) => at, class: 'number' },
+];
+
+export function Rollout() {
+  const { data, problem } = useScreen<RolloutScreen>('rollout');
+  if (data === undefined) return <Waiting problem={problem} />;
+  return (
+    <>
+      {data.pools.length === 0 && <Empty>There is no NodePool.</Empty>}
+      {data.pools.map((pool) => (
+        <Panel
+          key={pool.pool}
+          title={`NodePool ${pool.pool}`}
+          aside={<span class="muted">{counted(pool.nodes, 'node')}</span>}
+        >
+          <Progress {...pool} />
+          <Calendar periods={pool.periods} from={data.time} until={data.until} />
+        </Panel>
+      ))}
+      <div class="columns">
+        <Panel title="Nodes that have drifted">
+          {data.nodes.length === 0 ? (
+            <Empty>Every node is as its pool and class want it.</Empty>
+          ) : (
+            <Table label="Drifted nodes" rows={data.nodes} columns={NODES} id={({ node }) => node} />
+          )}
+        </Panel>
+        <div class="stack">
+          <Panel title="What was done">
+            <DecisionList decisions={data.waves} />
+          </Panel>
+          <Panel title="Expiring within a week">
+            {data.expiries.length === 0 ? (
+              <Empty>None.</Empty>
+            ) : (
+              <Table label="Expiries" rows={data.expiries} columns={EXPIRIES} id={({ nodeClaim }) => nodeClaim} />
+            )}
+          </Panel>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Progress(pool: RolloutScreen['pools'][number]) {
+  const { nodes, drifted, underWay, allowed, blocker, blockedNodes = 0, expectedEnd } = pool;
+  const atOnce = allowed === null ? 'any number' : counted(allowed, 'node');
+  if (drifted === 0) return <p class="muted">No node has drifted. At once, {atOnce} may be replaced.</p>;
+  return (
+    <>
+      <p>
+        <Bar share={nodes === 0 ? 0 : 1 - drifted / nodes} label="up to date" /> {counted(drifted, 'node')} of {nodes}{' '}
+        {drifted === 1 ? 'has' : 'have'} drifted, {underWay} on the way out, {atOnce} at once.
+        {expectedEnd !== undefined && ` Expected to be done by ${dayAndClock(expectedEnd)} UTC.`}
+      </p>
+      {blocker !== undefined && (
+        <p class="reason">
+          <span class="tag">held: {blockedNodes}</span> {blocker}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A week as a strip: dark where nodes may go. */
+function Calendar(props: {
+  readonly periods: readonly CalendarPeriod[];
+  readonly from: number;
+  readonly until: number;
+}) {
+  const { periods, from, until } = props;
+  const open = periods.filter(({ drifted }) => drifted !== 0);
+  const share = open.reduce((sum, period) => sum + period.until - period.from, 0) / (until - from);
+  const [next] = open;
+  const said = `Drifted nodes may go during ${percent(share)} of the next seven days${
+    next === undefined ? '' : `, next from ${dayAndClock(next.from)} UTC`
+  }`;
+  return (
+    <div class="calendar" role="img" aria-label={said}>
+      <div class="calendar-strip">
+        {periods.map((period) => (
+          <span
+            key={period.from}
+            class={period.drifted === 0 ? 'closed' : 'open'}
+            style={{ flexGrow: period.until - period.from }}
+            title={`${dayAndClock(period.from)} – ${dayAndClock(period.until)}: ${period.drifted ?? 'any'}`}
+          />
+        ))}
+      </div>
+      <p class="muted">{said}.</p>
+    </div>
+  );
+}

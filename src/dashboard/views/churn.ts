@@ -1,0 +1,79 @@
+/** How much comes and goes: launches, removals, pods that had to move, nodes that lived for minutes. */
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Frame } from '../feed.ts';
+import type { ChurnScreen } from '../screens.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+/** Removed sooner than this after it was bought, a node was a loop rather than a need. */
+const SHORT_LIFE = 30 * MINUTE;
+const STEPS = 60;
+const MOST_SHORT_LIVES = 100;
+
+const AGES: readonly (readonly [string, number])[] = [
+  ['under 10 minutes', 10 * MINUTE],
+  ['10 to 60 minutes', HOUR],
+  ['1 to 6 hours', 6 * HOUR],
+  ['6 to 24 hours', DAY],
+  ['1 to 7 days', 7 * DAY],
+  ['over 7 days', Number.POSITIVE_INFINITY],
+];
+
+export function churnScreen({ time, rows }: Frame, ledger: Ledger): ChurnScreen {
+  const entries = ledger.entries();
+  const since = entries[0]?.time ?? time;
+  const step = Math.max(MINUTE, Math.ceil((time - since) / STEPS));
+  const steps = Array.from({ length: Math.max(1, Math.ceil((time - since + 1) / step)) }, (_, at) => ({
+    time: since + at * step,
+    launches: 0,
+    removals: 0,
+  }));
+  const launchedAt = new Map<string, number>();
+  const reasons = new Map<string, { commands: number; nodes: number; pods: number }>();
+  const shortLives: { nodeClaim: string; pool: string; minutes: number; reason: string }[] = [];
+  let [launches, removals, podsMoved, takenBack] = [0, 0, 0, 0];
+  for (const entry of entries) {
+    const at = steps[Math.floor((entry.time - since) / step)];
+    if (entry.kind === 'launch') {
+      launches += 1;
+      launchedAt.set(entry.nodeClaim, entry.time);
+      if (at) at.launches += 1;
+    } else if (entry.kind === 'disruption-end' && entry.outcome === 'taken-back') takenBack += 1;
+    else if (entry.kind === 'disruption') {
+      removals += entry.nodeCount;
+      podsMoved += entry.pods.count;
+      if (at) at.removals += entry.nodeCount;
+      const own = reasons.get(entry.reason) ?? { commands: 0, nodes: 0, pods: 0 };
+      own.commands += 1;
+      own.nodes += entry.nodeCount;
+      own.pods += entry.pods.count;
+      reasons.set(entry.reason, own);
+      for (const { nodeClaim = '', nodePool } of entry.nodes) {
+        const lived = entry.time - (launchedAt.get(nodeClaim) ?? Number.NEGATIVE_INFINITY);
+        if (lived > SHORT_LIFE) continue;
+        shortLives.push({ nodeClaim, pool: nodePool, minutes: Math.round(lived / MINUTE), reason: entry.reason });
+      }
+    }
+  }
+  return {
+    time,
+    since,
+    launches,
+    removals,
+    podsMoved,
+    takenBack,
+    reasons: [...reasons]
+      .map(([reason, counts]) => ({ reason, ...counts }))
+      .sort((left, right) => right.nodes - left.nodes),
+    steps,
+    lifetimes: AGES.map(([label, most], at) => ({
+      label,
+      nodes: rows.filter(({ created }) => {
+        const age = time - created;
+        return age < most && age >= (AGES[at - 1]?.[1] ?? Number.NEGATIVE_INFINITY);
+      }).length,
+    })),
+    shortLives: shortLives.reverse().slice(0, MOST_SHORT_LIVES),
+  };
+}
