@@ -143,6 +143,7 @@ describe('the page', () => {
     await page.getByText('1 node of 3').waitFor();
     await page.goBack();
     await page.waitForURL('**/now');
+    await page.getByText('Last decisions').waitFor();
     expect(await page.locator('h1').textContent()).toBe('Now');
   });
 
@@ -166,7 +167,7 @@ describe('the page', () => {
     await page.getByText('Another process leads. This one watches').waitFor();
     await own.stop();
     await page.getByText('Nothing is heard from the server').waitFor();
-    expect(await page.getByText('Not connected').count()).toBe(1);
+    expect(await page.locator('.notice').count()).toBe(1);
   });
 
   it('tells another site nothing, not even with a session', async () => {
