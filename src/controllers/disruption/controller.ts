@@ -184,7 +184,7 @@ class DisruptionLoop {
     }
     for (const { command, reason } of rejected) {
       if (method.reason === 'Underutilized') publish.consolidationRejected(events, command, reason);
-      log.debug('a decision does not hold any more', { method: method.name, reason, nodes: command.candidates.length });
+      log.info('a decision does not hold any more', { method: method.name, reason, nodes: command.candidates.length });
     }
     if (method.reason === 'Underutilized') this.savings.begin(valid, again.pass);
     this.returns.begin(valid);

@@ -5,7 +5,10 @@ import { EvictionOrder, largestFirst } from './evictionOrder.ts';
 
 function pod(name: string, cpu: string, memory: string, priority = 0): Pod {
   const requests = { cpu, memory };
-  return { metadata: { name, namespace: 'a' }, spec: { priority, containers: [{ name: 'c', resources: { requests } }] } };
+  return {
+    metadata: { name, namespace: 'a' },
+    spec: { priority, containers: [{ name: 'c', resources: { requests } }] },
+  };
 }
 
 const names = (pods: readonly Pod[]): readonly string[] => pods.map(({ metadata }) => metadata.name);
