@@ -106,7 +106,7 @@ export function planOnce(question: Question, mode: SearchMode): PodPlan {
     waiting,
     limitLeft,
     packing,
-    isInOrder: isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, onExisting.placed),
+    isInOrder: isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, onExisting.placed, mode.rank),
     isPacked: rounds !== undefined,
     searchRounds: rounds ?? 0,
     deferrals: new Map(deferred.map((each) => [each.waiting, each.reason])),

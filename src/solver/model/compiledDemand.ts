@@ -25,6 +25,8 @@ export interface HostLimit {
   readonly max: number;
   /** How many there may be once such a pod is there. A wish of one pod does not limit others. */
   readonly othersMax: number;
+  /** Spread: with fewer nodes than this the least that any node has counts as none. */
+  readonly minDomains: number;
 }
 
 export interface DomainConstraint {
@@ -311,7 +313,7 @@ class DemandCompiler {
       const counter = this.spreadCounter(rules, term);
       const { maxSkew, minDomains } = term;
       if (isHostname(term.topologyKey))
-        hostLimits.push({ counter, max: maxSkew, othersMax: term.required ? maxSkew : UNLIMITED });
+        hostLimits.push({ counter, max: maxSkew, othersMax: term.required ? maxSkew : UNLIMITED, minDomains });
       else domain.push({ kind: 'spread', counter, maxSkew, minDomains, self: isCounted.has(counter), together: [] });
     }
     for (const terms of [rung.affinity, ...rung.softAffinity]) {
@@ -327,7 +329,7 @@ class DemandCompiler {
       const counter = this.matchCounter(term);
       const max = isCounted.has(counter) ? 1 : 0;
       const othersMax = at < rung.antiAffinity.length ? max : UNLIMITED;
-      if (isHostname(term.topologyKey)) hostLimits.push({ counter, max, othersMax });
+      if (isHostname(term.topologyKey)) hostLimits.push({ counter, max, othersMax, minDomains: 0 });
       else domain.push({ kind: 'anti-affinity', counter, maxSkew: 0, minDomains: 0, self: false, together: [] });
     }
     for (const term of rung.antiAffinity) {
@@ -387,12 +389,14 @@ function copyOf(variant: Variant): Variant {
 /** One limit per counter. */
 function tightest(limits: readonly HostLimit[]): HostLimit[] {
   const byCounter = new Map<number, HostLimit>();
-  for (const { counter, max, othersMax } of limits) {
-    const known = byCounter.get(counter) ?? { max, othersMax };
+  for (const limit of limits) {
+    const { counter, max, othersMax, minDomains } = limit;
+    const known = byCounter.get(counter) ?? limit;
     byCounter.set(counter, {
       counter,
       max: Math.min(max, known.max),
       othersMax: Math.min(othersMax, known.othersMax),
+      minDomains: Math.max(minDomains, known.minDomains),
     });
   }
   return [...byCounter.values()];

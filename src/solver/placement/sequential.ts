@@ -142,7 +142,7 @@ export class Sequential {
           const seat = this.seatIn(podClass, variant, pool);
           if (seat === undefined) continue;
           const isBetter = best === undefined || seat.cost < best.cost;
-          if (isBetter || (this.domains.takesLast && seat.cost === best?.cost)) best = seat;
+          if (isBetter || (this.domains.ties === 'last' && seat.cost === best?.cost)) best = seat;
         }
       }
       if (best !== undefined) return best;
