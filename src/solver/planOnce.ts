@@ -5,7 +5,8 @@
 import type { Pod } from '../api/kinds.ts';
 import type { HostPort } from '../pods/hostPorts.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
-import { compileDemand, withoutPlacements, type CompiledDemand, type PodClass } from './model/compiledDemand.ts';
+import { compileDemand, withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
+import type { PodClass } from './model/podClass.ts';
 import type { Model } from './model/model.ts';
 import type { Bin } from './packing/bin.ts';
 import { demandOf, type Demand } from './packing/demand.ts';

@@ -2,7 +2,8 @@
  * The nodes that are there once a plan is carried out. A search counts with every domain that could be opened; the
  * scheduler compares only what it sees, so that a spread may hold that looks uneven beside domains that never open.
  */
-import type { CompiledDemand, HostLimit } from './model/compiledDemand.ts';
+import type { CompiledDemand } from './model/compiledDemand.ts';
+import type { HostLimit } from './model/podClass.ts';
 import type { OpenNode } from './placement/openNode.ts';
 
 /** An existing node by its row, or a planned one. */

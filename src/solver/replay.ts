@@ -4,7 +4,8 @@
  */
 import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
-import { withoutPlacements, type CompiledDemand, type PodClass, type Variant } from './model/compiledDemand.ts';
+import { withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
+import type { PodClass, Variant } from './model/podClass.ts';
 import { Domains } from './placement/domains.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { presentNodes, type Place } from './presentNodes.ts';

@@ -1,5 +1,6 @@
 /** The orders in which first-fit plans are tried: some that often do well, then such as lie near the best so far. */
-import type { CompiledDemand, PodClass } from './model/compiledDemand.ts';
+import type { CompiledDemand } from './model/compiledDemand.ts';
+import type { PodClass } from './model/podClass.ts';
 import type { TieBreak } from './placement/domains.ts';
 import type { Growth } from './placement/sequential.ts';
 import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';

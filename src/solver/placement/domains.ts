@@ -7,14 +7,8 @@ import type { Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
 import { isHostname } from '../model/topologyCounter.ts';
-import type {
-  DomainConstraint,
-  HostAffinity,
-  HostLimit,
-  PodClass,
-  CompiledDemand,
-  Variant,
-} from '../model/compiledDemand.ts';
+import type { CompiledDemand } from '../model/compiledDemand.ts';
+import type { DomainConstraint, HostAffinity, HostLimit, PodClass, Variant } from '../model/podClass.ts';
 import { floatAt, intAt, itemAt } from '../rows.ts';
 import type { OpenNode } from './openNode.ts';
 
@@ -66,6 +60,8 @@ export class Domains {
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, Options>[] = [];
+  /** By spread: the least count when the counter counted that many pods in all. */
+  private readonly fewestOf = new Map<DomainConstraint, { total: number; fewest: number }>();
   /** What the search for values found so far. */
   private best = -1;
   private bestPrice = Number.POSITIVE_INFINITY;
@@ -96,15 +92,18 @@ export class Domains {
       case 'affinity':
         return this.allowsCompany(constraint, domain, this.countIn(constraint, domain));
       case 'spread':
-        return this.levels(constraint, domain, this.counters.eligible(constraint.counter));
+        return this.keepsSkew(constraint, domain, this.fewestEligible(constraint));
     }
   }
 
   /** Whether a pod in the domain keeps the skew of a spread that compares these domains. */
   levels(constraint: DomainConstraint, domain: number, compared: Int32Array): boolean {
-    const { doubtful } = this.counters.at(constraint.counter);
-    const most = this.countIn(constraint, domain) + (doubtful[domain] ?? 0) + (constraint.self ? 1 : 0);
-    return most - this.fewest(constraint, compared) <= constraint.maxSkew;
+    return this.keepsSkew(constraint, domain, this.fewest(constraint, compared));
+  }
+
+  private keepsSkew({ counter, self, maxSkew }: DomainConstraint, domain: number, fewest: number): boolean {
+    const { counts, doubtful } = this.counters.at(counter);
+    return (counts[domain] ?? 0) + (doubtful[domain] ?? 0) + (self ? 1 : 0) - fewest <= maxSkew;
   }
 
   private countIn({ counter }: DomainConstraint, domain: number): number {
@@ -306,6 +305,21 @@ export class Domains {
 
   private keyOf(counter: number): string {
     return this.counters.at(counter).spec.topologyKey;
+  }
+
+  /** Among all domains that could be. Counts only grow while pods are placed, so that it changes with their total. */
+  private fewestEligible(constraint: DomainConstraint): number {
+    const { counter: id } = constraint;
+    const { total } = this.counters.at(id);
+    const known = this.fewestOf.get(constraint);
+    if (known !== undefined && known.total === total) return known.fewest;
+    const fewest = this.fewest(constraint, this.counters.eligible(id));
+    if (known === undefined) this.fewestOf.set(constraint, { total, fewest });
+    else {
+      known.total = total;
+      known.fewest = fewest;
+    }
+    return fewest;
   }
 
   /** The least count of any of the domains that the spread compares. */
