@@ -59,6 +59,8 @@ describe('nodewright', () => {
         replay         say what the controller decides about a saved cluster
         catalog        print the instance types and prices that plans use
         crds           print the custom resource definitions
+        convert        turn NodePools of another cloud into those for Azure
+        migrate        move a cluster here from another autoscaler or way to run
         completion     print a script that lets a shell complete commands
         version        print version, commit and platform
         help [verb]    show the help of a verb
@@ -91,6 +93,8 @@ describe('nodewright', () => {
       ['version', '-o', 'xml'],
       "nodewright: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
     ],
+    [['convert'], 'nodewright: nothing to convert; name manifests with -f, or - for standard input\n'],
+    [['migrate', 'cluster-autoscaler'], "nodewright: required option '-f, --filename <file>' not specified\n"],
     [
       ['crds', 'pods'],
       'nodewright: there is no kind "pods"; choose from aksnodeclasses, capacitybuffers, kwoknodeclasses, nodeclaims, nodeoverlays, nodepools\n',

@@ -87,6 +87,16 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./crds.ts')).crdsCommand(),
   },
   {
+    name: 'convert',
+    summary: 'turn NodePools of another cloud into those for Azure',
+    load: async () => (await import('./convert.ts')).convertCommand(),
+  },
+  {
+    name: 'migrate',
+    summary: 'move a cluster here from another autoscaler or way to run',
+    load: async () => (await import('./migrate.ts')).migrateCommand(),
+  },
+  {
     name: 'completion',
     summary: 'print a script that lets a shell complete commands',
     load: async () =>

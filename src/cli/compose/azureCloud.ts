@@ -8,7 +8,7 @@ import {
   environmentNamed,
   type AzureEnvironment,
 } from '../../azure/azureEnvironment.ts';
-import type { Options } from '../../options/optionTable.ts';
+import type { ProviderSettings } from './engineSettings.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { systemProblem } from '../../errors/thrown.ts';
 
@@ -19,7 +19,8 @@ export interface AzureCloud {
 
 const ENVIRONMENT_FILE = 'JSON file for AZURE_ENVIRONMENT_FILEPATH';
 
-export async function azureCloud({ armCloud, azureEnvironmentFilepath, tenantId }: Options): Promise<AzureCloud> {
+export async function azureCloud(settings: ProviderSettings): Promise<AzureCloud> {
+  const { armCloud, azureEnvironmentFilepath, tenantId } = settings;
   const environment = azureEnvironmentFilepath
     ? await readEnvironmentFile(azureEnvironmentFilepath)
     : environmentNamed(armCloud ?? 'AzurePublicCloud');

@@ -19,7 +19,7 @@ export interface CompiledDemand {
   readonly closed: ReadonlySet<string> | undefined;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
-  /** By pool: the state that its new machines start in. */
+  /** By pool: the state that its new nodes start in. */
   readonly bases: readonly number[];
   /** Nodes without a zone are left out because pods spread over zones. */
   readonly isKeptZonal: boolean;

@@ -59,6 +59,6 @@ export interface PodClass {
   readonly pods: readonly Pod[];
   readonly variants: readonly Variant[];
   readonly hostAdds: readonly number[];
-  /** Needs a resource that no machine offers. */
+  /** Needs a resource that no node offers. */
   readonly unknownResource: string | undefined;
 }

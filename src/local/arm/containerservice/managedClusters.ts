@@ -181,7 +181,7 @@ function merge(before: unknown, given: unknown): unknown {
   );
 }
 
-/** Azure fills in who a system-assigned identity is. */
+/** Azure fills in the ids of a system-assigned identity. */
 function withIdentity({ random }: ArmContext, cluster: ArmResource, existing: ArmResource | undefined): ArmResource {
   const identity = objectAt(cluster.identity ?? existing?.identity ?? { type: 'SystemAssigned' });
   if (textAt(identity, 'type') !== 'SystemAssigned') return { ...cluster, identity };
