@@ -59,6 +59,7 @@ describe('nodewright', () => {
         replay         say what the controller decides about a saved cluster
         catalog        print the instance types and prices that plans use
         crds           print the custom resource definitions
+        aks            bring nodewright into an AKS cluster, or take it out
         convert        turn NodePools of another cloud into those for Azure
         migrate        move a cluster here from another autoscaler or way to run
         completion     print a script that lets a shell complete commands
