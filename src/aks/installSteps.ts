@@ -37,14 +37,14 @@ const CHART_KINDS: Readonly<Record<string, ResourceKind<KubeObject>>> = {
   RoleBinding: rbac('RoleBinding', 'rolebindings', true),
 };
 
-export function kindOf({ kind }: Pick<Manifest, 'kind'>): ResourceKind<KubeObject> {
+function kindOf({ kind }: Pick<Manifest, 'kind'>): ResourceKind<KubeObject> {
   const found = CHART_KINDS[kind];
   if (found === undefined)
     throw new InvariantError(`The chart has an object of the kind ${kind}, which is not installed.`);
   return found;
 }
 
-export function refOf({ metadata: { name, namespace } }: KubeObject): ObjectRef {
+function refOf({ metadata: { name, namespace } }: KubeObject): ObjectRef {
   return { name, namespace };
 }
 

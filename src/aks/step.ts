@@ -14,7 +14,7 @@ export interface Step {
 }
 
 /** `done`: was so before. `planned`: a dry run would do it. `left`: could not be taken back. */
-export type StepState = 'done' | 'planned' | 'made' | 'failed' | 'undone' | 'left';
+type StepState = 'done' | 'planned' | 'made' | 'failed' | 'undone' | 'left';
 
 export interface StepRecord {
   readonly step: string;

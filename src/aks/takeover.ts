@@ -18,7 +18,7 @@ const REPLICAS = 'nodewright.dev/replicas-before';
 /** The Deployments under which Karpenter and nodewright are known. */
 const NAMES = ['karpenter', RELEASE.Name] as const;
 
-export async function findDeployment(kube: Kube, names: readonly string[] = NAMES): Promise<Deployment | undefined> {
+async function findDeployment(kube: Kube, names: readonly string[] = NAMES): Promise<Deployment | undefined> {
   for (const name of names) {
     const found = await ignoreNotFound(kube.get(Kinds.Deployment, { name, namespace: RELEASE.Namespace }));
     if (found !== undefined) return found;

@@ -20,7 +20,7 @@ import type { InstanceType } from '../cloud/instanceType.ts';
 import type { Kube } from '../kube/kube.ts';
 import { ArmError } from '../local/arm/armError.ts';
 import type { Fault } from '../local/arm/faultPlan.ts';
-import { bootedMachine } from '../local/kubelet/bootedMachine.ts';
+import { bootInstance } from '../local/kubelet/bootInstance.ts';
 import { LocalArm } from '../local/arm/localArm.ts';
 import { Catalog } from '../local/apiserver/catalog.ts';
 import { LocalKube } from '../local/apiserver/localKube.ts';
@@ -166,7 +166,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     return cloud.instanceTypes(pool, await nodeClassNamed(className));
   }
 
-  it('launches the cheapest machine that fits, with interface, tags, labels, taints and provider id', async () => {
+  it('launches the cheapest instance that fits, with interface, tags, labels, taints and provider id', async () => {
     const instance = await finish(launch(claimNamed('one')));
     const [vm] = arm.virtualMachines();
     expect(vm).toMatchObject({ name: 'aks-one', size: 'Standard_D2as_v5', zone: '1', provisioningState: 'Creating' });
@@ -208,8 +208,8 @@ describe('AzureCloudProvider on the local Azure', () => {
   it('boots a node that is what the claim was promised', async () => {
     const instance = await finish(launch(claimNamed('one')));
     const [vm] = arm.virtualMachines();
-    const machine = vm === undefined ? undefined : bootedMachine(vm);
-    expect(machine).toMatchObject({
+    const booted = vm === undefined ? undefined : bootInstance(vm);
+    expect(booted).toMatchObject({
       name: 'aks-one',
       providerID: instance.providerID,
       kubeletVersion: 'v1.36.3',
@@ -221,7 +221,7 @@ describe('AzureCloudProvider on the local Azure', () => {
       capacity: { cpu: '2', pods: '250' },
       allocatable: { cpu: '1900m', pods: '250' },
     });
-    const { labels = {}, allocatable = {} } = machine ?? {};
+    const { labels = {}, allocatable = {} } = booted ?? {};
     expect(labels).toMatchObject(instance.labels);
     expect(labels).toMatchObject({ [Labels.nodePool]: 'default', 'kubernetes.azure.com/role': 'agent' });
     const promised = parseResources({ memory: instance.allocatable['memory'] ?? '' });
@@ -359,7 +359,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(type?.offerings[0]?.price).toBe(0.096);
   });
 
-  it('buys spot when allowed, and a machine in no zone when asked', async () => {
+  it('buys spot when allowed, and an instance in no zone when asked', async () => {
     const requirements: NodeClaim['spec']['requirements'] = [
       { key: Labels.placementScope, operator: 'In', values: ['regional'] },
     ];
@@ -389,7 +389,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     'operations.get',
     'virtualMachines.createOrUpdate',
     'virtualMachines.get',
-  ])('finds its machine again after a crash at %s', async (operation) => {
+  ])('finds its instance again after a crash at %s', async (operation) => {
     const crash = new AbortController();
     const first = launch(claimNamed('one'), crash.signal);
     first.catch(() => undefined);
@@ -419,7 +419,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(await cloud.list()).toEqual([]);
   });
 
-  it('removes an interface that was left without a machine', async () => {
+  it('removes an interface that was left without a VM', async () => {
     const crash = new AbortController();
     const first = launch(claimNamed('one'), crash.signal);
     first.catch(() => undefined);
@@ -574,7 +574,7 @@ describe('AzureCloudProvider on the local Azure', () => {
     expect(lost.status?.conditions?.find(({ type }) => type === READY)?.status).toBe('False');
   });
 
-  it('names the ways in which a machine differs from its class', async () => {
+  it('names the ways in which an instance differs from its class', async () => {
     const instance = await finish(launch(claimNamed('one')));
     const bare = claimNamed('one');
     const claim: NodeClaim = {

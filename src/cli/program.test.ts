@@ -47,6 +47,7 @@ describe('nodewright', () => {
       Verbs:
         up             run a whole AKS with node auto provisioning on this machine
         fault          inject faults into the AKS that \`up\` runs
+        dashboard      print the address of the dashboard that \`up\` serves
         az             run the Azure CLI against the Azure that \`up\` runs
         run            run the controller in a cluster
         kubelet-sim    simulate the kubelets of kwok nodes on any cluster

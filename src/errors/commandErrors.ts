@@ -30,11 +30,11 @@ export const commandErrors = {
   }),
   UnsupportedOptions: entry<{ readonly problems: readonly OptionProblem[] }>({
     exit: 'usage',
-    about: 'Options of Karpenter were given that this version cannot honour.',
+    about: '`nodewright up` was given options after `--` that the local world decides itself.',
     what: ({ problems }) =>
       `${problems.length === 1 ? 'one option is' : `${problems.length} options are`} not supported:${listed(problems)}`,
-    remedy: () => 'remove them or set them to their defaults',
-    example: { problems: [{ option: '--use-sig', sentence: 'shared image galleries are not supported' }] },
+    remedy: () => 'leave them out; `nodewright up --help` has the flags of the local world',
+    example: { problems: [{ option: '--cluster-name', sentence: 'the local world decides this itself' }] },
   }),
   FileUnreadable: entry<{ readonly file: string; readonly purpose: string; readonly problem: string }>({
     exit: 'usage',
@@ -63,7 +63,7 @@ export const commandErrors = {
     exit: 'failure',
     about: 'The Azure CLI could not be signed in to the local Azure.',
     what: ({ command, code }) => `\`${command}\` ended with code ${code}`,
-    remedy: () => 'see its message above, and that the local world still runs',
+    remedy: () => 'correct what its message above says; check that `nodewright up` still runs',
     example: { command: 'az login', code: 1 },
   }),
   NoManifests: entry<{ readonly folder: string }>({
@@ -93,7 +93,7 @@ export const commandErrors = {
     exit: 'failure',
     about: 'The plan was made, but a --fail-on condition holds or the input has mistakes.',
     what: ({ failures }) => failures.join('; '),
-    remedy: () => 'see the plan and the messages above',
+    remedy: () => 'correct what the plan and the messages above name, or change --fail-on',
     example: { failures: ['2 pods cannot be placed'] },
   }),
   NothingToConvert: entry<Record<never, never>>({
@@ -108,7 +108,7 @@ export const commandErrors = {
     about:
       'Manifests were converted, but some could not be read, or --strict was given and something has no equivalent.',
     what: ({ mistakes, lost }) => `${mistakes} manifests could not be read, ${lost} fields have no equivalent`,
-    remedy: () => 'see the messages above',
+    remedy: () => 'correct what the messages above name, or leave --strict out',
     example: { mistakes: 0, lost: 2 },
   }),
   NoImage: entry<Record<never, never>>({

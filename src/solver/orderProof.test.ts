@@ -42,7 +42,7 @@ describe('pods that look for their own kind', () => {
     },
   );
 
-  it('stay on their machine', () => {
+  it('stay on their node', () => {
     const solution = solve(problem([Labels.hostname]));
     expect(complaints(problem([Labels.hostname]), solution)).toEqual([]);
     expect(solution.unplaced).toEqual([]);

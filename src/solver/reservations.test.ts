@@ -55,7 +55,7 @@ describe('reservations', () => {
     expect(node?.requirements).toContainEqual({ key: Labels.capacityType, operator: 'In', values: ['reserved'] });
   });
 
-  it('are filled before anything is bought, though smaller machines would be cheaper to buy', () => {
+  it('are filled before anything is bought, though smaller nodes would be cheaper to buy', () => {
     const pods = Array.from({ length: 10 }, (_, index) => testPod(`p${index}`, '1500m', '1Gi'));
     const instanceTypes = [testType('small', 2, 8, 0.05, ['z1']), reserved('large', 4, 1, 16)];
     const pools = [{ pool: testPool('default'), instanceTypes, used: {} }];

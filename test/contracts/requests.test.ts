@@ -109,6 +109,14 @@ it('reads nothing while a node waits for its volumes to be detached', async () =
     metadata: { name: 'data', namespace: 'default' },
     spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, volumeName: 'pv-1' },
   });
+  const daemons = await bench.kube.create(Kinds.DaemonSet, {
+    metadata: { name: 'd', namespace: 'default' },
+    spec: {
+      selector: { matchLabels: { app: 'd' } },
+      template: { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'main', image: 'agent' }] } },
+    },
+  });
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: daemons.metadata.uid ?? '' };
   await bench.createPod(
     'stays',
     {
@@ -116,7 +124,7 @@ it('reads nothing while a node waits for its volumes to be detached', async () =
       tolerations: [{ operator: 'Exists' }],
       volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
     },
-    { ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: 'd', controller: true }] },
+    { ownerReferences: [{ ...owner, controller: true }] },
   );
   for (const volume of ['pv-1', 'pv-2']) {
     await bench.kube.create(Kinds.VolumeAttachment, {

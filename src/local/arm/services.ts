@@ -41,7 +41,7 @@ import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { Router } from './server/router.ts';
 import { VIRTUAL_MACHINES, VirtualMachines } from './virtualMachines.ts';
 
-/** The same in every process: machines refer to images by it. */
+/** The same in every process: VMs refer to images by it. */
 const IMAGE_SUBSCRIPTION = '10000000-0000-4000-8000-000000000001';
 
 export interface ServicesOptions {
@@ -79,7 +79,7 @@ export interface Services {
   networkOf(nodeResourceGroup: string): ClusterNetwork;
   /** Writes an agent pool of a cluster; its nodes boot, and the pool counts as made. */
   addPool(cluster: ClusterName, name: string, properties: JsonObject): void;
-  /** When the store was restored: machines, interfaces and groups go on with what was under way. */
+  /** When the store was restored: VMs, interfaces and groups go on with what was under way. */
   resume(): void;
   /** The types that `resume` takes care of. */
   readonly resumedTypes: ReadonlySet<string>;

@@ -73,7 +73,7 @@ export interface PodClass {
   readonly pods: readonly Pod[];
   readonly variants: readonly Variant[];
   readonly hostAdds: readonly number[];
-  /** Needs a resource that no machine offers. */
+  /** Needs a resource that no node offers. */
   readonly unknownResource: string | undefined;
 }
 
@@ -85,7 +85,7 @@ export interface CompiledDemand {
   readonly closed: ReadonlySet<string> | undefined;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
-  /** By pool: the state that its new machines start in. */
+  /** By pool: the state that its new nodes start in. */
   readonly bases: readonly number[];
   /** Nodes without a zone are left out because pods spread over zones. */
   readonly isKeptZonal: boolean;
@@ -124,7 +124,7 @@ class DemandCompiler {
   readonly removed: ReadonlySet<number>;
   readonly classes: readonly PodClass[];
   readonly counters: Counters;
-  /** By pool: the state of its new machines when those in no zone are left out. */
+  /** By pool: the state of its new nodes when those in no zone are left out. */
   readonly zonalBases: readonly number[];
   private readonly model: Model;
   private readonly counterOfText = new Map<string, number>();

@@ -191,7 +191,7 @@ function issuerOf(merged: JsonObject, location: string, random: ArmContext['rand
   return { oidcIssuerProfile: { ...profile, issuerURL } };
 }
 
-/** Azure fills in who a system-assigned identity is. */
+/** Azure fills in the ids of a system-assigned identity. */
 function withIdentity({ random }: ArmContext, cluster: ArmResource, existing: ArmResource | undefined): ArmResource {
   const identity = objectAt(cluster.identity ?? existing?.identity ?? { type: 'SystemAssigned' });
   if (textAt(identity, 'type') !== 'SystemAssigned') return { ...cluster, identity };
