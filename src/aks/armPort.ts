@@ -27,11 +27,11 @@ export function armPort(rest: ArmRest, clock: Clock): ArmPort {
     list: (path, apiVersion) => rest.list({ method: 'GET', path, apiVersion }),
     post: (path, apiVersion) => rest.send({ method: 'POST', path, apiVersion, body: {} }),
     put: async (path, apiVersion, body) => {
-      await finishOperation(clock, await rest.begin({ method: 'PUT', path, apiVersion, body }));
+      await finishOperation(clock, await rest.begin({ method: 'PUT', path, apiVersion, body }), path);
     },
     remove: async (path, apiVersion) => {
       const begun = await absentAsUndefined(rest.begin({ method: 'DELETE', path, apiVersion }));
-      if (begun !== undefined) await finishOperation(clock, begun);
+      if (begun !== undefined) await finishOperation(clock, begun, path);
     },
   };
 }
