@@ -47,6 +47,7 @@ describe('nodewright', () => {
       Verbs:
         up             run a whole AKS with node auto provisioning on this machine
         fault          inject faults into the AKS that \`up\` runs
+        dashboard      print the address of the dashboard that \`up\` serves
         az             run the Azure CLI against the Azure that \`up\` runs
         run            run the controller in a cluster
         kubelet-sim    simulate the kubelets of kwok nodes on any cluster
@@ -59,6 +60,7 @@ describe('nodewright', () => {
         replay         say what the controller decides about a saved cluster
         catalog        print the instance types and prices that plans use
         crds           print the custom resource definitions
+        aks            bring nodewright into an AKS cluster, or take it out
         convert        turn NodePools of another cloud into those for Azure
         migrate        move a cluster here from another autoscaler or way to run
         completion     print a script that lets a shell complete commands
