@@ -8,7 +8,7 @@ import type { ExistingNode, Problem, Solution } from '../../src/solver/problem.t
 import { parseResources } from '../../src/units/resources.ts';
 import { complaints } from '../fixtures/solver/checker.ts';
 import { throughCluster } from '../fixtures/solver/launchedPlan.ts';
-import { testPod, testPool, testType } from '../fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../fixtures/solver/testObjects.ts';
 
 const RACK = 'example.com/rack';
 const labelled = (name: string, app: string, spec: object = {}): Pod =>
