@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperPod, type PaperPod } from '../../test/fixtures/disruption/paperPods.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { partsOf, type Part } from './parts.ts';
 import { displacedPrice } from './schedulerReplay.ts';
 import type { Pass } from './method.ts';
