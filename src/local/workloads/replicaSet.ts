@@ -1,4 +1,5 @@
 import { Kinds, type Pod, type ReplicaSet } from '../../api/kinds.ts';
+import { Annotations } from '../../api/labels.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { keyOf } from '../../kube/runtime/watch.ts';
 import { isActive, isTerminal } from '../../pods/podPredicates.ts';
@@ -10,15 +11,16 @@ import { isAvailable, isReady, untilNextAvailable } from './podState.ts';
 /** Pods made or removed in one go; the rest follows in the next round. */
 const BURST = 500;
 
-/** The order in which pods are given up: not yet placed, not yet running, not ready, then the youngest. */
-function deletionRank(pod: Pod): [number, number] {
+/** The order in which pods are given up: not yet placed, not yet running, not ready, cheap to lose, then the youngest. */
+function deletionRank(pod: Pod): [number, number, number] {
   const stage = !pod.spec?.nodeName ? 0 : pod.status?.phase === 'Pending' ? 1 : isReady(pod) ? 3 : 2;
-  return [stage, -Date.parse(pod.metadata.creationTimestamp ?? '')];
+  const cost = Number(pod.metadata.annotations?.[Annotations.podDeletionCost] ?? 0) || 0;
+  return [stage, cost, -Date.parse(pod.metadata.creationTimestamp ?? '')];
 }
 
 function byDeletionRank(left: Pod, right: Pod): number {
   const [a, b] = [deletionRank(left), deletionRank(right)];
-  return a[0] - b[0] || a[1] - b[1] || keyOf(left).localeCompare(keyOf(right));
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2] || keyOf(left).localeCompare(keyOf(right));
 }
 
 /** Keeps the number of pods that each ReplicaSet asks for, and reports what there is. */
