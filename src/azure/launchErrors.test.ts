@@ -109,7 +109,14 @@ describe('what a failed launch teaches', () => {
       ['on-demand eastus-1', 'on-demand eastus-2'],
       HOUR,
     ],
-    ['regional quota', quota('Total Regional Cores quota'), 'eastus-1', undefined, [], 1],
+    [
+      'regional quota',
+      quota('exceeding approved Total Regional Cores quota. Current Limit: 10'),
+      'eastus-1',
+      undefined,
+      [],
+      1,
+    ],
     ['anything else', { code: 'Weird', message: 'no' }, 'eastus-1', 'CreateInstanceFailed', [], 1],
   ])('%s', async (_name, error, zone, reason, expected, duration) => {
     const clock = new VirtualClock(0);

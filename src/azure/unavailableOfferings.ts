@@ -32,7 +32,7 @@ export class UnavailableOfferings {
     return this.sequenceNumber;
   }
 
-  /** `zone` as in the zone label; `0` for machines in no zone. */
+  /** `zone` as in the zone label; `0` for instances in no zone. */
   isUnavailable(sku: Sku, zone: string, capacityType: CapacityType): boolean {
     this.sweep();
     if (capacityType === 'spot' && this.offerings.has(ALL_SPOT)) return true;

@@ -9,7 +9,7 @@ import { untoleratedTaints } from '../pods/taints.ts';
 import { amountOf } from './amount.ts';
 import { conflictOf, unmetTogether } from './labelConflicts.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
-import type { PodClass } from './model/compiledDemand.ts';
+import type { PodClass } from './model/podClass.ts';
 import { isPreferred } from './model/nodeKinds.ts';
 import { nodeRefusals } from './nodeRefusals.ts';
 import { holderOf, type PodPlan } from './planOnce.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../src/api/yaml/parseYaml.ts';
 import { optionTable } from '../../src/options/optionTable.ts';
 import { parseOptions } from '../../src/options/parseOptions.ts';
-import { renderChart, renderTemplate } from './renderChart.ts';
+import { renderChart, renderTemplate } from '../../src/aks/renderChart.ts';
 
 const CHART = join(import.meta.dirname, '../../charts/nodewright');
 const RELEASE = { Name: 'node', Namespace: 'kube-system' };

@@ -1,5 +1,5 @@
 /**
- * A process that dies at one chosen write and is started again. Whatever the write: as many machines as without the
+ * A process that dies at one chosen write and is started again. Whatever the write: as many instances as without the
  * accident, every pod runs, and at the end nothing is left behind.
  */
 import { describe, expect, it } from 'vitest';

@@ -22,7 +22,7 @@ async function deploy({ bench }: Stage, replicas: number): Promise<void> {
   });
 }
 
-/** Takes the pods and their machines away. */
+/** Takes the pods and their instances away. */
 async function clear({ bench, pass, expectNothing }: Stage): Promise<void> {
   await bench.kube.delete(Kinds.Deployment, { name: 'web', namespace: 'default' });
   await bench.kube.deleteCollection(Kinds.NodeClaim, {});
@@ -31,7 +31,7 @@ async function clear({ bench, pass, expectNothing }: Stage): Promise<void> {
 }
 
 export const LAUNCH_AND_DRAIN: Story = {
-  title: 'machines that come for pods, are replaced and go',
+  title: 'instances that come for pods, are replaced and go',
   launches: 2,
   tell: async (stage) => {
     const { bench, pass, running } = stage;
@@ -42,7 +42,7 @@ export const LAUNCH_AND_DRAIN: Story = {
     expect(bench.cloud.instances).toHaveLength(1);
     expect(await bench.claims()).toHaveLength(1);
 
-    // The machine is replaced.
+    // The instance is replaced.
     const [claim] = await bench.claims();
     await bench.kube.delete(Kinds.NodeClaim, { name: claim?.metadata.name ?? '' });
     await pass(2 * MINUTE);
@@ -169,7 +169,7 @@ const POOL_DELETION: Story = {
 };
 
 const EXPIRATION: Story = {
-  title: 'a machine that reaches its age',
+  title: 'an instance that reaches its age',
   launches: 2,
   tell: async (stage) => {
     const { bench, pass, running } = stage;
@@ -189,7 +189,7 @@ const EXPIRATION: Story = {
 };
 
 const DRIFT: Story = {
-  title: 'a drifted machine that is replaced',
+  title: 'a drifted instance that is replaced',
   launches: 2,
   tell: async (stage) => {
     const { bench, pass, running } = stage;
@@ -212,7 +212,7 @@ const DRIFT: Story = {
 };
 
 const ROLL_BACK: Story = {
-  title: 'a drifted machine whose replacement cannot be had for a while',
+  title: 'a drifted instance whose replacement cannot be had for a while',
   launches: 2,
   tell: async (stage) => {
     const { bench, pass, running } = stage;
@@ -244,7 +244,7 @@ const ROLL_BACK: Story = {
 };
 
 const CONSOLIDATION: Story = {
-  title: 'a machine that is too large for what is left, and then empty',
+  title: 'an instance that is too large for what is left, and then empty',
   launches: 2,
   tell: async (stage) => {
     const { bench, pass, running } = stage;

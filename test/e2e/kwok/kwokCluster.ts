@@ -19,7 +19,7 @@ import { loadKubeconfig } from '../../../src/kube/kubeconfig.ts';
 import { startControlPlane, type ControlPlane } from '../../controlplane/controlPlane.ts';
 import { eventually } from '../../controlplane/eventually.ts';
 import { freeLoopbackPort } from '../../controlplane/loopbackPort.ts';
-import { renderChart } from '../../chart/renderChart.ts';
+import { renderChart } from '../../../src/aks/renderChart.ts';
 
 const BINARY = join(import.meta.dirname, '../../../dist/nodewright.js');
 const CHART = join(import.meta.dirname, '../../../charts/nodewright');

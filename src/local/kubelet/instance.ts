@@ -2,8 +2,8 @@ import type { Node } from '../../api/kinds.ts';
 
 type Taint = NonNullable<NonNullable<Node['spec']>['taints']>[number];
 
-/** A machine that boots: what its kubelet registers when it joins. */
-export interface Machine {
+/** An instance that boots: what its kubelet registers when it joins. */
+export interface BootedInstance {
   readonly name: string;
   readonly providerID: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -16,8 +16,8 @@ export interface Machine {
   readonly address?: string;
 }
 
-/** How long things take on a machine, in milliseconds. */
-export interface MachinePace {
+/** How long things take on an instance, in milliseconds. */
+export interface InstancePace {
   /** From power-on until the kubelet registers the Node. */
   readonly boot: number;
   /** From registration until the Node is Ready. */

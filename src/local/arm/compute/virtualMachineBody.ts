@@ -5,7 +5,7 @@ import { checkTags, normalLocation } from '../resources/requestRules.ts';
 import type { ArmResource } from '../resourceStore.ts';
 
 const VIRTUAL_MACHINES = 'Microsoft.Compute/virtualMachines';
-/** Members of a machine that may change while it exists. */
+/** Members of a VM that may change while it exists. */
 const CHANGEABLE: readonly string[] = [
   'hardwareProfile',
   'billingProfile',

@@ -7,7 +7,7 @@ import type { ArmResource } from '../resourceStore.ts';
 const DISKS = 'Microsoft.Compute/disks';
 const IMAGE_DISK_SIZE = 30;
 
-/** The machine with its disks filled in: names, ids and kinds of storage. Ephemeral OS disks are no resource. */
+/** The VM with its disks filled in: names, ids and kinds of storage. Ephemeral OS disks are no resource. */
 export function attachDisks(context: ArmContext, machine: ArmResource): ArmResource {
   const profile = objectAt(machine.properties, 'storageProfile');
   const disk = objectAt(profile, 'osDisk');
@@ -39,7 +39,7 @@ export function attachDisks(context: ArmContext, machine: ArmResource): ArmResou
   };
 }
 
-/** When a machine goes: disks that were to go with it go, others are free. */
+/** When a VM goes: disks that were to go with it go, others are free. */
 export function releaseDisks(context: ArmContext, machine: ArmResource): void {
   const profile = objectAt(machine.properties, 'storageProfile');
   for (const disk of [profile['osDisk'], ...listAt(profile, 'dataDisks')]) {
@@ -50,7 +50,7 @@ export function releaseDisks(context: ArmContext, machine: ArmResource): void {
   }
 }
 
-/** Data disks that the machine had before and has no more. */
+/** Data disks that the VM had before and has no more. */
 export function detachMissing(context: ArmContext, before: ArmResource, after: ArmResource): void {
   const idsOf = ({ properties }: ArmResource): readonly string[] =>
     listAt(properties, 'storageProfile', 'dataDisks').map((disk) => textAt(disk, 'managedDisk', 'id') ?? '');

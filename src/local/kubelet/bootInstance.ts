@@ -1,12 +1,12 @@
 /**
- * What a virtual machine registers as a node: read from its custom data (the script that an AKS image runs at first
+ * What a VM registers as a node: read from its custom data (the script that an AKS image runs at first
  * start), with what the cloud's node controller and the device plugin add.
  */
 import { Labels } from '../../api/labels.ts';
 import { Quantity } from '../../units/quantity.ts';
 import { formatResources, parseResources, subtractResources, type Resources } from '../../units/resources.ts';
 import { gpuSize } from '../../catalogue/gpuRegistry.ts';
-import type { Machine } from './machine.ts';
+import type { BootedInstance } from './instance.ts';
 import { readPairs, readStartScript } from './startScript.ts';
 import type { LocalVirtualMachine } from '../arm/virtualMachines.ts';
 
@@ -24,8 +24,8 @@ const OS_IMAGES: readonly (readonly [RegExp, string])[] = [
   [/\/V2/, 'CBL-Mariner/Linux'],
 ];
 
-/** Undefined when the script does not start a kubelet: such a machine runs, and never joins. `bootProblem` says why. */
-export function bootedMachine(vm: LocalVirtualMachine): Machine | undefined {
+/** Undefined when the script does not start a kubelet: such an instance runs, and never joins. `bootProblem` says why. */
+export function bootInstance(vm: LocalVirtualMachine): BootedInstance | undefined {
   const kubelet = kubeletOf(vm);
   if ('problem' in kubelet) return undefined;
   const { flags, labels, kubernetesVersion } = kubelet;
@@ -37,7 +37,7 @@ export function bootedMachine(vm: LocalVirtualMachine): Machine | undefined {
     taints: readTaints(flags.get('register-with-taints') ?? ''),
     capacity: formatResources(capacity),
     allocatable: formatResources(allocatableOf(capacity, flags)),
-    // A server's build may end in a name of its own; machines are known by the release.
+    // A server's build may end in a name of its own; instances are known by the release.
     kubeletVersion: `v${kubernetesVersion.replace(/[-+].*$/, '')}`,
     ...(vm.privateIPAddress !== undefined && { address: vm.privateIPAddress }),
     osImage: OS_IMAGES.find(([pattern]) => pattern.test(vm.imageId ?? ''))?.[1] ?? 'Linux',
@@ -57,13 +57,13 @@ function kubeletOf(vm: LocalVirtualMachine): ReturnType<typeof readStartScript> 
 }
 
 /** `key=value:effect,key:effect` */
-function readTaints(text: string): Machine['taints'] {
+function readTaints(text: string): BootedInstance['taints'] {
   return text
     .split(',')
     .filter((taint) => taint !== '')
     .map((taint) => {
       const [, key = '', value = '', effect = ''] = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(taint) ?? [];
-      return { key, ...(value === '' ? {} : { value }), effect: effect as Machine['taints'][number]['effect'] };
+      return { key, ...(value === '' ? {} : { value }), effect: effect as BootedInstance['taints'][number]['effect'] };
     });
 }
 

@@ -9,23 +9,23 @@ import type { LocalVirtualMachine } from '../arm/virtualMachines.ts';
 import { readyConditions } from '../kubelet/nodeObject.ts';
 import { matchesTexts, type ActiveFault, type Faults } from './faults.ts';
 
-export interface MachineFaultsOptions {
+export interface InstanceFaultsOptions {
   readonly faults: Faults;
   readonly arm: LocalArm;
   readonly kube: Kube;
   readonly log: Log;
-  /** Names of the machines that are on. */
-  readonly machines: () => Iterable<string>;
+  /** Names of the instances that are on. */
+  readonly instances: () => Iterable<string>;
 }
 
 const NOTICE = 30_000;
 
-export class MachineFaults {
-  private readonly options: MachineFaultsOptions;
+export class InstanceFaults {
+  private readonly options: InstanceFaultsOptions;
   /** Nodes with a silent kubelet, by the id of the fault. */
   private readonly silent = new Map<number, ReadonlySet<string>>();
 
-  constructor(options: MachineFaultsOptions) {
+  constructor(options: InstanceFaultsOptions) {
     this.options = options;
   }
 
@@ -68,7 +68,7 @@ export class MachineFaults {
   }
 
   private silence(fault: ActiveFault): void {
-    const all = [...this.options.machines()].sort();
+    const all = [...this.options.instances()].sort();
     const chosen = this.choose(fault, all, (name) => name, fault.order.texts['node']);
     this.silent.set(fault.id, new Set(chosen));
     for (const name of chosen) this.options.faults.hit(fault, name);
@@ -79,7 +79,7 @@ export class MachineFaults {
     const nodes = this.silent.get(fault.id) ?? new Set();
     this.silent.delete(fault.id);
     const { kube, faults } = this.options;
-    const on = new Set(this.options.machines());
+    const on = new Set(this.options.instances());
     for (const name of nodes) {
       if (!on.has(name) || this.isSilent(name)) continue;
       const status = { conditions: readyConditions(faults.clock.now()) };
