@@ -20,7 +20,7 @@ export function problemsOf(outcomes: readonly Outcome[], notYet: readonly NotYet
   });
 }
 
-/** Entries that speak of no spec would hide that a spec was renamed. */
+/** Entries that name no spec would hide that a spec was renamed. */
 export function strangersOf(specs: readonly string[], notYet: readonly NotYet[]): readonly string[] {
   const existing = new Set(specs);
   return notYet.filter(({ spec }) => !existing.has(spec)).map(({ spec }) => spec);
