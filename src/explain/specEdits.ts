@@ -14,7 +14,10 @@ export const DEFAULT_SCHEDULER = 'default-scheduler';
 
 export const withDefaultScheduler: SpecEdit = (spec) => ({ ...spec, schedulerName: DEFAULT_SCHEDULER });
 
-export const withoutGates: SpecEdit = ({ schedulingGates: _, ...spec }) => spec;
+export const withoutGates: SpecEdit = (spec) => {
+  const { schedulingGates: _, ...rest } = spec;
+  return rest;
+};
 
 /** Without the wish for nodes that no NodePool made. */
 export const optedIn: SpecEdit = (spec) =>

@@ -121,7 +121,8 @@ function candidates(
   return others.toSpliced(at, 0, ...limited.flatMap((pool) => amplerLimits(asked, pod, pool))).slice(0, MAX_TRIES);
 }
 
-function amplerLimits({ ask, overlay, options, pools }: Asked, pod: Pod, name: string): readonly Edit[] {
+function amplerLimits(asked: Asked, pod: Pod, name: string): readonly Edit[] {
+  const { overlay, options, pools } = asked;
   const own = pools.find(({ pool }) => pool.metadata.name === name);
   if (own === undefined) return [];
   const free = pools.map((offer) => {
@@ -131,7 +132,7 @@ function amplerLimits({ ask, overlay, options, pools }: Asked, pod: Pod, name: s
   });
   const others = overlay.pods.length <= MAX_PODS ? overlay.pods.filter((each) => podKey(each) !== podKey(pod)) : [];
   const quiet: SolveOptions = { ...options, searchRounds: 0, suggestChanges: false, explainChoices: false };
-  return limitsFor(own, ask({ ...overlay, pods: [...others, pod] }, quiet, free).plannedNodes);
+  return limitsFor(own, asked.ask({ ...overlay, pods: [...others, pod] }, quiet, free).plannedNodes);
 }
 
 /** One refusal may hide the next: each round makes all edits so far and adds those for what is in the way then. */
