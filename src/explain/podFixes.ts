@@ -59,7 +59,7 @@ export function templatePatches(source: PodSource, after: Spec): readonly Patch[
 }
 
 /** The patch of a part, at its path in the object. */
-export function nested(path: readonly string[], patch: Patch['patch']): Patch['patch'] {
+function nested(path: readonly string[], patch: Patch['patch']): Patch['patch'] {
   return path.reduceRight<Patch['patch']>((inner, key) => ({ [key]: inner }), patch);
 }
 
