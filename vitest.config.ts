@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    exclude: ['test/e2e/**', 'test/clients/**', '**/node_modules/**'],
+    exclude: ['test/e2e/**', 'test/clients/**', 'test/browser/**', '**/node_modules/**'],
     setupFiles: ['test/propertySeed.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

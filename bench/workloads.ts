@@ -85,7 +85,7 @@ export function lognormal(name: string, sizes: number, perSize: number): Workloa
   return { name, pods, sizes, target: 1.01 };
 }
 
-/** 60 Deployments spread over zones, 30 whose replicas avoid each other's machine. */
+/** 60 Deployments spread over zones, 30 whose replicas avoid each other's node. */
 function spread(): Workload {
   const random = new SeededRandom('spread');
   const pods = Array.from({ length: 90 }, (_, index) => {
@@ -115,7 +115,7 @@ function fixed(name: string, groups: readonly (readonly [number, Shape])[]): Wor
   return { name, pods, sizes: groups.length, target: 1.01 };
 }
 
-/** Fifths: generic, spread over zones, spread over machines, together in a zone, apart on machines. */
+/** Fifths: generic, spread over zones, spread over nodes, together in a zone, apart on nodes. */
 export function upstreamPods(count: number): Pod[] {
   const random = new SeededRandom(`upstream-${count}`);
   const value = (): string => pick(random, ['a', 'b', 'c', 'd', 'e', 'f', 'g']);
@@ -165,7 +165,7 @@ export function upstreamPods(count: number): Pod[] {
   ];
 }
 
-/** Every pod would like one zone, and to be alone in its zone and on its machine. */
+/** Every pod would like one zone, and to be alone in its zone and on its node. */
 export function preferencePods(count: number): Pod[] {
   const random = new SeededRandom('preferences');
   const labels = { app: 'nginx' };

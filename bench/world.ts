@@ -3,7 +3,7 @@
  * of 5,000 nodes and 50,000 pods.
  */
 import { Kinds } from '../src/api/kinds.ts';
-import { machine, Simulation } from '../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../test/fixtures/local/simulation.ts';
 import type { Bench, BenchTable } from './runner.ts';
 
 const HOUR = 3_600_000;
@@ -34,7 +34,7 @@ async function aDay(): Promise<BenchTable> {
   const begin = performance.now();
   const simulation = new Simulation(1);
   await simulation.boot(
-    ...Array.from({ length: 100 }, (_, index) => machine(`node-${index}`, { cpu: '8', zone: ZONES[index % 3] ?? '' })),
+    ...Array.from({ length: 100 }, (_, index) => instance(`node-${index}`, { cpu: '8', zone: ZONES[index % 3] ?? '' })),
   );
   for (let index = 0; index < 10; index++) {
     const load = `daily(low=4, high=40, peak=${8 + index}:00)`;
@@ -82,7 +82,7 @@ async function large(): Promise<BenchTable> {
     );
   await measure('5,000 nodes join', () =>
     simulation.boot(
-      ...Array.from({ length: 5_000 }, (_, index) => machine(`node-${index}`, { zone: ZONES[index % 3] ?? '' })),
+      ...Array.from({ length: 5_000 }, (_, index) => instance(`node-${index}`, { zone: ZONES[index % 3] ?? '' })),
     ),
   );
   await measure('50,000 pods are placed', async () => {

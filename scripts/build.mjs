@@ -1,7 +1,16 @@
-// Bundles src/cli into dist/nodewright.js. Skips the work when nothing that goes into it has changed.
+// Bundles src/cli into dist/nodewright.js and the dashboard's page into dist/dashboard. Skips the work when nothing that goes into it has changed.
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { ensureInstalled, root } from './setup.mjs';
 
@@ -58,6 +67,22 @@ export async function build() {
       js: "import { createRequire as nodewrightRequire } from 'node:module'; const require = nodewrightRequire(import.meta.url);",
     },
   });
+  await bundle({
+    absWorkingDir: root,
+    entryPoints: { page: 'src/dashboard/page/main.tsx' },
+    outdir: 'dist.new/dashboard',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    target: ['chrome110', 'firefox115', 'safari16'],
+    tsconfig: 'src/dashboard/page/tsconfig.json',
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  for (const file of ['index.html', 'favicon.svg']) {
+    copyFileSync(join(root, 'src/dashboard/page', file), join(root, 'dist.new/dashboard', file));
+  }
   chmodSync(join(root, 'dist.new', 'nodewright.js'), 0o755);
   writeFileSync(join(root, 'dist.new', '.fingerprint'), current);
   // A build that fails, or is killed, leaves the one before in place.

@@ -7,6 +7,7 @@ import { reportersFor, summarise } from './test-report.mjs';
 
 const checks = [
   ['types', 'tsc', '--noEmit'],
+  ['page types', 'tsc', '--noEmit', '--project', 'src/dashboard/page'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings', 'src', 'test', 'bench', 'scripts'],
   ['format', 'prettier', '--check', '--log-level=warn', '.'],
   ['layers', 'depcruise', '--config', '.dependency-cruiser.json', 'src'],

@@ -62,7 +62,7 @@ export async function pendingToBound(pending: number): Promise<BenchTable> {
     const bindings = [...bound.values()].map((at) => at - closed).sort((left, right) => left - right);
     const cpu = await program.metric('process_cpu_seconds_total');
     return {
-      title: `${pending} pending pods on a real control plane, machines that are there at once`,
+      title: `${pending} pending pods on a real control plane, instances that are there at once`,
       columns: [
         'rounds that bought',
         'nodes',

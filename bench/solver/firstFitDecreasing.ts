@@ -56,7 +56,7 @@ export function firstFitDecreasing(pods: readonly Pod[], machines: readonly Mach
   return { nodes: bins.length, pricePerHour: prices.reduce((sum, price) => sum + price, 0), unplaced };
 }
 
-/** Rooms that no other covers: what fits some machine fits one of these. */
+/** Rooms that no other covers: what fits some node fits one of these. */
 function largestRooms(machines: readonly Machine[]): readonly Vector[] {
   const rooms = [...new Map(machines.map(({ room }) => [room.join(), room])).values()];
   return rooms.filter((one) => !rooms.some((other) => other !== one && covers(other, one)));

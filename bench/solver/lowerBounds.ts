@@ -49,7 +49,7 @@ function podKinds(pods: readonly Pod[]): PodKind[] {
   return [...kinds.values()];
 }
 
-/** All pods poured together: enough cpu, memory and pod slots in sum, machines by the fraction. */
+/** All pods as one sum: enough cpu, memory and pod slots, nodes by the fraction. */
 export function fractionalBound(pods: readonly Pod[], machines: readonly Machine[]): number {
   const total = [0, 0, 0];
   for (const pod of pods)
@@ -61,7 +61,7 @@ export function fractionalBound(pods: readonly Pod[], machines: readonly Machine
   ).price;
 }
 
-/** The least price of fractions of patterns, a pattern being whole pods that one machine holds. */
+/** The least price of fractions of patterns, a pattern being whole pods that one node holds. */
 function patternBound(kinds: readonly PodKind[], machines: readonly Machine[]): number {
   const useful = machines.filter(
     (one) => !machines.some((other) => other !== one && other.price <= one.price && dominates(other, one)),
@@ -86,7 +86,7 @@ function patternBound(kinds: readonly PodKind[], machines: readonly Machine[]): 
   throw new Error(`The pattern bound did not settle in ${MAX_ROUNDS} rounds.`);
 }
 
-/** Ties keep the first, so that two equal machines do not remove each other. */
+/** Ties keep the first, so that two equal nodes do not remove each other. */
 function dominates(other: Machine, one: Machine): boolean {
   const covers = other.room.every((amount, index) => amount >= (one.room[index] ?? 0));
   const same = other.price === one.price && other.room.every((amount, index) => amount === one.room[index]);
@@ -102,7 +102,7 @@ function firstPattern(kinds: readonly PodKind[], index: number, machines: readon
   return { price: machine.price, counts: kinds.map((_, kind) => (kind === index ? 1 : 0)) };
 }
 
-/** The most valuable pods that one machine holds, by trying every combination of all kinds but the last. */
+/** The most valuable pods that one node holds, by trying every combination of all kinds but the last. */
 function bestPattern(
   kinds: readonly PodKind[],
   room: Vector,

@@ -134,7 +134,7 @@ function machineOf({ name, allocatable, offerings }: InstanceType, requirements:
   return prices.length === 0 ? [] : [{ name, price: Math.min(...prices), room: [milli, mebibytes, pods] }];
 }
 
-/** How much of a machine a pod takes. */
+/** How much of a node a pod takes. */
 export function demandOf(pod: Pod): Vector {
   const requests = podRequests(pod);
   return [requests['cpu']?.milliValue() ?? 0, (requests['memory']?.value() ?? 0) / 2 ** 20, 1];

@@ -1,6 +1,6 @@
 /**
  * A placement hint is a `status.nominatedNodeName` of our own: where a plan expects the pod to run. The scheduler uses the
- * same field for pods that preempt others; the field's manager says who wrote it, also after a restart.
+ * same field for pods that preempt others; the field's manager says what wrote it, also after a restart.
  */
 import type { Pod } from './kinds.ts';
 import { FieldManagers } from './labels.ts';

@@ -71,6 +71,11 @@ export function structureHash(struct: GoStruct, value: unknown): string {
   return String(hashStruct(struct, asObject(value)));
 }
 
+/** The hash of a plain string, as Karpenter shortens names with it. */
+export function stringHash(text: string): bigint {
+  return hashText(text);
+}
+
 type JsonObject = Readonly<Record<string, unknown>>;
 
 function hashStruct(struct: GoStruct, value: JsonObject): bigint {

@@ -2,6 +2,7 @@
 import type { AksNodeClass } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels, ManagedTags } from '../api/labels.ts';
+import { stringHash } from '../api/structureHash.ts';
 import { gpuSize } from '../catalogue/gpuRegistry.ts';
 import { armZones } from '../catalogue/offerings.ts';
 import type { Sku } from '../catalogue/resourceSku.ts';
@@ -121,10 +122,9 @@ export function aksMachineName(claimName: string): string {
   return `${claimName.slice(0, kept)}${hash36(claimName.slice(kept, dash))}${suffix}`;
 }
 
+/** The same letters as upstream's: a machine of a cluster that is taken over is found under its name. */
 function hash36(text: string): string {
-  let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;
-  return hash.toString(36).padStart(HASH_LENGTH, '0').slice(-HASH_LENGTH);
+  return stringHash(text).toString(36).padStart(HASH_LENGTH, '0').slice(-HASH_LENGTH);
 }
 
 /** `aks-<pool>-<machine>-########-vm`: the VM that AKS makes for a machine. Undefined for any other VM. */

@@ -113,7 +113,7 @@ export class AksMachines {
     const { clock } = this.options;
     if (operation !== undefined) {
       try {
-        await finishOperation(clock, operation, signal);
+        await finishOperation(clock, operation, `AKS machine ${name}`, signal);
         return true;
       } catch (error) {
         if (signal?.aborted === true) throw error;
@@ -168,6 +168,7 @@ export class AksMachines {
     await finishOperation(
       clock,
       await rest.begin(this.request('PUT', `/machines/${name}`, body, headers), signal),
+      `AKS machine ${name}`,
       signal,
     );
   }

@@ -7,7 +7,7 @@ export interface AzureSettings extends ClusterNetworking {
   readonly tenantId: string;
   /** Lower case, without spaces: `westeurope`. */
   readonly location: string;
-  /** The group that AKS puts the cluster's machines into. */
+  /** The group that AKS puts the instances of the cluster into. */
   readonly nodeResourceGroup: string;
   readonly clusterName: string;
   /** Address of the API server, as nodes reach it. */
@@ -33,7 +33,7 @@ export interface AzureSettings extends ClusterNetworking {
   readonly nodeProxy: NodeProxy;
   /** Certificate authorities that nodes trust besides their image's, in PEM. */
   readonly nodeTrustedCas: readonly string[];
-  /** Whether machines get the extension that tells Azure they are nodes of AKS. */
+  /** Whether VMs get the extension that tells Azure they are nodes of AKS. */
   readonly billingExtension: boolean;
   readonly environment: Pick<AzureEnvironment, 'name' | 'registry'>;
   /** How an instance becomes a node. */

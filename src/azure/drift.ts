@@ -12,7 +12,7 @@ import type { AzureSettings } from './azureSettings.ts';
 import { nodeImageVersionOf } from './aksMachineBody.ts';
 import { isCurrent } from './classSettings.ts';
 
-/** `driftAction` asks AKS what it thinks of a machine of its own; undefined when it has no opinion. */
+/** `driftAction` asks AKS what should happen to an AKS machine; undefined when AKS does not say. */
 export async function driftOf(
   { claim, nodeClass, node }: DriftSubject<AksNodeClass>,
   settings: Pick<AzureSettings, 'kubeletIdentityClientId'>,
@@ -51,7 +51,7 @@ function runsOtherVersion(node: Node, nodeClass: AksNodeClass): boolean {
   );
 }
 
-/** What follows the numbers names a build; no new machine would make kubelet and API server agree on it. */
+/** What follows the numbers names a build; no new instance would make kubelet and API server agree on it. */
 function releaseOf(version: string): string {
   return version.replace(/^v/, '').replace(/[-+].*$/, '');
 }

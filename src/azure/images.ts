@@ -299,7 +299,7 @@ export function isNewerImage(version: string, than: string): boolean {
   return left.length > right.length;
 }
 
-/** The first image that a machine of this type can boot. */
+/** The first image that an instance of this type can boot. */
 export function selectImage(images: readonly NodeImage[], type: InstanceType): NodeImage | undefined {
   return images.find((image) =>
     type.requirements.isCompatible(

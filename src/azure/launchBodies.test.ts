@@ -3,7 +3,7 @@ import { AzureFixture } from '../../test/fixtures/azure/azureFixture.ts';
 import type { AksNodeClassSpec } from '../api/kinds/aksNodeClass.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Labels } from '../api/labels.ts';
-import { bootedMachine } from '../local/kubelet/bootedMachine.ts';
+import { bootInstance } from '../local/kubelet/bootInstance.ts';
 import { ArmError } from '../local/arm/armError.ts';
 import type { AzureCloudProviderOptions } from './createAzureCloudProvider.ts';
 import { beginOperation, finishOperation } from './operations.ts';
@@ -33,7 +33,7 @@ async function launched(
   await fixture.makeNodeClass('default', spec);
   await fixture.launch(fixture.claimNamed('pool-1', requirements));
   const [vm] = fixture.arm.virtualMachines();
-  expect(vm && bootedMachine(vm)).toBeDefined();
+  expect(vm && bootInstance(vm)).toBeDefined();
   return {
     nic: fixture.callsOf('networkInterfaces.createOrUpdate')[0]?.body as Sent['nic'],
     vm: fixture.callsOf('virtualMachines.createOrUpdate')[0]?.body as Sent['vm'],
@@ -137,7 +137,7 @@ describe('a launch', () => {
           await poller.submitted();
           return { poller };
         });
-        return finishOperation(fixture.clock, operation);
+        return finishOperation(fixture.clock, operation, 'keys');
       })(),
     );
     const diskEncryptionSetId = made?.id ?? '';
@@ -178,7 +178,7 @@ describe('a launch', () => {
         const operation = await beginOperation(async () => ({
           poller: await virtualNetworks.beginCreateOrUpdate(arm.nodeResourceGroup, 'corp', network),
         }));
-        return finishOperation(fixture.clock, operation);
+        return finishOperation(fixture.clock, operation, 'network');
       })(),
     );
     const idOf = (name: string): string => made?.subnets?.find((subnet) => subnet.name === name)?.id ?? '';

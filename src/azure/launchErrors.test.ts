@@ -109,7 +109,14 @@ describe('what a failed launch teaches', () => {
       ['on-demand eastus-1', 'on-demand eastus-2'],
       HOUR,
     ],
-    ['regional quota', quota('Total Regional Cores quota'), 'eastus-1', undefined, [], 1],
+    [
+      'regional quota',
+      quota('exceeding approved Total Regional Cores quota. Current Limit: 10'),
+      'eastus-1',
+      undefined,
+      [],
+      1,
+    ],
     ['anything else', { code: 'Weird', message: 'no' }, 'eastus-1', 'CreateInstanceFailed', [], 1],
   ])('%s', async (_name, error, zone, reason, expected, duration) => {
     const clock = new VirtualClock(0);
@@ -161,5 +168,15 @@ describe('what a failed launch teaches', () => {
     unavailable.mark(SMALL, 'eastus-1', 'on-demand', HOUR);
     unavailable.mark(LARGE, 'eastus-1', 'on-demand', HOUR);
     expect(blocked(unavailable, MIDDLE)).toEqual(['on-demand eastus-1']);
+  });
+
+  it('forgets the vCPU count of a block that is over', async () => {
+    const clock = new VirtualClock(0);
+    const unavailable = new UnavailableOfferings(clock);
+    unavailable.mark(SMALL, 'eastus-1', 'on-demand', HOUR);
+    await clock.advance(2 * HOUR);
+    unavailable.mark(LARGE, 'eastus-1', 'on-demand', HOUR);
+    expect(blocked(unavailable, MIDDLE)).toEqual([]);
+    expect(blocked(unavailable, LARGE)).toEqual(['on-demand eastus-1']);
   });
 });

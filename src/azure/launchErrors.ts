@@ -44,14 +44,14 @@ const allZones = (attempt: Attempt): readonly string[] => attempt.allZones;
 const RULES: readonly Rule[] = [
   {
     code: 'OperationNotAllowed',
-    text: /LowPriorityCores/i,
+    text: /LowPriorityCores/,
     reason: 'SubscriptionQuotaReached',
     allSpot: true,
     duration: hour,
   },
   {
     code: 'OperationNotAllowed',
-    text: /Family Cores quota/i,
+    text: /Family Cores quota/,
     reason: 'SubscriptionQuotaReached',
     zones: allZones,
     capacityTypes: sameType,
@@ -92,7 +92,7 @@ const RULES: readonly Rule[] = [
     capacityTypes: sameType,
     duration: hour,
   },
-  { code: 'OperationNotAllowed', text: /Total Regional Cores quota/i, reason: undefined },
+  { code: 'OperationNotAllowed', text: /exceeding approved Total Regional Cores quota/, reason: undefined },
   // What AKS says before it asks compute.
   {
     code: 'VMSizeNotSupported',
@@ -103,7 +103,7 @@ const RULES: readonly Rule[] = [
   },
   {
     code: 'BadRequest',
-    text: /is not supported for subscription/i,
+    text: /is not supported for subscription/,
     reason: 'SKUNotAvailable',
     zones: allZones,
     capacityTypes: bothTypes,

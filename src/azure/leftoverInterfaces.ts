@@ -27,7 +27,7 @@ export class LeftoverInterfaces {
     const removed: string[] = [];
     for (const name of interfaces.filter((each) => !used.has(each))) {
       if (await machines.removeInterface(name, signal)) removed.push(name);
-      else log.info('Azure still holds a network interface without a machine', { name });
+      else log.info('Azure still holds a network interface without a VM', { name });
     }
     return removed;
   }

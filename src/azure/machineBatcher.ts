@@ -114,7 +114,7 @@ interface Detail {
   readonly target?: string;
 }
 
-/** Machines that the error does not name were created; an error that cannot be read is everybody's. */
+/** Machines that the error does not name were created; an error that cannot be read counts for all of them. */
 function outcomeOf(error: unknown, entries: readonly BatchEntry[]): BatchOutcome {
   const details = detailsOf(error);
   if (details === undefined) return { all: error, failures: new Map() };

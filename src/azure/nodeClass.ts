@@ -5,16 +5,18 @@
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { AksNodeClass, AksNodeClassStatus } from '../api/kinds/aksNodeClass.ts';
 import { AKS_NODE_CLASS_CONDITIONS, ConditionSet, findCondition } from '../api/conditions.ts';
-import { AksNodeClassConditions, Reasons } from '../api/conditionTypes.ts';
+import { AksNodeClassConditions } from '../api/conditionTypes.ts';
 import type { Condition } from '../api/object.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Kube } from '../kube/kube.ts';
+import { conditionText, type ConditionCause } from '../ledger/conditionText.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import type { AzureClients } from './clients.ts';
 import { isNewerImage, pinnedVersion, type Images, type NodeImage } from './images.ts';
 import { describeFailure } from './launchErrors.ts';
 import { isMaintenanceWindowOpen } from './maintenanceWindow.ts';
 import { isManagedNetwork, parseSubnetId } from './network.ts';
+import { unsupportedField } from './unsupportedField.ts';
 
 export interface NodeClassResult {
   readonly status: AksNodeClassStatus;
@@ -32,12 +34,10 @@ interface AzureNodeClassOptions {
   readonly clock: Clock;
 }
 
-interface Finding {
-  readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-}
+/** What keeps a condition from holding, in ledger/'s terms. */
+type Finding = typeof FOUND | ConditionCause;
 
+const FOUND = { kind: 'found' } as const;
 const MINUTE = 60_000;
 const VERSION_KEPT_FOR = 15 * MINUTE;
 const IMAGES_INTERVAL = 5 * MINUTE;
@@ -89,7 +89,7 @@ export class AzureNodeClass {
         localDNSState: localDnsState(nodeClass),
         conditions: this.conditions(nodeClass, findings),
       },
-      requeueAfter: Math.min(validation?.status === 'False' ? FORBIDDEN_INTERVAL : IMAGES_INTERVAL, SUBNET_INTERVAL),
+      requeueAfter: Math.min(isFailed(validation) ? FORBIDDEN_INTERVAL : IMAGES_INTERVAL, SUBNET_INTERVAL),
       errors,
     };
   }
@@ -106,8 +106,9 @@ export class AzureNodeClass {
   }
 
   /**
-   * The images that the class is pinned to. Otherwise the newest images for a class that is new or whose Kubernetes version has changed, and for every class while nodes
-   * may be maintained. At other times images that are in use stay, and a new kind of image comes in at its newest.
+   * The images that the class is pinned to. Otherwise the newest images for a class that is new or whose Kubernetes
+   * version has changed, and for every class while nodes may be maintained. At other times images that are in use stay,
+   * and a new kind of image comes in at its newest.
    */
   private async resolveImages(
     nodeClass: AksNodeClass,
@@ -117,15 +118,11 @@ export class AzureNodeClass {
     signal: AbortSignal | undefined,
   ): Promise<{ readonly images: readonly NodeImage[]; readonly finding: Finding }> {
     if (nodeClass.spec?.fipsMode === 'FIPS' && !this.options.images.hasFips) {
-      const message = 'FIPS images are only in the shared image galleries of AKS, which are not configured.';
-      return { images: [], finding: no(Reasons.sigRequiredForFips, message) };
+      return { images: [], finding: { kind: 'fipsImagesMissing' } };
     }
     const pin = pinnedVersion(nodeClass);
     const newest = await this.options.images.wanted(nodeClass, version, signal);
-    if (newest.length === 0) {
-      const which = pin === undefined ? 'no image' : `no image of version ${pin}`;
-      return { images: [], finding: no(Reasons.imagesNotFound, `Azure publishes ${which} for this class.`) };
-    }
+    if (newest.length === 0) return { images: [], finding: { kind: 'imagesMissing', version: pin } };
     // A pin is an order: it needs no maintenance window, and may lead back.
     if (pin !== undefined) return { images: newest, finding: FOUND };
     const ready = findCondition(nodeClass, AksNodeClassConditions.imagesReady)?.status === 'True';
@@ -154,7 +151,7 @@ export class AzureNodeClass {
     const { clock } = this.options;
     if (this.encryption !== undefined && clock.now() < this.encryption.until) return this.encryption.finding;
     const finding = await this.checkDiskEncryption(signal);
-    const interval = finding.status === 'True' ? ENCRYPTION_INTERVAL : FORBIDDEN_INTERVAL;
+    const interval = isFailed(finding) ? FORBIDDEN_INTERVAL : ENCRYPTION_INTERVAL;
     this.encryption = { finding, until: clock.now() + interval };
     return finding;
   }
@@ -169,15 +166,13 @@ export class AzureNodeClass {
     const id = nodeClass.spec?.vnetSubnetID ?? own;
     const subnet = parseSubnetId(id);
     const cluster = parseSubnetId(own);
-    if (subnet === undefined || cluster === undefined) return no(Reasons.subnetIdInvalid, `${id} is not a subnet id.`);
+    if (subnet === undefined || cluster === undefined) return { kind: 'subnetInvalid', subnet: id };
     if (id.toLowerCase() !== own.toLowerCase()) {
       const same = (['subscriptionId', 'resourceGroup', 'virtualNetwork'] as const).every(
         (part) => subnet[part].toLowerCase() === cluster[part].toLowerCase(),
       );
-      if (!same) return no(Reasons.subnetIdInvalid, `${id} is not in the virtual network of the cluster.`);
-      if (isManagedNetwork(cluster, settings.nodeResourceGroup)) {
-        return no(Reasons.subnetIdInvalid, 'The network of the cluster is managed by AKS; it takes no other subnets.');
-      }
+      if (!same) return { kind: 'subnetForeign', subnet: id };
+      if (isManagedNetwork(cluster, settings.nodeResourceGroup)) return { kind: 'networkManaged' };
     }
     try {
       await clients.network.subnets.get(
@@ -189,9 +184,9 @@ export class AzureNodeClass {
       return FOUND;
     } catch (error) {
       const failure = describeFailure(error);
-      if (failure.statusCode === 404) return no(Reasons.subnetNotFound, `Subnet ${id} does not exist.`);
+      if (failure.statusCode === 404) return { kind: 'subnetMissing', subnet: id };
       errors.push(error);
-      return no(Reasons.subnetUnknownError, failure.message);
+      return { kind: 'subnetUnknown', problem: failure.message };
     }
   }
 
@@ -208,10 +203,7 @@ export class AzureNodeClass {
     } catch (error) {
       const { statusCode } = describeFailure(error);
       if (statusCode !== 401 && statusCode !== 403) throw error;
-      return no(
-        Reasons.diskEncryptionSetRbacMissing,
-        `The identity of the controller may not read the disk encryption set ${name}; grant it the Reader role there.`,
-      );
+      return { kind: 'encryptionSetForbidden', name };
     }
   }
 
@@ -219,19 +211,18 @@ export class AzureNodeClass {
   private conditions(nodeClass: AksNodeClass, findings: ReadonlyMap<string, Finding>): Condition[] {
     const now = this.options.clock.now();
     const conditions = new ConditionSet(AKS_NODE_CLASS_CONDITIONS, nodeClass, now);
-    for (const [type, { status, reason, message }] of findings) {
-      if (status === 'True') conditions.setTrue(type, now);
-      else conditions.setFalse(type, now, reason, message);
+    for (const [type, finding] of findings) {
+      if (isFailed(finding)) {
+        const { reason, message } = conditionText(finding);
+        conditions.setFalse(type, now, reason, message);
+      } else conditions.setTrue(type, now);
     }
     return conditions.conditions;
   }
 }
 
-const FOUND: Finding = { status: 'True', reason: '', message: '' };
-
-function no(reason: string, message: string): Finding {
-  return { status: 'False', reason, message };
-}
+const isFailed = (finding: Finding | undefined): finding is ConditionCause =>
+  finding !== undefined && finding.kind !== 'found';
 
 /** `Preferred` stays off until AKS turns it on by version; once on, it stays on. */
 function localDnsState(nodeClass: AksNodeClass): 'Enabled' | 'Disabled' {
@@ -250,26 +241,6 @@ function newerVersion(stored: string | undefined, served: string | undefined): s
     if (difference !== 0) return difference > 0 ? served : stored;
   }
   return stored;
-}
-
-/** A field that the provision mode cannot honour: the class is refused rather than the field ignored. */
-function unsupportedField({ spec }: AksNodeClass, { provisionMode, dnsServiceIp }: AzureSettings): Finding | undefined {
-  if (dnsServiceIp.includes(':')) {
-    return no(
-      Reasons.unsupportedNetwork,
-      `The cluster has IPv6 services (its DNS is at ${dnsServiceIp}); nodes can be provisioned for IPv4 clusters only.`,
-    );
-  }
-  if (provisionMode !== 'aksscriptless') return undefined;
-  const fields = [
-    ...(spec?.localDNS?.mode === 'Required' ? ['localDNS.mode Required'] : []),
-    ...(spec?.artifactStreaming?.enabled === true ? ['artifactStreaming.enabled'] : []),
-  ];
-  if (fields.length === 0) return undefined;
-  return no(
-    Reasons.unsupportedInProvisionMode,
-    `${fields.join(' and ')} cannot be had in provision mode ${provisionMode}; remove it, or use another provision mode.`,
-  );
 }
 
 function versionOf(imageId: string): string {

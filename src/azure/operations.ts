@@ -45,16 +45,17 @@ export async function beginOperation<T>(
   return { poller, pace };
 }
 
-/** Polls until the operation is over and returns what it brought; an operation that failed throws. */
+/** Polls until the operation on `resource` is over and returns what it brought; one that failed throws. */
 export async function finishOperation<T>(
   clock: Clock,
   { poller, pace }: Operation<T>,
+  resource: string,
   signal?: AbortSignal,
 ): Promise<T | undefined> {
   const deadline = clock.now() + OPERATION_TIMEOUT;
   while (!isDone(poller)) {
     if (clock.now() >= deadline)
-      throw new NodewrightError('AzureOperationTimeout', { minutes: OPERATION_TIMEOUT / 60_000 });
+      throw new NodewrightError('AzureOperationTimeout', { resource, minutes: OPERATION_TIMEOUT / 60_000 });
     await clock.sleep(Math.max(MIN_POLL_INTERVAL, pace.retryAfter ?? POLL_INTERVAL), signal);
     pace.retryAfter = undefined;
     await paces.run(pace, () => poller.poll(signal === undefined ? {} : { abortSignal: signal }));

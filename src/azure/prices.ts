@@ -124,7 +124,7 @@ export class Prices {
   }
 }
 
-/** Several meters can name one size; the cheapest that is for machines counts, so that the order does not matter. */
+/** Several meters can name one size; the cheapest that is for VMs counts, so that the order does not matter. */
 export function readPrices(items: readonly RetailItem[]): {
   readonly onDemand: PriceTable;
   readonly spot: PriceTable;

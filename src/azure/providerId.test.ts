@@ -10,7 +10,7 @@ describe('provider ids', () => {
     expect(providerIdOf('/strange')).toBe('azure:///strange');
   });
 
-  it('lead back to the machine', () => {
+  it('lead back to the VM', () => {
     expect(vmNameOf(providerIdOf(id))).toBe('aks-One');
     expect(vmNameOf(`azure://${id}/virtualMachines/0`)).toBeUndefined();
     expect(vmNameOf('kwok://node')).toBeUndefined();

@@ -11,19 +11,19 @@ function lowerGroup(_match: string, head: string, group: string): string {
   return `${head}${group.toLowerCase()}`;
 }
 
-/** The machine's name, or undefined when the id is not one of a machine. */
+/** The VM's name, or undefined when the id is not one of a VM. */
 export function vmNameOf(providerId: string): string | undefined {
   return VIRTUAL_MACHINE.exec(providerId)?.[3];
 }
 
 const PREFIX = 'aks-';
 
-/** What the machine of a claim is called, and its interface too. */
+/** What the VM of a claim is called, and its interface too. */
 export function vmNameFor(claimName: string): string {
   return `${PREFIX}${claimName}`;
 }
 
-/** The claim that a machine was made for, or undefined when its name does not say. */
+/** The claim that a VM was made for, or undefined when its name does not say. */
 export function claimNameOf(machineName: string): string | undefined {
   return machineName.startsWith(PREFIX) ? machineName.slice(PREFIX.length) : undefined;
 }

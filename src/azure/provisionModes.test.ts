@@ -5,7 +5,7 @@ import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { Annotations, Labels, ManagedTags } from '../api/labels.ts';
 import { InstanceNotFoundError, LaunchError } from '../cloud/errors.ts';
 import { ArmError } from '../local/arm/armError.ts';
-import { bootedMachine, bootProblem } from '../local/kubelet/bootedMachine.ts';
+import { bootInstance, bootProblem } from '../local/kubelet/bootInstance.ts';
 import type { AzureCloudProviderOptions } from './createAzureCloudProvider.ts';
 
 const SIG = '11111111-1111-1111-1111-111111111111';
@@ -43,7 +43,7 @@ describe('mode bootstrappingclient', () => {
     expect(sent).toMatchSnapshot();
     const [vm] = fixture.arm.virtualMachines();
     expect(vm && bootProblem(vm)).toBeUndefined();
-    expect(vm && bootedMachine(vm)?.taints).toEqual([{ key: 'karpenter.sh/unregistered', effect: 'NoExecute' }]);
+    expect(vm && bootInstance(vm)?.taints).toEqual([{ key: 'karpenter.sh/unregistered', effect: 'NoExecute' }]);
     await fixture.clock.advance(2 * 60_000);
     const extensions = fixture.callsOf('virtualMachineExtensions.createOrUpdate').map(({ body }) => body);
     expect(extensions).toMatchObject([
@@ -159,7 +159,7 @@ describe.each(['aksmachineapi', 'aksmachineapiheaderbatch'] as const)('mode %s',
       labels: { [Labels.instanceType]: 'Standard_D2s_v3', [Labels.zone]: 'eastus-1' },
     });
     const [vm] = fixture.arm.virtualMachines();
-    expect(vm && bootedMachine(vm)).toMatchObject({
+    expect(vm && bootInstance(vm)).toMatchObject({
       providerID: instance.providerID,
       labels: { [Labels.nodePool]: 'pool' },
       taints: [{ key: 'karpenter.sh/unregistered', effect: 'NoExecute' }],

@@ -25,7 +25,7 @@ async function started(): Promise<{ readonly fixture: AzureFixture; readonly gro
         await poller.submitted();
         return { poller };
       });
-      await finishOperation(clock, operation);
+      await finishOperation(clock, operation, 'reservation');
       return made;
     })(),
   );

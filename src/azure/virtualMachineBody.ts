@@ -120,7 +120,7 @@ function securityOf(nodeClass: AksNodeClass): Pick<VirtualMachine, 'securityProf
   };
 }
 
-/** Tells Azure that the machine is a node of AKS. */
+/** Tells Azure that the VM is a node of AKS. */
 export function billingExtensionOf(location: string, tags: Readonly<Record<string, string>>): Extension {
   const body: VirtualMachineExtension = {
     location,

@@ -15,7 +15,7 @@ import { networkInterfaceOf, type ClusterNetwork, type InterfaceWish } from './n
 export interface VirtualMachineRequest {
   readonly name: string;
   readonly network: Omit<InterfaceWish, 'name' | 'backendPools'>;
-  /** The body of the machine, given the id of its interface. */
+  /** The body of the VM, given the id of its interface. */
   readonly machine: (interfaceId: string) => VirtualMachine;
 }
 
@@ -95,7 +95,7 @@ export class VirtualMachines {
   /** Waits until the VM runs. False when it is gone or going; throws Azure's error when its creation failed. */
   async finish(name: string, operation: Operation<unknown> | undefined, signal?: AbortSignal): Promise<boolean> {
     if (operation !== undefined) {
-      await finishOperation(this.options.clock, operation, signal);
+      await finishOperation(this.options.clock, operation, `VM ${name}`, signal);
       return true;
     }
     const settled = await this.settled(name, signal);
@@ -124,7 +124,7 @@ export class VirtualMachines {
   /**
    * Starts or continues the removal of the VM and of its interface; `gone` once neither is left. A VM behind an AKS
    * machine is AKS's to remove: it is left alone and returned. The
-   * interface normally goes with its machine; one that Azure still holds back does not keep the machine from being gone.
+   * interface normally goes with its VM; one that Azure still holds back does not keep the VM from being gone.
    */
   async remove(name: string, signal?: AbortSignal): Promise<'removing' | 'gone' | InstanceRecord> {
     const { clients, nodeResourceGroup, log } = this.options;
@@ -142,7 +142,7 @@ export class VirtualMachines {
     }
     if (!(await this.interfaceExists(name, signal))) return 'gone';
     if (await this.removeInterface(name, signal)) return 'removing';
-    log.info('Azure still holds the network interface of a machine that is gone', { name });
+    log.info('Azure still holds the network interface of a VM that is gone', { name });
     return 'gone';
   }
 
@@ -151,7 +151,7 @@ export class VirtualMachines {
     return (await this.query('microsoft.compute/virtualmachines', signal)).map(fromGraph);
   }
 
-  /** The interfaces of this cluster by name; that of a machine has the machine's name. */
+  /** The interfaces of this cluster by name; that of a VM has the VM's name. */
   async listInterfaces(signal?: AbortSignal): Promise<readonly string[]> {
     const rows = await this.query('microsoft.network/networkinterfaces', signal);
     const ours = rows.filter(({ tags }) => tags?.[ManagedTags.machineNodeClaim] === undefined);
@@ -224,7 +224,7 @@ export class VirtualMachines {
         abort(signal),
       ),
     }));
-    const made = await finishOperation(clock, operation, signal);
+    const made = await finishOperation(clock, operation, `network interface ${wish.name}`, signal);
     if (made?.id === undefined)
       throw new NodewrightError('AzureAnswerUnusable', {
         source: 'ARM',
@@ -256,7 +256,7 @@ export class VirtualMachines {
       await poller.submitted();
       return { poller };
     });
-    await finishOperation(clock, operation, signal);
+    await finishOperation(clock, operation, `VM ${name}`, signal);
   }
 
   /** A VM whose extension has failed does not have it. */
@@ -279,7 +279,7 @@ export class VirtualMachines {
         await poller.submitted();
         return { poller };
       });
-      await finishOperation(clock, operation, signal);
+      await finishOperation(clock, operation, `extension ${extension} of VM ${machine}`, signal);
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }
@@ -305,7 +305,7 @@ export class VirtualMachines {
       await poller.submitted();
       return { poller };
     });
-    await finishOperation(clock, operation, signal);
+    await finishOperation(clock, operation, `extension ${name} of VM ${machine}`, signal);
   }
 
   private async interfaceExists(name: string, signal: AbortSignal | undefined): Promise<boolean> {

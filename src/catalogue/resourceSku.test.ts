@@ -64,8 +64,8 @@ describe('the ephemeral system disk', () => {
 });
 
 describe('where a size is sold', () => {
-  const restriction = (type: 'Location' | 'Zone', zones: string[] = []) =>
-    [{ type, restrictionInfo: { locations: ['westeurope'], zones } }] as NonNullable<ResourceSku['restrictions']>;
+  const restriction = (type: 'Location' | 'Zone', zones: string[] = [], values = ['westeurope']) =>
+    [{ type, values, restrictionInfo: { zones } }] as NonNullable<ResourceSku['restrictions']>;
 
   it('leaves out zones that the subscription may not use', () => {
     const sku = read('Standard_D4s_v5', {}, { restrictions: restriction('Zone', ['2']) });
@@ -77,11 +77,41 @@ describe('where a size is sold', () => {
     expect(isNodeSize(read('Standard_D4s_v5', {}, { restrictions: restriction('Location') }))).toBe(false);
   });
 
+  it('is not closed by a restriction of another location', () => {
+    const restrictions = [...restriction('Location', [], ['westus']), ...restriction('Zone', ['1'], ['westus'])];
+    const sku = read('Standard_D4s_v5', {}, { restrictions });
+    expect(sku.restricted).toBe(false);
+    expect(sku.zones).toEqual(['1', '2', '3']);
+  });
+
+  it('reads every entry of the location, however it is written', () => {
+    const locationInfo = [
+      { location: 'West Europe', zones: ['1'] },
+      { location: 'westeurope', zones: ['3', '1'] },
+      { location: 'westus', zones: ['2'] },
+    ];
+    expect(read('Standard_D4s_v5', {}, { locationInfo }).zones).toEqual(['1', '3']);
+  });
+
   it('knows the zones with ultra disks', () => {
     const zoneDetails = [{ name: ['1', '3'], capabilities: [{ name: 'UltraSSDAvailable', value: 'True' }] }];
     const sku = read('Standard_D4s_v5', {}, { locationInfo: [{ location: 'WestEurope', zones: ['1'], zoneDetails }] });
     expect([...sku.ultraSsdZones]).toEqual(['1', '3']);
     expect([...read('Standard_D4s_v5', { UltraSSDAvailable: 'True' }).ultraSsdZones]).toEqual(['0']);
+  });
+});
+
+describe('capabilities', () => {
+  it('are read in any case, the first of each name', () => {
+    const capabilities = [
+      { name: 'vcpus', value: '8' },
+      { name: 'vCPUs', value: '2' },
+      { name: 'memorygb', value: '32' },
+      { name: 'premiumIO', value: 'TRUE' },
+      { name: 'hypervgenerations', value: 'V1, V2' },
+    ];
+    const sku = read('Standard_D8s_v5', {}, { capabilities });
+    expect(sku).toMatchObject({ cpus: 8, memoryGiB: 32, premiumStorage: true, hyperVGenerations: ['1', '2'] });
   });
 });
 

@@ -7,6 +7,8 @@ import { parseSizeName, type SizeName } from './sizeName.ts';
 /** What is read of an entry; the types of the Azure SDK and of our own table both fit. */
 export interface ListedSku {
   readonly name?: string;
+  /** The name without its tier. */
+  readonly size?: string;
   readonly resourceType?: string;
   readonly family?: string;
   readonly capabilities?: readonly Capability[];
@@ -65,22 +67,22 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', Arm64: '
 
 /** `undefined` when the name cannot be read or the entry is not a VM size. */
 export function readSku(raw: ListedSku, location: string): Sku | undefined {
-  const size = parseSizeName(raw.name ?? '');
-  if (raw.name === undefined || size === undefined || raw.resourceType !== 'virtualMachines') return undefined;
-  const capabilities = new Map(raw.capabilities?.map(({ name, value }) => [name ?? '', value ?? '']));
-  const is = (name: string): boolean => capabilities.get(name)?.toLowerCase() === 'true';
+  const size = parseSizeName(raw.size ?? raw.name ?? '');
+  if (raw.name === undefined || size === undefined || raw.resourceType?.toLowerCase() !== 'virtualmachines') {
+    return undefined;
+  }
+  const capabilities = new Capabilities(raw.capabilities);
+  const is = (name: string): boolean => capabilities.is(name);
   const architecture = capabilities.get('CpuArchitectureType');
-  const hyperVGenerations = (capabilities.get('HyperVGenerations') ?? '')
-    .split(',')
-    .map((generation) => /^V([12])$/i.exec(generation.trim())?.[1])
-    .filter((generation) => generation !== undefined);
+  const generations = (capabilities.get('HyperVGenerations') ?? '').toLowerCase();
+  const hyperVGenerations = ['1', '2'].filter((generation) => generations.includes(`v${generation}`));
   return {
     name: raw.name,
     size,
     family: raw.family ?? '',
-    cpus: numberOf(capabilities.get('vCPUs')),
-    memoryGiB: numberOf(capabilities.get('MemoryGB')),
-    gpus: numberOf(capabilities.get('GPUs')),
+    cpus: capabilities.number('vCPUs'),
+    memoryGiB: capabilities.number('MemoryGB'),
+    gpus: capabilities.number('GPUs'),
     architecture: architecture === undefined ? undefined : (ARCHITECTURES[architecture] ?? architecture),
     hyperVGenerations,
     acceleratedNetworking: is('AcceleratedNetworkingEnabled'),
@@ -94,12 +96,12 @@ export function readSku(raw: ListedSku, location: string): Sku | undefined {
 }
 
 /** First match wins, even when a later kind of disk would be larger: AKS node pools choose alike. */
-function ephemeralDiskOf(capabilities: ReadonlyMap<string, string>): Sku['ephemeralDisk'] {
-  if (capabilities.get('EphemeralOSDiskSupported')?.toLowerCase() !== 'true') return undefined;
+function ephemeralDiskOf(capabilities: Capabilities): Sku['ephemeralDisk'] {
+  if (!capabilities.is('EphemeralOSDiskSupported')) return undefined;
   const placements = (capabilities.get('SupportedEphemeralOSDiskPlacements') ?? '').toLowerCase();
-  const nvme = numberOf(capabilities.get('NvmeDiskSizeInMiB')) * MEBI;
-  const cache = numberOf(capabilities.get('CachedDiskBytes'));
-  const temporary = numberOf(capabilities.get('MaxResourceVolumeMB')) * MEBI;
+  const nvme = capabilities.number('NvmeDiskSizeInMiB') * MEBI;
+  const cache = capabilities.number('CachedDiskBytes');
+  const temporary = capabilities.number('MaxResourceVolumeMB') * MEBI;
   const disk = (bytes: number, placement: EphemeralPlacement): Sku['ephemeralDisk'] => {
     const sizeGB = Math.floor(bytes / GIGA);
     return sizeGB === 0 ? undefined : { sizeGB, placement };
@@ -114,28 +116,52 @@ function placesOf(
   location: string,
   regionalUltra: boolean,
 ): Pick<Sku, 'zones' | 'ultraSsdZones' | 'restricted'> {
-  const same = (name: string | undefined): boolean => name?.toLowerCase() === location.toLowerCase();
-  const here = raw.locationInfo?.find((info) => same(info.location));
+  const same = (name: string): boolean => normalized(name) === normalized(location);
+  const here = (raw.locationInfo ?? []).filter((info) => info.location !== undefined && same(info.location));
   const closed = new Set<string>();
   let restricted = false;
-  for (const restriction of raw.restrictions ?? []) {
-    const locations = restriction.restrictionInfo?.locations ?? restriction.values ?? [];
-    if (!locations.some(same)) continue;
-    if (restriction.type === 'Zone') for (const zone of restriction.restrictionInfo?.zones ?? []) closed.add(zone);
-    else restricted = true;
+  for (const { type, values, restrictionInfo } of raw.restrictions ?? []) {
+    if (!(values ?? restrictionInfo?.locations ?? []).some(same)) continue;
+    if (type === 'Location') restricted = true;
+    for (const zone of restrictionInfo?.zones ?? []) closed.add(zone);
   }
   const ultraSsdZones = new Set(regionalUltra ? ['0'] : []);
-  for (const detail of here?.zoneDetails ?? []) {
-    const ultra = detail.capabilities?.some(
-      ({ name, value }) => name === 'UltraSSDAvailable' && value?.toLowerCase() === 'true',
-    );
-    if (ultra === true) for (const zone of detail.name ?? []) ultraSsdZones.add(zone);
+  for (const detail of here.flatMap((info) => info.zoneDetails ?? [])) {
+    if (!new Capabilities(detail.capabilities).is('UltraSSDAvailable')) continue;
+    for (const zone of detail.name ?? []) ultraSsdZones.add(zone);
   }
-  const zones = (here?.zones ?? []).filter((zone) => !closed.has(zone));
+  const listed = new Set(here.flatMap((info) => info.zones ?? []));
+  const zones = [...listed].filter((zone) => !closed.has(zone));
   return { zones: zones.toSorted(), ultraSsdZones, restricted };
 }
 
-function numberOf(text: string | undefined): number {
-  const value = Number(text ?? '0');
-  return Number.isFinite(value) ? value : 0;
+/** Azure writes locations as `South Central US` too. */
+function normalized(location: string): string {
+  return location.replaceAll(' ', '').toLowerCase();
+}
+
+/** Capabilities by name in any case; of several with one name the first counts. */
+class Capabilities {
+  private readonly values = new Map<string, string>();
+
+  constructor(listed: readonly Capability[] = []) {
+    for (const { name = '', value = '' } of listed) {
+      const key = name.toLowerCase();
+      if (!this.values.has(key)) this.values.set(key, value);
+    }
+  }
+
+  get(name: string): string | undefined {
+    return this.values.get(name.toLowerCase());
+  }
+
+  is(name: string): boolean {
+    return this.get(name)?.toLowerCase() === 'true';
+  }
+
+  /** Zero for what is not a number. */
+  number(name: string): number {
+    const value = Number(this.get(name) ?? '0');
+    return Number.isFinite(value) ? value : 0;
+  }
 }

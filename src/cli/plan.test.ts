@@ -149,7 +149,7 @@ describe('nodewright plan', () => {
     expect(stderr).toBe(
       `${join(folder, 'bad.yaml')}:23: Deployment shop/bad: spec.template.spec.containers[0].resources.requests.cpu: -1 must not be negative
 No NodePool is given: planned with AKS's default one (family D, amd64).
-nodewright: 1 mistake in the input; see the plan and the messages above
+nodewright: 1 mistake in the input; correct what the plan and the messages above name, or change --fail-on
 `,
     );
     expect((JSON.parse(stdout) as PlanReport).nodes.flatMap(({ pods }) => pods)).toEqual(['shop/ok-0']);
@@ -164,7 +164,7 @@ nodewright: 1 mistake in the input; see the plan and the messages above
     const strict = await nodewright([...files, '--fail-on', 'unschedulable,cost-above=0.01']);
     expect(strict.code).toBe(1);
     expect(strict.stderr).toMatch(
-      /\nnodewright: 2 pods cannot be placed; \$0\.\d+ per hour is above \$0.01; see the plan and the messages above\n$/,
+      /\nnodewright: 2 pods cannot be placed; \$0\.\d+ per hour is above \$0.01; correct what the plan and the messages above name, or change --fail-on\n$/,
     );
     const rich = await nodewright([...files, '--fail-on', 'cost-above=100']);
     expect(rich.code).toBe(0);

@@ -47,6 +47,7 @@ describe('nodewright', () => {
       Verbs:
         up             run a whole AKS with node auto provisioning on this machine
         fault          inject faults into the AKS that \`up\` runs
+        dashboard      print the address of the dashboard that \`up\` serves
         az             run the Azure CLI against the Azure that \`up\` runs
         run            run the controller in a cluster
         kubelet-sim    simulate the kubelets of kwok nodes on any cluster
@@ -59,6 +60,9 @@ describe('nodewright', () => {
         replay         say what the controller decides about a saved cluster
         catalog        print the instance types and prices that plans use
         crds           print the custom resource definitions
+        aks            bring nodewright into an AKS cluster, or take it out
+        convert        turn NodePools of another cloud into those for Azure
+        migrate        move a cluster here from another autoscaler or way to run
         completion     print a script that lets a shell complete commands
         version        print version, commit and platform
         help [verb]    show the help of a verb
@@ -81,7 +85,7 @@ describe('nodewright', () => {
     ],
     [
       ['up', '--fault', 'throttle for=soon'],
-      "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is no duration such as 30s or 10m.\n",
+      "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is not a duration such as 30s or 10m.\n",
     ],
     [
       ['fault', 'throttle', 'share=2'],
@@ -91,6 +95,8 @@ describe('nodewright', () => {
       ['version', '-o', 'xml'],
       "nodewright: option '-o, --output <format>' argument 'xml' is invalid. Allowed choices are text, json.\n",
     ],
+    [['convert'], 'nodewright: nothing to convert; name manifests with -f, or - for standard input\n'],
+    [['migrate', 'cluster-autoscaler'], "nodewright: required option '-f, --filename <file>' not specified\n"],
     [
       ['crds', 'pods'],
       'nodewright: there is no kind "pods"; choose from aksnodeclasses, capacitybuffers, kwoknodeclasses, nodeclaims, nodeoverlays, nodepools\n',

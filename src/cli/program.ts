@@ -26,6 +26,11 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./fault.ts')).faultCommand(),
   },
   {
+    name: 'dashboard',
+    summary: 'print the address of the dashboard that `up` serves',
+    load: async () => (await import('./dashboard.ts')).dashboardCommand(),
+  },
+  {
     name: 'az',
     summary: 'run the Azure CLI against the Azure that `up` runs',
     load: async () => (await import('./az.ts')).azCommand(),
@@ -85,6 +90,21 @@ const verbs: readonly Verb[] = [
     name: 'crds',
     summary: 'print the custom resource definitions',
     load: async () => (await import('./crds.ts')).crdsCommand(),
+  },
+  {
+    name: 'aks',
+    summary: 'bring nodewright into an AKS cluster, or take it out',
+    load: async () => (await import('./aks.ts')).aksCommand(),
+  },
+  {
+    name: 'convert',
+    summary: 'turn NodePools of another cloud into those for Azure',
+    load: async () => (await import('./convert.ts')).convertCommand(),
+  },
+  {
+    name: 'migrate',
+    summary: 'move a cluster here from another autoscaler or way to run',
+    load: async () => (await import('./migrate.ts')).migrateCommand(),
   },
   {
     name: 'completion',

@@ -47,3 +47,11 @@ it('says problems of the operating system in plain words', () => {
   expect([systemCode(missing), systemProblem(missing)]).toEqual(['ENOENT', 'there is no such file']);
   expect([systemCode('x'), systemProblem(new Error('odd'))]).toEqual([undefined, 'odd']);
 });
+
+it.each(['SubscriptionQuotaReached', 'SKUNotAvailable', 'ZonalAllocationFailure', 'AllocationFailure'])(
+  'says what to do about a launch that failed with %s',
+  (reason) => {
+    const { remedy } = new NodewrightError('LaunchFailed', { reason, detail: 'refused' });
+    expect(remedy).toMatch(/NodePool|allow/);
+  },
+);

@@ -1,5 +1,18 @@
 import { entry } from './errorEntry.ts';
 
+const OTHERS_ARE_TRIED = 'nothing; other offerings are tried. If pods wait, allow more instance types or zones';
+
+/** By the reason of the `Launched` condition. */
+const LAUNCH_REMEDIES: Readonly<Record<string, string>> = {
+  SubscriptionQuotaReached:
+    'raise the quota of this family in the region (`az vm list-usage -l <region>`), or allow other families in the NodePool',
+  SKUNotAvailable: 'nothing; other offerings are tried. If pods wait, allow sizes that the subscription may use',
+  ZonalAllocationFailure: OTHERS_ARE_TRIED,
+  AllocationFailure: OTHERS_ARE_TRIED,
+  OverconstrainedZonalAllocationFailure: OTHERS_ARE_TRIED,
+  OverconstrainedAllocationFailure: OTHERS_ARE_TRIED,
+};
+
 /** Errors of a cloud provider. They become conditions and events of NodeClaims, or end the start. */
 export const cloudErrors = {
   InstanceNotFound: entry<{ readonly instance: string }>({
@@ -23,7 +36,8 @@ export const cloudErrors = {
     about: 'The node class of a NodeClaim is missing, being deleted or not ready. The NodeClaim is deleted.',
     where: ({ nodeClass }) => nodeClass,
     what: ({ problem }) => problem,
-    remedy: () => 'see the conditions of the node class',
+    remedy: ({ nodeClass }) =>
+      `see its conditions with \`kubectl describe ${nodeClass.toLowerCase().replace(' ', '/')}\`, and correct its spec or the nodeClassRef of the NodePool`,
     example: { nodeClass: 'AKSNodeClass default', problem: 'does not exist or is being deleted' },
   }),
   LaunchFailed: entry<{ readonly reason: string; readonly detail: string }>({
@@ -31,7 +45,9 @@ export const cloudErrors = {
     about:
       'The cloud refused to create an instance. The launch is tried again; the reason is in the Launched condition.',
     what: ({ detail }) => detail,
-    remedy: ({ reason }) => `see reason ${reason} in the Launched condition of the NodeClaim`,
+    remedy: ({ reason }) =>
+      LAUNCH_REMEDIES[reason] ??
+      'correct what it names; the launch is tried again, and the Launched condition says how',
     example: { reason: 'SubscriptionQuotaReached', detail: 'Family Cores quota exceeded' },
   }),
   UnknownAzureCloud: entry<{ readonly name: string; readonly known: readonly string[] }>({
@@ -79,13 +95,13 @@ export const cloudErrors = {
       text: 'tomorrow',
     },
   }),
-  AzureOperationTimeout: entry<{ readonly minutes: number }>({
+  AzureOperationTimeout: entry<{ readonly resource: string; readonly minutes: number }>({
     exit: 'failure',
-    about: 'A long-running operation of Azure did not end in time.',
-    where: () => 'Azure',
-    what: ({ minutes }) => `the operation did not end in ${minutes} minutes`,
-    remedy: () => 'see the activity log of the node resource group; the controller tries again',
-    example: { minutes: 30 },
+    about: 'A long-running operation of Azure did not end in time. It is tried again.',
+    where: ({ resource }) => resource,
+    what: ({ minutes }) => `Azure has not ended the operation on it in ${minutes} minutes`,
+    remedy: () => 'see the activity log of the node resource group for what holds it up',
+    example: { resource: 'VM aks-default-abc12', minutes: 30 },
   }),
   AzureInstanceBroken: entry<{ readonly instance: string; readonly state: string; readonly minutes?: number }>({
     exit: 'failure',

@@ -2,8 +2,9 @@ import type { Taint } from 'kubernetes-types/core/v1.js';
 import { Reasons } from '../api/conditionTypes.ts';
 import { formatTaint } from '../pods/taints.ts';
 
-/** Why a condition of a NodeClaim, NodePool, CapacityBuffer or NodeOverlay does not hold, as far as we decide it. */
+/** Why a condition of one of our kinds does not hold, as far as we decide it. */
 export type ConditionCause =
+  | NodeClassCause
   | {
       readonly kind:
         | 'nodeMissing'
@@ -29,6 +30,17 @@ export type ConditionCause =
       readonly instanceType: string;
       readonly pool: string;
     };
+
+/** Of an AKSNodeClass. */
+type NodeClassCause =
+  | { readonly kind: 'fipsImagesMissing' | 'networkManaged' }
+  /** `version` where the class is pinned to one. */
+  | { readonly kind: 'imagesMissing'; readonly version: string | undefined }
+  | { readonly kind: 'subnetInvalid' | 'subnetForeign' | 'subnetMissing'; readonly subnet: string }
+  | { readonly kind: 'subnetUnknown'; readonly problem: string }
+  | { readonly kind: 'encryptionSetForbidden'; readonly name: string }
+  | { readonly kind: 'servicesIpv6'; readonly dnsServiceIp: string }
+  | { readonly kind: 'fieldsUnsupported'; readonly fields: readonly string[]; readonly provisionMode: string };
 
 export interface ConditionText {
   readonly reason: string;
@@ -83,5 +95,39 @@ export function conditionText(cause: ConditionCause): ConditionText {
       const message = `another overlay of weight ${cause.weight} sets ${cause.fields.join(', ')} of ${where}`;
       return said(Reasons.conflict, message);
     }
+    case 'fipsImagesMissing':
+      return said(
+        Reasons.sigRequiredForFips,
+        'FIPS images are only in the shared image galleries of AKS, which are not configured.',
+      );
+    case 'imagesMissing': {
+      const which = cause.version === undefined ? 'no image' : `no image of version ${cause.version}`;
+      return said(Reasons.imagesNotFound, `Azure publishes ${which} for this class.`);
+    }
+    case 'subnetInvalid':
+      return said(Reasons.subnetIdInvalid, `${cause.subnet} is not a subnet id.`);
+    case 'subnetForeign':
+      return said(Reasons.subnetIdInvalid, `${cause.subnet} is not in the virtual network of the cluster.`);
+    case 'networkManaged':
+      return said(Reasons.subnetIdInvalid, 'The network of the cluster is managed by AKS; it takes no other subnets.');
+    case 'subnetMissing':
+      return said(Reasons.subnetNotFound, `Subnet ${cause.subnet} does not exist.`);
+    case 'subnetUnknown':
+      return said(Reasons.subnetUnknownError, cause.problem);
+    case 'encryptionSetForbidden':
+      return said(
+        Reasons.diskEncryptionSetRbacMissing,
+        `The identity of the controller may not read the disk encryption set ${cause.name}; grant it the Reader role there.`,
+      );
+    case 'servicesIpv6':
+      return said(
+        Reasons.unsupportedNetwork,
+        `The cluster has IPv6 services (its DNS is at ${cause.dnsServiceIp}); nodes can be provisioned for IPv4 clusters only.`,
+      );
+    case 'fieldsUnsupported':
+      return said(
+        Reasons.unsupportedInProvisionMode,
+        `${cause.fields.join(' and ')} cannot be used in provision mode ${cause.provisionMode}; remove it, or use another provision mode.`,
+      );
   }
 }

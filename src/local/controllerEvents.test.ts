@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Event } from '../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
-import { machine, Simulation } from '../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../test/fixtures/local/simulation.ts';
 
 let simulation: Simulation;
 
 beforeEach(async () => {
   simulation = new Simulation(7, { quiet: false });
-  await simulation.boot(machine('node-a', { cpu: '32', memory: '64Gi' }));
+  await simulation.boot(instance('node-a', { cpu: '32', memory: '64Gi' }));
 });
 afterEach(() => simulation.stop());
 

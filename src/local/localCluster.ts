@@ -21,13 +21,13 @@ import type { LocalVirtualMachine } from './arm/virtualMachines.ts';
 import { serverFaults } from './faults/apiFaults.ts';
 import type { Faults } from './faults/faults.ts';
 import { kubeletKube } from './faults/kubeletKube.ts';
-import { MachineFaults } from './faults/machineFaults.ts';
+import { InstanceFaults } from './faults/instanceFaults.ts';
 import { createControlPlane } from './controlPlane.ts';
 import { ContainerLogs } from './kubelet/containerLogs.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import { metricsApi } from './metrics/metricsApi.ts';
-import type { Machine, MachinePace } from './kubelet/machine.ts';
-import { bootedMachine, bootProblem } from './kubelet/bootedMachine.ts';
+import type { BootedInstance, InstancePace } from './kubelet/instance.ts';
+import { bootInstance, bootProblem } from './kubelet/bootInstance.ts';
 import { installStorageClasses } from './storage/storageClasses.ts';
 
 export interface LocalClusterOptions {
@@ -41,7 +41,7 @@ export interface LocalClusterOptions {
   readonly nodeResourceGroup: (arm: LocalArm) => string;
   /** The Kubernetes release of its control plane. */
   readonly version?: () => string;
-  readonly pace?: Partial<MachinePace>;
+  readonly pace?: Partial<InstancePace>;
   /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
   readonly leasePeriod?: number | undefined;
   /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
@@ -51,7 +51,7 @@ export interface LocalClusterOptions {
 }
 
 /** Quicker than a real instance: a user is waiting. */
-const DEFAULT_PACE: MachinePace = { boot: 5_000, ready: 2_000, podStart: 1_000, podStop: 1_000 };
+const DEFAULT_PACE: InstancePace = { boot: 5_000, ready: 2_000, podStart: 1_000, podStop: 1_000 };
 
 /** Provisioning states of an instance that is on. */
 const RUNNING = new Set(['Succeeded', 'Updating', 'Deleting']);
@@ -63,7 +63,7 @@ export class LocalCluster {
   private readonly manager: Manager;
   private readonly kubelets: Kubelets;
   /** Names of the instances that are on. */
-  private readonly machines = new Set<string>();
+  private readonly instances = new Set<string>();
   private readonly stops: (() => void)[] = [];
 
   constructor(options: LocalClusterOptions) {
@@ -87,8 +87,8 @@ export class LocalCluster {
     this.arm = arm;
     this.nodeResourceGroup = options.nodeResourceGroup(arm);
     const { kube } = this.apiServer;
-    const machineFaults = new MachineFaults({ faults, arm, kube, log, machines: () => this.machines });
-    this.stops.push(machineFaults.follow());
+    const instanceFaults = new InstanceFaults({ faults, arm, kube, log, instances: () => this.instances });
+    this.stops.push(instanceFaults.follow());
     const informers = new Informers({
       kube,
       clock,
@@ -96,7 +96,7 @@ export class LocalCluster {
       onError: (error, kind) => log.error('local watch interrupted; trying again', { kind: kind.kind, error }),
     });
     const common = { kube, clock, random, log };
-    const canReport = (node: string): boolean => this.machines.has(node) && !machineFaults.isSilent(node);
+    const canReport = (node: string): boolean => this.instances.has(node) && !instanceFaults.isSilent(node);
     const controlPlane = createControlPlane({
       ...common,
       informers,
@@ -108,7 +108,7 @@ export class LocalCluster {
     const { pods } = controlPlane;
     const kubeletsKube = kubeletKube({
       kube,
-      isSilent: (node) => machineFaults.isSilent(node),
+      isSilent: (node) => instanceFaults.isSilent(node),
       pod: (ref) => pods.store.get(ref),
     });
     this.kubelets = new Kubelets({
@@ -129,21 +129,21 @@ export class LocalCluster {
     const follow = arm.onVirtualMachine(({ type, vm }) => {
       if (!this.owns(vm)) return;
       if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
-      const machine = bootedMachine(vm);
-      if (!machine) log.info('a VM does not join', { name: vm.name, problem: bootProblem(vm) });
-      else if (machineFaults.joins(vm)) this.powerOn(machine);
+      const instance = bootInstance(vm);
+      if (!instance) log.info('a VM does not join', { name: vm.name, problem: bootProblem(vm) });
+      else if (instanceFaults.joins(vm)) this.powerOn(instance);
     });
     this.stops.push(follow);
   }
 
-  /** Boots a machine without a VM, for worlds without a cloud. */
-  powerOn(machine: Machine): void {
-    this.machines.add(machine.name);
-    this.kubelets.powerOn(machine);
+  /** Boots an instance without a VM, for worlds without a cloud. */
+  powerOn(instance: BootedInstance): void {
+    this.instances.add(instance.name);
+    this.kubelets.powerOn(instance);
   }
 
   powerOff(name: string): void {
-    this.machines.delete(name);
+    this.instances.delete(name);
     this.kubelets.powerOff(name);
   }
 
@@ -174,7 +174,7 @@ export class LocalCluster {
   /** Runs the cluster until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     await installStorageClasses(this.kube);
-    await this.resumeMachines();
+    await this.resumeInstances();
     return this.manager.run(signal);
   }
 
@@ -188,21 +188,21 @@ export class LocalCluster {
   }
 
   /** Resumes the instances of an earlier process, and those that were made before the cluster ran. */
-  private async resumeMachines(): Promise<void> {
+  private async resumeInstances(): Promise<void> {
     const nodes = new Map((await this.kube.list(Kinds.Node)).items.map((node) => [node.metadata.name, node]));
     for (const vm of this.arm.virtualMachines()) {
       if (!this.owns(vm)) continue;
-      const machine = bootedMachine(vm);
-      if (!machine || vm.isOff || this.machines.has(machine.name)) continue;
+      const instance = bootInstance(vm);
+      if (!instance || vm.isOff || this.instances.has(instance.name)) continue;
       // A failed instance may have failed to start or to stop: if it has a Node, it runs.
-      if (!RUNNING.has(vm.provisioningState) && !nodes.has(machine.name)) continue;
-      this.machines.add(machine.name);
-      this.kubelets.resume(machine);
+      if (!RUNNING.has(vm.provisioningState) && !nodes.has(instance.name)) continue;
+      this.instances.add(instance.name);
+      this.kubelets.resume(instance);
     }
     // The process may have died after it deleted an instance and before its Node; AKS removes such Nodes.
     const ours = `azure:///subscriptions/${this.arm.subscriptionId}/`;
     for (const [name, { spec }] of nodes) {
-      if (spec?.providerID?.startsWith(ours) && !this.machines.has(name)) this.kubelets.powerOff(name);
+      if (spec?.providerID?.startsWith(ours) && !this.instances.has(name)) this.kubelets.powerOff(name);
     }
   }
 }

@@ -10,13 +10,13 @@ import { ArmFaults } from './faults/armFaults.ts';
 import { Faults } from './faults/faults.ts';
 import { LocalCluster, type LocalClusterOptions } from './localCluster.ts';
 import { LocalFleet } from './localFleet.ts';
-import type { Machine, MachinePace } from './kubelet/machine.ts';
+import type { BootedInstance, InstancePace } from './kubelet/instance.ts';
 
 export interface LocalWorldOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly pace?: Partial<MachinePace>;
+  readonly pace?: Partial<InstancePace>;
   readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
   /** Randomness of faults, apart from that of the world, so that a fault does not change anything else. */
@@ -106,9 +106,9 @@ export class LocalWorld {
     });
   }
 
-  /** Boots a machine without a VM, for worlds without a cloud. */
-  powerOn(machine: Machine): void {
-    this.main.powerOn(machine);
+  /** Boots an instance without a VM, for worlds without a cloud. */
+  powerOn(instance: BootedInstance): void {
+    this.main.powerOn(instance);
   }
 
   powerOff(name: string): void {

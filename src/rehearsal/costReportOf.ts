@@ -77,7 +77,7 @@ function shareOf(pod: Pod, { allocatable }: NodeView): number {
 }
 
 /** The owner of the owner cannot be seen from here: of a ReplicaSet the name without its hash. */
-function workloadOf({ metadata }: Pod): string {
+export function workloadOf({ metadata }: Pod): string {
   const owner = (metadata.ownerReferences ?? []).find(({ controller }) => controller === true);
   const { namespace = 'default' } = metadata;
   if (owner === undefined) return `${namespace}/Pod/${metadata.name}`;

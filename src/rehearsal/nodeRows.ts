@@ -68,13 +68,13 @@ export async function nodeRows(objects: ClusterObjects, cloud: CloudProvider): P
       pods: pods.length,
       maxPods: quantityOf(allocatable, 'pods').value(),
       age: Math.max(0, objects.time - (Date.parse(creationTimestamp) || objects.time)),
-      status: statusOf(node),
+      status: nodeStatus(node),
       labels,
     };
   });
 }
 
-function statusOf({ metadata, spec, status }: Node): NodeRow['status'] {
+export function nodeStatus({ metadata, spec, status }: Node): NodeRow['status'] {
   if (metadata.deletionTimestamp !== undefined) return 'Deleting';
   if (metadata.labels?.[Labels.nodePool] !== undefined && metadata.labels[Labels.initialized] !== 'true')
     return 'Starting';

@@ -77,11 +77,11 @@ describe('fields', () => {
 
   it('unfolds errors with their code, data and cause', () => {
     const error = new QuotaError('no quota is left', { cause: new Error('HTTP 409') });
-    expect(fieldsOf({ error: new Error('creating the machine', { cause: error }) })).toEqual({
-      error: 'creating the machine: no quota is left: HTTP 409',
+    expect(fieldsOf({ error: new Error('creating the instance', { cause: error }) })).toEqual({
+      error: 'creating the instance: no quota is left: HTTP 409',
       errorDetail: {
         name: 'Error',
-        message: 'creating the machine',
+        message: 'creating the instance',
         cause: {
           name: 'QuotaError',
           code: 'QuotaExceeded',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { complaints } from '../../test/fixtures/solver/checker.ts';
-import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import { Labels } from '../api/labels.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
@@ -42,7 +42,7 @@ describe('pods that look for their own kind', () => {
     },
   );
 
-  it('stay on their machine', () => {
+  it('stay on their node', () => {
     const solution = solve(problem([Labels.hostname]));
     expect(complaints(problem([Labels.hostname]), solution)).toEqual([]);
     expect(solution.unplaced).toEqual([]);

@@ -23,7 +23,7 @@ export interface Snapshot {
    */
   readonly pools: readonly PoolOffer[];
   readonly nodes: readonly ExistingNode[];
-  /** One pod per DaemonSet: what will run on every new machine that it fits. */
+  /** One pod per DaemonSet: what will run on every new node that it fits. */
   readonly daemons: readonly Pod[];
   readonly namespaces?: NamespaceLabels;
   /** By `podKey`; pods without an entry have no volumes that matter. */
@@ -56,7 +56,7 @@ export interface PoolOffer {
   readonly used: Resources;
 }
 
-/** A machine that is there or on its way, with the room that is left on it. */
+/** A node that is there or on its way, with the room that is left on it. */
 export interface ExistingNode {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -76,12 +76,12 @@ export interface SolveOptions {
   readonly minValuesPolicy?: 'Strict' | 'BestEffort';
   /**
    * What happens to pods that could use a reservation which this plan uses up: they wait for the next plan, which knows
-   * what is left of it (Strict), or get a machine at the usual price now (Fallback).
+   * what is left of it (Strict), or get a node at the usual price now (Fallback).
    */
   readonly reservedCapacity?: 'Strict' | 'Fallback';
-  /** Dollars per hour that a machine costs beside its price; steers the choice, is not part of the result's price. */
+  /** Dollars per hour that a node costs beside its price; steers the choice, is not part of the result's price. */
   readonly nodeOverheadCost?: number;
-  /** Largest share of the waiting pods that one new machine may hold, above 0 up to 1. */
+  /** Largest share of the waiting pods that one new node may hold, above 0 up to 1. */
   readonly maxPodsSharePerNode?: number;
   /** How many rounds of improvement may follow the first plan. Counted, so that the same input has the same answer. */
   readonly searchRounds?: number;
@@ -115,7 +115,7 @@ export interface Solution {
 }
 
 export interface LowerBound {
-  /** No plan that places the same pods on new machines costs less. */
+  /** No plan that places the same pods on new nodes costs less. */
   readonly pricePerHour: number;
   readonly proof: BoundProof;
   readonly gap: readonly GapPart[];

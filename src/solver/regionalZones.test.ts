@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { complaints } from '../../test/fixtures/solver/checker.ts';
-import { testPod, testPool, testType, withRegional } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType, withRegional } from '../../test/fixtures/solver/testObjects.ts';
 import type { Pod } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { parseResources } from '../units/resources.ts';
@@ -44,12 +44,12 @@ const zonesOf = (problem: Problem): string[] => {
   return solution.plannedNodes.map(({ alternatives }) => alternatives[0]!.zone).sort();
 };
 
-describe('machines in no zone', () => {
+describe('nodes in no zone', () => {
   it('are not one more zone to spread over', () => {
     expect(zonesOf(problemOf(spreading(6)))).toEqual(['z1', 'z1', 'z2', 'z2', 'z3', 'z3']);
   });
 
-  it('are one when a machine is there already, since the scheduler counts it', () => {
+  it('are one when a node is there already, since the scheduler counts it', () => {
     expect(zonesOf(problemOf(spreading(4), { nodes: [regionalNode] }))).toEqual(['0', 'z1', 'z2', 'z3']);
   });
 

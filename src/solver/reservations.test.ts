@@ -4,7 +4,7 @@ import type { InstanceType } from '../cloud/instanceType.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import type { Problem } from './problem.ts';
-import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import { solve } from './solve.ts';
 
 function reserved(name: string, price: number, left: number, cpu = 2): InstanceType {
@@ -55,7 +55,7 @@ describe('reservations', () => {
     expect(node?.requirements).toContainEqual({ key: Labels.capacityType, operator: 'In', values: ['reserved'] });
   });
 
-  it('are filled before anything is bought, though smaller machines would be cheaper to buy', () => {
+  it('are filled before anything is bought, though smaller nodes would be cheaper to buy', () => {
     const pods = Array.from({ length: 10 }, (_, index) => testPod(`p${index}`, '1500m', '1Gi'));
     const instanceTypes = [testType('small', 2, 8, 0.05, ['z1']), reserved('large', 4, 1, 16)];
     const pools = [{ pool: testPool('default'), instanceTypes, used: {} }];

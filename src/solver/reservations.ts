@@ -20,7 +20,7 @@ export interface Taken {
   readonly deferred: readonly { readonly waiting: PendingPods; readonly reason: UnplacedReason }[];
 }
 
-/** What is left by name of reservation: pools that draw on the same one draw on the same machines. */
+/** What is left by name of reservation: pools that draw on the same one draw on the same nodes. */
 export function reservedUnits({ pools }: Model): Map<string, number> {
   const left = new Map<string, number>();
   for (const { id, left: units } of pools.flatMap(({ reservations }) => reservations)) {
@@ -121,7 +121,7 @@ function isBetter(node: OpenNode, { offering, reservation }: CompiledOffering, m
   });
 }
 
-/** A machine that counts more against the limits than the one planned may not take its place. */
+/** A node that counts more against the limits than the one planned may not take its place. */
 function holds(node: OpenNode, { type }: CompiledOffering): boolean {
   const { pool, used, ports, limitNeed } = node;
   const width = limitNeed.length;

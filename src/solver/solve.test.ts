@@ -100,7 +100,7 @@ function summary(solution: Solution): unknown {
 }
 
 describe('solve', () => {
-  it('buys the machine that is best filled, not the largest', () => {
+  it('buys the node that is best filled, not the largest', () => {
     const solution = solve(problem({ pods: pods(8, '1', '1Gi') }));
     expect(summary(solution)).toEqual({ nodes: ['compute × 8'], unplaced: [] });
     expect(solution.pricePerHour).toBeCloseTo(0.34);
@@ -185,7 +185,7 @@ describe('solve', () => {
       ),
     );
 
-  it('places each pod exactly once, on machines that all hold it', () => {
+  it('places each pod exactly once, on nodes that all hold it', () => {
     fc.assert(
       fc.property(anyPods, (waiting) => {
         const asked = problem({ pods: waiting, daemons: [pod('daemon', '100m', '200Mi')] });

@@ -102,3 +102,44 @@ it('reads nothing to drain a node, and asks for each of its pods once', async ()
   expect(counts['patch NodeClaim']).toBeLessThanOrEqual(6);
   expect(counts['patch Node']).toBeLessThanOrEqual(3);
 });
+
+it('reads nothing while a node waits for its volumes to be detached', async () => {
+  await settled(1);
+  await bench.kube.create(Kinds.PersistentVolumeClaim, {
+    metadata: { name: 'data', namespace: 'default' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, volumeName: 'pv-1' },
+  });
+  const daemons = await bench.kube.create(Kinds.DaemonSet, {
+    metadata: { name: 'd', namespace: 'default' },
+    spec: {
+      selector: { matchLabels: { app: 'd' } },
+      template: { metadata: { labels: { app: 'd' } }, spec: { containers: [{ name: 'main', image: 'agent' }] } },
+    },
+  });
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'd', uid: daemons.metadata.uid ?? '' };
+  await bench.createPod(
+    'stays',
+    {
+      nodeName: 'node-c0',
+      tolerations: [{ operator: 'Exists' }],
+      volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }],
+    },
+    { ownerReferences: [{ ...owner, controller: true }] },
+  );
+  for (const volume of ['pv-1', 'pv-2']) {
+    await bench.kube.create(Kinds.VolumeAttachment, {
+      metadata: { name: `attached-${volume}` },
+      spec: { attacher: 'disk.csi.azure.com', nodeName: 'node-c0', source: { persistentVolumeName: volume } },
+    });
+  }
+  await bench.advance(30_000);
+  const counts = await during(async () => {
+    await bench.kube.delete(Kinds.NodeClaim, { name: 'c0' });
+    await bench.advance(5 * 60_000);
+  });
+  expect((await bench.pods()).map(({ metadata }) => metadata.name)).toEqual(['stays']);
+  expect(await bench.condition('c0', 'VolumesDetached')).toBe('Unknown AwaitingVolumeDetachment');
+  expect(reads(counts)).toEqual({});
+  expect(counts['patch NodeClaim']).toBeLessThanOrEqual(6);
+  expect(counts['patch Node']).toBeLessThanOrEqual(3);
+});

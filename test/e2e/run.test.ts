@@ -17,7 +17,7 @@ import { silentLog } from '../../src/kube/log.ts';
 import { Manager } from '../../src/kube/runtime/manager.ts';
 import { keepAll } from '../../src/kube/trim.ts';
 import { LocalArm } from '../../src/local/arm/localArm.ts';
-import { bootedMachine } from '../../src/local/kubelet/bootedMachine.ts';
+import { bootInstance } from '../../src/local/kubelet/bootInstance.ts';
 import { Kubelets } from '../../src/local/kubelet/kubelets.ts';
 import { defaultNodeClass, defaultPools } from '../../src/nap/defaultPools.ts';
 import { startControlPlane, type ControlPlane } from '../controlplane/controlPlane.ts';
@@ -26,14 +26,14 @@ import { freeLoopbackPort } from '../controlplane/loopbackPort.ts';
 
 const BINARY = join(import.meta.dirname, '../../dist/nodewright.js');
 
-/** The program as it ships, against a real control plane; only Azure and the machines are local. */
+/** The program as it ships, against a real control plane; only Azure and the instances are local. */
 describe('nodewright run', () => {
   const clock = new SystemClock();
   const stop = new AbortController();
   let plane: ControlPlane;
   let arm: LocalArm;
   let kube: HttpKube;
-  let machines: Promise<void>;
+  let instances: Promise<void>;
   let program: ChildProcess;
   let log: string;
   let ports: { readonly metrics: number; readonly health: number };
@@ -55,7 +55,7 @@ describe('nodewright run', () => {
       durations: { networkInterface: 100, virtualMachineCreate: 500, virtualMachineDelete: 500 },
     });
     await arm.listen();
-    machines = playMachines();
+    instances = playInstances();
     ports = { metrics: await freeLoopbackPort(), health: await freeLoopbackPort() };
     program = await startProgram();
   });
@@ -66,13 +66,13 @@ describe('nodewright run', () => {
       await once(program, 'exit');
     }
     stop.abort();
-    await machines;
+    await instances;
     await arm?.close();
     await kube?.close();
     await plane?.stop();
   });
 
-  function playMachines(): Promise<void> {
+  function playInstances(): Promise<void> {
     const informers = new Informers({ kube, clock, random: systemRandom });
     const indexes = {
       'spec.nodeName': ({ spec }: { spec?: { nodeName?: string } }) => (spec?.nodeName ? [spec.nodeName] : []),
@@ -82,8 +82,8 @@ describe('nodewright run', () => {
     const ports_ = { kube, clock, random: systemRandom, log: silentLog };
     const kubelets = new Kubelets({ ...ports_, pods, pace });
     arm.onVirtualMachine(({ type, vm }) => {
-      const machine = type === 'created' ? bootedMachine(vm) : undefined;
-      if (machine) kubelets.powerOn(machine);
+      const instance = type === 'created' ? bootInstance(vm) : undefined;
+      if (instance) kubelets.powerOn(instance);
       if (type === 'deleted') kubelets.powerOff(vm.computerName);
     });
     const manager = new Manager({ ...ports_, informers });
@@ -156,7 +156,7 @@ describe('nodewright run', () => {
     expect(lease.spec?.holderIdentity).toMatch(/_[0-9a-f-]{36}$/);
   });
 
-  it('buys machines for pending pods, which then run', async () => {
+  it('buys instances for pending pods, which then run', async () => {
     await plane.kubectl(['create', 'deployment', 'web', '--image=web', '--replicas=5']);
     await plane.kubectl(['set', 'resources', 'deployment', 'web', '--requests=cpu=900m,memory=1Gi']);
     const rollout = await plane.kubectl(['rollout', 'status', 'deployment/web', '--timeout=90s']);

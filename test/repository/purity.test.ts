@@ -14,6 +14,7 @@ const pureRooms = [
   'catalogue',
   'solver',
   'plan',
+  'convert',
   'cluster',
   'disruption',
   'ledger',

@@ -23,12 +23,14 @@ it('lets events leave the engine only as typed notices, which ledger/ puts into 
 /** A message that is written out: `message: 'two words'`, or a template; not one that an error brings. */
 const WORDS = /\bmessage(?:: | = )(?:'[^']* [^']*'|`)/;
 
-it('words the conditions that loops set in ledger/ only', () => {
-  const worded = sources('controllers').flatMap((file) =>
-    readFileSync(join(root, file), 'utf8')
-      .split('\n')
-      .filter((line) => WORDS.test(line) && !line.includes('new KubeError('))
-      .map((line) => `${file}: ${line.trim()}`),
-  );
+/** A reason with words beside it. */
+const REASON_WITH_WORDS = /\bReasons\.\w+,\s*(?:'[^']* [^']*'|`)/g;
+
+it('words the conditions that loops and the provider set in ledger/ only', () => {
+  const worded = [...sources('controllers'), join('azure', 'nodeClass.ts')].flatMap((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    const lines = text.split('\n').filter((line) => WORDS.test(line) && !line.includes('new KubeError('));
+    return [...lines, ...(text.match(REASON_WITH_WORDS) ?? [])].map((found) => `${file}: ${found.trim()}`);
+  });
   expect(worded).toEqual([]);
 });

@@ -102,6 +102,8 @@ export interface EngineOptions {
   readonly keepsSlack?: boolean;
   /** Whether there are metrics and events of nodes, pools and conditions; true when absent. */
   readonly observeState?: boolean;
+  /** Told of what the loops read, for those that show it. */
+  readonly onWorld?: (world: World) => void;
   /** Features that are off unless asked for; reserved capacity is on unless turned off. */
   readonly gates?: Partial<FeatureGates>;
 }
@@ -124,6 +126,7 @@ export function createEngine(options: EngineOptions): Manager {
     ...(overlays && { overlays }),
     ...(ledger && { ledger }),
   });
+  options.onWorld?.(world);
   /** The world of a loop that calls the cloud: its calls are counted under its name. */
   const as = (controller: string): World => ({ ...world, cloud: meteredCloud(cloud, { metrics, clock, controller }) });
   const manager = new Manager({

@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { messageOf } from '../../errors/thrown.ts';
 import { gateTable } from '../../options/featureGates.ts';
@@ -124,6 +127,49 @@ describe('every option', () => {
     });
     expect(said.join('\n')).toContain(env);
     expect(said.join('\n')).toContain(why?.because ?? '');
+  });
+});
+
+/** Names that a file reads from objects: `settings.name`, `{ name } = settings` and parameters that take it apart. */
+function namesRead(file: string): string[] {
+  const names: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node)) names.push(node.name.text);
+    if (ts.isBindingElement(node) && ts.isObjectBindingPattern(node.parent)) {
+      names.push((node.propertyName ?? node.name).getText());
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.ES2023, true));
+  return names;
+}
+
+const namesOf = (value: unknown): string[] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value).flatMap(([name, member]) => [name, ...namesOf(member)])
+    : [];
+
+describe('every setting that options become', () => {
+  const root = join(import.meta.dirname, '../..');
+  const environment = Object.fromEntries(
+    optionEntries().flatMap(([key, { env }]) => (others[key] === undefined ? [] : [[env, others[key]]])),
+  );
+  // Both forms of what only one provider, or only one way of choosing a cloud, has.
+  const { options } = read({ ...environment, CLOUD_PROVIDER: 'azure', ARM_CLOUD: '', PLACEMENT_HINTS: 'auto' });
+  const { additionalTags: _free, ...azure } = azureOptionsOf(options);
+  const settings = [engineSettings({ ...options, schedulerConfig: { defaultConstraints: [] } }), azure];
+  const names = new Set(
+    namesOf([...settings, processSettings(options)].reduce((all, one) => ({ ...all, ...one }), {})),
+  );
+
+  it('is read by the code that it is for', { timeout: 120_000 }, () => {
+    const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
+      (file) =>
+        file.endsWith('.ts') && !file.endsWith('.test.ts') && !/engineSettings\.ts$|^options\/|^local\//.test(file),
+    );
+    const found = new Set(files.flatMap((file) => namesRead(join(root, file))));
+    expect(names.size).toBeGreaterThan(60);
+    expect([...names].filter((name) => !found.has(name))).toEqual([]);
   });
 });
 

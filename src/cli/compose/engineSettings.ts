@@ -85,6 +85,18 @@ export function azureOptionsOf(options: Options): Omit<AzureCloudProviderOptions
   };
 }
 
+/** Which cloud, and how it is reached. */
+export type ProviderSettings = Pick<
+  Options,
+  | 'cloudProvider'
+  | 'instanceTypesFilePath'
+  | 'armCloud'
+  | 'azureEnvironmentFilepath'
+  | 'tenantId'
+  | 'nodeTrustedCaFile'
+  | 'enableAzureSdkLogging'
+>;
+
 /** What the process itself needs: its clients, servers, logs and lease. */
 export interface ProcessSettings {
   readonly kubeClient: { readonly qps: number; readonly burst: number };
@@ -93,11 +105,7 @@ export interface ProcessSettings {
   readonly healthServer: { readonly port: number };
   /** Absent: this process acts without holding a lease. */
   readonly lease?: { readonly name: string; readonly namespace: string | undefined };
-  readonly provider: Pick<
-    Options,
-    'cloudProvider' | 'instanceTypesFilePath' | 'armCloud' | 'azureEnvironmentFilepath' | 'nodeTrustedCaFile'
-  >;
-  readonly logAzureCalls: boolean;
+  readonly provider: ProviderSettings;
   /** Absent: decisions are kept in memory only. Bytes and milliseconds. */
   readonly ledger?: { readonly directory: string; readonly maxBytes: number; readonly maxAge: number };
   /** Bytes; undefined: unknown. */
@@ -106,7 +114,8 @@ export interface ProcessSettings {
 
 export function processSettings(options: Options): ProcessSettings {
   const { logLevel, logOutputPaths, logErrorOutputPaths } = options;
-  const { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath, nodeTrustedCaFile } = options;
+  const { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath, tenantId } = options;
+  const { nodeTrustedCaFile, enableAzureSdkLogging } = options;
   return {
     kubeClient: { qps: options.kubeClientQps, burst: options.kubeClientBurst },
     log: { logLevel, logOutputPaths, logErrorOutputPaths },
@@ -118,8 +127,15 @@ export function processSettings(options: Options): ProcessSettings {
         namespace: options.leaderElectionNamespace || options.systemNamespace || undefined,
       },
     }),
-    provider: { cloudProvider, instanceTypesFilePath, armCloud, azureEnvironmentFilepath, nodeTrustedCaFile },
-    logAzureCalls: options.enableAzureSdkLogging,
+    provider: {
+      cloudProvider,
+      instanceTypesFilePath,
+      armCloud,
+      azureEnvironmentFilepath,
+      tenantId,
+      nodeTrustedCaFile,
+      enableAzureSdkLogging,
+    },
     ...(options.ledgerDir && {
       ledger: {
         directory: options.ledgerDir,

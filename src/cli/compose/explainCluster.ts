@@ -1,13 +1,11 @@
 /** The composition root of `nodewright explain`. */
 import { InvariantError } from '../../errors/invariantError.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
-import { explainPod } from '../../explain/explainPod.ts';
-import { podSource } from '../../explain/podSource.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { ExplainedFix, Explanation } from '../../ledger/explanation.ts';
-import { podKey } from '../../pods/podKey.ts';
 import { kindOf } from '../../rehearsal/applyPatches.ts';
 import { explainNodeIn } from '../../rehearsal/explainNodeIn.ts';
+import { explainPodIn } from '../../rehearsal/explainPodIn.ts';
 import { explainPoolIn } from '../../rehearsal/explainPoolIn.ts';
 import { rehearse, type Rehearsal } from '../../rehearsal/rehearse.ts';
 import type { ClusterSource } from './clusterSource.ts';
@@ -40,33 +38,6 @@ function answerTo(
     case 'nodeclaim':
       return explainNodeIn(rehearsal, { kind: subject.kind, name: subject.name }, options, kube);
   }
-}
-
-async function explainPodIn(
-  { world, moment }: Rehearsal,
-  ref: { readonly name: string; readonly namespace: string },
-  kube: Kube,
-): Promise<Explanation | undefined> {
-  const pod = world.cluster.pod(ref);
-  if (pod === undefined) return undefined;
-  const { demand } = moment;
-  const overlay = { pods: demand.waiting };
-  const options = { explainChoices: false };
-  const objection = demand.ignored.find((each) => podKey(each.pod) === podKey(pod))?.objection;
-  const promise = [...demand.promised].find(([, pods]) => pods.some((each) => podKey(each) === podKey(pod)));
-  return explainPod({
-    pod,
-    source: await podSource(kube, pod),
-    ...(objection && { objection }),
-    ...(promise && { promisedClaim: promise[0] }),
-    asked: {
-      pools: moment.offers,
-      overlay,
-      options,
-      solution: moment.ask(overlay, options),
-      ask: (again, how, pools) => moment.ask(again, how, pools),
-    },
-  });
 }
 
 /** Patches every object of the fix, and says which. */

@@ -10,6 +10,8 @@ export interface Addresses {
   readonly kubernetes: string;
   readonly azure: string;
   readonly metrics: string;
+  /** With a token that works once. */
+  readonly dashboard: string;
 }
 
 /** Twelve pods that need several nodes: the README shows the same lines. */
@@ -25,10 +27,11 @@ export function titleOf({ scenario, profile, speed }: UpOptions, { kubernetes }:
 }
 
 /** The lines below the picture. */
-export function hintsOf({ kubeconfig, metrics }: Addresses): readonly string[] {
+export function hintsOf({ kubeconfig, metrics, dashboard }: Addresses): readonly string[] {
   return [
     `export KUBECONFIG=${kubeconfig}`,
     ...TRY.slice(0, 2),
+    `dashboard: ${dashboard}`,
     `npx nodewright fault --help   metrics: ${metrics}`,
     'Ctrl-C stops everything; the next start goes on from there (not with --fresh)',
   ];
@@ -37,7 +40,7 @@ export function hintsOf({ kubeconfig, metrics }: Addresses): readonly string[] {
 /** `since`: when a world that goes on had begun. */
 export function greetingOf(options: UpOptions, addresses: Addresses, since: string | undefined): string {
   const { scenario, profile } = options;
-  const { kubeconfig, azureEnvironment, log, kubernetes, azure, metrics } = addresses;
+  const { kubeconfig, azureEnvironment, log, kubernetes, azure, metrics, dashboard } = addresses;
   return [
     `nodewright ${buildInfo().version}: a local AKS is up at ${kubernetes} (scenario ${scenario}, profile ${profile})`,
     ...(since === undefined ? [] : [`The world that began at ${since} goes on; --fresh would start anew.`]),
@@ -46,9 +49,11 @@ export function greetingOf(options: UpOptions, addresses: Addresses, since: stri
     ...TRY.map((command) => `  ${command}`),
     '  npx nodewright fault --help',
     '',
-    `Azure:   ${azure} (its client secret and certificate: source ${azureEnvironment})`,
-    `Metrics: ${metrics}`,
-    `Log:     ${log}`,
+    `Dashboard: ${dashboard}`,
+    '           (opens once; `npx nodewright dashboard` prints the next address)',
+    `Azure:     ${azure} (its client secret and certificate: source ${azureEnvironment})`,
+    `Metrics:   ${metrics}`,
+    `Log:       ${log}`,
     'Ctrl-C stops everything.',
     '',
   ].join('\n');

@@ -9,7 +9,7 @@ import { Informers } from '../../kube/informer.ts';
 import { Manager } from '../../kube/runtime/manager.ts';
 import { keepAll } from '../../kube/trim.ts';
 import { Kubelets } from '../../local/kubelet/kubelets.ts';
-import type { MachinePace } from '../../local/kubelet/machine.ts';
+import type { InstancePace } from '../../local/kubelet/instance.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
 import { openLogSink } from '../../server/logSink.ts';
 import { buildInfo } from '../buildInfo.ts';
@@ -17,7 +17,7 @@ import { buildInfo } from '../buildInfo.ts';
 export interface KubeletSimOptions {
   readonly kubeconfig?: string;
   readonly selector: string;
-  readonly pace: MachinePace;
+  readonly pace: InstancePace;
 }
 
 export async function runKubeletSim(options: KubeletSimOptions, signal: AbortSignal): Promise<void> {

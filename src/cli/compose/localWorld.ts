@@ -12,6 +12,7 @@ import { systemRandom } from '../../clock/systemRandom.ts';
 import { HttpKube } from '../../kube/httpKube.ts';
 import { loadKubeconfig } from '../../kube/kubeconfig.ts';
 import type { Log } from '../../kube/log.ts';
+import type { World } from '../../controllers/world/world.ts';
 import type { Manager } from '../../kube/runtime/manager.ts';
 import { ControlServer } from '../../local/faults/controlServer.ts';
 import { faultyKube } from '../../local/faults/apiFaults.ts';
@@ -24,6 +25,7 @@ import type { ManagedCluster } from '../../local/arm/containerservice/managedClu
 import type { Attend } from '../../local/localFleet.ts';
 import { LocalWorld } from '../../local/localWorld.ts';
 import { installNodeProvisioning } from '../../nap/installation.ts';
+import { LiveSource } from '../../dashboard/liveSource.ts';
 import type { ClusterConfig } from '../../kube/clusterConfig.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
 import { openLogSink } from '../../server/logSink.ts';
@@ -36,6 +38,7 @@ import { createEngine, type EngineOptions } from './engine.ts';
 import { azureOptionsOf, engineSettings } from './engineSettings.ts';
 import { runClusterProvisioning } from './clusterProvisioning.ts';
 import { runClusterUpkeep } from './clusterUpkeep.ts';
+import { startLocalDashboard, type LocalDashboard } from './localDashboard.ts';
 import { furnish, furnishCluster, furnishSystemPods } from './furnish.ts';
 import { greetingOf, hintsOf, titleOf } from './greeting.ts';
 import { narrate } from './narrator.ts';
@@ -93,6 +96,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   const control = new ControlServer(faults, systemRandom.uuid());
   const { metricsPort, enableProfiling } = options.controller;
   const metricsServer = await startMetricsServer({ port: metricsPort, host: LOOPBACK, metrics, enableProfiling });
+  let dashboard: LocalDashboard | undefined;
   try {
     const endpoint = await listen(world, options);
     const isResumed = memory.isFurnished;
@@ -106,6 +110,13 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     const config = await loadKubeconfig({ path: state.kubeconfig });
     const mainKube = new HttpKube({ config, clock: systemClock, random: systemRandom });
     const ledger = new Ledger({ now: () => clock.now() });
+    const looked = new LiveSource({
+      title: `${options.scenario} on the local AKS`,
+      version: buildInfo().version,
+      ledger,
+      metrics,
+    });
+    dashboard = await startLocalDashboard(looked, state.dashboard, systemClock);
     /** nodewright as it would run on AKS, with nothing kept from an earlier incarnation. */
     const start = async (
       cluster: ManagedCluster,
@@ -131,7 +142,8 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         systemNamespace: 'kube-system',
       });
       const { nodeClass, leftovers, refreshes, inPlaceUpdates, learned } = cloud;
-      return createEngine({
+      let seen: World | undefined;
+      const manager = createEngine({
         ...engineSettings(options.controller),
         ...ports,
         cloud,
@@ -141,7 +153,13 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
         inPlaceUpdates,
         learned,
         ...observed,
+        onWorld: (engineWorld) => {
+          seen = engineWorld;
+        },
       });
+      // The dashboard shows the first cluster.
+      if (seen !== undefined && observed.ledger === ledger) looked.attach({ world: seen, manager });
+      return manager;
     };
     const provisioning = { arm, faults, log, clock: systemClock };
     /** A cluster that a client made has pods of AKS, and nodewright while its mode is Auto. */
@@ -167,6 +185,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       kubernetes: endpoint.url,
       azure: arm.endpoint,
       metrics: `http://${LOOPBACK}:${metricsServer.port}/metrics`,
+      dashboard: dashboard.address,
     };
     const isDrawn = !options.headless && process.stdout.isTTY;
     const since = isResumed ? new Date(memory.begunAt).toISOString().slice(0, 19) : undefined;
@@ -209,6 +228,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     if (failure.signal.aborted) throw failure.signal.reason;
   } finally {
     await control.close();
+    await dashboard?.stop();
     await metricsServer.stop();
     await world.close();
     await state.release();

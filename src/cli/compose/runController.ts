@@ -30,7 +30,7 @@ import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
 import type { RunController } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
-import { azureOptionsOf, engineSettings, processSettings } from './engineSettings.ts';
+import { azureOptionsOf, engineSettings, processSettings, type ProviderSettings } from './engineSettings.ts';
 import { missingKinds } from './missingKinds.ts';
 import { heapAdvice } from './heapLimit.ts';
 import { startError } from './startError.ts';
@@ -65,12 +65,20 @@ export const runController: RunController = async (options, signal) => {
     ...settings.kubeClient,
     onAnswer: requestMetrics(metrics, config.server),
   });
-  const neededKinds = [Kinds.NodePool, Kinds.NodeClaim, NODE_CLASS[options.cloudProvider]];
+  const { cloudProvider } = settings.provider;
+  const neededKinds = [Kinds.NodePool, Kinds.NodeClaim, NODE_CLASS[cloudProvider]];
   let provider: Provider;
   try {
-    provider = await (options.cloudProvider === 'kwok'
-      ? kwokProvider(options, { kube, clock, log })
-      : azureProvider(options, { kube, clock, random, log, metrics, clusterCaPem: config.tls.ca }));
+    provider = await (cloudProvider === 'kwok'
+      ? kwokProvider(settings.provider, { kube, clock, log })
+      : azureProvider(settings.provider, azureOptionsOf(options), {
+          kube,
+          clock,
+          random,
+          log,
+          metrics,
+          clusterCaPem: config.tls.ca,
+        }));
     await waitForCrds(kube, neededKinds, clock, signal);
   } catch (error) {
     throw startError(error, config.server);
@@ -130,23 +138,24 @@ export const runController: RunController = async (options, signal) => {
 type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers' | 'refreshes' | 'inPlaceUpdates' | 'learned'>;
 type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log' | 'metrics'>;
 
-async function kwokProvider(options: Options, ports: Omit<Ports, 'random' | 'metrics'>): Promise<Provider> {
-  const file = options.instanceTypesFilePath;
+async function kwokProvider(settings: ProviderSettings, ports: Omit<Ports, 'random' | 'metrics'>): Promise<Provider> {
+  const file = settings.instanceTypesFilePath;
   return { cloud: await createKwokCloudProvider({ ...ports, ...(file && { instanceTypesFile: file }) }) };
 }
 
 async function azureProvider(
-  options: Options,
+  settings: ProviderSettings,
+  options: ReturnType<typeof azureOptionsOf>,
   { clusterCaPem, ...ports }: Ports & { readonly clusterCaPem: string | undefined },
 ): Promise<Provider> {
-  const { environment, credential } = await azureCloud(options);
+  const { environment, credential } = await azureCloud(settings);
   const cloud = await createAzureCloudProvider({
-    ...azureOptionsOf(options),
-    ...(options.nodeTrustedCaFile && { nodeTrustedCas: await readCertificates(options.nodeTrustedCaFile) }),
+    ...options,
+    ...(settings.nodeTrustedCaFile && { nodeTrustedCas: await readCertificates(settings.nodeTrustedCaFile) }),
     ...ports,
     environment,
     credential,
-    ...(options.enableAzureSdkLogging && {
+    ...(settings.enableAzureSdkLogging && {
       httpClient: loggedHttpClient(createDefaultHttpClient(), ports.log, ports.clock),
     }),
     ...(clusterCaPem && { clusterCaPem }),

@@ -15,6 +15,8 @@ export interface StateDirectory {
   readonly log: string;
   /** Where `nodewright fault` finds the running world. */
   readonly control: string;
+  /** Where `nodewright dashboard` finds the address of the page. */
+  readonly dashboard: string;
   /** A folder for each scenario's world. */
   readonly worlds: string;
   /** Removes what is true only while the process runs: addresses, secrets and the lock. */
@@ -25,11 +27,11 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
   await makeDirectory(path);
   const at = (name: string): string => resolve(join(path, name));
   const lock = at('pid');
-  const [kubeconfig, control] = [at('kubeconfig'), at('control')];
+  const [kubeconfig, control, dashboard] = [at('kubeconfig'), at('control'), at('dashboard.url')];
   const [azureEnvironment, azureCertificate] = [at('azure.env'), at('azure-ca.pem')];
   const removeAddresses = async (): Promise<void> => {
     const signIns = at('azure-cli');
-    for (const file of [kubeconfig, control, azureEnvironment, azureCertificate, signIns]) {
+    for (const file of [kubeconfig, control, dashboard, azureEnvironment, azureCertificate, signIns]) {
       await rm(file, { force: true, recursive: true });
     }
   };
@@ -39,6 +41,7 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
   return {
     kubeconfig,
     control,
+    dashboard,
     azureEnvironment,
     azureCertificate,
     log: at('nodewright.log'),

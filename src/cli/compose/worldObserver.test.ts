@@ -4,7 +4,7 @@ import { silentLog } from '../../kube/log.ts';
 import { Ledger } from '../../ledger/ledger.ts';
 import { podList } from '../../ledger/podList.ts';
 import { podKey } from '../../pods/podKey.ts';
-import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { WorldObserver } from './worldObserver.ts';
 
 describe('WorldObserver', () => {
@@ -12,7 +12,7 @@ describe('WorldObserver', () => {
   const stop = new AbortController();
   beforeEach(async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one', { labels: { 'node.kubernetes.io/instance-type': 'Standard_D4s_v5' } }));
+    await simulation.boot(instance('one', { labels: { 'node.kubernetes.io/instance-type': 'Standard_D4s_v5' } }));
   });
   afterEach(async () => {
     stop.abort();

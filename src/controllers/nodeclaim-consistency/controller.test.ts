@@ -21,14 +21,14 @@ const setCpu = (cpu: string) =>
   );
 
 it('accepts a node whose resources are close to what the claim expected', async () => {
-  bench.cloud.machineChange = (machine) => ({ ...machine, capacity: { ...machine.capacity, cpu: '1800m' } });
+  bench.cloud.bootChange = (instance) => ({ ...instance, capacity: { ...instance.capacity, cpu: '1800m' } });
   await bench.createClaim('a');
   await bench.advance(60_000);
   expect(await bench.condition('a', 'ConsistentStateFound')).toBe('True ConsistentStateFound');
 });
 
 it('reports the resource that falls short, every ten minutes', async () => {
-  bench.cloud.machineChange = (machine) => ({ ...machine, capacity: { ...machine.capacity, cpu: '1700m' } });
+  bench.cloud.bootChange = (instance) => ({ ...instance, capacity: { ...instance.capacity, cpu: '1700m' } });
   await bench.createClaim('a');
   await bench.advance(60_000);
   expect(await bench.condition('a', 'ConsistentStateFound')).toBe('False ConsistencyCheckFailed');

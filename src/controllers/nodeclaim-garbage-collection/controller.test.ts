@@ -19,7 +19,7 @@ afterEach(() => bench.close());
 
 const MINUTE = 60_000;
 
-/** The machine is gone and its kubelet silent, which the node lifecycle controller notices. */
+/** The instance is gone and its kubelet silent, which the node lifecycle controller notices. */
 async function lose(name: string): Promise<void> {
   bench.cloud.lose(name);
   await bench.clock.idle();

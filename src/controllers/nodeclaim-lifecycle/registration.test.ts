@@ -50,9 +50,9 @@ describe('registration', () => {
 
   it('leaves taints alone when the Node has the label for it', async () => {
     await start();
-    bench.cloud.machineChange = (machine) => ({
-      ...machine,
-      labels: { ...machine.labels, [Labels.doNotSyncTaints]: 'true' },
+    bench.cloud.bootChange = (instance) => ({
+      ...instance,
+      labels: { ...instance.labels, [Labels.doNotSyncTaints]: 'true' },
     });
     await bench.createClaim('a', { taints: [taint] });
     await bench.advance(UP);
@@ -61,7 +61,7 @@ describe('registration', () => {
 
   it('reports a Node that joined without the unregistered taint, and continues', async () => {
     await start();
-    bench.cloud.machineChange = (machine) => ({ ...machine, taints: [] });
+    bench.cloud.bootChange = (instance) => ({ ...instance, taints: [] });
     await bench.createClaim('a');
     await bench.advance(UP);
     expect(await bench.events('UnregisteredTaintMissing')).toHaveLength(1);
@@ -139,9 +139,9 @@ describe('initialization', () => {
 
   it('waits for taints that go away by themselves', async () => {
     await start();
-    bench.cloud.machineChange = (machine) => ({
-      ...machine,
-      taints: [...machine.taints, { key: 'readiness.k8s.io/gpu', effect: 'NoSchedule' }],
+    bench.cloud.bootChange = (instance) => ({
+      ...instance,
+      taints: [...instance.taints, { key: 'readiness.k8s.io/gpu', effect: 'NoSchedule' }],
     });
     await bench.createClaim('a');
     await bench.advance(UP);
@@ -150,7 +150,7 @@ describe('initialization', () => {
 
   it('waits for every resource that was asked for', async () => {
     await start();
-    bench.cloud.machineChange = (machine) => ({ ...machine, allocatable: { ...machine.allocatable, cpu: '0' } });
+    bench.cloud.bootChange = (instance) => ({ ...instance, allocatable: { ...instance.allocatable, cpu: '0' } });
     await bench.createClaim('a');
     await bench.advance(UP);
     expect(conditionOf(await bench.claim('a'), 'Initialized')).toMatchObject({

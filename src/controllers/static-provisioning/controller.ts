@@ -36,14 +36,16 @@ export function staticProvisioningController(world: World): Controller {
       if (!pool || replicas === undefined || pool.metadata.deletionTimestamp) return undefined;
       const usable = isManaged(pool.spec.template.spec.nodeClassRef, cloud);
       if (!usable || findCondition(pool, READY)?.status !== 'True') return undefined;
-      const machines = cluster.snapshot().nodes.filter(({ nodePool, claim }) => nodePool === name && claim);
+      const instances = cluster.snapshot().nodes.filter(({ nodePool, claim }) => nodePool === name && claim);
       // A node that is about to be replaced counts until its replacement does.
-      const missing = replicas - machines.filter(({ deleting }) => !deleting).length;
+      const missing = replicas - instances.filter(({ deleting }) => !deleting).length;
       if (missing <= 0) return { requeueAfter: INTERVAL };
       const limit = pool.spec.limits?.['nodes'];
       // Nodes that are being deleted count until they are gone.
       const room =
-        limit === undefined ? missing : quantityOf(parseResources({ nodes: limit }), 'nodes').value() - machines.length;
+        limit === undefined
+          ? missing
+          : quantityOf(parseResources({ nodes: limit }), 'nodes').value() - instances.length;
       const count = Math.min(missing, room);
       if (count <= 0) {
         log.info('static NodePool is at its limit of nodes', { NodePool: name, replicas, limit });

@@ -22,7 +22,7 @@ export interface ArmDurations {
   readonly managedCluster: number;
   readonly agentPool: number;
   readonly resourceGroupDelete: number;
-  /** How long an interface stays bound to a machine that could not be made. */
+  /** How long an interface stays bound to a VM that could not be made. */
   readonly interfaceReservation: number;
 }
 
@@ -44,7 +44,7 @@ export interface ArmContext {
   readonly endpoint: () => string;
 }
 
-/** Real Azure says 10 for machines; a local change may be over sooner. */
+/** Real Azure says 10 for VMs; a local change may be over sooner. */
 const MAX_RETRY_AFTER_SECONDS = 10;
 const FALLBACK_VERSION = '2024-07-01';
 

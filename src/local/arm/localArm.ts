@@ -36,7 +36,7 @@ export interface LocalArmOptions {
   /** A region that the bundled price list knows. */
   readonly location?: string;
   readonly subscriptionId?: string;
-  /** The group that holds the cluster's machines. */
+  /** The group that holds the cluster's VMs. */
   readonly nodeResourceGroup?: string;
   /** The cluster itself, in its own group. */
   readonly cluster?: { readonly resourceGroup: string; readonly name: string };
@@ -188,7 +188,7 @@ export class LocalArm {
     return { getToken: async () => ({ token: tokens.endless(owner), expiresOnTimestamp: Number.MAX_SAFE_INTEGER }) };
   }
 
-  /** Where the metadata service of a machine answers: its `/metadata/…` is below this. The address is a secret. */
+  /** Where the metadata service of a VM answers: its `/metadata/…` is below this. The address is a secret. */
   metadataEndpoint(machine: string): string {
     return `${this.endpoint}/imds/${machine}/${this.services.tokens.metadataKey(machine)}`;
   }
@@ -276,7 +276,7 @@ export class LocalArm {
   }
 
   /**
-   * Takes a machine back as Azure does with spot capacity, after telling it when there is notice in milliseconds;
+   * Takes a VM back as Azure does with spot capacity, after telling it when there is notice in milliseconds;
    * false when there is none of that name.
    */
   preempt(name: string, notice = 0): boolean {
@@ -299,7 +299,7 @@ export class LocalArm {
     return price === undefined || !isSpot ? price : estimatedSpotPrice(price);
   }
 
-  /** Data disks that machines of a size take; undefined for a size that is not sold here. */
+  /** Data disks that VMs of a size take; undefined for a size that is not sold here. */
   dataDisks(size: string): number | undefined {
     const capabilities = this.context.catalogue.find(size)?.sku.capabilities;
     const count = capabilities?.find(({ name }) => name === 'MaxDataDiskCount')?.value;

@@ -16,6 +16,7 @@ import { clusterKinds, MANAGED_CLUSTERS } from './containerservice/managedCluste
 import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
 import { nodeBootstrappingRoutes } from './containerservice/nodeBootstrapping.ts';
 import { LocalClusters } from './containerservice/localClusters.ts';
+import { authorizationRoutes, linkIdentities } from './directory/authorization.ts';
 import { cloudMetadataRoutes } from './directory/cloudMetadata.ts';
 import { Deployments } from './deployments/deployments.ts';
 import { directoryRoutes } from './directory/directory.ts';
@@ -40,7 +41,7 @@ import { subscriptionRoutes } from './resources/subscriptions.ts';
 import { Router } from './server/router.ts';
 import { VIRTUAL_MACHINES, VirtualMachines } from './virtualMachines.ts';
 
-/** The same in every process: machines refer to images by it. */
+/** The same in every process: VMs refer to images by it. */
 const IMAGE_SUBSCRIPTION = '10000000-0000-4000-8000-000000000001';
 
 export interface ServicesOptions {
@@ -78,7 +79,7 @@ export interface Services {
   networkOf(nodeResourceGroup: string): ClusterNetwork;
   /** Writes an agent pool of a cluster; its nodes boot, and the pool counts as made. */
   addPool(cluster: ClusterName, name: string, properties: JsonObject): void;
-  /** When the store was restored: machines, interfaces and groups go on with what was under way. */
+  /** When the store was restored: VMs, interfaces and groups go on with what was under way. */
   resume(): void;
   /** The types that `resume` takes care of. */
   readonly resumedTypes: ReadonlySet<string>;
@@ -102,6 +103,7 @@ export function createServices(options: ServicesOptions): Services {
     assignments: [{ role: 'Reader', scope: `/subscriptions/${IMAGE_SUBSCRIPTION}` }],
   };
   principals.add(imageReader);
+  linkIdentities(context, principals);
   const tokens = new Tokens(clock, credentials.tenantId, random.uuid(), principals);
   const images = new Images(context, tokens, IMAGE_SUBSCRIPTION);
   const addresses = new SubnetAddresses(store);
@@ -146,6 +148,7 @@ export function createServices(options: ServicesOptions): Services {
     ...subscriptionRoutes(context, { tenantId: credentials.tenantId, types }),
     ...resourceGroupRoutes(context, { empty: (group) => clusters.empty(group, false) }),
     ...featureRoutes(context),
+    ...authorizationRoutes(context),
     ...deployments.routes(),
     ...genericResourceRoutes(context),
     ...operationRoutes(context),

@@ -1,8 +1,8 @@
 /** Virtual machines: created, changed, stopped and deleted in time, with their interfaces and disks. */
 import { accepted, changed, type ArmContext } from './armContext.ts';
 import type { ArmError } from './armError.ts';
-import { attachDisks, detachMissing, releaseDisks } from './compute/machineDisks.ts';
-import { newMachine, sizeOf, updatedMachine } from './compute/machineBody.ts';
+import { attachDisks, detachMissing, releaseDisks } from './compute/virtualMachineDisks.ts';
+import { newMachine, sizeOf, updatedMachine } from './compute/virtualMachineBody.ts';
 import { powerStateOf, type PowerState } from './compute/instanceView.ts';
 import type { ScheduledEvents } from './compute/scheduledEvents.ts';
 import type { Usages } from './compute/usages.ts';
@@ -70,7 +70,7 @@ export class VirtualMachines {
     return describeMachine(this.context, this.options.interfaces, machine);
   }
 
-  /** Azure takes a spot machine back: it is deleted, or only stopped when it was made so. */
+  /** Azure takes a spot VM back: it is deleted, or only stopped when it was made so. */
   evict(machine: ArmResource): void {
     const current = this.context.store.find(machine.id);
     if (current?.properties['vmId'] !== machine.properties['vmId']) return;
@@ -78,7 +78,7 @@ export class VirtualMachines {
     else this.removed(machine.id);
   }
 
-  /** A machine without a request behind it: a node of an agent pool. Throws what a request would meet. */
+  /** A VM without a request behind it: a node of an agent pool. Throws what a request would meet. */
   createFor(request: ArmRequest, finished: Finished): ArmResource {
     const { group = '', name = '' } = request.parameters;
     const id = this.context.store.idOf(group, VIRTUAL_MACHINES, name);
@@ -106,7 +106,7 @@ export class VirtualMachines {
     return changed(this.context, request, 201, store.get(group, VIRTUAL_MACHINES, name), operation);
   }
 
-  /** Tags, identities, size and some profiles change; everything else of a machine is fixed. */
+  /** Tags, identities, size and some profiles change; everything else of a VM is fixed. */
   patch(existing: ArmResource, request: ArmRequest): ArmResponse {
     checkPreconditions(request, existing);
     checkUnchanged(existing, request.body, true);
@@ -146,7 +146,7 @@ export class VirtualMachines {
     return operation;
   }
 
-  /** Turns a machine on or off, by way of the state in between. */
+  /** Turns a VM on or off, by way of the state in between. */
   power(request: ArmRequest, machine: ArmResource, through: PowerState, to: PowerState): ArmResponse {
     if (machine.properties['provisioningState'] === 'Deleting') throw markedForDeletion(machine, through);
     this.writeHidden(machine.id, { powerState: through });
@@ -190,7 +190,7 @@ export class VirtualMachines {
       checkAvailable(this.options, request.body);
       this.options.usages.check(request.body);
     } catch (error) {
-      // Azure had taken the interface for this machine by then, and gives it back only after a while.
+      // Azure had taken the interface for this VM by then, and gives it back only after a while.
       for (const reference of listAt(request.body, 'properties', 'networkProfile', 'networkInterfaces')) {
         this.options.interfaces.reserve(textAt(reference, 'id') ?? '', id);
       }
@@ -242,7 +242,7 @@ export class VirtualMachines {
     this.write({ ...current, hidden: { ...hidden, failure } }, { ...current.properties, provisioningState: 'Failed' });
   }
 
-  /** The machine that `begun` stands for; undefined when it is going or gone, or another has come. */
+  /** The VM that `begun` stands for; undefined when it is going or gone, or another has come. */
   private inCreation(begun: ArmResource): ArmResource | undefined {
     const current = this.context.store.find(begun.id);
     const same = current?.properties['vmId'] === begun.properties['vmId'];
@@ -268,7 +268,7 @@ export class VirtualMachines {
       return changed(this.context, request, 200, this.write(machine, machine.properties), creation.operation);
     }
     if (state === 'Failed') {
-      // A machine that could not be made is tried again.
+      // A VM that could not be made is tried again.
       const { failure: _failure, ...hidden } = machine.hidden ?? {};
       const again = this.write(
         { ...machine, hidden: { ...hidden, powerState: 'starting' } },
@@ -293,12 +293,12 @@ export class VirtualMachines {
     return changed(this.context, request, 200, written, operation);
   }
 
-  /** Removes a machine at once, with what goes with it. */
+  /** Removes a VM at once, with what goes with it. */
   destroy(id: string): void {
     this.removed(id);
   }
 
-  /** The machine goes first; interfaces and disks follow when they were made to. */
+  /** The VM goes first; interfaces and disks follow when they were made to. */
   private removed(id: string): void {
     const { store } = this.context;
     const machine = store.find(id);
@@ -319,7 +319,7 @@ export class VirtualMachines {
     this.emit({ type: 'deleted', vm });
   }
 
-  /** A machine that is going will not come any more. False when it was not being made. */
+  /** A VM that is going will not come any more. False when it was not being made. */
   private preemptCreation(id: string): boolean {
     const creation = this.creations.get(id.toLowerCase());
     if (creation === undefined) return false;

@@ -3,7 +3,7 @@ import { Kinds, type Node } from '../../api/kinds.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
 import { isConflict } from '../../kube/errors.ts';
 import { Informers } from '../../kube/informer.ts';
-import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from '../workloads/podState.ts';
 import { parseFault } from './faultKinds.ts';
 import { faultyKube } from './apiFaults.ts';
@@ -25,7 +25,7 @@ describe('faults in a world', () => {
   let simulation: Simulation;
   beforeEach(async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one'), machine('two'));
+    await simulation.boot(instance('one'), instance('two'));
   });
   afterEach(() => simulation.stop());
 
@@ -109,7 +109,7 @@ async function history(seed: number): Promise<string> {
   const simulation = new Simulation(seed);
   const { faults } = simulation.world;
   const zones = [1, 2, 3];
-  await simulation.boot(...zones.map((zone) => machine(`n${zone}`, { zone: `eastus-${zone}` })));
+  await simulation.boot(...zones.map((zone) => instance(`n${zone}`, { zone: `eastus-${zone}` })));
   faults.add(parseFault('silent-kubelet for=4m'));
   await deploy(simulation, 'web', 12);
   await simulation.create(Kinds.CronJob, {
@@ -127,7 +127,7 @@ async function history(seed: number): Promise<string> {
   await simulation.advance(3_600_000);
   faults.add(parseFault('silent-kubelet share=0.5 for=20m'));
   simulation.world.powerOff('n2');
-  await simulation.boot(machine('n4'));
+  await simulation.boot(instance('n4'));
   await simulation.advance(3_600_000);
   const print = await simulation.fingerprint(EVERYTHING);
   await simulation.stop();

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { ApiObject } from '../apiserver/fields.ts';
 import { parseFault } from '../faults/faultKinds.ts';
-import { container, machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { container, instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { ContainerLogs } from './containerLogs.ts';
 
 const LOG = '/api/v1/namespaces/default/pods/one/log';
@@ -25,7 +25,7 @@ describe('the logs of a container', () => {
 
   it('show what it would do, and that they are simulated', async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('node'));
+    await simulation.boot(instance('node'));
     await pod();
     await simulation.advance(25_000);
     expect(await lines()).toEqual([
@@ -41,7 +41,7 @@ describe('the logs of a container', () => {
 
   it('keep no more than a log that is rotated', async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('node'));
+    await simulation.boot(instance('node'));
     await pod();
     await simulation.advance(4 * 3_600_000);
     const all = await lines();
@@ -51,7 +51,7 @@ describe('the logs of a container', () => {
 
   it('end with the container, and show the run before it on demand', async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('node'));
+    await simulation.boot(instance('node'));
     await pod({ 'local.nodewright.dev/run-seconds': '15', 'local.nodewright.dev/exit-code': '3' });
     await simulation.advance(10_000);
     await expect(lines('?previous=true')).rejects.toThrow(
@@ -64,7 +64,7 @@ describe('the logs of a container', () => {
 
   it('are refused as upstream refuses them', async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('node'));
+    await simulation.boot(instance('node'));
     await pod();
     await simulation.advance(500);
     await expect(lines()).rejects.toThrow('container "main" in pod "one" is waiting to start: ContainerCreating');
@@ -76,7 +76,7 @@ describe('the logs of a container', () => {
 
   it('follow it to its end', async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('node'));
+    await simulation.boot(instance('node'));
     await pod({ 'local.nodewright.dev/run-seconds': '25' }, { restartPolicy: 'Never' });
     await simulation.advance(12_000);
     const read = async (): Promise<Pod & ApiObject> =>

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../api/kinds.ts';
-import { container, machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { container, instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 
 describe('a kubelet', () => {
   let simulation: Simulation;
   beforeEach(async () => {
     simulation = new Simulation(7);
-    await simulation.boot(machine('one'));
+    await simulation.boot(instance('one'));
   });
   afterEach(() => simulation.stop());
 
@@ -204,7 +204,7 @@ describe('a kubelet', () => {
   });
 
   it('keeps a problem that was found before its node was ready', async () => {
-    simulation.world.powerOn(machine('two'));
+    simulation.world.powerOn(instance('two'));
     await simulation.advance(5_500);
     const preempted = { type: 'VMEventScheduled', status: 'True', reason: 'PreemptScheduled' };
     await simulation.kube.patch(

@@ -7,12 +7,12 @@ import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { microTimestamp } from '../../units/timestamp.ts';
 import { createIfAbsent, unlessReplaced } from '../writes.ts';
 import { nodeBecame, nodeStarted, type EventText } from './kubeletEvents.ts';
-import type { Machine } from './machine.ts';
-import { machineAddress, nodeObject, problemConditions, readyConditions } from './nodeObject.ts';
+import type { BootedInstance } from './instance.ts';
+import { instanceAddress, nodeObject, problemConditions, readyConditions } from './nodeObject.ts';
 import { PodRunner, type KubeletOptions } from './podRunner.ts';
 
 export interface KubeletsOptions extends KubeletOptions {
-  /** Milliseconds between renewals of a machine's lease; 10 s when absent. */
+  /** Milliseconds between renewals of an instance's lease; 10 s when absent. */
   readonly leasePeriod?: number | undefined;
   /** Where kubelets record events; nowhere when absent. */
   readonly events?: EventRecorder | undefined;
@@ -27,9 +27,9 @@ const ignore = (): void => undefined;
 /** `resuming`: it was on before this process started; its Node tells how far it had come. */
 type Stage = 'resuming' | 'booting' | 'joined' | 'ready';
 
-interface MachineState {
+interface InstanceState {
   /** Absent for a Node that was made by others. */
-  readonly machine?: Machine;
+  readonly instance?: BootedInstance;
   poweredOnAt: number;
   stage: Stage;
   joinedAt: number;
@@ -38,78 +38,78 @@ interface MachineState {
 }
 
 /**
- * The kubelets of all machines of the local world. Power a machine on and after a while its Node joins, becomes
+ * The kubelets of all instances of the local world. Power an instance on and after a while its Node joins, becomes
  * Ready, keeps its lease and runs the pods that are bound to it; power it off and it falls silent.
  */
 export class Kubelets {
   private readonly options: KubeletsOptions;
-  private readonly machines = new Map<string, MachineState>();
+  private readonly instances = new Map<string, InstanceState>();
   private readonly pods: PodRunner;
-  private wakeMachine: (name: string) => void = ignore;
+  private wakeInstance: (name: string) => void = ignore;
 
   constructor(options: KubeletsOptions) {
     this.options = options;
     this.pods = new PodRunner({
       ...options,
       hostAddress: (node) => {
-        const state = this.machines.get(node);
-        return state?.stage === 'ready' ? (state.machine?.address ?? machineAddress(node)) : undefined;
+        const state = this.instances.get(node);
+        return state?.stage === 'ready' ? (state.instance?.address ?? instanceAddress(node)) : undefined;
       },
       record: (pod, events, type) => this.record(Kinds.Pod, pod, events, type),
     });
   }
 
-  powerOn(machine: Machine, stage: Stage = 'booting'): void {
+  powerOn(instance: BootedInstance, stage: Stage = 'booting'): void {
     const now = this.options.clock.now();
-    this.machines.set(machine.name, { machine, poweredOnAt: now, stage, joinedAt: 0 });
-    this.wakeMachine(machine.name);
+    this.instances.set(instance.name, { instance, poweredOnAt: now, stage, joinedAt: 0 });
+    this.wakeInstance(instance.name);
   }
 
-  /** Continues a machine that an earlier process had powered on. */
-  resume(machine: Machine): void {
-    this.powerOn(machine, 'resuming');
+  /** Continues an instance that an earlier process had powered on. */
+  resume(instance: BootedInstance): void {
+    this.powerOn(instance, 'resuming');
   }
 
-  /** The machine is gone: its kubelet is silent, and the cloud's node controller removes the Node. */
+  /** The instance is gone: its kubelet is silent, and the cloud's node controller removes the Node. */
   powerOff(name: string): void {
-    this.machines.delete(name);
-    this.wakeMachine(name);
+    this.instances.delete(name);
+    this.wakeInstance(name);
   }
 
   /** Plays the kubelet of a Node that is there already: it becomes Ready and runs pods. */
   adopt(name: string): void {
-    if (this.machines.has(name)) return;
+    if (this.instances.has(name)) return;
     const now = this.options.clock.now();
-    this.machines.set(name, { poweredOnAt: now, stage: 'joined', joinedAt: now });
-    this.wakeMachine(name);
+    this.instances.set(name, { poweredOnAt: now, stage: 'joined', joinedAt: now });
+    this.wakeInstance(name);
   }
 
   controllers(): readonly Controller[] {
     const { clock, random, log } = this.options;
     const wakes = {
       start: (enqueue: (name: string) => void) => {
-        this.wakeMachine = enqueue;
-        for (const name of this.machines.keys()) enqueue(name);
-        return () => (this.wakeMachine = ignore);
+        this.wakeInstance = enqueue;
+        for (const name of this.instances.keys()) enqueue(name);
+        return () => (this.wakeInstance = ignore);
       },
     };
     return [
       reconciler({
-        name: 'local.kubelet.machine',
+        name: 'local.kubelet.instance',
         concurrency: 32,
         clock,
         random,
         log,
         watches: [wakes],
-        reconcile: (name) => this.reconcileMachine(name),
+        reconcile: (name) => this.reconcileInstance(name),
       }),
       this.pods.controller(),
     ];
   }
 
-  private async reconcileMachine(name: string): Promise<ReconcileResult | undefined> {
+  private async reconcileInstance(name: string): Promise<ReconcileResult | undefined> {
     const { clock, kube, pace } = this.options;
-    const state = this.machines.get(name);
+    const state = this.instances.get(name);
     if (state === undefined) {
       await unlessReplaced(ignoreNotFound(kube.delete(Kinds.Node, { name })));
       await unlessReplaced(ignoreNotFound(kube.delete(Kinds.Lease, { name, namespace: LEASE_NAMESPACE })));
@@ -120,7 +120,7 @@ export class Kubelets {
     if (state.stage === 'booting') {
       const due = state.poweredOnAt + pace.boot;
       if (now < due) return { requeueAfter: due - now };
-      if (state.machine) await this.join(state.machine);
+      if (state.instance) await this.join(state.instance);
       state.stage = 'joined';
       state.joinedAt = now;
     }
@@ -138,7 +138,7 @@ export class Kubelets {
     return { requeueAfter: this.options.leasePeriod ?? DEFAULT_LEASE_PERIOD };
   }
 
-  /** How far a machine had come, according to its Node. */
+  /** How far an instance had come, according to its Node. */
   private async stageOf(name: string): Promise<Stage> {
     const node = await ignoreNotFound(this.options.kube.get(Kinds.Node, { name }));
     if (node === undefined) return 'booting';
@@ -146,9 +146,9 @@ export class Kubelets {
     return isReady ? 'ready' : 'joined';
   }
 
-  private async join(machine: Machine): Promise<void> {
-    await createIfAbsent(this.options.kube, Kinds.Node, nodeObject(machine, this.options.clock.now()));
-    this.recordOfNode(machine.name, nodeStarted(machine.name));
+  private async join(instance: BootedInstance): Promise<void> {
+    await createIfAbsent(this.options.kube, Kinds.Node, nodeObject(instance, this.options.clock.now()));
+    this.recordOfNode(instance.name, nodeStarted(instance.name));
   }
 
   private async becomeReady(name: string): Promise<void> {
@@ -169,7 +169,7 @@ export class Kubelets {
     this.recordOfNode(name, [nodeBecame(name, 'NodeReady')]);
   }
 
-  /** Most machines that renew for the first time are new and have no lease yet. */
+  /** Most instances that renew for the first time are new and have no lease yet. */
   private async renewLease(name: string, isFirst: boolean): Promise<void> {
     const { kube, clock } = this.options;
     const renewTime = microTimestamp(clock.now());

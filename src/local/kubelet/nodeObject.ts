@@ -1,7 +1,7 @@
 import type { Node } from '../../api/kinds.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import type { Draft } from '../../kube/kube.ts';
-import type { Machine } from './machine.ts';
+import type { BootedInstance } from './instance.ts';
 
 interface NodeCondition {
   readonly type: string;
@@ -49,22 +49,22 @@ export const readyConditions = (now: number): NodeCondition[] =>
   conditions(now, { status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' });
 
 /** The Node that a kubelet registers before its network is up. */
-export function nodeObject(machine: Machine, now: number): Draft<Node> {
-  const arch = machine.labels['kubernetes.io/arch'] ?? 'amd64';
+export function nodeObject(instance: BootedInstance, now: number): Draft<Node> {
+  const arch = instance.labels['kubernetes.io/arch'] ?? 'amd64';
   const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' as const };
   return {
     metadata: {
-      name: machine.name,
-      labels: { ...machine.labels },
+      name: instance.name,
+      labels: { ...instance.labels },
       annotations: { 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
     },
-    spec: { providerID: machine.providerID, taints: [...machine.taints, notReady] },
+    spec: { providerID: instance.providerID, taints: [...instance.taints, notReady] },
     status: {
-      capacity: { ...machine.capacity },
-      allocatable: { ...machine.allocatable },
+      capacity: { ...instance.capacity },
+      allocatable: { ...instance.allocatable },
       addresses: [
-        { type: 'InternalIP', address: machine.address ?? machineAddress(machine.name) },
-        { type: 'Hostname', address: machine.name },
+        { type: 'InternalIP', address: instance.address ?? instanceAddress(instance.name) },
+        { type: 'Hostname', address: instance.name },
       ],
       conditions: conditions(now, {
         status: 'False',
@@ -74,21 +74,21 @@ export function nodeObject(machine: Machine, now: number): Draft<Node> {
       nodeInfo: {
         architecture: arch,
         operatingSystem: 'linux',
-        kubeletVersion: machine.kubeletVersion,
-        kubeProxyVersion: machine.kubeletVersion,
-        osImage: machine.osImage,
+        kubeletVersion: instance.kubeletVersion,
+        kubeProxyVersion: instance.kubeletVersion,
+        osImage: instance.osImage,
         kernelVersion: '5.15.0-1090-azure',
         containerRuntimeVersion: 'containerd://1.7.28-1',
-        machineID: machine.name,
-        systemUUID: machine.name,
-        bootID: machine.name,
+        machineID: instance.name,
+        systemUUID: instance.name,
+        bootID: instance.name,
       },
     },
   };
 }
 
 /** An address in the node subnet 10.224.0.0/16, always the same for a name. */
-export function machineAddress(name: string): string {
+export function instanceAddress(name: string): string {
   let hash = 0;
   for (const character of name) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;
   return `10.224.${(hash >>> 8) % 256}.${(hash % 250) + 4}`;

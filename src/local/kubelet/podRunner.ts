@@ -15,7 +15,7 @@ import { BY_NODE } from '../clusterInformers.ts';
 import { controlLoop, type NextLook } from '../controlLoop.ts';
 import { deletePod, patchPodStatus, unlessReplaced } from '../writes.ts';
 import { killing, started, type EventText } from './kubeletEvents.ts';
-import type { MachinePace } from './machine.ts';
+import type { InstancePace } from './instance.ts';
 import {
   actuated,
   allocated,
@@ -43,10 +43,10 @@ export interface KubeletOptions {
   readonly log: Log;
   /** Whole pods, indexed by node. */
   readonly pods: Informer<Pod>;
-  readonly pace: MachinePace;
+  readonly pace: InstancePace;
   /** Pods that have an address already. */
   readonly podsAt?: (address: string) => readonly Pod[];
-  /** Whether all disks of a pod are on its machine; absent where there is no storage. */
+  /** Whether all disks of a pod are on its instance; absent where there is no storage. */
   readonly volumesReady?: (pod: Pod) => boolean;
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../api/kinds.ts';
 import { parseFault } from '../faults/faultKinds.ts';
-import { container, machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { container, instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 
 const PODS = '/apis/metrics.k8s.io/v1beta1/namespaces/default/pods';
 const NODES = '/apis/metrics.k8s.io/v1beta1/nodes';
@@ -34,7 +34,7 @@ describe('metrics.k8s.io', () => {
 
   it('shares the load of a workload between its ready pods, as an autoscaler sees it', async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one', { cpu: '8' }));
+    await simulation.boot(instance('one', { cpu: '8' }));
     await service('web', 4, { 'local.nodewright.dev/load': '0s=2' });
     await service('idle', 1);
     await simulation.advance(60_000);
@@ -50,7 +50,7 @@ describe('metrics.k8s.io', () => {
 
   it('does not know yet what has just started, nor nodes that are silent', async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one'), machine('two'));
+    await simulation.boot(instance('one'), instance('two'));
     await simulation.advance(30_000);
     expect((await items(NODES)).map(({ metadata }) => metadata.name)).toEqual(['one', 'two']);
     await service('web', 1);

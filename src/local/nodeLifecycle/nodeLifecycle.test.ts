@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../api/kinds.ts';
-import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from '../workloads/podState.ts';
 import { wantedTaints } from './nodeHealth.ts';
 import { leavesAt } from './taintEviction.ts';
@@ -39,7 +39,7 @@ describe('a node', () => {
   let simulation: Simulation;
   beforeEach(async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one'), machine('two'));
+    await simulation.boot(instance('one'), instance('two'));
   });
   afterEach(() => simulation.stop());
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderCrds } from '../../api/crds.ts';
 import { Kinds } from '../../api/kinds.ts';
-import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isActive } from '../../pods/podPredicates.ts';
 import { isReady } from '../workloads/podState.ts';
 import { parseFault } from '../faults/faultKinds.ts';
@@ -14,7 +14,7 @@ describe.each(SCENARIOS)('scenario %s', (name) => {
     for (const crd of renderCrds()) await simulation.create(Kinds.CustomResourceDefinition, crd);
     const labels = { 'karpenter.sh/capacity-type': 'spot' };
     await simulation.boot(
-      ...[1, 2, 3].map((zone) => machine(`n${zone}`, { zone: `eastus-${zone}`, cpu: '256', memory: '1Ti', labels })),
+      ...[1, 2, 3].map((zone) => instance(`n${zone}`, { zone: `eastus-${zone}`, cpu: '256', memory: '1Ti', labels })),
     );
     await installManifests(simulation.kube, scenarios[name].manifests);
     const end = troubleWorld(name, simulation.world.faults);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Pod } from '../../api/kinds.ts';
 import { Quantity } from '../../units/quantity.ts';
-import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from '../workloads/podState.ts';
 
 describe('the scheduler', () => {
@@ -23,7 +23,7 @@ describe('the scheduler', () => {
     (await simulation.kube.get(Kinds.Pod, { name, namespace: 'default' })).spec?.nodeName;
 
   it('never gives a node more than it has, and leaves no pod waiting that fits', async () => {
-    const sizes = [1, 2, 4].map((cpu) => machine(`n${cpu}`, { cpu: String(cpu) }));
+    const sizes = [1, 2, 4].map((cpu) => instance(`n${cpu}`, { cpu: String(cpu) }));
     await simulation.boot(...sizes);
     let round = 0;
     await fc.assert(
@@ -51,9 +51,9 @@ describe('the scheduler', () => {
   it('follows preferred node affinity and avoids PreferNoSchedule taints', async () => {
     const taints = [{ key: 'slow', effect: 'PreferNoSchedule' as const }];
     await simulation.boot(
-      machine('a', { taints, cpu: '64' }),
-      machine('b', { labels: { disk: 'fast' } }),
-      machine('c', { zone: 'eastus-2' }),
+      instance('a', { taints, cpu: '64' }),
+      instance('b', { labels: { disk: 'fast' } }),
+      instance('c', { zone: 'eastus-2' }),
     );
     const preference = { matchExpressions: [{ key: 'disk', operator: 'In', values: ['fast'] }] };
     await pod('picky', {
@@ -67,7 +67,7 @@ describe('the scheduler', () => {
 
   it('spreads evenly by a ScheduleAnyway constraint', async () => {
     await simulation.boot(
-      ...[1, 2, 3].map((zone) => machine(`n${zone}`, { zone: `eastus-${zone}`, cpu: String(4 * zone) })),
+      ...[1, 2, 3].map((zone) => instance(`n${zone}`, { zone: `eastus-${zone}`, cpu: String(4 * zone) })),
     );
     const labels = { app: 'web' };
     const topologySpreadConstraints = [
@@ -88,7 +88,7 @@ describe('the scheduler', () => {
   });
 
   it('holds a pod back until its gates are open', async () => {
-    await simulation.boot(machine('a'));
+    await simulation.boot(instance('a'));
     await pod('gated', { schedulingGates: [{ name: 'later' }] });
     await simulation.advance(5_000);
     expect(await nodeOf('gated')).toBeUndefined();
@@ -99,7 +99,7 @@ describe('the scheduler', () => {
   });
 
   it('reports why a pod waits, and binds it when there is room', async () => {
-    await simulation.boot(machine('a'));
+    await simulation.boot(instance('a'));
     await pod('large', {}, '6');
     await simulation.advance(1_000);
     const { status } = await simulation.kube.get(Kinds.Pod, { name: 'large', namespace: 'default' });
@@ -110,13 +110,13 @@ describe('the scheduler', () => {
       message:
         '0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.',
     });
-    await simulation.boot(machine('b', { cpu: '8' }));
+    await simulation.boot(instance('b', { cpu: '8' }));
     await simulation.advance(1_000);
     expect(await nodeOf('large')).toBe('b');
   });
 
   it('preempts the fewest pods of the lowest priority', async () => {
-    await simulation.boot(machine('a', { cpu: '2' }), machine('b', { cpu: '2' }));
+    await simulation.boot(instance('a', { cpu: '2' }), instance('b', { cpu: '2' }));
     for (const [name, value] of [
       ['low', 10],
       ['middle', 20],
@@ -150,8 +150,8 @@ describe('the scheduler', () => {
 
   it('keeps a pod where its disk is, and counts the disks of a node', async () => {
     await simulation.boot(
-      machine('a', { zone: 'eastus-1' }),
-      machine('b', { zone: 'eastus-2', size: 'Standard_D2s_v5' }),
+      instance('a', { zone: 'eastus-1' }),
+      instance('b', { zone: 'eastus-2', size: 'Standard_D2s_v5' }),
     );
     for (let index = 0; index < 6; index++) {
       await simulation.create(Kinds.PersistentVolumeClaim, {
@@ -180,7 +180,7 @@ describe('the scheduler', () => {
   });
 
   it('gives a pod the zone and region of its node when it is bound', async () => {
-    await simulation.boot(machine('one', { zone: 'eastus-2', labels: { 'topology.kubernetes.io/region': 'eastus' } }));
+    await simulation.boot(instance('one', { zone: 'eastus-2', labels: { 'topology.kubernetes.io/region': 'eastus' } }));
     await pod('bound', {}, '1', { labels: { app: 'web', 'topology.kubernetes.io/zone': 'elsewhere' } });
     await simulation.advance(1_000);
     expect((await simulation.pods()).map(({ metadata }) => metadata.labels)).toEqual([
@@ -207,7 +207,7 @@ describe('the scheduler', () => {
       (await simulation.kube.get(Kinds.Pod, { name, namespace: 'default' })).status?.nominatedNodeName;
 
     it('gets that node, though another would be better', async () => {
-      await simulation.boot(machine('large', { cpu: '64' }), machine('small', { cpu: '2' }));
+      await simulation.boot(instance('large', { cpu: '64' }), instance('small', { cpu: '2' }));
       await pod('meant', gated);
       await nominate('meant', 'small');
       await open('meant');
@@ -216,7 +216,7 @@ describe('the scheduler', () => {
     });
 
     it('gets another when that node is not there, or has no room', async () => {
-      await simulation.boot(machine('one'));
+      await simulation.boot(instance('one'));
       await pod('meant', gated);
       await nominate('meant', 'gone');
       await open('meant');
@@ -229,7 +229,7 @@ describe('the scheduler', () => {
         simulation.create(Kinds.PriorityClass, { metadata: { name }, value, preemptionPolicy: 'Never' } as never);
       await priorityClass('low', 10);
       await priorityClass('high', 1000);
-      await simulation.boot(machine('one', { cpu: '4' }));
+      await simulation.boot(instance('one', { cpu: '4' }));
       // It waits for a claim, so that its room stays free.
       const volumes = [{ name: 'v', persistentVolumeClaim: { claimName: 'later' } }];
       await pod('meant', { ...gated, volumes, priorityClassName: 'low' }, '3');
@@ -247,7 +247,7 @@ describe('the scheduler', () => {
     });
 
     it('loses its nomination, and its room, when it can run nowhere', async () => {
-      await simulation.boot(machine('one', { cpu: '4' }));
+      await simulation.boot(instance('one', { cpu: '4' }));
       await pod('meant', gated, '8');
       await nominate('meant', 'one');
       await open('meant');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../api/kinds.ts';
-import { container, machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { container, instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { loadAt } from './loadModel.ts';
 import { desiredReplicas, ReplicaHistory } from './replicaHistory.ts';
 
@@ -59,7 +59,7 @@ describe('a HorizontalPodAutoscaler', () => {
   let simulation: Simulation;
   beforeEach(async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one', { cpu: '64', memory: '256Gi' }));
+    await simulation.boot(instance('one', { cpu: '64', memory: '256Gi' }));
   });
   afterEach(() => simulation.stop());
 

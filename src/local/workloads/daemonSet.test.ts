@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../api/kinds.ts';
-import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from './podState.ts';
 
 describe('a DaemonSet', () => {
@@ -9,7 +9,7 @@ describe('a DaemonSet', () => {
   beforeEach(async () => {
     simulation = new Simulation();
     const gpu = [{ key: 'gpu', value: 'yes', effect: 'NoSchedule' as const }];
-    await simulation.boot(machine('one'), machine('two'), machine('three'), machine('tainted', { taints: gpu }));
+    await simulation.boot(instance('one'), instance('two'), instance('three'), instance('tainted', { taints: gpu }));
     const labels = { app: 'agent' };
     await simulation.create(Kinds.DaemonSet, {
       metadata: ref,
@@ -28,7 +28,7 @@ describe('a DaemonSet', () => {
   };
 
   it('has one pod on each node that takes it, and on each that comes', async () => {
-    await simulation.boot(machine('four'));
+    await simulation.boot(instance('four'));
     await simulation.until(async () => (await simulation.pods()).filter(isReady).length === 4);
     expect(await nodes()).toEqual(['four', 'one', 'three', 'two']);
     await simulation.kube.patch(Kinds.Node, { name: 'tainted' }, { type: 'merge', body: { spec: { taints: [] } } });

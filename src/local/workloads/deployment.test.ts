@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Deployment, type ReplicaSet } from '../../api/kinds.ts';
-import { container, machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { container, instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 
 const ref = { name: 'web', namespace: 'default' };
 const CAUSE = 'kubernetes.io/change-cause';
@@ -10,7 +10,7 @@ describe('a Deployment', () => {
   let simulation: Simulation;
   beforeEach(async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one', { cpu: '4' }));
+    await simulation.boot(instance('one', { cpu: '4' }));
   });
   afterEach(() => simulation.stop());
 
@@ -87,7 +87,7 @@ describe('a Deployment', () => {
     expect((await current()).status?.conditions?.find(({ type }) => type === 'Progressing')?.message).toMatch(
       /^ReplicaSet "web-\w+" has timed out progressing\.$/,
     );
-    await simulation.boot(machine('two', { cpu: '32' }));
+    await simulation.boot(instance('two', { cpu: '32' }));
     await simulation.advance(10_000);
     expect(await progress()).toBe('True NewReplicaSetAvailable');
   });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type PodDisruptionBudget } from '../../api/kinds.ts';
 import { isTooManyRequests } from '../../kube/errors.ts';
-import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from './podState.ts';
 
 describe('a PodDisruptionBudget', () => {
@@ -10,7 +10,7 @@ describe('a PodDisruptionBudget', () => {
   const ref = { name: 'web', namespace: 'default' };
   beforeEach(async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one'));
+    await simulation.boot(instance('one'));
     await simulation.create(Kinds.Deployment, {
       metadata: ref,
       spec: {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type Job } from '../../api/kinds.ts';
 import type { Draft } from '../../kube/kube.ts';
 import { isActive } from '../../pods/podPredicates.ts';
-import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { finishedAs } from './job.ts';
 import { EXIT_CODE, RUN_SECONDS } from './podCompletion.ts';
 
@@ -26,7 +26,7 @@ describe('a Job', () => {
   let simulation: Simulation;
   beforeEach(async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one', { cpu: '64', memory: '64Gi' }));
+    await simulation.boot(instance('one', { cpu: '64', memory: '64Gi' }));
   });
   afterEach(() => simulation.stop());
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds, type StatefulSet } from '../../api/kinds.ts';
 import type { Draft } from '../../kube/kube.ts';
-import { machine, Simulation } from '../../../test/fixtures/local/simulation.ts';
+import { instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
 import { isReady } from './podState.ts';
 
 function statefulSet(replicas: number, extra: object = {}, image = 'redis:7'): Draft<StatefulSet> {
@@ -22,7 +22,7 @@ describe('a StatefulSet', () => {
   let simulation: Simulation;
   beforeEach(async () => {
     simulation = new Simulation();
-    await simulation.boot(machine('one'), machine('two', { zone: 'eastus-2' }));
+    await simulation.boot(instance('one'), instance('two', { zone: 'eastus-2' }));
   });
   afterEach(() => simulation.stop());
 

@@ -205,7 +205,7 @@ function rankOfferings(
   return ranked;
 }
 
-/** Zones that only machines without a zone are sold in. */
+/** Zones that only nodes without a zone are sold in. */
 function regionalZonesOf(offerings: readonly CompiledOffering[]): ReadonlySet<string> {
   const regional = new Set<string>();
   const zonal = new Set<string>();

@@ -25,7 +25,7 @@ export class OfferingColumns {
     this.pool = pool;
   }
 
-  /** Those that a machine described by the pool's own requirements can be bought as. */
+  /** Those that a node described by the pool's own requirements can be bought as. */
   allowedByPool(): readonly CompiledOffering[] {
     const keys = new Set<string>();
     for (const { offering } of this.pool.offerings) for (const key of offering.requirements.keys()) keys.add(key);

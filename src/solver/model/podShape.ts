@@ -22,7 +22,7 @@ export type Toleration = NonNullable<NonNullable<Pod['spec']>['tolerations']>[nu
 const GROUP_ANNOTATION = 'nodewright.dev/pod-group';
 export const GROUP_MIN_ANNOTATION = 'nodewright.dev/pod-group-min';
 
-/** What the pod takes of a machine. */
+/** What the pod takes of a node. */
 export interface PodLoad {
   readonly requests: Resources;
   readonly hostPorts: readonly HostPort[];
@@ -30,7 +30,7 @@ export interface PodLoad {
   readonly unsupported: string | undefined;
 }
 
-/** Which machines may have the pod. */
+/** Which nodes may have the pod. */
 export interface PodRules {
   /** Alternatives: the node selector together with one required node-affinity term each. */
   readonly terms: readonly Requirements[];

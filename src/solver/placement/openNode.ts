@@ -1,8 +1,8 @@
-/** A machine that will be bought, while pods may still be added to it. */
+/** A node that will be bought, while pods may still be added to it. */
 import type { Pod } from '../../api/kinds.ts';
 import type { HostPort } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
-import type { PodClass, Variant } from '../model/compiledDemand.ts';
+import type { PodClass, Variant } from '../model/podClass.ts';
 
 interface PlannedEntry {
   readonly podClass: PodClass;

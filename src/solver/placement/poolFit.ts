@@ -1,9 +1,10 @@
-/** Whether a class may go to new machines of a pool, and in which state. Asked once per class, wish and pool. */
+/** Whether a class may go to new nodes of a pool, and in which state. Asked once per class, wish and pool. */
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { isPreferred } from '../model/nodeKinds.ts';
-import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type { CompiledDemand } from '../model/compiledDemand.ts';
+import type { PodClass, Variant } from '../model/podClass.ts';
 import { floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { StateCost } from './domains.ts';
 
@@ -30,7 +31,7 @@ export class PoolFit {
     this.tiers = tiersOf(compiled.model.pools);
   }
 
-  /** States that the pool's machines would start in for the pod: one per volume alternative that is possible. */
+  /** States that the pool's nodes would start in for the pod: one per volume alternative that is possible. */
   startsOf(podClass: PodClass, variant: Variant, pool: number): readonly number[] {
     let byPool = this.known.get(variant);
     if (byPool === undefined) {
@@ -49,7 +50,7 @@ export class PoolFit {
     return volumes === undefined || others.length > 0 ? base : states.narrow(base, states.requirementId(volumes));
   }
 
-  /** Some machine of the state holds the pod when it is alone. */
+  /** Some node of the state holds the pod when it is alone. */
   accepts(podClass: PodClass, state: number): boolean {
     const row = (this.accepted[podClass.id] ??= []);
     const known = row[state];

@@ -19,7 +19,7 @@ import { loadKubeconfig } from '../../../src/kube/kubeconfig.ts';
 import { startControlPlane, type ControlPlane } from '../../controlplane/controlPlane.ts';
 import { eventually } from '../../controlplane/eventually.ts';
 import { freeLoopbackPort } from '../../controlplane/loopbackPort.ts';
-import { renderChart } from '../../chart/renderChart.ts';
+import { renderChart } from '../../../src/aks/renderChart.ts';
 
 const BINARY = join(import.meta.dirname, '../../../dist/nodewright.js');
 const CHART = join(import.meta.dirname, '../../../charts/nodewright');
@@ -132,7 +132,7 @@ export class KwokCluster {
 
   /**
    * `nodewright run`, with no other rights than the chart gives. Alone unless `elects`: on a busy machine a lease is
-   * easily lost, and that is another story.
+   * easily lost, which other tests cover.
    */
   async run(args: readonly string[] = [], { elects = false } = {}): Promise<Program> {
     const command = [process.execPath, BINARY, 'run', '--cloud-provider=kwok'] as const;

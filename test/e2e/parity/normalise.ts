@@ -112,7 +112,7 @@ export class Normaliser {
     return this.text(value);
   }
 
-  /** A list's version is the server's and moves with everybody's writes; an object's is its own. */
+  /** A list's version is the server's and moves with every write; an object's is its own. */
   private version(value: string, path: readonly string[]): string {
     return path.includes('items') || path.includes('object') || path.length > 2 || this.inObject
       ? this.name('version', value)

@@ -84,7 +84,7 @@ function protectedOf(body: unknown): Readonly<Record<string, unknown>> {
   return protectedSettings === undefined ? {} : { protectedSettings };
 }
 
-/** An agent inside the machine installs extensions, so the machine must be up. */
+/** An agent inside the VM installs extensions, so the VM must be up. */
 function checkMachine({ context, id }: Wish): void {
   const machine = context.store.find(id.split('/').slice(0, -2).join('/'));
   if (machine === undefined) return;

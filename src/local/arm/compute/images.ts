@@ -29,7 +29,7 @@ export class Images {
     this.sharedSubscription = sharedSubscription;
   }
 
-  /** The image that a machine refers to, when it is one of ours; throws when it cannot be used. */
+  /** The image that a VM refers to, when it is one of ours; throws when it cannot be used. */
   check(reference: unknown, request: ArmRequest): ImageDefinition | undefined {
     const community = COMMUNITY_ID.exec(textAt(reference, 'communityGalleryImageId') ?? '');
     if (community) return this.found(this.communityGallery(community[1]), community[2], community[3], true);

@@ -6,13 +6,13 @@ import type { ArmResource } from '../resourceStore.ts';
 
 export interface LocalVirtualMachine {
   readonly id: string;
-  /** Unlike the id, never the same for two machines. */
+  /** Unlike the id, never the same for two VMs. */
   readonly vmId: string;
   readonly name: string;
   readonly resourceGroup: string;
   readonly computerName: string;
   readonly location: string;
-  /** `1`, `2`, `3`; absent for a machine that is in no zone. */
+  /** `1`, `2`, `3`; absent for a VM that is in no zone. */
   readonly zone: string | undefined;
   readonly size: string;
   readonly vCPUs: number;

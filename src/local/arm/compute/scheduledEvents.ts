@@ -42,7 +42,7 @@ export class ScheduledEvents {
     this.random = random;
   }
 
-  /** Begins after `notice` milliseconds, or earlier when the machine approves. */
+  /** Begins after `notice` milliseconds, or earlier when the VM approves. */
   schedule(machine: string, type: ScheduledEventType, notice: number, act: () => void): void {
     const id = this.random.uuid().toUpperCase();
     const event: ScheduledEvent = {
@@ -64,7 +64,7 @@ export class ScheduledEvents {
     return [...this.events.values()].some((event) => event.machine === machine && event.type === type);
   }
 
-  /** The document as the machine reads it. */
+  /** The document as the VM reads it. */
   document(machine: string): object {
     const events = [...this.events.values()].filter((event) => event.machine === machine);
     return {
@@ -83,7 +83,7 @@ export class ScheduledEvents {
     };
   }
 
-  /** The machine is ready: the event may begin now. False when it has no such event. */
+  /** The VM is ready: the event may begin now. False when it has no such event. */
   approve(machine: string, id: string): boolean {
     const event = this.events.get(id);
     if (event?.machine !== machine) return false;
@@ -92,7 +92,7 @@ export class ScheduledEvents {
     return true;
   }
 
-  /** Nothing more will happen to a machine that is gone. */
+  /** Nothing more will happen to a VM that is gone. */
   forget(machine: string): void {
     for (const [id, event] of this.events) {
       if (event.machine !== machine) continue;

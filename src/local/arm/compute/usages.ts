@@ -65,12 +65,7 @@ export class Usages {
     this.limits = next === undefined ? others : { ...others, [counter]: next };
   }
 
-  /** Limits that differ from the defaults. */
-  changedLimits(): QuotaLimits {
-    return this.limits;
-  }
-
-  /** Throws when the machine in `body`, or the change from what it was, would exceed a limit. */
+  /** Throws when the VM in `body`, or the change from what it was, would exceed a limit. */
   check(body: unknown, existing?: ArmResource): void {
     const before = existing === undefined ? new Map<string, number>() : this.costOf(existing);
     for (const [counter, amount] of this.costOf(body)) {
@@ -131,7 +126,7 @@ export class Usages {
     this.used.set(counter, (this.used.get(counter) ?? 0) + amount);
   }
 
-  /** Spot machines have a counter of their own. */
+  /** Spot VMs have a counter of their own. */
   private costOf(machine: unknown): ReadonlyMap<string, number> {
     const catalogue = this.context.catalogueAt(textAt(machine, 'location'));
     const size = catalogue.find(textAt(machine, 'properties', 'hardwareProfile', 'vmSize') ?? '');

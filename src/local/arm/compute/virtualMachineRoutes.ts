@@ -19,7 +19,7 @@ interface PowerAction {
   readonly to: PowerState;
   /** An OS disk on the host does not survive leaving it. */
   readonly leavesHost?: true;
-  /** Makes sense only while the machine runs. */
+  /** Makes sense only while the VM runs. */
   readonly needsRunning?: true;
 }
 
@@ -31,7 +31,7 @@ const POWER_ACTIONS: readonly PowerAction[] = [
   { name: 'powerOff', through: 'stopping', to: 'stopped' },
   { name: 'deallocate', through: 'deallocating', to: 'deallocated', leavesHost: true },
 ];
-/** Actions that turn the machine off on the way to being on again. */
+/** Actions that turn the VM off on the way to being on again. */
 const CYCLES: ReadonlySet<string> = new Set(['restart', 'redeploy', 'reimage']);
 
 export function virtualMachineRoutes(

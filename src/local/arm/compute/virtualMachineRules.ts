@@ -121,7 +121,7 @@ function checkAcceleration(nic: ArmResource, id: string, size: CatalogueSize): v
   throw refusal('VMSizeIsNotPermittedToEnableAcceleratedNetworking', { name: size.sku.name, id });
 }
 
-/** A PUT or PATCH over a machine that exists may not change what it was made of. */
+/** A PUT or PATCH over a VM that exists may not change what it was made of. */
 export function checkUnchanged(existing: ArmResource, body: unknown, patch: boolean): void {
   if (existing.properties['provisioningState'] === 'Deleting') throw markedForDeletion(existing, 'createOrUpdate');
   const given = objectAt(body, 'properties');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bootedMachine } from '../../kubelet/bootedMachine.ts';
+import { bootInstance } from '../../kubelet/bootInstance.ts';
 import { ArmFixture, collect, POLL, type Answer } from '../../../../test/fixtures/local/armFixture.ts';
 
 const PREVIEW = 'api-version=2025-07-02-preview';
@@ -106,7 +106,7 @@ describe('the container service through @azure/arm-containerservice', () => {
       .toEqual(['Succeeded', 'Succeeded']);
     expect(new Set(nodes().map(({ zone }) => zone))).toEqual(new Set(['1', '2']));
     const [first] = nodes();
-    expect(first && bootedMachine(first)).toMatchObject({
+    expect(first && bootInstance(first)).toMatchObject({
       kubeletVersion: 'v1.35.3',
       labels: { agentpool: 'system', 'kubernetes.azure.com/mode': 'system' },
     });
@@ -169,7 +169,7 @@ describe('the container service through @azure/arm-containerservice', () => {
     expect(shown.properties.priority).toBeUndefined();
     const vm = fixture.arm.virtualMachines().find(({ id }) => id === shown.properties.resourceId);
     expect(vm?.name).toMatch(/^aks-aksmanagedap-m-one-\d{8}-vm$/);
-    expect(vm && bootedMachine(vm)).toMatchObject({
+    expect(vm && bootInstance(vm)).toMatchObject({
       labels: { 'karpenter.sh/nodepool': 'default', 'topology.kubernetes.io/zone': 'eastus-1' },
       taints: [
         { key: 'team', value: 'a', effect: 'NoSchedule' },

@@ -21,7 +21,7 @@ export class NetworkInterfaces {
     this.addresses = addresses;
   }
 
-  /** Binds the interface to a machine, or frees it. */
+  /** Binds the interface to a VM, or frees it. */
   attach(id: string, machineId: string | undefined): void {
     const found = this.context.store.find(id);
     if (found === undefined) return;
@@ -30,7 +30,7 @@ export class NetworkInterfaces {
     this.write(free, machineId === undefined ? properties : { ...properties, virtualMachine: { id: machineId } });
   }
 
-  /** Holds the interface for a machine that could not be made, as Azure does for three minutes. */
+  /** Holds the interface for a VM that could not be made, as Azure does for three minutes. */
   reserve(id: string, machineId: string): void {
     const found = this.context.store.find(id);
     if (found === undefined) return;
@@ -38,7 +38,7 @@ export class NetworkInterfaces {
     this.write({ ...found, hidden: { reservedFor: machineId, reservedUntil } }, found.properties);
   }
 
-  /** Throws when a machine other than `machineId` has or may still get the interface. */
+  /** Throws when a VM other than `machineId` has or may still get the interface. */
   checkFree(found: ArmResource, machineId: string | undefined): void {
     const owner = textAt(found.properties, 'virtualMachine', 'id');
     const same = (id: string | undefined): boolean => id?.toLowerCase() === machineId?.toLowerCase();

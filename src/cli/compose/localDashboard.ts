@@ -1,0 +1,38 @@
+/** The dashboard of `up`: its address with a token that opens it once is in a file of the owner's. */
+import { rmSync, writeFileSync } from 'node:fs';
+import type { Clock } from '../../clock/clock.ts';
+import type { LiveSource } from '../../dashboard/liveSource.ts';
+import { startDashboard } from '../../dashboard/server.ts';
+import { dashboardPage } from './dashboardPage.ts';
+
+const OWNER_ONLY = 0o600;
+
+export interface LocalDashboard {
+  /** With a token that works once. */
+  readonly address: string;
+  stop(): Promise<void>;
+}
+
+export async function startLocalDashboard(source: LiveSource, file: string, clock: Clock): Promise<LocalDashboard> {
+  let first = '';
+  const endpoint = await startDashboard({
+    source,
+    port: 0,
+    setting: 'nothing: any free port is taken',
+    page: await dashboardPage(),
+    onAddress: (address) => {
+      first ||= address;
+      // A file that is there keeps its mode when it is written again.
+      rmSync(file, { force: true });
+      writeFileSync(file, `${address}\n`, { mode: OWNER_ONLY });
+    },
+    sleep: (milliseconds, signal) => clock.sleep(milliseconds, signal),
+  });
+  return {
+    address: first,
+    stop: async () => {
+      source.close();
+      await endpoint.stop();
+    },
+  };
+}

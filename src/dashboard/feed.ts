@@ -1,0 +1,94 @@
+/**
+ * The latest frame: rows, totals and curves of the cluster, made at most once a second and only while somebody looks.
+ * Curves get a point from time to time in any case, so that they have a past when the first visitor comes.
+ */
+import type { Picture, DashboardSource } from './picture.ts';
+import type { ControllerState, HistoryPoint, NodeRow, PendingScreen, Totals } from './screens.ts';
+import { nodeRowsOf } from './views/nodeRows.ts';
+import { pendingScreen } from './views/pending.ts';
+import { totalsOf } from './views/totals.ts';
+
+export interface Frame {
+  readonly version: number;
+  readonly time: number;
+  readonly state: ControllerState;
+  readonly picture: Picture;
+  readonly rows: readonly NodeRow[];
+  readonly pending: PendingScreen;
+  readonly totals: Totals;
+}
+
+/** Real milliseconds. */
+const FRAME_HOLDS = 900;
+const POINT_EVERY = 2_000;
+const MOST_POINTS = 900;
+/** Of the time between two frames, the most that making one may take. */
+const SHARE = 0.1;
+
+export class DashboardFeed {
+  private readonly source: DashboardSource;
+  private readonly points: HistoryPoint[] = [];
+  private latest: Frame | undefined;
+  private making: Promise<Frame | undefined> | undefined;
+  /** Real time before which no other frame is made. */
+  private nextAt = 0;
+  private version = 0;
+
+  constructor(source: DashboardSource) {
+    this.source = source;
+  }
+
+  get history(): readonly HistoryPoint[] {
+    return this.points;
+  }
+
+  /** Undefined while nothing is known of the cluster. */
+  frame(): Promise<Frame | undefined> {
+    if (this.latest !== undefined && performance.now() < this.nextAt) return Promise.resolve(this.latest);
+    this.making ??= this.make().finally(() => {
+      this.making = undefined;
+    });
+    return this.making;
+  }
+
+  /** Adds points to the curves until the signal aborts. */
+  async run(sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const frame = await this.frame();
+      if (frame !== undefined) this.addPoint(frame);
+      await sleep(POINT_EVERY, signal).catch(() => undefined);
+    }
+  }
+
+  private async make(): Promise<Frame | undefined> {
+    const picture = await this.source.picture();
+    if (picture === undefined) return this.latest && { ...this.latest, state: this.source.state() };
+    const began = performance.now();
+    const { ledger } = this.source;
+    const rows = nodeRowsOf(picture);
+    const pending = pendingScreen(picture, ledger);
+    const waiting = pending.groups.reduce((sum, { count }) => sum + count, 0);
+    const totals = totalsOf(rows, waiting, ledger);
+    this.version += 1;
+    const { time } = picture;
+    this.latest = { version: this.version, time, state: this.source.state(), picture, rows, pending, totals };
+    const took = performance.now() - began;
+    this.nextAt = performance.now() + Math.max(FRAME_HOLDS, took / SHARE);
+    return this.latest;
+  }
+
+  private addPoint({ time, totals }: Frame): void {
+    const last = this.points.at(-1);
+    if (last !== undefined && last.time >= time) return;
+    const { pricePerHour: price, nodes, pending, pods } = totals;
+    this.points.push({ time, price, nodes, pending, pods });
+    if (this.points.length > MOST_POINTS) this.thinOut();
+  }
+
+  /** The older half keeps every second point: curves reach further back, and more coarsely. */
+  private thinOut(): void {
+    const half = Math.floor(this.points.length / 2);
+    const older = this.points.splice(0, half).filter((_, at) => at % 2 === 0);
+    this.points.unshift(...older);
+  }
+}

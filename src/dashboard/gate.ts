@@ -1,0 +1,119 @@
+/**
+ * Who may see the dashboard. A browser on this host may be led here by any web page, so the address, the origin and a
+ * session are checked before anything is answered: a foreign Host is DNS rebinding, a foreign Origin is another site.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/** Why a request is refused. */
+export interface Refusal {
+  readonly status: 400 | 401 | 403;
+  readonly message: string;
+}
+
+/** Checks a bearer token of the cluster; true when its user may look. */
+export type ReviewToken = (token: string) => Promise<boolean>;
+
+export interface GateOptions {
+  /** Present where links with a one-time token let somebody in: told of each new token. */
+  readonly onToken?: (token: string) => void;
+  /** Present where tokens of the cluster let somebody in. */
+  readonly reviewToken?: ReviewToken;
+}
+
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+const MOST_SESSIONS = 32;
+const MOST_REMEMBERED_REVIEWS = 64;
+/** Real milliseconds for which the answer of the API server holds. */
+const REVIEW_HOLDS = 30_000;
+const COOKIE = 'nodewright-dashboard';
+
+const newSecret = (): string => randomBytes(24).toString('base64url');
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+export class Gate {
+  private readonly options: GateOptions;
+  private token: string | undefined;
+  /** Digests, oldest first. */
+  private readonly sessions: Buffer[] = [];
+  private readonly reviews = new Map<string, { readonly allowed: boolean; readonly until: number }>();
+
+  constructor(options: GateOptions) {
+    this.options = options;
+    this.offerToken();
+  }
+
+  /** For every request, before anything else is looked at. */
+  refuseForeign({ headers, method }: Pick<IncomingMessage, 'headers' | 'method'>): Refusal | undefined {
+    const { host = '', origin } = headers;
+    if (!LOOPBACK_NAMES.has(host.replace(/:\d+$/, '').toLowerCase())) {
+      return { status: 403, message: 'this address is served under the name of this host only' };
+    }
+    if (origin !== undefined && origin !== `http://${host}`) {
+      return { status: 403, message: 'other sites may not read this' };
+    }
+    if (method !== 'GET' && method !== 'HEAD' && origin === undefined) {
+      return { status: 403, message: 'a request that sends something names its origin' };
+    }
+    const site = headers['sec-fetch-site'];
+    if (site === 'cross-site' && headers['sec-fetch-mode'] !== 'navigate') {
+      return { status: 403, message: 'other sites may not read this' };
+    }
+    return undefined;
+  }
+
+  /** The cookie to set for a one-time token; undefined for one that is wrong or was used. Another one is offered then. */
+  exchange(token: string): string | undefined {
+    if (this.token === undefined || !timingSafeEqual(digest(token), digest(this.token))) return undefined;
+    this.offerToken();
+    return this.openSession();
+  }
+
+  /** The cookie to set for a token of the cluster; undefined where it does not allow to look. */
+  async signIn(token: string): Promise<string | undefined> {
+    return (await this.review(token)) ? this.openSession() : undefined;
+  }
+
+  async refuseStranger({ headers }: Pick<IncomingMessage, 'headers'>): Promise<Refusal | undefined> {
+    const [, bearer] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
+    if (bearer !== undefined && (await this.review(bearer))) return undefined;
+    for (const part of (headers.cookie ?? '').split(';')) {
+      const [name = '', value = ''] = part.trim().split('=');
+      if (name !== COOKIE) continue;
+      const own = digest(value);
+      if (this.sessions.some((session) => timingSafeEqual(session, own))) return undefined;
+    }
+    return { status: 401, message: 'open the address that `nodewright dashboard` prints' };
+  }
+
+  get takesClusterTokens(): boolean {
+    return this.options.reviewToken !== undefined;
+  }
+
+  private offerToken(): void {
+    if (this.options.onToken === undefined) return;
+    this.token = newSecret();
+    this.options.onToken(this.token);
+  }
+
+  private openSession(): string {
+    const session = newSecret();
+    this.sessions.push(digest(session));
+    if (this.sessions.length > MOST_SESSIONS) this.sessions.shift();
+    return `${COOKIE}=${session}; HttpOnly; SameSite=Strict; Path=/`;
+  }
+
+  private async review(token: string): Promise<boolean> {
+    const { reviewToken } = this.options;
+    if (reviewToken === undefined) return false;
+    const key = digest(token).toString('base64');
+    const known = this.reviews.get(key);
+    if (known !== undefined && known.until > Date.now()) return known.allowed;
+    const allowed = await reviewToken(token);
+    this.reviews.delete(key);
+    this.reviews.set(key, { allowed, until: Date.now() + REVIEW_HOLDS });
+    const [oldest] = this.reviews.keys();
+    if (this.reviews.size > MOST_REMEMBERED_REVIEWS && oldest !== undefined) this.reviews.delete(oldest);
+    return allowed;
+  }
+}

@@ -1,0 +1,2 @@
+/** The bundler collects them into page.css. */
+declare module '*.css';

@@ -1,0 +1,160 @@
+/** The page: navigation, the state of the connection, and the screen that the address names. */
+import { render, type ComponentChild } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { clockOf } from './format.ts';
+import { go, Link, usePath } from './router.tsx';
+import { Decisions } from './screens/decisions.tsx';
+import { NodePage } from './screens/node.tsx';
+import { Nodes } from './screens/nodes.tsx';
+import { Now } from './screens/now.tsx';
+import { Pending } from './screens/pending.tsx';
+import { openStream, useLive } from './store.ts';
+import 'uplot/dist/uPlot.min.css';
+import './page.css';
+
+interface Route {
+  readonly path: string;
+  readonly title: string;
+  /** After g, goes there. */
+  readonly key: string;
+  readonly show: (rest: string) => ComponentChild;
+}
+
+const ROUTES: readonly Route[] = [
+  { path: 'now', title: 'Now', key: 'n', show: () => <Now /> },
+  { path: 'pending', title: 'Pending', key: 'p', show: () => <Pending /> },
+  { path: 'decisions', title: 'Decisions', key: 'd', show: (rest) => <Decisions sequence={rest} /> },
+  {
+    path: 'nodes',
+    title: 'Nodes',
+    key: 'o',
+    show: (rest) => (rest === '' ? <Nodes /> : <NodePage key={rest} name={rest} />),
+  },
+];
+
+const STATES: Readonly<Record<string, string>> = {
+  leading: 'Controller acts',
+  standby: 'Standby: another process leads',
+  starting: 'Controller starts',
+  stopped: 'Controller stopped',
+  outside: 'Read from outside',
+};
+
+function App() {
+  const path = usePath();
+  const [, first = '', ...rest] = path.split('/');
+  const route = ROUTES.find((each) => each.path === first) ?? ROUTES[0];
+  useKeys();
+  useEffect(() => {
+    document.title = `${route?.title ?? ''} · nodewright`;
+  }, [route]);
+  return (
+    <div class="app">
+      <a class="skip" href="#main">
+        Skip to the screen
+      </a>
+      <Navigation current={route?.path ?? ''} />
+      <main id="main" tabIndex={-1}>
+        <Head title={route?.title ?? ''} />
+        <Notice />
+        {route?.show(decodeURIComponent(rest.join('/')))}
+      </main>
+    </div>
+  );
+}
+
+function Navigation({ current }: { readonly current: string }) {
+  const { totals } = useLive();
+  return (
+    <nav aria-label="Screens">
+      <p class="brand">
+        <img src="/favicon.svg" alt="" width="22" height="22" /> nodewright
+      </p>
+      <ul>
+        {ROUTES.map(({ path, title }) => (
+          <li key={path}>
+            <Link to={`/${path}`} current={path === current}>
+              {title}
+              {path === 'pending' && (totals?.pending ?? 0) > 0 && <span class="badge">{totals?.pending}</span>}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+function Head({ title }: { readonly title: string }) {
+  const { state, time, connection } = useLive();
+  const tone = connection !== 'live' ? 'bad' : state === 'leading' || state === 'outside' ? 'good' : 'busy';
+  return (
+    <header class="head">
+      <h1>{title}</h1>
+      <p class="connection">
+        <span class={`dot ${tone}`} aria-hidden="true" />
+        {connection === 'live' ? STATES[state] : connection === 'connecting' ? 'Connecting' : 'Not connected'}
+        {time > 0 && <span class="muted">{clockOf(time)} UTC</span>}
+      </p>
+    </header>
+  );
+}
+
+/** Says when what is shown may be old. */
+function Notice() {
+  const { connection, state, time } = useLive();
+  const at = time === 0 ? '' : ` What is shown is of ${clockOf(time)} UTC.`;
+  if (connection === 'ended') {
+    return (
+      <p class="notice" role="alert">
+        This session has ended. <code>nodewright dashboard</code> prints an address that opens another one.{at}
+      </p>
+    );
+  }
+  if (connection === 'lost') {
+    return (
+      <p class="notice" role="alert">
+        Nothing is heard from the server; trying again.{at}
+      </p>
+    );
+  }
+  if (connection === 'live' && state === 'stopped') {
+    return (
+      <p class="notice" role="alert">
+        The controller has stopped: nothing is decided until it starts again.{at}
+      </p>
+    );
+  }
+  if (connection === 'live' && state === 'standby') {
+    return (
+      <p class="notice" role="status">
+        Another process leads. This one watches the cluster; the decisions are in the ledger of the leader.
+      </p>
+    );
+  }
+  return null;
+}
+
+function useKeys(): void {
+  const [, setLast] = useState('');
+  useEffect(() => {
+    let last = '';
+    const onKey = (event: KeyboardEvent): void => {
+      const { target, key } = event;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement) return;
+      const route = last === 'g' ? ROUTES.find((each) => each.key === key) : undefined;
+      last = key;
+      setLast(key);
+      if (route !== undefined) go(`/${route.path}`);
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  }, []);
+}
+
+const root = document.getElementById('root');
+if (root !== null) {
+  openStream();
+  if (location.pathname === '/') history.replaceState(undefined, '', '/now');
+  render(<App />, root);
+}

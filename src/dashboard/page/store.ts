@@ -1,0 +1,117 @@
+/** The live data that all screens share: one stream from the server, applied to one map of nodes. */
+import { useEffect, useState } from 'preact/hooks';
+import type { ControllerState, NodeRow, StreamMessage, Totals } from '../screens.ts';
+
+type Connection = 'connecting' | 'live' | 'lost' | 'ended';
+
+interface Live {
+  readonly connection: Connection;
+  readonly state: ControllerState;
+  readonly time: number;
+  readonly version: number;
+  readonly totals: Totals | undefined;
+  /** In order of name. */
+  readonly nodes: readonly NodeRow[];
+}
+
+let live: Live = { connection: 'connecting', state: 'starting', time: 0, version: 0, totals: undefined, nodes: [] };
+const listeners = new Set<() => void>();
+const rows = new Map<string, NodeRow>();
+
+function set(change: Partial<Live>): void {
+  live = { ...live, ...change };
+  for (const listener of listeners) listener();
+}
+
+/** Milliseconds without a word after which the stream counts as lost; the server speaks at least every ten seconds. */
+const SILENCE = 15_000;
+
+export function openStream(): void {
+  const stream = new EventSource('/api/stream?nodes');
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const expectMore = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => set({ connection: 'lost' }), SILENCE);
+  };
+  stream.addEventListener('open', () => {
+    // The server begins anew with all nodes.
+    rows.clear();
+    expectMore();
+  });
+  stream.addEventListener('message', ({ data }: MessageEvent<string>) => {
+    performance.mark('update-begins');
+    apply(JSON.parse(data) as StreamMessage);
+    expectMore();
+  });
+  stream.addEventListener('error', () => {
+    set({ connection: stream.readyState === EventSource.CLOSED ? 'ended' : 'lost' });
+  });
+}
+
+function apply({ time, state, version, totals, nodes }: StreamMessage): void {
+  if (nodes !== undefined) {
+    for (const name of nodes.gone) rows.delete(name);
+    for (const row of nodes.changed) rows.set(row.name, row);
+  }
+  const sorted =
+    nodes === undefined ? live.nodes : [...rows.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
+  set({ connection: 'live', time, state, version, totals, nodes: sorted });
+}
+
+export function useLive(): Live {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const listener = (): void => redraw((count) => count + 1);
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }, []);
+  return live;
+}
+
+export interface Loaded<T> {
+  readonly data: T | undefined;
+  readonly problem: string | undefined;
+}
+
+/** Real milliseconds between two questions for the same screen. */
+const PAUSE = 2_000;
+
+/** The data of a screen, asked for again when the stream tells of a change. `path` undefined: nothing is asked. */
+export function useScreen<T extends object>(path: string | undefined, isLive = true): Loaded<T> {
+  const { version } = useLive();
+  const [loaded, setLoaded] = useState<Loaded<T> & { readonly path?: string }>({ data: undefined, problem: undefined });
+  const [asked, setAsked] = useState(0);
+  useEffect(() => {
+    if (path === undefined) return undefined;
+    const end = new AbortController();
+    ask<T>(path, end.signal)
+      .then((data) => setLoaded({ data, problem: undefined, path }))
+      .catch((error: unknown) => {
+        if (!end.signal.aborted)
+          setLoaded((before) => ({ ...before, problem: String((error as Error).message), path }));
+      });
+    return () => end.abort();
+  }, [path, asked]);
+  useEffect(() => {
+    if (!isLive) return undefined;
+    const timer = setTimeout(() => setAsked((count) => count + 1), PAUSE);
+    return () => clearTimeout(timer);
+    // Not for each version: the pause begins when the last answer has been asked for.
+  }, [asked, isLive, version === 0]);
+  return loaded.path === path ? loaded : { data: undefined, problem: undefined };
+}
+
+async function ask<T extends object>(path: string, signal: AbortSignal): Promise<T> {
+  const response = await fetch(`/api/${path}`, { signal });
+  if (!response.ok) throw new Error((await response.text()).trim());
+  const data = (await response.json()) as T | { readonly waiting: true };
+  if ('waiting' in data) throw new Error('Nothing is known of the cluster yet. It is being read.');
+  return data as T;
+}
+
+/** @public */
+export async function postText<T>(path: string, body: string): Promise<T> {
+  const response = await fetch(`/api/${path}`, { method: 'POST', body, headers: { 'content-type': 'text/plain' } });
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return (await response.json()) as T;
+}

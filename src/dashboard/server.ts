@@ -1,0 +1,210 @@
+/** The dashboard over HTTP: the page, its data and the stream. It only reads, and listens on this host alone. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { messageOf } from '../errors/thrown.ts';
+import { startHttpEndpoint, requestUrl, type HttpEndpoint } from '../server/httpEndpoint.ts';
+import { DashboardApi } from './api.ts';
+import { Busy } from './answers.ts';
+import { EventStream } from './eventStream.ts';
+import { DashboardFeed } from './feed.ts';
+import { Gate, type ReviewToken } from './gate.ts';
+import { signInPage } from './signInPage.ts';
+import type { PageFiles } from './pageFiles.ts';
+import type { DashboardSource } from './picture.ts';
+
+export interface DashboardOptions {
+  readonly source: DashboardSource;
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly setting: string;
+  readonly page: PageFiles;
+  /** Told of the address with a token that opens it once; again when the token was used. */
+  readonly onAddress?: (address: string) => void;
+  /** Present in a cluster, where its own tokens let somebody in. */
+  readonly reviewToken?: ReviewToken;
+  readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+/** Bytes of a NodePool that is asked about. */
+const MOST_BODY = 256 * 1024;
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const HEADERS = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+export async function startDashboard(options: DashboardOptions): Promise<HttpEndpoint> {
+  const { source, port, setting, sleep } = options;
+  const feed = new DashboardFeed(source);
+  const stream = new EventStream(feed, () => source.ledger.nextSequence);
+  const api = new DashboardApi(source, feed);
+  const link = { address: '', token: '' };
+  const tellAddress = (): void => {
+    if (link.address !== '') options.onAddress?.(`${link.address}/?token=${link.token}`);
+  };
+  const gate = new Gate({
+    ...(options.onAddress && {
+      onToken: (token: string) => {
+        link.token = token;
+        tellAddress();
+      },
+    }),
+    ...(options.reviewToken && { reviewToken: options.reviewToken }),
+  });
+  const handler = new Handler(options.page, gate, api, stream);
+  const endpoint = await startHttpEndpoint({
+    purpose: 'the dashboard',
+    port,
+    host: LOOPBACK,
+    setting,
+    handle: (request, response) => handler.handle(request, response),
+  });
+  link.address = `http://${LOOPBACK}:${endpoint.port}`;
+  tellAddress();
+  const end = new AbortController();
+  const running = feed.run(sleep, end.signal);
+  return {
+    port: endpoint.port,
+    stop: async () => {
+      end.abort();
+      stream.close();
+      await Promise.all([endpoint.stop(), running]);
+    },
+  };
+}
+
+class Handler {
+  private readonly page: PageFiles;
+  private readonly gate: Gate;
+  private readonly api: DashboardApi;
+  private readonly stream: EventStream;
+
+  constructor(page: PageFiles, gate: Gate, api: DashboardApi, stream: EventStream) {
+    this.page = page;
+    this.gate = gate;
+    this.api = api;
+    this.stream = stream;
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+    const foreign = this.gate.refuseForeign(request);
+    if (foreign !== undefined) return answer(response, foreign.status, foreign.message);
+    const { pathname, searchParams } = requestUrl(request);
+    const parts = partsOf(pathname);
+    if (parts === undefined) return answer(response, 400, 'this address cannot be read');
+    const [first = '', ...rest] = parts;
+    const token = searchParams.get('token');
+    if (request.method === 'GET' && first === '' && token !== null)
+      return this.enter(response, this.gate.exchange(token));
+    if (request.method === 'POST' && first === 'sign-in') return this.signIn(request, response);
+    const asset = rest.length === 0 ? this.page.assets.get(first) : undefined;
+    if (asset !== undefined && isReading(request)) return send(response, asset.type, asset.body, 'no-cache');
+    const stranger = await this.gate.refuseStranger(request);
+    if (stranger !== undefined) {
+      if (first === 'api') return answer(response, stranger.status, stranger.message);
+      return sendPage(response, 401, signInPage(this.gate.takesClusterTokens ? 'cluster' : 'link'));
+    }
+    if (first === 'api') return this.answerApi(request, response, rest, searchParams);
+    if (!isReading(request)) return answer(response, 405, 'this is only read');
+    if (!this.page.routes.has(first)) return answer(response, 404, 'there is no such screen');
+    sendPage(response, 200, this.page.index);
+  }
+
+  /** From a page of our own, so that the browser sends the cookie with the next request wherever the link stood. */
+  private enter(response: ServerResponse, cookie: string | undefined): void {
+    if (cookie === undefined) return sendPage(response, 401, signInPage('used'));
+    response.setHeader('set-cookie', cookie);
+    sendPage(response, 200, signInPage('entered'));
+  }
+
+  private async signIn(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const text = await bodyOf(request);
+    const token = new URLSearchParams(text ?? '').get('token') ?? '';
+    const cookie = token === '' ? undefined : await this.gate.signIn(token.trim());
+    if (cookie === undefined) return sendPage(response, 401, signInPage('refused'));
+    this.enter(response, cookie);
+  }
+
+  private async answerApi(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: readonly string[],
+    query: URLSearchParams,
+  ): Promise<void> {
+    if (path[0] === 'stream' && path.length === 1 && request.method === 'GET') {
+      if (!this.stream.add(response, query.has('nodes'))) answer(response, 503, 'too many pages are open');
+      return;
+    }
+    try {
+      if (path[0] === 'what-if' && path.length === 1 && request.method === 'POST') {
+        const text = await bodyOf(request);
+        if (text === undefined) return answer(response, 413, 'this is too long for a NodePool');
+        return sendJson(response, await this.api.whatIf(text));
+      }
+      if (!isReading(request)) return answer(response, 405, 'this is only read');
+      const found = await this.api.get(path, query);
+      if (found === undefined) return answer(response, 404, 'there is nothing of this name');
+      sendJson(response, found);
+    } catch (error) {
+      answer(response, error instanceof Busy ? 503 : 500, messageOf(error));
+    }
+  }
+}
+
+const isReading = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
+
+/** Undefined for what cannot be decoded or would leave the place that is served. */
+function partsOf(path: string): readonly string[] | undefined {
+  try {
+    const parts = path.split('/').slice(1).map(decodeURIComponent);
+    return parts.some((part) => part === '..' || part === '.' || part.includes('\0')) ? undefined : parts;
+  } catch {
+    return undefined;
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request) {
+    parts.push(part as Buffer);
+    size += (part as Buffer).length;
+    if (size > MOST_BODY) return undefined;
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function answer(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
+  response.end(`${text}\n`);
+}
+
+function sendJson(response: ServerResponse, value: object): void {
+  send(response, 'application/json; charset=utf-8', Buffer.from(JSON.stringify(value)), 'no-store');
+}
+
+function send(response: ServerResponse, type: string, body: Buffer, caching: string): void {
+  response.writeHead(200, { 'content-type': type, 'content-length': body.length, 'cache-control': caching });
+  response.end(body);
+}
+
+function sendPage(response: ServerResponse, status: number, html: string): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
+  response.end(html);
+}

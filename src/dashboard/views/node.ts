@@ -1,0 +1,57 @@
+/** One node: what it is, why it was bought, why it is still here, and what runs on it. */
+import { messageOf } from '../../errors/thrown.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { podKey } from '../../pods/podKey.ts';
+import { podRequests } from '../../pods/podRequests.ts';
+import { workloadOf } from '../../rehearsal/costReportOf.ts';
+import { quantityOf } from '../../units/resources.ts';
+import type { Pod } from '../../api/kinds.ts';
+import { answerOf, type Answers } from '../answers.ts';
+import type { Frame } from '../feed.ts';
+import type { NodePod, NodeScreen } from '../screens.ts';
+import { decisionsAbout } from './decisions.ts';
+
+const GIB = 2 ** 30;
+const SHOWN_DECISIONS = 30;
+
+export async function nodeScreen(
+  { picture, rows, time }: Frame,
+  name: string,
+  ledger: Ledger,
+  answers: Answers,
+): Promise<NodeScreen | undefined> {
+  const at = picture.views.findIndex((view) => view.name === name || view.claim?.metadata.name === name);
+  const [view, node] = [picture.views[at], rows[at]];
+  if (view === undefined || node === undefined) return undefined;
+  const nodeClaim = view.claim?.metadata.name ?? '';
+  const pods = view.pods.map(nodePod).sort((left, right) => right.cpu - left.cpu || (left.name < right.name ? -1 : 1));
+  const about = { time, node, nodeClaim, pods, decisions: decisionsAbout(ledger, [name, nodeClaim], SHOWN_DECISIONS) };
+  const unknown = { boughtForPods: 0, replaces: [], offerings: [], today: [] };
+  if (nodeClaim === '')
+    return { ...about, ...unknown, unexplained: 'It belongs to an agent pool: nodewright leaves it alone.' };
+  try {
+    const explanation = await answers.node(nodeClaim);
+    if (explanation === undefined) return { ...about, ...unknown, unexplained: 'Nothing is known of it yet.' };
+    const { replaces = [], boughtForPods = 0, offerings = [], today } = explanation.node ?? {};
+    return {
+      ...about,
+      explanation: answerOf(explanation),
+      boughtForPods,
+      replaces,
+      offerings,
+      today: today?.nodes ?? [],
+    };
+  } catch (error) {
+    return { ...about, ...unknown, unexplained: `It cannot be explained now: ${messageOf(error)}` };
+  }
+}
+
+function nodePod(pod: Pod): NodePod {
+  const requests = podRequests(pod);
+  return {
+    name: podKey(pod),
+    workload: workloadOf(pod),
+    cpu: quantityOf(requests, 'cpu').milliValue() / 1000,
+    memory: quantityOf(requests, 'memory').value() / GIB,
+  };
+}

@@ -1,0 +1,134 @@
+/**
+ * What a VM registers as a node: read from its custom data (the script that an AKS image runs at first
+ * start), with what the cloud's node controller and the device plugin add.
+ */
+import { Labels } from '../../api/labels.ts';
+import { Quantity } from '../../units/quantity.ts';
+import { formatResources, parseResources, subtractResources, type Resources } from '../../units/resources.ts';
+import { gpuSize } from '../../catalogue/gpuRegistry.ts';
+import type { BootedInstance } from './instance.ts';
+import { readPairs, readStartScript } from './startScript.ts';
+import type { LocalVirtualMachine } from '../arm/virtualMachines.ts';
+
+const KIBI = 1024;
+const MEBI = 2 ** 20;
+const GIBI = 2 ** 30;
+/** A node of AKS sees 98 % of its memory less what the firmware holds; its disk loses 3.2 % to the file system. */
+const MEMORY_SHARE = 0.98;
+const FIRMWARE_BYTES = 64 * MEBI;
+const DISK_SHARE = 0.968;
+const OS_IMAGES: readonly (readonly [RegExp, string])[] = [
+  [/\/2404/, 'Ubuntu 24.04.3 LTS'],
+  [/\/2204/, 'Ubuntu 22.04.5 LTS'],
+  [/\/V3/, 'Microsoft Azure Linux 3.0'],
+  [/\/V2/, 'CBL-Mariner/Linux'],
+];
+
+/** Undefined when the script does not start a kubelet: such an instance runs, and never joins. `bootProblem` says why. */
+export function bootInstance(vm: LocalVirtualMachine): BootedInstance | undefined {
+  const kubelet = kubeletOf(vm);
+  if ('problem' in kubelet) return undefined;
+  const { flags, labels, kubernetesVersion } = kubelet;
+  const capacity = capacityOf(vm, flags.get('max-pods') ?? '0');
+  return {
+    name: vm.computerName.toLowerCase(),
+    providerID: `azure://${vm.id.replace(`/resourceGroups/${vm.resourceGroup}/`, `/resourceGroups/${vm.resourceGroup.toLowerCase()}/`)}`,
+    labels: { ...labels, ...cloudLabels(vm) },
+    taints: readTaints(flags.get('register-with-taints') ?? ''),
+    capacity: formatResources(capacity),
+    allocatable: formatResources(allocatableOf(capacity, flags)),
+    // A server's build may end in a name of its own; instances are known by the release.
+    kubeletVersion: `v${kubernetesVersion.replace(/[-+].*$/, '')}`,
+    ...(vm.privateIPAddress !== undefined && { address: vm.privateIPAddress }),
+    osImage: OS_IMAGES.find(([pattern]) => pattern.test(vm.imageId ?? ''))?.[1] ?? 'Linux',
+  };
+}
+
+/** Why the VM will never join; undefined when it will. */
+export function bootProblem(vm: LocalVirtualMachine): string | undefined {
+  const kubelet = kubeletOf(vm);
+  return 'problem' in kubelet ? kubelet.problem : undefined;
+}
+
+function kubeletOf(vm: LocalVirtualMachine): ReturnType<typeof readStartScript> {
+  const script = Buffer.from(vm.customData ?? '', 'base64').toString('utf8');
+  const { location, resourceGroup, architecture } = vm;
+  return readStartScript(script, { location, resourceGroup, architecture, subscriptionId: vm.id.split('/')[2] ?? '' });
+}
+
+/** `key=value:effect,key:effect` */
+function readTaints(text: string): BootedInstance['taints'] {
+  return text
+    .split(',')
+    .filter((taint) => taint !== '')
+    .map((taint) => {
+      const [, key = '', value = '', effect = ''] = /^([^=:]+)(?:=([^:]*))?:(\w+)$/.exec(taint) ?? [];
+      return { key, ...(value === '' ? {} : { value }), effect: effect as BootedInstance['taints'][number]['effect'] };
+    });
+}
+
+/** What the kubelet finds out by itself, and what the cloud's node controller adds. */
+function cloudLabels(vm: LocalVirtualMachine): Readonly<Record<string, string>> {
+  const { architecture } = vm;
+  const zone = vm.zone === undefined ? '0' : `${vm.location}-${vm.zone}`;
+  return {
+    [Labels.hostname]: vm.computerName.toLowerCase(),
+    [Labels.os]: 'linux',
+    'beta.kubernetes.io/os': 'linux',
+    [Labels.arch]: architecture,
+    'beta.kubernetes.io/arch': architecture,
+    [Labels.instanceType]: vm.size,
+    'beta.kubernetes.io/instance-type': vm.size,
+    [Labels.zone]: zone,
+    'failure-domain.beta.kubernetes.io/zone': zone,
+    [Labels.region]: vm.location,
+    'failure-domain.beta.kubernetes.io/region': vm.location,
+    [Labels.diskZone]: vm.zone === undefined ? '' : zone,
+  };
+}
+
+function capacityOf(vm: LocalVirtualMachine, maxPods: string): Resources {
+  const kibibytes = (bytes: number): Quantity => Quantity.fromValue(Math.floor(bytes / KIBI) * KIBI, 'BinarySI');
+  return {
+    cpu: Quantity.fromValue(vm.vCPUs),
+    memory: kibibytes(vm.memoryGiB * GIBI * MEMORY_SHARE - FIRMWARE_BYTES),
+    'ephemeral-storage': kibibytes(vm.osDiskSizeGB * GIBI * DISK_SHARE),
+    pods: Quantity.parse(maxPods),
+    'hugepages-1Gi': Quantity.zero,
+    'hugepages-2Mi': Quantity.zero,
+    ...gpusOf(vm),
+  };
+}
+
+/** What the manufacturer's device plugin announces. */
+function gpusOf({ size, gpus }: LocalVirtualMachine): Resources {
+  const manufacturer = gpuSize(size)?.manufacturer;
+  if (gpus === 0 || manufacturer === undefined) return {};
+  return { [`${manufacturer}.com/gpu`]: Quantity.fromValue(gpus) };
+}
+
+/** As the kubelet computes it: less what is reserved, and less the thresholds below which it evicts. */
+function allocatableOf(capacity: Resources, flags: ReadonlyMap<string, string>): Resources {
+  let left = capacity;
+  for (const flag of ['kube-reserved', 'system-reserved']) {
+    left = subtractResources(left, parseResources(readPairs(flags.get(flag) ?? '')));
+  }
+  const names: Readonly<Record<string, string>> = {
+    'memory.available': 'memory',
+    'nodefs.available': 'ephemeral-storage',
+  };
+  for (const threshold of (flags.get('eviction-hard') ?? '').split(',')) {
+    const [signal = '', amount = ''] = threshold.split('<');
+    const name = names[signal];
+    const whole = name === undefined ? undefined : capacity[name];
+    if (name === undefined || whole === undefined) continue;
+    left = subtractResources(left, { [name]: thresholdOf(amount, whole) });
+  }
+  return left;
+}
+
+function thresholdOf(amount: string, whole: Quantity): Quantity {
+  const percent = /^(\d+)%$/.exec(amount)?.[1];
+  if (percent === undefined) return Quantity.parse(amount);
+  return Quantity.fromValue(Math.floor((whole.value() * Number(percent)) / 100), whole.format);
+}
