@@ -256,7 +256,7 @@ function linkAbort(signal: AbortSignal | undefined, controller: AbortController)
   return () => signal.removeEventListener('abort', forward);
 }
 
-/** What `retry.ts` needs to know; undefined for failures that another attempt would not mend. */
+/** What `retry.ts` needs to know; undefined for failures that another attempt would not help. */
 function attemptOf(error: unknown): Attempt | undefined {
   if (error instanceof TransportError) return { code: 0, sent: error.sent };
   return error instanceof KubeError ? { code: error.code, retryAfter: error.retryAfter } : undefined;

@@ -130,7 +130,7 @@ export class KwokCluster {
 
   /**
    * `nodewright run`, with no other rights than the chart gives. Alone unless `elects`: on a busy machine a lease is
-   * easily lost, and that is another story.
+   * easily lost, which other tests cover.
    */
   async run(args: readonly string[] = [], { elects = false } = {}): Promise<Program> {
     const [metrics, health] = [await freeLoopbackPort(), await freeLoopbackPort()];
