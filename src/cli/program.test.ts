@@ -85,7 +85,7 @@ describe('nodewright', () => {
     ],
     [
       ['up', '--fault', 'throttle for=soon'],
-      "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is no duration such as 30s or 10m.\n",
+      "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is not a duration such as 30s or 10m.\n",
     ],
     [
       ['fault', 'throttle', 'share=2'],
