@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AzureFixture } from '../../test/fixtures/azure/azureFixture.ts';
 import { Kinds } from '../api/kinds.ts';
 import { ArmError } from '../local/arm/armError.ts';
@@ -13,6 +13,9 @@ import { readCluster } from './managedCluster.ts';
 import { renderChart } from './renderChart.ts';
 import { aksStatus } from './status.ts';
 import { runSteps, type Step, type StepRecord } from './step.ts';
+
+// Definitions are compiled several times over, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const CHART = join(import.meta.dirname, '../../charts/nodewright');
 const ROLE = JSON.parse(readFileSync(join(CHART, 'azure-role.json'), 'utf8')) as { readonly Actions: string[] };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { AzureFixture } from '../../test/fixtures/azure/azureFixture.ts';
 import { Kinds } from '../api/kinds.ts';
 import { ArmError } from '../local/arm/armError.ts';
@@ -10,6 +10,9 @@ import { readCluster } from './managedCluster.ts';
 import { renderChart } from './renderChart.ts';
 import { runSteps, type StepRecord } from './step.ts';
 import { fromKarpenterSteps, toManagedSteps } from './takeover.ts';
+
+// Definitions are compiled several times over, which takes long on a busy machine.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 const CHART = join(import.meta.dirname, '../../charts/nodewright');
 const NAMESPACE = 'kube-system';

@@ -39,8 +39,10 @@ export function presentNodes({ model, counters, removed }: CompiledDemand, plann
       let nodes = 0;
       let fewest = Number.POSITIVE_INFINITY;
       for (const node of planned) {
-        if (counters.statePasses(id, node.state) === 'no') continue;
-        nodes += 1;
+        const passes = counters.statePasses(id, node.state);
+        if (passes === 'no') continue;
+        // A node that may take part or not must do no harm either way.
+        if (passes === 'yes') nodes += 1;
         fewest = Math.min(fewest, onPlanned(node, id));
       }
       for (const row of model.existing.indexOf.values()) {

@@ -1,7 +1,7 @@
 /** The orders in which first-fit plans are tried: some that often do well, then such as lie near the best so far. */
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
-import type { TieBreak } from './placement/domains.ts';
+import { spreadKeys, type TieBreak } from './placement/domains.ts';
 import type { Growth } from './placement/sequential.ts';
 import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';
 import { itemAt } from './rows.ts';
@@ -60,7 +60,12 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   for (const rank of [AS_THEY_ARE, largest]) searches.push({ ...base, rank, growth: 'own', ties: 'last' });
   for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'none', ties: 'first' });
   searches.push({ ...base, rank: AS_THEY_ARE, growth: 'room', ties: 'first' });
-  if (isDoubtful(compiled)) searches.push({ ...base, rank: AS_THEY_ARE, growth: 'own', settlesDoubts: true });
+  const names = nameRanks(compiled.classes);
+  const byName: Rank = ({ id }) => names.get(id) ?? 0;
+  for (const growth of ['none', 'room'] as const) searches.push({ ...base, rank: byName, growth, ties: 'first' });
+  if (isDoubtful(compiled)) {
+    for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'own', settlesDoubts: true });
+  }
   if (isKeptZonal) {
     const beyond = { ...base, staysZonal: false, keepsZones: true };
     for (const rank of [AS_THEY_ARE, boundFirst, largest]) searches.push({ ...beyond, rank, growth: 'own' });
@@ -150,9 +155,12 @@ export class Reordering {
   }
 }
 
-/** Whether a planned node takes part in some spread may stay open. */
-function isDoubtful({ classes }: CompiledDemand): boolean {
-  return classes.some(({ variants }) => variants.some(({ doubtKeys }) => doubtKeys.length > 0));
+/** Whether a planned node takes part in some spread, or where, may stay open. */
+function isDoubtful({ classes, counters }: CompiledDemand): boolean {
+  const keys = spreadKeys(counters);
+  return classes.some(({ variants }) =>
+    variants.some(({ doubtKeys, pinKeys }) => doubtKeys.length > 0 || keys.some((key) => !pinKeys.includes(key))),
+  );
 }
 
 function compareBy(rank: Rank, left: PodClass, right: PodClass): number {
@@ -167,6 +175,13 @@ function rulesOf({ variants, shape }: PodClass): number {
       (requirementId === 0 ? 0 : 1) + domain.length + hostAffinity.length + hostLimits.length,
   );
   return volumes + Math.max(...counts);
+}
+
+/** By class: its place when classes come in the order of their first pods' names. */
+function nameRanks(classes: readonly PodClass[]): Map<number, number> {
+  const named = classes.map(({ id, pods: [first] }) => ({ id, name: first?.metadata.name ?? '' }));
+  named.sort((left, right) => (left.name === right.name ? left.id - right.id : left.name < right.name ? -1 : 1));
+  return new Map(named.map(({ id }, at) => [id, at]));
 }
 
 /** By class: classes are numbered by size, and those that ask for the same have the same rank. */

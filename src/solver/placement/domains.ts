@@ -45,7 +45,7 @@ export interface DomainMode {
   /** Pods that spread over zones go to no node without one. */
   readonly keepsZones: boolean;
   readonly ties: TieBreak;
-  /** Planned nodes are narrowed until it is known which spreads they take part in; else both must hold. */
+  /** Planned nodes are narrowed until it is known which spreads they take part in, and where; else all must hold. */
   readonly settlesDoubts: boolean;
 }
 
@@ -60,6 +60,7 @@ export class Domains {
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, Options>[] = [];
+  private readonly openKeys = new Map<Variant, readonly string[]>();
   /** By spread: the least count when the counter counted that many pods in all. */
   private readonly fewestOf = new Map<DomainConstraint, { total: number; fewest: number }>();
   /** What the search for values found so far. */
@@ -180,8 +181,21 @@ export class Domains {
     if (all.length === 0 && !this.needs(variant, key)) this.descend(variant, at + 1, state, score, isPriced, cost);
   }
 
-  private keyToPin({ pinKeys, doubtKeys }: Variant, at: number): string | undefined {
-    return pinKeys[at] ?? (this.settlesDoubts ? doubtKeys[at - pinKeys.length] : undefined);
+  private keyToPin(variant: Variant, at: number): string | undefined {
+    const { pinKeys } = variant;
+    return pinKeys[at] ?? (this.settlesDoubts ? this.openKeysOf(variant)[at - pinKeys.length] : undefined);
+  }
+
+  /** Keys that the pod itself leaves open, but that decide which domains other pods are compared with. */
+  private openKeysOf(variant: Variant): readonly string[] {
+    let keys = this.openKeys.get(variant);
+    if (keys === undefined) {
+      keys = [...new Set([...variant.doubtKeys, ...spreadKeys(this.counters)])].filter(
+        (key) => !variant.pinKeys.includes(key),
+      );
+      this.openKeys.set(variant, keys);
+    }
+    return keys;
   }
 
   private isSpreadOver({ domain }: Variant, key: string): boolean {
@@ -333,4 +347,10 @@ export class Domains {
     }
     return fewest;
   }
+}
+
+/** Topology keys that some pod spreads over, but the hostname. */
+export function spreadKeys({ all }: Counters): readonly string[] {
+  const keys = all.flatMap(({ spec, hostname }) => (spec.kind === 'spread' && !hostname ? [spec.topologyKey] : []));
+  return [...new Set(keys)].sort();
 }
