@@ -23,7 +23,6 @@ function renderChart(): Map<string, string> {
     type: 'application',
     version,
     appVersion: version,
-    kubeVersion: '>=1.25.0-0',
   };
   const files = new Map([
     ['Chart.yaml', header() + printYaml(chart)],

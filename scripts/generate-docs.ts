@@ -6,13 +6,19 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
+import { dump } from 'js-yaml';
+import { declaredMetrics } from '../src/cli/compose/declaredMetrics.ts';
 import { renderErrorsMarkdown } from '../src/errors/errorsMarkdown.ts';
 import { renderOptionsMarkdown } from '../src/options/optionText.ts';
+import { grafanaDashboard } from '../src/server/monitoring/grafanaDashboard.ts';
+import { prometheusAlerts } from '../src/server/monitoring/prometheusAlerts.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const pages: readonly { readonly path: string; readonly render: () => string }[] = [
   { path: 'docs/options.md', render: renderOptionsMarkdown },
   { path: 'docs/errors.md', render: renderErrorsMarkdown },
+  { path: 'docs/monitoring/grafana-dashboard.json', render: () => JSON.stringify(grafanaDashboard(declaredMetrics())) },
+  { path: 'docs/monitoring/alerts.yaml', render: () => dump(prometheusAlerts(), { lineWidth: -1 }) },
 ];
 
 async function currentText(path: string): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-// `npm run test:clients`: the tests that need the real Azure CLI (`az`, Debian's package azure-cli).
+// `npm run test:clients`: the tests that need real clients: `az` (Debian's azure-cli) and `promtool` (Debian's prometheus).
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { root } from './setup.mjs';
@@ -6,6 +6,10 @@ import { reportersFor, summarise } from './test-report.mjs';
 
 if (spawnSync('az', ['version'], { stdio: 'ignore' }).status !== 0) {
   console.error('test:clients needs the Azure CLI. Install it with: apt-get install azure-cli');
+  process.exit(1);
+}
+if (spawnSync('promtool', ['--version'], { stdio: 'ignore' }).status !== 0) {
+  console.error('test:clients needs promtool. Install it with: apt-get install prometheus');
   process.exit(1);
 }
 const report = process.env.NODEWRIGHT_TEST_REPORT;

@@ -61,6 +61,33 @@ async function take(kube: Kube, step: Step, number: number): Promise<void> {
 const after = (workloads: readonly Workload[], { replicas }: Step): readonly Workload[] =>
   workloads.map((workload) => ({ ...workload, replicas: replicas?.get(workload.name) ?? workload.replicas }));
 
+const KEPT = new Set(['Unconsolidatable', 'DisruptionBlocked']);
+const PROBLEMS = [
+  'does not hold any more',
+  'could not be started',
+  'failed terminating nodes',
+  'a way to disrupt nodes failed',
+];
+
+/** What went wrong on the way, one line each. */
+function problemLines(plane: Plane, began: number): readonly string[] {
+  return PROBLEMS.flatMap((problem) => plane.logged(problem)).map(({ time, message, reason, error }) =>
+    [((Date.parse(String(time)) - began) / 1000).toFixed(1), message, reason, JSON.stringify(error)].join(' '),
+  );
+}
+
+/** Why nodes are kept, as the events say, with the number of nodes. */
+async function keptLines({ kube }: Plane): Promise<readonly string[]> {
+  const { items } = await kube.list(Kinds.Event);
+  const counts = new Map<string, number>();
+  for (const { reason, message, involvedObject } of items) {
+    if (!KEPT.has(reason ?? '') || involvedObject.kind !== 'Node') continue;
+    const why = (message ?? '').replaceAll(/[\d.]+/g, '#').slice(0, 100);
+    counts.set(why, (counts.get(why) ?? 0) + 1);
+  }
+  return [...counts].sort(([, left], [, right]) => right - left).map(([why, count]) => `kept ${count}: ${why}`);
+}
+
 /** What the program decided, one line each. */
 function commandLines(plane: Plane, began = 0): readonly string[] {
   return plane.logged('disrupting node').map((line) => {
@@ -140,6 +167,10 @@ async function watch(story: Story, plane: Plane, pool: NodePool, observer: Obser
       cpu: (await plane.cpuSeconds()) - cpu,
     },
     nodes: `${before.nodes} > ${observer.nodeCount}`,
-    commands: commandLines(plane, began).slice(before.commands),
+    commands: [
+      ...commandLines(plane, began).slice(before.commands),
+      ...problemLines(plane, began),
+      ...(await keptLines(plane)),
+    ],
   };
 }

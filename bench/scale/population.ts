@@ -1,4 +1,4 @@
-/** A cluster in its prime: nodes of one pool with fifteen pods each, all of them up. */
+/** A cluster at rest: nodes of one pool with fifteen pods each, all of them up. */
 import type { Node, Pod } from '../../src/api/kinds.ts';
 import type { NodeClaim } from '../../src/api/kinds/nodeClaim.ts';
 import type { NodePool } from '../../src/api/kinds/nodePool.ts';

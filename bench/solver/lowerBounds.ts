@@ -49,7 +49,7 @@ function podKinds(pods: readonly Pod[]): PodKind[] {
   return [...kinds.values()];
 }
 
-/** All pods poured together: enough cpu, memory and pod slots in sum, nodes by the fraction. */
+/** All pods as one sum: enough cpu, memory and pod slots, nodes by the fraction. */
 export function fractionalBound(pods: readonly Pod[], machines: readonly Machine[]): number {
   const total = [0, 0, 0];
   for (const pod of pods)

@@ -1,17 +1,12 @@
 /**
  * Asks Karpenter's own scheduler the same question: nodes, price and time, or one line that says why it cannot be asked
- * here. Built once with Go into a cache outside the repository.
+ * here.
  */
-import { execFile, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import type { Pod } from '../../src/api/kinds.ts';
 import { formatResources } from '../../src/units/resources.ts';
+import { builtPeer } from '../peers/builtPeer.ts';
 import { median } from './measure.ts';
 import type { Offer } from './offer.ts';
 
@@ -40,8 +35,6 @@ export interface PeerQuestion {
   readonly preferencePolicy?: 'Respect' | 'Ignore';
 }
 
-const SOURCE = join(import.meta.dirname, '..', 'peers', 'karpenter');
-const BUILD_LIMIT_MILLISECONDS = 20 * 60_000;
 const MEASURE_LIMIT_MILLISECONDS = 60_000;
 const ANSWER_LIMIT_MILLISECONDS = 15 * 60_000;
 
@@ -54,25 +47,8 @@ export class Peer {
 
   /** Builds it when this version was never built on this machine. */
   static async open(report: (line: string) => void): Promise<Peer | string> {
-    const program = await programPath();
-    if (existsSync(program)) return new Peer(program);
-    const run = promisify(execFile);
-    try {
-      await run('go', ['version']);
-    } catch {
-      return 'Karpenter is not measured: there is no Go on PATH to build it with.';
-    }
-    report('building Karpenter once (a few minutes)');
-    await mkdir(dirname(program), { recursive: true });
-    const unfinished = `${program}.${process.pid}`;
-    try {
-      await run('go', ['build', '-o', unfinished, '.'], { cwd: SOURCE, timeout: BUILD_LIMIT_MILLISECONDS });
-    } catch (error) {
-      const [line = ''] = (error instanceof Error ? error.message : String(error)).trim().split('\n').slice(-1);
-      return `Karpenter is not measured: it could not be built (${line}).`;
-    }
-    await rename(unfinished, program);
-    return new Peer(program);
+    const built = await builtPeer('karpenter', report);
+    return typeof built === 'string' ? built : new Peer(built.program);
   }
 
   /** Asks several times, as long as that does not take minutes; every answer is a fresh process. */
@@ -105,16 +81,6 @@ export class Peer {
     if (code !== 0) throw new Error(`Karpenter's scheduler ended with ${code}: ${stderr.trim()}`);
     return JSON.parse(stdout) as PeerAnswer;
   }
-}
-
-/** Keyed by its exact source and modules. */
-async function programPath(): Promise<string> {
-  const digest = createHash('sha256');
-  for (const file of ['main.go', 'go.mod', 'go.sum']) digest.update(await readFile(join(SOURCE, file)));
-  const xdg = process.env['XDG_CACHE_HOME'];
-  const cache = xdg !== undefined && xdg !== '' ? xdg : join(homedir(), '.cache');
-  const key = `${process.platform}-${process.arch}-${digest.digest('hex').slice(0, 12)}`;
-  return join(cache, 'nodewright', 'peers', 'karpenter', key, 'karpenter');
 }
 
 function wire({ pods, offer, preferencePolicy = 'Respect' }: PeerQuestion): object {

@@ -59,7 +59,7 @@ const CONNECTION_CODES: ReadonlySet<string> = new Set([
   'EHOSTUNREACH',
 ]);
 const MAX_RETRIES = 3;
-/** Azure says when to come again, and means it; a burst of launches may have to come again often. */
+/** Azure says when to try again and refuses earlier attempts; a burst of launches may need many. */
 const MAX_THROTTLED_RETRIES = 15;
 const FIRST_BACKOFF = 800;
 const MAX_BACKOFF = 60_000;

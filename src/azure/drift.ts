@@ -12,7 +12,7 @@ import type { AzureSettings } from './azureSettings.ts';
 import { nodeImageVersionOf } from './aksMachineBody.ts';
 import { isCurrent } from './classSettings.ts';
 
-/** `driftAction` asks AKS what it thinks of an AKS machine; undefined when it has no opinion. */
+/** `driftAction` asks AKS what should happen to an AKS machine; undefined when AKS does not say. */
 export async function driftOf(
   { claim, nodeClass, node }: DriftSubject<AksNodeClass>,
   settings: Pick<AzureSettings, 'kubeletIdentityClientId'>,

@@ -59,7 +59,7 @@ describe('an update in place', () => {
     expect(hash).not.toBe(claim.metadata.annotations?.[Annotations.inPlaceUpdateHash]);
   });
 
-  it('gives an AKS machine new tags through AKS, and mends the one that names its claim', async () => {
+  it('gives an AKS machine new tags through AKS, and corrects the one that names its claim', async () => {
     fixture = await AzureFixture.start({
       provisionMode: 'aksmachineapi',
       aksMachinesPoolName: 'aksmanagedap',

@@ -24,6 +24,6 @@ export interface InstanceRecord {
 
 interface AksMachineFacts {
   readonly id: string;
-  /** What AKS thinks should happen to it: `Synced`, `Recreate`, … */
+  /** What should happen to it according to AKS: `Synced`, `Recreate`, … */
   readonly driftAction: string | undefined;
 }

@@ -81,7 +81,7 @@ export class Instances {
     return record.tags[ManagedTags.machineNodeClaim] === undefined ? virtualMachineLauncher : undefined;
   }
 
-  /** What AKS thinks should happen to the claim's machine. */
+  /** What should happen to the claim's AKS machine according to AKS. */
   async driftActionOf(claim: NodeClaim, signal?: AbortSignal): Promise<string | undefined> {
     const machine = parseMachineId(claim.metadata.annotations?.[Annotations.aksMachineResourceId] ?? '');
     if (machine === undefined) return undefined;

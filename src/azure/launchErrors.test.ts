@@ -169,4 +169,14 @@ describe('what a failed launch teaches', () => {
     unavailable.mark(LARGE, 'eastus-1', 'on-demand', HOUR);
     expect(blocked(unavailable, MIDDLE)).toEqual(['on-demand eastus-1']);
   });
+
+  it('forgets the vCPU count of a block that is over', async () => {
+    const clock = new VirtualClock(0);
+    const unavailable = new UnavailableOfferings(clock);
+    unavailable.mark(SMALL, 'eastus-1', 'on-demand', HOUR);
+    await clock.advance(2 * HOUR);
+    unavailable.mark(LARGE, 'eastus-1', 'on-demand', HOUR);
+    expect(blocked(unavailable, MIDDLE)).toEqual([]);
+    expect(blocked(unavailable, LARGE)).toEqual(['on-demand eastus-1']);
+  });
 });

@@ -112,7 +112,7 @@ export interface InterfaceWish {
 
 export function networkInterfaceOf(wish: InterfaceWish): NetworkInterface {
   const subnet = { id: wish.subnetId };
-  const base = { privateIPAllocationMethod: 'Dynamic', privateIPAddressVersion: 'IPv4', subnet };
+  const base = { privateIPAllocationMethod: 'Dynamic', subnet };
   const { networkPlugin, networkPluginMode } = wish.networking;
   // Without an overlay every pod has an address of the subnet, and the interface holds them all.
   const podAddresses = networkPlugin === 'azure' && networkPluginMode !== 'overlay' ? wish.maxPods - 1 : 0;

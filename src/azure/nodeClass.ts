@@ -16,6 +16,7 @@ import { isNewerImage, pinnedVersion, type Images, type NodeImage } from './imag
 import { describeFailure } from './launchErrors.ts';
 import { isMaintenanceWindowOpen } from './maintenanceWindow.ts';
 import { isManagedNetwork, parseSubnetId } from './network.ts';
+import { unsupportedField } from './unsupportedField.ts';
 
 export interface NodeClassResult {
   readonly status: AksNodeClassStatus;
@@ -240,17 +241,6 @@ function newerVersion(stored: string | undefined, served: string | undefined): s
     if (difference !== 0) return difference > 0 ? served : stored;
   }
   return stored;
-}
-
-/** A field that the provision mode cannot honour: the class is refused rather than the field ignored. */
-function unsupportedField({ spec }: AksNodeClass, { provisionMode, dnsServiceIp }: AzureSettings): Finding | undefined {
-  if (dnsServiceIp.includes(':')) return { kind: 'servicesIpv6', dnsServiceIp };
-  if (provisionMode !== 'aksscriptless') return undefined;
-  const fields = [
-    ...(spec?.localDNS?.mode === 'Required' ? ['localDNS.mode Required'] : []),
-    ...(spec?.artifactStreaming?.enabled === true ? ['artifactStreaming.enabled'] : []),
-  ];
-  return fields.length === 0 ? undefined : { kind: 'fieldsUnsupported', fields, provisionMode };
 }
 
 function versionOf(imageId: string): string {

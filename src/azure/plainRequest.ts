@@ -19,7 +19,7 @@ export async function getPlain(
     method: 'GET',
     headers: createHttpHeaders({ authorization: `Bearer ${token}`, 'content-type': 'application/json' }),
     ...(body === undefined ? {} : { body }),
-    // Such servers are next door, inside the control plane.
+    // Such servers are near, inside the control plane.
     allowInsecureConnection: true,
     ...(signal === undefined ? {} : { abortSignal: signal }),
   });

@@ -62,6 +62,8 @@ export class UnavailableOfferings {
 
   /** A size that cannot be had makes its larger siblings unlikely, too. */
   mark(sku: Sku, zone: string, capacityType: CapacityType, milliseconds: number): void {
+    // A block whose time is over must not lower the new one.
+    this.sweep();
     const until = this.clock.now() + milliseconds;
     this.set(offeringKey(sku.name, zone, capacityType), until);
     if (sku.family !== '') {

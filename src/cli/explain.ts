@@ -1,6 +1,7 @@
 /** `nodewright explain`: why a pod waits or a node is there, and the smallest change that would flip it. */
 import { createInterface } from 'node:readline/promises';
 import { Command, Option } from 'commander';
+import { SystemClock } from '../clock/systemClock.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import type { Explanation } from '../ledger/explanation.ts';
 import { explanationText } from '../ledger/explanationText.ts';
@@ -29,6 +30,9 @@ const SUBJECTS = {
   nodeclaim: 'The same as for a node, by the name of its NodeClaim.',
   nodepool: 'Says what a NodePool cannot do, or what its nodes cost and what holds the savings.',
 } as const;
+
+/** Milliseconds between two patches of one object: its controller is to see both. */
+const STEP = 2_000;
 
 type SubjectKind = keyof typeof SUBJECTS;
 
@@ -75,7 +79,8 @@ async function explain(kind: SubjectKind, name: string, flags: ExplainFlags): Pr
   const fix = fixes.find(({ patches }) => patches.length > 0);
   if (fix === undefined || connection === undefined) throw new NodewrightError('NothingToApply', {});
   if (flags.yes !== true && !(await isConfirmed(fix.sentence))) return;
-  for (const applied of await applyFix(connection.kube, fix)) console.error(applied);
+  const pause = (): Promise<void> => new SystemClock().sleep(STEP);
+  for (const applied of await applyFix(connection.kube, fix, pause)) console.error(applied);
 }
 
 async function isConfirmed(sentence: string): Promise<boolean> {

@@ -6,10 +6,48 @@ import { changeText } from '../convert/change.ts';
 import { convertAutoscaler } from '../convert/clusterAutoscaler.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { messageOf } from '../errors/thrown.ts';
+import { carryOut, withChangeFlags, withClusterName, type AksFlags } from './aks.ts';
 import { readSources } from './readSources.ts';
 
 export function migrateCommand(): Command {
-  return new Command('migrate').description('Ways from another autoscaler.').addCommand(autoscalerCommand());
+  return new Command('migrate')
+    .description(
+      'Ways from another autoscaler, or from one way to run to another. Each shows with --dry-run what it does.',
+    )
+    .addCommand(autoscalerCommand())
+    .addCommand(
+      withChangeFlags(withClusterName(new Command('karpenter')))
+        .description(
+          'Replaces a self-hosted Karpenter by nodewright, in place: its settings, identity, pools, claims and nodes stay. ' +
+            'When a step fails, Karpenter runs again.',
+        )
+        .requiredOption('--image <image>', 'where your build of nodewright is: repository[:tag]')
+        .action(fromKarpenter),
+    )
+    .addCommand(
+      withChangeFlags(withClusterName(new Command('managed')))
+        .description(
+          'Hands a cluster with a Karpenter or nodewright of your own over to node auto-provisioning by AKS. Definitions, ' +
+            'pools and nodes stay.',
+        )
+        .action(toManaged),
+    );
+}
+
+type MigrationFlags = AksFlags & { readonly dryRun: boolean; readonly timeout: number };
+
+async function fromKarpenter(flags: MigrationFlags & { readonly image: string }): Promise<void> {
+  const { openAks, fromKarpenterSteps, enableOptions } = await import('./compose/aks.ts');
+  const { image, timeout } = flags;
+  const { context } = await openAks(flags);
+  const options = enableOptions({ image, defaultNodePools: 'None', timeout });
+  await carryOut(await fromKarpenterSteps(await context(), options), flags);
+}
+
+async function toManaged(flags: MigrationFlags): Promise<void> {
+  const { openAks, toManagedSteps } = await import('./compose/aks.ts');
+  const { context } = await openAks(flags);
+  await carryOut(await toManagedSteps(await context()), flags);
 }
 
 const HELP = `

@@ -60,6 +60,7 @@ describe('nodewright', () => {
         replay         say what the controller decides about a saved cluster
         catalog        print the instance types and prices that plans use
         crds           print the custom resource definitions
+        aks            bring nodewright into an AKS cluster, or take it out
         convert        turn NodePools of another cloud into those for Azure
         migrate        move a cluster here from another autoscaler or way to run
         completion     print a script that lets a shell complete commands
@@ -84,7 +85,7 @@ describe('nodewright', () => {
     ],
     [
       ['up', '--fault', 'throttle for=soon'],
-      "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is no duration such as 30s or 10m.\n",
+      "nodewright: option '--fault <fault>' argument 'throttle for=soon' is invalid. throttle for: \"soon\" is not a duration such as 30s or 10m.\n",
     ],
     [
       ['fault', 'throttle', 'share=2'],

@@ -92,6 +92,11 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./crds.ts')).crdsCommand(),
   },
   {
+    name: 'aks',
+    summary: 'bring nodewright into an AKS cluster, or take it out',
+    load: async () => (await import('./aks.ts')).aksCommand(),
+  },
+  {
     name: 'convert',
     summary: 'turn NodePools of another cloud into those for Azure',
     load: async () => (await import('./convert.ts')).convertCommand(),

@@ -35,7 +35,7 @@ export function replayCommand(): Command {
 
 function parseTime(text: string): number {
   const time = Date.parse(text);
-  if (Number.isNaN(time)) throw new InvalidArgumentError('It is no time such as 2026-01-31T12:00:00Z.');
+  if (Number.isNaN(time)) throw new InvalidArgumentError('It is not a time such as 2026-01-31T12:00:00Z.');
   return time;
 }
 

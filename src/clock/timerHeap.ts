@@ -1,4 +1,4 @@
-/** One thing to do at one moment. `slot` is its place in the heap, -1 when it is not in one. */
+/** An action that is due at one moment. `slot` is its place in the heap, -1 when it is not in one. */
 export interface Timer {
   readonly due: number;
   /** Order of insertion: decides between timers of the same moment. */

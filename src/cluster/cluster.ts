@@ -52,6 +52,7 @@ export class Cluster {
     targetOf: (name) => this.targetOf(name),
     viewOf: (target) => this.views.get(target),
     podNow: ({ metadata }) => this.incarnation(metadata),
+    takesPods: () => this.snapshot().nodes.some(({ registered, deleting }) => registered && !deleting),
     byArrival: (pods) => this.pods.byArrival(pods),
     boundOf: (controllers) => this.pods.boundOf(controllers),
   });

@@ -4,6 +4,7 @@ import { controllerOf, podKind } from '../pods/podKind.ts';
 import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
 import type { NodeView } from './nodeView.ts';
 import { spreadKey, spreadOrder } from './spreadOrder.ts';
+import { arrangement, type ClaimPlace } from './arrangement.ts';
 import { Placements, type Place, type PlannedPods } from './placements.ts';
 
 /** What places are measured against. */
@@ -15,6 +16,8 @@ interface Surroundings {
   readonly podNow: (pod: Pod) => Pod | undefined;
   /** These pods in the order in which they came. */
   readonly byArrival: (pods: readonly Pod[]) => readonly Pod[];
+  /** Whether there is a node that takes pods. */
+  readonly takesPods: () => boolean;
   /** The pods of these controllers that have a node. */
   readonly boundOf: (controllers: ReadonlySet<string>) => readonly Pod[];
 }
@@ -55,6 +58,16 @@ export class LivePlaces {
         if (now && leaving && isTerminating(now)) this.placements.depart(pod);
       }
     }
+  }
+
+  /** The pod is expected on the node or claim of that name instead of the one that it was planned for. */
+  move({ metadata }: Pod, name: string): void {
+    const target = this.surroundings.targetOf(name);
+    const { uid = '' } = metadata;
+    const place = this.placements.placeOf(uid);
+    if (place === undefined) return;
+    this.expected.set(target, Math.max(place.until, this.expected.get(target) ?? 0));
+    this.placements.move(uid, target);
   }
 
   /** Gives all places of a plan another end. */
@@ -106,42 +119,28 @@ export class LivePlaces {
   }
 
   /**
-   * Exchanges places on these claims' nodes between pods of one kind that must spread over domains, so that the scheduler,
-   * which tries pods in the order in which they came, may put each one on its node when its turn comes.
+   * Exchanges places on these claims' nodes between pods of one kind, so that the scheduler may put each pod on its node
+   * when its turn comes: pods that must spread over domains go to them by turns, and of the others, those that it tries
+   * first share few nodes. Returns the claims in the order in which pods will ask for their nodes. `lastTried` is when the
+   * scheduler was seen to try a pod.
    */
-  alternate(claims: readonly string[]): void {
-    const byKind = new Map<string, Place[]>();
-    for (const name of claims) {
-      for (const place of this.on(name)) {
-        const waits = !place.open && !this.surroundings.podNow(place.pod)?.spec?.nodeName;
-        if (!waits || spreadKey(place.pod) === undefined) continue;
-        const { kind } = podKind(place.pod);
-        byKind.set(kind, [...(byKind.get(kind) ?? []), place]);
-      }
+  arrange(claims: readonly string[], lastTried: (pod: Pod) => number): readonly string[] {
+    const places = claims.flatMap((claim) =>
+      this.on(claim).flatMap((place) => (this.waits(place) ? [{ claim, place, kind: podKind(place.pod).kind }] : [])),
+    );
+    const pods = this.inTurn(
+      places.map(({ place }) => place.pod),
+      claims.flatMap((claim) => this.surroundings.viewOf(this.surroundings.targetOf(claim)) ?? []),
+      lastTried,
+    );
+    const spread = this.spreadPlaces(places, pods);
+    const { order, assigned } = arrangement(places, pods, spread);
+    const counts = new Map<string, number>();
+    for (const { kind } of places) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    for (const { kind, places: own, pods: theirs } of assigned) {
+      if (own.length === counts.get(kind)) this.placements.exchangeAll(own, theirs);
     }
-    const mixed = [...byKind.values()].filter(({ length }) => length > 1);
-    if (mixed.length === 0) return;
-    const running = this.running(mixed.map(([first]) => first).filter((place) => place !== undefined));
-    for (const places of mixed) {
-      const [{ pod }] = places as [Place];
-      const key = spreadKey(pod) ?? '';
-      const before = new Map<string, number>();
-      for (const view of running.get(controllerOf(pod) ?? '') ?? []) {
-        const domain = view.labels[key] ?? '';
-        before.set(domain, (before.get(domain) ?? 0) + 1);
-      }
-      const order = spreadOrder(
-        places.map((place) => ({ place, domain: this.viewOf(place)?.labels[key] ?? '' })),
-        before,
-      );
-      const pods = this.surroundings.byArrival(places.map((place) => place.pod));
-      if (pods.length === order.length) {
-        this.placements.exchangeAll(
-          order.map(({ place }) => place),
-          pods,
-        );
-      }
-    }
+    return [...new Set([...order, ...claims])];
   }
 
   /** Whether pods have places on nodes that have yet to join. */
@@ -181,6 +180,58 @@ export class LivePlaces {
   onTargetGone(target: string): void {
     this.placements.endTarget(target);
     this.expected.delete(target);
+  }
+
+  private waits({ open, pod }: Place): boolean {
+    return !open && !this.surroundings.podNow(pod)?.spec?.nodeName;
+  }
+
+  /**
+   * As the scheduler tries them: by priority, and of one priority the longest untried first. In a cluster without any node
+   * that takes pods it waits before it tries one again, except for those that it has tried since these nodes joined.
+   */
+  private inTurn(pods: readonly Pod[], views: readonly NodeView[], lastTried: (pod: Pod) => number): readonly Pod[] {
+    const joined = Math.min(...views.map(({ node }) => Date.parse(node?.metadata.creationTimestamp ?? '') || Infinity));
+    const since = this.surroundings.takesPods() ? Infinity : joined;
+    const priority = ({ spec }: Pod): number => spec?.priority ?? 0;
+    const delay = (pod: Pod): number => (lastTried(pod) >= since ? 0 : 1);
+    return [...this.surroundings.byArrival(pods)].sort(
+      (one, other) => priority(other) - priority(one) || delay(one) - delay(other) || lastTried(one) - lastTried(other),
+    );
+  }
+
+  /** Of kinds that must spread, the places in the order in which they can be filled. */
+  private spreadPlaces(
+    places: readonly ClaimPlace[],
+    pods: readonly Pod[],
+  ): ReadonlyMap<string, readonly ClaimPlace[]> {
+    const byKind = new Map<string, ClaimPlace[]>();
+    for (const each of places) {
+      if (spreadKey(each.place.pod) === undefined) continue;
+      byKind.set(each.kind, [...(byKind.get(each.kind) ?? []), each]);
+    }
+    const firsts = [...byKind.values()].flatMap(([first]) => (first ? [first.place] : []));
+    const running =
+      firsts.length > 0 && pods.length > 1 ? this.running(firsts) : new Map<string, readonly NodeView[]>();
+    return new Map(
+      [...byKind].map(([kind, own]) => {
+        const pod = own[0]?.place.pod;
+        const key = (pod && spreadKey(pod)) ?? '';
+        const before = new Map<string, number>();
+        for (const view of running.get((pod && controllerOf(pod)) ?? '') ?? []) {
+          const domain = view.labels[key] ?? '';
+          before.set(domain, (before.get(domain) ?? 0) + 1);
+        }
+        const domainOf = ({ place }: ClaimPlace): string => this.viewOf(place)?.labels[key] ?? '';
+        return [
+          kind,
+          spreadOrder(
+            own.map((each) => ({ ...each, domain: domainOf(each) })),
+            before,
+          ),
+        ];
+      }),
+    );
   }
 
   /** The nodes that pods of these places' controllers run on, once for each pod. */

@@ -44,7 +44,7 @@ export function plannedPods(
 
 interface Held {
   readonly plan: string;
-  readonly target: string;
+  target: string;
   until: number;
   readonly kind: string;
   readonly shape: string;
@@ -147,6 +147,16 @@ export class Placements {
       if (taken !== undefined) this.end(taken);
     } else if (taken === undefined) this.discard(own);
     else this.exchange(own, taken);
+  }
+
+  /** The pod is expected on another node than it was planned for. */
+  move(podUid: string, target: string): void {
+    const held = this.byPod.get(podUid);
+    if (held === undefined || held.target === target) return;
+    unfile(this.byTarget, held.target, held);
+    held.target = target;
+    file(this.byTarget, target, held);
+    this.onChange(held.pod);
   }
 
   /** Gives places of one kind to other pods of that kind: each to the pod at the same position. */

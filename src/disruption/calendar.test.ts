@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DisruptionBudget } from '../api/kinds/nodePool.ts';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { budgetsOf } from './budgets.ts';
 import { calendarOf, type Calendar } from './calendar.ts';
 

@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { Pod } from '../api/kinds.ts';
 import { PaperCluster, START, type PaperNode } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { timestamp } from '../units/timestamp.ts';
 import { drift } from './drift.ts';
 import { emptiness } from './emptiness.ts';

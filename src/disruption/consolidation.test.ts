@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import { finish, PaperCluster, type PaperNode } from '../../test/fixtures/disruption/paperCluster.ts';
 import { causeOf, commandsText, paperPod, UNSCHEDULABLE } from '../../test/fixtures/disruption/paperPods.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { candidatesFor, type Pass } from './method.ts';
 import { multiNode } from './multiNode.ts';
 import { singleNode } from './singleNode.ts';

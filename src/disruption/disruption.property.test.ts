@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Pod } from '../api/kinds.ts';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { podKey } from '../pods/podKey.ts';
 import { addResources, fits, type Resources } from '../units/resources.ts';
 import { podRequests } from '../pods/podRequests.ts';

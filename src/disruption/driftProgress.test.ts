@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { drift } from './drift.ts';
 import { driftProgress } from './driftProgress.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { causeOf, commandsText, paperPod, UNSCHEDULABLE } from '../../test/fixtures/disruption/paperPods.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { emptiness } from './emptiness.ts';
 
 let paper: PaperCluster;

@@ -11,13 +11,15 @@ import { stranding, wouldStrand } from './outcome.ts';
 import { partsOf, type Part } from './parts.ts';
 import { paybackCause, paybackOf } from './payback.ts';
 import { pinned } from './pinned.ts';
+import { displacedPrice } from './schedulerReplay.ts';
 import type { PlannedNode, Solution } from '../solver/problem.ts';
 
 /** A part that pays. */
 export interface Move extends Part {
   readonly savingsPerHour: number;
-  /** Dollars that are left when the move has been paid for. */
+  /** Dollars that are left when the move has been paid for, and the hours for which savings are counted. */
   readonly net: number;
+  readonly hours: number;
   /** Of the pools with the policy Balanced; all of them approve. */
   readonly scores: readonly BalancedScore[];
 }
@@ -25,7 +27,7 @@ export interface Move extends Part {
 export interface Outcome {
   readonly moves: readonly Move[];
   readonly refused: readonly { readonly candidate: Candidate; readonly cause: OutcomeCause }[];
-  /** Of all moves. */
+  /** Of all moves, without what has to be bought for pods that the scheduler puts elsewhere than planned. */
   readonly net: number;
 }
 
@@ -64,7 +66,19 @@ export function judged(
       }
     }
   }
-  return { moves, refused, net: moves.reduce((sum, { net }) => sum + net, 0) };
+  return afterReplay(moves, refused, pass);
+}
+
+/** Moves that save less than the scheduler's own ways will cost are not made. */
+function afterReplay(moves: readonly Move[], refused: Outcome['refused'], pass: Pass): Outcome {
+  const price = moves.length === 0 ? 0 : displacedPrice(moves, pass);
+  const hours = Math.max(0, ...moves.map((move) => move.hours));
+  const net = moves.reduce((sum, move) => sum + move.net, 0) - price * hours;
+  if (price === 0 || net > 0) return { moves, refused, net };
+  const savingsPerHour = moves.reduce((sum, move) => sum + move.savingsPerHour, 0);
+  const cause: OutcomeCause = { kind: 'no-payback', savingsPerHour, hours, cost: savingsPerHour * hours - net };
+  const dropped = moves.flatMap(({ candidates }) => candidates.map((candidate) => ({ candidate, cause })));
+  return { moves: [], refused: [...refused, ...dropped], net: 0 };
 }
 
 function judge(part: Part, pass: Pass, totals: ReadonlyMap<string, PoolTotals>): Move | OutcomeCause {
@@ -79,7 +93,8 @@ function judge(part: Part, pass: Pass, totals: ReadonlyMap<string, PoolTotals>):
   const scores = balancedScores(part.candidates, payback.savingsPerHour, totals);
   const cause = (isFree ? undefined : paybackCause(payback, price)) ?? balancedCause(scores);
   if (cause !== undefined) return cause;
-  return { ...part, plannedNodes: narrowed, savingsPerHour: payback.savingsPerHour, net: payback.net, scores };
+  const { savingsPerHour, net, hours } = payback;
+  return { ...part, plannedNodes: narrowed, savingsPerHour, net, hours, scores };
 }
 
 /** The planned nodes, narrowed so that whatever is bought costs less than what goes. */

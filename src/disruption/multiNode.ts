@@ -6,6 +6,7 @@ import type { Decision, Method, Pass } from './method.ts';
 import { likenessOf } from './likeness.ts';
 import { outcomeOf, type Outcome } from './moves.ts';
 import { byName } from './order.ts';
+import { refined } from './refinement.ts';
 import { removals } from './removals.ts';
 import { Worth } from './worth.ts';
 
@@ -130,7 +131,7 @@ function* search(open: readonly Candidate[], pass: Pass, worth: Worth): Generato
       if (best === undefined || outcome.net > best.net) best = outcome;
     }
   }
-  return best !== undefined && best.moves.length > 0 ? best : undefined;
+  return best !== undefined && best.moves.length > 0 ? yield* refined(best, { open, pass, worth, totals }) : undefined;
 }
 
 /** All sets of at least two. */

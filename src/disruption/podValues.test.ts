@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { solve } from '../solver/solve.ts';
 import { FreeRooms, loadOf, PodValues, sumOf, type Load } from './podValues.ts';
 

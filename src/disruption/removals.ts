@@ -31,7 +31,8 @@ export function* removals(
     if (isPlaced) {
       queue.splice(0, more.length);
       chosen = without;
-      best = judged(without, solution, pass, totals);
+      const outcome = judged(without, solution, pass, totals);
+      if (best === undefined || outcome.net > best.net) best = outcome;
     } else if (more.length === 1) queue.shift();
     else step = Math.ceil(more.length / 2);
   }

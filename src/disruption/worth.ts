@@ -1,4 +1,5 @@
 /** Where money can be saved: what candidates cost against what their pods are worth, and the room that others have left. */
+import type { Pod } from '../api/kinds.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
 import { subtractResources } from '../units/resources.ts';
 import type { Candidate } from './candidate.ts';
@@ -29,6 +30,12 @@ export class Worth {
   /** The part of its price that a candidate is worth. */
   share(candidate: Candidate): number {
     return candidate.pricePerHour > 0 ? this.of(candidate) / candidate.pricePerHour : 0;
+  }
+
+  /** Dollars per hour that the candidate costs above what its pods and those that come to it are worth. */
+  wasteWith(candidate: Candidate, coming: readonly Pod[]): number {
+    const worth = coming.reduce((sum, pod) => sum + this.values.of(loadOf(pod)), this.of(candidate));
+    return candidate.pricePerHour - worth;
   }
 
   /** Dollars per hour that new nodes cost at least when this one goes: for pods that fit nowhere else. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyProblem, testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { anyProblem } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import type { Pod } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import type { Explanation, Patch } from '../ledger/explanation.ts';

@@ -1,4 +1,4 @@
-/** Why a pod waits, or where it goes: one deciding constraint, the evidence, and changes that give it a place. */
+/** Why a pod waits, or where it goes: one deciding constraint, the evidence, and changes that the solver has tried. */
 import type { Pod } from '../api/kinds.ts';
 import { objectionText } from '../ledger/objectionText.ts';
 import type { PodObjection } from '../ledger/objection.ts';
@@ -7,13 +7,15 @@ import { podStateText, type PodState } from '../ledger/podStateText.ts';
 import { poolRefusalText, reasonLines } from '../ledger/reasonText.ts';
 import { podKey } from '../pods/podKey.ts';
 import { isTerminal, isTerminating } from '../pods/podPredicates.ts';
-import { applyEdits } from '../solver/edit.ts';
+import { applyEdits, type Edit } from '../solver/edit.ts';
 import { podGroup, withoutGroup } from '../solver/model/podShape.ts';
 import type { Solution } from '../solver/problem.ts';
 import type { PoolRefusal, RefusalStage, SmallestChange, UnplacedReason } from '../solver/reasons.ts';
 import { findFixes, type Asked } from '../solver/smallestChange.ts';
-import type { ExplainedFix, Explanation, ObjectName } from '../ledger/explanation.ts';
-import { podFix, type PodSource } from './podFixes.ts';
+import type { Explanation, ObjectName } from '../ledger/explanation.ts';
+import { hasTemplate, podFix, type PodSource } from './podFixes.ts';
+import type { Obstacle } from './podProposals.ts';
+import { DEFAULT_SCHEDULER } from './specEdits.ts';
 
 export interface PodQuestion {
   /** As the loops see it. */
@@ -29,10 +31,14 @@ export interface PodQuestion {
   readonly schedulers?: readonly string[];
 }
 
-const MOST_FIXES = 3;
-const DEFAULT_SCHEDULER = 'default-scheduler';
+/** An explanation, and what keeps the pod from a place; undefined when nothing does. */
+export interface PodAnswer extends Explanation {
+  readonly obstacle: Obstacle | undefined;
+}
 
-export function explainPod(question: PodQuestion): Explanation {
+const MOST_FIXES = 3;
+
+export function explainPod(question: PodQuestion): PodAnswer {
   const { pod, objection, asked } = question;
   const object: ObjectName = {
     apiVersion: 'v1',
@@ -47,22 +53,39 @@ export function explainPod(question: PodQuestion): Explanation {
       sentence: podStateText(state),
       constraint: state.kind,
       evidence: [],
-      fixes: stateFixes(state, question),
+      fixes: [],
+      obstacle: state.kind === 'gated' || state.kind === 'other-scheduler' ? state : undefined,
     };
   }
   if (objection !== undefined) {
-    return { object, sentence: objectionText(objection), constraint: objection.kind, evidence: [], fixes: [] };
+    const obstacle = { kind: 'objection', objection } as const;
+    return {
+      object,
+      sentence: objectionText(objection),
+      constraint: objection.kind,
+      evidence: [],
+      fixes: [],
+      obstacle,
+    };
   }
   const reason = asked.solution.unplaced.find((each) => each.pod === podKey(pod))?.reason;
   if (reason === undefined) {
     const place = placeOf(asked.solution, podKey(pod));
-    return { object, sentence: podStateText(place), constraint: place.kind, evidence: [], fixes: [] };
+    return {
+      object,
+      sentence: podStateText(place),
+      constraint: place.kind,
+      evidence: [],
+      fixes: [],
+      obstacle: undefined,
+    };
   }
-  if (reason.kind === 'group') return { object, ...groupAnswer(question, reason) };
-  const hasTemplate = question.source.templatePath.length > 0;
-  const found = findFixes(asked, pod, reason, MOST_FIXES, hasTemplate ? 'any' : 'tolerations');
+  const obstacle = { kind: 'unplaced', reason } as const;
+  if (reason.kind === 'group') return { object, ...groupAnswer(question, reason), obstacle };
+  const { source } = question;
+  const found = fixesFor(asked, pod, reason, source);
   // The spec of a pod without an owner cannot be patched: it has to be made again.
-  const anew = hasTemplate || found.length > 0 ? [] : findFixes(asked, pod, reason, 1, 'any');
+  const anew = hasTemplate(source) || found.length > 0 ? [] : findFixes(asked, pod, reason, 1, 'any');
   const binding = bindingRefusal(reason, (found[0] ?? anew[0])?.[0]?.change);
   return {
     object,
@@ -70,10 +93,19 @@ export function explainPod(question: PodQuestion): Explanation {
     constraint: binding?.stage ?? reason.kind,
     evidence: reasonLines(reason),
     fixes: [
-      ...found.map((edits) => podFix(edits, question.source, asked.pools)),
+      ...found.map((edits) => podFix(edits, source, asked.pools)),
       ...anew.map((edits) => ({ sentence: recreationText(edits.map(({ change }) => change)), patches: [] })),
     ],
+    obstacle,
   };
+}
+
+/** Where the owner would not replace the pod by itself, changes that leave it alone come first. */
+function fixesFor(asked: Asked, pod: Pod, reason: UnplacedReason, source: PodSource): (readonly Edit[])[] {
+  const any = hasTemplate(source) ? findFixes(asked, pod, reason, MOST_FIXES, 'any') : [];
+  if (hasTemplate(source) && source.scale === undefined) return any;
+  const around = findFixes(asked, pod, reason, MOST_FIXES, hasTemplate(source) ? 'none' : 'tolerations');
+  return [...around, ...any].slice(0, MOST_FIXES);
 }
 
 /** What a member lacks that keeps the group from its places. Its pods come from one template: the fix is made to all. */
@@ -87,7 +119,7 @@ function groupAnswer({ pod, source, asked }: PodQuestion, reason: UnplacedReason
   );
   const lacking = solution.unplaced.find((each) => members.has(each.pod));
   const member = lacking && members.get(lacking.pod);
-  const podSpec = source.templatePath.length > 0 ? 'any' : 'tolerations';
+  const podSpec = hasTemplate(source) ? 'any' : 'tolerations';
   const found =
     lacking && member
       ? findFixes(
@@ -128,18 +160,6 @@ function stateOf({ pod, promisedClaim, schedulers = [DEFAULT_SCHEDULER] }: PodQu
   if (!schedulers.includes(scheduler)) return { kind: 'other-scheduler', scheduler };
   if (promisedClaim !== undefined) return { kind: 'promised', nodeClaim: promisedClaim };
   return undefined;
-}
-
-function stateFixes(state: PodState, { pod }: PodQuestion): ExplainedFix[] {
-  if (state.kind !== 'gated') return [];
-  const { namespace = 'default', name } = pod.metadata;
-  const target = { apiVersion: 'v1', kind: 'Pod', namespace, name };
-  return [
-    {
-      sentence: podStateText({ kind: 'ungate', gates: state.gates }),
-      patches: [{ target, type: 'merge', patch: { spec: { schedulingGates: [] } } }],
-    },
-  ];
 }
 
 function placeOf({ onExisting, plannedNodes }: Solution, key: string): PodState {

@@ -2,7 +2,7 @@
 import type { ExplainedFix, Patch } from '../ledger/explanation.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import { proposalsFor } from './nodeProposals.ts';
-import { together, type NodePicture, type Proposal } from './proposal.ts';
+import { mergedByTarget, together, type NodePicture, type Proposal } from './proposal.ts';
 
 /** A node and what becomes of it. */
 export interface NodeOutcome {
@@ -51,7 +51,7 @@ async function search(
         }
       }
     }
-    if (fixes.length > 0) return fixes;
+    if (fixes.length > 0) return fixes.toSorted((one, other) => Number(isEmpty(one)) - Number(isEmpty(other)));
     if (next === undefined) return [];
     // One cause hides the next: this change stays, and what is in the way then is looked into.
     made = [...made, next.proposal];
@@ -59,6 +59,8 @@ async function search(
   }
   return [];
 }
+
+const isEmpty = ({ patches }: ExplainedFix): boolean => patches.length === 0;
 
 /** It goes now, or as soon as others that are to go with it or before it have gone. */
 function goes(fate: NodeFate): boolean {
@@ -74,32 +76,8 @@ function progress(after: NodeFate, before: NodeFate): number {
   return now.kind === then.kind ? Number(JSON.stringify(now) !== JSON.stringify(then)) : 2;
 }
 
+/** Patches that alone would change nothing are not told. */
 function fixOf(proposals: readonly Proposal[]): ExplainedFix {
-  const { sentence, patches } = together(proposals);
-  return { sentence, patches: mergedByTarget(patches) };
+  const { sentence, patches, needsMore } = together(proposals);
+  return { sentence, patches: needsMore === true ? [] : mergedByTarget(patches) };
 }
-
-/** Two changes of one object are one patch. */
-function mergedByTarget(patches: readonly Patch[]): readonly Patch[] {
-  const byTarget = new Map<string, Patch>();
-  for (const each of patches) {
-    const key = JSON.stringify(each.target);
-    const known = byTarget.get(key);
-    byTarget.set(key, known === undefined ? each : { ...each, patch: deepMerged(known.patch, each.patch) });
-  }
-  return [...byTarget.values()];
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function deepMerged(one: Fields, other: Fields): Fields {
-  const merged = new Map(Object.entries(one));
-  for (const [key, value] of Object.entries(other)) {
-    const known = merged.get(key);
-    merged.set(key, isFields(known) && isFields(value) ? deepMerged(known, value) : value);
-  }
-  return Object.fromEntries(merged);
-}
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

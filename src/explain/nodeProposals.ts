@@ -1,5 +1,5 @@
 /** Changes that may let a kept node go, from the least to the most intrusive. Whether one helps is found out by rehearsing it. */
-import { Kinds, type PodDisruptionBudget } from '../api/kinds.ts';
+import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
 import type { DisruptionReason, NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations, Labels } from '../api/labels.ts';
 import { apiVersionOf } from '../api/object.ts';
@@ -133,15 +133,23 @@ function looserPodBudgets({ view, podBudgets }: NodePicture): readonly Proposal[
       changes.set(nameOf(other), proposal(change, patchOf(budgetTarget(other), { spec: { selector: null } })));
     }
     if ((first.status?.disruptionsAllowed ?? 0) > 0 || changes.has(nameOf(first))) continue;
-    const { expectedPods = 1, currentHealthy = expectedPods } = first.status ?? {};
-    const maxUnavailable = Math.max(1, expectedPods - currentHealthy + 1);
-    const spec = { maxUnavailable, ...(first.spec?.minAvailable !== undefined && { minAvailable: null }) };
-    changes.set(
-      nameOf(first),
-      proposal({ kind: 'pod-budget', budget: nameOf(first), maxUnavailable }, patchOf(budgetTarget(first), { spec })),
-    );
+    changes.set(nameOf(first), looserPodBudget(first, pod));
   }
   return changes.size === 0 ? [] : [together([...changes.values()])];
+}
+
+function looserPodBudget(budget: PodDisruptionBudget, pod: Pod): Proposal {
+  const { expectedPods = 1, currentHealthy = expectedPods } = budget.status ?? {};
+  const target = budgetTarget(budget);
+  // Of pods whose number nothing says, Kubernetes can only count those that are to stay.
+  if (!(pod.metadata.ownerReferences ?? []).some(({ controller }) => controller === true)) {
+    const minAvailable = Math.max(0, currentHealthy - 1);
+    const change: NodeChange = { kind: 'pod-budget-least', budget: nameOf(budget), minAvailable };
+    return proposal(change, patchOf(target, { spec: { minAvailable, maxUnavailable: null } }));
+  }
+  const maxUnavailable = Math.max(1, expectedPods - currentHealthy + 1);
+  const spec = { maxUnavailable, ...(budget.spec?.minAvailable !== undefined && { minAvailable: null }) };
+  return proposal({ kind: 'pod-budget', budget: nameOf(budget), maxUnavailable }, patchOf(target, { spec }));
 }
 
 const nameOf = ({ metadata }: PodDisruptionBudget): string => `${metadata.namespace ?? ''}/${metadata.name}`;

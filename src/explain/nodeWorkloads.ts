@@ -33,11 +33,11 @@ export async function nodeWorkloads(
     [...byOwner].map(async ([key, pods]): Promise<Workload> => {
       const [first] = pods as [Pod];
       const siblings = all.filter((pod) => ownerOf(pod) === key);
-      return { source: await podSource(kube, first), pods, siblings: siblings.length === 0 ? pods : siblings };
+      return { source: await podSource(kube, first, all), pods, siblings: siblings.length === 0 ? pods : siblings };
     }),
   );
 }
 
-function ownerOf({ metadata }: Pod): string | undefined {
+export function ownerOf({ metadata }: Pod): string | undefined {
   return (metadata.ownerReferences ?? []).find(({ controller }) => controller === true)?.uid;
 }

@@ -7,19 +7,30 @@ import { applyEdits, type Edit } from '../solver/edit.ts';
 import type { PoolOffer } from '../solver/problem.ts';
 import type { ExplainedFix, ObjectName, Patch } from '../ledger/explanation.ts';
 
+type Spec = NonNullable<Pod['spec']>;
+
 /** What has to be patched to get another pod: the object whose template makes it, or the pod itself. */
 export interface PodSource {
   readonly target: ObjectName;
   /** Where the pod template is in the object; empty for a pod. */
   readonly templatePath: readonly string[];
   /** As it is on the server: what a loop remembers of a pod lacks most of its containers. */
-  readonly spec: NonNullable<Pod['spec']>;
+  readonly spec: Spec;
+  /** The same after changes that belong to the fix already. */
+  readonly edited?: Spec;
+  /** Replicas that the owner has to go down to, and back up, before it makes the pod anew; absent when it does so by itself. */
+  readonly scale?: { readonly down: number; readonly up: number } | undefined;
+  /** Of a StatefulSet: the number of its first pod. */
+  readonly firstOrdinal?: number;
+  /** What the patch of the template changes of the owner beside it. */
+  readonly extra?: Patch['patch'];
 }
 
+export const hasTemplate = ({ templatePath }: PodSource): boolean => templatePath.length > 0;
+
 export function podFix(edits: readonly Edit[], source: PodSource, pools: readonly PoolOffer[]): ExplainedFix {
-  const { target, templatePath, spec } = source;
-  const after = applyEdits(edits, { pod: { metadata: { name: target.name }, spec }, pools });
-  const ofSpec = mergePatch({ spec }, { spec: after.pod.spec ?? {} });
+  const { target, spec, edited = spec } = source;
+  const after = applyEdits(edits, { pod: { metadata: { name: target.name }, spec: edited }, pools });
   const ofPools = after.pools.flatMap(({ pool }, at): Patch[] => {
     const before = pools[at]?.pool;
     const patch = before && mergePatch({ spec: before.spec }, { spec: pool.spec });
@@ -29,14 +40,38 @@ export function podFix(edits: readonly Edit[], source: PodSource, pools: readonl
   });
   return {
     sentence: edits.map(({ change }) => changeText(change)).join(', and '),
-    patches: [
-      ...(ofSpec === undefined ? [] : [{ target, type: 'merge' as const, patch: nested(templatePath, ofSpec) }]),
-      ...ofPools,
-    ],
+    // The pools first: a pod that is made anew finds them as they are to be.
+    patches: [...ofPools, ...templatePatches(source, after.pod.spec ?? edited)],
   };
 }
 
+/** What makes the owner run pods with this spec. */
+export function templatePatches(source: PodSource, after: Spec): readonly Patch[] {
+  const { target, templatePath, spec, scale, extra = {} } = source;
+  const change = mergePatch({ spec }, { spec: after });
+  if (change === undefined) return [];
+  const patch = deepMerged(nested(templatePath, change), extra);
+  if (scale === undefined) return [{ target, type: 'merge', patch }];
+  return [
+    { target, type: 'merge', patch: deepMerged(patch, { spec: { replicas: scale.down } }) },
+    { target, type: 'merge', patch: { spec: { replicas: scale.up } } },
+  ];
+}
+
 /** The patch of a part, at its path in the object. */
-export function nested(path: readonly string[], patch: Patch['patch']): Patch['patch'] {
+function nested(path: readonly string[], patch: Patch['patch']): Patch['patch'] {
   return path.reduceRight<Patch['patch']>((inner, key) => ({ [key]: inner }), patch);
 }
+
+/** Two patches of one object, the other after the one, as one. */
+export function deepMerged(one: Patch['patch'], other: Patch['patch']): Patch['patch'] {
+  const merged = new Map(Object.entries(one));
+  for (const [key, value] of Object.entries(other)) {
+    const known = merged.get(key);
+    merged.set(key, isFields(known) && isFields(value) ? deepMerged(known, value) : value);
+  }
+  return Object.fromEntries(merged);
+}
+
+const isFields = (value: unknown): value is Patch['patch'] =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

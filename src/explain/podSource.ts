@@ -7,7 +7,13 @@ import type { PodSource } from './podFixes.ts';
 type Spec = PodSource['spec'];
 
 interface Templated extends KubeObject {
-  readonly spec?: { readonly template?: { readonly spec?: Spec } };
+  readonly spec?: {
+    readonly template?: { readonly spec?: Spec };
+    readonly replicas?: number;
+    readonly ordinals?: { readonly start?: number };
+    readonly podManagementPolicy?: string;
+    readonly updateStrategy?: { readonly type?: string };
+  };
 }
 
 /** Kinds whose pod template may change, and those that another object makes. */
@@ -23,7 +29,7 @@ const OWNERS: readonly ResourceKind<KubeObject>[] = [
 const MAX_OWNERS = 4;
 
 /** What to change to get another pod: its outermost owner that has a template of its own, else the pod itself. */
-export async function podSource(kube: Kube, pod: Pod): Promise<PodSource> {
+export async function podSource(kube: Kube, pod: Pod, all: Iterable<Pod>): Promise<PodSource> {
   const { namespace = 'default', name } = pod.metadata;
   let source: PodSource | undefined;
   let object: KubeObject = pod;
@@ -39,10 +45,38 @@ export async function podSource(kube: Kube, pod: Pod): Promise<PodSource> {
     }
     const spec = (object as Templated).spec?.template?.spec;
     const target = { apiVersion: owner.apiVersion, kind: owner.kind, namespace, name: owner.name };
-    if (spec !== undefined) source = { target, templatePath: ['spec', 'template'], spec };
+    if (spec === undefined) continue;
+    const scale = scaleToRemake(kind, object, pod, all);
+    const firstOrdinal = (object as Templated).spec?.ordinals?.start ?? 0;
+    source = { target, templatePath: ['spec', 'template'], spec, firstOrdinal, ...(scale && { scale }) };
   }
   if (source !== undefined) return source;
   const stored = await kube.get(Kinds.Pod, { namespace, name });
   const target = { apiVersion: 'v1', kind: 'Pod', namespace, name };
   return { target, templatePath: [], spec: stored.spec ?? { containers: [] } };
 }
+
+/**
+ * A ReplicaSet never replaces a pod because its template changed, and a StatefulSet waits for ever for a pod that does not
+ * become ready: the pod goes when they are scaled down to those that run, and comes back from the new template.
+ */
+function scaleToRemake(
+  kind: ResourceKind<KubeObject>,
+  owner: Templated,
+  pod: Pod,
+  all: Iterable<Pod>,
+): PodSource['scale'] {
+  const { replicas = 1, ordinals, podManagementPolicy, updateStrategy } = owner.spec ?? {};
+  if (kind === Kinds.StatefulSet) {
+    if (podManagementPolicy === 'Parallel' && updateStrategy?.type !== 'OnDelete') return undefined;
+    return { down: Math.max(0, ordinalOf(pod) - (ordinals?.start ?? 0)), up: replicas };
+  }
+  if (kind !== Kinds.ReplicaSet && kind !== Kinds.ReplicationController) return undefined;
+  const own = [...all].filter(({ metadata }) =>
+    (metadata.ownerReferences ?? []).some(({ uid }) => uid === owner.metadata.uid),
+  );
+  return { down: own.filter(({ spec }) => spec?.nodeName !== undefined).length, up: replicas };
+}
+
+/** The number of a pod of a StatefulSet. */
+export const ordinalOf = ({ metadata }: Pod): number => Number(/-(\d+)$/.exec(metadata.name)?.[1] ?? 0);

@@ -9,12 +9,15 @@ import type { NodeChange } from '../ledger/nodeChange.ts';
 import { nodeChangeText } from '../ledger/nodeChangeText.ts';
 import type { Asked } from '../solver/smallestChange.ts';
 import type { Workload } from './nodeWorkloads.ts';
+import { deepMerged } from './podFixes.ts';
 
 export interface Proposal {
   readonly sentence: string;
   readonly patches: readonly Patch[];
   /** What the patches come to for pods that run, once their owner has made them again. For rehearsals only. */
   readonly effects: readonly Patch[];
+  /** The patches alone are not enough: something has to be done that is no patch. */
+  readonly needsMore?: boolean;
 }
 
 /** What is known of a node and of what surrounds it. */
@@ -52,5 +55,24 @@ export function together(proposals: readonly Proposal[]): Proposal {
     sentence: proposals.map(({ sentence }) => sentence).join(', and '),
     patches: proposals.flatMap(({ patches }) => patches),
     effects: proposals.flatMap(({ effects }) => effects),
+    needsMore: proposals.some(({ needsMore }) => needsMore),
   };
+}
+
+/** Two changes of one object are one patch, unless the second is to come later. */
+export function mergedByTarget(patches: readonly Patch[]): readonly Patch[] {
+  const merged: Patch[] = [];
+  for (const each of patches) {
+    const at = merged.findIndex(({ target }) => JSON.stringify(target) === JSON.stringify(each.target));
+    const known = merged[at];
+    if (known === undefined || contradict(known.patch, each.patch)) merged.push(each);
+    else merged[at] = { ...each, patch: deepMerged(known.patch, each.patch) };
+  }
+  return merged;
+}
+
+/** Replicas that go down and up again are two steps. */
+function contradict(one: Patch['patch'], other: Patch['patch']): boolean {
+  const [before, after] = [one, other].map(({ spec }) => (spec as { replicas?: number } | undefined)?.replicas);
+  return before !== undefined && after !== undefined && before !== after;
 }

@@ -1,11 +1,11 @@
-/** Changes for a node that nothing cheaper can replace: a wider pool, smaller pods, fewer pods. */
+/** Changes for a node that nothing cheaper can replace: a wider pool, fewer pods. */
 import type { Pod } from '../api/kinds.ts';
-import { Labels } from '../api/labels.ts';
+import { Annotations, Labels } from '../api/labels.ts';
 import type { Patch } from '../ledger/explanation.ts';
 import { podKey } from '../pods/podKey.ts';
 import { Quantity } from '../units/quantity.ts';
 import type { Workload } from './nodeWorkloads.ts';
-import { nested } from './podFixes.ts';
+import { ordinalOf } from './podSource.ts';
 import { patchOf, podTarget, poolTarget, proposal, type NodePicture, type Proposal } from './proposal.ts';
 import { nodeChangeText } from '../ledger/nodeChangeText.ts';
 
@@ -14,11 +14,9 @@ type Picture = Pick<NodePicture, 'pool' | 'workloads'>;
 /** Keys that say which software runs on a node, not which node it is. */
 const SOFTWARE: readonly string[] = [Labels.os, Labels.arch];
 const MOST_REQUIREMENTS = 4;
-/** Percentages of the requests that are tried. */
-const SMALLER = [75, 50, 25];
 
 export function workloadProposals({ pool, workloads }: Picture): readonly Proposal[] {
-  return [...fewerRequirements(pool), ...smallerRequests(workloads), ...scaledDown(workloads)];
+  return [...fewerRequirements(pool), ...withoutOwnPods(workloads)];
 }
 
 function fewerRequirements(pool: Picture['pool']): readonly Proposal[] {
@@ -40,26 +38,9 @@ function fewerRequirements(pool: Picture['pool']): readonly Proposal[] {
 const nameOf = ({ source: { target } }: Workload): string =>
   `${target.kind.toLowerCase()}/${target.namespace ?? ''}/${target.name}`;
 
-function smallerRequests(workloads: readonly Workload[]): readonly Proposal[] {
-  const owned = workloads.filter(({ source }) => source.templatePath.length > 0);
-  if (owned.length === 0) return [];
-  return SMALLER.map((percent) => ({
-    sentence: nodeChangeText({ kind: 'smaller-requests', owners: owned.map(nameOf), percent }),
-    patches: owned.map(({ source }): Patch => {
-      const containers = scaled(source.spec.containers, percent);
-      return patchOf(source.target, nested(source.templatePath, { spec: { containers } }));
-    }),
-    effects: owned.flatMap(({ siblings }) =>
-      siblings.map((pod) =>
-        patchOf(podTarget(pod), { spec: { containers: scaled(pod.spec?.containers ?? [], percent) } }),
-      ),
-    ),
-  }));
-}
-
 type Containers = NonNullable<Pod['spec']>['containers'];
 
-function scaled(containers: Containers, percent: number): Containers {
+export function withLessRequests(containers: Containers, percent: number): Containers {
   return containers.map((container) => {
     const { requests } = container.resources ?? {};
     if (requests === undefined) return container;
@@ -79,26 +60,62 @@ function portionOf(resource: string, amount: string, percent: number): string {
   return String(Math.ceil((quantity.value() * percent) / 100));
 }
 
-/** Kinds whose pods are as many as `spec.replicas` says. */
-const SCALED: readonly string[] = ['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController'];
-
-function scaledDown(workloads: readonly Workload[]): readonly Proposal[] {
+/** Fewer replicas, so that exactly the pods of the node go. */
+function withoutOwnPods(workloads: readonly Workload[]): readonly Proposal[] {
   if (workloads.length === 0) return [];
-  const owned = workloads.filter(({ source }) => SCALED.includes(source.target.kind));
-  const bare = workloads.filter((each) => !owned.includes(each));
+  const scaled = workloads.map((workload) => ({ workload, left: scaledWithout(workload) }));
+  const owned = scaled.flatMap(({ workload, left }) => (left === undefined ? [] : [{ workload, left }]));
+  const bare = scaled.flatMap(({ workload: { pods }, left }) => (left === undefined ? pods.map(podKey) : []));
+  const owners = owned.map(({ workload, left }) => ({ name: nameOf(workload), replicas: left.replicas }));
   const sentences = [
-    ...(owned.length === 0 ? [] : [nodeChangeText({ kind: 'scale-down', owners: owned.map(nameOf) })]),
-    ...(bare.length === 0
-      ? []
-      : [nodeChangeText({ kind: 'delete-pods', pods: bare.flatMap(({ pods }) => pods.map(podKey)) })]),
+    ...(owners.length === 0 ? [] : [nodeChangeText({ kind: 'scale-down', owners })]),
+    ...(bare.length === 0 ? [] : [nodeChangeText({ kind: 'delete-pods', pods: bare })]),
   ];
   return [
     {
       sentence: sentences.join(', and '),
-      patches: owned.map(({ source }) => patchOf(source.target, { spec: { replicas: 0 } })),
-      effects: workloads.flatMap(({ siblings }) => siblings.map(ended)),
+      patches: owned.flatMap(({ workload, left }) => [
+        ...left.chosen.map((pod) => patchOf(podTarget(pod), FIRST_TO_GO)),
+        patchOf(workload.source.target, { spec: { replicas: left.replicas } }),
+      ]),
+      effects: scaled.flatMap(({ workload: { pods }, left }) => (left?.gone ?? pods).map(ended)),
+      ...(bare.length > 0 && { needsMore: true }),
     },
   ];
+}
+
+/** A ReplicaSet that shrinks gives up these first. */
+const FIRST_TO_GO = { metadata: { annotations: { [Annotations.podDeletionCost]: '-2147483647' } } };
+
+interface ScaledDown {
+  readonly replicas: number;
+  /** Pods that have to be marked, so that they and no others go. */
+  readonly chosen: readonly Pod[];
+  readonly gone: readonly Pod[];
+}
+
+/** Undefined for pods whose number nothing says. */
+function scaledWithout({ source, pods, siblings }: Workload): ScaledDown | undefined {
+  switch (source.target.kind) {
+    case 'Deployment':
+    case 'ReplicaSet': {
+      // Those without a node go before any other.
+      const replicas = Math.max(0, siblings.length - pods.length);
+      return { replicas, chosen: replicas === 0 ? [] : pods, gone: pods };
+    }
+    case 'StatefulSet': {
+      const lowest = Math.min(...pods.map(ordinalOf));
+      return {
+        replicas: Math.max(0, lowest - (source.firstOrdinal ?? 0)),
+        chosen: [],
+        gone: siblings.filter((pod) => ordinalOf(pod) >= lowest),
+      };
+    }
+    case 'ReplicationController':
+      return { replicas: 0, chosen: [], gone: siblings };
+    default:
+      return undefined;
+  }
 }
 
 /** A pod that has ended takes no room, as one that is gone. */

@@ -204,7 +204,7 @@ function identityOf({ involvedObject, type, reason, message }: NewEvent, series:
   return JSON.stringify([apiVersion, kind, namespace, name, uid, type, reason, words]);
 }
 
-/** Whether trying again may help: the server was not reached, is busy, or stumbled. */
+/** Whether trying again may help: the server was not reached, is busy, or failed. */
 function isPassing(error: unknown): error is KubeError {
   return error instanceof KubeError && (error.code === 0 || error.code === 429 || error.code >= 500);
 }

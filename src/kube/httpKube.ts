@@ -48,7 +48,7 @@ export class HttpKube implements ItemwiseKube {
 
   async get<T extends KubeObject>(kind: ResourceKind<T>, ref: ObjectRef, options: GetOptions = {}): Promise<T> {
     const path = objectPath(kind, ref, options.subresource, { resourceVersion: options.resourceVersion });
-    return this.json<T>({ method: 'GET', path }, options.signal);
+    return this.json<T>({ method: 'GET', path, ...(options.isUrgent && { isUrgent: true }) }, options.signal);
   }
 
   async list<T extends KubeObject>(kind: ResourceKind<T>, options: ListOptions = {}): Promise<KubeList<T>> {
@@ -103,6 +103,7 @@ export class HttpKube implements ItemwiseKube {
         contentType: PATCH_CONTENT_TYPES[patch.type],
         // "add to the end of the list", sent twice, adds twice.
         repeatable: patch.type !== 'json',
+        ...(options.isUrgent && { isUrgent: true }),
       },
       options.signal,
     );

@@ -316,6 +316,21 @@ describe('time limits', () => {
     expect(clock.now()).toBe(2_000);
   });
 
+  it('sends urgent requests past those that wait for their turn, at a limited rate of their own', async () => {
+    const clock = new VirtualClock();
+    const session = sessionFor(await serve(ok), {}, { clock, qps: 10, burst: 5 });
+    const done = { urgent: 0, other: 0 };
+    for (let index = 0; index < 25; index++) void session.send(READ, undefined).then(() => done.other++);
+    for (let index = 0; index < 50; index++) {
+      void session.send({ ...READ, isUrgent: true }, undefined).then(() => done.urgent++);
+    }
+    await clock.runUntil(() => done.urgent === 50);
+    expect(clock.now()).toBe(500);
+    expect(done.other).toBeLessThan(25);
+    await clock.runUntil(() => done.other === 25);
+    expect(clock.now()).toBe(2_000);
+  });
+
   it('reports every answer', async () => {
     const seen: string[] = [];
     const session = sessionFor(

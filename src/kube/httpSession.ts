@@ -50,12 +50,15 @@ export interface ApiRequest {
   readonly repeatable?: boolean;
   /** False: a 429 or 503 goes straight to the caller. */
   readonly retryRefusals?: boolean;
+  readonly isUrgent?: boolean;
 }
 
 const DEFAULT_USER_AGENT = 'nodewright/0.1.0';
 const DEFAULT_TIMEOUT = 60_000;
 const DEFAULT_RETRIES = 5;
 const DEFAULT_CONNECTIONS = 32;
+/** How much more urgent requests may be sent than others. */
+const URGENT_SHARE = 5;
 
 type Send<R> = (credentials: Credentials) => Promise<R>;
 
@@ -68,6 +71,7 @@ export class HttpSession {
   private readonly transport: Transport;
   private readonly credentials: CredentialSource;
   private readonly limit: RateLimit | undefined;
+  private readonly urgentLimit: RateLimit | undefined;
   private readonly baseHeaders: TransportRequest['headers'];
 
   constructor(options: HttpSessionOptions) {
@@ -79,6 +83,8 @@ export class HttpSession {
     this.transport = new Transport(config, { connections: options.connections ?? DEFAULT_CONNECTIONS });
     this.credentials = credentialSource(config.credentials, clock);
     this.limit = qps > 0 ? new RateLimit({ qps, burst, clock }) : undefined;
+    this.urgentLimit =
+      qps > 0 ? new RateLimit({ qps: qps * URGENT_SHARE, burst: burst * URGENT_SHARE, clock }) : undefined;
     this.baseHeaders = {
       accept: 'application/json',
       'user-agent': userAgent,
@@ -128,7 +134,8 @@ export class HttpSession {
     body: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<TransportResponse> {
-    const response = await this.authenticated(signal, (credentials) => {
+    const limit = request.isUrgent ? this.urgentLimit : this.limit;
+    const response = await this.authenticated(limit, signal, (credentials) => {
       const type: Record<string, string> =
         body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' };
       const wire: TransportRequest = {
@@ -147,7 +154,7 @@ export class HttpSession {
   }
 
   private async open(path: string, ended: AbortController): Promise<AsyncIterable<Buffer>> {
-    const opened = await this.authenticated(ended.signal, (credentials) => {
+    const opened = await this.authenticated(this.limit, ended.signal, (credentials) => {
       const wire = { method: 'GET', path, headers: this.headers(credentials, {}) } as const;
       // The time limit is for the answer to begin; how long the stream lasts is the watcher's business.
       const cancelTimer = this.clock.after(this.timeout, () => ended.abort(new TimeoutError(this.timeout)));
@@ -162,10 +169,11 @@ export class HttpSession {
 
   /** Asks with the present credentials and, when they are refused, once more with newer ones. */
   private async authenticated<R extends { readonly code: number }>(
+    limit: RateLimit | undefined,
     signal: AbortSignal | undefined,
     send: Send<R>,
   ): Promise<R> {
-    await this.limit?.take(signal);
+    await limit?.take(signal);
     const credentials = await this.credentials.current();
     const response = await send(credentials);
     if (response.code !== 401) return response;
@@ -256,7 +264,7 @@ function linkAbort(signal: AbortSignal | undefined, controller: AbortController)
   return () => signal.removeEventListener('abort', forward);
 }
 
-/** What `retry.ts` needs to know; undefined for failures that another attempt would not mend. */
+/** What `retry.ts` needs to know; undefined for failures that another attempt would not help. */
 function attemptOf(error: unknown): Attempt | undefined {
   if (error instanceof TransportError) return { code: 0, sent: error.sent };
   return error instanceof KubeError ? { code: error.code, retryAfter: error.retryAfter } : undefined;

@@ -43,6 +43,8 @@ export interface GetOptions {
   readonly resourceVersion?: string;
   readonly subresource?: string;
   readonly signal?: AbortSignal;
+  /** As of a write. */
+  readonly isUrgent?: boolean;
 }
 
 export interface ListOptions {
@@ -76,6 +78,8 @@ export interface WriteOptions {
   readonly fieldManager?: string;
   readonly dryRun?: boolean;
   readonly signal?: AbortSignal;
+  /** What the whole cluster waits for right now: counted by a limit of its own, past requests that can wait. */
+  readonly isUrgent?: boolean;
 }
 
 export interface SubresourceOptions extends WriteOptions {

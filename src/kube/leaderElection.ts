@@ -19,7 +19,7 @@ export interface LeaderElectionOptions {
   /** This process's identity: see `leaderIdentity`. */
   readonly identity: string;
   readonly labels?: Readonly<Record<string, string>>;
-  /** How long a standby waits, by its own clock, after the last sign of life it saw. */
+  /** How long a standby waits, by its own clock, after the last renewal it saw. */
   readonly leaseDuration?: number;
   /** How long a leader leads, by its own clock, after it began the last renewal that succeeded. */
   readonly renewDeadline?: number;
@@ -36,7 +36,7 @@ export class LeadershipLostError extends Error {
   }
 }
 
-/** `<pod name>_<uuid>`: tells two lives of one pod apart. */
+/** `<pod name>_<uuid>`: tells two processes of one pod apart. */
 export const leaderIdentity = (podName: string, random: Random): string => `${podName}_${random.uuid()}`;
 
 /**

@@ -1,4 +1,4 @@
-/** Aborts its signal when a connection has been silent for too long. Call `heard()` at every sign of life. */
+/** Aborts its signal when a connection has been silent for too long. Call `heard()` whenever data arrives. */
 import type { Clock } from '../clock/clock.ts';
 
 export class SilenceError extends Error {

@@ -10,6 +10,7 @@ export interface ObjectPatchOptions {
    */
   readonly lock?: boolean;
   readonly signal?: AbortSignal;
+  readonly isUrgent?: boolean;
 }
 
 /** The parts of metadata that belong to writers; the rest is the server's. */
@@ -45,7 +46,7 @@ async function send<T extends KubeObject>(
   kind: ResourceKind<T>,
   before: T,
   patch: MergePatch | undefined,
-  { lock = containsList(patch), signal }: ObjectPatchOptions,
+  { lock = containsList(patch), signal, isUrgent }: ObjectPatchOptions,
   subresource?: string,
 ): Promise<T> {
   if (patch === undefined) return before;
@@ -58,7 +59,7 @@ async function send<T extends KubeObject>(
     kind,
     { name, namespace },
     { type: 'merge', body },
-    { ...(subresource === undefined ? {} : { subresource }), ...(signal === undefined ? {} : { signal }) },
+    { ...(subresource && { subresource }), ...(signal && { signal }), ...(isUrgent && { isUrgent }) },
   );
 }
 

@@ -1,6 +1,6 @@
 /**
  * The cloud port without a cloud: an instance is a Node object, on any Kubernetes. A kwok controller or `nodewright
- * kubelet-sim` brings it to life.
+ * kubelet-sim` makes it ready.
  */
 import { READY } from '../api/conditionTypes.ts';
 import { Kinds, type Node } from '../api/kinds.ts';

@@ -127,7 +127,7 @@ export function conditionText(cause: ConditionCause): ConditionText {
     case 'fieldsUnsupported':
       return said(
         Reasons.unsupportedInProvisionMode,
-        `${cause.fields.join(' and ')} cannot be had in provision mode ${cause.provisionMode}; remove it, or use another provision mode.`,
+        `${cause.fields.join(' and ')} cannot be used in provision mode ${cause.provisionMode}; remove it, or use another provision mode.`,
       );
   }
 }

@@ -6,6 +6,7 @@ export type NodeChange =
   | { readonly kind: 'unprotect-pods'; readonly pods: readonly string[] }
   /** The PodDisruptionBudget lets this many pods be down at once. */
   | { readonly kind: 'pod-budget'; readonly budget: string; readonly maxUnavailable: number }
+  | { readonly kind: 'pod-budget-least'; readonly budget: string; readonly minAvailable: number }
   /** The PodDisruptionBudget selects nothing any more. */
   | { readonly kind: 'pod-budget-selector'; readonly budget: string; readonly instead: string }
   | { readonly kind: 'pool-label'; readonly node: string; readonly pool: string }
@@ -17,8 +18,11 @@ export type NodeChange =
   | { readonly kind: 'min-values'; readonly pool: string; readonly key: string; readonly to: number }
   | { readonly kind: 'node-limit'; readonly pool: string; readonly to: number }
   | { readonly kind: 'drop-requirement'; readonly pool: string; readonly key: string }
-  | { readonly kind: 'smaller-requests'; readonly owners: readonly string[]; readonly percent: number }
-  | { readonly kind: 'scale-down'; readonly owners: readonly string[] }
+  /** Workloads with as many replicas as they have elsewhere. */
+  | {
+      readonly kind: 'scale-down';
+      readonly owners: readonly { readonly name: string; readonly replicas: number }[];
+    }
   /** Pods that nothing owns can only be deleted. */
   | { readonly kind: 'delete-pods'; readonly pods: readonly string[] }
   | { readonly kind: 'delete-claim'; readonly nodeClaim: string }

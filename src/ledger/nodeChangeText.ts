@@ -13,6 +13,8 @@ export function nodeChangeText(change: NodeChange): string {
       return `remove the annotation ${Annotations.doNotDisrupt} from ${namesText(change.pods, 'pod')}`;
     case 'pod-budget':
       return `let PodDisruptionBudget ${change.budget} allow ${change.maxUnavailable} unavailable`;
+    case 'pod-budget-least':
+      return `let PodDisruptionBudget ${change.budget} ask for no more than ${change.minAvailable} available`;
     case 'pod-budget-selector':
       return `let PodDisruptionBudget ${change.budget} select nothing: an eviction can serve one budget, and ${change.instead} is there too`;
     case 'pool-label':
@@ -33,10 +35,11 @@ export function nodeChangeText(change: NodeChange): string {
       return `raise spec.limits.nodes of NodePool "${change.pool}" to ${change.to}`;
     case 'drop-requirement':
       return `drop the requirement on ${change.key} from NodePool "${change.pool}"`;
-    case 'smaller-requests':
-      return `lower the requests of ${namesText(change.owners, 'workload')} to ${change.percent} % of what they are`;
     case 'scale-down':
-      return `scale ${namesText(change.owners, 'workload')} down to 0`;
+      return `scale ${namesText(
+        change.owners.map(({ name, replicas }) => `${name} down to ${replicas}`),
+        'workload',
+      )}, without the pods of this node`;
     case 'delete-pods':
       return `delete ${namesText(change.pods, 'pod')}, which nothing would make again`;
     case 'delete-claim':

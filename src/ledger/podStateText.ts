@@ -5,7 +5,7 @@ export type PodState =
   | { readonly kind: 'ended'; readonly phase: string }
   | { readonly kind: 'terminating' }
   | { readonly kind: 'bound' | 'fits'; readonly node: string }
-  | { readonly kind: 'gated' | 'ungate'; readonly gates: readonly string[] }
+  | { readonly kind: 'gated'; readonly gates: readonly string[] }
   | { readonly kind: 'other-scheduler'; readonly scheduler: string }
   | { readonly kind: 'promised'; readonly nodeClaim: string }
   | { readonly kind: 'planned'; readonly nodePool: string; readonly alternative: Alternative }
@@ -23,8 +23,6 @@ export function podStateText(state: PodState): string {
       return `it fits on node ${state.node}; the scheduler is expected to bind it there`;
     case 'gated':
       return `scheduling gates hold it: ${state.gates.join(', ')}`;
-    case 'ungate':
-      return `remove the scheduling gates ${state.gates.join(', ')}`;
     case 'other-scheduler':
       return `scheduler "${state.scheduler}" is to place it, and nodes are bought only for pods of the default scheduler`;
     case 'promised':

@@ -106,7 +106,7 @@ export const coreOptions = {
     kind: oneOf('auto', 'off'),
     default: 'auto',
     group: 'Scheduling',
-    help: "Whether kube-scheduler is told which node each pod was planned for, through the pod's status.nominatedNodeName, where it matters (auto), or places pods by its own rules alone (off), which may need more nodes.",
+    help: "Whether kube-scheduler is told which node each pod was planned for, through the pod's status.nominatedNodeName, where it matters (auto), or places pods by its own rules alone (off). With off, spare nodes are bought for the pods that would find no room then.",
   },
   placementHintSchedulers: {
     flag: 'placement-hint-schedulers',
@@ -203,7 +203,7 @@ export const coreOptions = {
     kind: integer({ minimum: 1 }),
     default: '200',
     group: 'Process',
-    help: 'Requests per second to the API server, on average.',
+    help: 'Requests per second to the API server, on average. Placement hints, which nodes wait for, have five times as many of their own.',
   },
   kubeClientBurst: {
     flag: 'kube-client-burst',

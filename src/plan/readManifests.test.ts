@@ -335,7 +335,7 @@ spec:
       [
         "a.yaml:5: NodePool heavy: spec.weight: Invalid value: 1000: spec.weight in body should be less than or equal to 100",
         "a.yaml:21: NodePool typo: spec.template.spec.requirements[0].operator: Unsupported value: "Within": supported values: "Gte", "Lte", "In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"",
-        "a.yaml:30: NodePool elsewhere: spec.template.spec.nodeClassRef: EC2NodeClass.karpenter.k8s.aws is no node class of Azure",
+        "a.yaml:30: NodePool elsewhere: spec.template.spec.nodeClassRef: EC2NodeClass.karpenter.k8s.aws is not a node class of Azure",
         "a.yaml:38: AKSNodeClass default: spec.imageFamily: Unsupported value: "Windows": supported values: "Ubuntu", "Ubuntu2204", "Ubuntu2404", "AzureLinux"",
       ]
     `);

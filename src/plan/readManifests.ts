@@ -177,7 +177,7 @@ class ManifestReader {
     const { group, kind } = pool.spec.template.spec.nodeClassRef;
     if (group !== Groups.azure || kind !== 'AKSNodeClass') {
       const field = 'spec.template.spec.nodeClassRef';
-      this.report(manifest, field, `${field}: ${kind}.${group} is no node class of Azure`);
+      this.report(manifest, field, `${field}: ${kind}.${group} is not a node class of Azure`);
     } else if (errors.length === 0) this.pools.push(pool);
   }
 

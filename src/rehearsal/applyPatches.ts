@@ -5,7 +5,8 @@ import { Annotations } from '../api/labels.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
 import type { Patch } from '../ledger/explanation.ts';
-import { kindKey, type ClusterObjects } from './clusterObjects.ts';
+import { matchesLabelSelector } from '../pods/labelSelector.ts';
+import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 
 export interface PatchedObjects {
   readonly objects: ClusterObjects;
@@ -25,7 +26,7 @@ export function applyPatches(objects: ClusterObjects, patches: readonly Patch[])
     );
     const before = list[at];
     if (before === undefined) continue;
-    const after = consequences(kind, before, merged(before, patch) as KubeObject);
+    const after = consequences(kind, before, merged(before, patch) as KubeObject, { ...objects, kinds });
     kinds.set(kindKey(kind), list.with(at, after));
     if (kind === Kinds.NodePool) changedPools.add(target.name);
   }
@@ -51,9 +52,14 @@ function merged(value: unknown, patch: unknown): unknown {
 const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function consequences(kind: ResourceKind<KubeObject>, before: KubeObject, after: KubeObject): KubeObject {
+function consequences(
+  kind: ResourceKind<KubeObject>,
+  before: KubeObject,
+  after: KubeObject,
+  objects: ClusterObjects,
+): KubeObject {
   if (kind === Kinds.NodePool) return withHash(before as NodePool, after as NodePool);
-  if (kind === Kinds.PodDisruptionBudget) return withAllowance(after as PodDisruptionBudget);
+  if (kind === Kinds.PodDisruptionBudget) return withAllowance(after as PodDisruptionBudget, objects);
   return after;
 }
 
@@ -66,9 +72,16 @@ export function withHash(before: NodePool, after: NodePool): NodePool {
 }
 
 /** What the disruption controller of Kubernetes would allow, from the pods that it last counted. */
-function withAllowance(budget: PodDisruptionBudget): PodDisruptionBudget {
-  const { expectedPods = 0, currentHealthy = 0 } = budget.status ?? {};
+function withAllowance(budget: PodDisruptionBudget, objects: ClusterObjects): PodDisruptionBudget {
   const { maxUnavailable, minAvailable } = budget.spec ?? {};
+  const { namespace } = budget.metadata;
+  const covered = objectsOf(objects, Kinds.Pod).filter(
+    ({ metadata }) => metadata.namespace === namespace && matchesLabelSelector(budget.spec?.selector, metadata.labels),
+  );
+  // A plain number of pods that are to stay needs no owner that says how many there should be.
+  const isPlain = maxUnavailable === undefined && typeof minAvailable === 'number';
+  const currentHealthy = budget.status?.currentHealthy ?? 0;
+  const expectedPods = isPlain ? covered.length : (budget.status?.expectedPods ?? 0);
   const desired =
     maxUnavailable === undefined
       ? portionOf(minAvailable ?? 0, expectedPods)

@@ -276,5 +276,5 @@ async function heldNodes(rehearsal: Rehearsal, options: Options, kube: Kube): Pr
   return found;
 }
 
-/** Blockers that somebody set up. */
+/** Blockers that were set up by hand. */
 const HELD: readonly string[] = ['pdb', 'do-not-disrupt', 'budget', 'policy', 'scheduling'];

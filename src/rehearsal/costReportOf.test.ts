@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperCloud, paperObjects } from '../../test/fixtures/disruption/paperObjects.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { Kinds } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { costText } from '../ledger/costText.ts';

@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperCloud, paperObjects } from '../../test/fixtures/disruption/paperObjects.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
-import { testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
 import { Kinds, type Deployment, type Pod, type ReplicaSet } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Annotations } from '../api/labels.ts';
 import type { Explanation, Patch } from '../ledger/explanation.ts';
 import { applyPatches } from './applyPatches.ts';
 import { findObject, kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
@@ -152,6 +153,9 @@ function afterPatches(objects: ClusterObjects, patches: readonly Patch[]): Retur
     const after = findObject(patched, Kinds.Deployment, { name, namespace: 'default' });
     if (after === undefined || after === before) return [pod];
     if (after.spec?.replicas === 0) return [];
+    // The owner shrinks by the pods that were marked.
+    if (after.spec?.replicas !== undefined)
+      return Annotations.podDeletionCost in (pod.metadata.annotations ?? {}) ? [] : [pod];
     const { nodeName } = pod.spec ?? {};
     const spec = { ...(after.spec?.template.spec as Pod['spec']), ...(nodeName !== undefined && { nodeName }) };
     return [{ ...pod, spec: { containers: [], ...spec } }];

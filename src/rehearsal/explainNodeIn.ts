@@ -72,7 +72,7 @@ function outcomeOf(rehearsal: Rehearsal, view: NodeView, fate: NodeFate, workloa
   return { fate, picture };
 }
 
-/** The question where the pods of the node go without it; it is asked when somebody looks at the answer. */
+/** The question where the pods of the node go without it; it is asked when the answer is read. */
 function askedWithout({ moment, pass }: Rehearsal, { name }: NodeView): Asked {
   const own = pass.candidates.find(({ view }) => view.name === name);
   const closedNodes = new Set(pass.views.filter(({ initialized }) => !initialized).map((each) => each.name));

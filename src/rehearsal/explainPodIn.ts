@@ -1,27 +1,104 @@
-/** Asks a rehearsal about one pod: why it waits, or where it goes. */
-import { explainPod } from '../explain/explainPod.ts';
+/** Asks a rehearsal about one pod: why it waits or where it goes, and what would give it a place. */
+import { Kinds, type DaemonSet, type Pod } from '../api/kinds.ts';
+import { apiVersionOf } from '../api/object.ts';
+import { explainPod, type PodAnswer } from '../explain/explainPod.ts';
+import type { PodSource } from '../explain/podFixes.ts';
+import { podProposals, type PodPicture } from '../explain/podProposals.ts';
+import { ownerOf } from '../explain/nodeWorkloads.ts';
 import { podSource } from '../explain/podSource.ts';
+import { mergedByTarget } from '../explain/proposal.ts';
 import type { Kube } from '../kube/kube.ts';
-import type { Explanation } from '../ledger/explanation.ts';
+import type { ExplainedFix, Explanation } from '../ledger/explanation.ts';
 import { podKey } from '../pods/podKey.ts';
-import type { Rehearsal } from './rehearse.ts';
+import { poolRequirements } from '../solver/model/compiledPool.ts';
+import { applyPatches } from './applyPatches.ts';
+import { objectsOf } from './clusterObjects.ts';
+import { rehearse, type Rehearsal } from './rehearse.ts';
+
+export interface PodRef {
+  readonly name: string;
+  readonly namespace: string;
+}
+
+/** Obstacles behind obstacles that are looked into. */
+const MOST_ROUNDS = 3;
+/** Proposals that are rehearsed in one round. */
+const MOST_TRIES = 8;
+const MOST_FIXES = 3;
+/** Other pods of an owner that a change is also made to. */
+const MOST_SIBLINGS = 500;
 
 /** Undefined when there is no such pod. */
-export async function explainPodIn(
-  { world, moment }: Rehearsal,
-  ref: { readonly name: string; readonly namespace: string },
-  kube: Kube,
-): Promise<Explanation | undefined> {
-  const pod = world.cluster.pod(ref);
+export async function explainPodIn(rehearsal: Rehearsal, ref: PodRef, kube: Kube): Promise<Explanation | undefined> {
+  const pod = rehearsal.world.cluster.pod(ref);
   if (pod === undefined) return undefined;
+  const source = await podSource(kube, pod, objectsOf(rehearsal.objects, Kinds.Pod));
+  const { obstacle: _, ...explanation } = await answerOf(rehearsal, pod, source, kube, MOST_ROUNDS);
+  return explanation;
+}
+
+const isApplicable = ({ patches }: ExplainedFix): boolean => patches.length > 0;
+
+/** Where the solver knows no change that helps, others are rehearsed, each with what is then in the way. */
+async function answerOf(
+  rehearsal: Rehearsal,
+  pod: Pod,
+  source: PodSource,
+  kube: Kube,
+  rounds: number,
+): Promise<PodAnswer> {
+  const answer = explainPod({ ...questionOf(rehearsal, pod), pod, source });
+  if (answer.obstacle === undefined || rounds === 0 || answer.fixes.some(isApplicable)) return answer;
+  const found: ExplainedFix[] = [];
+  const proposals = podProposals(answer.obstacle, await pictureOf(rehearsal, pod, source, kube));
+  for (const { sentence, patches, effects, source: after } of proposals.slice(0, MOST_TRIES)) {
+    if (found.filter(isApplicable).length >= MOST_FIXES) break;
+    if (patches.length === 0) {
+      found.push({ sentence, patches });
+      continue;
+    }
+    const changed = applyPatches(rehearsal.objects, [...patches, ...effects]);
+    const next = await rehearse({ ...changed, cloud: rehearsal.world.cloud });
+    const again = next.world.cluster.pod({ name: pod.metadata.name, namespace: pod.metadata.namespace ?? 'default' });
+    if (again === undefined) continue;
+    const then = await answerOf(next, again, after, kube, rounds - 1);
+    if (then.obstacle === undefined) found.push({ sentence, patches });
+    else {
+      const [behind] = then.fixes.filter(isApplicable);
+      if (behind === undefined || !isSeparate(behind, effects)) continue;
+      const both = `${sentence}, and ${behind.sentence}`;
+      found.push({ sentence: both, patches: joined(patches, behind.patches, source) });
+    }
+  }
+  const fixes = [...found, ...answer.fixes];
+  return { ...answer, fixes: [...fixes.filter(isApplicable), ...fixes.filter((each) => !isApplicable(each))] };
+}
+
+/** What a rehearsal assumes of a pool must not get into a patch of it. */
+function isSeparate({ patches }: ExplainedFix, effects: ExplainedFix['patches']): boolean {
+  const assumed = new Set(effects.flatMap(({ target }) => (target.kind === Kinds.NodePool.kind ? [target.name] : [])));
+  return !patches.some(({ target }) => target.kind === Kinds.NodePool.kind && assumed.has(target.name));
+}
+
+/** Patches of the owner that come later contain what earlier ones change. */
+function joined(
+  first: ExplainedFix['patches'],
+  later: ExplainedFix['patches'],
+  { target }: PodSource,
+): ExplainedFix['patches'] {
+  const key = JSON.stringify(target);
+  const isOfOwner = (each: ExplainedFix['patches'][number]): boolean => JSON.stringify(each.target) === key;
+  const kept = later.some(isOfOwner) ? first.filter((each) => !isOfOwner(each)) : first;
+  return mergedByTarget([...kept, ...later]);
+}
+
+function questionOf({ moment }: Rehearsal, pod: Pod) {
   const { demand } = moment;
   const overlay = { pods: demand.waiting };
   const options = { explainChoices: false };
   const objection = demand.ignored.find((each) => podKey(each.pod) === podKey(pod))?.objection;
   const promise = [...demand.promised].find(([, pods]) => pods.some((each) => podKey(each) === podKey(pod)));
-  return explainPod({
-    pod,
-    source: await podSource(kube, pod),
+  return {
     ...(objection && { objection }),
     ...(promise && { promisedClaim: promise[0] }),
     asked: {
@@ -29,7 +106,57 @@ export async function explainPodIn(
       overlay,
       options,
       solution: moment.ask(overlay, options),
-      ask: (again, how, pools) => moment.ask(again, how, pools),
+      ask: (...question: Parameters<typeof moment.ask>) => moment.ask(...question),
     },
-  });
+  };
+}
+
+async function pictureOf(
+  { world, pass, objects }: Rehearsal,
+  pod: Pod,
+  source: PodSource,
+  kube: Kube,
+): Promise<PodPicture> {
+  const { nodePools, nodeClasses, storageClasses, volumeClaims, daemonSets } = world.informers;
+  const poolNodes = new Map<string, number>();
+  for (const { nodePool = '', claim } of pass.views) {
+    if (claim !== undefined) poolNodes.set(nodePool, (poolNodes.get(nodePool) ?? 0) + 1);
+  }
+  // What is remembered of them lacks most of their containers.
+  const stored = await Promise.all(
+    [...daemonSets.store.list()]
+      .slice(0, MOST_TRIES)
+      .map(({ metadata }): Promise<DaemonSet> => kube.get(Kinds.DaemonSet, metadata)),
+  );
+  const owner = ownerOf(pod);
+  const siblings = objectsOf(objects, Kinds.Pod).filter(
+    (each) => owner !== undefined && ownerOf(each) === owner && each.metadata.uid !== pod.metadata.uid,
+  );
+  return {
+    pod,
+    siblings: siblings.slice(0, MOST_SIBLINGS),
+    source,
+    pools: [...nodePools.store.list()],
+    nodeClasses: nodeClasses.flatMap(({ kind, informer }) =>
+      [...informer.store.list()].map((object) => ({ ...object, kind: kind.kind, apiVersion: apiVersionOf(kind) })),
+    ),
+    storageClasses: [...storageClasses.store.list()],
+    volumeClaims: [...volumeClaims.store.list()],
+    daemonSets: stored,
+    poolNodes,
+    cheapestType: (name) => {
+      const { pool, instanceTypes = [] } = pass.pools.get(name) ?? {};
+      if (pool === undefined) return undefined;
+      const wanted = poolRequirements(pool);
+      const [cheapest] = instanceTypes
+        .filter(({ requirements }) => wanted.intersects(requirements))
+        .flatMap((type) =>
+          type.offerings
+            .filter(({ available, requirements }) => available && wanted.intersects(requirements))
+            .map(({ price }) => ({ name: type.name, price })),
+        )
+        .sort((one, other) => one.price - other.price);
+      return cheapest?.name;
+    },
+  };
 }

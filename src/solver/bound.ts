@@ -4,7 +4,8 @@
  */
 import type { OpenNode } from './placement/openNode.ts';
 import type { PoolFit } from './placement/poolFit.ts';
-import type { CompiledDemand, Variant } from './model/compiledDemand.ts';
+import type { CompiledDemand } from './model/compiledDemand.ts';
+import type { Variant } from './model/podClass.ts';
 import { coveringDuals } from './packing/coveringDuals.ts';
 import { coveringOf, demandOf, forcedCost } from './packing/demand.ts';
 import { hostRules } from './packing/hostRules.ts';

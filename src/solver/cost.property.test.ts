@@ -13,7 +13,7 @@ import {
   type PlainNode,
   type PlainPod,
 } from '../../test/fixtures/solver/firstFitReference.ts';
-import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import { solve } from './solve.ts';
 
 const ZONES = ['z1', 'z2'];

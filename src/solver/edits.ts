@@ -12,10 +12,11 @@ import { isPreferred } from './model/nodeKinds.ts';
 import { poolEdits } from './poolEdits.ts';
 import type { PoolOffer, Solution } from './problem.ts';
 import type { SmallestChange } from './reasons.ts';
+import { roomsWithout, within } from './requestEdits.ts';
 
 type Spec = NonNullable<Pod['spec']>;
-/** What may still change of the pod's spec: all of it through its owner; of a pod without one only tolerations. */
-export type PodSpecChange = 'any' | 'tolerations';
+/** What may change of the pod's spec: all of it through its owner; of a pod without one only tolerations; or nothing. */
+export type PodSpecChange = 'any' | 'tolerations' | 'none';
 
 /** From the least to the most intrusive. */
 export function editsFor(
@@ -29,7 +30,8 @@ export function editsFor(
     podSpec === 'any'
       ? [...looserSelectors(pod), ...looserTopology(pod), ...otherPorts(pod, reason), ...smallerRequests(pod, reason)]
       : [];
-  return [...tolerations(pools, pod), ...ofPod, ...higherLimits(pools, reason, solution), ...poolEdits(reason)];
+  const tolerated = podSpec === 'none' ? [] : tolerations(pools, pod);
+  return [...tolerated, ...ofPod, ...higherLimits(pools, reason, solution), ...poolEdits(reason)];
 }
 
 function podEdit(change: SmallestChange, edit: (spec: Spec) => Partial<Spec>): Edit {
@@ -157,51 +159,9 @@ function smallerRequests(pod: Pod, reason: Refused): Edit[] {
     if (refusal.stage !== 'resources') return [];
     if ('unknownResource' in refusal) return [withoutResource(refusal.unknownResource)];
     const { instanceType, lacks } = refusal.nearest;
-    const enough = lacks.every(({ resource, amount }) => {
-      const asked = largest(pod.spec?.containers ?? [], resource);
-      return asked !== undefined && asked.amount.compare(Quantity.parse(amount)) > 0;
-    });
-    if (!enough) return [];
-    return [
-      podEdit({ kind: 'requests', less: lacks, instanceType }, ({ containers }) => {
-        let changed = containers;
-        for (const { resource, amount } of lacks) changed = lessOf(changed, resource, Quantity.parse(amount));
-        return { containers: changed };
-      }),
-    ];
-  });
-}
-
-type Containers = Spec['containers'];
-
-function largest(
-  containers: Containers,
-  resource: string,
-): { readonly at: number; readonly amount: Quantity } | undefined {
-  const asked = containers.flatMap(({ resources }, at) => {
-    const text = resources?.requests?.[resource];
-    return text === undefined ? [] : [{ at, amount: Quantity.parse(text) }];
-  });
-  return asked.sort((left, right) => right.amount.compare(left.amount))[0];
-}
-
-/** The container that asks for most of the resource asks for less; its limit follows where the two must be equal. */
-function lessOf(containers: Containers, resource: string, missing: Quantity): Containers {
-  const most = largest(containers, resource);
-  if (most === undefined) return containers;
-  const left = most.amount.subtract(missing).toString();
-  return containers.map((container, at) => {
-    if (at !== most.at) return container;
-    const { requests, limits } = container.resources ?? {};
-    const isExtended = resource.includes('/') || resource.startsWith('hugepages-');
-    return {
-      ...container,
-      resources: {
-        ...container.resources,
-        requests: { ...requests, [resource]: left },
-        ...(isExtended && limits?.[resource] !== undefined && { limits: { ...limits, [resource]: left } }),
-      },
-    };
+    const change: SmallestChange = { kind: 'requests', less: lacks, instanceType };
+    const rooms = roomsWithout(pod, lacks);
+    return rooms === undefined ? [] : [podEdit(change, (spec) => within(spec, rooms))];
   });
 }
 
@@ -240,6 +200,33 @@ function higherLimits(pools: readonly PoolOffer[], reason: Refused, solution: So
     });
   });
 }
+
+/** Limits that leave room for these nodes. */
+export function limitsFor(offer: PoolOffer, planned: Solution['plannedNodes']): Edit[] {
+  const { name } = offer.pool.metadata;
+  const limits = (offer.pool.spec.limits ?? {}) as Record<string, string | number>;
+  const capacities = new Map(offer.instanceTypes.map((type) => [type.name, type.capacity]));
+  const own = planned.filter(({ pool }) => pool === name);
+  return Object.keys(limits).flatMap((resource) => {
+    const needed = own.reduce(
+      (sum, { alternatives: [first] }) => {
+        const one = resource === 'nodes' ? ONE : quantityOf(capacities.get(first?.instanceType ?? '') ?? {}, resource);
+        return sum.add(one);
+      },
+      quantityOf(offer.used, resource),
+    );
+    if (needed.compare(Quantity.parse(limits[resource] ?? '0')) <= 0) return [];
+    const to = needed.toString();
+    return [
+      {
+        change: { kind: 'limit', pool: name, resource, from: String(limits[resource]), to },
+        apply: ({ pod, pools }) => ({ pod, pools: pools.map((each) => withLimit(each, name, resource, to)) }),
+      },
+    ];
+  });
+}
+
+const ONE = Quantity.fromValue(1);
 
 function withLimit(offer: PoolOffer, pool: string, resource: string, to: string): PoolOffer {
   const { metadata, spec } = offer.pool;

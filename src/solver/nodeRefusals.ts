@@ -1,5 +1,5 @@
 /** Why no existing node takes a pod: how many refuse it for each reason, with one of them as an example. */
-import type { PodClass } from './model/compiledDemand.ts';
+import type { PodClass } from './model/podClass.ts';
 import type { PodPlan } from './planOnce.ts';
 import type { NodeRefusal } from './reasons.ts';
 import { itemAt } from './rows.ts';

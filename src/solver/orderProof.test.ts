@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { complaints } from '../../test/fixtures/solver/checker.ts';
-import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import { Labels } from '../api/labels.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';

@@ -5,7 +5,8 @@
 import type { Pod } from '../api/kinds.ts';
 import type { HostPort } from '../pods/hostPorts.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
-import { compileDemand, withoutPlacements, type CompiledDemand, type PodClass } from './model/compiledDemand.ts';
+import { compileDemand, withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
+import type { PodClass } from './model/podClass.ts';
 import type { Model } from './model/model.ts';
 import type { Bin } from './packing/bin.ts';
 import { demandOf, type Demand } from './packing/demand.ts';
@@ -106,7 +107,7 @@ export function planOnce(question: Question, mode: SearchMode): PodPlan {
     waiting,
     limitLeft,
     packing,
-    isInOrder: isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, onExisting.placed),
+    isInOrder: isPackedInOrder(rounds, draft) || holdsInOrder(question.compiled, planned, onExisting.placed, mode.rank),
     isPacked: rounds !== undefined,
     searchRounds: rounds ?? 0,
     deferrals: new Map(deferred.map((each) => [each.waiting, each.reason])),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { anyProblem, testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { anyProblem } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import { Labels } from '../api/labels.ts';
 import type { Problem } from './problem.ts';
 import { solve } from './solve.ts';

@@ -17,11 +17,12 @@ export function poolEdits(reason: Refused): Edit[] {
         return refusal.unmet.flatMap((conflict) => labelEdits(refusal.pool, conflict));
       case 'min-values':
         return [fewerValues(refusal)];
+      case 'volumes':
+        return 'keys' in refusal ? [] : zonesOfVolumes(refusal.pool, refusal.alternatives);
       case 'host-ports':
       case 'limits':
       case 'resources':
       case 'topology':
-      case 'volumes':
         return [];
     }
   });
@@ -66,6 +67,11 @@ function labelEdits(pool: string, { key, asked, allowed }: LabelConflict): Edit[
   }
   const dropped = templateEdit({ kind: 'pool-requirement', pool, key }, (template) => withoutKey(template, key));
   return values.length > 0 ? [widened(pool, key, values), dropped] : [dropped];
+}
+
+/** The pool allows what one of the alternatives of the volumes needs. */
+function zonesOfVolumes(pool: string, alternatives: readonly (readonly RequirementItem[])[]): Edit[] {
+  return alternatives.flatMap((items) => items.flatMap((item) => labelEdits(pool, { key: item.key, asked: [item] })));
 }
 
 function labelled(pool: string, key: string, value: string): Edit {

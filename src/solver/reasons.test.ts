@@ -6,7 +6,7 @@ import { reasonLines } from '../ledger/reasonText.ts';
 import { parseResources } from '../units/resources.ts';
 import type { ExistingNode, Problem } from './problem.ts';
 import type { UnplacedReason } from './reasons.ts';
-import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import { solve } from './solve.ts';
 
 const types = [testType('small', 2, 8, 0.1), testType('large', 8, 32, 0.4)];

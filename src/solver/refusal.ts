@@ -9,7 +9,7 @@ import { untoleratedTaints } from '../pods/taints.ts';
 import { amountOf } from './amount.ts';
 import { conflictOf, unmetTogether } from './labelConflicts.ts';
 import type { CompiledPool } from './model/compiledPool.ts';
-import type { PodClass } from './model/compiledDemand.ts';
+import type { PodClass } from './model/podClass.ts';
 import { isPreferred } from './model/nodeKinds.ts';
 import { nodeRefusals } from './nodeRefusals.ts';
 import { holderOf, type PodPlan } from './planOnce.ts';
@@ -58,7 +58,7 @@ function findReason(plan: PodPlan, podClass: PodClass): UnplacedReason {
   explained.set(plan, classes + 1);
   const nodes = classes < MAX_CLASSES_WITH_NODES ? nodeRefusals(plan, podClass) : [];
   if (pools.length === 0) return { kind: 'no-pools', nodes };
-  // One part speaks for its pool.
+  // One part stands for its pool.
   const whole = pools.filter(({ name }, at) => pools[at - 1]?.name !== name);
   return { kind: 'refused', pools: whole.map((pool) => poolRefusal(plan, podClass, pool)), nodes };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { complaints } from '../../test/fixtures/solver/checker.ts';
-import { testPod, testPool, testType, withRegional } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType, withRegional } from '../../test/fixtures/solver/testObjects.ts';
 import type { Pod } from '../api/kinds.ts';
 import { Labels } from '../api/labels.ts';
 import { parseResources } from '../units/resources.ts';

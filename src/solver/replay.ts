@@ -4,13 +4,12 @@
  */
 import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
-import { withoutPlacements, type CompiledDemand, type PodClass, type Variant } from './model/compiledDemand.ts';
+import { withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
+import type { PodClass, Variant } from './model/podClass.ts';
 import { Domains } from './placement/domains.ts';
 import type { OpenNode } from './placement/openNode.ts';
+import { presentNodes, type Place } from './presentNodes.ts';
 import { itemAt } from './rows.ts';
-
-/** An existing node by its row, or a planned one. */
-type Place = number | OpenNode;
 
 interface Placed {
   readonly podClass: PodClass;
@@ -20,29 +19,39 @@ interface Placed {
   readonly place: Place;
 }
 
+/** Up to so many pods those that are refused are also tried again after every other. */
+const MAX_EAGER = 400;
+
 /** Spread over hostnames binds a pod only when it comes, and affinity holds wherever there is company. */
 const AS_THE_SCHEDULER = {
   avoidsReserved: false,
   isLenient: true,
   keepsZones: false,
-  takesLast: false,
+  ties: 'best',
   settlesDoubts: false,
-};
+} as const;
 
+/** `rank`: the order in which the search placed the classes, lower first. */
 export function holdsInOrder(
   compiled: CompiledDemand,
   planned: readonly OpenNode[],
   onExisting: ReadonlyMap<number, readonly Pod[]>,
+  rank: (podClass: PodClass) => number,
 ): boolean {
   if (!dependsOnOrder(compiled)) return true;
   const placed = placements(compiled, planned, onExisting);
-  const byPriority = (left: Placed, right: Placed): number => right.priority - left.priority;
-  const asPlanned = placed.toSorted(byPriority);
-  if (bindAll(compiled, asPlanned)) return true;
-  return bindAll(
-    compiled,
-    placed.toSorted((left, right) => byPriority(left, right) || left.podClass.id - right.podClass.id),
-  );
+  const amongEquals: ((left: PodClass, right: PodClass) => number)[] = [
+    () => 0,
+    (left, right) => rank(left) - rank(right) || left.id - right.id,
+    (left, right) => left.id - right.id,
+  ];
+  return amongEquals.some((compare) => {
+    const order = placed.toSorted(
+      (left, right) => right.priority - left.priority || compare(left.podClass, right.podClass),
+    );
+    const isSmall = order.length <= MAX_EAGER;
+    return bindsAll(compiled, planned, order, false) || (isSmall && bindsAll(compiled, planned, order, true));
+  });
 }
 
 /** Pods of several priorities, of which some have rules that count others. */
@@ -84,42 +93,72 @@ function placements(
   return placed;
 }
 
-function bindAll(shared: CompiledDemand, order: readonly Placed[]): boolean {
+function bindsAll(
+  shared: CompiledDemand,
+  planned: readonly OpenNode[],
+  order: readonly Placed[],
+  isEager: boolean,
+): boolean {
   const compiled = withoutPlacements(shared);
   const domains = new Domains(compiled, AS_THE_SCHEDULER);
-  const hosts = new Map<OpenNode, Map<number, number>>();
-  const countOn = (place: Place, counter: number): number =>
-    typeof place === 'number' ? compiled.counters.at(counter).hosts.on(place) : (hosts.get(place)?.get(counter) ?? 0);
-  const allows = ({ podClass, variant, place }: Placed): boolean => {
-    const isAllowed =
-      typeof place === 'number' ? domains.allowsNode(variant, place) : domains.allowsState(variant, place.state);
-    if (!isAllowed) return false;
-    const isWithin = variant.hostLimits.every(
-      ({ counter, max }) => countOn(place, counter) + (podClass.hostAdds.includes(counter) ? 1 : 0) <= max,
+  const present = presentNodes(compiled, planned);
+  const allows = ({ podClass, variant, place }: Placed): boolean =>
+    variant.domain.every((constraint) => {
+      const domain = domains.domainOf(constraint.counter, place);
+      if (domains.allows(constraint, domain)) return true;
+      return (
+        constraint.kind === 'spread' &&
+        domain >= 0 &&
+        domains.levels(constraint, domain, present.domains(constraint.counter))
+      );
+    }) &&
+    variant.hostLimits.every((limit) => {
+      const most = present.podsOn(place, limit.counter) + (podClass.hostAdds.includes(limit.counter) ? 1 : 0);
+      return most <= limit.max || most - present.fewestOnHosts(limit) <= limit.max;
+    }) &&
+    variant.hostAffinity.every((affinity) =>
+      domains.allowsCompany(affinity, place, present.podsOn(place, affinity.counter)),
     );
-    return (
-      isWithin &&
-      variant.hostAffinity.every((affinity) => domains.allowsCompany(affinity, place, countOn(place, affinity.counter)))
-    );
-  };
-  const record = ({ podClass, variant, place }: Placed): void => {
+  const bind = (each: Placed): boolean => {
+    if (!allows(each)) return false;
+    const { podClass, variant, place } = each;
     if (typeof place === 'number') {
       domains.recordOnNode(podClass, variant, place, 1);
-      return;
+      return true;
     }
     domains.recordInState(podClass, variant, place.state, 1, place);
-    const own = hosts.get(place) ?? new Map<number, number>();
-    hosts.set(place, own);
-    for (const counter of podClass.hostAdds) own.set(counter, (own.get(counter) ?? 0) + 1);
+    present.add(place, podClass.hostAdds);
+    return true;
   };
+  return isEager ? bindEagerly(order, bind) : bindInPasses(order, bind);
+}
+
+/** A pod that was refused backs off until all others have been tried. */
+function bindInPasses(order: readonly Placed[], bind: (each: Placed) => boolean): boolean {
   let waiting = [...order];
   for (let before = Number.POSITIVE_INFINITY; waiting.length > 0 && waiting.length < before;) {
     before = waiting.length;
-    waiting = waiting.filter((each) => {
-      if (!allows(each)) return true;
-      record(each);
-      return false;
-    });
+    waiting = waiting.filter((each) => !bind(each));
   }
   return waiting.length === 0;
+}
+
+/** Pods that were refused are tried again, in their order, whenever another is bound. */
+function bindEagerly(order: readonly Placed[], bind: (each: Placed) => boolean): boolean {
+  const refused: Placed[] = [];
+  for (const each of order) {
+    if (!bind(each)) {
+      refused.push(each);
+      continue;
+    }
+    for (let at = 0; at < refused.length;) {
+      if (!bind(itemAt(refused, at))) {
+        at += 1;
+        continue;
+      }
+      refused.splice(at, 1);
+      at = 0;
+    }
+  }
+  return refused.length === 0;
 }

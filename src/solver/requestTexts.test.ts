@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import { podKey } from '../pods/podKey.ts';
 import { podRequests } from '../pods/podRequests.ts';
 import { addResources, formatResources } from '../units/resources.ts';

@@ -5,8 +5,9 @@
 import { Quantity, type QuantityFormat } from '../units/quantity.ts';
 import { addResources, formatResources, multiplyResources, quantityOf, type Resources } from '../units/resources.ts';
 import { CPU, type ResourceTable } from './model/resourceTable.ts';
+import type { PodClass } from './model/podClass.ts';
 import type { OpenNode } from './placement/openNode.ts';
-import { floatAt } from './rows.ts';
+import { floatAt, itemAt } from './rows.ts';
 
 /** A resource of pods: its column in rows of numbers, and how Kubernetes would print sums that start with it. */
 interface Column {
@@ -19,6 +20,8 @@ interface Column {
 
 /** The resources of a pod in order. */
 type Layout = readonly Column[];
+
+const UNKNOWN: Layout = [];
 
 export class RequestTexts {
   private readonly table: ResourceTable;
@@ -41,8 +44,8 @@ export class RequestTexts {
 class TextsWithDaemons {
   private readonly table: ResourceTable;
   private readonly daemons: Resources;
-  /** By requests of a class; undefined where numbers do not say it all. */
-  private readonly layouts = new Map<Resources, Layout | undefined>();
+  /** By class; `UNKNOWN` where numbers do not say it all. */
+  private readonly layouts: Layout[] = [];
   /** Equal layouts are one object. */
   private readonly byName = new Map<string, Layout>();
 
@@ -77,35 +80,38 @@ class TextsWithDaemons {
   /** That of all pods of the node, if they have the same resources in the same order. */
   private commonLayout({ entries }: OpenNode): Layout | undefined {
     let common: Layout | undefined;
-    for (const { podClass } of entries) {
-      const { requests } = podClass.shape;
-      let layout = this.layouts.get(requests);
-      if (layout === undefined && !this.layouts.has(requests)) {
-        layout = this.layoutOf(requests, podClass.row);
-        this.layouts.set(requests, layout);
-      }
-      if (layout === undefined || (common !== undefined && common !== layout)) return undefined;
+    for (let at = 0; at < entries.length; at++) {
+      const { podClass } = itemAt(entries, at);
+      const layout = (this.layouts[podClass.id] ??= this.layoutOf(podClass));
+      if (layout === UNKNOWN || (common !== undefined && common !== layout)) return undefined;
       common = layout;
     }
     return common;
   }
 
-  private layoutOf(requests: Resources, row: Float64Array): Layout | undefined {
-    const columns: Column[] = [];
+  private layoutOf({ shape: { requests }, row }: PodClass): Layout {
+    const { names } = this.table;
     let key = '';
-    for (const name of Object.keys(requests)) {
-      const column = this.table.names.indexOf(name);
+    for (const name in requests) {
+      const column = names.indexOf(name);
       const amount = quantityOf(requests, name);
       // A sum takes its format from the first amount that is not zero.
-      if (column < 0 || amount.sign() <= 0) return undefined;
+      if (column < 0 || amount.sign() <= 0) return UNKNOWN;
       const { format } = amount;
-      if (amountIn(column, floatAt(row, column), format).compare(amount) !== 0) return undefined;
-      columns.push({ name, column, format, texts: new Map() });
+      if (amountIn(column, floatAt(row, column), format).compare(amount) !== 0) return UNKNOWN;
       key += `${name}/${format}\n`;
     }
-    const known = this.byName.get(key) ?? columns;
-    this.byName.set(key, known);
-    return known;
+    let layout = this.byName.get(key);
+    if (layout === undefined) {
+      layout = Object.entries(requests).map(([name, { format }]) => ({
+        name,
+        column: names.indexOf(name),
+        format,
+        texts: new Map<number, string>(),
+      }));
+      this.byName.set(key, layout);
+    }
+    return layout;
   }
 }
 

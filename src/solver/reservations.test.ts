@@ -4,7 +4,7 @@ import type { InstanceType } from '../cloud/instanceType.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import type { Problem } from './problem.ts';
-import { testPod, testPool, testType } from '../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../test/fixtures/solver/testObjects.ts';
 import { solve } from './solve.ts';
 
 function reserved(name: string, price: number, left: number, cpu = 2): InstanceType {

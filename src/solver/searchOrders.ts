@@ -1,5 +1,7 @@
 /** The orders in which first-fit plans are tried: some that often do well, then such as lie near the best so far. */
-import type { CompiledDemand, PodClass } from './model/compiledDemand.ts';
+import type { CompiledDemand } from './model/compiledDemand.ts';
+import type { PodClass } from './model/podClass.ts';
+import { spreadKeys, type TieBreak } from './placement/domains.ts';
 import type { Growth } from './placement/sequential.ts';
 import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';
 import { itemAt } from './rows.ts';
@@ -55,8 +57,15 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   ];
   const base: Search = { ...packed, isExact: true, avoidsReserved };
   const searches = exact.map(([rank, growth]): Search => ({ ...base, rank, growth }));
-  for (const rank of [AS_THEY_ARE, largest]) searches.push({ ...base, rank, growth: 'own', takesLast: true });
-  if (isDoubtful(compiled)) searches.push({ ...base, rank: AS_THEY_ARE, growth: 'own', settlesDoubts: true });
+  for (const rank of [AS_THEY_ARE, largest]) searches.push({ ...base, rank, growth: 'own', ties: 'last' });
+  for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'none', ties: 'first' });
+  searches.push({ ...base, rank: AS_THEY_ARE, growth: 'room', ties: 'first' });
+  const names = nameRanks(compiled.classes);
+  const byName: Rank = ({ id }) => names.get(id) ?? 0;
+  for (const growth of ['none', 'room'] as const) searches.push({ ...base, rank: byName, growth, ties: 'first' });
+  if (isDoubtful(compiled)) {
+    for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'own', settlesDoubts: true });
+  }
   if (isKeptZonal) {
     const beyond = { ...base, staysZonal: false, keepsZones: true };
     for (const rank of [AS_THEY_ARE, boundFirst, largest]) searches.push({ ...beyond, rank, growth: 'own' });
@@ -65,6 +74,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
 }
 
 const GROWTHS: readonly Growth[] = ['own', 'any', 'least', 'none', 'room'];
+const TIES: readonly TieBreak[] = ['best', 'last', 'first'];
 
 /** Orders near the best one so far: pods that wait in front, some classes moved, or any order. */
 export class Reordering {
@@ -92,7 +102,7 @@ export class Reordering {
     const order = this.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
     const left = new Set(best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : [])));
     const waiting = order.filter((id) => left.has(id));
-    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, takesLast, settlesDoubts } = from;
+    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, ties, settlesDoubts } = from;
     // A few tries, so that no order is tried twice.
     for (let tries = 0; tries < 8; tries++) {
       if (this.below(3) === 0) growth = itemAt(GROWTHS, this.below(GROWTHS.length));
@@ -101,7 +111,7 @@ export class Reordering {
         keepsZones = !staysZonal && this.below(3) > 0;
       }
       if (this.hasLeeway && this.below(2) === 0) isLenient = !isLenient;
-      if (this.below(4) === 0) takesLast = !takesLast;
+      if (this.below(4) === 0) ties = itemAt(TIES, this.below(TIES.length));
       if (this.isDoubtful && this.below(3) === 0) settlesDoubts = !settlesDoubts;
       if (this.isReserved && this.below(3) === 0) avoidsReserved = !avoidsReserved;
       if (this.below(3) === 0) this.shuffle(order);
@@ -111,8 +121,8 @@ export class Reordering {
         order.splice(order.indexOf(id), 1);
         order.splice(to, 0, id);
       }
-      const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, takesLast, settlesDoubts].map(Number).join('');
-      const key = `${growth}/${flags}/${order.join()}`;
+      const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts].map(Number).join('');
+      const key = `${growth}/${ties}/${flags}/${order.join()}`;
       if (this.tried.has(key)) continue;
       this.tried.add(key);
       break;
@@ -126,7 +136,7 @@ export class Reordering {
       isLenient,
       avoidsReserved,
       keepsZones,
-      takesLast,
+      ties,
       settlesDoubts,
     };
   }
@@ -145,9 +155,12 @@ export class Reordering {
   }
 }
 
-/** Whether a planned node takes part in some spread may stay open. */
-function isDoubtful({ classes }: CompiledDemand): boolean {
-  return classes.some(({ variants }) => variants.some(({ doubtKeys }) => doubtKeys.length > 0));
+/** Whether a planned node takes part in some spread, or where, may stay open. */
+function isDoubtful({ classes, counters }: CompiledDemand): boolean {
+  const keys = spreadKeys(counters);
+  return classes.some(({ variants }) =>
+    variants.some(({ doubtKeys, pinKeys }) => doubtKeys.length > 0 || keys.some((key) => !pinKeys.includes(key))),
+  );
 }
 
 function compareBy(rank: Rank, left: PodClass, right: PodClass): number {
@@ -162,6 +175,13 @@ function rulesOf({ variants, shape }: PodClass): number {
       (requirementId === 0 ? 0 : 1) + domain.length + hostAffinity.length + hostLimits.length,
   );
   return volumes + Math.max(...counts);
+}
+
+/** By class: its place when classes come in the order of their first pods' names. */
+function nameRanks(classes: readonly PodClass[]): Map<number, number> {
+  const named = classes.map(({ id, pods: [first] }) => ({ id, name: first?.metadata.name ?? '' }));
+  named.sort((left, right) => (left.name === right.name ? left.id - right.id : left.name < right.name ? -1 : 1));
+  return new Map(named.map(({ id }, at) => [id, at]));
 }
 
 /** By class: classes are numbered by size, and those that ask for the same have the same rank. */

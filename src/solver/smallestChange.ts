@@ -5,7 +5,7 @@
 import type { Pod } from '../api/kinds.ts';
 import { podKey } from '../pods/podKey.ts';
 import { applyEdits, type Edit } from './edit.ts';
-import { editsFor, type PodSpecChange } from './edits.ts';
+import { editsFor, limitsFor, type PodSpecChange } from './edits.ts';
 import { Model } from './model/model.ts';
 import { loadKey, rulesKey } from './model/podShape.ts';
 import type { Overlay, PoolOffer, Solution, SolveOptions } from './problem.ts';
@@ -87,11 +87,52 @@ export function findFixes(
   podSpec: PodSpecChange,
 ): (readonly Edit[])[] {
   if (reason.kind !== 'refused') return [];
-  const edits = editsFor(asked.pools, pod, reason, asked.solution, podSpec).slice(0, MAX_TRIES);
-  const single = singleFixes(asked, pod, edits, most);
-  if (single.length > 0) return single;
+  const edits = candidates(asked, pod, reason, podSpec);
+  const single = [...wholeLimits(asked, pod, edits), ...singleFixes(asked, pod, edits.filter(isNoLimit), most)];
+  if (single.length > 0) return single.slice(0, most);
   const together = fewestTogether(asked, pod, edits, podSpec);
   return together === undefined ? [] : [together];
+}
+
+const isNoLimit = ({ change }: Edit): boolean => change.kind !== 'limit';
+
+/** All limits of one pool are raised together. */
+function wholeLimits(asked: Asked, pod: Pod, edits: readonly Edit[]): (readonly Edit[])[] {
+  const byPool = new Map<string, Edit[]>();
+  for (const edit of edits) {
+    if (edit.change.kind !== 'limit') continue;
+    byPool.set(edit.change.pool, [...(byPool.get(edit.change.pool) ?? []), edit]);
+  }
+  return [...byPool.values()].filter((group) => refusalWith(asked, pod, group) === undefined);
+}
+
+/** Edits for the refusal. Limits go up to what all pods that wait need: another of them must not take what is gained. */
+function candidates(
+  asked: Asked,
+  pod: Pod,
+  reason: UnplacedReason & { readonly kind: 'refused' },
+  podSpec: PodSpecChange,
+): readonly Edit[] {
+  const edits = editsFor(asked.pools, pod, reason, asked.solution, podSpec);
+  const limited = reason.pools.flatMap(({ pool, stage }) => (stage === 'limits' ? [pool] : []));
+  if (limited.length === 0) return edits.slice(0, MAX_TRIES);
+  const others = edits.filter(({ change }) => change.kind !== 'limit');
+  const at = edits.findIndex(({ change }) => change.kind === 'limit');
+  return others.toSpliced(at, 0, ...limited.flatMap((pool) => amplerLimits(asked, pod, pool))).slice(0, MAX_TRIES);
+}
+
+function amplerLimits(asked: Asked, pod: Pod, name: string): readonly Edit[] {
+  const { overlay, options, pools } = asked;
+  const own = pools.find(({ pool }) => pool.metadata.name === name);
+  if (own === undefined) return [];
+  const free = pools.map((offer) => {
+    if (offer !== own) return offer;
+    const { limits: _, ...spec } = offer.pool.spec;
+    return { ...offer, pool: { ...offer.pool, spec } };
+  });
+  const others = overlay.pods.length <= MAX_PODS ? overlay.pods.filter((each) => podKey(each) !== podKey(pod)) : [];
+  const quiet: SolveOptions = { ...options, searchRounds: 0, suggestChanges: false, explainChoices: false };
+  return limitsFor(own, asked.ask({ ...overlay, pods: [...others, pod] }, quiet, free).plannedNodes);
 }
 
 /** One refusal may hide the next: each round makes all edits so far and adds those for what is in the way then. */
@@ -108,16 +149,22 @@ function fewestTogether(
     if (reason === undefined) break;
     if (round === MAX_ROUNDS || reason.kind !== 'refused') return undefined;
     const subject = applyEdits(kept, { pod, pools: asked.pools });
-    const more = editsFor(asked.pools, subject.pod, reason, asked.solution, podSpec).slice(0, MAX_TRIES);
+    const more = candidates(asked, subject.pod, reason, podSpec);
     const wider = withoutRivals([...kept, ...more]);
     if (wider.length === kept.length) return undefined;
     kept = wider;
   }
   for (const edit of [...kept].reverse()) {
-    const fewer = kept.filter((each) => each !== edit);
+    const fewer = kept.filter((each) => !belongTogether(each, edit));
     if (fewer.length > 0 && refusalWith(asked, pod, fewer) === undefined) kept = fewer;
   }
   return kept;
+}
+
+/** Limits of one pool stay or go together. */
+function belongTogether(one: Edit, other: Edit): boolean {
+  if (one.change.kind !== 'limit' || other.change.kind !== 'limit') return one === other;
+  return one.change.pool === other.change.pool;
 }
 
 /** Edits that set the same field differently: the last one, which goes furthest, stands for all. */
@@ -127,6 +174,7 @@ function withoutRivals(edits: readonly Edit[]): readonly Edit[] {
     const { change } = edit;
     if (change.kind === 'limit') byField.set(`limit ${change.pool} ${change.resource}`, edit);
     else if (change.kind === 'requests') byField.set('requests', edit);
+    else if (change.kind === 'pool-requirement') byField.set(`requirement ${change.pool} ${change.key}`, edit);
     else byField.set(JSON.stringify(change), edit);
   }
   return [...byField.values()];

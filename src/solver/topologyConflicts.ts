@@ -1,5 +1,5 @@
 /** Which topology constraint of a pod no domain satisfies. */
-import type { DomainConstraint, PodClass, Variant } from './model/compiledDemand.ts';
+import type { DomainConstraint, PodClass, Variant } from './model/podClass.ts';
 import type { PodPlan } from './planOnce.ts';
 import type { TopologyConflict } from './reasons.ts';
 import { itemAt } from './rows.ts';

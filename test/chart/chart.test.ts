@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../src/api/yaml/parseYaml.ts';
 import { optionTable } from '../../src/options/optionTable.ts';
 import { parseOptions } from '../../src/options/parseOptions.ts';
-import { renderChart, renderTemplate } from './renderChart.ts';
+import { renderChart, renderTemplate } from '../../src/aks/renderChart.ts';
 
 const CHART = join(import.meta.dirname, '../../charts/nodewright');
 const RELEASE = { Name: 'node', Namespace: 'kube-system' };
@@ -119,6 +119,47 @@ describe('the chart', () => {
     for (const binding of objects.filter(({ kind }) => kind.endsWith('Binding'))) {
       expect(binding).toMatchObject({ subjects: [{ name: 'karpenter-sa' }] });
     }
+  });
+
+  it('completes anti-affinity and spread that do not say which pods they mean, and keeps those that do', () => {
+    const own = { matchLabels: { app: 'other' } };
+    const hostname = { topologyKey: 'kubernetes.io/hostname' };
+    const zone = { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' };
+    const terms = [hostname, { topologyKey: zone.topologyKey, labelSelector: own }];
+    const { spec } = deploymentOf({
+      affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } },
+      topologySpreadConstraints: [zone, { ...zone, minDomains: 2, labelSelector: own }],
+    }).spec.template;
+    const labelSelector = {
+      matchLabels: { 'app.kubernetes.io/name': 'nodewright', 'app.kubernetes.io/instance': 'node' },
+    };
+    expect(spec).toMatchObject({
+      affinity: {
+        podAntiAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: [{ ...hostname, labelSelector }, terms[1]],
+        },
+      },
+      topologySpreadConstraints: [
+        { ...zone, labelSelector },
+        { ...zone, minDomains: 2, labelSelector: own },
+      ],
+    });
+  });
+
+  it('takes more rights, containers and mounts, as the chart of karpenter does', () => {
+    const rule = { apiGroups: ['example.com'], resources: ['things'], verbs: ['get'] };
+    const mount = { name: 'certificates', mountPath: '/certificates' };
+    const values = {
+      additionalClusterRoleRules: [rule],
+      initContainers: [{ name: 'wait', image: 'wait' }],
+      controller: { extraVolumeMounts: [mount], sidecarVolumeMounts: [{ ...mount, mountPath: '/shared' }] },
+    };
+    const role = renderChart(CHART, { ...IMAGE, ...values }, RELEASE).find(({ kind }) => kind === 'ClusterRole');
+    expect((role as unknown as { readonly rules: readonly object[] }).rules).toContainEqual(rule);
+    expect(deploymentOf(values).spec.template.spec).toMatchObject({
+      initContainers: values.initContainers,
+      containers: [{ volumeMounts: [mount, { ...mount, mountPath: '/shared' }] }],
+    });
   });
 
   it('may list bootstrap tokens, in kube-system, only where nodes join with one that is discovered', () => {

@@ -15,7 +15,7 @@ export interface TroubledProxy {
   refuse(): void;
   /** Existing and new connections stay open but nothing arrives any more, as behind a firewall that forgot them. */
   blackHole(): void;
-  /** New connections work again; black-holed ones stay dead, as in life. */
+  /** New connections work again; black-holed ones stay cut off, as in a real network. */
   heal(): void;
   close(): Promise<void>;
 }

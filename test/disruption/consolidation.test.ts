@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Kinds } from '../../src/api/kinds.ts';
 import { Annotations, Labels } from '../../src/api/labels.ts';
+import { InsufficientCapacityError } from '../../src/cloud/errors.ts';
 import { createEngine } from '../../src/cli/compose/engine.ts';
 import { poolSpec, Workbench } from '../fixtures/engine/workbench.ts';
 
@@ -53,6 +54,19 @@ describe('nodes that are not worth their price', () => {
     expect(await types()).toEqual(['m4']);
     const labels = { decision: 'replace', reason: 'underutilized' };
     expect(bench.metrics.value('karpenter_voluntary_disruption_decisions_total', labels)).toBeGreaterThanOrEqual(1);
+  });
+
+  it('are replaced after a launch that failed, once the pause that follows is over', async () => {
+    await bench.createPool('default', disruption());
+    await deploy('web', 15, '1');
+    bench.cloud.launchFailures.push(new InsufficientCapacityError('no room'));
+    await scale('web', 3);
+    await bench.advance(MINUTE / 2);
+    expect(bench.cloud.launchFailures).toEqual([]);
+    expect(await types()).toEqual(['m16']);
+    await bench.advance(1.5 * MINUTE);
+    expect(await types()).toEqual(['m4']);
+    expect(await running()).toBe(3);
   });
 
   it('stay for consolidateAfter, for a policy that only takes empty ones, and for pods that must not move', async () => {

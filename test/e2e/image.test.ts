@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseYaml } from '../../src/api/yaml/parseYaml.ts';
 import { build } from '../../scripts/build.mjs';
-import { renderChart } from '../chart/renderChart.ts';
+import { renderChart } from '../../src/aks/renderChart.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const RELEASE = { Name: 'nodewright', Namespace: 'kube-system' };

@@ -8,7 +8,7 @@ import type { ExistingNode, Problem, Solution } from '../../src/solver/problem.t
 import { parseResources } from '../../src/units/resources.ts';
 import { complaints } from '../fixtures/solver/checker.ts';
 import { throughCluster } from '../fixtures/solver/launchedPlan.ts';
-import { testPod, testPool, testType } from '../fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../fixtures/solver/testObjects.ts';
 
 const RACK = 'example.com/rack';
 const labelled = (name: string, app: string, spec: object = {}): Pod =>
@@ -126,6 +126,37 @@ describe('priorities', () => {
     expect(unplaced).toEqual([]);
     const bought = plannedNodes.flatMap(({ alternatives }) => alternatives[0]?.capacityType ?? []).sort();
     expect(bought).toEqual(['on-demand', 'spot', 'spot', 'spot']);
+  });
+
+  it('do not hold against zones that no node is in', () => {
+    // The first pod makes z1 uneven only beside zones that stay empty: the scheduler does not see them.
+    const nodes = [node('n', { [Labels.zone]: 'z1' }, 3, [labelled('running', 'b')])];
+    const first = labelled('first', 'b', { priority: 10, nodeSelector: { [Labels.zone]: 'z1' } });
+    const second = labelled('second', 'a', { topologySpreadConstraints: [spread(Labels.zone, 'b')] });
+    const { onExisting, plannedNodes } = planOf(problemOf([first, second], { nodes }));
+    expect(onExisting.map(({ pods }) => [...pods].sort())).toEqual([['default/first', 'default/second']]);
+    expect(plannedNodes).toEqual([]);
+  });
+
+  it('do not hold against nodes that are never bought', () => {
+    const first = [0, 1, 2].map((at) => testPod(`first-${at}`, '1', '1Gi', { priority: 10 }, { labels: { app: 'b' } }));
+    const second = labelled('second', 'a', { topologySpreadConstraints: [spread(Labels.hostname, 'b')] });
+    expect(planOf(problemOf([...first, second])).plannedNodes).toHaveLength(1);
+  });
+
+  it('leave it to the scheduler to try a refused pod before the next', () => {
+    // With fewer than four racks the large pods would keep the small ones away; those come first and take turns.
+    const rules = (priority: number): object => ({
+      priority,
+      nodeSelector: { [RACK]: 'r1' },
+      topologySpreadConstraints: [spread(RACK, 'b', { minDomains: 4, maxSkew: 2 }), spread(Labels.zone, 'a')],
+    });
+    const small = [0, 20, 0].map((priority, at) => labelled(`small-${at}`, 'a', rules(priority)));
+    const large = [0, 1, 2, 3, 4].map((at) => testPod(`large-${at}`, '3', '1Gi', {}, { labels: { app: 'b' } }));
+    const pool = testPool('one', {}, {}, { [RACK]: 'r1' });
+    const instanceTypes = [testType('a4', 4, 16, 0.2, ['z1', 'z2'])];
+    const { unplaced } = planOf(problemOf([...small, ...large], { pools: [{ pool, instanceTypes, used: {} }] }));
+    expect(unplaced).toEqual([]);
   });
 });
 

@@ -47,7 +47,7 @@ describe('explain, on a cluster with a running controller', () => {
     expect(explanation.sentence).toContain('label "team" does not have known values');
     const [fix] = explanation.fixes;
     expect(fix?.patches).toHaveLength(1);
-    if (fix) await applyFix(bench.kube, fix);
+    if (fix) await applyFix(bench.kube, fix, () => bench.advance(1_000));
     await bench.advance(5 * MINUTE);
     const running = (await bench.pods()).filter(({ status }) => status?.phase === 'Running');
     expect(running).toHaveLength(1);
@@ -92,7 +92,7 @@ describe('explain, on a cluster with a running controller', () => {
     expect(fix?.patches.map(({ target }) => target.kind)).toEqual(
       expect.arrayContaining(['Pod', 'NodePool', 'Deployment']),
     );
-    if (fix) await applyFix(bench.kube, fix);
+    if (fix) await applyFix(bench.kube, fix, () => bench.advance(1_000));
     await bench.advance(20 * MINUTE);
     expect((await bench.nodes()).map(({ metadata }) => metadata.name)).not.toContain(name);
   });
@@ -117,7 +117,7 @@ describe('explain, on a cluster with a running controller', () => {
     const explanation = await explainSubject({ kind: 'nodepool', name: 'default' });
     expect(explanation).toMatchObject({ object: { kind: 'NodePool', name: 'default' }, constraint: 'limits' });
     const [fix] = explanation.fixes;
-    if (fix) await applyFix(bench.kube, fix);
+    if (fix) await applyFix(bench.kube, fix, () => bench.advance(1_000));
     expect((await explainSubject({ kind: 'nodepool', name: 'default' })).constraint).not.toBe('limits');
   });
 

@@ -2,17 +2,15 @@
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { NOT_YET } from './notYet.ts';
 import { buildIdentity, Results } from './results.ts';
 import { startRig, type Rig } from './rig.ts';
 import { runSpec } from './runSpec.ts';
 import { AREAS, listSpecs, type Area, type Spec } from './spec.ts';
 import { ensureSuite } from './suiteBinary.ts';
-import { problemsOf, strangersOf, summaryOf } from './verdict.ts';
+import { problemsOf, summaryOf } from './verdict.ts';
 
 interface Flags {
   readonly area: readonly Area[];
-  readonly listed: boolean | 'only';
   readonly resume: boolean;
   readonly parallel: number;
   readonly out: string;
@@ -34,7 +32,6 @@ type InTurn = <T>(thing: () => Promise<T>) => Promise<T>;
 
 const ROOT = join(import.meta.dirname, '../..');
 const LIMIT_MINUTES = 25;
-const LISTED_LIMIT_MINUTES = 4;
 const MINUTE = 60_000;
 const MAX_PARALLEL = 8;
 /** These specs listen on port 8080, whatever else goes on. */
@@ -43,8 +40,6 @@ const ALONE: ReadonlySet<Area> = new Set<Area>(['chaos']);
 const command = new Command('test:upstream')
   .description("Runs Karpenter's regression suite against nodewright on a real control plane.")
   .option('--area <names...>', `only these areas: ${AREAS.join(', ')}`, parseArea, [])
-  .option('--only-listed', 'only the specs that are listed as not passing yet')
-  .option('--without-listed', 'leave out the specs that are listed as not passing yet')
   .option('--resume', 'go on after an interrupted run of the same build', false)
   .option('--parallel <number>', 'how many control planes to use at once', parseParallel, 1)
   .option('--out <folder>', 'where logs, reports and results go', join(ROOT, '.nodewright', 'upstream'))
@@ -52,23 +47,12 @@ const command = new Command('test:upstream')
   .option('--ginkgo.skip <pattern>', 'no specs whose full name matches')
   .allowExcessArguments(false)
   .action(async () => {
-    const {
-      onlyListed = false,
-      withoutListed = false,
-      ...flags
-    } = command.opts<Omit<Flags, 'listed'> & { readonly onlyListed?: boolean; readonly withoutListed?: boolean }>();
-    if (onlyListed && withoutListed) command.error('--only-listed and --without-listed leave nothing to run.');
-    process.exitCode = await main({ ...flags, listed: onlyListed ? 'only' : !withoutListed });
+    process.exitCode = await main(command.opts<Flags>());
   });
 
 async function main(flags: Flags): Promise<number> {
   const program = await ensureSuite(report);
   const everything = await listSpecs(program);
-  const strangers = strangersOf(
-    everything.map(({ name }) => name),
-    NOT_YET,
-  );
-  if (strangers.length > 0) throw new Error(`test/upstream/notYet.ts names unknown specs: ${strangers.join('; ')}`);
   const specs = await chosen(program, flags);
   await mkdir(flags.out, { recursive: true });
   const results = await Results.open(flags.out, await buildIdentity(ROOT, program), flags);
@@ -81,21 +65,19 @@ async function main(flags: Flags): Promise<number> {
   );
   await Promise.all(workers);
   const outcomes = specs.flatMap(({ name }) => results.get(name) ?? []);
-  const problems = problemsOf(outcomes, NOT_YET);
-  console.log(summaryOf(outcomes, NOT_YET));
+  const problems = problemsOf(outcomes);
+  console.log(summaryOf(outcomes));
   for (const problem of problems) console.log(problem);
   return problems.length > 0 || outcomes.length < specs.length ? 1 : 0;
 }
 
 async function chosen(program: string, flags: Flags): Promise<readonly Spec[]> {
-  const known = new Set(NOT_YET.map(({ spec }) => spec));
   const ginkgo = (['ginkgo.focus', 'ginkgo.skip'] as const).flatMap((name) => {
     const pattern = flags[name];
     return pattern === undefined ? [] : [`--${name}=${pattern}`];
   });
-  return (await listSpecs(program, ginkgo))
-    .filter(({ area }) => flags.area.length === 0 || flags.area.includes(area))
-    .filter(({ name }) => flags.listed === true || known.has(name) === (flags.listed === 'only'));
+  const specs = await listSpecs(program, ginkgo);
+  return specs.filter(({ area }) => flags.area.length === 0 || flags.area.includes(area));
 }
 
 /** A run takes long; a build in the meantime must not change what is under test. */
@@ -109,15 +91,13 @@ async function ownCopy(directory: string): Promise<string> {
 /** Takes specs from the common list until none is left. A spec that did not pass gets the next one a fresh cluster. */
 async function work({ program, nodewright, waiting, results, directory, inTurn }: Shift): Promise<void> {
   await mkdir(directory, { recursive: true });
-  const minutes = new Map(NOT_YET.map((entry) => [entry.spec, entry.minutes ?? LISTED_LIMIT_MINUTES]));
   let rig: Rig | undefined;
   try {
     for (let spec = waiting.shift(); spec !== undefined; spec = waiting.shift()) {
       rig ??= await startRig({ nodewright, logDirectory: directory });
-      const limitMilliseconds = (minutes.get(spec.name) ?? LIMIT_MINUTES) * MINUTE;
-      const run = { program, rig, spec, directory, limitMilliseconds };
+      const run = { program, rig, spec, directory, limitMilliseconds: LIMIT_MINUTES * MINUTE };
       const outcome = await (ALONE.has(spec.area) ? inTurn(() => runSpec(run)) : runSpec(run));
-      const word = outcome.passed ? 'passed' : minutes.has(spec.name) ? 'not yet' : 'FAILED';
+      const word = outcome.passed ? 'passed' : 'FAILED';
       report(`${word.padEnd(8)}${String(outcome.seconds).padStart(5)} s  ${spec.area}: ${spec.name}`);
       if (!outcome.passed) report(`          ${outcome.complaint ?? ''}`);
       await results.add(outcome);

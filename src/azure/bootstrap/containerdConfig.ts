@@ -3,27 +3,23 @@ type TomlValue = string | number | boolean | readonly string[];
 type TomlTable = Readonly<Record<string, TomlValue>>;
 
 const CRI = 'plugins."io.containerd.grpc.v1.cri"';
-const RUNC = '/usr/bin/runc';
-const NVIDIA = '/usr/bin/nvidia-container-runtime';
-const NVIDIA_RUNTIME = 'nvidia-container-runtime';
 const RUNTIME_TYPE = 'io.containerd.runc.v2';
 
-/** `registry` is where AKS's own images come from. With an NVIDIA driver every container gets to see the GPUs. */
+/**
+ * `registry` is where AKS's own images come from. With an NVIDIA driver every container gets to see the GPUs:
+ * there is no other runtime.
+ */
 export function containerdConfig(registry: string, nvidia: boolean): string {
   const runtimes = `${CRI}.containerd.runtimes`;
+  const runtime = nvidia ? 'nvidia-container-runtime' : 'runc';
+  const binary = `/usr/bin/${runtime}`;
   const tables: readonly (readonly [name: string, table: TomlTable])[] = [
     [CRI, { sandbox_image: pauseImage(registry) }],
-    [`${CRI}.containerd`, { default_runtime_name: nvidia ? NVIDIA_RUNTIME : 'runc' }],
-    ...(nvidia
-      ? ([
-          [`${runtimes}.${NVIDIA_RUNTIME}`, { runtime_type: RUNTIME_TYPE }],
-          [`${runtimes}.${NVIDIA_RUNTIME}.options`, { BinaryName: NVIDIA, SystemdCgroup: true }],
-        ] as const)
-      : []),
-    [`${runtimes}.runc`, { runtime_type: RUNTIME_TYPE }],
-    [`${runtimes}.runc.options`, { BinaryName: RUNC, SystemdCgroup: true }],
+    [`${CRI}.containerd`, { default_runtime_name: runtime }],
+    [`${runtimes}.${runtime}`, { runtime_type: RUNTIME_TYPE }],
+    [`${runtimes}.${runtime}.options`, { BinaryName: binary, SystemdCgroup: true }],
     [`${runtimes}.untrusted`, { runtime_type: RUNTIME_TYPE }],
-    [`${runtimes}.untrusted.options`, { BinaryName: nvidia ? NVIDIA : RUNC }],
+    [`${runtimes}.untrusted.options`, { BinaryName: binary }],
     [`${CRI}.registry`, { config_path: '/etc/containerd/certs.d' }],
     [`${CRI}.registry.headers`, { 'X-Meta-Source-Client': ['azure/aks'] }],
     ['metrics', { address: '0.0.0.0:10257' }],

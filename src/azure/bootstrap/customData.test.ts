@@ -156,6 +156,11 @@ describe('the start-up script of a node', () => {
   ])('installs the driver of %s, unless the class wants none', (instanceType, expected) => {
     const { GPU_NODE, CONFIG_GPU_DRIVER_IF_NEEDED, ...variables } = scriptVariables(input({ instanceType }, true));
     expect([GPU_NODE, CONFIG_GPU_DRIVER_IF_NEEDED]).toEqual(['true', 'true']);
+    const containerd = decoded(variables['CONTAINERD_CONFIG_CONTENT']);
+    expect(containerd).toContain(
+      'runtimes.nvidia-container-runtime.options]\nBinaryName = "/usr/bin/nvidia-container-runtime"',
+    );
+    expect(containerd).not.toContain('/usr/bin/runc');
     expect([variables['GPU_DRIVER_TYPE'], variables['GPU_DRIVER_VERSION'], variables['GPU_IMAGE_SHA']].join(' ')).toBe(
       expected,
     );

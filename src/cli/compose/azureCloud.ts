@@ -8,7 +8,6 @@ import {
   environmentNamed,
   type AzureEnvironment,
 } from '../../azure/azureEnvironment.ts';
-import type { ProviderSettings } from './engineSettings.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import { systemProblem } from '../../errors/thrown.ts';
 
@@ -19,7 +18,13 @@ export interface AzureCloud {
 
 const ENVIRONMENT_FILE = 'JSON file for AZURE_ENVIRONMENT_FILEPATH';
 
-export async function azureCloud(settings: ProviderSettings): Promise<AzureCloud> {
+interface CloudSettings {
+  readonly armCloud?: string | undefined;
+  readonly azureEnvironmentFilepath?: string | undefined;
+  readonly tenantId?: string | undefined;
+}
+
+export async function azureCloud(settings: CloudSettings): Promise<AzureCloud> {
   const { armCloud, azureEnvironmentFilepath, tenantId } = settings;
   const environment = azureEnvironmentFilepath
     ? await readEnvironmentFile(azureEnvironmentFilepath)

@@ -18,7 +18,7 @@ export interface UpOptions {
   readonly speed: number;
   /** Workloads and faults to start with. */
   readonly scenario: ScenarioName;
-  /** How often things go wrong by themselves. */
+  /** Which faults occur by themselves, and how often. */
   readonly profile: Profile;
   /** Faults that are on from the start. */
   readonly faults: readonly FaultOrder[];

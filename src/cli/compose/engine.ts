@@ -148,7 +148,9 @@ export function createEngine(options: EngineOptions): Manager {
     ...(options.policies && { policies: options.policies }),
   });
   const evictions = new EvictionQueue(world);
-  const hints = options.placementHints && new PlacementHints(world, options.placementHints);
+  const hints =
+    options.placementHints &&
+    new PlacementHints(world, { ...options.placementHints, freeOn: (view) => planner.freeOn(view) });
   const disruptions = new DisruptionQueue(world);
   const controllers: readonly Controller[] = [
     ...provisionerControllers(as('provisioner'), {

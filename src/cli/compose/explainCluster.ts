@@ -40,13 +40,19 @@ function answerTo(
   }
 }
 
-/** Patches every object of the fix, and says which. */
-export async function applyFix(kube: Kube, { patches }: ExplainedFix): Promise<readonly string[]> {
+/** Patches every object of the fix in turn, and says which. `pause` lets an owner notice one patch before the next. */
+export async function applyFix(
+  kube: Kube,
+  { patches }: ExplainedFix,
+  pause: () => Promise<void>,
+): Promise<readonly string[]> {
   const done: string[] = [];
-  for (const { target, patch } of patches) {
+  for (const [at, { target, patch }] of patches.entries()) {
     const { name, namespace } = target;
     const kind = kindOf(target);
     if (kind === undefined) throw new InvariantError(`no kind ${target.apiVersion} ${target.kind}`);
+    const isAgain = patches.slice(0, at).some((each) => JSON.stringify(each.target) === JSON.stringify(target));
+    if (isAgain) await pause();
     await kube.patch(kind, { name, namespace }, { type: 'merge', body: patch });
     done.push(`${target.kind.toLowerCase()}/${name} patched`);
   }

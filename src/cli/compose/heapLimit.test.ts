@@ -26,7 +26,7 @@ it('starts anew with nine tenths of the memory limit, less where little would be
   expect(replacements(GIB / 8)[0]).toContain('--max-old-space-size=64');
 });
 
-it('leaves a heap that suits the limit, that somebody has set, or whose limit is unknown', () => {
+it('leaves a heap that suits the limit, that was set by hand, or whose limit is unknown', () => {
   expect(replacements(undefined)).toEqual([]);
   expect(replacements(GIB, { heapLimit: 0.9 * GIB })).toEqual([]);
   expect(replacements(GIB, { execArgv: ['--max-old-space-size=300'] })).toEqual([]);

@@ -6,7 +6,7 @@ import { parseFault } from '../../local/faults/faultKinds.ts';
 import { Faults } from '../../local/faults/faults.ts';
 import { keepAlive } from './keepAlive.ts';
 
-/** Runs incarnations whose `run` does what `life` says, and notes when each was started. */
+/** Runs processes whose `run` does what `life` says, and notes when each was started. */
 function live(life: (incarnation: number, signal: AbortSignal) => Promise<void>) {
   const clock = new VirtualClock(0);
   const faults = new Faults({ clock, random: new SeededRandom(1) });

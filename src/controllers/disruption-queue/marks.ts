@@ -51,7 +51,7 @@ async function setTaint({ kube, cluster }: Ports, node: Node, wanted: boolean): 
   let stored = cluster.node(name) ?? node;
   for (let attempt = 1; ; attempt++) {
     if (stored.metadata.uid !== uid)
-      throw new KubeError({ code: 409, reason: 'Conflict', message: `Node ${name} is another one by now` });
+      throw new KubeError({ code: 409, reason: 'Conflict', message: `Node ${name} was replaced` });
     if (isTainted(stored) === wanted) return;
     const others = withoutTaints(stored.spec?.taints ?? [], [Taints.disrupted]);
     const taints = wanted ? [...others, Taints.disrupted] : others;

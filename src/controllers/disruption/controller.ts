@@ -63,6 +63,13 @@ interface Taken {
   readonly kept: readonly Kept[];
 }
 
+interface Ran {
+  /** Whether anything was started, or decided that did not hold. */
+  readonly begun: boolean;
+  /** When what was decided may be done, in milliseconds since 1970; undefined when nothing waits. */
+  readonly again: number | undefined;
+}
+
 class DisruptionLoop {
   private readonly world: World;
   private readonly options: DisruptionOptions;
@@ -124,7 +131,12 @@ class DisruptionLoop {
         continue;
       }
       try {
-        if (await this.run(method, candidates, taken, causes, signal)) return { requeueAfter: 0 };
+        const { begun, again } = await this.run(method, candidates, taken, causes, signal);
+        if (begun) return { requeueAfter: 0 };
+        if (again !== undefined) {
+          wait = Math.min(wait, Math.max(0, again - clock.now()));
+          isComplete = false;
+        }
       } catch (error) {
         signal.throwIfAborted();
         // The other methods may have better luck.
@@ -146,14 +158,14 @@ class DisruptionLoop {
     return { requeueAfter: wait };
   }
 
-  /** Whether the method has started anything, or decided something that did not hold. */
+  /** Runs the method and starts what it decides. */
   private async run(
     method: Method,
     candidates: Pass['candidates'],
     taken: Taken,
     causes: Causes,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<Ran> {
     const { clock, log, events } = this.world;
     const since = clock.monotonic();
     const { commands, kept, coverage } = await inSlices(method.decide(candidates, taken.pass), clock, signal);
@@ -163,14 +175,18 @@ class DisruptionLoop {
       log.info('not every node was looked at', { method: method.name, ...coverage });
     note(causes, kept, method);
     if (method.reason === 'Underutilized') this.weigh(commands, kept);
-    const possible = commands.filter((command) => !this.isPaused(command));
-    if (possible.length === 0) return false;
+    const possible = commands.filter((command) => this.pausedUntil(command) === undefined);
+    if (possible.length === 0) {
+      const pauses = commands.flatMap((command) => this.pausedUntil(command) ?? []);
+      return { begun: false, again: pauses.length === 0 ? undefined : Math.min(...pauses) };
+    }
     if (method.reason === 'Underutilized') {
       this.savings.conclude(taken.pass);
-      if (this.savings.holdsBack(possible, taken.pass)) return false;
+      const again = this.savings.heldBackUntil(possible, taken.pass);
+      if (again !== undefined) return { begun: false, again };
     }
     this.unrest.reset();
-    if (method.reason === 'Drifted') return this.start(possible, signal);
+    if (method.reason === 'Drifted') return { begun: await this.start(possible, signal), again: undefined };
     for (const command of possible) {
       if (command.replacements.length > 0) publish.consolidationCandidate(events, command);
       publish.consolidationApproved(events, command, (name) => this.world.informers.nodePools.store.get({ name }));
@@ -184,12 +200,12 @@ class DisruptionLoop {
     }
     for (const { command, reason } of rejected) {
       if (method.reason === 'Underutilized') publish.consolidationRejected(events, command, reason);
-      log.debug('a decision does not hold any more', { method: method.name, reason, nodes: command.candidates.length });
+      log.info('a decision does not hold any more', { method: method.name, reason, nodes: command.candidates.length });
     }
     if (method.reason === 'Underutilized') this.savings.begin(valid, again.pass);
     this.returns.begin(valid);
     await this.start(valid, signal);
-    return true;
+    return { begun: true, again: undefined };
   }
 
   /** Counts what was approved and what pools with the policy Balanced have refused. */
@@ -223,9 +239,10 @@ class DisruptionLoop {
     return begun.some(({ status }) => status === 'fulfilled');
   }
 
-  /** Replacements of the pool have not become ready lately. */
-  private isPaused({ replacements }: Command): boolean {
-    return replacements.some((replacement) => this.options.queue.pauses.until(poolOf(replacement)) !== undefined);
+  /** Replacements of the pool have not become ready lately: until when no more are tried. */
+  private pausedUntil({ replacements }: Command): number | undefined {
+    const pauses = replacements.flatMap((replacement) => this.options.queue.pauses.until(poolOf(replacement)) ?? []);
+    return pauses.length === 0 ? undefined : Math.max(...pauses);
   }
 
   private async take(signal: AbortSignal): Promise<Taken> {

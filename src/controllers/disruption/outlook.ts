@@ -61,7 +61,7 @@ export class Outlook {
   }
 }
 
-/** To the cent: less is no news. */
+/** To the cent: smaller changes are not reported. */
 const backlogText = ({ pools }: SavingsBacklog): string =>
   JSON.stringify(
     pools.map(({ pool, blockers }) => [

@@ -128,7 +128,7 @@ export class Reporter {
       const telling = TELLING[cause.kind];
       if (telling === 'silent') continue;
       if (!PASSING.has(cause.kind)) ledger.append({ kind: 'kept', ...kept });
-      // The same cause about another pod or price is no news for the owner of the node.
+      // The same cause about another pod or price is not reported to the owner of the node again.
       if (before?.kind === cause.kind || telling === 'recorded') continue;
       const view = cluster.viewOf(claim);
       if (view === undefined) continue;

@@ -25,27 +25,27 @@ it('lets consolidation go on as long as it saves what it said', () => {
   const check = new SavingsCheck();
   check.begin(saving(2), pass(10, 0));
   check.conclude(pass(8, MINUTE));
-  expect(check.holdsBack(saving(1), pass(8, MINUTE))).toBe(false);
+  expect(check.heldBackUntil(saving(1), pass(8, MINUTE))).toBeUndefined();
 });
 
 it('holds small savings back after one that did not come true, longer each time, and not those that are large', () => {
   const check = new SavingsCheck();
   check.begin(saving(1), pass(20, 0));
   check.conclude(pass(20, 10_000));
-  expect(check.holdsBack(saving(1), pass(20, 10_000))).toBe(false);
+  expect(check.heldBackUntil(saving(1), pass(20, 10_000))).toBeUndefined();
   check.conclude(pass(20, MINUTE));
-  expect(check.holdsBack(saving(1), pass(20, 1.9 * MINUTE))).toBe(true);
-  expect(check.holdsBack(saving(4), pass(20, 1.9 * MINUTE))).toBe(false);
-  expect(check.holdsBack(saving(1), pass(20, 2 * MINUTE))).toBe(false);
+  expect(check.heldBackUntil(saving(1), pass(20, 1.9 * MINUTE))).toBe(2 * MINUTE);
+  expect(check.heldBackUntil(saving(4), pass(20, 1.9 * MINUTE))).toBeUndefined();
+  expect(check.heldBackUntil(saving(1), pass(20, 2 * MINUTE))).toBeUndefined();
   check.begin(saving(1), pass(20, 2 * MINUTE));
   check.conclude(pass(20, 3 * MINUTE));
-  expect(check.holdsBack(saving(1), pass(20, 4.9 * MINUTE))).toBe(true);
-  expect(check.holdsBack(saving(1), pass(20, 5 * MINUTE))).toBe(false);
+  expect(check.heldBackUntil(saving(1), pass(20, 4.9 * MINUTE))).toBe(5 * MINUTE);
+  expect(check.heldBackUntil(saving(1), pass(20, 5 * MINUTE))).toBeUndefined();
 });
 
 it('draws no conclusion while the cluster grows', () => {
   const check = new SavingsCheck();
   check.begin(saving(2), pass(10, 0));
   check.conclude(pass(12, MINUTE));
-  expect(check.holdsBack(saving(1), pass(12, MINUTE))).toBe(false);
+  expect(check.heldBackUntil(saving(1), pass(12, MINUTE))).toBeUndefined();
 });

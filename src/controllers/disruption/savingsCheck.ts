@@ -52,11 +52,11 @@ export class SavingsCheck {
     }
   }
 
-  /** Whether these commands must wait: those that save a large part of the bill need not. */
-  holdsBack(commands: readonly Command[], pass: Pass): boolean {
-    if (pass.now >= (this.rest?.until ?? 0)) return false;
+  /** Until when these commands must wait: those that save a large part of the bill need not. */
+  heldBackUntil(commands: readonly Command[], pass: Pass): number | undefined {
+    if (this.rest === undefined || pass.now >= this.rest.until) return undefined;
     const savings = commands.reduce((sum, { savingsPerHour }) => sum + savingsPerHour, 0);
-    return savings < LARGE_SHARE * costOf(pass).pricePerHour;
+    return savings < LARGE_SHARE * costOf(pass).pricePerHour ? this.rest.until : undefined;
   }
 }
 

@@ -182,7 +182,7 @@ describe('do-not-disrupt', () => {
     expect(asked).toEqual([]);
   });
 
-  it.each(['soon', '0s', '-5m'])('is ignored, aloud, when it says %s', async (value) => {
+  it.each(['soon', '0s', '-5m'])('is ignored with an event when it says %s', async (value) => {
     await queued(bench.createPod('p', onNode(), shielded(value)));
     await bench.clock.idle();
     expect(asked).toEqual([0]);

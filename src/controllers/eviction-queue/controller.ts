@@ -10,6 +10,7 @@ import { reconciler, type ReconcileContext } from '../../kube/runtime/reconciler
 import { keyOf, refOf } from '../../kube/runtime/watch.ts';
 import type { World } from '../world/world.ts';
 import * as publish from './events.ts';
+import { EvictionOrder } from './evictionOrder.ts';
 import { evictionMetrics, type EvictionMetrics } from './metrics.ts';
 
 interface Entry {
@@ -27,6 +28,8 @@ const LONGEST_WAIT = 10_000;
 /** How long the watch may take to show the termination of an evicted pod, in milliseconds; then it is evicted again. */
 const EVICTION_LAG = 5_000;
 const MAX_EVICTED = 10_000;
+/** Few at a time: with more, those that are asked for first need not be the first to go. */
+const CONCURRENCY = 10;
 const FORCEFUL = 'Forceful Termination';
 
 /**
@@ -39,11 +42,13 @@ export class EvictionQueue {
   private readonly entries = new Map<string, Entry>();
   /** When pods were evicted, by UID. */
   private readonly evictedAt = new RecentMap<string, number>(MAX_EVICTED);
+  private readonly order: EvictionOrder;
   private enqueue: ((key: string) => void) | undefined;
 
   constructor(world: World) {
     this.world = world;
     this.metrics = evictionMetrics(world.metrics);
+    this.order = new EvictionOrder(world.clock, (key) => this.enqueue?.(key));
   }
 
   /** A pod that is in the queue already keeps the earlier deadline. */
@@ -57,21 +62,27 @@ export class EvictionQueue {
     if (known?.uid !== uid) this.entries.set(key, { uid, deadline, wait: FIRST_WAIT });
     else if (deadline === undefined || deadline >= (known.deadline ?? Number.POSITIVE_INFINITY)) return;
     else known.deadline = deadline;
-    this.enqueue?.(key);
+    if (this.enqueue === undefined) return;
+    const isForced = deadline !== undefined && mustForce(pod, deadline, now);
+    if (isForced || !this.areSeveralLeaving()) this.enqueue(key);
+    else this.order.add(pod);
   }
 
   controller(): Controller {
     return reconciler({
       ...this.world,
       name: 'eviction-queue',
-      concurrency: 100,
+      concurrency: CONCURRENCY,
       backoff: { base: 100, max: 10_000 },
       watches: [
         {
           start: (enqueue) => {
             this.enqueue = enqueue;
             for (const key of this.entries.keys()) enqueue(key);
-            return () => (this.enqueue = undefined);
+            return () => {
+              this.enqueue = undefined;
+              this.order.end();
+            };
           },
         },
       ],
@@ -93,6 +104,12 @@ export class EvictionQueue {
     // A pod of the same name may have been added meanwhile.
     if (this.entries.get(key) === entry) this.entries.delete(key);
     return undefined;
+  }
+
+  private areSeveralLeaving(): boolean {
+    let leaving = 0;
+    for (const { deleting } of this.world.cluster.snapshot().nodes) if (deleting) leaving += 1;
+    return leaving > 1;
   }
 
   /** False when the eviction must be tried again. */

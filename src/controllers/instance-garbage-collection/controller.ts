@@ -19,7 +19,7 @@ export function instanceGarbageCollectionController(world: World): Controller {
 
   function isOrphan({ providerID, claimName, createdAt, deleting }: Instance): boolean {
     if (deleting || clock.now() - (createdAt ?? clock.now()) < YOUNG) return false;
-    // By name as well: the claim's record of its launch may be the very thing that was lost.
+    // By name as well: the claim's record of its launch may be what was lost.
     return !cluster.claimByProviderID(providerID) && !(claimName && cluster.claim(claimName));
   }
 

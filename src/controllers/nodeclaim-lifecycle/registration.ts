@@ -56,6 +56,7 @@ export async function register(draft: Draft, context: StepContext): Promise<Step
       );
     return { requeueAfter: Math.min(...pending.map(({ requeueAfter }) => requeueAfter)) };
   }
+  for (const hook of context.hooks) await hook.opened?.(claim, context.signal);
   draft.claim = { ...claim, status: { ...claim.status, nodeName: node.metadata.name } };
   conditions.setTrue(NodeClaimConditions.registered, world.clock.now());
   return {
@@ -100,10 +101,10 @@ async function sync({ kube }: World, stored: Node, claim: NodeClaim, agreed: boo
   let node = stored;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await patchObject(kube, Kinds.Node, node, synced(node, claim, agreed), { lock: true });
+      return await patchObject(kube, Kinds.Node, node, synced(node, claim, agreed), { lock: true, isUrgent: agreed });
     } catch (error) {
       if (!isConflict(error) || attempt >= SYNC_ATTEMPTS) throw error;
-      node = await kube.get(Kinds.Node, { name: stored.metadata.name });
+      node = await kube.get(Kinds.Node, { name: stored.metadata.name }, { isUrgent: agreed });
       if (node.metadata.uid !== stored.metadata.uid || node.metadata.deletionTimestamp) throw error;
     }
   }

@@ -8,4 +8,6 @@ export interface RegistrationHook {
   readonly name: string;
   /** True when it is done; otherwise when to ask again, in milliseconds. */
   isDone(claim: NodeClaim, signal: AbortSignal): Promise<true | { readonly requeueAfter: number }>;
+  /** The Node takes pods now. What is left of its registration waits for this. */
+  opened?(claim: NodeClaim, signal: AbortSignal): Promise<void>;
 }

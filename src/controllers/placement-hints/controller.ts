@@ -5,6 +5,7 @@ import type { Counter } from '../../kube/metrics.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { podKind } from '../../pods/podKind.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
 import { spreadKey } from '../../cluster/spreadOrder.ts';
 import type { Place } from '../../cluster/placements.ts';
 import { keyOf, refOf, watch, type Watch } from '../../kube/runtime/watch.ts';
@@ -15,10 +16,17 @@ import { HintOutcomes } from './hintOutcomes.ts';
 import { HintWriter, type HintOptions } from './hintWriter.ts';
 import { hintsCounter } from './metrics.ts';
 import { NodeOpening, type Telling } from './nodeOpening.ts';
+import { reseat } from './reseating.ts';
+import type { Resources } from '../../units/resources.ts';
 
 export interface PlacementHintsOptions {
   /** Names of the schedulers that heed `nominatedNodeName`. */
   readonly schedulers: readonly string[];
+}
+
+interface PlacementHintsPorts {
+  /** What the node has left beside the pods that run on it and the daemons that will. */
+  readonly freeOn: (view: NodeView) => Resources;
 }
 
 /** A time in which no hint is written ends the wait for them, in milliseconds. */
@@ -40,16 +48,20 @@ const ORPHAN_WAIT = 5_000;
  */
 export class PlacementHints {
   private readonly world: World;
+  private readonly freeOn: PlacementHintsPorts['freeOn'];
   private readonly schedulers: ReadonlySet<string>;
   private readonly writer: HintWriter;
   private readonly counter: Counter;
   private readonly outcomes: HintOutcomes;
   private readonly opening: NodeOpening;
+  /** By the UID of a pod that waits: when the scheduler was last seen to try it. */
+  private readonly tried = new Map<string, number>();
   /** By the UID of a pod that waits. */
   private readonly said = new Map<string, Said>();
 
-  constructor(world: World, options: PlacementHintsOptions) {
+  constructor(world: World, options: PlacementHintsOptions & PlacementHintsPorts) {
     this.world = world;
+    this.freeOn = options.freeOn;
     this.schedulers = new Set(options.schedulers);
     this.writer = new HintWriter(world.kube);
     this.counter = hintsCounter(world.metrics);
@@ -57,7 +69,8 @@ export class PlacementHints {
     this.opening = new NodeOpening({
       clock: world.clock,
       areMoreComing: () => world.cluster.places.areAwaitingNodes,
-      arrange: (claims) => world.cluster.places.alternate(claims),
+      arrange: (claims) =>
+        world.cluster.places.arrange(claims, ({ metadata }) => this.tried.get(metadata.uid ?? '') ?? 0),
       tell: (claims, end, options) => this.tell(claims, end, options),
     });
   }
@@ -71,17 +84,27 @@ export class PlacementHints {
       concurrency: 100,
       watches: [
         places,
-        watch(informers.pods, ({ type, object }) => {
+        watch(informers.pods, (event) => {
+          const { type, object } = event;
           const { uid = '' } = object.metadata;
+          const told = this.outcomes.nodeOf(object);
           if (type === 'deleted') this.outcomes.forget(uid);
           else this.outcomes.observe(object);
-          if (type !== 'deleted' && !object.spec?.nodeName) return this.concerns(object) ? [keyOf(object)] : [];
+          if (type !== 'deleted' && !object.spec?.nodeName) {
+            // We write nothing but hints to a pod that waits: other changes are the scheduler's.
+            const isOurs = type === 'added' || hintedNode(object) !== hintedNode(event.old);
+            if (!isOurs || hintedNode(object) === undefined) this.tried.set(uid, this.world.clock.now());
+            return this.concerns(object) ? [keyOf(object)] : [];
+          }
           this.said.delete(uid);
-          return this.siblingsOf(object);
+          this.tried.delete(uid);
+          const isStray = type === 'updated' && !event.old.spec?.nodeName && told !== object.spec?.nodeName;
+          return [...(isStray ? [keyOf(object)] : []), ...this.siblingsOf(object)];
         }),
       ],
       reconcile: async (key, { signal }) => {
         const pod = cluster.pod(refOf(key));
+        if (pod?.spec?.nodeName) return this.makeRoom(pod.spec.nodeName);
         return pod && !this.isEarly(pod) ? this.hint(pod, { signal }) : undefined;
       },
     });
@@ -96,6 +119,7 @@ export class PlacementHints {
         await this.opening.join(name, signal);
         return true;
       },
+      opened: ({ metadata: { name } }, signal) => this.opening.opened(name, signal),
     };
   }
 
@@ -141,7 +165,8 @@ export class PlacementHints {
         return;
       } catch (error) {
         if (!isConflict(error) || attempt >= ATTEMPTS) throw error;
-        await ignoreNotFound(kube.get(Kinds.Pod, { name: ref.name, namespace: ref.namespace }, { signal }));
+        const { name, namespace } = ref;
+        await ignoreNotFound(kube.get(Kinds.Pod, { name, namespace }, { signal, isUrgent: true }));
       }
     }
   }
@@ -152,6 +177,14 @@ export class PlacementHints {
     const place = places.of(pod, this.world.clock.now());
     const view = place && places.viewOf(place);
     return view !== undefined && !view.registered && !this.opening.hasBegun(view.name);
+  }
+
+  /** A pod has gone to this node that was not expected there: others may have no room there any more. */
+  private makeRoom(node: string): undefined {
+    const { cluster, clock, log } = this.world;
+    if (!cluster.places.areMixed) return;
+    const moved = reseat({ cluster, freeOn: this.freeOn }, node, clock.now());
+    if (moved > 0) log.debug('told pods other nodes', { Node: node, pods: moved });
   }
 
   private concerns(pod: Pod): boolean {

@@ -36,6 +36,11 @@ export class HintOutcomes {
     this.waitingFor.set(node, (this.waitingFor.get(node) ?? 0) + 1);
   }
 
+  /** The node that the pod was last told. */
+  nodeOf({ metadata }: Pod): string | undefined {
+    return this.hints.get(metadata.uid ?? '');
+  }
+
   observe(pod: Pod): void {
     const { uid = '' } = pod.metadata;
     const { nodeName } = pod.spec ?? {};

@@ -37,7 +37,7 @@ export class HintWriter {
         Kinds.Pod,
         { name, namespace },
         { type: 'merge', body },
-        { subresource: 'status', fieldManager: FieldManagers.placementHints, signal },
+        { subresource: 'status', fieldManager: FieldManagers.placementHints, isUrgent: true, signal },
       );
       this.finished += 1;
       return answer;

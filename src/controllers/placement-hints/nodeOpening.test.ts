@@ -19,7 +19,10 @@ function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
   const opening = new NodeOpening({
     clock,
     areMoreComing: () => areMoreComing,
-    arrange: (claims) => arranged.push(claims),
+    arrange: (claims) => {
+      arranged.push(claims);
+      return [...claims].sort();
+    },
     tell: async (claims): Promise<Telling> => {
       const unsaid = claims.filter((claim) => claim === 'cleared' || !told.has(claim));
       if (unsaid.length === 0) return 'said';
@@ -39,7 +42,7 @@ function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
     await clock.runUntil(() => isOver);
     await all;
   };
-  return { play, join, opened, arranged, opening };
+  return { play, join, opened, arranged, opening, clock };
 }
 
 describe('nodes that join', () => {
@@ -90,5 +93,38 @@ describe('nodes that join', () => {
       { claim: 'late', at: 50 },
       { claim: 'cleared', at: 50 + 5 * (50 + 5) },
     ]);
+  });
+
+  it('have nothing more done for them until all of the group are open, but do not wait long', async () => {
+    const { play, join, opening, clock } = setup();
+    const done: { readonly claim: string; readonly at: number }[] = [];
+    const openAt = async (claim: string, after: number): Promise<void> => {
+      await join(claim, 10);
+      await clock.sleep(after);
+      await opening.opened(claim, signal);
+      done.push({ claim, at: clock.now() });
+    };
+    await play(openAt('a', 5), openAt('b', 30));
+    const [first, second] = done;
+    expect(first?.at).toBe(second?.at);
+    // One of them never opens.
+    await play(openAt('c', 5), join('d', 10));
+    expect(done[2]?.at).toBeGreaterThanOrEqual((first?.at ?? 0) + 1_000);
+    await play(openAt('e', 0));
+    expect(done).toHaveLength(4);
+  });
+
+  it('open in the order in which pods will ask for them, a few at a time', async () => {
+    const { play, join, opened, opening, clock } = setup();
+    const claims = Array.from({ length: 20 }, (_, at) => `c${String(20 - at).padStart(2, '0')}`);
+    const open = async (claim: string): Promise<void> => {
+      await join(claim, 10);
+      await clock.sleep(7);
+      await opening.opened(claim, signal);
+    };
+    await play(...claims.map(open));
+    expect(opened.map(({ claim }) => claim)).toEqual([...claims].sort());
+    const started = opened[0]?.at ?? 0;
+    expect(opened.map(({ at }) => at - started)).toEqual(claims.map((_, at) => (at < 12 ? 0 : 7)));
   });
 });

@@ -8,8 +8,11 @@ export interface NodeOpeningPorts {
   readonly clock: Clock;
   /** Whether planned nodes have yet to join. */
   readonly areMoreComing: () => boolean;
-  /** Settles which of the pods that are alike is told which of these claims' nodes. */
-  readonly arrange: (claims: readonly string[]) => void;
+  /**
+   * Settles which of the pods that are alike is told which of these claims' nodes. Returns the claims with those first
+   * whose pods the scheduler is about to try.
+   */
+  readonly arrange: (claims: readonly string[]) => readonly string[];
   /** Tells the pods of these claims' nodes where they are expected, until `end` at the latest. */
   readonly tell: (claims: readonly string[], end: number, options: HintOptions) => Promise<Telling>;
 }
@@ -24,6 +27,10 @@ const LINGER = { idle: 200, longest: 1_000 };
  */
 const SETTLE = 200;
 const MOST_BEGUN = 10_000;
+/** How many nodes are let open at once: so many that the API server is busy, so few that their order counts. */
+const AT_ONCE = 12;
+/** How long a group takes to open at most; then all the rest of it may at once. */
+const LONGEST_OPENING = 1_000;
 /** How often hints that were cleared meanwhile are written again before the nodes open. */
 const ROUNDS = 5;
 
@@ -37,6 +44,8 @@ export class NodeOpening {
   private group: Group | undefined;
   /** Claims whose pods were told, of late. */
   private readonly begun = new Set<string>();
+  /** By claim: its group, while it opens. */
+  private readonly leaving = new Map<string, Procession>();
 
   constructor(ports: NodeOpeningPorts) {
     this.ports = ports;
@@ -44,11 +53,22 @@ export class NodeOpening {
 
   /** Returns when the claim's node may take pods. */
   async join(claim: string, signal: AbortSignal): Promise<void> {
-    const { group } = this;
-    if (group === undefined) return this.open(claim, signal);
-    group.claims.push(claim);
-    group.lastJoin = this.ports.clock.now();
-    return group.opened;
+    const gate = new Gate();
+    const lastJoin = this.ports.clock.now();
+    if (this.group === undefined) this.start({ gates: new Map([[claim, gate]]), lastJoin }, signal);
+    else {
+      this.group.gates.set(claim, gate);
+      this.group.lastJoin = lastJoin;
+    }
+    return gate.passed;
+  }
+
+  /**
+   * The claim's node is open. Returns when all of its group are: until then the API server should have nothing else to do
+   * for them, for the scheduler has begun, and pods whose node is still closed take the room of others.
+   */
+  async opened(claim: string, signal: AbortSignal): Promise<void> {
+    await this.leaving.get(claim)?.opened(claim, signal);
   }
 
   /** Whether pods have been told of the claim's node, which is about to open or has opened. */
@@ -56,34 +76,46 @@ export class NodeOpening {
     return this.begun.has(claim);
   }
 
-  private open(first: string, signal: AbortSignal): Promise<void> {
-    const group: Group = { claims: [first], lastJoin: this.ports.clock.now() };
+  private start(group: Group, signal: AbortSignal): void {
     this.group = group;
-    group.opened = this.fill(group, signal);
-    return group.opened;
+    this.fill(group, signal).then(
+      (order) => this.leave(group, order),
+      (error: unknown) => {
+        this.group = undefined;
+        for (const gate of group.gates.values()) gate.fail(error);
+      },
+    );
   }
 
-  private async fill(group: Group, signal: AbortSignal): Promise<void> {
+  private leave({ gates }: Group, order: readonly string[]): void {
+    this.group = undefined;
+    const procession = new Procession(this.ports.clock, order, gates, () => {
+      for (const claim of order) if (this.leaving.get(claim) === procession) this.leaving.delete(claim);
+    });
+    for (const claim of order) this.leaving.set(claim, procession);
+    procession.begin();
+  }
+
+  /** Returns the claims in the order in which their nodes are to open. */
+  private async fill(group: Group, signal: AbortSignal): Promise<readonly string[]> {
     const { clock, arrange, tell } = this.ports;
     const end = clock.now() + LONGEST;
-    try {
-      await this.linger(group, signal);
-      for (let round = 0, nodes = 0; round < ROUNDS && clock.now() < end; round++) {
-        if (nodes < group.claims.length) {
-          arrange(group.claims.slice(nodes));
-          nodes = group.claims.length;
-          this.begin(group.claims);
-          round = 0;
-        }
-        const began = clock.now();
-        const telling = await tell(group.claims, end, { signal, isUrgent: round > 0 });
-        if (telling === 'late') return;
-        if (telling === 'told') await clock.sleep(Math.min(SETTLE, (clock.now() - began) / 10), signal);
-        else if (nodes === group.claims.length) return;
+    await this.linger(group, signal);
+    let order: readonly string[] = [];
+    for (let round = 0; round < ROUNDS && clock.now() < end; round++) {
+      if (order.length < group.gates.size) {
+        const known = new Set(order);
+        order = [...order, ...arrange([...group.gates.keys()].filter((claim) => !known.has(claim)))];
+        this.begin(order);
+        round = 0;
       }
-    } finally {
-      this.group = undefined;
+      const began = clock.now();
+      const telling = await tell(order, end, { signal, isUrgent: round > 0 });
+      if (telling === 'late') break;
+      if (telling === 'told') await clock.sleep(Math.min(SETTLE, (clock.now() - began) / 10), signal);
+      else if (order.length === group.gates.size) break;
     }
+    return [...new Set([...order, ...group.gates.keys()])];
   }
 
   private begin(claims: readonly string[]): void {
@@ -105,7 +137,58 @@ export class NodeOpening {
 
 /** Nodes that wait for one another. */
 interface Group {
-  readonly claims: string[];
+  readonly gates: Map<string, Gate>;
   lastJoin: number;
-  opened?: Promise<void>;
+}
+
+class Gate {
+  open!: () => void;
+  fail!: (error: unknown) => void;
+  readonly passed = new Promise<void>((resolve, reject) => {
+    this.open = resolve;
+    this.fail = reject;
+  });
+}
+
+/** Nodes that open one after another, a few at a time. */
+class Procession {
+  private readonly clock: Clock;
+  private readonly line: string[];
+  private readonly gates: ReadonlyMap<string, Gate>;
+  private readonly unopened: Set<string>;
+  /** Aborts when all are open, or have had their time. */
+  private readonly over = new AbortController();
+
+  constructor(clock: Clock, order: readonly string[], gates: ReadonlyMap<string, Gate>, onOver: () => void) {
+    this.clock = clock;
+    this.line = [...order];
+    this.gates = gates;
+    this.unopened = new Set(order);
+    this.over.signal.addEventListener('abort', onOver, { once: true });
+  }
+
+  begin(): void {
+    for (let under = 0; under < AT_ONCE; under++) this.next();
+    const { signal } = this.over;
+    void this.clock
+      .sleep(LONGEST_OPENING, signal)
+      .then(() => this.over.abort())
+      .catch(() => undefined)
+      .then(() => {
+        while (this.line.length > 0) this.next();
+      });
+  }
+
+  async opened(claim: string, signal: AbortSignal): Promise<void> {
+    this.unopened.delete(claim);
+    this.next();
+    if (this.unopened.size === 0) this.over.abort();
+    const either = AbortSignal.any([signal, this.over.signal]);
+    if (!either.aborted) await new Promise<void>((resolve) => either.addEventListener('abort', () => resolve()));
+  }
+
+  private next(): void {
+    const claim = this.line.shift();
+    if (claim !== undefined) this.gates.get(claim)?.open();
+  }
 }

@@ -1,12 +1,14 @@
 import type { Namespace, Pod } from '../../api/kinds.ts';
 import type { Cluster, ClusterSnapshot } from '../../cluster/cluster.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
 import type { NamespaceLabels } from '../../constraints/topology.ts';
 import { Model } from '../../solver/model/model.ts';
 import type { PoolOffer, Snapshot } from '../../solver/problem.ts';
+import type { Resources } from '../../units/resources.ts';
 import type { ClusterInformers } from '../world/clusterInformers.ts';
 import { Daemons } from './daemons.ts';
 import type { DefaultRequests } from './limitRanges.ts';
-import { NodeRooms } from './nodeRooms.ts';
+import { freeOn, NodeRooms } from './nodeRooms.ts';
 
 export interface ClusterModelOptions {
   readonly cluster: Cluster;
@@ -56,6 +58,10 @@ export class ClusterModel {
       ...(input.volumes && { volumes: input.volumes }),
       ...(input.defaultSpread && { defaultSpread: input.defaultSpread }),
     };
+  }
+
+  freeOn(view: NodeView, defaults: ClusterModelInput['defaultRequests']): Resources {
+    return freeOn(view, this.daemons.of(this.options.cluster, defaults));
   }
 
   /** The model of that snapshot, which may be an older one than the last. */

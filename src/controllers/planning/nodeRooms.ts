@@ -60,6 +60,11 @@ export class NodeRooms {
   }
 }
 
+/** What the node has left beside the pods that run on it and the daemons that will. */
+export function freeOn(view: NodeView, daemons: readonly Pod[]): Resources {
+  return existingNode(view, NO_PODS, daemons, undefined).free;
+}
+
 function isSameList(left: readonly Pod[], right: readonly Pod[]): boolean {
   return left.length === right.length && left.every((pod, at) => pod === right[at]);
 }

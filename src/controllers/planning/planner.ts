@@ -1,8 +1,10 @@
 import type { NodePool } from '../../api/kinds/nodePool.ts';
 import type { CloudProvider } from '../../cloud/cloudProvider.ts';
 import type { ClusterSnapshot } from '../../cluster/cluster.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
 import type { Overlay, PoolOffer, Snapshot, Solution, SolveOptions } from '../../solver/problem.ts';
 import { ask } from '../../solver/solve.ts';
+import type { Resources } from '../../units/resources.ts';
 import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
 import type { World } from '../world/world.ts';
 import { catalogues, type Catalogue } from './catalogues.ts';
@@ -97,6 +99,12 @@ export class Planner {
         return this.ask(other.snapshot, overlay, options);
       },
     };
+  }
+
+  /** What the node has left beside the pods that run on it and the daemons that will. */
+  freeOn(view: NodeView): Resources {
+    const { cluster, informers } = this.world;
+    return this.model.freeOn(view, defaultRequests(unseenDaemonNamespaces(cluster), informers.limitRanges.store));
   }
 
   private ask(snapshot: Snapshot, overlay: Overlay, options?: SolveOptions): Solution {

@@ -102,7 +102,7 @@ function checkFinalizers(draft: ApiObject, old: ApiObject | undefined, custom: b
     if (added.length > 0) {
       const why = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((one) => JSON.stringify(one)).join(', ')}}`;
       const error = forbiddenChange('metadata.finalizers', why);
-      // Built-in kinds are checked twice upstream, and both checks speak.
+      // Built-in kinds are checked twice upstream, and both report.
       errors.push(...(custom ? [error] : [error, error]));
     }
   }

@@ -11,7 +11,7 @@ describe('a local Azure that goes on after a restart', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('has the machines, addresses, disks, clusters and groups that it had, and lays nothing out twice', async () => {
+  it('has the VMs, addresses, disks, clusters and groups that it had, and lays nothing out twice', async () => {
     const options = { subscriptionId: '00000000-0000-4000-8000-000000000001', stateFile: join(folder, 'azure.jsonl') };
     const first = await ArmFixture.start(options);
     const { group } = first;

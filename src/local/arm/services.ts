@@ -16,6 +16,7 @@ import { clusterKinds, MANAGED_CLUSTERS } from './containerservice/managedCluste
 import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
 import { nodeBootstrappingRoutes } from './containerservice/nodeBootstrapping.ts';
 import { LocalClusters } from './containerservice/localClusters.ts';
+import { authorizationRoutes, linkIdentities } from './directory/authorization.ts';
 import { cloudMetadataRoutes } from './directory/cloudMetadata.ts';
 import { Deployments } from './deployments/deployments.ts';
 import { directoryRoutes } from './directory/directory.ts';
@@ -102,6 +103,7 @@ export function createServices(options: ServicesOptions): Services {
     assignments: [{ role: 'Reader', scope: `/subscriptions/${IMAGE_SUBSCRIPTION}` }],
   };
   principals.add(imageReader);
+  linkIdentities(context, principals);
   const tokens = new Tokens(clock, credentials.tenantId, random.uuid(), principals);
   const images = new Images(context, tokens, IMAGE_SUBSCRIPTION);
   const addresses = new SubnetAddresses(store);
@@ -146,6 +148,7 @@ export function createServices(options: ServicesOptions): Services {
     ...subscriptionRoutes(context, { tenantId: credentials.tenantId, types }),
     ...resourceGroupRoutes(context, { empty: (group) => clusters.empty(group, false) }),
     ...featureRoutes(context),
+    ...authorizationRoutes(context),
     ...deployments.routes(),
     ...genericResourceRoutes(context),
     ...operationRoutes(context),

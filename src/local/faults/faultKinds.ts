@@ -105,7 +105,7 @@ function read(parameter: ParameterKind, value: string, what: string): string | n
   if (parameter === 'duration') {
     const sign = value.startsWith('-') ? -1 : 1;
     const duration = Duration.tryParse(sign < 0 ? value.slice(1) : value);
-    if (duration === undefined) throw new FaultSyntaxError(`${what}: "${value}" is no duration such as 30s or 10m`);
+    if (duration === undefined) throw new FaultSyntaxError(`${what}: "${value}" is not a duration such as 30s or 10m`);
     return sign * duration.milliseconds;
   }
   const number = Number(value);

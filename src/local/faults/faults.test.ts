@@ -32,7 +32,7 @@ describe('parseFault', () => {
   it.each([
     ['meteor', 'there is no fault "meteor"'],
     ['throttle share=2', 'throttle share: "2" is not a share from 0 to 1'],
-    ['throttle for=soon', 'throttle for: "soon" is no duration'],
+    ['throttle for=soon', 'throttle for: "soon" is not a duration'],
     ['throttle zone=1', 'throttle does not understand "zone=1"; it understands share=…'],
   ])('refuses "%s"', (text, message) => {
     expect(() => parseFault(text)).toThrow(message);

@@ -16,7 +16,7 @@ export interface BootedInstance {
   readonly address?: string;
 }
 
-/** How long things take on an instance, in milliseconds. */
+/** How long the steps of an instance and its pods take, in milliseconds. */
 export interface InstancePace {
   /** From power-on until the kubelet registers the Node. */
   readonly boot: number;

@@ -1,30 +1,27 @@
 import { Kinds, type Pod, type ReplicaSet } from '../../api/kinds.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
-import { keyOf } from '../../kube/runtime/watch.ts';
 import { isActive, isTerminal } from '../../pods/podPredicates.ts';
 import { controlLoop, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
+import { BY_CONTROLLER, controllerOf } from '../clusterInformers.ts';
 import { writeStatus } from '../writes.ts';
+import { inDeletionOrder } from './deletionOrder.ts';
 import { OwnedPods } from './ownedPods.ts';
 import { isAvailable, isReady, untilNextAvailable } from './podState.ts';
 
 /** Pods made or removed in one go; the rest follows in the next round. */
 const BURST = 500;
 
-/** The order in which pods are given up: not yet placed, not yet running, not ready, then the youngest. */
-function deletionRank(pod: Pod): [number, number] {
-  const stage = !pod.spec?.nodeName ? 0 : pod.status?.phase === 'Pending' ? 1 : isReady(pod) ? 3 : 2;
-  return [stage, -Date.parse(pod.metadata.creationTimestamp ?? '')];
-}
-
-function byDeletionRank(left: Pod, right: Pod): number {
-  const [a, b] = [deletionRank(left), deletionRank(right)];
-  return a[0] - b[0] || a[1] - b[1] || keyOf(left).localeCompare(keyOf(right));
-}
-
 /** Keeps the number of pods that each ReplicaSet asks for, and reports what there is. */
 export function replicaSetController(context: ControlPlaneContext): Controller {
   const { kube, clock, informers, eventsOf } = context;
   const owned = new OwnedPods(Kinds.ReplicaSet, context, eventsOf('replicaset-controller'));
+
+  /** Pods of the same Deployment, also those of its other revisions. */
+  function related(replicaSet: ReplicaSet): readonly Pod[] {
+    const owner = controllerOf(replicaSet)?.uid;
+    const siblings = owner === undefined ? [replicaSet] : informers.replicaSets.store.byIndex(BY_CONTROLLER, owner);
+    return siblings.flatMap((each) => owned.of(each)).filter(isActive);
+  }
 
   async function reconcile(replicaSet: ReplicaSet): Promise<NextLook> {
     const { template, replicas: wanted = 1, minReadySeconds = 0 } = replicaSet.spec ?? {};
@@ -34,7 +31,10 @@ export function replicaSetController(context: ControlPlaneContext): Controller {
     if (!replicaSet.metadata.deletionTimestamp && template) {
       const count = Math.min(Math.max(0, missing), BURST);
       await Promise.all(Array.from({ length: count }, () => owned.create(replicaSet, template)));
-      const surplus = missing < 0 ? active.toSorted(byDeletionRank).slice(0, Math.min(-missing, BURST)) : [];
+      const surplus =
+        missing < 0
+          ? inDeletionOrder(active, related(replicaSet), clock.now()).slice(0, Math.min(-missing, BURST))
+          : [];
       await Promise.all(surplus.map((pod) => owned.delete(replicaSet, pod)));
     }
     const now = clock.now();

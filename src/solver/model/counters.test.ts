@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { testPod, testPool, testType } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../../test/fixtures/solver/testObjects.ts';
 import { Labels } from '../../api/labels.ts';
 import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';

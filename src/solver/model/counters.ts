@@ -181,17 +181,8 @@ export class Counters {
     const known = this.eligibleDomains.get(counterId);
     if (known !== undefined) return known;
     const { spec, domains } = this.at(counterId);
-    const { states, pools, running } = this.model;
-    const nodesIn = [...running.participants(spec)];
-    const domainOf = this.domainOfNodes(spec.topologyKey);
-    for (const row of this.removed) {
-      const domain = intAt(domainOf, row);
-      if (domain >= 0 && this.nodePasses(spec.filter, row)) nodesIn[domain] = itemAt(nodesIn, domain) - 1;
-    }
-    const found = new Set<number>();
-    nodesIn.forEach((nodes, domain) => {
-      if (nodes > 0) found.add(domain);
-    });
+    const { states, pools } = this.model;
+    const found = this.occupied(spec);
     pools.forEach((pool, index) => {
       const base = itemAt(this.bases, index);
       if (base < 0) return;
@@ -206,5 +197,27 @@ export class Counters {
     const list = Int32Array.from([...found].sort((left, right) => left - right));
     this.eligibleDomains.set(counterId, list);
     return list;
+  }
+
+  /** Domains that the scheduler compares when nodes in these states are there, and no others are to come. */
+  present(counterId: number, states: Iterable<number>): Int32Array {
+    const { spec, domains } = this.at(counterId);
+    const found = this.occupied(spec);
+    for (const state of states) {
+      if (this.statePasses(counterId, state) === 'no') continue;
+      for (const value of this.model.states.valuesOf(state, spec.topologyKey)) found.add(domains.numberOf(value));
+    }
+    return Int32Array.from(found);
+  }
+
+  /** Domains of existing nodes that take part. */
+  private occupied(spec: CounterSpec): Set<number> {
+    const nodesIn = [...this.model.running.participants(spec)];
+    const domainOf = this.domainOfNodes(spec.topologyKey);
+    for (const row of this.removed) {
+      const domain = intAt(domainOf, row);
+      if (domain >= 0 && this.nodePasses(spec.filter, row)) nodesIn[domain] = itemAt(nodesIn, domain) - 1;
+    }
+    return new Set(nodesIn.flatMap((nodes, domain) => (nodes > 0 ? [domain] : [])));
   }
 }

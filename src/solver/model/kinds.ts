@@ -24,7 +24,7 @@ export interface RulesGroup {
   readonly tolerationsKey: string;
 }
 
-/** What the pods ask for, each thing once, and by pod which. */
+/** The distinct requests of the pods, and by pod which of them it has. */
 export interface Kinds {
   readonly loads: readonly LoadGroup[];
   readonly loadOf: Int32Array;

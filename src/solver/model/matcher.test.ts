@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { testPod } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testPod } from '../../../test/fixtures/solver/testObjects.ts';
 import { Labels } from '../../api/labels.ts';
 import { isSelected, type PodSelection } from '../../constraints/topology.ts';
 import { Counters } from './counters.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { testPod } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testPod } from '../../../test/fixtures/solver/testObjects.ts';
 import type { ExistingNode } from '../problem.ts';
 import { ExistingNodes } from './existingNodes.ts';
 import { PodLabels } from './podLabels.ts';

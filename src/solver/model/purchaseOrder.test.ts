@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { testPool, testType, withRegional } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testPool, testType, withRegional } from '../../../test/fixtures/solver/testObjects.ts';
 import { compilePool } from './compiledPool.ts';
 import { PurchaseOrder } from './purchaseOrder.ts';
 import { ResourceTable } from './resourceTable.ts';

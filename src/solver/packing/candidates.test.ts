@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { testPool, testType } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testPool, testType } from '../../../test/fixtures/solver/testObjects.ts';
 import { compilePool } from '../model/compiledPool.ts';
 import { ResourceTable } from '../model/resourceTable.ts';
 import { StateTable } from '../model/stateTable.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { apartPods, flawsOf, packingDemand, plainPods } from '../../../test/fixtures/solver/packingDemand.ts';
-import { testType } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../../test/fixtures/solver/testObjects.ts';
 import { planCost } from './bin.ts';
 import { packForcedFirst } from './forcedFirst.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { apartPods, packingDemand, plainPods } from '../../../test/fixtures/solver/packingDemand.ts';
-import { testPod, testType } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testType } from '../../../test/fixtures/solver/testObjects.ts';
 import { Labels } from '../../api/labels.ts';
 import type { Demand } from './demand.ts';
 import { HostTally } from './hostTally.ts';

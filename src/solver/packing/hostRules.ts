@@ -11,6 +11,8 @@ export interface HostRules {
   readonly counters: number;
   /** By item: 1 when it has no limits per node and no ports, so that nothing has to be looked up. */
   readonly plain: Uint8Array;
+  /** By item: 1 when its pods ask for ports of the node. */
+  readonly hasPorts: Uint8Array;
   /** The item's part of `adds` and `ownMax` begins here and ends where the next item's begins. */
   readonly addStart: Int32Array;
   /** Counters that count the item, and the most that it allows of each itself, itself included. */
@@ -35,7 +37,7 @@ export function hostRules(items: readonly Item[]): HostRules {
 }
 
 type Limits = Pick<HostRules, 'counters' | 'limitStart' | 'limitCounter' | 'limitMax' | 'othersMax'>;
-type Adds = Pick<HostRules, 'plain' | 'addStart' | 'adds' | 'ownMax'>;
+type Adds = Pick<HostRules, 'plain' | 'hasPorts' | 'addStart' | 'adds' | 'ownMax'>;
 
 function limitsOf(items: readonly Item[]): Limits {
   const limitStart = new Int32Array(items.length + 1);
@@ -73,6 +75,7 @@ function addsOf(items: readonly Item[], { counters, limitStart, limitCounter, li
     return UNLIMITED;
   };
   const plain = new Uint8Array(items.length);
+  const hasPorts = new Uint8Array(items.length);
   const addStart = new Int32Array(items.length + 1);
   const adds: number[] = [];
   const ownMax: number[] = [];
@@ -86,10 +89,11 @@ function addsOf(items: readonly Item[], { counters, limitStart, limitCounter, li
     }
     addStart[item + 1] = adds.length;
     const isBound = adds.length > before || intAt(limitStart, item) < intAt(limitStart, item + 1);
-    plain[item] = isBound || podClass.shape.hostPorts.length > 0 ? 0 : 1;
+    hasPorts[item] = podClass.shape.hostPorts.length > 0 ? 1 : 0;
+    plain[item] = isBound || hasPorts[item] === 1 ? 0 : 1;
     item += 1;
   }
-  return { plain, addStart, adds: Int32Array.from(adds), ownMax: Int32Array.from(ownMax) };
+  return { plain, hasPorts, addStart, adds: Int32Array.from(adds), ownMax: Int32Array.from(ownMax) };
 }
 
 /** Pods that a counter counts and that limit themselves by it need at least their number over the loosest limit. */

@@ -37,7 +37,7 @@ export class HostTally {
 
   /** How many more pods of the item the limits allow. */
   allowed(item: number): number {
-    const { plain, limitStart, limitCounter, limitMax, addStart, adds, ownMax } = this.rules;
+    const { plain, hasPorts, limitStart, limitCounter, limitMax, addStart, adds, ownMax } = this.rules;
     if (plain[item] === 1) return UNLIMITED;
     const { count, limit } = this;
     const limitEnd = intAt(limitStart, item + 1);
@@ -51,13 +51,15 @@ export class HostTally {
       const max = Math.min(intAt(ownMax, at), intAt(limit, counter)) - intAt(count, counter);
       if (max < most) most = max;
     }
-    const { hostPorts } = itemAt(this.items, item).podClass.shape;
-    if (hostPorts.length > 0) most = clash(hostPorts, this.ports) ? 0 : Math.min(most, 1);
+    if (hasPorts[item] === 1) {
+      const { hostPorts } = itemAt(this.items, item).podClass.shape;
+      most = clash(hostPorts, this.ports) ? 0 : Math.min(most, 1);
+    }
     return most > 0 ? most : 0;
   }
 
   add(item: number, pods: number): void {
-    const { plain, limitStart, limitCounter, othersMax, addStart, adds } = this.rules;
+    const { plain, hasPorts, limitStart, limitCounter, othersMax, addStart, adds } = this.rules;
     if (plain[item] === 1) return;
     const limitEnd = intAt(limitStart, item + 1);
     for (let at = intAt(limitStart, item); at < limitEnd; at++) {
@@ -71,6 +73,7 @@ export class HostTally {
       this.touched[this.touches++] = counter;
       this.count[counter] = intAt(this.count, counter) + pods;
     }
+    if (hasPorts[item] === 0) return;
     for (const port of itemAt(this.items, item).podClass.shape.hostPorts) this.ports.push(port);
   }
 }

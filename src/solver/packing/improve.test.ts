@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { testPod, testPool, testType } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testPod, testPool, testType } from '../../../test/fixtures/solver/testObjects.ts';
 import { solve } from '../solve.ts';
 
 const shapes = fc.array(fc.tuple(fc.integer({ min: 1, max: 70 }), fc.integer({ min: 1, max: 100 })), {

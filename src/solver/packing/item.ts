@@ -1,4 +1,4 @@
-import type { PodClass, Variant } from '../model/compiledDemand.ts';
+import type { PodClass, Variant } from '../model/podClass.ts';
 
 /** One kind of item to pack: pods of one class with the same wishes, pool and domains, and how many there are. */
 export interface Item {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { flawsOf, packingDemand, plainPods } from '../../../test/fixtures/solver/packingDemand.ts';
-import { testType } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../../test/fixtures/solver/testObjects.ts';
 import { Labels } from '../../api/labels.ts';
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import { Requirement } from '../../constraints/requirement.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { packingDemand, plainPods } from '../../../test/fixtures/solver/packingDemand.ts';
-import { testType } from '../../../test/fixtures/solver/randomCluster.ts';
+import { testType } from '../../../test/fixtures/solver/testObjects.ts';
 
 const shapes = fc.array(
   fc.tuple(fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 8 }), fc.integer({ min: 1, max: 30 })),

@@ -3,7 +3,8 @@
  * nodes are filled is decided afterwards by packing. Pods that this path cannot decide are left to the exact path.
  */
 import type { Pod } from '../../api/kinds.ts';
-import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type { CompiledDemand } from '../model/compiledDemand.ts';
+import type { PodClass, Variant } from '../model/podClass.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import type { Item } from '../packing/item.ts';
 import { itemAt } from '../rows.ts';

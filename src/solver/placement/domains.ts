@@ -7,14 +7,8 @@ import type { Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
 import { isHostname } from '../model/topologyCounter.ts';
-import type {
-  DomainConstraint,
-  HostAffinity,
-  HostLimit,
-  PodClass,
-  CompiledDemand,
-  Variant,
-} from '../model/compiledDemand.ts';
+import type { CompiledDemand } from '../model/compiledDemand.ts';
+import type { DomainConstraint, HostAffinity, HostLimit, PodClass, Variant } from '../model/podClass.ts';
 import { floatAt, intAt, itemAt } from '../rows.ts';
 import type { OpenNode } from './openNode.ts';
 
@@ -34,6 +28,12 @@ interface Options {
   readonly arePriced: boolean;
 }
 
+/**
+ * Which of several domains of the same price a pod takes: the first or the last of those that suit its counters best, or
+ * simply the first that is allowed. `last` also takes the last of equal pools.
+ */
+export type TieBreak = 'best' | 'last' | 'first';
+
 export interface DomainMode {
   /** Uses reserved-only capacity only for pods with no alternative. */
   readonly avoidsReserved: boolean;
@@ -44,9 +44,8 @@ export interface DomainMode {
   readonly isLenient: boolean;
   /** Pods that spread over zones go to no node without one. */
   readonly keepsZones: boolean;
-  /** Among equals, the last domain and the last pool are chosen instead of the first. */
-  readonly takesLast: boolean;
-  /** Planned nodes are narrowed until it is known which spreads they take part in; else both must hold. */
+  readonly ties: TieBreak;
+  /** Planned nodes are narrowed until it is known which spreads they take part in, and where; else all must hold. */
   readonly settlesDoubts: boolean;
 }
 
@@ -56,24 +55,27 @@ export class Domains {
   private readonly avoidsReserved: boolean;
   private readonly isLenient: boolean;
   private readonly keepsZones: boolean;
-  readonly takesLast: boolean;
+  readonly ties: TieBreak;
   private readonly settlesDoubts: boolean;
   /** By counter: where the first pod stands that came by an affinity to its own kind. */
   private readonly homes = new Map<number, Place>();
   private readonly options: Map<string, Options>[] = [];
+  private readonly openKeys = new Map<Variant, readonly string[]>();
+  /** By spread: the least count when the counter counted that many pods in all. */
+  private readonly fewestOf = new Map<DomainConstraint, { total: number; fewest: number }>();
   /** What the search for values found so far. */
   private best = -1;
   private bestPrice = Number.POSITIVE_INFINITY;
   private bestScore = Number.POSITIVE_INFINITY;
 
   constructor(compiled: CompiledDemand, mode: DomainMode) {
-    const { avoidsReserved, isLenient, keepsZones, takesLast, settlesDoubts } = mode;
+    const { avoidsReserved, isLenient, keepsZones, ties, settlesDoubts } = mode;
     this.counters = compiled.counters;
     this.model = compiled.model;
     this.avoidsReserved = avoidsReserved;
     this.isLenient = isLenient;
     this.keepsZones = keepsZones;
-    this.takesLast = takesLast;
+    this.ties = ties;
     this.settlesDoubts = settlesDoubts;
   }
 
@@ -84,20 +86,29 @@ export class Domains {
 
   /** Whether a constraint holds in a domain of its key; -1 stands for a node without the label. */
   allows(constraint: DomainConstraint, domain: number): boolean {
-    const counter = this.counters.at(constraint.counter);
     if (domain < 0) return constraint.kind === 'anti-affinity';
-    const count = counter.counts[domain] ?? 0;
     switch (constraint.kind) {
       case 'anti-affinity':
-        return count === 0;
+        return this.countIn(constraint, domain) === 0;
       case 'affinity':
-        return this.allowsCompany(constraint, domain, count);
+        return this.allowsCompany(constraint, domain, this.countIn(constraint, domain));
       case 'spread':
-        return (
-          count + (counter.doubtful[domain] ?? 0) + (constraint.self ? 1 : 0) - this.fewest(constraint) <=
-          constraint.maxSkew
-        );
+        return this.keepsSkew(constraint, domain, this.fewestEligible(constraint));
     }
+  }
+
+  /** Whether a pod in the domain keeps the skew of a spread that compares these domains. */
+  levels(constraint: DomainConstraint, domain: number, compared: Int32Array): boolean {
+    return this.keepsSkew(constraint, domain, this.fewest(constraint, compared));
+  }
+
+  private keepsSkew({ counter, self, maxSkew }: DomainConstraint, domain: number, fewest: number): boolean {
+    const { counts, doubtful } = this.counters.at(counter);
+    return (counts[domain] ?? 0) + (doubtful[domain] ?? 0) + (self ? 1 : 0) - fewest <= maxSkew;
+  }
+
+  private countIn({ counter }: DomainConstraint, domain: number): number {
+    return this.counters.at(counter).counts[domain] ?? 0;
   }
 
   /**
@@ -117,17 +128,15 @@ export class Domains {
 
   /** Whether every constraint of the variant holds on an existing node. */
   allowsNode(variant: Variant, node: number): boolean {
-    return variant.domain.every((constraint) => {
-      const { spec } = this.counters.at(constraint.counter);
-      return this.allows(constraint, intAt(this.counters.domainOfNodes(spec.topologyKey), node));
-    });
+    return variant.domain.every((constraint) => this.allows(constraint, this.domainOf(constraint.counter, node)));
   }
 
-  /** Whether every constraint of the variant holds on a planned node in this state. */
-  allowsState(variant: Variant, state: number): boolean {
-    return variant.domain.every((constraint) =>
-      this.allows(constraint, this.domainOfState(state, this.keyOf(constraint.counter))),
-    );
+  /** The domain that the counter counts the pods of a place in; -1 for none, or one that is not decided. */
+  domainOf(counter: number, place: Place): number {
+    const key = this.keyOf(counter);
+    return typeof place === 'number'
+      ? intAt(this.counters.domainOfNodes(key), place)
+      : this.domainOfState(place.state, key);
   }
 
   /** Pins every key that the variant's counters need to an allowed value, as cheaply as possible; -1: not possible. */
@@ -150,7 +159,7 @@ export class Domains {
   ): void {
     const key = this.keyToPin(variant, at);
     if (key === undefined) {
-      const isWorse = this.takesLast ? score > this.bestScore : score >= this.bestScore;
+      const isWorse = this.ties === 'last' ? score > this.bestScore : score >= this.bestScore;
       if ((!isPriced && isWorse) || !cost.accepts(state)) return;
       const price = isPriced ? cost.price(state) : 0;
       if (price > this.bestPrice || (price === this.bestPrice && isWorse)) return;
@@ -165,14 +174,28 @@ export class Domains {
       if (pinned < 0 || (isRegional && this.keepsZones && this.isSpreadOver(variant, key))) continue;
       const own = this.score(variant, key, domain);
       if (own === Number.POSITIVE_INFINITY) continue;
-      this.descend(variant, at + 1, pinned, score + own, isPriced || arePriced, cost);
+      const total = this.ties === 'first' ? 0 : score + own;
+      this.descend(variant, at + 1, pinned, total, isPriced || arePriced, cost);
     }
     // A key that no node has a value for: only constraints that need none can hold.
     if (all.length === 0 && !this.needs(variant, key)) this.descend(variant, at + 1, state, score, isPriced, cost);
   }
 
-  private keyToPin({ pinKeys, doubtKeys }: Variant, at: number): string | undefined {
-    return pinKeys[at] ?? (this.settlesDoubts ? doubtKeys[at - pinKeys.length] : undefined);
+  private keyToPin(variant: Variant, at: number): string | undefined {
+    const { pinKeys } = variant;
+    return pinKeys[at] ?? (this.settlesDoubts ? this.openKeysOf(variant)[at - pinKeys.length] : undefined);
+  }
+
+  /** Keys that the pod itself leaves open, but that decide which domains other pods are compared with. */
+  private openKeysOf(variant: Variant): readonly string[] {
+    let keys = this.openKeys.get(variant);
+    if (keys === undefined) {
+      keys = [...new Set([...variant.doubtKeys, ...spreadKeys(this.counters)])].filter(
+        (key) => !variant.pinKeys.includes(key),
+      );
+      this.openKeys.set(variant, keys);
+    }
+    return keys;
   }
 
   private isSpreadOver({ domain }: Variant, key: string): boolean {
@@ -298,16 +321,36 @@ export class Domains {
     return this.counters.at(counter).spec.topologyKey;
   }
 
-  /** The least count of any domain that the spread compares. */
-  private fewest({ counter: id, minDomains }: DomainConstraint): number {
-    const eligible = this.counters.eligible(id);
-    if (eligible.length < minDomains || eligible.length === 0) return 0;
+  /** Among all domains that could be. Counts only grow while pods are placed, so that it changes with their total. */
+  private fewestEligible(constraint: DomainConstraint): number {
+    const { counter: id } = constraint;
+    const { total } = this.counters.at(id);
+    const known = this.fewestOf.get(constraint);
+    if (known !== undefined && known.total === total) return known.fewest;
+    const fewest = this.fewest(constraint, this.counters.eligible(id));
+    if (known === undefined) this.fewestOf.set(constraint, { total, fewest });
+    else {
+      known.total = total;
+      known.fewest = fewest;
+    }
+    return fewest;
+  }
+
+  /** The least count of any of the domains that the spread compares. */
+  private fewest({ counter: id, minDomains }: DomainConstraint, compared: Int32Array): number {
+    if (compared.length < minDomains || compared.length === 0) return 0;
     const { counts } = this.counters.at(id);
     let fewest = Number.POSITIVE_INFINITY;
-    for (let at = 0; at < eligible.length; at++) {
-      const count = counts[intAt(eligible, at)] ?? 0;
+    for (let at = 0; at < compared.length; at++) {
+      const count = counts[intAt(compared, at)] ?? 0;
       if (count < fewest) fewest = count;
     }
     return fewest;
   }
+}
+
+/** Topology keys that some pod spreads over, but the hostname. */
+export function spreadKeys({ all }: Counters): readonly string[] {
+  const keys = all.flatMap(({ spec, hostname }) => (spec.kind === 'spread' && !hostname ? [spec.topologyKey] : []));
+  return [...new Set(keys)].sort();
 }

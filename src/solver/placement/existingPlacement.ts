@@ -8,7 +8,8 @@ import { hostPortsClash, hostPortsOf, type HostPort } from '../../pods/hostPorts
 import type { Requirements } from '../../constraints/requirements.ts';
 import { STRETCH, type Admission } from '../model/admittingNodes.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
-import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type { CompiledDemand } from '../model/compiledDemand.ts';
+import type { PodClass, Variant } from '../model/podClass.ts';
 import { addRow, floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { Domains } from './domains.ts';
 import { stepsDown } from './poolFit.ts';

@@ -2,7 +2,7 @@
 import type { Pod } from '../../api/kinds.ts';
 import type { HostPort } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
-import type { PodClass, Variant } from '../model/compiledDemand.ts';
+import type { PodClass, Variant } from '../model/podClass.ts';
 
 interface PlannedEntry {
   readonly podClass: PodClass;

@@ -3,7 +3,8 @@ import { untoleratedTaints } from '../../pods/taints.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
 import { isPreferred } from '../model/nodeKinds.ts';
-import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type { CompiledDemand } from '../model/compiledDemand.ts';
+import type { PodClass, Variant } from '../model/podClass.ts';
 import { floatAt, intAt, itemAt, Rows } from '../rows.ts';
 import type { StateCost } from './domains.ts';
 

@@ -6,7 +6,8 @@ import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
 import type { CompiledPool } from '../model/compiledPool.ts';
-import type { PodClass, CompiledDemand, Variant } from '../model/compiledDemand.ts';
+import type { CompiledDemand } from '../model/compiledDemand.ts';
+import type { PodClass, Variant } from '../model/podClass.ts';
 import { TypeChoice, type PackingOptions } from '../packing/typeChoice.ts';
 import { addRow, floatAt, itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
@@ -142,7 +143,7 @@ export class Sequential {
           const seat = this.seatIn(podClass, variant, pool);
           if (seat === undefined) continue;
           const isBetter = best === undefined || seat.cost < best.cost;
-          if (isBetter || (this.domains.takesLast && seat.cost === best?.cost)) best = seat;
+          if (isBetter || (this.domains.ties === 'last' && seat.cost === best?.cost)) best = seat;
         }
       }
       if (best !== undefined) return best;

@@ -3,7 +3,7 @@
  * the same equivalence key ask for exactly the same, so that a swap breaks no rule.
  */
 import type { Pod } from '../../api/kinds.ts';
-import type { PodClass } from '../model/compiledDemand.ts';
+import type { PodClass } from '../model/podClass.ts';
 import { itemAt } from '../rows.ts';
 import type { PendingPods } from './assignment.ts';
 import type { OpenNode } from './openNode.ts';

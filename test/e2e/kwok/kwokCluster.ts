@@ -19,7 +19,7 @@ import { loadKubeconfig } from '../../../src/kube/kubeconfig.ts';
 import { startControlPlane, type ControlPlane } from '../../controlplane/controlPlane.ts';
 import { eventually } from '../../controlplane/eventually.ts';
 import { freeLoopbackPort } from '../../controlplane/loopbackPort.ts';
-import { renderChart } from '../../chart/renderChart.ts';
+import { renderChart } from '../../../src/aks/renderChart.ts';
 
 const BINARY = join(import.meta.dirname, '../../../dist/nodewright.js');
 const CHART = join(import.meta.dirname, '../../../charts/nodewright');
@@ -38,10 +38,11 @@ export class Program {
   private readonly child: ChildProcess;
   private lines = '';
 
-  constructor(args: readonly string[], kubeconfig: string, metricsPort: number) {
+  constructor(command: readonly [string, ...string[]], kubeconfig: string, metricsPort: number) {
     this.metricsPort = metricsPort;
     const environment = { PATH: process.env['PATH'], KUBECONFIG: kubeconfig };
-    this.child = spawn(process.execPath, [BINARY, ...args], { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    const [executable, ...args] = command;
+    this.child = spawn(executable, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.lines = (this.lines + text).slice(-OUTPUT_LIMIT);
@@ -124,29 +125,23 @@ export class KwokCluster {
     await installDefinitions(plane);
     await installRights(plane);
     await kube.create(Kinds.KWOKNodeClass, { metadata: { name: 'default' } });
-    cluster.launch(plane.adminKubeconfig, 0, 'kubelet-sim', '--pod-stop-delay', '100ms');
+    const kubelets = [process.execPath, BINARY, 'kubelet-sim', '--pod-stop-delay', '100ms'] as const;
+    cluster.launch(plane.adminKubeconfig, 0, [...kubelets]);
     return cluster;
   }
 
   /**
    * `nodewright run`, with no other rights than the chart gives. Alone unless `elects`: on a busy machine a lease is
-   * easily lost, and that is another story.
+   * easily lost, which other tests cover.
    */
   async run(args: readonly string[] = [], { elects = false } = {}): Promise<Program> {
-    const [metrics, health] = [await freeLoopbackPort(), await freeLoopbackPort()];
-    const program = this.launch(
-      this.account,
-      metrics,
-      'run',
-      '--cloud-provider=kwok',
-      `--disable-leader-election=${!elects}`,
-      `--leader-election-namespace=${NAMESPACE}`,
-      `--metrics-port=${metrics}`,
-      `--health-probe-port=${health}`,
-      ...args,
-    );
-    await this.eventually('the program answers', () => program.answers());
-    return program;
+    const command = [process.execPath, BINARY, 'run', '--cloud-provider=kwok'] as const;
+    return this.control(this.account, [...command, `--disable-leader-election=${!elects}`, ...args]);
+  }
+
+  /** Another program in the place of ours, with all rights. */
+  async runPeer(executable: string): Promise<Program> {
+    return this.control(this.plane.adminKubeconfig, [executable, '--disable-leader-election=true']);
   }
 
   async stop(): Promise<void> {
@@ -250,8 +245,20 @@ export class KwokCluster {
       .items as unknown as readonly T[];
   }
 
-  private launch(kubeconfig: string, metricsPort: number, ...args: string[]): Program {
-    const program = new Program(args, kubeconfig, metricsPort);
+  private async control(kubeconfig: string, command: readonly [string, ...string[]]): Promise<Program> {
+    const [metrics, health] = [await freeLoopbackPort(), await freeLoopbackPort()];
+    const program = this.launch(kubeconfig, metrics, [
+      ...command,
+      `--leader-election-namespace=${NAMESPACE}`,
+      `--metrics-port=${metrics}`,
+      `--health-probe-port=${health}`,
+    ]);
+    await this.eventually('the program answers', () => program.answers());
+    return program;
+  }
+
+  private launch(kubeconfig: string, metricsPort: number, command: readonly [string, ...string[]]): Program {
+    const program = new Program(command, kubeconfig, metricsPort);
     this.programs.push(program);
     return program;
   }

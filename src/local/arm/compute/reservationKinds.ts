@@ -19,7 +19,7 @@ export const RESERVATION_KINDS: readonly ResourceKind[] = [
     remove: 'sync',
     duration: 'other',
     properties: ({ body }) => withDefaults(body, {}),
-    show: (context, group, expand) => ({
+    show: (context, group, { expand }) => ({
       ...group,
       properties: {
         ...group.properties,

@@ -33,10 +33,6 @@ export class Skus {
     this.restrictions.delete(size.toLowerCase());
   }
 
-  allRestrictions(): readonly SkuRestriction[] {
-    return [...this.restrictions.values()];
-  }
-
   /** Whether the subscription may have the size in the zone, or outside of zones. */
   isRestricted(size: string, zone: string | undefined): boolean {
     const found = this.restrictions.get(size.toLowerCase());

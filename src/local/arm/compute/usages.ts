@@ -65,11 +65,6 @@ export class Usages {
     this.limits = next === undefined ? others : { ...others, [counter]: next };
   }
 
-  /** Limits that differ from the defaults. */
-  changedLimits(): QuotaLimits {
-    return this.limits;
-  }
-
   /** Throws when the VM in `body`, or the change from what it was, would exceed a limit. */
   check(body: unknown, existing?: ArmResource): void {
     const before = existing === undefined ? new Map<string, number>() : this.costOf(existing);

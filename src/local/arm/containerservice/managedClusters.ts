@@ -3,7 +3,7 @@ import { type ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { isFeatureRegistered } from '../resources/features.ts';
 import { normalLocation } from '../resources/requestRules.ts';
-import type { ResourceKind, Wish } from '../resources/resourceKind.ts';
+import type { Asked, ResourceKind, Wish } from '../resources/resourceKind.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { aksError } from './aksError.ts';
 import { checkUpgrade, resolveKubernetes } from './kubernetesVersions.ts';
@@ -101,6 +101,7 @@ function clusterOf(wish: Wish, { provisioningUse }: ClusterHooks): JsonObject {
     powerState: objectAt(before, 'powerState')['code'] === undefined ? { code: 'Running' } : before?.['powerState'],
     networkProfile: networkOf(objectAt(merged, 'networkProfile')),
     nodeProvisioningProfile: nodeProvisioningProfile(before, knowsProvisioning ? objectAt(provisioning) : {}),
+    ...issuerOf(merged, location, context.random),
   };
   checkProvisioning(wish, id, properties, provisioningUse);
   return properties;
@@ -181,6 +182,15 @@ function merge(before: unknown, given: unknown): unknown {
   );
 }
 
+/** A cluster with an issuer of tokens says where it is; the issuer stays when it is turned off. */
+function issuerOf(merged: JsonObject, location: string, random: ArmContext['random']): JsonObject {
+  const profile = objectAt(merged, 'oidcIssuerProfile');
+  if (profile['enabled'] !== true && profile['issuerURL'] === undefined) return {};
+  const issuerURL =
+    textAt(profile, 'issuerURL') ?? `https://${location}.oic.prod-aks.azure.com/${random.uuid()}/${random.uuid()}/`;
+  return { oidcIssuerProfile: { ...profile, issuerURL } };
+}
+
 /** Azure fills in the ids of a system-assigned identity. */
 function withIdentity({ random }: ArmContext, cluster: ArmResource, existing: ArmResource | undefined): ArmResource {
   const identity = objectAt(cluster.identity ?? existing?.identity ?? { type: 'SystemAssigned' });
@@ -189,13 +199,16 @@ function withIdentity({ random }: ArmContext, cluster: ArmResource, existing: Ar
   return { ...cluster, identity: { ...identity, principalId } };
 }
 
-function showCluster(context: ArmContext, cluster: ArmResource): object {
+/** An api-version from before node auto-provisioning does not show it. */
+function showCluster(context: ArmContext, cluster: ArmResource, { apiVersion }: Asked): object {
   const pools = context.store.children(cluster.id, AGENT_POOLS);
+  const { nodeProvisioningProfile: provisioning, ...properties } = cluster.properties;
   return {
     ...cluster,
     eTag: cluster.etag,
     properties: {
-      ...cluster.properties,
+      ...properties,
+      ...(knowsNodeProvisioning(apiVersion) && { nodeProvisioningProfile: provisioning }),
       agentPoolProfiles: pools.map((pool) => ({ name: pool.name, ...present(pool).properties })),
     },
   };

@@ -225,6 +225,14 @@ describe('node auto-provisioning of managed clusters', () => {
       identity: { type: 'SystemAssigned' },
       properties: { networkProfile: { networkDataplane: 'cilium' }, nodeProvisioningProfile: { mode: 'Auto' } },
     });
+    const shown = async (version: string): Promise<readonly string[]> => {
+      const { body: seen } = await fixture.ask(at(name).replace(/api-version=.*/, `api-version=${version}`));
+      return Object.keys((seen as { properties: object }).properties);
+    };
+    expect(await shown('2022-11-01')).not.toContain('nodeProvisioningProfile');
+    expect(await shown('2025-04-01')).not.toContain('nodeProvisioningProfile');
+    expect(await shown('2023-09-02-preview')).toContain('nodeProvisioningProfile');
+    expect(await shown('2025-05-01')).toContain('nodeProvisioningProfile');
   });
 });
 

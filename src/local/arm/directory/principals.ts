@@ -35,6 +35,20 @@ const ROLES = {
 
 type RoleName = keyof typeof ROLES;
 
+/** The ids that Azure's own roles have in every tenant. */
+const GUIDS: Readonly<Record<RoleName, string>> = {
+  Owner: '8e3af657-a8ff-443c-a75c-2fe8c4bcb635',
+  Contributor: 'b24988ac-6180-42a0-ab88-20f7382dd24c',
+  Reader: 'acdd72a7-3385-48ef-bd42-f606fba81ae7',
+  'Virtual Machine Contributor': '9980e02c-c2be-4d73-94e8-173b1dc7cf3c',
+  'Network Contributor': '4d97b98b-1d4f-4787-a291-c67834d212e7',
+  'Managed Identity Operator': 'f1a07417-d97a-45cb-824c-7a7467783830',
+  'Azure Kubernetes Service Contributor Role': 'ed7f3fbd-7b88-4dd4-9017-9adb7ce333f8',
+};
+
+export const BUILT_IN_ROLES: readonly { readonly name: RoleName; readonly guid: string; readonly role: Role }[] =
+  Object.entries(GUIDS).map(([name, guid]) => ({ name: name as RoleName, guid, role: ROLES[name as RoleName] }));
+
 export interface RoleAssignment {
   /** A role of Azure by its name, or one that was defined for the occasion. */
   readonly role: RoleName | Role;
@@ -54,6 +68,10 @@ export class Principals {
 
   add(principal: Principal): void {
     this.byClient.set(principal.clientId, principal);
+  }
+
+  remove(clientId: string): void {
+    this.byClient.delete(clientId);
   }
 
   find(clientId: string): Principal | undefined {

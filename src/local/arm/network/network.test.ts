@@ -139,7 +139,7 @@ describe('networks through @azure/arm-network', () => {
     await network.networkInterfaces.beginDeleteAndWait(group, 'pooled', POLL);
   });
 
-  it('holds an interface for a machine that was refused for quota', async () => {
+  it('holds an interface for a VM that was refused for quota', async () => {
     const { network, group, compute, arm } = fixture;
     const nic = await fixture.createInterface('held');
     arm.setQuota('standardDSv5Family', 0);

@@ -14,6 +14,13 @@ export interface Wish {
   readonly existing: ArmResource | undefined;
 }
 
+/** How a client asks for a resource. */
+export interface Asked {
+  readonly apiVersion: string;
+  /** What it wants in addition, in lower case. */
+  readonly expand: string;
+}
+
 export interface ResourceKind {
   /** `Microsoft.Network/virtualNetworks/subnets`: one or more steps. */
   readonly type: string;
@@ -39,8 +46,8 @@ export interface ResourceKind {
   readonly properties: (wish: Wish) => JsonObject;
   /** What is kept and never shown. */
   readonly hidden?: (wish: Wish) => JsonObject;
-  /** What changes between the store and the client; `expand` is what the client asked for in addition, in lower case. */
-  readonly show?: (context: ArmContext, resource: ArmResource, expand: string) => object;
+  /** What changes between the store and the client. */
+  readonly show?: (context: ArmContext, resource: ArmResource, asked: Asked) => object;
   readonly afterPut?: (context: ArmContext, resource: ArmResource, wish: Wish) => void;
   readonly checkDelete?: (context: ArmContext, resource: ArmResource) => void;
   readonly afterDelete?: (context: ArmContext, resource: ArmResource) => void;

@@ -50,14 +50,14 @@ class KindRoutes {
         const found = this.find(request);
         return {
           status: 200,
-          body: this.show(found, request.query.get('$expand') ?? ''),
+          body: this.show(found, request),
           headers: { etag: found.etag },
         };
       }),
       ...(kind.tracked
         ? [
             route('listAll', 'GET', `/subscriptions/{subscription}/providers/${kind.type}`, (request) =>
-              paged(context, request, context.store.list(kind.type), (resource) => this.show(resource)),
+              paged(context, request, context.store.list(kind.type), (resource) => this.show(resource, request)),
             ),
           ]
         : []),
@@ -77,7 +77,7 @@ class KindRoutes {
       names.length === 0
         ? store.list(this.kind.type, group)
         : store.children(store.get(group, this.parentType(), ...names).id, this.kind.type);
-    return paged(this.context, request, found, (resource) => this.show(resource));
+    return paged(this.context, request, found, (resource) => this.show(resource, request));
   }
 
   private find(request: ArmRequest): ArmResource {
@@ -111,7 +111,7 @@ class KindRoutes {
     if (kind.patch === 'tags') {
       const updated = { ...existing, ...(tags && { tags }), etag: this.newEtag() };
       context.store.put(updated);
-      return { status: 200, body: this.show(updated) };
+      return { status: 200, body: this.show(updated, request) };
     }
     const properties = { ...existing.properties, ...objectAt(given, 'properties') };
     const body = { ...existing, ...given, tags, properties };
@@ -160,9 +160,9 @@ class KindRoutes {
     context.store.put(resource);
     kind.afterPut?.(context, resource, wish);
     const stored = context.store.find(id) ?? resource;
-    if (kind.put === 'sync') return { status: existing === undefined ? 201 : 200, body: this.show(stored) };
+    if (kind.put === 'sync') return { status: existing === undefined ? 201 : 200, body: this.show(stored, request) };
     const operation = this.begin(request, id, () => this.settle(id, 'Succeeded', state));
-    const shown = { ...stored, ...(this.show(stored) as ArmResource) };
+    const shown = { ...stored, ...(this.show(stored, request) as ArmResource) };
     if (kind.put === 'accepted') return accepted(context, request, operation, shown);
     return changed(context, request, existing === undefined ? 201 : 200, shown, operation);
   }
@@ -203,7 +203,7 @@ class KindRoutes {
       },
       result: () => {
         const found = this.context.store.find(id);
-        return found && this.show(found);
+        return found && this.show(found, request);
       },
     });
     this.busy.set(key, operation);
@@ -251,8 +251,9 @@ class KindRoutes {
     return HOLES.slice(0, this.steps.length).map((hole) => parameters[hole] ?? '');
   }
 
-  private show(resource: ArmResource, expand = ''): object {
-    const shown = this.kind.show?.(this.context, resource, expand.toLowerCase()) ?? resource;
+  private show(resource: ArmResource, { query }: ArmRequest): object {
+    const asked = { apiVersion: query.get('api-version') ?? '', expand: query.get('$expand')?.toLowerCase() ?? '' };
+    const shown = this.kind.show?.(this.context, resource, asked) ?? resource;
     return present(shown as ArmResource);
   }
 

@@ -1,4 +1,4 @@
-/** `apply` and its kin: what is declared, what is there, what differs. */
+/** `apply` and related commands: what is declared, what is there, what differs. */
 import { apply, commands, run, set, type Case } from './command.ts';
 import { BROKEN, CHANGED_DEPLOYMENT, CONFIG_MAP, DEPLOYMENT, POD } from './manifests.ts';
 import * as more from './moreManifests.ts';

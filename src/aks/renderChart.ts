@@ -1,19 +1,20 @@
 /**
- * Test support: renders a chart whose templates keep to a small part of Helm's language (values, `if`, `if not`,
- * `if eq`, `range`, `quote`, `default`, `toJson`, `required`). An action outside of that part is an error, so that the chart stays as simple as it
- * is.
+ * Renders a chart whose templates keep to a small part of Helm's language (values, `if`, `if not`, `if eq`, `range`,
+ * `quote`, `default`, `toJson`, `required`), so that our own chart can be installed without Helm. An action outside of
+ * that part is an error, so that the chart stays as simple as it is.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseYaml, parseYamlDocuments } from '../../src/api/yaml/parseYaml.ts';
-import type { KubeObject } from '../../src/api/object.ts';
+import { parseYaml, parseYamlDocuments } from '../api/yaml/parseYaml.ts';
+import { InvariantError } from '../errors/invariantError.ts';
+import type { KubeObject } from '../api/object.ts';
 
 interface Release {
   readonly Name: string;
   readonly Namespace: string;
 }
 
-type Manifest = KubeObject & { readonly kind: string };
+export type Manifest = KubeObject & { readonly kind: string };
 type Scope = Readonly<Record<string, unknown>>;
 type Part = { readonly text: string } | { readonly action: string };
 
@@ -36,7 +37,7 @@ export function renderTemplate(source: string, scope: Scope): string {
   const parts = split(source);
   const output: string[] = [];
   const end = render(parts, 0, scope, output);
-  if (end !== parts.length) throw new Error('an {{ end }} too many');
+  if (end !== parts.length) throw new InvariantError('an {{ end }} too many');
   return output.join('');
 }
 
@@ -93,7 +94,7 @@ function endOf(parts: readonly Part[], at: number): number {
     if (/^(?:if|range) /.test(action)) depth++;
     if (action === 'end' && depth-- === 0) return index;
   }
-  throw new Error('an {{ end }} is missing');
+  throw new InvariantError('an {{ end }} is missing');
 }
 
 /** Undefined when the action is no condition. */
@@ -124,12 +125,12 @@ function evaluate(action: string, scope: Scope): string {
   const demanded = /^required "([^"]*)" (\S+)$/.exec(action);
   if (demanded) {
     const value = lookUp(demanded[2] ?? '', scope);
-    if (value === undefined || value === '') throw new Error(demanded[1]);
+    if (value === undefined || value === '') throw new InvariantError(demanded[1]);
     return textOf(value);
   }
-  if (!/^[.$]\S+$/.test(action)) throw new Error(`{{ ${action} }} is more than this renderer knows`);
+  if (!/^[.$]\S+$/.test(action)) throw new InvariantError(`{{ ${action} }} is more than this renderer knows`);
   const value = lookUp(action, scope);
-  if (value === undefined) throw new Error(`{{ ${action} }} has no value`);
+  if (value === undefined) throw new InvariantError(`{{ ${action} }} has no value`);
   return textOf(value);
 }
 

@@ -2,7 +2,7 @@ import { Kinds } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
 import { InsufficientCapacityError } from '../../src/cloud/errors.ts';
 import { expect } from 'vitest';
-import type { Stage, Story } from '../fixtures/engine/mortalLife.ts';
+import type { Stage, CrashScenario } from '../fixtures/engine/crashRun.ts';
 import { CLASS_REF, poolSpec } from '../fixtures/engine/workbench.ts';
 
 const MINUTE = 60_000;
@@ -30,10 +30,10 @@ async function clear({ bench, pass, expectNothing }: Stage): Promise<void> {
   await expectNothing();
 }
 
-export const LAUNCH_AND_DRAIN: Story = {
+export const LAUNCH_AND_DRAIN: CrashScenario = {
   title: 'instances that come for pods, are replaced and go',
   launches: 2,
-  tell: async (stage) => {
+  play: async (stage) => {
     const { bench, pass, running } = stage;
     await bench.createPool();
     await deploy(stage, 3);
@@ -55,11 +55,11 @@ export const LAUNCH_AND_DRAIN: Story = {
   },
 };
 
-const STATIC_POOL: Story = {
+const STATIC_POOL: CrashScenario = {
   title: 'a static pool that grows and shrinks',
   gates: { staticCapacity: true },
   launches: 3,
-  tell: async ({ bench, pass, expectNothing }) => {
+  play: async ({ bench, pass, expectNothing }) => {
     const template = { spec: { nodeClassRef: CLASS_REF, requirements: [SMALL], expireAfter: 'Never' } };
     await bench.createPool('fixed', { replicas: 2, template });
     await pass(MINUTE);
@@ -75,11 +75,11 @@ const STATIC_POOL: Story = {
   },
 };
 
-const BUFFER: Story = {
+const BUFFER: CrashScenario = {
   title: 'a buffer that is filled, taken by pods and filled again',
   gates: { capacityBuffer: true },
   launches: 2,
-  tell: async (stage) => {
+  play: async (stage) => {
     const { bench, pass, running } = stage;
     const ref = { name: 'spare', namespace: 'default' };
     const container = { name: 'main', image: 'app', resources: { requests: { cpu: '900m' } } };
@@ -111,10 +111,10 @@ const BUFFER: Story = {
   },
 };
 
-const GARBAGE: Story = {
+const GARBAGE: CrashScenario = {
   title: 'an instance that vanishes, and one without a claim',
   launches: 3,
-  tell: async (stage) => {
+  play: async (stage) => {
     const { bench, pass, running } = stage;
     await bench.createPool();
     await deploy(stage, 1);
@@ -147,10 +147,10 @@ async function collectStranded({ bench }: Stage): Promise<void> {
   }
 }
 
-const POOL_DELETION: Story = {
+const POOL_DELETION: CrashScenario = {
   title: 'a pool that is deleted, and comes back',
   launches: 2,
-  tell: async (stage) => {
+  play: async (stage) => {
     const { bench, pass, running } = stage;
     await bench.createPool();
     await deploy(stage, 2);
@@ -168,10 +168,10 @@ const POOL_DELETION: Story = {
   },
 };
 
-const EXPIRATION: Story = {
+const EXPIRATION: CrashScenario = {
   title: 'an instance that reaches its age',
   launches: 2,
-  tell: async (stage) => {
+  play: async (stage) => {
     const { bench, pass, running } = stage;
     const { template, ...spec } = poolSpec();
     await bench.createPool('default', { ...spec, template: { spec: { ...template.spec, expireAfter: '10m' } } });
@@ -188,10 +188,10 @@ const EXPIRATION: Story = {
   },
 };
 
-const DRIFT: Story = {
+const DRIFT: CrashScenario = {
   title: 'a drifted instance that is replaced',
   launches: 2,
-  tell: async (stage) => {
+  play: async (stage) => {
     const { bench, pass, running } = stage;
     const { template, disruption } = poolSpec();
     const spec = { template, disruption: { ...disruption, consolidateAfter: 'Never' } };
@@ -211,10 +211,10 @@ const DRIFT: Story = {
   },
 };
 
-const ROLL_BACK: Story = {
+const ROLL_BACK: CrashScenario = {
   title: 'a drifted instance whose replacement cannot be had for a while',
   launches: 2,
-  tell: async (stage) => {
+  play: async (stage) => {
     const { bench, pass, running } = stage;
     const { template, disruption } = poolSpec();
     const patch = (spec: object) =>
@@ -243,10 +243,10 @@ const ROLL_BACK: Story = {
   },
 };
 
-const CONSOLIDATION: Story = {
+const CONSOLIDATION: CrashScenario = {
   title: 'an instance that is too large for what is left, and then empty',
   launches: 2,
-  tell: async (stage) => {
+  play: async (stage) => {
     const { bench, pass, running } = stage;
     await bench.createPool();
     await deploy(stage, 15);
@@ -278,7 +278,7 @@ async function expectNoMarks({ bench }: Stage): Promise<void> {
   }
 }
 
-export const OTHER_STORIES: readonly Story[] = [
+export const OTHER_SCENARIOS: readonly CrashScenario[] = [
   STATIC_POOL,
   BUFFER,
   GARBAGE,

@@ -1,0 +1,153 @@
+/**
+ * How nodewright leaves a cluster: pools are closed and drained, then the mode is Manual or the Deployment goes. Nothing
+ * is taken back when a step fails: the same command goes on, and enabling opens the pools again.
+ */
+import { Kinds } from '../api/kinds.ts';
+import { Labels } from '../api/labels.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { ApiVersions } from './armPort.ts';
+import { assignmentsOf, federationId, identityId, readIdentity } from './azureRights.ts';
+import type { AksContext } from './enable.ts';
+import { removeObjects, RELEASE } from './installSteps.ts';
+import { limitsStep, taintStep } from './closedPools.ts';
+import { changeCluster, clusterId, readCluster } from './managedCluster.ts';
+import type { Manifest } from './renderChart.ts';
+import type { Step } from './step.ts';
+import { ignoreNotFound, isNotFound } from '../kube/errors.ts';
+
+export interface DisableOptions {
+  /** A fixed pool that takes the pods; absent: there is room for them already. */
+  readonly fixedPool?: { readonly name: string; readonly count: number; readonly vmSize: string };
+  /** Also drain nodes whose pods drift does not find a place for: they wait until there is room. */
+  readonly drain: boolean;
+  readonly keepIdentity: boolean;
+  /** The objects of the chart, by kind and name. */
+  readonly objects: readonly Manifest[];
+  /** Milliseconds. */
+  readonly timeout: number;
+  /** Told how many nodes are left, each time it changes. */
+  readonly onProgress?: (nodes: readonly string[]) => void;
+}
+
+const LOOK_AGAIN = 2_000;
+
+export function disableSteps(context: AksContext, options: DisableOptions): readonly Step[] {
+  return [
+    limitsStep(context.kube),
+    ...(options.fixedPool === undefined ? [] : [fixedPoolStep(context, options.fixedPool)]),
+    taintStep(context.kube),
+    ...(options.drain ? [drainStep(context)] : []),
+    emptyStep(context, options),
+    manualStep(context),
+    removalStep(context, options.objects),
+    ...(options.keepIdentity ? [] : [identityStep(context)]),
+  ];
+}
+
+function fixedPoolStep({ arm, name }: AksContext, pool: NonNullable<DisableOptions['fixedPool']>): Step {
+  const id = `${clusterId(name)}/agentPools/${pool.name}`;
+  return {
+    name: 'fixed-capacity',
+    what: `add the node pool ${pool.name} with ${pool.count} nodes of ${pool.vmSize}`,
+    isDone: async () => (await arm.get(id, ApiVersions.cluster)) !== undefined,
+    run: () =>
+      arm.put(id, ApiVersions.cluster, {
+        properties: {
+          count: pool.count,
+          vmSize: pool.vmSize,
+          mode: 'User',
+          osType: 'Linux',
+          type: 'VirtualMachineScaleSets',
+        },
+      }),
+  };
+}
+
+async function nodesOf({ kube }: AksContext): Promise<readonly string[]> {
+  const { items } = await kube.list(Kinds.Node, { labelSelector: Labels.nodePool });
+  return items.map(({ metadata }) => metadata.name);
+}
+
+/** Claims that are deleted drain their nodes; pods wait where nothing has room for them. */
+function drainStep(context: AksContext): Step {
+  const open = async () =>
+    (await kubeClaims(context)).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return {
+    name: 'drain',
+    what: 'delete every NodeClaim, which drains its node',
+    isDone: async () => (await open()).length === 0,
+    run: async () => {
+      for (const { metadata } of await open())
+        await ignoreNotFound(context.kube.delete(Kinds.NodeClaim, { name: metadata.name }));
+    },
+  };
+}
+
+async function kubeClaims({ kube }: AksContext) {
+  try {
+    return (await kube.list(Kinds.NodeClaim)).items;
+  } catch (error) {
+    if (isNotFound(error)) return [];
+    throw error;
+  }
+}
+
+function emptyStep(context: AksContext, { timeout, onProgress }: DisableOptions): Step {
+  return {
+    name: 'empty',
+    what: `wait until no node has the label ${Labels.nodePool}`,
+    isDone: async () => (await nodesOf(context)).length === 0,
+    run: async () => {
+      const { clock } = context;
+      const deadline = clock.now() + timeout;
+      let shown = '';
+      for (;;) {
+        const nodes = await nodesOf(context);
+        if (nodes.length === 0) return;
+        if (nodes.join() !== shown) onProgress?.(nodes);
+        shown = nodes.join();
+        if (clock.now() >= deadline) {
+          throw new NodewrightError('NodesLeft', { nodes, seconds: timeout / 1000 });
+        }
+        await clock.sleep(LOOK_AGAIN);
+      }
+    },
+  };
+}
+
+function manualStep({ arm, name }: AksContext): Step {
+  return {
+    name: 'manual',
+    what: 'set the node provisioning mode to Manual',
+    isDone: async () => (await readCluster(arm, name)).properties.nodeProvisioningProfile?.mode !== 'Auto',
+    run: () =>
+      changeCluster(arm, name, ({ nodeProvisioningProfile }) => ({
+        nodeProvisioningProfile: { ...nodeProvisioningProfile, mode: 'Manual' },
+      })),
+  };
+}
+
+/** Definitions and pools stay, so that nothing of a user is lost. */
+function removalStep({ kube }: AksContext, objects: readonly Manifest[]): Step {
+  const ref = { name: RELEASE.Name, namespace: RELEASE.Namespace };
+  return {
+    name: 'nodewright',
+    what: `remove nodewright from ${RELEASE.Namespace}; definitions and pools stay`,
+    isDone: async () => (await ignoreNotFound(kube.get(Kinds.Deployment, ref))) === undefined,
+    run: () => removeObjects(kube, objects),
+  };
+}
+
+function identityStep({ arm, name }: AksContext): Step {
+  return {
+    name: 'identity',
+    what: "remove nodewright's identity, its federated credential and its role assignments",
+    isDone: async () => (await readIdentity(arm, name)) === undefined,
+    run: async () => {
+      const { principalId = '' } = (await readIdentity(arm, name)) ?? {};
+      for (const { id } of await assignmentsOf(arm, name, principalId)) await arm.remove(id, ApiVersions.authorization);
+      await arm.remove(federationId(name), ApiVersions.identity);
+      await arm.remove(identityId(name), ApiVersions.identity);
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/** From one way to run Karpenter to another, in place: nodes, claims and pools stay. As steps. */
+import { renderCrds } from '../api/crds.ts';
+import { Kinds, type Deployment } from '../api/kinds.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { ignoreNotFound } from '../kube/errors.ts';
+import type { Kube, ObjectRef } from '../kube/kube.ts';
+import { managedSteps, type AksContext } from './enable.ts';
+import { chartStep, definitionsStep, readyStep, RELEASE } from './installSteps.ts';
+import { readCluster } from './managedCluster.ts';
+import type { Manifest } from './renderChart.ts';
+import type { Step } from './step.ts';
+
+const HELM_LABEL = 'app.kubernetes.io/managed-by';
+const HELM_ANNOTATIONS = ['meta.helm.sh/release-name', 'meta.helm.sh/release-namespace'] as const;
+/** On a Deployment that was stopped: how many replicas it had. */
+const REPLICAS = 'nodewright.dev/replicas-before';
+
+/** The Deployments under which Karpenter and nodewright are known. */
+const NAMES = ['karpenter', RELEASE.Name] as const;
+
+async function findDeployment(kube: Kube, names: readonly string[] = NAMES): Promise<Deployment | undefined> {
+  for (const name of names) {
+    const found = await ignoreNotFound(kube.get(Kinds.Deployment, { name, namespace: RELEASE.Namespace }));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const refOf = ({ metadata: { name, namespace } }: Deployment): ObjectRef => ({ name, namespace });
+
+/** Two of them would both buy nodes for the same pods. */
+function stopStep(kube: Kube, deployment: Deployment): Step {
+  const ref = refOf(deployment);
+  const current = () => ignoreNotFound(kube.get(Kinds.Deployment, ref));
+  return {
+    name: 'stop',
+    what: `scale the Deployment ${ref.namespace}/${ref.name} to 0; nodes and pods stay`,
+    isDone: async () => ((await current())?.spec?.replicas ?? 0) === 0,
+    run: async () => {
+      const replicas = (await current())?.spec?.replicas ?? 1;
+      const body = { metadata: { annotations: { [REPLICAS]: String(replicas) } }, spec: { replicas: 0 } };
+      await kube.patch(Kinds.Deployment, ref, { type: 'merge', body });
+    },
+    undo: async () => {
+      const replicas = Number((await current())?.metadata.annotations?.[REPLICAS] ?? '1');
+      const body = { metadata: { annotations: { [REPLICAS]: null } }, spec: { replicas } };
+      await ignoreNotFound(kube.patch(Kinds.Deployment, ref, { type: 'merge', body }));
+    },
+  };
+}
+
+/** `helm uninstall` removes what it owns: definitions that it no longer owns survive, and with them claims and nodes. */
+function disownStep(kube: Kube): Step {
+  const names = renderCrds().map(({ metadata }) => metadata.name);
+  const owned = async () => {
+    const found = await Promise.all(
+      names.map((name) => ignoreNotFound(kube.get(Kinds.CustomResourceDefinition, { name }))),
+    );
+    return found.flatMap((crd) => (crd?.metadata.annotations?.[HELM_ANNOTATIONS[0]] === undefined ? [] : [crd]));
+  };
+  const before = new Map<string, readonly [label: string | undefined, annotations: Record<string, string>]>();
+  const write = async (name: string, label: string | null, annotations: object): Promise<void> => {
+    const body = { metadata: { labels: { [HELM_LABEL]: label }, annotations } };
+    await kube.patch(Kinds.CustomResourceDefinition, { name }, { type: 'merge', body });
+  };
+  return {
+    name: 'disown',
+    what: "take Helm's ownership off the definitions, so that they and all nodes survive its removal",
+    // Those of AKS have its own release, and are as they should be.
+    isDone: async () =>
+      (await owned()).every(
+        ({ metadata }) => metadata.annotations?.[HELM_ANNOTATIONS[0]]?.startsWith('aks-managed') === true,
+      ),
+    run: async () => {
+      for (const { metadata } of await owned()) {
+        const kept = Object.fromEntries(HELM_ANNOTATIONS.map((name) => [name, metadata.annotations?.[name] ?? '']));
+        before.set(metadata.name, [metadata.labels?.[HELM_LABEL], kept]);
+        await write(metadata.name, null, Object.fromEntries(HELM_ANNOTATIONS.map((name) => [name, null])));
+      }
+    },
+    undo: async () => {
+      for (const [name, [label, annotations]] of before) await write(name, label ?? null, annotations);
+    },
+  };
+}
+
+/** Not taken back: by then its successor runs. */
+function removeStep(kube: Kube, deployment: Deployment): Step {
+  const ref = refOf(deployment);
+  return {
+    name: 'remove',
+    what: `remove the Deployment ${ref.namespace}/${ref.name}`,
+    isDone: async () => (await ignoreNotFound(kube.get(Kinds.Deployment, ref))) === undefined,
+    run: async () => {
+      await ignoreNotFound(kube.delete(Kinds.Deployment, ref, { propagationPolicy: 'Background' }));
+    },
+  };
+}
+
+/** A Karpenter or nodewright of the user's own becomes node auto-provisioning by AKS, with the pools that are there. */
+export async function toManagedSteps(context: AksContext): Promise<readonly Step[]> {
+  const { kube, arm, name } = context;
+  const deployment = await findDeployment(kube);
+  const { properties } = await readCluster(arm, name);
+  if (deployment === undefined) {
+    if (properties.nodeProvisioningProfile?.mode === 'Auto') return managedSteps(context, 'None');
+    throw new NodewrightError('NothingToMigrate', { what: 'no Karpenter and no nodewright runs in kube-system' });
+  }
+  return [stopStep(kube, deployment), disownStep(kube), ...managedSteps(context, 'None'), removeStep(kube, deployment)];
+}
+
+export interface TakeoverOptions {
+  readonly image: { readonly repository: string; readonly tag?: string };
+  readonly renderChart: (values: Readonly<Record<string, unknown>>) => readonly Manifest[];
+  readonly timeout: number;
+}
+
+/**
+ * A self-hosted Karpenter is replaced by nodewright, with its settings, identity and service account. Claims are stamped
+ * anew by nodewright itself, so that no node drifts. The old Deployment stays at 0 replicas until it is removed.
+ */
+export async function fromKarpenterSteps(context: AksContext, options: TakeoverOptions): Promise<readonly Step[]> {
+  const { kube, clock } = context;
+  const karpenter = await findDeployment(kube, ['karpenter']);
+  if (karpenter === undefined) {
+    throw new NodewrightError('NothingToMigrate', { what: 'there is no Deployment karpenter in kube-system' });
+  }
+  const values = await takenOver(kube, karpenter, options);
+  return [
+    stopStep(kube, karpenter),
+    definitionsStep(kube),
+    chartStep(kube, async () => options.renderChart(values)),
+    readyStep(kube, clock, options.timeout),
+  ];
+}
+
+/** Variables that Kubernetes or the chart itself sets. */
+const OF_THE_CHART: ReadonlySet<string> = new Set([
+  'KUBERNETES_MIN_VERSION',
+  'SYSTEM_NAMESPACE',
+  'CLUSTER_NAME',
+  'CLUSTER_ENDPOINT',
+]);
+
+async function takenOver(
+  kube: Kube,
+  { spec }: Deployment,
+  { image }: TakeoverOptions,
+): Promise<Readonly<Record<string, unknown>>> {
+  const pod = spec?.template.spec;
+  const container = pod?.containers.find(({ name }) => name === 'controller') ?? pod?.containers[0];
+  const env = container?.env ?? [];
+  const value = (name: string): string => env.find((each) => each.name === name)?.value ?? '';
+  const account = pod?.serviceAccountName ?? 'karpenter-sa';
+  const found = await ignoreNotFound(kube.get(Kinds.ServiceAccount, { name: account, namespace: RELEASE.Namespace }));
+  return {
+    image,
+    replicas: spec?.replicas ?? 1,
+    // The federated credential names this account.
+    serviceAccount: { create: false, name: account, annotations: found?.metadata.annotations ?? {} },
+    podLabels: { 'azure.workload.identity/use': 'true' },
+    settings: { clusterName: value('CLUSTER_NAME'), clusterEndpoint: value('CLUSTER_ENDPOINT') },
+    controller: { env: env.filter(({ name, value: text }) => text !== undefined && !OF_THE_CHART.has(name)) },
+  };
+}

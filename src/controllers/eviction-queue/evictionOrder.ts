@@ -1,0 +1,66 @@
+import type { Pod } from '../../api/kinds.ts';
+import type { Clock } from '../../clock/clock.ts';
+import { keyOf } from '../../kube/runtime/watch.ts';
+import { podRequests } from '../../pods/podRequests.ts';
+import { quantityOf, type Resources } from '../../units/resources.ts';
+
+/** Milliseconds without another pod after which those that are gathered go, and the longest that the first one waits. */
+const IDLE = 300;
+const LONGEST = 2_000;
+
+/**
+ * Gathers pods of nodes that are drained together and gives them out largest first. The scheduler takes their successors
+ * as they come and puts each where most room is left: a large one that comes last finds room nowhere, and a node is
+ * bought for it.
+ */
+export class EvictionOrder {
+  private readonly clock: Clock;
+  private readonly release: (key: string) => void;
+  private readonly pods = new Map<string, Pod>();
+  private since = 0;
+  private cancel: (() => void) | undefined;
+
+  constructor(clock: Clock, release: (key: string) => void) {
+    this.clock = clock;
+    this.release = release;
+  }
+
+  add(pod: Pod): void {
+    const key = keyOf(pod);
+    const now = this.clock.now();
+    if (this.pods.size === 0) this.since = now;
+    this.pods.set(key, pod);
+    this.cancel?.();
+    this.cancel = this.clock.after(Math.max(0, Math.min(IDLE, this.since + LONGEST - now)), () => this.flush());
+  }
+
+  end(): void {
+    this.cancel?.();
+    this.cancel = undefined;
+    this.pods.clear();
+  }
+
+  private flush(): void {
+    const pods = [...this.pods.values()];
+    this.end();
+    for (const pod of largestFirst(pods)) this.release(keyOf(pod));
+  }
+}
+
+/** As the scheduler orders its queue: by priority, and then by the part of what all of them ask for. */
+export function largestFirst(pods: readonly Pod[]): readonly Pod[] {
+  const requests = pods.map(podRequests);
+  const cpu = requests.reduce((sum, each) => sum + cpuOf(each), 0) || 1;
+  const memory = requests.reduce((sum, each) => sum + memoryOf(each), 0) || 1;
+  return pods
+    .map((pod, at) => {
+      const own = requests[at] ?? {};
+      return { pod, size: cpuOf(own) / cpu + memoryOf(own) / memory };
+    })
+    .sort((left, right) => priorityOf(right.pod) - priorityOf(left.pod) || right.size - left.size)
+    .map(({ pod }) => pod);
+}
+
+const cpuOf = (requests: Resources): number => quantityOf(requests, 'cpu').milliValue();
+const memoryOf = (requests: Resources): number => quantityOf(requests, 'memory').value();
+const priorityOf = ({ spec }: Pod): number => spec?.priority ?? 0;

@@ -1,0 +1,102 @@
+/** Which pods two nodes should exchange so that both have room for the pods that are expected on them. */
+import { quantityOf, type Resources } from '../../units/resources.ts';
+
+/** A pod that is expected on a node and does not run yet. */
+export interface Seat<T> {
+  readonly of: T;
+  /** Seats of one kind are alike. */
+  readonly kind: string;
+  readonly requests: Resources;
+  /** Whether it may be told the other node. */
+  readonly mayMove: boolean;
+}
+
+export interface Table<T> {
+  /** Beside pods that run, for all seats. */
+  readonly free: Resources;
+  readonly seats: readonly Seat<T>[];
+}
+
+export interface Exchange<T> {
+  /** From the crowded node to the other. */
+  readonly there: readonly T[];
+  /** From the other node to the crowded one. */
+  readonly here: readonly T[];
+}
+
+type Vector = readonly number[];
+
+interface Hand<T> {
+  readonly seats: readonly Seat<T>[];
+  readonly sum: Vector;
+}
+
+/** As many move at most: each is a hint to write, and the search grows with them. */
+const MOST = { there: 4, here: 3 };
+const MOST_HANDS = 4_000;
+const MOST_PAIRS = 400_000;
+
+/** The first exchange found after which all seats have room; of those, one that moves few pods. */
+export function exchange<T>(crowded: Table<T>, other: Table<T>): Exchange<T> | undefined {
+  const names = [
+    ...new Set([crowded, other].flatMap(({ seats }) => seats.flatMap(({ requests }) => Object.keys(requests)))),
+  ];
+  const vectorOf = (resources: Resources): Vector => names.map((name) => quantityOf(resources, name).milliValue());
+  const over = minus(total(crowded.seats, vectorOf, names), vectorOf(crowded.free));
+  const room = minus(vectorOf(other.free), total(other.seats, vectorOf, names));
+  if (over.every((amount) => amount <= 0)) return { there: [], here: [] };
+  const hands = handsOf(other.seats, MOST.here, vectorOf, names);
+  let pairs = 0;
+  for (const given of handsOf(crowded.seats, MOST.there, vectorOf, names)) {
+    // What comes back must fit into what the gift leaves, and make room for it.
+    const spare = minus(given.sum, over);
+    if (spare.some((amount) => amount < 0)) continue;
+    const lacking = minus(given.sum, room);
+    for (const taken of hands) {
+      if ((pairs += 1) > MOST_PAIRS) return undefined;
+      if (!isWithin(lacking, taken.sum) || !isWithin(taken.sum, spare)) continue;
+      return { there: given.seats.map((seat) => seat.of), here: taken.seats.map((seat) => seat.of) };
+    }
+  }
+  return undefined;
+}
+
+/** Up to `most` seats that may move, in every combination of kinds, smaller hands first. */
+function handsOf<T>(
+  seats: readonly Seat<T>[],
+  most: number,
+  vectorOf: (resources: Resources) => Vector,
+  names: readonly string[],
+): readonly Hand<T>[] {
+  const movable = seats.filter(({ mayMove }) => mayMove).sort((left, right) => (left.kind < right.kind ? -1 : 1));
+  const vectors = movable.map(({ requests }) => vectorOf(requests));
+  const hands: (Hand<T> & { readonly last: number })[] = [{ seats: [], sum: names.map(() => 0), last: -1 }];
+  for (let at = 0; at < hands.length && hands.length < MOST_HANDS; at++) {
+    const hand = hands[at];
+    if (hand === undefined || hand.seats.length >= most) break;
+    for (let next = hand.last + 1; next < movable.length && hands.length < MOST_HANDS; next++) {
+      const seat = movable[next];
+      const vector = vectors[next];
+      // Of seats that are alike, the first that is not in the hand: another makes the same hand.
+      const isRepeated = next > hand.last + 1 && movable[next - 1]?.kind === seat?.kind;
+      if (seat === undefined || vector === undefined || isRepeated) continue;
+      const sum = hand.sum.map((amount, index) => amount + (vector[index] ?? 0));
+      hands.push({ seats: [...hand.seats, seat], sum, last: next });
+    }
+  }
+  return hands;
+}
+
+function total<T>(
+  seats: readonly Seat<T>[],
+  vectorOf: (resources: Resources) => Vector,
+  names: readonly string[],
+): Vector {
+  const sum = names.map(() => 0);
+  for (const { requests } of seats) vectorOf(requests).forEach((amount, at) => (sum[at] = (sum[at] ?? 0) + amount));
+  return sum;
+}
+
+const minus = (left: Vector, right: Vector): Vector => left.map((amount, at) => amount - (right[at] ?? 0));
+
+const isWithin = (small: Vector, large: Vector): boolean => small.every((amount, at) => amount <= (large[at] ?? 0));

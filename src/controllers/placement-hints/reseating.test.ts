@@ -1,0 +1,86 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Node, Pod } from '../../api/kinds.ts';
+import { Cluster } from '../../cluster/cluster.ts';
+import { subtractResources } from '../../units/resources.ts';
+import { reseat } from './reseating.ts';
+
+const NOW = 1_000;
+
+const node = (name: string, labels: Record<string, string> = {}): Node => ({
+  metadata: { name, labels },
+  spec: { providerID: name },
+  status: { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } },
+});
+
+const pod = (name: string, cpu: string, spec: Partial<NonNullable<Pod['spec']>> = {}): Pod => ({
+  metadata: { name, namespace: 'default', uid: name },
+  spec: { containers: [{ name: 'main', resources: { requests: { cpu } } }], ...spec },
+});
+
+describe('pods whose node was taken by another', () => {
+  let cluster: Cluster;
+  const expectOn = (target: string, ...pods: Pod[]): void => {
+    for (const each of pods) cluster.setPod(each);
+    cluster.places.hold('plan', [{ target, pods }], 60_000);
+  };
+  const bind = (each: Pod, nodeName: string): void => {
+    cluster.setPod({ ...each, spec: { containers: [], ...each.spec, nodeName } });
+  };
+  const placeOf = (each: Pod): string | undefined => {
+    const place = cluster.places.of(each, NOW);
+    return place && cluster.places.viewOf(place)?.name;
+  };
+  const makeRoom = (name: string): number =>
+    reseat({ cluster, freeOn: ({ allocatable, requested }) => subtractResources(allocatable, requested) }, name, NOW);
+
+  beforeEach(() => {
+    cluster = new Cluster();
+    for (const name of ['x', 'y']) cluster.setNode(node(name));
+  });
+
+  it('are expected where that one was expected', () => {
+    const [stray, first, second] = [pod('stray', '2'), pod('first', '2'), pod('second', '2')];
+    expectOn('x', stray, pod('third', '2'));
+    expectOn('y', first, second);
+    bind(stray, 'y');
+    expect(makeRoom('y')).toBe(1);
+    expect(new Set([placeOf(first), placeOf(second)])).toEqual(new Set(['x', 'y']));
+  });
+
+  it('change places with others when none fits alone', () => {
+    const [stray, large, small] = [pod('stray', '1500m'), pod('large', '2500m'), pod('small', '1')];
+    expectOn('x', stray, small, pod('middle', '1500m'));
+    expectOn('y', large, pod('other', '1500m'));
+    bind(stray, 'y');
+    expect(makeRoom('y')).toBeGreaterThan(0);
+    for (const name of ['x', 'y']) {
+      const asked = cluster.places.on(name).reduce((sum, place) => {
+        const { cpu = '' } = place.pod.spec?.containers[0]?.resources?.requests ?? {};
+        return sum + (cpu.endsWith('m') ? Number(cpu.slice(0, -1)) : Number(cpu) * 1_000);
+      }, 0);
+      expect(asked).toBeLessThanOrEqual(name === 'y' ? 2_500 : 4_000);
+    }
+  });
+
+  it('stay when they have room all the same', () => {
+    const [stray, first] = [pod('stray', '1'), pod('first', '2')];
+    expectOn('x', stray);
+    expectOn('y', first);
+    bind(stray, 'y');
+    expect(makeRoom('y')).toBe(0);
+    expect(placeOf(first)).toBe('y');
+  });
+
+  it('stay when rules bind them to their node', () => {
+    const stray = pod('stray', '2');
+    const bound = [
+      pod('chosen', '2', { nodeSelector: { 'kubernetes.io/hostname': 'y' } }),
+      pod('apart', '2', { affinity: { podAntiAffinity: {} } }),
+    ];
+    expectOn('x', stray);
+    expectOn('y', ...bound);
+    bind(stray, 'y');
+    expect(makeRoom('y')).toBe(0);
+    expect(bound.map(placeOf)).toEqual(['y', 'y']);
+  });
+});

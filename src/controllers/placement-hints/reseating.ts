@@ -1,0 +1,88 @@
+/**
+ * Tells pods other nodes when one of theirs has been taken by a pod that was expected elsewhere: the room that it was
+ * expected in is free, and pods that do not run yet can be exchanged until all have room. Only what finds no room so is
+ * bought for.
+ */
+import type { Pod } from '../../api/kinds.ts';
+import type { Cluster } from '../../cluster/cluster.ts';
+import type { NodeView } from '../../cluster/nodeView.ts';
+import type { Place } from '../../cluster/placements.ts';
+import { matchesNodeAffinity } from '../../pods/nodeSelector.ts';
+import { hostPortsOf } from '../../pods/hostPorts.ts';
+import { podKind } from '../../pods/podKind.ts';
+import { podRequests } from '../../pods/podRequests.ts';
+import { untoleratedTaints } from '../../pods/taints.ts';
+import { addResources, fits, quantityOf, subtractResources, type Resources } from '../../units/resources.ts';
+import { exchange, type Seat, type Table } from './exchange.ts';
+
+export interface ReseatingPorts {
+  readonly cluster: Cluster;
+  /** What the node has left beside the pods that run on it and the daemons that will. */
+  readonly freeOn: (view: NodeView) => Resources;
+}
+
+/** Nodes that are asked for room, those with most of it first. */
+const MOST_PARTNERS = 12;
+
+/** Gives places on this node to others when the pods expected on it have no room there. Returns how many pods moved. */
+export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, now: number): number {
+  const { places } = cluster;
+  const views = cluster.snapshot().nodes.filter(({ deleting, node }) => !deleting && node !== undefined);
+  const crowded = views.find(({ name }) => name === nodeName);
+  if (crowded === undefined) return 0;
+  const seated = seatsOn(cluster, crowded.name, now);
+  if (seated.length === 0 || fits(demandOf(seated), freeOn(crowded))) return 0;
+  const partners = views
+    .filter((view) => view !== crowded)
+    .map((view) => ({ view, room: freeOn(view), own: seatsOn(cluster, view.name, now) }))
+    .map((partner) => ({ ...partner, left: subtractResources(partner.room, demandOf(partner.own)) }))
+    .sort((one, other) => shareOf(other.left, other.view) - shareOf(one.left, one.view));
+  for (const { view, room, own } of partners.slice(0, MOST_PARTNERS)) {
+    const found = exchange(tableOf(seated, freeOn(crowded), view), tableOf(own, room, crowded));
+    if (found === undefined) continue;
+    for (const pod of found.there) places.move(pod, view.name);
+    for (const pod of found.here) places.move(pod, crowded.name);
+    return found.there.length + found.here.length;
+  }
+  return 0;
+}
+
+/** Pods that wait for this node. */
+function seatsOn(cluster: Cluster, name: string, now: number): readonly Place[] {
+  const { places } = cluster;
+  return places.on(name).filter(({ pod }) => !cluster.pod(pod.metadata)?.spec?.nodeName && places.of(pod, now));
+}
+
+const demandOf = (places: readonly Place[]): Resources => addResources(...places.map(({ pod }) => podRequests(pod)));
+
+function tableOf(places: readonly Place[], free: Resources, other: NodeView): Table<Pod> {
+  const seats = places.map(({ pod, open }): Seat<Pod> => ({
+    of: pod,
+    kind: podKind(pod).kind,
+    requests: podRequests(pod),
+    mayMove: !open && isSimple(pod) && accepts(other, pod),
+  }));
+  return { free, seats };
+}
+
+/** Where it goes is no matter to other pods, nor where they are to it. */
+function isSimple(pod: Pod): boolean {
+  const { affinity, topologySpreadConstraints = [], volumes = [] } = pod.spec ?? {};
+  if (affinity?.podAffinity ?? affinity?.podAntiAffinity) return false;
+  if (volumes.some(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral)) return false;
+  return topologySpreadConstraints.length === 0 && hostPortsOf(pod).length === 0;
+}
+
+function accepts({ node, taints }: NodeView, pod: Pod): boolean {
+  const hard = taints.filter(({ effect }) => effect !== 'PreferNoSchedule');
+  return (
+    node !== undefined && matchesNodeAffinity(pod, node) && untoleratedTaints(hard, pod.spec?.tolerations).length === 0
+  );
+}
+
+/** The least share of a node that is left, over cores and memory. */
+function shareOf(left: Resources, { allocatable }: NodeView): number {
+  const share = (name: string): number =>
+    quantityOf(left, name).milliValue() / Math.max(1, quantityOf(allocatable, name).milliValue());
+  return Math.min(share('cpu'), share('memory'));
+}

@@ -1,0 +1,84 @@
+/** Makes a good set of nodes to remove better, a few nodes at a time. */
+import type { Pod } from '../api/kinds.ts';
+import { podKey } from '../pods/podKey.ts';
+import type { PoolTotals } from './balanced.ts';
+import type { Candidate } from './candidate.ts';
+import { allowedTogether } from './consolidation.ts';
+import type { Pass } from './method.ts';
+import { outcomeOf, type Outcome } from './moves.ts';
+import { byName } from './order.ts';
+import type { Worth } from './worth.ts';
+
+/** What-ifs of one search. */
+const MOST_ASKED = 32;
+/** How many nodes are added to the set, or left out of it, at once. */
+const STEPS = [4, 2, 1];
+
+interface Refinement {
+  readonly open: readonly Candidate[];
+  readonly pass: Pass;
+  readonly worth: Worth;
+  readonly totals: ReadonlyMap<string, PoolTotals>;
+}
+
+/**
+ * Nodes that the plan leaves with most unused room are added to the set, and nodes of the set whose pods are worth most
+ * are left out of it, as long as that saves more.
+ */
+export function* refined(first: Outcome, { open, pass, worth, totals }: Refinement): Generator<void, Outcome> {
+  let best = first;
+  let asked = 0;
+  for (let isBetter = true; isBetter && asked < MOST_ASKED;) {
+    isBetter = false;
+    for (const set of neighbours(best, open, worth)) {
+      const allowed = allowedTogether(set, pass);
+      if (allowed.length < set.length || asked >= MOST_ASKED) continue;
+      const outcome = outcomeOf(set, pass, totals);
+      asked += 1;
+      yield;
+      if (outcome.net <= best.net) continue;
+      best = outcome;
+      isBetter = true;
+      break;
+    }
+  }
+  return best;
+}
+
+/** Sets that differ by a few nodes, the most promising first. */
+function* neighbours(best: Outcome, open: readonly Candidate[], worth: Worth): Generator<readonly Candidate[]> {
+  const going = best.moves.flatMap(({ candidates }) => candidates);
+  const gone = new Set(going);
+  const come = comingTo(best);
+  const wasteful = open
+    .filter((candidate) => !gone.has(candidate))
+    .map((candidate) => ({
+      candidate,
+      waste: worth.wasteWith(candidate, come.get(candidate.view.name) ?? []) / candidate.disruptionCost,
+    }))
+    .sort((left, right) => right.waste - left.waste || byName(left.candidate, right.candidate))
+    .map(({ candidate }) => candidate);
+  const worthy = [...going].sort((left, right) => worth.share(right) - worth.share(left) || byName(left, right));
+  for (const count of STEPS) {
+    for (let at = 0; at < 3; at++) {
+      const more = wasteful.slice(at * count, (at + 1) * count);
+      if (more.length > 0) yield [...going, ...more];
+      const fewer = new Set(worthy.slice(at * count, (at + 1) * count));
+      if (fewer.size > 0 && fewer.size < going.length) yield going.filter((each) => !fewer.has(each));
+    }
+  }
+}
+
+/** Pods that the plan puts onto nodes that stay, by node. */
+function comingTo({ moves }: Outcome): ReadonlyMap<string, readonly Pod[]> {
+  const pods = new Map(moves.flatMap(({ candidates }) => candidates.flatMap(({ movable }) => movable.map(keyed))));
+  const come = new Map<string, Pod[]>();
+  for (const { node, pods: keys } of moves.flatMap(({ onExisting }) => onExisting)) {
+    const own = come.get(node) ?? [];
+    own.push(...keys.flatMap((key) => pods.get(key) ?? []));
+    come.set(node, own);
+  }
+  return come;
+}
+
+const keyed = (pod: Pod): [string, Pod] => [podKey(pod), pod];

@@ -1,0 +1,40 @@
+import type { PodChange } from './podChange.ts';
+
+/** The change as an instruction. */
+export function podChangeText(change: PodChange): string {
+  switch (change.kind) {
+    case 'ungate':
+      return `remove the scheduling gates ${change.gates.join(', ')}`;
+    case 'scheduler':
+      return `let ${change.to} place it instead of ${change.from}`;
+    case 'opt-in':
+      return `drop ${change.label} DoesNotExist from node affinity`;
+    case 'drop-invalid':
+      return `drop ${change.keys.join(', ')} from its node selectors`;
+    case 'drop-resource-claims':
+      return 'drop its resource claims';
+    case 'drop-apartness':
+      return `drop the required anti-affinity over ${change.topologyKeys.join(', ')} and make all its pods anew`;
+    case 'empty-dir':
+      return `use an emptyDir volume in place of PersistentVolumeClaim ${change.claim}`;
+    case 'claim-class':
+      return `give PersistentVolumeClaim ${change.claim} the StorageClass ${change.storageClass}`;
+    case 'ephemeral-class':
+      return `give its volume ${change.volume} the StorageClass ${change.storageClass}`;
+    case 'create':
+      return `create ${change.what} ${change.name}`;
+    case 'create-pool':
+      return 'create a NodePool';
+    case 'node-class':
+      return `let NodePool "${change.pool}" use the node class ${change.to}, which is ready, instead of ${change.from}`;
+    case 'replicas':
+      return `raise replicas of NodePool "${change.pool}" from ${change.from} to ${change.to}`;
+    case 'daemon-requests':
+      return `lower the requests of daemonset/${change.daemonSet} to ${change.percent} % of what they are`;
+  }
+}
+
+/** What a pod that nothing owns has to be, since its spec cannot change any more. */
+export function remadePodText(change: PodChange): string {
+  return `delete the pod and make it again: ${podChangeText(change)}`;
+}

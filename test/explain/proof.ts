@@ -1,0 +1,121 @@
+/**
+ * The proof of `explain`: every pod that waits and every node that is kept has a constraint, and the first fix, made in the
+ * cluster with the controller running, changes the outcome.
+ */
+import type { Pod } from '../../src/api/kinds.ts';
+import { Labels } from '../../src/api/labels.ts';
+import type { Explanation } from '../../src/ledger/explanation.ts';
+import { podKey } from '../../src/pods/podKey.ts';
+import type { ProvingGround } from '../fixtures/explain/provingGround.ts';
+
+export interface Verdict {
+  readonly subject: string;
+  readonly constraint: string;
+  readonly sentence: string;
+  /** The first fix; undefined when there is none. */
+  readonly fix?: string;
+  readonly patches: unknown;
+  /** `flipped`; `no patch` when something else than a patch has to be done; `no fix`; `wrong` with what was seen. */
+  readonly outcome: 'flipped' | 'no patch' | 'no fix' | 'wrong' | 'waits';
+  readonly seen?: string;
+}
+
+const MINUTE = 60_000;
+/** Milliseconds in which a pod must have got its node, and a node must have gone. */
+const PATIENCE = { pod: 15 * MINUTE, node: 45 * MINUTE };
+
+const nameOf = ({ metadata }: Pod): string => metadata.labels?.['app'] ?? metadata.name;
+const madeAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? '';
+const isWaiting = ({ spec, status, metadata }: Pod): boolean =>
+  !spec?.nodeName && status?.phase === 'Pending' && metadata.deletionTimestamp === undefined;
+
+function verdict(subject: string, { constraint, sentence, fixes }: Explanation): Omit<Verdict, 'outcome'> {
+  const [first] = fixes;
+  return { subject, constraint, sentence, ...(first && { fix: first.sentence }), patches: first?.patches };
+}
+
+/** One pod of each workload that waits, one after the other. */
+export async function provePods(ground: ProvingGround): Promise<readonly Verdict[]> {
+  const verdicts: Verdict[] = [];
+  const seen = new Set<string>();
+  for (;;) {
+    const pod = (await ground.pods()).find((each) => isWaiting(each) && !seen.has(nameOf(each)));
+    if (pod === undefined) return verdicts;
+    seen.add(nameOf(pod));
+    verdicts.push(await provePod(ground, pod));
+  }
+}
+
+async function provePod(ground: ProvingGround, pod: Pod): Promise<Verdict> {
+  const { name, namespace = 'default' } = pod.metadata;
+  const explanation = await ground.explain({ kind: 'pod', name, namespace });
+  const said = verdict(`pod ${name}`, explanation);
+  const [fix] = explanation.fixes;
+  if (fix === undefined) return { ...said, outcome: 'no fix' };
+  if (fix.patches.length === 0) return { ...said, outcome: 'no patch' };
+  const before = await placed(ground, pod);
+  await ground.apply(fix);
+  for (let waited = 0; waited < PATIENCE.pod; waited += MINUTE) {
+    await ground.advance(MINUTE);
+    if (await hasPlace(ground, pod, before)) return { ...said, outcome: 'flipped' };
+  }
+  const left = (await ground.pods()).filter((each) => nameOf(each) === nameOf(pod) && isWaiting(each));
+  const [latest] = left.toSorted((one, other) => (madeAt(one) < madeAt(other) ? 1 : -1));
+  const after = latest && (await ground.explain({ kind: 'pod', name: latest.metadata.name, namespace }));
+  return { ...said, outcome: 'wrong', seen: `${latest?.metadata.name} ${after?.constraint}: ${after?.sentence}` };
+}
+
+async function placed(ground: ProvingGround, pod: Pod): Promise<ReadonlySet<string>> {
+  const own = (await ground.pods()).filter((each) => nameOf(each) === nameOf(pod) && each.spec?.nodeName);
+  return new Set(own.map(({ metadata }) => metadata.uid ?? ''));
+}
+
+/** The pod runs, or another that its owner has made in its place. */
+async function hasPlace(ground: ProvingGround, pod: Pod, before: ReadonlySet<string>): Promise<boolean> {
+  const pods = await ground.pods();
+  const same = pods.find(({ metadata }) => metadata.uid === pod.metadata.uid);
+  if (same?.spec?.nodeName) return true;
+  const now = await placed(ground, pod);
+  return same === undefined && [...now].some((uid) => !before.has(uid));
+}
+
+/** Outcomes that time alone changes. */
+const PASSING: readonly string[] = ['nominated', 'no-node', 'not-initialized', 'deleting', 'queued', 'next-pass'];
+
+export async function proveNodes(ground: ProvingGround): Promise<readonly Verdict[]> {
+  const verdicts: Verdict[] = [];
+  const seen = new Set<string>();
+  for (;;) {
+    const nodes = (await ground.nodes()).filter(({ metadata }) => metadata.labels?.[Labels.nodePool] !== undefined);
+    const node = nodes.find(({ metadata }) => !seen.has(metadata.name));
+    if (node === undefined || seen.size >= 6) return verdicts;
+    seen.add(node.metadata.name);
+    verdicts.push(await proveNode(ground, node.metadata.name));
+  }
+}
+
+async function proveNode(ground: ProvingGround, name: string): Promise<Verdict> {
+  const explanation = await ground.explain({ kind: 'node', name });
+  const said = verdict(`node ${name}`, explanation);
+  const [fix] = explanation.fixes;
+  const isPassing = explanation.constraint === 'going' || PASSING.includes(explanation.constraint);
+  if (isPassing) {
+    const gone = await isGone(ground, name);
+    return { ...said, outcome: gone || explanation.constraint !== 'going' ? 'waits' : 'wrong', seen: 'is to go' };
+  }
+  if (fix === undefined) return { ...said, outcome: 'no fix' };
+  if (fix.patches.length === 0) return { ...said, outcome: 'no patch' };
+  await ground.apply(fix);
+  if (await isGone(ground, name)) return { ...said, outcome: 'flipped' };
+  const after = await ground.explain({ kind: 'node', name });
+  const on = (await ground.pods()).filter(({ spec }) => spec?.nodeName === name).map(podKey);
+  return { ...said, outcome: 'wrong', seen: `${after.constraint}: ${after.sentence} [${on.join()}]` };
+}
+
+async function isGone(ground: ProvingGround, name: string): Promise<boolean> {
+  for (let waited = 0; waited < PATIENCE.node; waited += 3 * MINUTE) {
+    if (!(await ground.nodes()).some(({ metadata }) => metadata.name === name)) return true;
+    await ground.advance(3 * MINUTE);
+  }
+  return false;
+}
