@@ -126,13 +126,16 @@ function Tiles({ tree, measure }: { readonly tree: Box; readonly measure: Measur
     const root = hierarchy(tree, ({ children }) => children as Box[] | undefined)
       .sum(({ value = 0 }) => value)
       .sort((left, right) => (right.value ?? 0) - (left.value ?? 0));
-    return treemap<Box>()
-      .tile(treemapSquarify)
-      .size([Math.max(1, width), HEIGHT])
-      .paddingTop(({ depth, x1, x0 }) => (depth >= 1 && depth <= 2 && x1 - x0 > 50 ? 18 : 1))
-      .paddingInner(1)
-      .paddingOuter(1)
-      .round(true)(root);
+    return (
+      treemap<Box>()
+        .tile(treemapSquarify)
+        .size([Math.max(1, width), HEIGHT])
+        .paddingInner(1)
+        .paddingOuter(1)
+        // After paddingOuter, which sets all four sides.
+        .paddingTop(({ depth, x1, x0 }) => (depth >= 1 && depth <= 2 && x1 - x0 > 50 ? 18 : 1))
+        .round(true)(root)
+    );
   }, [tree, width]);
   useEffect(() => {
     const element = canvas.current;
@@ -209,6 +212,10 @@ function draw(element: HTMLCanvasElement, context: CanvasRenderingContext2D, roo
           : 0.15 + 0.75 * Math.min(1, Math.max(node.cpu, node.memory));
     context.fillRect(box.x0, box.y0, w, h);
     context.globalAlpha = 1;
+    if (box.children || w < 60 || h < 18) return;
+    fill(box.data.isPod ? panel : muted);
+    context.font = '11px system-ui, sans-serif';
+    context.fillText(fitted(context, box.data.name.replace(/^.*\//, ''), w - 8), box.x0 + 4, box.y0 + 13);
   });
 }
 
