@@ -16,7 +16,7 @@ export function podChangeText(change: PodChange): string {
     case 'drop-apartness':
       return `drop the required anti-affinity over ${change.topologyKeys.join(', ')} and make all its pods anew`;
     case 'empty-dir':
-      return `use an emptyDir volume in place of PersistentVolumeClaim ${change.claim}`;
+      return `use an emptyDir volume in place of PersistentVolumeClaim ${change.claim}; its data then ends with the pod`;
     case 'claim-class':
       return `give PersistentVolumeClaim ${change.claim} the StorageClass ${change.storageClass}`;
     case 'ephemeral-class':
