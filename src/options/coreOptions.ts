@@ -221,6 +221,14 @@ export const coreOptions = {
     group: 'Process',
     help: 'Act without holding the lease. Only for a single replica: two would launch everything twice.',
   },
+  dashboardPort: {
+    flag: 'dashboard-port',
+    env: 'DASHBOARD_PORT',
+    kind: optional(port),
+    default: '',
+    group: 'Logs and metrics',
+    help: 'Port of the dashboard, on the loopback address only (kubectl port-forward works). A bearer token of the cluster lets in whoever may list its nodes, pods and NodePools. Empty: no dashboard.',
+  },
   ledgerDir: {
     flag: 'ledger-dir',
     env: 'LEDGER_DIR',

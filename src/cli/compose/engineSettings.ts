@@ -103,6 +103,8 @@ export interface ProcessSettings {
   readonly log: Pick<Options, 'logLevel' | 'logOutputPaths' | 'logErrorOutputPaths'>;
   readonly metricsServer: { readonly port: number; readonly enableProfiling: boolean };
   readonly healthServer: { readonly port: number };
+  /** Absent: no dashboard is served. */
+  readonly dashboard?: { readonly port: number };
   /** Absent: this process acts without holding a lease. */
   readonly lease?: { readonly name: string; readonly namespace: string | undefined };
   readonly provider: ProviderSettings;
@@ -121,6 +123,7 @@ export function processSettings(options: Options): ProcessSettings {
     log: { logLevel, logOutputPaths, logErrorOutputPaths },
     metricsServer: { port: options.metricsPort, enableProfiling: options.enableProfiling },
     healthServer: { port: options.healthProbePort },
+    ...(options.dashboardPort !== undefined && { dashboard: { port: options.dashboardPort } }),
     ...(!options.disableLeaderElection && {
       lease: {
         name: options.leaderElectionName,

@@ -17,6 +17,10 @@ import { requestMetrics } from '../../kube/requestMetrics.ts';
 import type { Options } from '../../options/optionTable.ts';
 import { printableOptions, secretValues } from '../../options/parseOptions.ts';
 import { Ledger } from '../../ledger/ledger.ts';
+import { LiveSource } from '../../dashboard/liveSource.ts';
+import type { UnavailableOffering } from '../../dashboard/picture.ts';
+import type { World } from '../../controllers/world/world.ts';
+import type { HttpEndpoint } from '../../server/httpEndpoint.ts';
 import { startHealthServer } from '../../server/healthServer.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
 import { keepLedgerInFiles } from '../../server/ledgerFiles.ts';
@@ -28,6 +32,7 @@ import { systemProblem } from '../../errors/thrown.ts';
 import { buildInfo } from '../buildInfo.ts';
 import { createKwokCloudProvider } from '../../kwok/createKwokCloudProvider.ts';
 import { azureCloud } from './azureCloud.ts';
+import { startClusterDashboard } from './clusterDashboard.ts';
 import type { RunController } from './contract.ts';
 import { createEngine, type EngineOptions } from './engine.ts';
 import { azureOptionsOf, engineSettings, processSettings, type ProviderSettings } from './engineSettings.ts';
@@ -93,9 +98,11 @@ export const runController: RunController = async (options, signal) => {
     namespace: lease.namespace ?? config.namespace ?? 'default',
     identity: `${hostname()}_${random.uuid()}`,
   };
+  let world: World | undefined;
+  const { unavailable, ...cloudParts } = provider;
   const engine = createEngine({
     kube,
-    ...provider,
+    ...cloudParts,
     clock,
     random,
     log,
@@ -103,39 +110,50 @@ export const runController: RunController = async (options, signal) => {
     ...engineSettings(options),
     ledger,
     ...(leaderElection && { leaderElection }),
+    onWorld: (made) => {
+      world = made;
+    },
   });
-  const metricsServer = await startMetricsServer({
-    ...settings.metricsServer,
-    metrics,
-  });
-  const healthServer = await startHealthServer({
-    ...settings.healthServer,
-    liveness: [{ name: 'manager', check: () => unless(engine.healthy(), 'the loops have ended with an error') }],
-    readiness: [
-      {
-        name: 'caches-synced',
-        check: () => unless(engine.ready(), 'the first lists of the watches are not complete'),
-      },
-      {
-        name: 'crds',
-        check: async () => unless((await missingKinds(kube, neededKinds)).length === 0, 'CRDs are missing'),
-      },
-    ],
-  }).catch(async (error: unknown) => {
-    await metricsServer.stop();
-    throw error;
-  });
+  const endpoints: HttpEndpoint[] = [];
   try {
+    endpoints.push(await startMetricsServer({ ...settings.metricsServer, metrics }));
+    endpoints.push(
+      await startHealthServer({
+        ...settings.healthServer,
+        liveness: [{ name: 'manager', check: () => unless(engine.healthy(), 'the loops have ended with an error') }],
+        readiness: [
+          {
+            name: 'caches-synced',
+            check: () => unless(engine.ready(), 'the first lists of the watches are not complete'),
+          },
+          {
+            name: 'crds',
+            check: async () => unless((await missingKinds(kube, neededKinds)).length === 0, 'CRDs are missing'),
+          },
+        ],
+      }),
+    );
+    if (settings.dashboard && world) {
+      const source = new LiveSource({ title: config.server, version: build.version, ledger, metrics });
+      source.attach({ world, manager: engine, ...(unavailable && { unavailable }) });
+      endpoints.push(await startClusterDashboard(source, settings.dashboard.port, { kube, clock }));
+    }
     await engine.run(signal);
   } finally {
-    await Promise.all([metricsServer.stop(), healthServer.stop()]);
+    await Promise.all(endpoints.map((endpoint) => endpoint.stop()));
     endLedger?.();
     sink.close();
     failureSink.close();
   }
 };
 
-type Provider = Pick<EngineOptions, 'cloud' | 'nodeClass' | 'leftovers' | 'refreshes' | 'inPlaceUpdates' | 'learned'>;
+interface Provider extends Pick<
+  EngineOptions,
+  'cloud' | 'nodeClass' | 'leftovers' | 'refreshes' | 'inPlaceUpdates' | 'learned'
+> {
+  /** What the cloud could not deliver lately. */
+  readonly unavailable?: () => readonly UnavailableOffering[];
+}
 type Ports = Pick<EngineOptions, 'kube' | 'clock' | 'random' | 'log' | 'metrics'>;
 
 async function kwokProvider(settings: ProviderSettings, ports: Omit<Ports, 'random' | 'metrics'>): Promise<Provider> {
@@ -161,7 +179,8 @@ async function azureProvider(
     ...(clusterCaPem && { clusterCaPem }),
   });
   const { nodeClass, leftovers, refreshes, inPlaceUpdates, learned } = cloud;
-  return { cloud, nodeClass, leftovers, refreshes, inPlaceUpdates, learned };
+  const unavailable = (): readonly UnavailableOffering[] => cloud.unavailableOfferings;
+  return { cloud, nodeClass, leftovers, refreshes, inPlaceUpdates, learned, unavailable };
 }
 
 const TRUSTED_CAS = 'certificates for NODE_TRUSTED_CA_FILE';
