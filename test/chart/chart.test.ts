@@ -231,6 +231,14 @@ describe('the chart', () => {
     expect([mayWrite('auto'), mayWrite('off')]).toEqual([true, false]);
   });
 
+  it('may review tokens only for the dashboard', () => {
+    const reviews = (dashboardPort: string): string[] =>
+      rulesOf('azure', { dashboardPort })
+        .flatMap(({ resources }) => resources)
+        .filter((resource) => resource.endsWith('reviews'));
+    expect([reviews(''), reviews('8082')]).toEqual([[], ['tokenreviews', 'subjectaccessreviews']]);
+  });
+
   it('lets only kwok create Nodes', () => {
     const mayCreateNodes = (provider: string): boolean =>
       rulesOf(provider).some(({ resources, verbs }) => resources.includes('nodes') && verbs.includes('create'));
