@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { NodeRow } from '../../screens.ts';
 import { percent, shortType } from '../format.ts';
 import { go, nodePath } from '../router.tsx';
+import { useParentWidth } from './parentWidth.ts';
 
 const GAP = 2;
 
@@ -18,14 +19,7 @@ function cellOf(count: number, width: number, height: number): number {
 export function Fleet({ nodes }: { readonly nodes: readonly NodeRow[] }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [over, setOver] = useState<NodeRow>();
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const parent = canvas.current?.parentElement;
-    if (!parent) return undefined;
-    const watcher = new ResizeObserver(() => setWidth(parent.clientWidth));
-    watcher.observe(parent);
-    return () => watcher.disconnect();
-  }, []);
+  const width = useParentWidth(canvas);
   const size = cellOf(nodes.length, width, 260);
   const columns = Math.max(1, Math.floor((width + GAP) / (size + GAP)));
   const height = Math.ceil(nodes.length / columns) * (size + GAP);

@@ -5,6 +5,7 @@ import { grouped, percent, perHour, shortType } from '../format.ts';
 import { Empty, Panel } from '../parts/basics.tsx';
 import { go, nodePath } from '../router.tsx';
 import { useLive, useScreen } from '../store.ts';
+import { useParentWidth } from '../parts/parentWidth.ts';
 
 type Measure = 'cpu' | 'memory' | '$';
 const MEASURES: readonly Measure[] = ['cpu', 'memory', '$'];
@@ -113,15 +114,8 @@ function groupedBy(nodes: readonly NodeRow[], keyOf: (node: NodeRow) => string):
 
 function Tiles({ tree, measure }: { readonly tree: Box; readonly measure: Measure }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
+  const width = useParentWidth(canvas);
   const [over, setOver] = useState<Placed>();
-  useEffect(() => {
-    const parent = canvas.current?.parentElement;
-    if (!parent) return undefined;
-    const watcher = new ResizeObserver(() => setWidth(parent.clientWidth));
-    watcher.observe(parent);
-    return () => watcher.disconnect();
-  }, []);
   const placed = useMemo(() => {
     const root = hierarchy(tree, ({ children }) => children as Box[] | undefined)
       .sum(({ value = 0 }) => value)
