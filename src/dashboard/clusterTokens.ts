@@ -1,4 +1,4 @@
-/** Lets in whoever the API server lets read what the dashboard shows: the nodes and pods of the whole cluster. */
+/** A token opens the dashboard when the API server says that its user may list what is shown, in the whole cluster. */
 import type { KubeObject, ResourceKind } from '../api/object.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { ReviewToken } from './gate.ts';

@@ -2,15 +2,14 @@
 import { Kinds, type Node, type Pod } from '../api/kinds.ts';
 import { READY } from '../api/conditionTypes.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
-import { CapacityTypes, Labels } from '../api/labels.ts';
+import { Labels } from '../api/labels.ts';
 import type { CloudProvider } from '../cloud/cloudProvider.ts';
 import type { InstanceType } from '../cloud/instanceType.ts';
-import { typesByName } from '../disruption/candidate.ts';
-import { priceOf } from '../disruption/costs.ts';
 import { isTerminal } from '../pods/podPredicates.ts';
 import { podRequests } from '../pods/podRequests.ts';
 import { addResources, noResources, parseResources, quantityOf, type Resources } from '../units/resources.ts';
 import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
+import { capacityTypeOf, nodePrice, typesOf } from './soldAs.ts';
 
 export interface NodeRow {
   readonly name: string;
@@ -46,23 +45,17 @@ export async function nodeRows(objects: ClusterObjects, cloud: CloudProvider): P
     const pods = byNode.get(name) ?? [];
     const requested = pods.reduce<Resources>((sum, pod) => addResources(sum, podRequests(pod)), noResources);
     const allocatable = parseResources(node.status?.allocatable);
-    const pool = labels[Labels.nodePool] ?? '';
-    const instanceType = labels[Labels.instanceType] ?? '';
-    // A node that no pool has made is sold as any other; it is not spot unless it says so.
-    const known = types.get(pool) ?? [...types.values()].find((each) => typesByName(each).has(instanceType));
-    const capacityType = labels[Labels.capacityType] ?? (pool === '' ? CapacityTypes.onDemand : undefined);
     const part = (resource: string): number => {
       const all = quantityOf(allocatable, resource).milliValue();
       return all <= 0 ? 0 : quantityOf(requested, resource).milliValue() / all;
     };
     return {
       name,
-      nodePool: pool,
-      instanceType,
+      nodePool: labels[Labels.nodePool] ?? '',
+      instanceType: labels[Labels.instanceType] ?? '',
       zone: labels[Labels.zone] ?? '',
-      capacityType: capacityType ?? '',
-      pricePerHour:
-        known === undefined ? 0 : priceOf(typesByName(known).get(instanceType), labels[Labels.zone], capacityType),
+      capacityType: capacityTypeOf(labels),
+      pricePerHour: nodePrice(labels, typesOf(labels, types)),
       cpu: part('cpu'),
       memory: part('memory'),
       pods: pods.length,

@@ -2,7 +2,7 @@ import type { Frame } from '../feed.ts';
 import type { MapScreen } from '../screens.ts';
 import { nodePod } from './node.ts';
 
-/** More rectangles than that nobody can tell apart. */
+/** More rectangles than that cannot be told apart. */
 const MOST_PODS = 3_000;
 
 /** Pods of a pool, or of all nodes; those of the first nodes where there are too many. */

@@ -1,10 +1,9 @@
 /** The nodes as rows. A row is the same object as before unless its node, a pod on it or its price changed. */
 import type { InstanceType } from '../../cloud/instanceType.ts';
 import type { NodeView } from '../../cluster/nodeView.ts';
-import { CapacityTypes, Labels } from '../../api/labels.ts';
+import { Labels } from '../../api/labels.ts';
 import { nodeStatus } from '../../rehearsal/nodeRows.ts';
-import { typesByName } from '../../disruption/candidate.ts';
-import { priceOf } from '../../disruption/costs.ts';
+import { capacityTypeOf, nodePrice, typesOf } from '../../rehearsal/soldAs.ts';
 import { quantityOf } from '../../units/resources.ts';
 import type { Picture } from '../picture.ts';
 import type { NodeRow } from '../screens.ts';
@@ -19,9 +18,9 @@ interface Known {
 const known = new WeakMap<NodeView, Known>();
 
 export function nodeRowsOf({ views, pools }: Pick<Picture, 'views' | 'pools'>): readonly NodeRow[] {
-  const all = [...pools.values()].map(({ instanceTypes }) => instanceTypes);
+  const byPool = new Map([...pools].map(([name, { instanceTypes }]) => [name, instanceTypes]));
   return views.map((view) => {
-    const types = pools.get(view.nodePool ?? '')?.instanceTypes ?? all[0];
+    const types = typesOf(view.labels, byPool);
     const before = known.get(view);
     if (before !== undefined && before.types === types) return before.row;
     const row = rowOf(view, types);
@@ -32,10 +31,6 @@ export function nodeRowsOf({ views, pools }: Pick<Picture, 'views' | 'pools'>): 
 
 function rowOf(view: NodeView, types: readonly InstanceType[] | undefined): NodeRow {
   const { labels, allocatable, requested, node, claim, nodePool = '' } = view;
-  const instanceType = labels[Labels.instanceType] ?? '';
-  // A node that no pool has made is sold as any other; it is not spot unless it says so.
-  const capacityType = labels[Labels.capacityType] ?? (nodePool === '' ? CapacityTypes.onDemand : '');
-  const zone = labels[Labels.zone] ?? '';
   const part = (resource: string): number => {
     const whole = quantityOf(allocatable, resource).milliValue();
     return whole <= 0 ? 0 : quantityOf(requested, resource).milliValue() / whole;
@@ -43,10 +38,10 @@ function rowOf(view: NodeView, types: readonly InstanceType[] | undefined): Node
   return {
     name: view.name,
     nodePool,
-    instanceType,
-    zone,
-    capacityType,
-    price: types === undefined ? 0 : priceOf(typesByName(types).get(instanceType), zone, capacityType),
+    instanceType: labels[Labels.instanceType] ?? '',
+    zone: labels[Labels.zone] ?? '',
+    capacityType: capacityTypeOf(labels),
+    price: nodePrice(labels, types),
     cpu: part('cpu'),
     memory: part('memory'),
     cores: quantityOf(allocatable, 'cpu').milliValue() / 1000,
