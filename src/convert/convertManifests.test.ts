@@ -215,6 +215,21 @@ spec: {amiFamily: Ubuntu}
     expect(mistakesIn(conversion)).toEqual([]);
   });
 
+  it('lists a part of a pool that has no fields', () => {
+    const { changes } = convert(`
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: broken}
+spec: [1]`);
+    expect(changes).toContainEqual({
+      object: 'NodePool broken',
+      field: 'spec',
+      outcome: 'dropped',
+      from: '[1]',
+      why: 'it must have fields; correct it and convert again',
+    });
+  });
+
   it('knows types of Google Cloud and EKS Auto Mode', () => {
     const conversion = convert(`
 apiVersion: karpenter.sh/v1

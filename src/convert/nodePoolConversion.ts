@@ -22,10 +22,19 @@ export interface ConvertedPool {
 const LEFT_BEHIND =
   /^(compatibility\.karpenter\.sh|karpenter\.sh\/nodepool-hash|kubectl\.kubernetes\.io\/last-applied)/;
 
+/** A part of the pool; what is there but has no fields is listed as lost. */
+function partOf(parent: JsonObject, key: string, field: string, note: Note): JsonObject {
+  const value = parent[key];
+  if (value !== undefined && !isJsonObject(value)) {
+    note({ field, outcome: 'dropped', from: shown(value), why: 'it must have fields; correct it and convert again' });
+  }
+  return record(value);
+}
+
 export function convertNodePool(source: JsonObject, { region, note }: NodePoolContext): ConvertedPool {
-  const spec = record(source['spec']);
-  const template = record(spec['template']);
-  const inner = record(template['spec']);
+  const spec = partOf(source, 'spec', 'spec', note);
+  const template = partOf(spec, 'template', 'spec.template', note);
+  const inner = partOf(template, 'spec', 'spec.template.spec', note);
   const className = textOf(record(inner['nodeClassRef'])['name']) || 'default';
   const requirements = listOf(inner['requirements']).flatMap((requirement, at) =>
     convertRequirement(requirementOf(requirement), { region, note, field: `spec.template.spec.requirements[${at}]` }),
@@ -36,7 +45,7 @@ export function convertNodePool(source: JsonObject, { region, note }: NodePoolCo
   const { labels, annotations } = templateMetadata(record(template['metadata']), note);
   const taints = taintsOf('taints', inner, note);
   const startupTaints = taintsOf('startupTaints', inner, note);
-  const disruption = record(spec['disruption']);
+  const disruption = partOf(spec, 'disruption', 'spec.disruption', note);
   const expireAfter = inner['expireAfter'] ?? disruption['expireAfter'];
   const hasMetadata = Object.keys({ ...labels, ...annotations }).length > 0;
   const pool: JsonObject = {
