@@ -197,6 +197,7 @@ const STAGES: readonly RefusalStage[] = [
   'host-ports',
   'volumes',
   'limits',
+  'quota',
   'min-values',
   'topology',
 ];
