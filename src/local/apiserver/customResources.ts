@@ -14,7 +14,7 @@ import { age } from './humanTime.ts';
 import { compileJsonPath } from './jsonPath.ts';
 import { OBJECT_META, schemaNamed } from './kubernetesTypes.ts';
 import { pathNames, type Column, type Resource, type ScalePaths, type Strategy } from './resource.ts';
-import { invalidValue, type FieldError } from './status.ts';
+import type { Check } from './strategies/check.ts';
 import { Shape, type OpenApiSchema } from './shape.ts';
 
 /** All of them, in the order in which upstream lists them here. */
@@ -79,34 +79,26 @@ function strategyFor(schema: StructuralSchema, scale: ScalePaths | undefined): S
       const { metadata } = draft;
       Object.assign(draft, defaulted, { metadata });
     },
-    validate(draft, old) {
-      const errors = validate(schema, draft, old).map((error) => ({
-        field: error.field,
-        message: fieldErrorBody(error),
-        reason: error.type,
-      }));
-      return scale === undefined ? errors : [...errors, ...checkScale(draft, scale)];
+    validate(check, draft, old) {
+      for (const error of validate(schema, draft, old)) {
+        check.errors.push({ field: error.field, message: fieldErrorBody(error), reason: error.type });
+      }
+      if (scale !== undefined) checkScale(check, scale);
     },
   };
 }
 
 /** What the scale endpoint reads must be a count, whatever the schema says. */
-function checkScale(draft: ApiObject, scale: ScalePaths): FieldError[] {
-  return [scale.specReplicas, scale.statusReplicas].flatMap((path) => {
-    const value = at(draft, ...pathNames(path));
-    if (value === undefined) return [];
+function checkScale(check: Check, scale: ScalePaths): void {
+  for (const path of [scale.specReplicas, scale.statusReplicas]) {
+    const value = at(check.value, ...pathNames(path));
+    if (value === undefined) continue;
     if (typeof value !== 'number' || !Number.isInteger(value)) {
       const kind = typeof value === 'number' ? 'float64' : typeof value;
-      return [
-        invalidValue(
-          path,
-          0,
-          `${path} accessor error: ${typeof value === 'string' ? value : JSON.stringify(value)} is of the type ${kind}, expected int64`,
-        ),
-      ];
-    }
-    return value < 0 ? [invalidValue(path, value, 'should be a non-negative integer')] : [];
-  });
+      const shown = typeof value === 'string' ? value : JSON.stringify(value);
+      check.invalid(path, 0, `${path} accessor error: ${shown} is of the type ${kind}, expected int64`);
+    } else if (value < 0) check.invalid(path, value, 'should be a non-negative integer');
+  }
 }
 
 function scalePaths(version: unknown): ScalePaths | undefined {
