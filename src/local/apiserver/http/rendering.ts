@@ -1,6 +1,6 @@
 /** Objects and lists in the form that a client accepts: JSON, YAML, tables or metadata only. */
 import { printYaml } from '../../../api/yaml/printYaml.ts';
-import { apiVersionText } from '../apiVersion.ts';
+import { apiVersionText, goPackage } from '../apiVersion.ts';
 import { sortedJson, type ApiObject } from '../fields.ts';
 import type { ListPage } from '../reading.ts';
 import type { Resource } from '../resource.ts';
@@ -34,7 +34,7 @@ export function renderingIn({ as, version }: Accepted, query: URLSearchParams, n
     const metadata = resource.custom ? { continue: '', ...given } : given;
     const head = { kind: resource.listKind, apiVersion: apiVersionText(resource), metadata };
     if (as === 'table') return table(resource, items, given, 200);
-    if (as === 'partialMetadata') throw notForLists(resource);
+    if (as === 'partialMetadata') throw notForLists(goListType(resource));
     if (as === 'partialMetadataList') return jsonResponse(partialMetadataList(items, given));
     if (as === 'yaml') return yamlResponse({ ...head, items }, 200);
     const texts = items.map((item) => listItemText(item, resource.custom));
@@ -42,6 +42,10 @@ export function renderingIn({ as, version }: Accepted, query: URLSearchParams, n
   }
 
   return { one, list };
+}
+
+function goListType({ group, listKind, custom }: Resource): string {
+  return custom ? 'unstructured.UnstructuredList' : `${goPackage(group)}.${listKind}`;
 }
 
 /** Members in the order of their names, as Go prints its maps. */
