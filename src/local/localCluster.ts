@@ -15,9 +15,8 @@ import type { NodeProvisioningUse } from './arm/containerservice/nodeProvisionin
 import type { CredentialNames } from './arm/containerservice/clusterCredentials.ts';
 import type { LocalArm } from './arm/localArm.ts';
 import type { LocalVirtualMachine } from './arm/virtualMachines.ts';
-import { serverFaults } from './faults/apiFaults.ts';
+import { kubeletKube, serverFaults } from './faults/apiFaults.ts';
 import type { Faults } from './faults/faults.ts';
-import { kubeletKube } from './faults/kubeletKube.ts';
 import { InstanceFaults } from './faults/instanceFaults.ts';
 import type { LoopContext } from './controlLoop.ts';
 import { createControlPlane } from './controlPlane.ts';

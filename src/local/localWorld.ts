@@ -99,11 +99,6 @@ export class LocalWorld {
     this.main.powerOff(name);
   }
 
-  /** Forgets the history of the API, as etcd's compaction does: watches that are behind get 410. */
-  compact(): void {
-    this.main.apiServer.compact();
-  }
-
   /** The API without a network, for callers in this process. */
   get kube(): Kube {
     return this.main.kube;

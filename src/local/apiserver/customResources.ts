@@ -9,11 +9,11 @@ import { validate } from '../../api/schema/validate.ts';
 import { selectableFields } from './builtinResources.ts';
 import { apiVersionText, byPreference } from './apiVersion.ts';
 import { AGE, NAME } from './columns/column.ts';
-import { at, fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields.ts';
+import { at, fieldsAt, isFields, listAt, numberAt, textAt, withoutAbsent, type ApiObject } from './fields.ts';
 import { age } from './humanTime.ts';
 import { compileJsonPath } from './jsonPath.ts';
 import { OBJECT_META, schemaNamed } from './kubernetesTypes.ts';
-import { pathNames, type Column, type Resource, type ScalePaths, type Strategy } from './resource.ts';
+import { pathNames, type Column, type Resource, type ScalePaths, type StorageView, type Strategy } from './resource.ts';
 import type { Check } from './strategies/check.ts';
 import { Shape, type OpenApiSchema } from './shape.ts';
 
@@ -25,15 +25,15 @@ const customAgeColumn: Column = { ...AGE, type: 'date' };
 
 function printerColumn(definition: unknown, read: (object: unknown) => unknown): Column {
   const type = textAt(definition, 'type') ?? 'string';
-  const description = textAt(definition, 'description');
-  const format = textAt(definition, 'format');
-  const priority = at(definition, 'priority');
+  const optional = {
+    description: textAt(definition, 'description'),
+    format: textAt(definition, 'format'),
+    priority: numberAt(definition, 'priority'),
+  };
   return {
     name: textAt(definition, 'name') ?? '',
     type: COLUMN_TYPES.has(type) ? (type as Column['type']) : 'string',
-    ...(description === undefined ? {} : { description }),
-    ...(format === undefined ? {} : { format }),
-    ...(typeof priority === 'number' ? { priority } : {}),
+    ...withoutAbsent(optional),
     cell(object, now) {
       const value = read(object);
       if (value === undefined) return null;
@@ -132,6 +132,12 @@ function deprecationOf(version: unknown, definition: ApiObject): string | undefi
   return `${kindIn(name)} is deprecated${newest === undefined ? '' : `; use ${kindIn(newest)}`}`;
 }
 
+/** Versions of a custom resource differ in their name alone. */
+const renamed = (served: string, stored: string): Pick<StorageView, 'decode' | 'encode'> => ({
+  decode: (object) => ({ ...object, apiVersion: served }),
+  encode: (object) => ({ ...object, apiVersion: stored }),
+});
+
 export function customResources(definition: ApiObject): Resource[] {
   const group = textAt(definition, 'spec', 'group') ?? '';
   const names = fieldsAt(definition, 'spec', 'names') ?? {};
@@ -174,16 +180,7 @@ export function customResources(definition: ApiObject): Resource[] {
         selectable: selectableFields(paths, namespaced),
         namesSelectable: false,
         unconditionalUpdate: false,
-        storage: {
-          group,
-          plural,
-          ...(served === storedVersion
-            ? {}
-            : {
-                decode: (object: ApiObject) => ({ ...object, apiVersion: served }),
-                encode: (object: ApiObject) => ({ ...object, apiVersion: storedVersion }),
-              }),
-        },
+        storage: { group, plural, ...(served !== storedVersion && renamed(served, storedVersion)) },
       },
     ];
   });

@@ -41,7 +41,7 @@ const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 const CHECKS = ['ping', 'store'];
 
 export interface ApiHandlerOptions {
-  /** The Kubernetes release that it says it is, such as `1.36.3`. */
+  /** The Kubernetes release that it says it is, such as `1.36.3`; the newest that it knows unless given. */
   readonly version: () => string;
   readonly clock: Clock;
   /** The user of a bearer token. */

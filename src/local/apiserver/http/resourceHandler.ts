@@ -1,5 +1,5 @@
 /** Requests on resources: their effects on objects, and answers as objects, lists, tables or watches. */
-import { scaleColumns } from '../columns/server.ts';
+import { scaleColumns } from '../columns/cluster.ts';
 import { deleteObject } from '../deletion.ts';
 import { isFields, textAt } from '../fields.ts';
 import type { Objects } from '../objects.ts';
