@@ -64,7 +64,7 @@ async function* troubledWatch<T>(faults: Faults, occasion: Occasion, events: Asy
 type Around = (verb: string, call: (...parameters: unknown[]) => unknown, parameters: unknown[]) => unknown;
 
 /** A `Kube` whose calls are made by `around`. */
-export function interceptedKube(kube: Kube, around: Around): Kube {
+function interceptedKube(kube: Kube, around: Around): Kube {
   return new Proxy(kube, {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key);
