@@ -2,7 +2,7 @@
 import type { PodClass, Variant } from '../model/podClass.ts';
 import { itemAt } from '../rows.ts';
 
-export interface Follower {
+interface Follower {
   readonly podClass: PodClass;
   /** With its wishes dropped. */
   readonly variant: Variant;
