@@ -64,9 +64,10 @@ export async function userOfToken(kube: Pick<Kube, 'create'>, token: string): Pr
 export async function isAllowed(
   kube: Pick<Kube, 'create'>,
   user: ReviewedUser | 'self',
-  access: Access,
+  { verb, group, resource, subresource, namespace, name }: Access,
 ): Promise<boolean> {
-  const spec = { ...(user !== 'self' && user), resourceAttributes: access };
+  const where = { ...(subresource && { subresource }), ...(namespace && { namespace }), ...(name && { name }) };
+  const spec = { ...(user !== 'self' && user), resourceAttributes: { verb, group, resource, ...where } };
   const kind = user === 'self' ? SELF_SUBJECT_ACCESS_REVIEW : SUBJECT_ACCESS_REVIEW;
   const { status } = await kube.create(kind, { metadata: {}, spec });
   return status?.allowed === true;

@@ -157,6 +157,7 @@ function shown(aggregate: Aggregate, known: Properties): Record<string, unknown>
       return { cluster, namespace, controller, controllerKind };
     case 'controllerKind':
       return { cluster, controllerKind };
+    case 'cluster':
     default:
       return { cluster };
   }

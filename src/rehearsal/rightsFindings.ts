@@ -86,7 +86,7 @@ async function missingOf(
   const missing: NeededRight[] = [];
   for (let at = 0; at < needed.length; at += AT_ONCE) {
     const some = needed.slice(at, at + AT_ONCE);
-    const allowed = await Promise.all(some.map(({ purpose: _, ...access }) => isAllowed(kube, user, access)));
+    const allowed = await Promise.all(some.map((right) => isAllowed(kube, user, right)));
     for (const [place, right] of some.entries()) if (allowed[place] !== true) missing.push(right);
   }
   return missing;
