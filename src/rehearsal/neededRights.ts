@@ -2,7 +2,7 @@
 import type { Access } from '../kube/accessReviews.ts';
 
 /** What does not work without a right; `core`: nothing does. */
-export type Purpose = 'core' | 'placement hints' | 'node overlays' | 'capacity buffers' | 'dynamic resources';
+type Purpose = 'core' | 'placement hints' | 'node overlays' | 'capacity buffers' | 'dynamic resources';
 
 export interface NeededRight extends Access {
   readonly purpose: Purpose;
