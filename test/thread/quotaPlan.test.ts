@@ -67,7 +67,7 @@ it(
       expect(arm.virtualMachines()).toHaveLength(PODS);
       expect(launches).toHaveLength(PODS);
       const { items: claims } = await aks.kube.list(Kinds.NodeClaim);
-      const planned = claims.map((claim) => firstPlanned(claim)?.instanceType).sort();
+      const planned = claims.map((claim) => firstPlanned(claim)?.instanceType ?? '').sort();
       expect(
         arm
           .virtualMachines()
