@@ -112,7 +112,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     refresh: (signal) => reservations.refresh(signal),
   };
   const others = reserved === undefined ? [] : [reserved];
-  const refreshes = new Refreshes({ sources: [...Object.values(sources), ...others], clock, log });
+  const refreshes = new Refreshes({ sources: [...Object.values(sources), ...others], clock, random, log });
   const learned = new LearnedAllocatable();
   const types = new InstanceTypes({
     quota,
