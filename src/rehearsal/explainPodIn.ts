@@ -110,7 +110,7 @@ function isSeparate({ patches }: ExplainedFix, effects: ExplainedFix['patches'])
   return !patches.some(({ target }) => target.kind === Kinds.NodePool.kind && assumed.has(target.name));
 }
 
-/** Patches of the owner that come later contain what earlier ones change. */
+/** Patches of the owner that come later contain what earlier ones change, and its new pods stand in place of this one. */
 function joined(
   first: ExplainedFix['patches'],
   later: ExplainedFix['patches'],
@@ -118,7 +118,9 @@ function joined(
 ): ExplainedFix['patches'] {
   const key = JSON.stringify(target);
   const isOfOwner = (each: ExplainedFix['patches'][number]): boolean => JSON.stringify(each.target) === key;
-  const kept = later.some(isOfOwner) ? first.filter((each) => !isOfOwner(each)) : first;
+  const kept = later.some(isOfOwner)
+    ? first.filter((each) => !isOfOwner(each) && each.target.kind !== Kinds.Pod.kind)
+    : first;
   return mergedByTarget([...kept, ...later]);
 }
 

@@ -4,7 +4,8 @@
  */
 import type { Pod } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
-import type { Explanation } from '../../src/ledger/explanation.ts';
+import { KubeError } from '../../src/kube/errors.ts';
+import type { ExplainedFix, Explanation } from '../../src/ledger/explanation.ts';
 import { podKey } from '../../src/pods/podKey.ts';
 import { SeededRandom } from '../../src/clock/seededRandom.ts';
 import { ProvingGround } from '../fixtures/explain/provingGround.ts';
@@ -84,7 +85,8 @@ async function provePod(ground: ProvingGround, pod: Pod): Promise<Verdict> {
   if (fix === undefined && !isPassing) return { ...said, outcome: 'no fix' };
   if (fix?.patches.length === 0) return { ...said, outcome: 'no patch' };
   const before = await placed(ground, pod);
-  if (fix !== undefined) await ground.apply(fix);
+  const refused = fix && (await refusal(ground, fix));
+  if (refused !== undefined) return { ...said, outcome: 'wrong', seen: refused };
   let step = 0;
   for (let waited = 0; waited < PATIENCE.pod; waited += step) {
     // A pod that nothing owns may have to leave soon after it came.
@@ -96,6 +98,17 @@ async function provePod(ground: ProvingGround, pod: Pod): Promise<Verdict> {
   const [latest] = left.toSorted((one, other) => (madeAt(one) < madeAt(other) ? 1 : -1));
   const after = latest && (await ground.explain({ kind: 'pod', name: latest.metadata.name, namespace }));
   return { ...said, outcome: 'wrong', seen: `${latest?.metadata.name} ${after?.constraint}: ${after?.sentence}` };
+}
+
+/** Why the API server does not take the fix; undefined when it does. */
+async function refusal(ground: ProvingGround, fix: ExplainedFix): Promise<string | undefined> {
+  try {
+    await ground.apply(fix);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return error.message;
+  }
 }
 
 async function placed(ground: ProvingGround, pod: Pod): Promise<ReadonlySet<string>> {
@@ -137,7 +150,8 @@ async function proveNode(ground: ProvingGround, name: string): Promise<Verdict> 
   }
   if (fix === undefined) return { ...said, outcome: 'no fix' };
   if (fix.patches.length === 0) return { ...said, outcome: 'no patch' };
-  await ground.apply(fix);
+  const refused = await refusal(ground, fix);
+  if (refused !== undefined) return { ...said, outcome: 'wrong', seen: refused };
   if (await isGone(ground, name)) return { ...said, outcome: 'flipped' };
   const after = await ground.explain({ kind: 'node', name });
   const on = (await ground.pods()).filter(({ spec }) => spec?.nodeName === name).map(podKey);

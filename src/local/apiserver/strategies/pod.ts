@@ -72,7 +72,11 @@ export const podStrategy: Strategy = {
       if (added.length > 0) return [...errors, ...added];
       errors.push(...checkDeadline(draft, old), ...checkTolerationChange(draft, old));
     }
-    if (old !== undefined && errors.length === 0 && !sameJson(immutablePart(draft), immutablePart(old))) {
+    // Gated pods may still be narrowed to fewer nodes; once the gates are gone, placement is fixed.
+    const isGated = listAt(old, 'spec', 'schedulingGates').length > 0;
+    const isOther = (before: ApiObject): boolean =>
+      !sameJson(immutablePart(draft, isGated), immutablePart(before, isGated));
+    if (old !== undefined && errors.length === 0 && isOther(old)) {
       errors.push(
         forbiddenChange(
           'spec',
@@ -122,7 +126,7 @@ function checkTolerationChange(draft: ApiObject, old: ApiObject): FieldError[] {
   return [forbiddenChange('spec.tolerations', why)];
 }
 
-function immutablePart(pod: ApiObject): Fields {
+function immutablePart(pod: ApiObject, isGated: boolean): Fields {
   const {
     activeDeadlineSeconds: _deadline,
     tolerations: _tolerations,
@@ -131,9 +135,7 @@ function immutablePart(pod: ApiObject): Fields {
     affinity: _affinity,
     ...spec
   } = fieldsAt(pod, 'spec') ?? {};
-  // Gated pods may still be narrowed to fewer nodes; once the gates are gone, placement is fixed.
-  const gated = listAt(pod, 'spec', 'schedulingGates').length > 0;
-  const placement = gated ? {} : { nodeSelector: _selector, affinity: _affinity };
+  const placement = isGated ? {} : { nodeSelector: _selector, affinity: _affinity };
   const images = (list: unknown): unknown =>
     Array.isArray(list)
       ? list.map((container: unknown) => (isFields(container) ? { ...container, image: '' } : container))
