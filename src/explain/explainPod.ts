@@ -204,6 +204,7 @@ const STAGES: readonly RefusalStage[] = [
   'host-ports',
   'volumes',
   'limits',
+  'quota',
   'min-values',
   'topology',
 ];
