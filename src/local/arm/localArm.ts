@@ -1,6 +1,7 @@
 /** A local Azure for the official SDKs: an HTTPS endpoint on loopback with its own token endpoint. */
 import { InvariantError } from '../../errors/invariantError.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
+import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { estimatedSpotPrice } from '../../catalogue/bundledCatalogue.ts';
 import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
@@ -24,14 +25,14 @@ import { normalLocation } from './resources/requestRules.ts';
 import { finishHalfDone } from './halfDone.ts';
 import { ResourceJournal } from './resourceJournal.ts';
 import { ResourceStore, type StoreChange } from './resourceStore.ts';
-import { ArmFront, type WireRequest, type WireResponse, type YieldingClock } from './server/armFront.ts';
+import { ArmFront, type WireRequest, type WireResponse } from './server/armFront.ts';
 import { ArmServer } from './server/armServer.ts';
 import { Gate } from './server/gate.ts';
 import { AZURE_LIMITS, Throttling, type ThrottleLimits } from './server/throttling.ts';
 import type { LocalVirtualMachine, VirtualMachineEvent } from './virtualMachines.ts';
 
 export interface LocalArmOptions {
-  readonly clock: YieldingClock;
+  readonly clock: Clock;
   readonly random: Random;
   /** A region that the bundled price list knows. */
   readonly location?: string;
