@@ -14,6 +14,7 @@ import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
 import { textAt } from './apiserver/fields.ts';
 import { ciliumTaintController } from './aks/ciliumTaint.ts';
+import { drainNode } from './aks/drainNode.ts';
 import type { NodeProvisioningUse } from './arm/containerservice/nodeProvisioning.ts';
 import type { CredentialNames } from './arm/containerservice/clusterCredentials.ts';
 import type { LocalArm } from './arm/localArm.ts';
@@ -59,6 +60,7 @@ const RUNNING = new Set(['Succeeded', 'Updating', 'Deleting']);
 export class LocalCluster {
   readonly apiServer: LocalApiServer;
   readonly arm: LocalArm;
+  private readonly clock: Clock;
   private readonly nodeResourceGroup: string;
   private readonly manager: Manager;
   private readonly kubelets: Kubelets;
@@ -68,6 +70,7 @@ export class LocalCluster {
 
   constructor(options: LocalClusterOptions) {
     const { clock, random, log, faults } = options;
+    this.clock = clock;
     // The control plane needs the API, and the API serves the control plane's measurements.
     const aggregated = metricsApi(() => ({ informers: controlPlane.informers, clock, canReport }));
     this.apiServer = new LocalApiServer({
@@ -159,6 +162,11 @@ export class LocalCluster {
 
   kubeconfig(names: CredentialNames): string | undefined {
     return this.apiServer.kubeconfig(names);
+  }
+
+  /** Empties a node that AKS is about to remove; says what keeps it when it cannot. */
+  drain(node: string): Promise<string | undefined> {
+    return drainNode({ kube: this.kube, clock: this.clock, node });
   }
 
   /** What of node auto-provisioning is in it. */

@@ -16,6 +16,8 @@ export interface LocalWorldOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** The clock of clients in other processes, when `clock` runs faster: tokens last by it. */
+  readonly wallClock?: Clock;
   readonly pace?: Partial<InstancePace>;
   readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
@@ -74,6 +76,8 @@ export class LocalWorld {
         faults: armFaults,
         kubeconfig: (cluster, names) => this.clusterOf(cluster)?.kubeconfig(names),
         provisioningUse: (cluster) => this.clusterOf(cluster)?.provisioningUse(),
+        drainNode: async (cluster, node) => this.clusterOf(cluster)?.drain(node),
+        ...(options.wallClock && { tokenClock: options.wallClock }),
         ...(location && { location }),
         ...(armDurations && { durations: armDurations }),
         ...(state && { stateFile: state.azure, subscriptionId: state.subscriptionId }),

@@ -90,7 +90,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   });
   const faultRandom = options.seed === undefined ? systemRandom : new SeededRandom(options.seed);
   const world = orStartAnew(
-    () => new LocalWorld({ clock, random: systemRandom, faultRandom, log, state: memory.state }),
+    () => new LocalWorld({ clock, wallClock: systemClock, random: systemRandom, faultRandom, log, state: memory.state }),
   );
   const { faults, arm } = world;
   const control = new ControlServer(faults, systemRandom.uuid());

@@ -2,7 +2,8 @@
 import { gpuSize } from '../../../catalogue/gpuRegistry.ts';
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
-import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
+import { IMAGE_GALLERIES } from '../compute/imageCatalogue.ts';
+import { newestImageVersion } from '../compute/imageReleases.ts';
 import type { FaultPlan } from '../faultPlan.ts';
 import { at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
@@ -119,7 +120,7 @@ export class ClusterNodes {
     const [gallery, two, one, arm] = row;
     const name =
       capability('CpuArchitectureType') === 'Arm64' ? arm : capability('HyperVGenerations').includes('V2') ? two : one;
-    return `${gallery}-${name}-${NEWEST_IMAGE_VERSION}`;
+    return `${gallery}-${name}-${newestImageVersion(this.options.context)}`;
   }
 
   private machineBody(wish: NodeWish, interfaceId: string): JsonObject {
