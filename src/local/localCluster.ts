@@ -14,6 +14,7 @@ import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
 import { textAt } from './apiserver/fields.ts';
 import { ciliumTaintController } from './aks/ciliumTaint.ts';
+import { isBootstrapToken } from './aks/bootstrapTokens.ts';
 import { drainNode } from './aks/drainNode.ts';
 import type { NodeProvisioningUse } from './arm/containerservice/nodeProvisioning.ts';
 import type { CredentialNames } from './arm/containerservice/clusterCredentials.ts';
@@ -47,6 +48,8 @@ export interface LocalClusterOptions {
   readonly leasePeriod?: number | undefined;
   /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
   readonly quiet?: boolean | undefined;
+  /** Instances join only with a bootstrap token that the cluster has; those of AKS's own pools have another way in. */
+  readonly checksTokens?: boolean;
   /** Keeps the API server's objects between processes. */
   readonly stateFile?: string;
 }
@@ -134,6 +137,8 @@ export class LocalCluster {
       if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
       const instance = bootInstance(vm);
       if (!instance) log.info('a VM does not join', { name: vm.name, problem: bootProblem(vm) });
+      else if (options.checksTokens === true && !this.admits(instance))
+        log.info('a VM does not join', { name: vm.name, problem: 'its bootstrap token is not one of the cluster' });
       else if (instanceFaults.joins(vm)) this.powerOn(instance);
     });
     this.stops.push(follow);
@@ -189,6 +194,11 @@ export class LocalCluster {
   async close(): Promise<void> {
     for (const stop of this.stops.splice(0)) stop();
     await this.apiServer.close();
+  }
+
+  /** As the API server would judge the token of a kubelet that introduces itself. */
+  private admits({ bootstrapToken }: BootedInstance): boolean {
+    return isBootstrapToken(this.apiServer.peek('', 'secrets'), bootstrapToken ?? '', this.clock.now());
   }
 
   private owns({ resourceGroup }: LocalVirtualMachine): boolean {

@@ -18,6 +18,8 @@ export interface LocalWorldOptions {
   readonly log: Log;
   /** The clock of clients in other processes, when `clock` runs faster: tokens last by it. */
   readonly wallClock?: Clock;
+  /** Instances join only with a bootstrap token that their cluster has. */
+  readonly checksTokens?: boolean;
   readonly pace?: Partial<InstancePace>;
   readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
@@ -66,6 +68,7 @@ export class LocalWorld {
       ...(options.pace && { pace: options.pace }),
       leasePeriod: options.leasePeriod,
       quiet: options.quiet,
+      ...(options.checksTokens !== undefined && { checksTokens: options.checksTokens }),
     };
     const created: { arm?: LocalArm } = {};
     const createArm = (): LocalArm => {

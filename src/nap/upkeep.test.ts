@@ -17,6 +17,7 @@ const MONDAY = Date.parse('2026-11-16T12:00:00Z');
 const SATURDAY = Date.parse('2026-11-21T03:00:00Z');
 
 describe('the upkeep of a cluster', () => {
+  const random = new SeededRandom(2);
   let server: LocalApiServer;
   beforeEach(() => {
     server = new LocalApiServer({ clock: new VirtualClock(MONDAY), random: new SeededRandom(1) });
@@ -26,6 +27,7 @@ describe('the upkeep of a cluster', () => {
     const upgrades: string[] = [];
     const cluster: KeptCluster = {
       kubernetesVersion: '1.35.3',
+      provisioningMode: 'Auto',
       upgradeChannel: 'none',
       autoUpgradeWindow: undefined,
       nodeImageWindow: undefined,
@@ -34,6 +36,7 @@ describe('the upkeep of a cluster', () => {
     await keepOnce({
       kube: server.kube,
       clock: new VirtualClock(now),
+      random,
       log: silentLog,
       cluster: () => cluster,
       versions: ['1.35.3', '1.36.1', '1.36.3'],

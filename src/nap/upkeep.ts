@@ -1,7 +1,9 @@
-/** What AKS does to a cluster from time to time: publish the next maintenance window, and upgrade Kubernetes by channel. */
+/** What AKS does to a cluster from time to time: rotate its bootstrap token, publish the next maintenance window, upgrade Kubernetes. */
 import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
+import { keepBootstrapToken, revokeBootstrapTokens } from './bootstrapToken.ts';
 import { isOpen, type MaintenanceWindow } from './maintenanceSchedule.ts';
 import { upgradeTarget, type UpgradeChannel } from './upgradeChannel.ts';
 import { publishWindow } from './upcomingWindow.ts';
@@ -9,6 +11,7 @@ import { publishWindow } from './upcomingWindow.ts';
 /** A managed cluster as its keeper sees it. */
 export interface KeptCluster {
   readonly kubernetesVersion: string;
+  readonly provisioningMode: 'Auto' | 'Manual';
   readonly upgradeChannel: UpgradeChannel;
   /** By the schedules' names; absent: at any time. */
   readonly autoUpgradeWindow: MaintenanceWindow | undefined;
@@ -18,6 +21,7 @@ export interface KeptCluster {
 export interface UpkeepOptions {
   readonly kube: Kube;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   /** Undefined when the cluster is gone. */
   readonly cluster: () => KeptCluster | undefined;
@@ -41,9 +45,12 @@ export async function runUpkeep(options: UpkeepOptions, stop: AbortSignal): Prom
   }
 }
 
-export async function keepOnce({ kube, clock, log, cluster, versions, upgrade }: UpkeepOptions): Promise<void> {
+export async function keepOnce(options: UpkeepOptions): Promise<void> {
+  const { kube, clock, log, cluster, versions, upgrade } = options;
   const kept = cluster();
   if (kept === undefined) return;
+  if (kept.provisioningMode === 'Auto') await keepBootstrapToken(options);
+  else await revokeBootstrapTokens(kube);
   const now = clock.now();
   await publishWindow(kube, kept.nodeImageWindow, now);
   const target = upgradeTarget(kept.kubernetesVersion, kept.upgradeChannel, versions);

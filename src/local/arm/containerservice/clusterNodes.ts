@@ -36,7 +36,7 @@ export interface NodeWish {
 
 const OVERLAY_MAX_PODS = 250;
 /** AKS gives its own nodes a token of its own. */
-const NODE_TOKEN = 'aksaks.0123456789abcdef';
+export const NODE_TOKEN = 'aksaks.0123456789abcdef';
 /** Image definitions by operating system, for generation 2 on x64, generation 1, and Arm. */
 const DEFINITIONS: Readonly<Record<string, readonly [gallery: string, two: string, one: string, arm: string]>> = {
   Ubuntu: ['AKSUbuntu', '2404gen2containerd', '2404containerd', '2404gen2arm64containerd'],
