@@ -38,6 +38,7 @@ function keptCluster(arm: LocalArm, name: ClusterUpkeepOptions['cluster']): Kept
     arm.maintenanceWindow(name, configuration) as MaintenanceWindow | undefined;
   return (
     managed && {
+      name: `${managed.resourceGroup}/${managed.name}`,
       kubernetesVersion: managed.kubernetesVersion,
       provisioningMode: managed.provisioningMode,
       upgradeChannel: managed.upgradeChannel as UpgradeChannel,
