@@ -46,7 +46,7 @@ export interface OpenedAks {
 
 export async function openAks(address: AksAddress): Promise<OpenedAks> {
   const clock = new SystemClock();
-  const cloud = await cloudOf(address);
+  const cloud = await azureOf(address);
   const { rest } = createAzureClients({ ...cloud, clock, random: systemRandom });
   const arm = armPort(rest, clock);
   const name = { subscriptionId: cloud.subscriptionId, resourceGroup: address.resourceGroup, name: address.name };
@@ -64,7 +64,11 @@ export async function openAks(address: AksAddress): Promise<OpenedAks> {
 
 type Cloud = Pick<AzureClientsOptions, 'environment' | 'credential' | 'subscriptionId' | 'caPem'>;
 
-async function cloudOf({ stateDir, subscription }: AksAddress): Promise<Cloud> {
+/** The Azure of a local world, or the one that the environment names. */
+export async function azureOf({
+  stateDir,
+  subscription,
+}: Pick<AksAddress, 'stateDir' | 'subscription'>): Promise<Cloud> {
   if (stateDir !== undefined) return localCloud(stateDir, subscription);
   const {
     ARM_CLOUD: armCloud,

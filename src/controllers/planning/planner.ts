@@ -73,7 +73,9 @@ export class Planner {
     // From here on nothing is awaited: neither the snapshot nor usage can grow old.
     const snapshot = cluster.snapshot();
     const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? [], this.disks);
-    const offers = this.offers(found, snapshot);
+    const unlaunched = unlaunchedNodes(snapshot.nodes);
+    const offers = this.offers(found, unlaunched);
+    const quotas = cloud.quotas?.([...unlaunched.values()].flat().flatMap(({ claim }) => claim ?? []));
     let compiled: Snapshot | undefined;
     // Many questions with the same pools are about one snapshot: the model is carried to it once.
     let other: { readonly pools: readonly PoolOffer[]; readonly snapshot: Snapshot } | undefined;
@@ -84,6 +86,7 @@ export class Planner {
         offers,
         defaultRequests: defaultRequests(unseenDaemonNamespaces(cluster), informers.limitRanges.store),
         volumes: demand.volumes,
+        ...(quotas && { quotas }),
         ...(this.options.defaultSpread && { defaultSpread: this.options.defaultSpread.forPass() }),
       });
     return {
@@ -111,8 +114,7 @@ export class Planner {
     return ask(this.model.advance(snapshot), overlay, { ...this.options.policies, ...options });
   }
 
-  private offers(found: readonly Catalogue[], snapshot: ClusterSnapshot): readonly PoolOffer[] {
-    const unlaunched = unlaunchedNodes(snapshot.nodes);
+  private offers(found: readonly Catalogue[], unlaunched: ReturnType<typeof unlaunchedNodes>): readonly PoolOffer[] {
     return found
       .filter(({ pool, instanceTypes }) => isUsable(pool) && instanceTypes.length > 0)
       .map(({ pool, instanceTypes }) => {
