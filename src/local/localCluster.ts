@@ -3,6 +3,7 @@
  * node resource group is created and leave when it is deleted.
  */
 import { Kinds } from '../api/kinds.ts';
+import type { Clock } from '../clock/clock.ts';
 import { Groups, Labels } from '../api/labels.ts';
 import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
