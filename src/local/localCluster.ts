@@ -4,12 +4,9 @@
  */
 import { Kinds } from '../api/kinds.ts';
 import { Groups, Labels } from '../api/labels.ts';
-import type { Clock } from '../clock/clock.ts';
-import type { Random } from '../clock/random.ts';
 import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
 import type { Kube } from '../kube/kube.ts';
-import type { Log } from '../kube/log.ts';
 import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
 import { textAt } from './apiserver/fields.ts';
@@ -18,10 +15,10 @@ import type { NodeProvisioningUse } from './arm/containerservice/nodeProvisionin
 import type { CredentialNames } from './arm/containerservice/clusterCredentials.ts';
 import type { LocalArm } from './arm/localArm.ts';
 import type { LocalVirtualMachine } from './arm/virtualMachines.ts';
-import { serverFaults } from './faults/apiFaults.ts';
+import { kubeletKube, serverFaults } from './faults/apiFaults.ts';
 import type { Faults } from './faults/faults.ts';
-import { kubeletKube } from './faults/kubeletKube.ts';
 import { InstanceFaults } from './faults/instanceFaults.ts';
+import type { LoopContext } from './controlLoop.ts';
 import { createControlPlane } from './controlPlane.ts';
 import { ContainerLogs } from './kubelet/containerLogs.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
@@ -30,10 +27,16 @@ import type { BootedInstance, InstancePace } from './kubelet/instance.ts';
 import { bootInstance, bootProblem } from './kubelet/bootInstance.ts';
 import { installStorageClasses } from './storage/storageClasses.ts';
 
-export interface LocalClusterOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+/** Of every cluster of a world. */
+export interface CommonClusterOptions extends Omit<LoopContext, 'kube'> {
+  readonly pace?: Partial<InstancePace>;
+  /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
+  readonly leasePeriod?: number | undefined;
+  /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
+  readonly quiet?: boolean | undefined;
+}
+
+export interface LocalClusterOptions extends CommonClusterOptions {
   readonly faults: Faults;
   /** The Azure that the cluster is in; asked for once, when the Kubernetes API is there. */
   readonly arm: () => LocalArm;
@@ -41,11 +44,6 @@ export interface LocalClusterOptions {
   readonly nodeResourceGroup: (arm: LocalArm) => string;
   /** The Kubernetes release of its control plane. */
   readonly version?: () => string;
-  readonly pace?: Partial<InstancePace>;
-  /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
-  readonly leasePeriod?: number | undefined;
-  /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
-  readonly quiet?: boolean | undefined;
   /** Keeps the API server's objects between processes. */
   readonly stateFile?: string;
 }

@@ -89,7 +89,9 @@ export class Planner {
     // From here on nothing is awaited: neither the snapshot nor usage can grow old.
     const snapshot = cluster.snapshot();
     const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? [], this.disks);
-    const offers = this.offers(found, snapshot);
+    const unlaunched = unlaunchedNodes(snapshot.nodes);
+    const offers = this.offers(found, unlaunched);
+    const quotas = cloud.quotas?.([...unlaunched.values()].flat().flatMap(({ claim }) => claim ?? []));
     reading.end({ nodes: snapshot.nodes.length, waiting: demand.waiting.length });
     let compiled: Snapshot | undefined;
     // Many questions with the same pools are about one snapshot: the model is carried to it once.
@@ -101,6 +103,7 @@ export class Planner {
         offers,
         defaultRequests: defaultRequests(unseenDaemonNamespaces(cluster), informers.limitRanges.store),
         volumes: demand.volumes,
+        ...(quotas && { quotas }),
         ...(this.options.defaultSpread && { defaultSpread: this.options.defaultSpread.forPass() }),
       });
     return {
@@ -135,8 +138,7 @@ export class Planner {
     return solution;
   }
 
-  private offers(found: readonly Catalogue[], snapshot: ClusterSnapshot): readonly PoolOffer[] {
-    const unlaunched = unlaunchedNodes(snapshot.nodes);
+  private offers(found: readonly Catalogue[], unlaunched: ReturnType<typeof unlaunchedNodes>): readonly PoolOffer[] {
     return found
       .filter(({ pool, instanceTypes }) => isUsable(pool) && instanceTypes.length > 0)
       .map(({ pool, instanceTypes }) => {
