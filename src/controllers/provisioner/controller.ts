@@ -21,7 +21,9 @@ import type { Catalogue } from '../planning/catalogues.ts';
 import type { Demand } from '../planning/demand.ts';
 import type { Moment, Planner } from '../planning/planner.ts';
 import * as publish from './events.ts';
+import { followablePlan } from './followablePlan.ts';
 import { provisionerMetrics } from './metrics.ts';
+import { SecondLook } from './secondLook.ts';
 import { spareNodes } from './spareNodes.ts';
 import { nodeClaimDraft } from '../claims/nodeClaimDraft.ts';
 import { isUsable } from '../planning/poolUse.ts';
@@ -35,6 +37,8 @@ export interface ProvisionerOptions {
   readonly planner: Planner;
   /** Buys spare nodes where a scheduler that is not told the plan would leave pods waiting. */
   readonly keepsSlack?: boolean;
+  /** Prefers plans that a scheduler can be told whole. */
+  readonly tellsScheduler?: boolean;
 }
 
 /** Instance types that a launch record names. */
@@ -43,6 +47,8 @@ const SHOWN_OFFERINGS = 12;
 const CONTROLLER = { controller: 'provisioner' };
 /** How often a pending pod is planned for again. */
 const RETRIGGER = 10_000;
+/** When pods are looked at again that may yet find room, in milliseconds. */
+const LOOK_AGAIN = 1_000;
 
 /** Turns pods that the scheduler cannot place into NodeClaims, one plan per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
@@ -96,7 +102,8 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       name: 'provisioner',
       reconcile: async (signal) => {
         await batcher.wait(signal);
-        await provisioner.pass(signal);
+        const isOver = await provisioner.pass(signal);
+        if (!isOver) clock.after(LOOK_AGAIN, () => batcher.remind('second look'));
         return { requeueAfter: 0 };
       },
     }),
@@ -117,6 +124,7 @@ class Provisioner {
   private readonly backlog: Backlog;
   private readonly claims: ClaimWriter;
   private readonly announcer: Announcer;
+  private readonly secondLook: SecondLook;
   private plans = 0;
 
   constructor(world: World, options: ProvisionerOptions) {
@@ -126,9 +134,11 @@ class Provisioner {
     this.backlog = new Backlog(world.metrics, world.random);
     this.claims = new ClaimWriter(world);
     this.announcer = new Announcer(world);
+    this.secondLook = new SecondLook(world.cluster.places);
   }
 
-  async pass(signal: AbortSignal): Promise<void> {
+  /** False when nodes were planned that need not be bought yet. */
+  async pass(signal: AbortSignal): Promise<boolean> {
     const { cloud, clock, events } = this.world;
     const closed = clock.monotonic();
     const moment = await this.options.planner.moment(cloud, isUsable, signal);
@@ -140,9 +150,9 @@ class Provisioner {
     const start = clock.monotonic();
     this.announceIgnored(demand);
     const { waiting } = demand;
-    if (waiting.length === 0) return;
+    if (waiting.length === 0) return true;
     const solving = clock.monotonic();
-    const solution = moment.ask({ pods: waiting }, { explainChoices: true });
+    const { solution, isOver } = this.solutionFor(moment, waiting);
     // Both the whole pass and the planning in it, as Karpenter does.
     for (const since of [solving, start]) {
       this.metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
@@ -150,7 +160,7 @@ class Provisioner {
     const podOf = podsByKey(waiting);
     const spare = this.options.keepsSlack === true ? this.spareFor(moment, solution, podOf) : [];
     const bought = [...solution.plannedNodes, ...spare];
-    const sparePrice = spare.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0);
+    const sparePrice = priceOf(spare);
     this.metrics.unschedulablePods.set(
       CONTROLLER,
       solution.unplaced.filter(({ pod }) => !isVirtual(podOf(pod))).length,
@@ -174,6 +184,21 @@ class Provisioner {
       const offer = offerOf.get(node.pool);
       if (offer) await this.create(plan, node, offer, node.pods.map(podOf), signal);
     });
+    return isOver;
+  }
+
+  private solutionFor(
+    moment: Moment,
+    waiting: readonly Pod[],
+  ): { readonly solution: Solution; readonly isOver: boolean } {
+    const ask = (pods: readonly Pod[]): Solution => moment.ask({ pods }, { explainChoices: true });
+    const cheapest = ask(waiting);
+    if (this.options.tellsScheduler !== true) return { solution: cheapest, isOver: true };
+    const solution = followablePlan(cheapest, waiting, ask);
+    const deferred = this.secondLook.deferred(solution.plannedNodes, podsByKey(waiting), moment.now);
+    if (deferred.size === 0) return { solution, isOver: true };
+    const plannedNodes = solution.plannedNodes.filter((node) => !deferred.has(node));
+    return { solution: { ...solution, plannedNodes, pricePerHour: priceOf(plannedNodes) }, isOver: false };
   }
 
   /** Planned as if no node that is there had room: the scheduler may have filled it with others. */
@@ -267,6 +292,9 @@ class Provisioner {
     if (waited !== undefined) this.metrics.decisionDuration.observe({}, waited / 1000);
   }
 }
+
+const priceOf = (nodes: readonly PlannedNode[]): number =>
+  nodes.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0);
 
 /** The waiting pod that a solution names. */
 type PodOf = (key: string) => Pod;
