@@ -115,13 +115,9 @@ export class LivePlaces {
 
   /** Whether pods other than these have places that stand and are yet to be bound. */
   areOthersComing(uids: ReadonlySet<string>, now: number): boolean {
-    return this.placements
-      .targets()
-      .some((target) =>
-        this.placements
-          .at(target)
-          .some((place) => !uids.has(place.pod.metadata.uid ?? '') && this.waits(place) && this.stands(place, now)),
-      );
+    const isComing = (place: Place): boolean =>
+      !uids.has(place.pod.metadata.uid ?? '') && this.waits(place) && this.stands(place, now);
+    return this.placements.targets().some((target) => this.placements.at(target).some(isComing));
   }
 
   /** Whether it matters which pod gets which node. */
@@ -141,13 +137,9 @@ export class LivePlaces {
     const found = claims.flatMap((claim) =>
       this.on(claim).flatMap((place) => (this.waits(place) ? [{ claim, place }] : [])),
     );
-    const turns = new Map(
-      this.inTurn(
-        found.map(({ place }) => place.pod),
-        views,
-        lastTried,
-      ).map(({ metadata }, turn) => [metadata.uid ?? '', turn]),
-    );
+    const pods = found.map(({ place }) => place.pod);
+    const inTurn = this.inTurn(pods, views, lastTried);
+    const turns = new Map(inTurn.map(({ metadata }, turn) => [metadata.uid ?? '', turn]));
     const turnOf = ({ pod }: Place): number => turns.get(pod.metadata.uid ?? '') ?? 0;
     const places = found
       .map(({ claim, place }): ClaimPlace => {
@@ -157,7 +149,7 @@ export class LivePlaces {
       })
       .sort((one, other) => turnOf(one.place) - turnOf(other.place));
     const { order, assigned } = arrangement(places, this.spreadPlaces(places));
-    for (const { places: own, pods } of assigned) this.placements.exchangeAll(own, pods);
+    for (const each of assigned) this.placements.exchangeAll(each.places, each.pods);
     return [...new Set([...order, ...claims])];
   }
 

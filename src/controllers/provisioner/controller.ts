@@ -23,7 +23,7 @@ import type { Moment, Planner } from '../planning/planner.ts';
 import * as publish from './events.ts';
 import { followablePlan } from './followablePlan.ts';
 import { provisionerMetrics } from './metrics.ts';
-import { SecondLook } from './secondLook.ts';
+import { priceOf, SecondLook, type Look } from './secondLook.ts';
 import { spareNodes } from './spareNodes.ts';
 import { nodeClaimDraft } from '../claims/nodeClaimDraft.ts';
 import { isUsable } from '../planning/poolUse.ts';
@@ -187,18 +187,11 @@ class Provisioner {
     return isOver;
   }
 
-  private solutionFor(
-    moment: Moment,
-    waiting: readonly Pod[],
-  ): { readonly solution: Solution; readonly isOver: boolean } {
+  private solutionFor(moment: Moment, waiting: readonly Pod[]): Look {
     const ask = (pods: readonly Pod[]): Solution => moment.ask({ pods }, { explainChoices: true });
     const cheapest = ask(waiting);
     if (this.options.tellsScheduler !== true) return { solution: cheapest, isOver: true };
-    const solution = followablePlan(cheapest, waiting, ask);
-    const deferred = this.secondLook.deferred(solution.plannedNodes, podsByKey(waiting), moment.now);
-    if (deferred.size === 0) return { solution, isOver: true };
-    const plannedNodes = solution.plannedNodes.filter((node) => !deferred.has(node));
-    return { solution: { ...solution, plannedNodes, pricePerHour: priceOf(plannedNodes) }, isOver: false };
+    return this.secondLook.at(followablePlan(cheapest, waiting, ask), podsByKey(waiting), moment.now);
   }
 
   /** Planned as if no node that is there had room: the scheduler may have filled it with others. */
@@ -292,9 +285,6 @@ class Provisioner {
     if (waited !== undefined) this.metrics.decisionDuration.observe({}, waited / 1000);
   }
 }
-
-const priceOf = (nodes: readonly PlannedNode[]): number =>
-  nodes.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0);
 
 /** The waiting pod that a solution names. */
 type PodOf = (key: string) => Pod;

@@ -14,8 +14,13 @@ const planned = (...pods: readonly string[]): PlannedNode =>
 describe('a node for pods that have lost their places', () => {
   let cluster: Cluster;
   let look: SecondLook;
-  const deferred = (nodes: readonly PlannedNode[], now: number): readonly string[] =>
-    [...look.deferred(nodes, pod, now)].flatMap(({ pods }) => pods);
+  /** The pods of nodes that are not bought. */
+  const deferred = (plannedNodes: readonly PlannedNode[], now: number): readonly string[] => {
+    const { solution, isOver } = look.at({ plannedNodes } as never, pod, now);
+    const left = plannedNodes.filter((node) => !solution.plannedNodes.includes(node));
+    expect(isOver).toBe(left.length === 0);
+    return left.flatMap(({ pods }) => pods);
+  };
   const bind = (name: string): void =>
     cluster.setPod({ ...pod(name), spec: { containers: [{ name: 'main' }], nodeName: 'n' } });
 
