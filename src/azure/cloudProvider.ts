@@ -11,8 +11,9 @@ import type { LearnedAllocatable } from '../catalogue/learnedAllocatable.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { CloudProvider, DriftSubject, Instance, LaunchRequest, RepairPolicy } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, LaunchError, NodeClassNotReadyError } from '../cloud/errors.ts';
-import type { InstanceType, Offering } from '../cloud/instanceType.ts';
+import type { InstanceType, Offering, QuotaFigure, QuotaNeed } from '../cloud/instanceType.ts';
 import { purchaseFor } from '../cloud/offeringChoice.ts';
+import { firstPlanned } from '../cloud/plannedOfferings.ts';
 import type { Log } from '../kube/log.ts';
 import type { Counter, MetricsRegistry } from '../kube/metrics.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
@@ -31,7 +32,7 @@ import type { LeftoverInterfaces } from './leftoverInterfaces.ts';
 import { claimLabels, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
 import type { Reservation } from '../catalogue/reservedOfferings.ts';
-import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
+import { quotaNeed, REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
 import { providerIdOf } from './providerId.ts';
 import type { Quota } from './quota.ts';
 import type { Reservations } from './reservations.ts';
@@ -117,6 +118,17 @@ export class AzureCloudProvider implements CloudProvider {
 
   async instanceTypes(_pool: NodePool, nodeClass: AksNodeClass): Promise<readonly InstanceType[]> {
     return this.parts.types.list(nodeClass);
+  }
+
+  quotas(unlaunched: readonly NodeClaim[]): ReadonlyMap<string, QuotaFigure> {
+    const { skus, quota } = this.parts;
+    const planned = unlaunched.flatMap((claim): [string, QuotaNeed][] => {
+      const { instanceType, capacityType } = firstPlanned(claim) ?? {};
+      const sku = instanceType === undefined ? undefined : skus.find(instanceType);
+      if (sku === undefined || (capacityType !== 'on-demand' && capacityType !== 'spot')) return [];
+      return [[claim.metadata.name, quotaNeed(sku, capacityType)]];
+    });
+    return quota.figures(new Map(planned));
   }
 
   /** An offering that Azure refuses is avoided from then on, and the next best is tried at once. */
@@ -220,8 +232,8 @@ export class AzureCloudProvider implements CloudProvider {
       return known;
     };
     const reserved = this.reservationOf(offering);
-    // The quota of a reservation was spent when it was made, and spot has one of its own.
-    const hold = offering.capacityType === 'on-demand' ? quota.hold(sku) : undefined;
+    // The quota of a reservation was spent when it was made.
+    const hold = offering.quotaNeed && quota.hold(offering.quotaNeed, choice.claim.metadata.name);
     const unreserve = reserved && reservations?.hold(reserved.id);
     const giveBack = (): void => {
       hold?.release();

@@ -10,6 +10,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
+import { noTracer, traced, type Span } from '../../kube/trace.ts';
 import type { PlannedNode, Solution } from '../../solver/problem.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
 import type { World } from '../world/world.ts';
@@ -101,8 +102,10 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       ...world,
       name: 'provisioner',
       reconcile: async (signal) => {
-        await batcher.wait(signal);
-        const isOver = await provisioner.pass(signal);
+        const opened = await batcher.wait(signal);
+        const span = (world.tracer ?? noTracer).begin('provisioning', opened);
+        span.child('batch', opened).end();
+        const isOver = await traced(span, () => provisioner.pass(signal, span));
         if (!isOver) clock.after(LOOK_AGAIN, () => batcher.remind('second look'));
         return { requeueAfter: 0 };
       },
@@ -138,10 +141,10 @@ class Provisioner {
   }
 
   /** False when nodes were planned that need not be bought yet. */
-  async pass(signal: AbortSignal): Promise<boolean> {
+  async pass(signal: AbortSignal, span: Span): Promise<boolean> {
     const { cloud, clock, events } = this.world;
     const closed = clock.monotonic();
-    const moment = await this.options.planner.moment(cloud, isUsable, signal);
+    const moment = await this.options.planner.moment(cloud, isUsable, signal, span);
     const { demand, catalogues } = moment;
     for (const { pool, instanceTypes } of catalogues) {
       if (instanceTypes.length === 0) publish.noCompatibleInstanceTypes(events, pool);
@@ -180,10 +183,15 @@ class Provisioner {
     this.announce(plan, solution, podOf);
     await this.reportBuffers(solution, podOf);
     const offerOf = new Map(catalogues.map((offer) => [offer.pool.metadata.name, offer]));
-    await this.claims.writeAll(bought, async (node) => {
+    const write = async (node: PlannedNode): Promise<void> => {
       const offer = offerOf.get(node.pool);
       if (offer) await this.create(plan, node, offer, node.pods.map(podOf), signal);
-    });
+    };
+    await traced(
+      span.child('claims'),
+      () => this.claims.writeAll(bought, write),
+      () => ({ claims: bought.length }),
+    );
     return isOver;
   }
 

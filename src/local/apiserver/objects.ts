@@ -30,7 +30,8 @@ import {
 import type { Resource, Strategy, StrategyContext, Target } from './resource.ts';
 import { dropAllButStatus, keepAllButStatus, keepStatus, statusPart } from './statusEndpoint.ts';
 import { keyOf, type Store, type Table } from './store.ts';
-import { alreadyExists, forbidden, invalid, invalidValue, notFound, unclassified } from './status.ts';
+import { Check } from './strategies/check.ts';
+import { alreadyExists, forbidden, invalid, invalidValue, notFound, unclassified, type FieldError } from './status.ts';
 import { serverWrite, type WriteRequest } from './writeRequest.ts';
 
 /** How an update gets its new object: from a replacing body, a patch, or an applied configuration. */
@@ -204,7 +205,7 @@ export class Objects {
     if (request.subresource === undefined || own) rules.prepareUpdate?.(draft, live, this.context);
     request.guard?.(draft, live);
     const errors = checkMeta(resource, draft, live);
-    if (!onStatus || resource.custom) errors.push(...(rules.validate?.(draft, live) ?? []));
+    if (!onStatus || resource.custom) errors.push(...problemsOf(rules, draft, live));
     if (changesDeletion) {
       const error = invalidValue('metadata.deletionTimestamp', deletion, 'field is immutable');
       errors.unshift(...(resource.custom ? [error] : [error, error]));
@@ -298,7 +299,7 @@ export class Objects {
     // Typed objects carry their status even while it says nothing.
     fillZeroes(resource.shape, draft);
     request.guard?.(draft, undefined);
-    const errors = [...checkMeta(resource, draft, undefined), ...(strategy.validate?.(draft, undefined) ?? [])];
+    const errors = [...checkMeta(resource, draft, undefined), ...problemsOf(strategy, draft, undefined)];
     if (errors.length > 0) throw invalid(resource, metadata.name, errors);
     for (const message of strategy.warnings?.(draft) ?? []) request.warn?.(message);
   }
@@ -317,6 +318,12 @@ export class Objects {
 function applyDefaults(strategy: Strategy, draft: ApiObject): void {
   fillDefaults(draft, strategy.defaults ?? {});
   strategy.applyDefaults?.(draft);
+}
+
+function problemsOf(rules: Pick<Strategy, 'validate'>, draft: ApiObject, old: ApiObject | undefined): FieldError[] {
+  const check = new Check(draft);
+  rules.validate?.(check, draft, old);
+  return check.errors;
 }
 
 function setOwners({ metadata }: ApiObject, owners: ManagedFieldsEntry[]): void {

@@ -69,9 +69,13 @@ export class ContainerLogs implements KubeletDoor {
     let left = options.limitBytes ?? Number.POSITIVE_INFINITY;
     let seen = clock.now();
     const so = linesUntil(first, seen).filter(({ at }) => options.since === undefined || at >= options.since);
-    for (const line of options.tailLines === undefined ? so : so.slice(so.length - options.tailLines)) {
+    const take = (line: Line): string => {
       const text = shown(line).slice(0, left);
       left -= text.length;
+      return text;
+    };
+    for (const line of options.tailLines === undefined ? so : so.slice(so.length - options.tailLines)) {
+      const text = take(line);
       if (text !== '') yield text;
     }
     let run = first;
@@ -86,10 +90,7 @@ export class ContainerLogs implements KubeletDoor {
       const until = clock.now();
       for (const line of linesUntil(run, until)) {
         // An end may become known after its time.
-        if (line.at <= seen && line.isEnd !== true) continue;
-        const text = shown(line).slice(0, left);
-        left -= text.length;
-        yield text;
+        if (line.at > seen || line.isEnd === true) yield take(line);
       }
       seen = until;
     }

@@ -7,7 +7,7 @@ import type { Clock } from '../../clock/clock.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { listAt, textAt, type ApiObject } from '../apiserver/fields.ts';
 import type { AggregatedResource } from '../apiserver/http/aggregatedApi.ts';
-import type { Column } from '../apiserver/resource.ts';
+import { PLAIN, type Column } from '../apiserver/resource.ts';
 import { BY_NODE, type ClusterInformers } from '../clusterInformers.ts';
 import { addUsage, type Usage } from '../workloads/loadModel.ts';
 import { PodUsage } from './podUsage.ts';
@@ -110,6 +110,7 @@ const byName = (left: ApiObject, right: ApiObject): number => {
 
 function common(plural: string, kind: string, namespaced: boolean): Omit<AggregatedResource, 'all'> {
   return {
+    ...PLAIN,
     group: 'metrics.k8s.io',
     version: 'v1beta1',
     plural,
@@ -117,12 +118,6 @@ function common(plural: string, kind: string, namespaced: boolean): Omit<Aggrega
     singular: '',
     listKind: `${kind}List`,
     namespaced,
-    shortNames: [],
-    categories: [],
-    custom: false,
-    hasStatus: false,
-    scale: undefined,
-    actions: [],
     verbs: ['get', 'list'],
     columns: COLUMNS,
     notFoundPlural: kind.toLowerCase(),
@@ -130,23 +125,15 @@ function common(plural: string, kind: string, namespaced: boolean): Omit<Aggrega
   };
 }
 
+function column(name: string, format: string, description: string, cell: Column['cell']): Column {
+  return { name, type: 'string', format, description, cell };
+}
+
 const COLUMNS: readonly Column[] = [
-  { name: 'Name', type: 'string', format: 'name', description: 'Name', cell: ({ metadata }) => metadata.name },
-  { name: 'cpu', type: 'string', format: 'quantity', description: 'CPU', cell: (object) => total(object, 'cpu') },
-  {
-    name: 'memory',
-    type: 'string',
-    format: 'quantity',
-    description: 'Memory',
-    cell: (object) => total(object, 'memory'),
-  },
-  {
-    name: 'Window',
-    type: 'string',
-    format: 'duration',
-    description: 'Window',
-    cell: (object) => textAt(object, 'window'),
-  },
+  column('Name', 'name', 'Name', ({ metadata }) => metadata.name),
+  column('cpu', 'quantity', 'CPU', (object) => total(object, 'cpu')),
+  column('memory', 'quantity', 'Memory', (object) => total(object, 'memory')),
+  column('Window', 'duration', 'Window', (object) => textAt(object, 'window')),
 ];
 
 function total(object: ApiObject, resource: 'cpu' | 'memory'): string {

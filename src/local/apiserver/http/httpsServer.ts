@@ -9,11 +9,10 @@ import type { TLSSocket } from 'node:tls';
 import { createHash } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
-import type { Clock } from '../../../clock/clock.ts';
 import type { CertificatePair } from '../../certificates.ts';
 import { badRequest, tooLarge, unauthorized } from '../status.ts';
 import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
-import type { ApiHandler } from './apiHandler.ts';
+import type { ApiHandler, ApiHandlerOptions } from './apiHandler.ts';
 import { failureResponse } from './failure.ts';
 import { textResponse, type ApiRequest, type ApiResponse, type RequestTrouble } from './message.ts';
 import { parseUrl } from './requestPath.ts';
@@ -33,13 +32,10 @@ type Outgoing = ServerResponse;
 /** One client may list everything there is. */
 const SESSION_MEGABYTES = 1000;
 
-export interface HttpsServerOptions {
+export interface HttpsServerOptions extends Pick<ApiHandlerOptions, 'clock' | 'authenticate'> {
   readonly handler: ApiHandler;
-  readonly clock: Clock;
   readonly serving: CertificatePair;
   readonly caPem: string;
-  /** The user of a bearer token. */
-  readonly authenticate: (token: string) => User | undefined;
   readonly port: number;
   readonly host: string;
   readonly trouble?: RequestTrouble | undefined;
