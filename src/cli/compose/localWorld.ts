@@ -90,7 +90,16 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   });
   const faultRandom = options.seed === undefined ? systemRandom : new SeededRandom(options.seed);
   const world = orStartAnew(
-    () => new LocalWorld({ clock, random: systemRandom, faultRandom, log, state: memory.state }),
+    () =>
+      new LocalWorld({
+        clock,
+        wallClock: systemClock,
+        checksTokens: true,
+        random: systemRandom,
+        faultRandom,
+        log,
+        state: memory.state,
+      }),
   );
   const { faults, arm } = world;
   const control = new ControlServer(faults, systemRandom.uuid());
@@ -163,7 +172,8 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       }
       return manager;
     };
-    const provisioning = { arm, faults, log, clock: systemClock };
+    const provisioning = { arm, faults, log, clock: systemClock, worldClock: clock, random: systemRandom };
+    const upkeep = { arm, clock, random: systemRandom, log };
     /** A cluster that a client made has pods of AKS, and nodewright while its mode is Auto. */
     const attend: Attend = async ({ managed, cluster, endpoint: api }, stop) => {
       const httpKube = new HttpKube({ config: configOf(api), clock: systemClock, random: systemRandom });
@@ -171,7 +181,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       const run = { ...provisioning, cluster: managed, kube: cluster.kube };
       await Promise.all([
         furnishCluster(cluster.kube, managed, clock, stop),
-        runClusterUpkeep({ arm, cluster: managed, kube: cluster.kube, clock, log }, stop),
+        runClusterUpkeep({ ...upkeep, cluster: managed, kube: cluster.kube }, stop),
         runClusterProvisioning({ ...run, start: (current, isDead) => start(current, site, isDead) }, stop),
       ]).catch((error: unknown) => {
         if (!stop.aborted) throw error;
@@ -221,7 +231,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
           },
           stop,
         ),
-      upkeep: (stop) => runClusterUpkeep({ arm, cluster: arm.cluster, kube: world.kube, clock, log }, stop),
+      upkeep: (stop) => runClusterUpkeep({ ...upkeep, cluster: arm.cluster, kube: world.kube }, stop),
       clusters: (stop) => world.fleet.run(stop, attend),
       picture: (stop) => narrate({ observer, terminal, log, sleep }, stop),
       ...(!isResumed && { furnishing: (stop: AbortSignal) => finishFurnishing(stop, world, memory, clock) }),
