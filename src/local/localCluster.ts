@@ -23,7 +23,7 @@ import type { Faults } from './faults/faults.ts';
 import { InstanceFaults } from './faults/instanceFaults.ts';
 import type { LoopContext } from './controlLoop.ts';
 import { createControlPlane } from './controlPlane.ts';
-import { ContainerLogs } from './kubelet/containerLogs.ts';
+import { containerLogs } from './kubelet/containerLogs.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import { metricsApi } from './metrics/metricsApi.ts';
 import type { BootedInstance, InstancePace } from './kubelet/instance.ts';
@@ -80,7 +80,7 @@ export class LocalCluster {
       random,
       trouble: serverFaults(faults),
       aggregated,
-      kubelets: new ContainerLogs({
+      kubelets: containerLogs({
         clock,
         canReport: (node) => canReport(node),
         pod: (ref) => controlPlane.pods.store.get(ref),

@@ -127,7 +127,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       ledger,
       metrics,
     });
-    dashboard = await startLocalDashboard(looked, state.dashboard, systemClock);
+    dashboard = await startLocalDashboard(looked, state.dashboard, { clock: systemClock, kube: mainKube });
     /** nodewright as it would run on AKS, with nothing kept from an earlier incarnation. */
     const start = async (
       cluster: ManagedCluster,

@@ -26,14 +26,14 @@ import { normalLocation } from './resources/requestRules.ts';
 import { finishHalfDone } from './halfDone.ts';
 import { ResourceJournal } from './resourceJournal.ts';
 import { ResourceStore, type StoreChange } from './resourceStore.ts';
-import { ArmFront, type WireRequest, type WireResponse, type YieldingClock } from './server/armFront.ts';
+import { ArmFront, type WireRequest, type WireResponse } from './server/armFront.ts';
 import { ArmServer } from './server/armServer.ts';
 import { Gate } from './server/gate.ts';
 import { AZURE_LIMITS, Throttling, type ThrottleLimits } from './server/throttling.ts';
 import type { LocalVirtualMachine, VirtualMachineEvent } from './virtualMachines.ts';
 
 export interface LocalArmOptions {
-  readonly clock: YieldingClock;
+  readonly clock: Clock;
   readonly random: Random;
   /** A region that the bundled price list knows. */
   readonly location?: string;
