@@ -24,7 +24,9 @@ it('has the events of nodewright as JSON lines of the category karpenter-events,
   });
   await kube.patch(Kinds.Event, metadata, { type: 'merge', body: { count: 2 } });
   // A write that fails is not in the log.
-  await expect(kube.patch(Kinds.Event, { ...metadata, name: 'none' }, { type: 'merge', body: {} })).rejects.toThrow();
+  await expect(kube.patch(Kinds.Event, { ...metadata, name: 'none' }, { type: 'merge', body: {} })).rejects.toThrow(
+    'not found',
+  );
   expect((await kube.list(Kinds.Event)).items).toHaveLength(1);
   const records = lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
   expect(records).toHaveLength(2);

@@ -38,7 +38,12 @@ async function startVersion(cluster: VirtualCluster, version: string): Promise<R
   const { nodeClass, leftovers, refreshes, inPlaceUpdates, learned } = cloud;
   const engine = createEngine({
     ...common,
-    ...{ cloud, nodeClass, leftovers, refreshes, inPlaceUpdates, learned },
+    cloud,
+    nodeClass,
+    leftovers,
+    refreshes,
+    inPlaceUpdates,
+    learned,
     metrics: noMetrics,
     batchIdle: 1_000,
     batchMax: 10_000,
