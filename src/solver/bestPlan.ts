@@ -49,6 +49,8 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
     ties: 'best',
     settlesDoubts: false,
     growth: 'any',
+    growthOf: new Map(),
+    leads: false,
     rank: AS_THEY_ARE,
   };
   let best = plan(packed);

@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../api/kinds.ts';
 import type { HostPort } from '../pods/hostPorts.ts';
-import type { CompiledPool } from './model/compiledPool.ts';
+import { takeFromLimits, type CompiledPool } from './model/compiledPool.ts';
 import { compileDemand, withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
 import type { Model } from './model/model.ts';
@@ -18,11 +18,12 @@ import { TypeChoice, type PackingOptions } from './packing/typeChoice.ts';
 import { Assignment, isSequential, type PendingPods } from './placement/assignment.ts';
 import { Domains, type DomainMode } from './placement/domains.ts';
 import { ExistingPlacement } from './placement/existingPlacement.ts';
+import { followersOf, NO_FOLLOWERS } from './placement/followers.ts';
 import type { OpenNode } from './placement/openNode.ts';
 import { swapByPriority } from './placement/swapByPriority.ts';
 import { PoolFit, stepsDown } from './placement/poolFit.ts';
 import { Sequential, type Growth } from './placement/sequential.ts';
-import { holdsInOrder } from './replay.ts';
+import { holdsInOrder, isCrossed, sortByPods } from './replay.ts';
 import { reservedUnits, takeReservations } from './reservations.ts';
 import type { Overlay, SolveOptions } from './problem.ts';
 import type { UnplacedReason } from './reasons.ts';
@@ -34,6 +35,10 @@ export interface SearchMode extends DomainMode {
   readonly isExact: boolean;
   /** How the exact path chooses between planned nodes and new ones. */
   readonly growth: Growth;
+  /** By class, where it chooses otherwise. */
+  readonly growthOf: ReadonlyMap<number, Growth>;
+  /** The exact path opens nodes where pods that must stand beside the first one may come too. */
+  readonly leads: boolean;
   /** Lower ranks come first; among equals higher priority, then the larger. */
   readonly rank: (podClass: PodClass) => number;
 }
@@ -97,6 +102,8 @@ export function planOnce(question: Question, mode: SearchMode): PodPlan {
   const { stranded, missed, deferred } = takeReservations(planned, model, options.reservedCapacity !== 'Fallback');
   waiting.push(...stranded, ...deferred.map((each) => each.waiting));
   swapByPriority(waiting, planned, onExisting.placed, compiled.classes);
+  // What packing opened first says nothing about which of its pods came first.
+  if (rounds !== undefined) sortByPods(compiled, planned);
   return {
     model,
     compiled,
@@ -117,7 +124,8 @@ export function planOnce(question: Question, mode: SearchMode): PodPlan {
 
 /** Class by class, and nothing was moved afterwards: classes come by priority. */
 function isPackedInOrder(rounds: number | undefined, { compiled, waiting }: Draft): boolean {
-  return rounds !== undefined && !compiled.classes.some(isSequential) && waiting.every(({ pods }) => pods.length === 0);
+  if (rounds === undefined || isCrossed(compiled)) return false;
+  return !compiled.classes.some(isSequential) && waiting.every(({ pods }) => pods.length === 0);
 }
 
 /** Dollars per hour, with the overhead that the options put on every node. */
@@ -220,7 +228,7 @@ function packAll(draft: Draft, options: SolveOptions): number | undefined {
     const demand = demandOf(pool, model.states, rest, model.table.size, packing);
     const { bins, left } = packPool(demand, limitLeft[pool.index], improver);
     const next = new Int32Array(rest.length);
-    for (const bin of bins) planned.push(openNode(bin, demand, pods, next, limitLeft[pool.index]));
+    for (const bin of bins) planned.push(openNode(bin, demand, pods, next, limitLeft));
     if (left.every((count) => count === 0)) continue;
     // Domains were counted for pods that found no node there: what was built on those counts may be wrong.
     if (rest.some(({ variant }, item) => (left[item] ?? 0) > 0 && variant.domainAdds.length > 0)) return undefined;
@@ -248,9 +256,8 @@ function openReserved(
   const demand = demandOf(pool, states, items, table.size, packing);
   const next = new Int32Array(items.length);
   const left = Int32Array.from(items, ({ count }) => count);
-  const limits = limitLeft[pool.index];
-  const bins = fillReserved(demand, units, left, limits?.slice());
-  for (const bin of bins) planned.push(openNode(bin, demand, lists, next, limits));
+  const bins = fillReserved(demand, units, left, limitLeft[pool.index]?.slice());
+  for (const bin of bins) planned.push(openNode(bin, demand, lists, next, limitLeft));
   const rest: Item[] = [];
   const pods: (readonly Pod[])[] = [];
   items.forEach((item, at) => {
@@ -268,7 +275,7 @@ function openNode(
   { items, pool }: Demand,
   pods: readonly (readonly Pod[])[],
   next: Int32Array,
-  limitLeft: Float64Array | undefined,
+  limitLeft: Draft['limitLeft'],
 ): OpenNode {
   const entries: OpenNode['entries'] = [];
   const ports: HostPort[] = [];
@@ -283,7 +290,7 @@ function openNode(
     entries.push({ podClass: item.podClass, variant: item.variant, pods: list.slice(from, to) });
     for (const port of item.podClass.shape.hostPorts) ports.push(port);
   }
-  limitLeft?.forEach((amount, at) => (limitLeft[at] = amount - (bin.limitNeed[at] ?? 0)));
+  takeFromLimits(limitLeft, pool, bin.limitNeed);
   return {
     pool,
     state: bin.state,
@@ -298,13 +305,29 @@ function openNode(
   };
 }
 
-function placeExactly(draft: Draft, { growth }: SearchMode, includes: (podClass: PodClass) => boolean): void {
+function placeExactly(
+  draft: Draft,
+  { growth, growthOf, leads }: SearchMode,
+  includes: (podClass: PodClass) => boolean,
+): void {
   const { compiled, domains, onExisting, fit, planned, limitLeft, packing } = draft;
   const open = draft.waiting.filter(
     ({ podClass, pods }) => pods.length > 0 && podClass.shape.unsupported === undefined && includes(podClass),
   );
   if (open.length === 0) return;
-  const sequential = new Sequential(compiled, domains, onExisting, fit, planned, limitLeft, packing, growth);
+  const growsAs = growthOf.size === 0 ? () => growth : ({ id }: PodClass) => growthOf.get(id) ?? growth;
+  const followers = leads ? followersOf(compiled.classes) : NO_FOLLOWERS;
+  const sequential = new Sequential(
+    compiled,
+    domains,
+    onExisting,
+    fit,
+    planned,
+    limitLeft,
+    packing,
+    growsAs,
+    followers,
+  );
   let hopeful = open;
   for (let progress = true; progress; hopeful = hopeful.filter(({ podClass }) => mayFindCompany(podClass))) {
     progress = false;

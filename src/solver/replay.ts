@@ -54,8 +54,37 @@ export function holdsInOrder(
   });
 }
 
+/** Some pods spread over two keys at once: which of them is bound first decides where the others still may go. */
+export function isCrossed({ classes, counters }: CompiledDemand): boolean {
+  return classes.some(({ variants }) => spreadKeysOf(hardest(variants), counters).size > 1);
+}
+
+function spreadKeysOf({ domain }: Variant, counters: CompiledDemand['counters']): Set<string> {
+  const spreads = domain.filter(({ kind }) => kind === 'spread');
+  return new Set(spreads.map(({ counter }) => counters.at(counter).spec.topologyKey));
+}
+
+/** Planned nodes in the order in which pods that spread over two keys were given their domains: by the order of the pods. */
+export function sortByPods(compiled: CompiledDemand, planned: OpenNode[]): void {
+  if (!isCrossed(compiled)) return;
+  const placeOf = new Map<Pod, number>();
+  for (const { variants, pods } of compiled.classes) {
+    if (spreadKeysOf(hardest(variants), compiled.counters).size > 1)
+      for (const [at, pod] of pods.entries()) placeOf.set(pod, at);
+  }
+  const first = new Map(
+    planned.map((node) => {
+      const places = node.entries.flatMap(({ pods }) => pods.map((pod) => placeOf.get(pod) ?? Number.MAX_SAFE_INTEGER));
+      return [node, Math.min(...places)];
+    }),
+  );
+  planned.sort((left, right) => (first.get(left) ?? 0) - (first.get(right) ?? 0));
+}
+
 /** Pods of several priorities, of which some have rules that count others. */
-function dependsOnOrder({ classes }: CompiledDemand): boolean {
+function dependsOnOrder(compiled: CompiledDemand): boolean {
+  const { classes } = compiled;
+  if (isCrossed(compiled)) return true;
   const [first, ...others] = classes;
   if (first === undefined || others.every(({ shape }) => shape.priority === first.shape.priority)) return false;
   return classes.some(({ variants }) => hasOrderedRules(hardest(variants)));

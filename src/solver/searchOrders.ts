@@ -2,6 +2,7 @@
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
 import { spreadKeys, type TieBreak } from './placement/domains.ts';
+import { followersOf } from './placement/followers.ts';
 import type { Growth } from './placement/sequential.ts';
 import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';
 import { itemAt } from './rows.ts';
@@ -21,7 +22,8 @@ export const AS_THEY_ARE: Rank = () => 0;
  */
 export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packed: Search, most: number): Search[] {
   const { model, isKeptZonal } = compiled;
-  const isShort = waiting.some(({ pods }) => pods.length > 0);
+  const left = waiting.filter(({ pods }) => pods.length > 0).map(({ podClass }) => podClass.id);
+  const isShort = left.length > 0;
   const avoidsReserved = packed.avoidsReserved || missed.length > 0;
   const wider: Search[] =
     isKeptZonal && (most > 0 || isShort)
@@ -63,6 +65,24 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   const names = nameRanks(compiled.classes);
   const byName: Rank = ({ id }) => names.get(id) ?? 0;
   for (const growth of ['none', 'room'] as const) searches.push({ ...base, rank: byName, growth, ties: 'first' });
+  if (isShort) {
+    // Where limits leave no room for other nodes, pods that wait may make those of others larger.
+    const growthOf = new Map(left.map((id): [number, Growth] => [id, 'any']));
+    for (const isLenient of hasLeeway(compiled) ? [false, true] : [false]) {
+      searches.push({ ...base, rank: AS_THEY_ARE, growth: 'own', growthOf, isLenient });
+    }
+  }
+  if (hasLeeway(compiled)) {
+    for (const [rank, growth] of [
+      [AS_THEY_ARE, 'room'],
+      [largest, 'none'],
+    ] as const) {
+      searches.push({ ...base, rank, growth, isLenient: true });
+    }
+  }
+  if (followersOf(compiled.classes).size > 0) {
+    for (const growth of ['own', 'none'] as const) searches.push({ ...base, rank: AS_THEY_ARE, growth, leads: true });
+  }
   if (isDoubtful(compiled)) {
     for (const rank of [AS_THEY_ARE, mostRules]) searches.push({ ...base, rank, growth: 'own', settlesDoubts: true });
   }
@@ -83,34 +103,37 @@ export class Reordering {
   private readonly isKeptZonal: boolean;
   private readonly isReserved: boolean;
   private readonly hasLeeway: boolean;
+  private readonly hasFollowers: boolean;
   private readonly isDoubtful: boolean;
   private readonly tried = new Set<string>();
   private state = 1;
 
   constructor(plan: PodPlan) {
-    const { classes, isKeptZonal, counters, model } = plan.compiled;
+    const { classes, isKeptZonal, model } = plan.compiled;
     this.isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
     this.classes = classes.filter((podClass) => mightBePlaced(plan, podClass));
     this.isKeptZonal = isKeptZonal;
     this.isDoubtful = isDoubtful(plan.compiled);
-    this.hasLeeway = counters.all.some(
-      ({ hostname, spec, gathers }) => gathers || (hostname && spec.kind === 'spread'),
-    );
+    this.hasLeeway = hasLeeway(plan.compiled);
+    this.hasFollowers = followersOf(classes).size > 0;
   }
 
   next(best: PodPlan, from: Search): Search {
     const order = this.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
     const left = new Set(best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : [])));
     const waiting = order.filter((id) => left.has(id));
-    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, ties, settlesDoubts } = from;
+    let { growth, staysZonal, isLenient, avoidsReserved, keepsZones, ties, settlesDoubts, leads } = from;
+    let growthOf = from.growthOf;
     // A few tries, so that no order is tried twice.
     for (let tries = 0; tries < 8; tries++) {
       if (this.below(3) === 0) growth = itemAt(GROWTHS, this.below(GROWTHS.length));
+      if (this.below(3) === 0) growthOf = this.growthElsewhere(growthOf, order, waiting);
       if (this.isKeptZonal && this.below(3) === 0) {
         staysZonal = !staysZonal;
         keepsZones = !staysZonal && this.below(3) > 0;
       }
       if (this.hasLeeway && this.below(2) === 0) isLenient = !isLenient;
+      if (this.hasFollowers && this.below(3) === 0) leads = !leads;
       if (this.below(4) === 0) ties = itemAt(TIES, this.below(TIES.length));
       if (this.isDoubtful && this.below(3) === 0) settlesDoubts = !settlesDoubts;
       if (this.isReserved && this.below(3) === 0) avoidsReserved = !avoidsReserved;
@@ -121,8 +144,8 @@ export class Reordering {
         order.splice(order.indexOf(id), 1);
         order.splice(to, 0, id);
       }
-      const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts].map(Number).join('');
-      const key = `${growth}/${ties}/${flags}/${order.join()}`;
+      const flags = [staysZonal, isLenient, avoidsReserved, keepsZones, settlesDoubts, leads].map(Number).join('');
+      const key = `${growth}/${[...growthOf].join()}/${ties}/${flags}/${order.join()}`;
       if (this.tried.has(key)) continue;
       this.tried.add(key);
       break;
@@ -132,13 +155,29 @@ export class Reordering {
       isExact: true,
       rank: ({ id }) => place.get(id) ?? 0,
       growth,
+      growthOf,
       staysZonal,
       isLenient,
       avoidsReserved,
       keepsZones,
       ties,
       settlesDoubts,
+      leads,
     };
+  }
+
+  /** One class chooses otherwise than before, or all the same again. */
+  private growthElsewhere(
+    known: ReadonlyMap<number, Growth>,
+    order: readonly number[],
+    waiting: readonly number[],
+  ): ReadonlyMap<number, Growth> {
+    if (known.size > 0 && this.below(3) === 0) return new Map();
+    if (waiting.length > 0 && this.below(2) === 0) {
+      return new Map([...known, [itemAt(waiting, this.below(waiting.length)), 'any']]);
+    }
+    const id = itemAt(order, this.below(order.length));
+    return new Map([...known, [id, itemAt(GROWTHS, this.below(GROWTHS.length))]]);
   }
 
   private shuffle(order: number[]): void {
@@ -153,6 +192,11 @@ export class Reordering {
     this.state = (Math.imul(this.state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((this.state / 4_294_967_296) * limit);
   }
+}
+
+/** Some rules may be read more generously: they bind in some orders of the pods only. */
+function hasLeeway({ counters }: CompiledDemand): boolean {
+  return counters.all.some(({ hostname, spec, gathers }) => gathers || (hostname && spec.kind === 'spread'));
 }
 
 /** Whether a planned node takes part in some spread, or where, may stay open. */

@@ -9,6 +9,7 @@ import type { Controller, ReconcileResult } from '../../kube/runtime/controller.
 import { isTerminating } from '../../pods/podPredicates.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { watch } from '../../kube/runtime/watch.ts';
+import { noTracer, traced, type Span } from '../../kube/trace.ts';
 import type { DisruptionQueue } from '../disruption-queue/queue.ts';
 import { poolOf } from '../disruption-queue/replacements.ts';
 import { disruptionPass } from '../planning/disruptionPass.ts';
@@ -107,7 +108,7 @@ class DisruptionLoop {
   }
 
   async round(signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    const { queue, methods, planner } = this.options;
+    const { queue, planner } = this.options;
     const { cluster, clock } = this.world;
     if (!this.isResumed) queue.resume();
     this.isResumed = true;
@@ -116,7 +117,14 @@ class DisruptionLoop {
     this.reporter.budgets(budgets);
     const virtual = planner.options.buffers?.pods() ?? [];
     if (this.memo.holds(cluster.snapshot(), budgets, virtual, clock.now())) return undefined;
-    const taken = await this.take(signal);
+    const span = (this.world.tracer ?? noTracer).begin('disruption');
+    return traced(span, () => this.pass(span, signal));
+  }
+
+  private async pass(span: Span, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const { methods } = this.options;
+    const { clock } = this.world;
+    const taken = await this.take(span, signal);
     const causes: Causes = new Map();
     note(causes, taken.kept, undefined);
     const eligible = new Map<string, number>();
@@ -137,7 +145,11 @@ class DisruptionLoop {
         continue;
       }
       try {
-        const { begun, again } = await this.run(method, candidates, taken, causes, signal);
+        const { begun, again } = await traced(
+          span.child(`method ${method.name}`),
+          () => this.run(method, candidates, taken, causes, span, signal),
+          (ran) => ({ candidates: candidates.length, begun: ran.begun }),
+        );
         if (begun) return { requeueAfter: 0 };
         if (again !== undefined) {
           wait = Math.min(wait, Math.max(0, again - clock.now()));
@@ -170,6 +182,7 @@ class DisruptionLoop {
     candidates: Pass['candidates'],
     taken: Taken,
     causes: Causes,
+    span: Span,
     signal: AbortSignal,
   ): Promise<Ran> {
     const { clock, log, events } = this.world;
@@ -198,7 +211,7 @@ class DisruptionLoop {
       publish.consolidationApproved(events, command, (name) => this.world.informers.nodePools.store.get({ name }));
     }
     await clock.sleep(settleTime(possible), signal);
-    const again = await this.take(signal);
+    const again = await this.take(span, signal);
     const isUnchanged = again.snapshot === taken.snapshot;
     const { valid, rejected, dropped } = validate(method, possible, again.pass, isUnchanged);
     if (dropped > 0) {
@@ -251,10 +264,10 @@ class DisruptionLoop {
     return pauses.length === 0 ? undefined : Math.max(...pauses);
   }
 
-  private async take(signal: AbortSignal): Promise<Taken> {
+  private async take(span: Span, signal: AbortSignal): Promise<Taken> {
     const { planner, queue, settings } = this.options;
     const { cluster, cloud, informers } = this.world;
-    const moment = await planner.moment(cloud, () => true, signal);
+    const moment = await planner.moment(cloud, () => true, signal, span);
     const { pass, kept } = disruptionPass(moment, {
       cluster,
       podBudgets: informers.disruptionBudgets.store.list(),

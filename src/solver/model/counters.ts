@@ -8,6 +8,12 @@ import type { Model } from './model.ts';
 import { isPreferred } from './nodeKinds.ts';
 import { isHostname, type CounterSpec, type NodeFilter } from './topologyCounter.ts';
 
+/**
+ * Stands for the value of a label that a node must have and that nothing names: its claim draws a number, and two claims
+ * may draw the same one. No label can have this value itself.
+ */
+export const DRAWN_VALUE = '(any)';
+
 /** The domains of a key by number: those of the model, and such as only this demand can open. */
 export class DomainNames {
   readonly table: DomainTable;
@@ -31,6 +37,17 @@ export class DomainNames {
     const { length } = this.table.values;
     const at = this.opened.indexOf(value);
     return length + (at < 0 ? this.opened.push(value) - 1 : at);
+  }
+
+  /** The domain of nodes whose claims draw a value; -1 while no such node was thought of. */
+  get drawn(): number {
+    const at = this.opened.indexOf(DRAWN_VALUE);
+    return at < 0 ? at : this.table.values.length + at;
+  }
+
+  /** Whether a claim that draws a value may draw this one. */
+  mayBeDrawn(domain: number): boolean {
+    return /^\d+$/.test(this.at(domain));
   }
 }
 

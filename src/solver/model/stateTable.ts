@@ -123,6 +123,12 @@ export class StateTable {
     return values;
   }
 
+  /** The node must have the label, and neither its instance types nor any requirement name its values. */
+  isDrawn(state: number, key: string): boolean {
+    const own = this.at(state).requirements.find(key);
+    return own !== undefined && own.complement && !own.allowsAbsence && this.valuesOf(state, key).length === 0;
+  }
+
   /** In which order planned nodes buy the pool's offerings. */
   purchases(pool: number): PurchaseOrder {
     return (this.orders[pool] ??= new PurchaseOrder(itemAt(this.pools, pool)));

@@ -3,7 +3,7 @@
  * is recorded here, so that the next answer sees it.
  */
 import { Labels } from '../../api/labels.ts';
-import type { Counters } from '../model/counters.ts';
+import { DRAWN_VALUE, type Counters } from '../model/counters.ts';
 import type { Model } from '../model/model.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
 import { isHostname } from '../model/topologyCounter.ts';
@@ -63,6 +63,8 @@ export class Domains {
   private readonly openKeys = new Map<Variant, readonly string[]>();
   /** By spread: the least count when the counter counted that many pods in all. */
   private readonly fewestOf = new Map<DomainConstraint, { total: number; fewest: number }>();
+  /** Some state leaves the value of a label to be drawn. */
+  private hasDrawn = false;
   /** What the search for values found so far. */
   private best = -1;
   private bestPrice = Number.POSITIVE_INFINITY;
@@ -87,6 +89,7 @@ export class Domains {
   /** Whether a constraint holds in a domain of its key; -1 stands for a node without the label. */
   allows(constraint: DomainConstraint, domain: number): boolean {
     if (domain < 0) return constraint.kind === 'anti-affinity';
+    if (this.hasDrawn && !this.allowsDrawn(constraint, domain)) return false;
     switch (constraint.kind) {
       case 'anti-affinity':
         return this.countIn(constraint, domain) === 0;
@@ -95,6 +98,14 @@ export class Domains {
       case 'spread':
         return this.keepsSkew(constraint, domain, this.fewestEligible(constraint));
     }
+  }
+
+  /** A node whose claim draws its value may come to share it with another such node, or with one that has a number. */
+  private allowsDrawn({ kind, counter }: DomainConstraint, domain: number): boolean {
+    const { domains, counts } = this.counters.at(counter);
+    const { drawn } = domains;
+    if (domain !== drawn) return kind !== 'anti-affinity' || (counts[drawn] ?? 0) === 0 || !domains.mayBeDrawn(domain);
+    return kind === 'anti-affinity' && !counts.some((count, other) => count > 0 && domains.mayBeDrawn(other));
   }
 
   /** Whether a pod in the domain keeps the skew of a spread that compares these domains. */
@@ -240,6 +251,10 @@ export class Domains {
     const domains = this.counters.domains(key);
     const { regionalZones } = states.at(state).pool;
     const isRegional = (value: string): boolean => key === Labels.zone && regionalZones.has(value);
+    if (states.isDrawn(state, key)) {
+      this.hasDrawn = true;
+      return { all: [{ domain: domains.numberOf(DRAWN_VALUE), state, isRegional: false }], arePriced: false };
+    }
     // At the same price a zone is preferred to none.
     const values = states.valuesOf(state, key);
     const ordered = [...values.filter((value) => !isRegional(value)), ...values.filter(isRegional)];

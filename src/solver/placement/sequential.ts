@@ -5,13 +5,14 @@
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
-import type { CompiledPool } from '../model/compiledPool.ts';
+import { takeFromLimits, type CompiledPool } from '../model/compiledPool.ts';
 import type { CompiledDemand } from '../model/compiledDemand.ts';
 import type { PodClass, Variant } from '../model/podClass.ts';
 import { TypeChoice, type PackingOptions } from '../packing/typeChoice.ts';
 import { addRow, floatAt, itemAt } from '../rows.ts';
 import type { Domains } from './domains.ts';
 import type { ExistingPlacement } from './existingPlacement.ts';
+import type { Followers } from './followers.ts';
 import type { OpenNode } from './openNode.ts';
 import type { PoolFit } from './poolFit.ts';
 
@@ -21,6 +22,8 @@ import type { PoolFit } from './poolFit.ts';
  * new nodes are chosen by how large they can grow.
  */
 export type Growth = 'any' | 'room' | 'own' | 'least' | 'none';
+
+export type GrowthOf = (podClass: PodClass) => Growth;
 
 /** A place for a pod, and what its node becomes with it. */
 interface Seat {
@@ -47,7 +50,9 @@ export class Sequential {
   private readonly load: Float64Array;
   /** By class without relations to others: planned nodes before this one have refused it for good. */
   private readonly refusedUpTo = new Map<Variant, number>();
-  private readonly growth: Growth;
+  private readonly growthOf: GrowthOf;
+  private growth: Growth = 'any';
+  private readonly followers: Followers;
 
   constructor(
     compiled: CompiledDemand,
@@ -57,9 +62,11 @@ export class Sequential {
     planned: OpenNode[],
     limitLeft: readonly (Float64Array | undefined)[],
     options: PackingOptions,
-    growth: Growth,
+    growthOf: GrowthOf,
+    followers: Followers,
   ) {
-    this.growth = growth;
+    this.growthOf = growthOf;
+    this.followers = followers;
     this.compiled = compiled;
     this.domains = domains;
     this.onExisting = onExisting;
@@ -73,6 +80,7 @@ export class Sequential {
 
   /** With as many of its wishes as possible. */
   place(podClass: PodClass, pod: Pod): boolean {
+    this.growth = this.growthOf(podClass);
     for (const variants of this.fit.variantsOf(podClass)) {
       for (const variant of variants) if (this.onExisting.placeOne(podClass, variant, pod)) return true;
       if (this.join(podClass, variants, pod)) return true;
@@ -134,16 +142,32 @@ export class Sequential {
     return best;
   }
 
-  /** On the cheapest new node of the first tier of pools that has one. */
+  /** On the cheapest new node of the first tier of pools that has one, if possible where its followers may come too. */
   private newSeat(podClass: PodClass, variants: readonly Variant[]): Seat | undefined {
+    for (const { podClass: follower, variant } of this.followers.get(podClass) ?? []) {
+      const seat = this.newSeatFrom(podClass, variants, (pool) => this.fit.startsOf(follower, variant, pool));
+      if (seat !== undefined) return seat;
+    }
+    return this.newSeatFrom(podClass, variants, (pool) => [itemAt(this.compiled.bases, pool)]);
+  }
+
+  /** `startsOf`: the states that a new node of the pool may start in. */
+  private newSeatFrom(
+    podClass: PodClass,
+    variants: readonly Variant[],
+    startsOf: (pool: number) => readonly number[],
+  ): Seat | undefined {
     for (const pools of this.fit.tiers) {
       let best: Seat | undefined;
       for (const pool of pools) {
+        const starts = startsOf(pool.index);
         for (const variant of variants) {
-          const seat = this.seatIn(podClass, variant, pool);
-          if (seat === undefined) continue;
-          const isBetter = best === undefined || seat.cost < best.cost;
-          if (isBetter || (this.domains.ties === 'last' && seat.cost === best?.cost)) best = seat;
+          for (const start of starts) {
+            const seat = this.seatIn(podClass, variant, pool, start);
+            if (seat === undefined) continue;
+            const isBetter = best === undefined || seat.cost < best.cost;
+            if (isBetter || (this.domains.ties === 'last' && seat.cost === best?.cost)) best = seat;
+          }
         }
       }
       if (best !== undefined) return best;
@@ -151,12 +175,11 @@ export class Sequential {
     return undefined;
   }
 
-  private seatIn(podClass: PodClass, variant: Variant, pool: CompiledPool): Seat | undefined {
-    const base = itemAt(this.compiled.bases, pool.index);
-    if (base < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) return undefined;
+  private seatIn(podClass: PodClass, variant: Variant, pool: CompiledPool, start: number): Seat | undefined {
+    if (start < 0 || this.fit.startsOf(podClass, variant, pool.index).length === 0) return undefined;
     const node: OpenNode = {
       pool,
-      state: base,
+      state: start,
       type: -1,
       price: 0,
       reservation: -1,
@@ -208,11 +231,8 @@ export class Sequential {
     if (seat === undefined) return false;
     const { node, variant, state, type, limitNeed } = seat;
     if (node.entries.length === 0) this.planned.push(node);
-    const left = this.limitLeft[node.pool.index];
-    if (left) {
-      addRow(left, node.limitNeed, 1);
-      addRow(left, limitNeed, -1);
-    }
+    takeFromLimits(this.limitLeft, node.pool, node.limitNeed, 1);
+    takeFromLimits(this.limitLeft, node.pool, limitNeed);
     node.limitNeed = limitNeed;
     this.commit(podClass, variant, pod, node, state, type);
     return true;

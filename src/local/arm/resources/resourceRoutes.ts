@@ -195,7 +195,9 @@ class KindRoutes {
       then();
     };
     const operation = operations.begin({
-      milliseconds: durations[this.kind.duration] + (request.extraTime ?? 0),
+      milliseconds: durations[this.kind.duration],
+      // What is late is the end of the operation: the resource can be used before.
+      untold: request.extraTime,
       finish: done(finish),
       failure: request.lateFault && {
         error: request.lateFault.error,
