@@ -162,6 +162,7 @@ export function createEngine(options: EngineOptions): Manager {
       nominationPeriod: Math.max(2 * options.batchMax, MIN_NOMINATION),
       planner,
       ...(options.keepsSlack && { keepsSlack: true }),
+      ...(hints && { tellsScheduler: true }),
     }),
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle'), {
