@@ -72,7 +72,9 @@ export const podStrategy: Strategy = {
     if (!keepsContainers(spec, old)) return;
     checkDeadline(spec, old);
     checkTolerationChange(spec, old);
-    if (check.errors.length === 0 && !sameJson(immutablePart(draft), immutablePart(old))) {
+    // Gated pods may still be narrowed to fewer nodes; once the gates are gone, placement is fixed.
+    const isGated = listAt(old, 'spec', 'schedulingGates').length > 0;
+    if (check.errors.length === 0 && !sameJson(immutablePart(draft, isGated), immutablePart(old, isGated))) {
       check.forbidden(
         'spec',
         'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
@@ -116,7 +118,7 @@ function checkTolerationChange(spec: Check, old: ApiObject): void {
   spec.forbidden('tolerations', 'existing toleration can not be modified except its tolerationSeconds');
 }
 
-function immutablePart(pod: ApiObject): Fields {
+function immutablePart(pod: ApiObject, isGated: boolean): Fields {
   const {
     activeDeadlineSeconds: _deadline,
     tolerations: _tolerations,
@@ -125,9 +127,7 @@ function immutablePart(pod: ApiObject): Fields {
     affinity: _affinity,
     ...spec
   } = fieldsAt(pod, 'spec') ?? {};
-  // Gated pods may still be narrowed to fewer nodes; once the gates are gone, placement is fixed.
-  const gated = listAt(pod, 'spec', 'schedulingGates').length > 0;
-  const placement = gated ? {} : { nodeSelector: _selector, affinity: _affinity };
+  const placement = isGated ? {} : { nodeSelector: _selector, affinity: _affinity };
   const images = (list: unknown): unknown =>
     Array.isArray(list)
       ? list.map((container: unknown) => (isFields(container) ? { ...container, image: '' } : container))
