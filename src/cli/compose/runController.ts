@@ -142,7 +142,7 @@ export const runController: RunController = async (options, signal) => {
     if (settings.dashboard && world) {
       const source = new LiveSource({ title: config.server, version: build.version, ledger, metrics });
       source.attach({ world, manager: engine, ...(unavailable && { unavailable }) });
-      endpoints.push(await startClusterDashboard(source, settings.dashboard.port, { kube, clock }));
+      endpoints.push(await startClusterDashboard(source, settings.dashboard.port, { kube, clock, config }));
     }
     await engine.run(signal);
   } finally {
