@@ -106,14 +106,13 @@ describe('a deployment on AKS', () => {
       if ('resource' in change && OURS.test(change.resource.type.toLowerCase()))
         left.add(change.resource.id.toLowerCase());
     });
-    const applied = await program.plane.kubectl(['apply', '-f', '-'], { input: MANIFESTS });
-    expect(applied).toMatchObject({ code: 0 });
+    await apply(MANIFESTS);
     const rights = renderChart(CHART, { image: { repository: 'x' } }, { Name: 'nodewright', Namespace: 'kube-system' });
     const input = rights
       .filter(({ kind }) => /Role|ServiceAccount/.test(kind))
       .map((object) => JSON.stringify(object))
       .join('\n---\n');
-    expect(await program.plane.kubectl(['apply', '-f', '-'], { input })).toMatchObject({ code: 0 });
+    await apply(input);
     kubeconfig = await program.plane.kubeconfigFor('system:serviceaccount:kube-system:nodewright', [
       'system:serviceaccounts',
       'system:serviceaccounts:kube-system',
@@ -128,11 +127,15 @@ describe('a deployment on AKS', () => {
     return program.launch({ KUBECONFIG: kubeconfig, DISABLE_LEADER_ELECTION: 'true' });
   }
 
+  async function apply(input: string): Promise<void> {
+    const { code, stderr } = await program.plane.kubectl(['apply', '-f', '-'], { input });
+    if (code !== 0) throw new Error(`kubectl apply: ${stderr}`);
+  }
+
   async function deployed(name: string): Promise<void> {
-    const { kubectl } = program.plane;
-    expect(await kubectl(['apply', '-f', '-'], { input: deploymentOf(name) })).toMatchObject({ code: 0 });
+    await apply(deploymentOf(name));
     await relaunched();
-    const rollout = await kubectl(['rollout', 'status', `deployment/${name}`, `--timeout=${PATIENCE}ms`]);
+    const rollout = await program.plane.kubectl(['rollout', 'status', `deployment/${name}`, `--timeout=${PATIENCE}ms`]);
     expect({ ...rollout, log: readFileSync(program.log, 'utf8').slice(-3000) }).toMatchObject({ code: 0 });
   }
 
@@ -167,7 +170,7 @@ describe('a deployment on AKS', () => {
         [Labels.initialized]: 'true',
         'karpenter.azure.com/sku-family': 'D',
       });
-      expect([...left].map((id) => id.split('/').at(-2)).sort()).toEqual([
+      expect([...left].map((id) => id.split('/').at(-2) ?? '').sort()).toEqual([
         'disks',
         'networkinterfaces',
         'virtualmachines',
