@@ -1,11 +1,12 @@
 /** The orders in which first-fit plans are tried: some that often do well, then such as lie near the best so far. */
 import type { CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
+import { MEMORY } from './model/resourceTable.ts';
 import { spreadKeys, type TieBreak } from './placement/domains.ts';
 import { followersOf } from './placement/followers.ts';
 import type { Growth } from './placement/sequential.ts';
 import { mightBePlaced, type PodPlan, type SearchMode } from './planOnce.ts';
-import { itemAt } from './rows.ts';
+import { floatAt, itemAt } from './rows.ts';
 
 type Rank = SearchMode['rank'];
 
@@ -38,6 +39,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
   const fewestPools: Rank = (podClass) => pools(podClass) * 2 + boundFirst(podClass);
   const sizes = sizeRanks(compiled.classes);
   const largest: Rank = (podClass) => (sizes.get(podClass.id) ?? 0) * 2 + boundFirst(podClass);
+  const heaviest: Rank = ({ row }) => -floatAt(row, MEMORY);
   const mostRules: Rank = (podClass) => -rulesOf(podClass);
   const smallest: Rank = ({ id }) => -id;
   const exact: [Rank, Growth][] = [
@@ -56,6 +58,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
     [largest, 'own'],
     [mostRules, 'none'],
     [mostRules, 'own'],
+    [heaviest, 'own'],
   ];
   const base: Search = { ...packed, isExact: true, avoidsReserved };
   const searches = exact.map(([rank, growth]): Search => ({ ...base, rank, growth }));
@@ -76,6 +79,7 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
     for (const [rank, growth] of [
       [AS_THEY_ARE, 'room'],
       [largest, 'none'],
+      [heaviest, 'none'],
     ] as const) {
       searches.push({ ...base, rank, growth, isLenient: true });
     }
