@@ -58,7 +58,7 @@ export function bestPlan(model: Model, overlay: Overlay, options: SolveOptions, 
   const most = searchesFor(overlay, options);
   const fixed = fixedSearches(best, packed, most);
   if (fixed.length === 0 || !mayBeBetter(best, options)) return best;
-  const order = new Reordering(best);
+  const order = new Reordering(best, fixed);
   let idle = 0;
   for (let count = 0; count < Math.max(most, fixed.length) && idle < MAX_IDLE; count++) {
     const search = fixed[count] ?? order.next(best, bestSearch);

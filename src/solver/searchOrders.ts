@@ -109,10 +109,13 @@ export class Reordering {
   private readonly hasLeeway: boolean;
   private readonly hasFollowers: boolean;
   private readonly isDoubtful: boolean;
+  private readonly starts: readonly Search[];
   private readonly tried = new Set<string>();
   private state = 1;
 
-  constructor(plan: PodPlan) {
+  /** `starts`: searches that others may begin with in place of the best. */
+  constructor(plan: PodPlan, starts: readonly Search[]) {
+    this.starts = starts.filter(({ isExact }) => isExact);
     const { classes, isKeptZonal, model } = plan.compiled;
     this.isReserved = model.pools.some(({ reservations }) => reservations.length > 0);
     this.classes = classes.filter((podClass) => mightBePlaced(plan, podClass));
@@ -122,7 +125,9 @@ export class Reordering {
     this.hasFollowers = followersOf(classes).size > 0;
   }
 
-  next(best: PodPlan, from: Search): Search {
+  next(best: PodPlan, bestSearch: Search): Search {
+    const isFresh = this.starts.length > 0 && this.below(3) === 0;
+    const from = isFresh ? itemAt(this.starts, this.below(this.starts.length)) : bestSearch;
     const order = this.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
     const left = new Set(best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : [])));
     const waiting = order.filter((id) => left.has(id));
