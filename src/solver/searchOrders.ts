@@ -80,6 +80,8 @@ export function fixedSearches({ compiled, fit, waiting, missed }: PodPlan, packe
       [AS_THEY_ARE, 'room'],
       [largest, 'none'],
       [heaviest, 'none'],
+      [largest, 'any'],
+      [heaviest, 'any'],
     ] as const) {
       searches.push({ ...base, rank, growth, isLenient: true });
     }
@@ -125,8 +127,9 @@ export class Reordering {
     this.hasFollowers = followersOf(classes).size > 0;
   }
 
-  next(best: PodPlan, bestSearch: Search): Search {
-    const isFresh = this.starts.length > 0 && this.below(3) === 0;
+  /** `isStale`: what lies near the best search has been tried for a while. */
+  next(best: PodPlan, bestSearch: Search, isStale: boolean): Search {
+    const isFresh = isStale && this.starts.length > 0 && this.below(2) === 0;
     const from = isFresh ? itemAt(this.starts, this.below(this.starts.length)) : bestSearch;
     const order = this.classes.toSorted((left, right) => compareBy(from.rank, left, right)).map(({ id }) => id);
     const left = new Set(best.waiting.flatMap(({ podClass, pods }) => (pods.length > 0 ? [podClass.id] : [])));

@@ -147,8 +147,8 @@ describe('pods that spread over hostnames', () => {
     const pods = [
       pod('large-0', '2', '6Gi', 0, rules),
       pod('large-1', '2', '6Gi', 0, rules),
-      ...[0, 0, 0, 20].map((priority, at) => pod(`small-${at}`, '500m', '2Gi', priority)),
-      ...[0, 1, 2].map((at) => pod(`tiny-${at}`, '100m', '128Mi', 10)),
+      ...[0, 20, 0, 20].map((priority, at) => pod(`small-${at}`, '500m', '2Gi', priority)),
+      ...[0, 1, 2, 3].map((at) => pod(`tiny-${at}`, '100m', '128Mi', 10)),
       pod('alone-0', '1200m', '1152Mi', -1),
     ];
     const instanceTypes = [
