@@ -11,8 +11,10 @@ import type { LearnedAllocatable } from '../catalogue/learnedAllocatable.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { CloudProvider, DriftSubject, Instance, LaunchRequest, RepairPolicy } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, LaunchError, NodeClassNotReadyError } from '../cloud/errors.ts';
-import type { InstanceType, Offering } from '../cloud/instanceType.ts';
+import { launchDetail } from '../errors/launchProblems.ts';
+import type { InstanceType, Offering, QuotaFigure, QuotaNeed } from '../cloud/instanceType.ts';
 import { purchaseFor } from '../cloud/offeringChoice.ts';
+import { firstPlanned } from '../cloud/plannedOfferings.ts';
 import type { Log } from '../kube/log.ts';
 import type { Counter, MetricsRegistry } from '../kube/metrics.ts';
 import { formatResources, type Resources } from '../units/resources.ts';
@@ -31,7 +33,7 @@ import type { LeftoverInterfaces } from './leftoverInterfaces.ts';
 import { claimLabels, type Choice } from './nodeLabels.ts';
 import type { AzureNodeClass } from './nodeClass.ts';
 import type { Reservation } from '../catalogue/reservedOfferings.ts';
-import { REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
+import { quotaNeed, REGIONAL_ZONE, zoneLabel } from '../catalogue/offerings.ts';
 import { providerIdOf } from './providerId.ts';
 import type { Quota } from './quota.ts';
 import type { Reservations } from './reservations.ts';
@@ -119,6 +121,17 @@ export class AzureCloudProvider implements CloudProvider {
     return this.parts.types.list(nodeClass);
   }
 
+  quotas(unlaunched: readonly NodeClaim[]): ReadonlyMap<string, QuotaFigure> {
+    const { skus, quota } = this.parts;
+    const planned = unlaunched.flatMap((claim): [string, QuotaNeed][] => {
+      const { instanceType, capacityType } = firstPlanned(claim) ?? {};
+      const sku = instanceType === undefined ? undefined : skus.find(instanceType);
+      if (sku === undefined || (capacityType !== 'on-demand' && capacityType !== 'spot')) return [];
+      return [[claim.metadata.name, quotaNeed(sku, capacityType)]];
+    });
+    return quota.figures(new Map(planned));
+  }
+
   /** An offering that Azure refuses is avoided from then on, and the next best is tried at once. */
   async create(request: LaunchRequest<AksNodeClass>, signal?: AbortSignal): Promise<Instance> {
     const { claim, nodeClass } = request;
@@ -183,10 +196,8 @@ export class AzureCloudProvider implements CloudProvider {
     if (record === undefined) return undefined;
     if (!['Creating', 'Updating', 'Succeeded'].includes(record.state)) {
       if (record.state !== 'Deleting') await launcher.discard(record, signal);
-      throw new LaunchError(
-        'CreateInstanceFailed',
-        `Machine ${record.name} of an earlier attempt is in state ${record.state}; it is removed before the next one.`,
-      );
+      const { name: machine, state } = record;
+      throw new LaunchError('CreateInstanceFailed', launchDetail('EarlierAttempt', { machine, state }));
     }
     // The earlier process may have ended before the instance ran, or before its extensions were on.
     launcher.resume(record, signal);
@@ -206,10 +217,14 @@ export class AzureCloudProvider implements CloudProvider {
     const { nodeClass, type, offering } = choice;
     const sku = skus.find(type.name);
     const image = selectImage(images, type);
-    if (sku === undefined) throw new LaunchError('InstanceTypeResolutionFailed', `${type.name} is no longer sold.`);
+    const { name: instanceType } = type;
+    if (sku === undefined) {
+      throw new LaunchError('InstanceTypeResolutionFailed', launchDetail('NoLongerSold', { instanceType }));
+    }
     if (image === undefined) {
       this.imageErrors.inc({ family: nodeClass.spec?.imageFamily ?? 'Ubuntu' });
-      throw new LaunchError('CreateInstanceFailed', `No image of ${nodeClass.metadata.name} boots ${type.name}.`);
+      const detail = launchDetail('NoImage', { nodeClass: nodeClass.metadata.name, instanceType });
+      throw new LaunchError('CreateInstanceFailed', detail);
     }
     const interpret = (error: unknown): Error => {
       // What a reservation cannot deliver says nothing about what is sold freely.
@@ -220,8 +235,8 @@ export class AzureCloudProvider implements CloudProvider {
       return known;
     };
     const reserved = this.reservationOf(offering);
-    // The quota of a reservation was spent when it was made, and spot has one of its own.
-    const hold = offering.capacityType === 'on-demand' ? quota.hold(sku) : undefined;
+    // The quota of a reservation was spent when it was made.
+    const hold = offering.quotaNeed && quota.hold(offering.quotaNeed, choice.claim.metadata.name);
     const unreserve = reserved && reservations?.hold(reserved.id);
     const giveBack = (): void => {
       hold?.release();
@@ -264,7 +279,7 @@ export class AzureCloudProvider implements CloudProvider {
     const described = this.describe(record);
     return {
       ...described,
-      labels: claimLabels(choice),
+      labels: { ...claimLabels(choice), ...poolLabel(record) },
       annotations: {
         ...described.annotations,
         [Annotations.aksNodeClassHash]: aksNodeClassHash(nodeClass),
@@ -280,7 +295,6 @@ export class AzureCloudProvider implements CloudProvider {
   private describe(record: InstanceRecord): Instance {
     const { settings } = this.parts;
     const { claimName, aksMachine } = record;
-    const pool = record.tags[ManagedTags.nodePool];
     return {
       providerID: providerIdOf(record.id),
       ...(claimName === undefined ? {} : { claimName }),
@@ -289,7 +303,7 @@ export class AzureCloudProvider implements CloudProvider {
         [Labels.instanceType]: record.size,
         [Labels.zone]: zoneLabel(settings.location, record.zone ?? REGIONAL_ZONE),
         [Labels.capacityType]: capacityTypeOf(record),
-        ...(pool === undefined ? {} : { [Labels.nodePool]: pool }),
+        ...poolLabel(record),
       },
       annotations: aksMachine === undefined ? {} : { [Annotations.aksMachineResourceId]: aksMachine.id },
       capacity: {},
@@ -316,10 +330,7 @@ function readyStatus(nodeClass: AksNodeClass): {
     isCurrent(nodeClass, AksNodeClassConditions.imagesReady) &&
     isCurrent(nodeClass, AksNodeClassConditions.kubernetesVersionReady);
   if (!current || images === undefined || kubernetesVersion === undefined || kubernetesVersion === '') {
-    throw new LaunchError(
-      Reasons.nodeClassReadinessUnknown,
-      `The status of AKSNodeClass ${name} does not describe its present spec yet.`,
-    );
+    throw new LaunchError(Reasons.nodeClassReadinessUnknown, launchDetail('StaleNodeClass', { nodeClass: name }));
   }
   return { images, kubernetesVersion };
 }
@@ -329,6 +340,11 @@ function isOfferingOf(offering: Offering, record: InstanceRecord, location: stri
     offering.zone === zoneLabel(location, record.zone ?? REGIONAL_ZONE) &&
     offering.capacityType === capacityTypeOf(record)
   );
+}
+
+function poolLabel({ tags }: InstanceRecord): Readonly<Record<string, string>> {
+  const pool = tags[ManagedTags.nodePool];
+  return pool === undefined ? {} : { [Labels.nodePool]: pool };
 }
 
 function capacityTypeOf({ spot, reserved = false }: InstanceRecord): Offering['capacityType'] {

@@ -127,6 +127,15 @@ describe('AzureCloudProvider', () => {
     expect(third.labels[Labels.instanceType]).not.toBe('Standard_D2as_v5');
   });
 
+  it('does not wait for operations that are told to be over long after', async () => {
+    for (const operation of ['networkInterfaces.createOrUpdate', 'virtualMachines.createOrUpdate']) {
+      rig.failNext(operation, { kind: 'finishLate', milliseconds: 600_000 });
+    }
+    const began = rig.clock.now();
+    await rig.finish(rig.launch(claimNamed('one')));
+    expect(rig.clock.now() - began).toBeLessThan(30_000);
+  });
+
   it('waits as long as Azure asks when it is throttled', async () => {
     const error = new ArmError(429, 'TooManyRequests', 'Slow down.', { headers: { 'retry-after': '17' } });
     rig.failNext('virtualMachines.get', { kind: 'refuse', error }, 2);

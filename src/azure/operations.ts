@@ -45,12 +45,16 @@ export async function beginOperation<T>(
   return { poller, pace };
 }
 
-/** Polls until the operation on `resource` is over and returns what it brought; one that failed throws. */
+/**
+ * Polls until the operation on `resource` is over and returns what it brought; one that failed throws. With `made`, also
+ * ends as soon as that finds the resource ready: some operations are told to be over long after.
+ */
 export async function finishOperation<T>(
   clock: Clock,
   { poller, pace }: Operation<T>,
   resource: string,
   signal?: AbortSignal,
+  made?: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
   const deadline = clock.now() + OPERATION_TIMEOUT;
   while (!isDone(poller)) {
@@ -59,6 +63,8 @@ export async function finishOperation<T>(
     await clock.sleep(Math.max(MIN_POLL_INTERVAL, pace.retryAfter ?? POLL_INTERVAL), signal);
     pace.retryAfter = undefined;
     await paces.run(pace, () => poller.poll(signal === undefined ? {} : { abortSignal: signal }));
+    const early = isDone(poller) ? undefined : await made?.();
+    if (early !== undefined) return early;
   }
   return 'getResult' in poller ? poller.getResult() : poller.result;
 }

@@ -5,6 +5,7 @@ import type { Sku } from '../catalogue/resourceSku.ts';
 import { Quota } from './quota.ts';
 
 const D4 = { family: 'standardDSv5Family', cpus: 4 } as Sku;
+const NEED = { names: [D4.family, 'cores'], amount: D4.cpus };
 
 /** A quota of ten vCPUs; `used` of them are in Azure's figures. */
 async function quotaWith(used: () => number): Promise<{ readonly quota: Quota; readonly clock: VirtualClock }> {
@@ -20,8 +21,8 @@ async function quotaWith(used: () => number): Promise<{ readonly quota: Quota; r
 
 it('subtracts launches from the moment that they are decided on, and gives back those that fail', async () => {
   const { quota } = await quotaWith(() => 0);
-  const first = quota.hold(D4);
-  const second = quota.hold(D4);
+  const first = quota.hold(NEED, 'one');
+  const second = quota.hold(NEED, 'one');
   const generation = quota.generation;
   expect(quota.allows(D4)).toBe(false);
   first.release();
@@ -36,12 +37,23 @@ it('subtracts launches from the moment that they are decided on, and gives back 
 it('counts an accepted launch until the figures contain it, and one in flight for longer', async () => {
   let used = 0;
   const { quota, clock } = await quotaWith(() => used);
-  quota.hold(D4).accepted();
-  quota.hold(D4);
+  quota.hold(NEED, 'one').accepted();
+  quota.hold(NEED, 'one');
   await clock.advance(60_000);
   used = 4;
   await quota.refresh();
   // Four are in the figures, four are on their way.
   expect(quota.allows({ ...D4, cpus: 2 })).toBe(true);
   expect(quota.allows({ ...D4, cpus: 3 })).toBe(false);
+});
+
+it('tells what is used of every quota, with claims that are launching or have yet to launch counted once', async () => {
+  const { quota } = await quotaWith(() => 2);
+  quota.hold(NEED, 'launching');
+  const planned = new Map([
+    ['launching', NEED],
+    ['waiting', { ...NEED, amount: 1 }],
+  ]);
+  expect(quota.figures(planned)).toEqual(new Map([[D4.family, { limit: 10, used: 7 }]]));
+  expect(quota.figures(new Map())).toEqual(new Map([[D4.family, { limit: 10, used: 6 }]]));
 });

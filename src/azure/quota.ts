@@ -1,10 +1,12 @@
 /**
- * What is left of the subscription's quota, by VM family, less what is being launched. What is not known is allowed:
- * Azure refuses by itself.
+ * The subscription's quotas of vCPUs: by VM family, of the region and of spot, with what is being launched counted as
+ * used. What is not known is allowed: Azure refuses by itself.
  */
 import type { ComputeManagementClient } from '@azure/arm-compute';
 import type { Clock } from '../clock/clock.ts';
+import { isFamilyQuota } from '../catalogue/offerings.ts';
 import type { Sku } from '../catalogue/resourceSku.ts';
+import type { QuotaFigure, QuotaNeed } from '../cloud/instanceType.ts';
 import { noMetrics, type Gauge, type MetricsRegistry } from '../kube/metrics.ts';
 
 export const QUOTA_INTERVAL = 10 * 60 * 1000;
@@ -13,7 +15,7 @@ const LARGEST_CPUS = 2048;
 /** Older figures say more about the past than about the quota. */
 const BELIEVED_FOR = QUOTA_INTERVAL + 5 * 60 * 1000;
 
-/** A launch on demand, from the moment that it is decided on. */
+/** A launch, from the moment that it is decided on. */
 export interface QuotaHold {
   /** Azure has accepted the instance: it counts until the figures contain it. */
   accepted(): void;
@@ -22,8 +24,8 @@ export interface QuotaHold {
 }
 
 interface Held {
-  readonly family: string;
-  readonly cpus: number;
+  readonly need: QuotaNeed;
+  readonly claim: string;
   acceptedAt: number | undefined;
 }
 
@@ -37,8 +39,9 @@ export interface QuotaOptions {
 export class Quota {
   private readonly options: QuotaOptions;
   private readonly gauge: Gauge;
-  private remaining: ReadonlyMap<string, number> = new Map();
-  /** Launches that the figures do not contain yet, and their vCPUs by family. */
+  /** As Azure told them. */
+  private listed: ReadonlyMap<string, QuotaFigure> = new Map();
+  /** Launches that the figures do not contain yet, and what they take by quota. */
   private readonly held = new Set<Held>();
   private readonly launched = new Map<string, number>();
   private refreshedAt = Number.NEGATIVE_INFINITY;
@@ -65,9 +68,23 @@ export class Quota {
     return left === undefined || sku.cpus <= left;
   }
 
+  /** `planned`: what claims that have not launched are to become, by their names. */
+  figures(planned: ReadonlyMap<string, QuotaNeed>): ReadonlyMap<string, QuotaFigure> {
+    this.forgetWhenOld();
+    const coming = new Map(this.launched);
+    const launching = new Set([...this.held].map(({ claim }) => claim));
+    for (const [claim, { names, amount }] of planned) {
+      if (launching.has(claim)) continue;
+      for (const name of names) coming.set(name, (coming.get(name) ?? 0) + amount);
+    }
+    return new Map(
+      [...this.listed].map(([name, { limit, used }]) => [name, { limit, used: used + (coming.get(name) ?? 0) }]),
+    );
+  }
+
   /** Counts a launch from now on, so that launches side by side do not all count on the same vCPUs. */
-  hold({ family, cpus }: Pick<Sku, 'family' | 'cpus'>): QuotaHold {
-    const held: Held = { family, cpus, acceptedAt: undefined };
+  hold(need: QuotaNeed, claim: string): QuotaHold {
+    const held: Held = { need, claim, acceptedAt: undefined };
     this.held.add(held);
     this.count(held, 1);
     return {
@@ -81,50 +98,56 @@ export class Quota {
   async refresh(signal?: AbortSignal): Promise<void> {
     const { compute, location, clock } = this.options;
     const began = clock.now();
-    const remaining = new Map<string, number>();
+    const listed = new Map<string, QuotaFigure>();
     const usages = compute.usage.list(location, signal === undefined ? {} : { abortSignal: signal });
     for await (const { name, limit, currentValue } of usages) {
-      if (name?.value !== undefined) remaining.set(name.value, limit - currentValue);
+      if (name?.value !== undefined) listed.set(name.value, { limit, used: currentValue });
     }
     this.refreshedAt = clock.now();
     for (const held of this.held) {
       // What was accepted while the figures were read may be missing from them.
       if (held.acceptedAt !== undefined && held.acceptedAt < began) this.drop(held);
     }
-    if (sameFigures(remaining, this.remaining)) return;
-    this.remaining = remaining;
+    if (sameFigures(listed, this.listed)) return;
+    this.listed = listed;
     this.generationNumber += 1;
-    for (const quota of remaining.keys()) this.gauge.set({ quota }, this.left(quota) ?? 0);
+    for (const quota of listed.keys()) this.gauge.set({ quota }, this.left(quota) ?? 0);
   }
 
-  private left(family: string): number | undefined {
-    const remaining = this.remaining.get(family);
-    return remaining === undefined ? undefined : remaining - (this.launched.get(family) ?? 0);
+  private left(quota: string): number | undefined {
+    const figure = this.listed.get(quota);
+    return figure && figure.limit - figure.used - (this.launched.get(quota) ?? 0);
   }
 
   private drop(held: Held): void {
     if (this.held.delete(held)) this.count(held, -1);
   }
 
-  private count({ family, cpus }: Held, sign: 1 | -1): void {
-    const launched = (this.launched.get(family) ?? 0) + sign * cpus;
-    if (launched === 0) this.launched.delete(family);
-    else this.launched.set(family, launched);
-    const left = this.left(family);
-    if (left === undefined) return;
-    this.gauge.set({ quota: family }, left);
-    // Far from the wall no answer changes, and whatever is made of the answers stays valid.
-    if (left - Math.abs(cpus) < LARGEST_CPUS) this.generationNumber += 1;
+  private count({ need: { names, amount } }: Held, sign: 1 | -1): void {
+    for (const quota of names) {
+      const launched = (this.launched.get(quota) ?? 0) + sign * amount;
+      if (launched === 0) this.launched.delete(quota);
+      else this.launched.set(quota, launched);
+      const left = this.left(quota);
+      if (left === undefined) continue;
+      this.gauge.set({ quota }, left);
+      // Far from the wall no answer changes, and whatever is made of the answers stays valid.
+      if (left - amount < LARGEST_CPUS && isFamilyQuota(quota)) this.generationNumber += 1;
+    }
   }
 
   private forgetWhenOld(): void {
-    if (this.remaining.size === 0 || this.options.clock.now() - this.refreshedAt <= BELIEVED_FOR) return;
-    for (const quota of this.remaining.keys()) this.gauge.delete({ quota });
-    this.remaining = new Map();
+    if (this.listed.size === 0 || this.options.clock.now() - this.refreshedAt <= BELIEVED_FOR) return;
+    for (const quota of this.listed.keys()) this.gauge.delete({ quota });
+    this.listed = new Map();
     this.generationNumber += 1;
   }
 }
 
-function sameFigures(left: ReadonlyMap<string, number>, right: ReadonlyMap<string, number>): boolean {
-  return left.size === right.size && [...left].every(([name, figure]) => right.get(name) === figure);
+function sameFigures(left: ReadonlyMap<string, QuotaFigure>, right: ReadonlyMap<string, QuotaFigure>): boolean {
+  const isSame = (name: string, { limit, used }: QuotaFigure): boolean => {
+    const other = right.get(name);
+    return other?.limit === limit && other.used === used;
+  };
+  return left.size === right.size && [...left].every(([name, figure]) => isSame(name, figure));
 }

@@ -224,7 +224,10 @@ export class VirtualMachines {
         abort(signal),
       ),
     }));
-    const made = await finishOperation(clock, operation, `network interface ${wish.name}`, signal);
+    const made = await finishOperation(clock, operation, `network interface ${wish.name}`, signal, async () => {
+      const found = await clients.network.networkInterfaces.get(nodeResourceGroup, wish.name, abort(signal));
+      return found.provisioningState === 'Succeeded' ? found : undefined;
+    });
     if (made?.id === undefined)
       throw new NodewrightError('AzureAnswerUnusable', {
         source: 'ARM',

@@ -3,7 +3,7 @@
  * written as requirements.
  */
 import { Labels, PlacementScopes } from '../api/labels.ts';
-import type { Offering } from '../cloud/instanceType.ts';
+import type { Offering, QuotaNeed } from '../cloud/instanceType.ts';
 import { Requirement } from '../constraints/requirement.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import type { Sku } from './resourceSku.ts';
@@ -13,6 +13,10 @@ export type CapacityType = 'on-demand' | 'spot';
 /** The zone label of an instance that is in no zone. */
 export const REGIONAL_ZONE = '0';
 export const CAPACITY_TYPES: readonly CapacityType[] = ['on-demand', 'spot'];
+
+/** Azure's counters of all vCPUs in a region: those on demand, and those of spot instances. */
+const REGIONAL_QUOTA = 'cores';
+const SPOT_QUOTA = 'lowPriorityCores';
 
 export interface OfferingSources {
   readonly location: string;
@@ -41,6 +45,16 @@ export function zonesOf(sku: Sku, location: string): readonly string[] {
   return [...sku.zones, REGIONAL_ZONE].map((zone) => zoneLabel(location, zone));
 }
 
+/** What an instance takes of the subscription's quotas. Spot has one of its own, for all families. */
+export function quotaNeed({ family, cpus }: Pick<Sku, 'family' | 'cpus'>, capacityType: CapacityType): QuotaNeed {
+  return { names: capacityType === 'spot' ? [SPOT_QUOTA] : [family, REGIONAL_QUOTA], amount: cpus };
+}
+
+/** Whether the quota is that of one VM family. */
+export function isFamilyQuota(name: string): boolean {
+  return name !== REGIONAL_QUOTA && name !== SPOT_QUOTA;
+}
+
 export class Offerings {
   private readonly sources: OfferingSources;
   /** What is required depends on few things; thousands of offerings share one set. */
@@ -51,12 +65,13 @@ export class Offerings {
   }
 
   of(sku: Sku): readonly Offering[] {
+    const needs = CAPACITY_TYPES.map((capacityType) => ({ capacityType, need: quotaNeed(sku, capacityType) }));
     return [...sku.zones, REGIONAL_ZONE].flatMap((zone) =>
-      CAPACITY_TYPES.map((capacityType) => this.offering(sku, zone, capacityType)),
+      needs.map(({ capacityType, need }) => this.offering(sku, zone, capacityType, need)),
     );
   }
 
-  private offering(sku: Sku, zone: string, capacityType: CapacityType): Offering {
+  private offering(sku: Sku, zone: string, capacityType: CapacityType, need: QuotaNeed): Offering {
     const { location, prices, quota, unavailable } = this.sources;
     const label = zoneLabel(location, zone);
     // Spot has a quota of its own, which says nothing about families.
@@ -67,6 +82,7 @@ export class Offerings {
       price: capacityType === 'spot' ? prices.spot(sku.name) : prices.onDemand(sku.name),
       available: sellable && !unavailable.isUnavailable(sku, label, capacityType),
       requirements: this.requirements(label, capacityType, sku.ultraSsdZones.has(zone)),
+      quotaNeed: need,
     };
   }
 

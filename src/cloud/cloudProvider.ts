@@ -2,7 +2,7 @@ import type { Node } from '../api/kinds.ts';
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import type { KubeObject, ResourceKind } from '../api/object.ts';
-import type { InstanceType } from './instanceType.ts';
+import type { InstanceType, QuotaFigure } from './instanceType.ts';
 
 /**
  * The cloud port. Callers hand over objects, which they have from their watches: no call reads a pool, a node class,
@@ -28,6 +28,11 @@ export interface CloudProvider {
   get(providerID: string, signal?: AbortSignal): Promise<Instance>;
   list(signal?: AbortSignal): Promise<readonly Instance[]>;
   instanceTypes(pool: NodePool, nodeClass: KubeObject, signal?: AbortSignal): Promise<readonly InstanceType[]>;
+  /**
+   * The quotas that offerings count against, by name; those that are not known are missing. `unlaunched`: claims without
+   * an instance yet, which count as what is planned for them. A cloud without quotas leaves it out.
+   */
+  quotas?(unlaunched: readonly NodeClaim[]): ReadonlyMap<string, QuotaFigure>;
   /** Why the instance no longer matches what its node class asks for; undefined when it does. */
   driftReason(subject: DriftSubject, signal?: AbortSignal): Promise<string | undefined>;
   readonly repairPolicies: readonly RepairPolicy[];

@@ -25,4 +25,20 @@ export interface Offering {
   readonly reservationCapacity?: number;
   /** Offerings with the same one draw on the same reservation; without one each offering is its own. */
   readonly reservationId?: string;
+  /** What an instance takes of the account's quotas; absent where none is known to apply. */
+  readonly quotaNeed?: QuotaNeed;
+}
+
+/** The quotas that an instance counts against, and how much it takes of each of them. */
+export interface QuotaNeed {
+  readonly names: readonly string[];
+  /** vCPUs, mostly. */
+  readonly amount: number;
+}
+
+/** One quota: what it allows and what of that is used. */
+export interface QuotaFigure {
+  readonly limit: number;
+  /** Includes what is being launched. */
+  readonly used: number;
 }

@@ -7,6 +7,7 @@ export function withoutReservations(cloud: CloudProvider): CloudProvider {
     name: cloud.name,
     nodeClasses: cloud.nodeClasses,
     repairPolicies: cloud.repairPolicies,
+    quotas: (unlaunched) => cloud.quotas?.(unlaunched) ?? new Map(),
     create: (request, signal) => {
       const { view = (types: readonly InstanceType[]) => types } = request;
       return cloud.create({ ...request, view: (types) => view(types).map(unreserved) }, signal);
@@ -19,6 +20,8 @@ export function withoutReservations(cloud: CloudProvider): CloudProvider {
   };
 }
 
+/** A type without reserved offerings stays the same object, so that values derived from it stay valid. */
 function unreserved(type: InstanceType): InstanceType {
+  if (type.offerings.every(({ capacityType }) => capacityType !== 'reserved')) return type;
   return { ...type, offerings: type.offerings.filter(({ capacityType }) => capacityType !== 'reserved') };
 }

@@ -10,6 +10,7 @@ import { Model } from '../solver/model/model.ts';
 import type { Problem } from '../solver/problem.ts';
 import { ask } from '../solver/solve.ts';
 import { explainPod, type PodQuestion } from './explainPod.ts';
+import { forAll } from './forAll.ts';
 
 const OPTIONS = { searchRounds: 1, preferencePolicy: 'Ignore' } as const;
 
@@ -55,6 +56,14 @@ function patched(problem: Problem, pod: Pod, patches: readonly Patch[]): Problem
   }
   const { spec } = (owner as { spec: { template: { spec: NonNullable<Pod['spec']> } } }).spec.template;
   return { ...problem, pools, pods: problem.pods.map((each) => (each === pod ? { ...pod, spec } : each)) };
+}
+
+/** The same when all pods have the template that is patched. */
+function patchedAll(problem: Problem, pods: readonly Pod[], patches: readonly Patch[]): Problem {
+  return pods.reduce((before, pod) => ({ ...patched(before, pod, patches), pools: before.pools }), {
+    ...problem,
+    pools: patched(problem, pods[0] as Pod, patches).pools,
+  });
 }
 
 const unplacedIn = (problem: Problem): Set<string> =>
@@ -143,14 +152,70 @@ describe('the explanation', () => {
     expect(fixes.map(({ sentence }) => sentence)).toContain('drop team=blue from nodeSelector');
   });
 
-  it('tells to make a pod without an owner again when only its own spec could help', () => {
+  it('tells to make a pod again when only its own spec could help and what makes it is not known', () => {
     const pod = testPod('a', '100', '1Gi');
     const question = questionOf(problemOf(pod, testPool('general')), pod);
-    const source = { ...question.source, templatePath: [] };
+    const target = { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'a' };
+    const source = { ...question.source, target, templatePath: [] };
     const [fix, ...more] = explainPod({ ...question, source }).fixes;
     expect(more).toEqual([]);
     expect(fix).toMatchObject({ patches: [] });
     expect(fix?.sentence).toMatch(/^delete the pod and make it again: ask for /);
+  });
+
+  it('deletes and creates a pod that nothing owns, unless a toleration is enough', () => {
+    const target = { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: 'a' };
+    const fixesOf = (pod: Pod, pool: NodePool): Explanation['fixes'] => {
+      const question = questionOf(problemOf(pod, pool), pod);
+      const remake = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', namespace: 'default' }, spec: pod.spec };
+      const source = { target, templatePath: [], spec: pod.spec ?? { containers: [] }, remake };
+      return explainPod({ ...question, source }).fixes;
+    };
+    const [large] = fixesOf(testPod('a', '100', '1Gi', { nodeSelector: { team: 'blue' } }), testPool('general'));
+    expect(large?.patches).toMatchObject([
+      { target, type: 'delete', patch: {} },
+      { target, type: 'create', patch: { kind: 'Pod', metadata: { name: 'a' }, spec: { containers: [{}] } } },
+    ]);
+    const taints = [{ key: 'only', value: 'gpu', effect: 'NoSchedule' as const }];
+    const [barred] = fixesOf(testPod('a', '1', '1Gi'), testPool('general', { taints }));
+    expect(barred?.patches).toMatchObject([{ target, type: 'merge', patch: { spec: { tolerations: [{}] } } }]);
+  });
+
+  it('gives all pods of the owner that wait a place, not one of them', () => {
+    const pods = [testPod('a', '8', '1Gi'), testPod('b', '8', '1Gi'), testPod('c', '8', '1Gi')];
+    const [pod] = pods as [Pod];
+    const limits = { cpu: '0' };
+    const problem: Problem = { ...problemOf(pod, testPool('general', {}, { limits })), pods };
+    const question = questionOf(problem, pod);
+    const siblings = new Set(pods.slice(1).map(podKey));
+    const [fix] = explainPod({ ...question, askedForFixes: forAll(question.asked, pod, siblings) }).fixes;
+    expect(unplacedIn(patchedAll(problem, pods, fix?.patches ?? []))).toEqual(new Set());
+  });
+
+  it('raises a limit further when a change behind it lets the pod need more', () => {
+    const affinity = {
+      podAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: [
+          { topologyKey: 'topology.kubernetes.io/zone', labelSelector: { matchLabels: { app: 'nothing' } } },
+        ],
+      },
+    };
+    const pods = [testPod('a', '8', '1Gi', { affinity }), testPod('b', '1', '1Gi')];
+    const [pod] = pods as [Pod];
+    const problem: Problem = {
+      ...problemOf(pod, testPool('general', {}, { limits: { cpu: '0', memory: '0' } })),
+      pods,
+    };
+    const [fix] = explainPod(questionOf(problem, pod)).fixes;
+    expect(fix?.patches.map(({ target }) => target.kind)).toEqual(['Deployment', 'NodePool']);
+    expect(unplacedIn(patched(problem, pod, fix?.patches ?? [])).has(podKey(pod))).toBe(false);
+  });
+
+  it('says of a pod whose Deployment has another template by now that it is being replaced', () => {
+    const pod = testPod('a', '100', '1Gi');
+    const question = questionOf(problemOf(pod, testPool('general')), pod);
+    const source = { ...question.source, isOutdated: true };
+    expect(explainPod({ ...question, source })).toMatchObject({ constraint: 'outdated', fixes: [] });
   });
 
   it.each([

@@ -2,7 +2,7 @@
 import type { Pod } from '../api/kinds.ts';
 import { objectionText } from '../ledger/objectionText.ts';
 import type { PodObjection } from '../ledger/objection.ts';
-import { recreationText } from '../ledger/changeText.ts';
+import { changeText, remadeText } from '../ledger/changeText.ts';
 import { podStateText, type PodState } from '../ledger/podStateText.ts';
 import { poolRefusalText, reasonLines } from '../ledger/reasonText.ts';
 import { podKey } from '../pods/podKey.ts';
@@ -13,7 +13,7 @@ import type { Solution } from '../solver/problem.ts';
 import type { PoolRefusal, RefusalStage, SmallestChange, UnplacedReason } from '../solver/reasons.ts';
 import { findFixes, type Asked } from '../solver/smallestChange.ts';
 import type { Explanation, ObjectName } from '../ledger/explanation.ts';
-import { hasTemplate, podFix, type PodSource } from './podFixes.ts';
+import { canChange, hasTemplate, podFix, type PodSource } from './podFixes.ts';
 import type { Obstacle } from './podProposals.ts';
 import { DEFAULT_SCHEDULER } from './specEdits.ts';
 
@@ -27,6 +27,8 @@ export interface PodQuestion {
   readonly promisedClaim?: string;
   /** The plan for all pods that wait, this one among them. */
   readonly asked: Asked;
+  /** The same for fixes, where a pod may have a place only when all pods of its owner that wait have one. */
+  readonly askedForFixes?: Asked;
   /** Scheduler names that pods are provisioned for. */
   readonly schedulers?: readonly string[];
 }
@@ -83,9 +85,9 @@ export function explainPod(question: PodQuestion): PodAnswer {
   const obstacle = { kind: 'unplaced', reason } as const;
   if (reason.kind === 'group') return { object, ...groupAnswer(question, reason), obstacle };
   const { source } = question;
-  const found = fixesFor(asked, pod, reason, source);
-  // The spec of a pod without an owner cannot be patched: it has to be made again.
-  const anew = hasTemplate(source) || found.length > 0 ? [] : findFixes(asked, pod, reason, 1, 'any');
+  const found = fixesFor(question.askedForFixes ?? asked, pod, reason, source);
+  // What makes the pod is not known: somebody else has to make it otherwise.
+  const anew = canChange(source) || found.length > 0 ? [] : findFixes(asked, pod, reason, 1, 'any');
   const binding = bindingRefusal(reason, (found[0] ?? anew[0])?.[0]?.change);
   return {
     object,
@@ -94,7 +96,10 @@ export function explainPod(question: PodQuestion): PodAnswer {
     evidence: reasonLines(reason),
     fixes: [
       ...found.map((edits) => podFix(edits, source, asked.pools)),
-      ...anew.map((edits) => ({ sentence: recreationText(edits.map(({ change }) => change)), patches: [] })),
+      ...anew.map((edits) => ({
+        sentence: remadeText(source.target, edits.map(({ change }) => changeText(change)).join(', and ')),
+        patches: [],
+      })),
     ],
     obstacle,
   };
@@ -102,8 +107,8 @@ export function explainPod(question: PodQuestion): PodAnswer {
 
 /** Where the owner would not replace the pod by itself, changes that leave it alone come first. */
 function fixesFor(asked: Asked, pod: Pod, reason: UnplacedReason, source: PodSource): (readonly Edit[])[] {
-  const any = hasTemplate(source) ? findFixes(asked, pod, reason, MOST_FIXES, 'any') : [];
-  if (hasTemplate(source) && source.scale === undefined) return any;
+  const any = canChange(source) ? findFixes(asked, pod, reason, MOST_FIXES, 'any') : [];
+  if (hasTemplate(source) && source.scale === undefined && source.remake === undefined) return any;
   const around = findFixes(asked, pod, reason, MOST_FIXES, hasTemplate(source) ? 'none' : 'tolerations');
   return [...around, ...any].slice(0, MOST_FIXES);
 }
@@ -119,7 +124,7 @@ function groupAnswer({ pod, source, asked }: PodQuestion, reason: UnplacedReason
   );
   const lacking = solution.unplaced.find((each) => members.has(each.pod));
   const member = lacking && members.get(lacking.pod);
-  const podSpec = hasTemplate(source) ? 'any' : 'tolerations';
+  const podSpec = canChange(source) ? 'any' : 'tolerations';
   const found =
     lacking && member
       ? findFixes(
@@ -149,11 +154,13 @@ function groupAnswer({ pod, source, asked }: PodQuestion, reason: UnplacedReason
 const isMember = (pod: Pod | undefined, group: string | undefined): boolean =>
   pod !== undefined && podGroup(pod) === group;
 
-function stateOf({ pod, promisedClaim, schedulers = [DEFAULT_SCHEDULER] }: PodQuestion): PodState | undefined {
+function stateOf(question: PodQuestion): PodState | undefined {
+  const { pod, source, promisedClaim, schedulers = [DEFAULT_SCHEDULER] } = question;
   const { spec, status } = pod;
   if (isTerminal(pod)) return { kind: 'ended', phase: status?.phase ?? '' };
   if (isTerminating(pod)) return { kind: 'terminating' };
   if (spec?.nodeName) return { kind: 'bound', node: spec.nodeName };
+  if (source.isOutdated === true) return { kind: 'outdated', owner: source.target.name };
   const gates = (spec?.schedulingGates ?? []).map(({ name }) => name);
   if (gates.length > 0) return { kind: 'gated', gates };
   const scheduler = spec?.schedulerName ?? DEFAULT_SCHEDULER;
@@ -197,6 +204,7 @@ const STAGES: readonly RefusalStage[] = [
   'host-ports',
   'volumes',
   'limits',
+  'quota',
   'min-values',
   'topology',
 ];

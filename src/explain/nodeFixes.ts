@@ -35,14 +35,14 @@ async function search(
   let tries = 0;
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (fate.kind === 'goes') return [];
-    const fixes: ExplainedFix[] = [];
+    const found: (readonly Proposal[])[] = [];
     let next: { readonly proposal: Proposal; readonly outcome: NodeOutcome; readonly progress: number } | undefined;
     for (const proposal of proposalsFor(fate.kept.cause, picture)) {
-      if (tries >= MOST_TRIES || fixes.length >= MOST_FIXES) break;
+      if (tries >= MOST_TRIES || found.length >= MOST_FIXES) break;
       tries += 1;
       const all = [...made, proposal];
-      const after = await rehearse(all.flatMap(({ patches, effects }) => [...patches, ...effects]));
-      if (after === undefined || goes(after.fate)) fixes.push(fixOf(all));
+      const after = await rehearseAll(all, rehearse);
+      if (after === undefined || goes(after.fate)) found.push(all);
       else {
         const gained = progress(after.fate, fate);
         const best = next?.progress ?? 0;
@@ -51,13 +51,31 @@ async function search(
         }
       }
     }
-    if (fixes.length > 0) return fixes.toSorted((one, other) => Number(isEmpty(one)) - Number(isEmpty(other)));
+    if (found.length > 0) {
+      const fixes = await Promise.all(found.map(async (all) => fixOf(await fewest(all, rehearse))));
+      return fixes.toSorted((one, other) => Number(isEmpty(one)) - Number(isEmpty(other)));
+    }
     if (next === undefined) return [];
     // One cause hides the next: this change stays, and what is in the way then is looked into.
     made = [...made, next.proposal];
     ({ fate, picture } = next.outcome);
   }
   return [];
+}
+
+function rehearseAll(proposals: readonly Proposal[], rehearse: RehearseNode): ReturnType<RehearseNode> {
+  return rehearse(proposals.flatMap(({ patches, effects }) => [...patches, ...effects]));
+}
+
+/** What a later change made needless goes again. */
+async function fewest(all: readonly Proposal[], rehearse: RehearseNode): Promise<readonly Proposal[]> {
+  let kept = all;
+  for (const proposal of all.slice(0, -1)) {
+    const fewer = kept.filter((each) => each !== proposal);
+    const after = await rehearseAll(fewer, rehearse);
+    if (after === undefined || goes(after.fate)) kept = fewer;
+  }
+  return kept;
 }
 
 const isEmpty = ({ patches }: ExplainedFix): boolean => patches.length === 0;

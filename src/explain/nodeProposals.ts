@@ -14,7 +14,16 @@ import { isDoNotDisrupt } from '../pods/doNotDisrupt.ts';
 import { podKey } from '../pods/podKey.ts';
 import { isActive } from '../pods/podPredicates.ts';
 import { Duration } from '../units/duration.ts';
-import { patchOf, podTarget, poolTarget, proposal, together, type NodePicture, type Proposal } from './proposal.ts';
+import {
+  nodeTarget,
+  patchOf,
+  podTarget,
+  poolTarget,
+  proposal,
+  together,
+  type NodePicture,
+  type Proposal,
+} from './proposal.ts';
 import { strandedProposals } from './strandedProposals.ts';
 import { workloadProposals } from './workloadProposals.ts';
 
@@ -97,10 +106,6 @@ export function proposalsFor(cause: KeptCause, picture: NodePicture): readonly P
     case 'next-pass':
       return [];
   }
-}
-
-function nodeTarget(name: string): ObjectName {
-  return { apiVersion: 'v1', kind: 'Node', name };
 }
 
 /** The claim knows what the node was given. */

@@ -20,13 +20,20 @@ export interface PodSource {
   readonly edited?: Spec;
   /** Replicas that the owner has to go down to, and back up, before it makes the pod anew; absent when it does so by itself. */
   readonly scale?: { readonly down: number; readonly up: number } | undefined;
+  /** The template has changed since the pod was made, and its owner is about to replace it. */
+  readonly isOutdated?: boolean;
   /** Of a StatefulSet: the number of its first pod. */
   readonly firstOrdinal?: number;
   /** What the patch of the template changes of the owner beside it. */
   readonly extra?: Patch['patch'];
+  /** The whole object, to be created again: its template, or the spec of a pod that nothing owns, cannot be patched. */
+  readonly remake?: Patch['patch'];
 }
 
 export const hasTemplate = ({ templatePath }: PodSource): boolean => templatePath.length > 0;
+
+/** Whether there is a way to pods with another spec. */
+export const canChange = (source: PodSource): boolean => hasTemplate(source) || source.remake !== undefined;
 
 export function podFix(edits: readonly Edit[], source: PodSource, pools: readonly PoolOffer[]): ExplainedFix {
   const { target, spec, edited = spec } = source;
@@ -38,24 +45,42 @@ export function podFix(edits: readonly Edit[], source: PodSource, pools: readonl
     const name = { apiVersion: apiVersionOf(Kinds.NodePool), kind: Kinds.NodePool.kind, name: pool.metadata.name };
     return [{ target: name, type: 'merge', patch }];
   });
+  const ofPod = templatePatches(source, after.pod.spec ?? edited);
   return {
     sentence: edits.map(({ change }) => changeText(change)).join(', and '),
-    // The pools first: a pod that is made anew finds them as they are to be.
-    patches: [...ofPools, ...templatePatches(source, after.pod.spec ?? edited)],
+    // The pod first: others that wait for the same pool must not get its room while it is being made.
+    patches: [...ofPod, ...ofPools],
   };
 }
 
+/** What can still change of a pod. */
+const PATCHABLE: readonly string[] = ['tolerations', 'schedulingGates'];
+
 /** What makes the owner run pods with this spec. */
 export function templatePatches(source: PodSource, after: Spec): readonly Patch[] {
-  const { target, templatePath, spec, scale, extra = {} } = source;
+  const { target, templatePath, spec, scale, extra = {}, remake } = source;
   const change = mergePatch({ spec }, { spec: after });
   if (change === undefined) return [];
+  const isPatchable =
+    templatePath.length === 0 && Object.keys(change['spec'] as object).every((key) => PATCHABLE.includes(key));
+  if (remake !== undefined && !isPatchable) {
+    return [
+      { target, type: 'delete', patch: {} },
+      { target, type: 'create', patch: withSpec(remake, templatePath, after) },
+    ];
+  }
   const patch = deepMerged(nested(templatePath, change), extra);
   if (scale === undefined) return [{ target, type: 'merge', patch }];
   return [
     { target, type: 'merge', patch: deepMerged(patch, { spec: { replicas: scale.down } }) },
     { target, type: 'merge', patch: { spec: { replicas: scale.up } } },
   ];
+}
+
+/** The object with another spec of its pods. */
+function withSpec(object: Patch['patch'], [first, ...rest]: readonly string[], spec: Spec): Patch['patch'] {
+  if (first === undefined) return { ...object, spec };
+  return { ...object, [first]: withSpec(object[first] as Patch['patch'], rest, spec) };
 }
 
 /** The patch of a part, at its path in the object. */

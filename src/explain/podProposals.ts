@@ -11,9 +11,10 @@ import { mergePatch } from '../kube/mergePatch.ts';
 import type { ObjectName, Patch } from '../ledger/explanation.ts';
 import type { PodObjection } from '../ledger/objection.ts';
 import type { PodChange } from '../ledger/podChange.ts';
-import { podChangeText, remadePodText } from '../ledger/podChangeText.ts';
+import { remadeText } from '../ledger/changeText.ts';
+import { podChangeText } from '../ledger/podChangeText.ts';
 import type { UnplacedReason } from '../solver/reasons.ts';
-import { hasTemplate, templatePatches, type PodSource } from './podFixes.ts';
+import { canChange, hasTemplate, templatePatches, type PodSource } from './podFixes.ts';
 import { patchOf, podTarget, poolTarget, type Proposal } from './proposal.ts';
 import {
   DEFAULT_SCHEDULER,
@@ -50,6 +51,8 @@ export interface PodPicture {
   readonly volumeClaims: readonly PersistentVolumeClaim[];
   /** As they are on the server. */
   readonly daemonSets: readonly DaemonSet[];
+  /** Pods that wait, of all owners. */
+  readonly waitingPods: number;
   /** Nodes by pool. */
   readonly poolNodes: ReadonlyMap<string, number>;
   /** The instance type that a node of the pool gets when no pod asks for it. */
@@ -146,7 +149,7 @@ function unplacedProposals(reason: UnplacedReason, picture: PodPicture): readonl
 
 /** A pool that pods are not planned for as it is: another class for it, or another node of a static one. */
 function unusablePool(pool: NodePool, picture: PodPicture): readonly PodProposal[] {
-  const { pod, source, nodeClasses, poolNodes } = picture;
+  const { pod, source, nodeClasses } = picture;
   const { metadata, spec, status } = pool;
   const { name } = metadata;
   if (metadata.deletionTimestamp !== undefined) return [];
@@ -171,24 +174,37 @@ function unusablePool(pool: NodePool, picture: PodPicture): readonly PodProposal
       });
     }
   }
-  if (spec.replicas !== undefined && bad.length === 0) {
-    const to = spec.replicas + 1;
-    const nodes = Math.max(spec.replicas, poolNodes.get(name) ?? 0) + 1;
-    const type = picture.cheapestType(name);
-    const requirements = [
-      ...spec.template.spec.requirements.filter(({ key }) => key !== Labels.instanceType),
-      ...(type === undefined ? [] : [{ key: Labels.instanceType, operator: 'In', values: [type] }]),
-    ];
-    const template = { spec: { requirements } };
-    proposals.push({
-      sentence: podChangeText({ kind: 'replicas', pool: name, from: spec.replicas, to }),
-      patches: [patchOf(poolTarget(name), { spec: { replicas: to } })],
-      // As if the pool grew for pods, by one node.
+  if (spec.replicas !== undefined && bad.length === 0) proposals.push(...moreReplicas(pool, spec.replicas, picture));
+  return pod.metadata.deletionTimestamp === undefined ? proposals : [];
+}
+
+/** Nodes that a pool is made to grow by at once. */
+const MOST_REPLICAS = 20;
+
+/** As many more nodes of a static pool as the pods of the owner that wait may need. */
+function moreReplicas(pool: NodePool, from: number, picture: PodPicture): readonly PodProposal[] {
+  const { source, poolNodes, siblings } = picture;
+  const { metadata, spec } = pool;
+  const { name } = metadata;
+  // Others may take the first.
+  const ownPods = waiting(siblings).length + 1;
+  const most = Math.min(MOST_REPLICAS, Math.max(picture.waitingPods, ownPods));
+  const type = picture.cheapestType(name);
+  const requirements = [
+    ...spec.template.spec.requirements.filter(({ key }) => key !== Labels.instanceType),
+    ...(type === undefined ? [] : [{ key: Labels.instanceType, operator: 'In', values: [type] }]),
+  ];
+  const template = { spec: { requirements } };
+  return [...new Set([1, ownPods, most])].map((more) => {
+    const nodes = Math.max(from, poolNodes.get(name) ?? 0) + more;
+    return {
+      sentence: podChangeText({ kind: 'replicas', pool: name, from, to: from + more }),
+      patches: [patchOf(poolTarget(name), { spec: { replicas: from + more } })],
+      // As if the pool grew for pods, by these nodes.
       effects: [patchOf(poolTarget(name), { spec: { replicas: null, limits: { nodes: String(nodes) }, template } })],
       source,
-    });
-  }
-  return pod.metadata.deletionTimestamp === undefined ? proposals : [];
+    };
+  });
 }
 
 function isReady(object: KubeObject): boolean {
@@ -240,22 +256,26 @@ function ungated({ pod, source }: PodPicture, gates: readonly string[]): PodProp
     patches: [patchOf(podTarget(pod), patch)],
     effects: [patchOf(podTarget(pod), { status: UNSCHEDULED })],
     // A pod that its owner makes anew must not be held again.
-    source: hasTemplate(source) ? { ...source, edited: withoutGates(source.edited ?? source.spec) } : source,
+    source: { ...source, edited: withoutGates(source.edited ?? source.spec) },
   };
 }
 
 /** A change of the pod's spec: of its owner's template, or of a pod that has to be made again. */
 function respecified(picture: PodPicture, change: PodChange, edit: (spec: Spec) => Spec): PodProposal {
-  const { pod, source } = picture;
-  if (!hasTemplate(source)) return { sentence: remadePodText(change), patches: [], effects: [], source };
+  const { pod, source, siblings } = picture;
+  const sentence = podChangeText(change);
+  if (!canChange(source)) return { sentence: remadeText(source.target, sentence), patches: [], effects: [], source };
   const edited = edit(source.edited ?? source.spec);
+  const patches = templatePatches(source, edited);
   return {
-    sentence: podChangeText(change),
-    patches: templatePatches(source, edited),
-    effects: [effectOf(pod, edit, { status: UNSCHEDULED })],
+    sentence,
+    patches,
+    effects: [pod, ...waiting(siblings)].map((each) => effectOf(each, edit, { status: UNSCHEDULED })),
     source: { ...source, edited },
   };
 }
+
+const waiting = (pods: readonly Pod[]): readonly Pod[] => pods.filter(({ spec }) => !spec?.nodeName);
 
 function effectOf(pod: Pod, edit: (spec: Spec) => Spec, rest: Patch['patch'] = {}): Patch {
   const before = pod.spec ?? { containers: [] };
@@ -289,4 +309,4 @@ const manual = (picture: PodPicture, change: PodChange): PodProposal => proposed
 
 /** What only helps where the pod itself cannot change. */
 const created = (picture: PodPicture, what: string, name: string): readonly PodProposal[] =>
-  hasTemplate(picture.source) ? [] : [manual(picture, { kind: 'create', what, name })];
+  canChange(picture.source) ? [] : [manual(picture, { kind: 'create', what, name })];

@@ -1,7 +1,9 @@
 import { Kinds, type Pod } from '../api/kinds.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
+import { mergePatch } from '../kube/mergePatch.ts';
 import { isNotFound } from '../kube/errors.ts';
 import type { Kube } from '../kube/kube.ts';
+import type { Patch } from '../ledger/explanation.ts';
 import type { PodSource } from './podFixes.ts';
 
 type Spec = PodSource['spec'];
@@ -23,6 +25,7 @@ const OWNERS: readonly ResourceKind<KubeObject>[] = [
   Kinds.StatefulSet,
   Kinds.DaemonSet,
   Kinds.ReplicationController,
+  Kinds.Job,
 ];
 
 /** How many owners of owners are followed. */
@@ -47,13 +50,54 @@ export async function podSource(kube: Kube, pod: Pod, all: Iterable<Pod>): Promi
     const target = { apiVersion: owner.apiVersion, kind: owner.kind, namespace, name: owner.name };
     if (spec === undefined) continue;
     const scale = scaleToRemake(kind, object, pod, all);
+    const isOutdated = kind === Kinds.Deployment && source !== undefined && mergePatch(source.spec, spec) !== undefined;
     const firstOrdinal = (object as Templated).spec?.ordinals?.start ?? 0;
-    source = { target, templatePath: ['spec', 'template'], spec, firstOrdinal, ...(scale && { scale }) };
+    const remake = kind === Kinds.Job && isWhole(spec) ? jobManifest(object, target) : undefined;
+    if (kind === Kinds.Job && remake === undefined) continue;
+    source = {
+      target,
+      templatePath: ['spec', 'template'],
+      spec,
+      firstOrdinal,
+      ...(isOutdated && { isOutdated }),
+      ...(scale && { scale }),
+      ...(remake && { remake }),
+    };
   }
   if (source !== undefined) return source;
   const stored = await kube.get(Kinds.Pod, { namespace, name });
   const target = { apiVersion: 'v1', kind: 'Pod', namespace, name };
-  return { target, templatePath: [], spec: stored.spec ?? { containers: [] } };
+  const spec = stored.spec ?? { containers: [] };
+  const isOwned = (pod.metadata.ownerReferences ?? []).some(({ controller }) => controller === true);
+  const remake = isOwned || !isWhole(spec) ? undefined : manifestOf(stored, target, { spec });
+  return { target, templatePath: [], spec, ...(remake && { remake }) };
+}
+
+/** What a snapshot keeps of containers does not make a pod. */
+const isWhole = ({ containers }: Spec): boolean => containers.every(({ image }) => image !== undefined);
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** The object as somebody would write it. */
+function manifestOf({ metadata }: KubeObject, { apiVersion, kind }: PodSource['target'], fields: object) {
+  const { name, namespace, labels = {}, annotations = {} } = metadata;
+  const { [LAST_APPLIED]: _, ...kept } = annotations;
+  return { apiVersion, kind, metadata: { name, namespace, labels, annotations: kept }, ...fields };
+}
+
+/** Labels by which a Job knows its own pods: a new one gets others. */
+const OF_JOB = /^(batch\.kubernetes\.io\/)?(controller-uid|job-name)$/;
+
+/** A Job whose pods are to be different has to be made again. */
+function jobManifest(job: KubeObject, target: PodSource['target']): Patch['patch'] {
+  const { selector: _, template, ...spec } = (job as Templated & { spec: Record<string, unknown> }).spec;
+  const { metadata = {}, ...rest } = template as { metadata?: { labels?: Record<string, string> } };
+  const labels = Object.fromEntries(Object.entries(metadata.labels ?? {}).filter(([key]) => !OF_JOB.test(key)));
+  const { metadata: own, ...manifest } = manifestOf(job, target, {
+    spec: { ...spec, template: { ...rest, metadata: { ...metadata, labels } } },
+  });
+  const kept = Object.fromEntries(Object.entries(own.labels).filter(([key]) => !OF_JOB.test(key)));
+  return { ...manifest, metadata: { ...own, labels: kept } };
 }
 
 /**

@@ -46,6 +46,10 @@ export function poolTarget(name: string): ObjectName {
   return { apiVersion: apiVersionOf(Kinds.NodePool), kind: Kinds.NodePool.kind, name };
 }
 
+export function nodeTarget(name: string): ObjectName {
+  return { apiVersion: 'v1', kind: 'Node', name };
+}
+
 export function podTarget({ metadata }: Pod): ObjectName {
   return { apiVersion: 'v1', kind: 'Pod', namespace: metadata.namespace ?? 'default', name: metadata.name };
 }
@@ -65,8 +69,9 @@ export function mergedByTarget(patches: readonly Patch[]): readonly Patch[] {
   for (const each of patches) {
     const at = merged.findIndex(({ target }) => JSON.stringify(target) === JSON.stringify(each.target));
     const known = merged[at];
-    if (known === undefined || contradict(known.patch, each.patch)) merged.push(each);
-    else merged[at] = { ...each, patch: deepMerged(known.patch, each.patch) };
+    if (known === undefined || known.type !== 'merge' || each.type !== 'merge' || contradict(known.patch, each.patch)) {
+      merged.push(each);
+    } else merged[at] = { ...each, patch: deepMerged(known.patch, each.patch) };
   }
   return merged;
 }

@@ -7,7 +7,7 @@ import { applyEdits, type Edit } from '../solver/edit.ts';
 import type { UnplacedReason } from '../solver/reasons.ts';
 import { findFixes, type Asked } from '../solver/smallestChange.ts';
 import type { Workload } from './nodeWorkloads.ts';
-import { podFix } from './podFixes.ts';
+import { canChange, podFix } from './podFixes.ts';
 import { patchOf, podTarget, type NodePicture, type Proposal } from './proposal.ts';
 
 const MOST = 2;
@@ -21,7 +21,7 @@ export function strandedProposals(
   const workload = workloads.find(({ pods }) => pods.some((pod) => podKey(pod) === first.pod));
   const pod = asked.overlay.pods.find((each) => podKey(each) === first.pod);
   if (workload === undefined || pod === undefined) return [];
-  const podSpec = workload.source.templatePath.length > 0 ? 'any' : 'tolerations';
+  const podSpec = canChange(workload.source) ? 'any' : 'tolerations';
   return findFixes(asked, pod, first.reason, MOST, podSpec).map((edits) => asProposal(edits, workload, asked));
 }
 

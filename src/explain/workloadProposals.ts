@@ -2,21 +2,22 @@
 import type { Pod } from '../api/kinds.ts';
 import { Annotations, Labels } from '../api/labels.ts';
 import type { Patch } from '../ledger/explanation.ts';
+import type { NodeChange } from '../ledger/nodeChange.ts';
 import { podKey } from '../pods/podKey.ts';
 import { Quantity } from '../units/quantity.ts';
 import type { Workload } from './nodeWorkloads.ts';
 import { ordinalOf } from './podSource.ts';
-import { patchOf, podTarget, poolTarget, proposal, type NodePicture, type Proposal } from './proposal.ts';
+import { nodeTarget, patchOf, podTarget, poolTarget, proposal, type NodePicture, type Proposal } from './proposal.ts';
 import { nodeChangeText } from '../ledger/nodeChangeText.ts';
 
-type Picture = Pick<NodePicture, 'pool' | 'workloads'>;
+type Picture = Pick<NodePicture, 'pool' | 'workloads' | 'view'>;
 
 /** Keys that say which software runs on a node, not which node it is. */
 const SOFTWARE: readonly string[] = [Labels.os, Labels.arch];
 const MOST_REQUIREMENTS = 4;
 
-export function workloadProposals({ pool, workloads }: Picture): readonly Proposal[] {
-  return [...fewerRequirements(pool), ...withoutOwnPods(workloads)];
+export function workloadProposals(picture: Picture): readonly Proposal[] {
+  return [...fewerRequirements(picture.pool), ...withoutOwnPods(picture)];
 }
 
 function fewerRequirements(pool: Picture['pool']): readonly Proposal[] {
@@ -60,29 +61,53 @@ function portionOf(resource: string, amount: string, percent: number): string {
   return String(Math.ceil((quantity.value() * percent) / 100));
 }
 
-/** Fewer replicas, so that exactly the pods of the node go. */
-function withoutOwnPods(workloads: readonly Workload[]): readonly Proposal[] {
+/** Fewer replicas, so that exactly the pods of the node go, and no others come: those of another node would take their room. */
+function withoutOwnPods({ workloads, view }: Picture): readonly Proposal[] {
   if (workloads.length === 0) return [];
   const scaled = workloads.map((workload) => ({ workload, left: scaledWithout(workload) }));
   const owned = scaled.flatMap(({ workload, left }) => (left === undefined ? [] : [{ workload, left }]));
-  const bare = scaled.flatMap(({ workload: { pods }, left }) => (left === undefined ? pods.map(podKey) : []));
+  const others = scaled.flatMap(({ workload, left }) => (left === undefined ? [workload] : []));
+  const jobs = others.filter(isJob);
+  const single = others.filter((workload) => !isJob(workload));
   const owners = owned.map(({ workload, left }) => ({ name: nameOf(workload), replicas: left.replicas }));
-  const sentences = [
-    ...(owners.length === 0 ? [] : [nodeChangeText({ kind: 'scale-down', owners })]),
-    ...(bare.length === 0 ? [] : [nodeChangeText({ kind: 'delete-pods', pods: bare })]),
+  const changes: readonly NodeChange[] = [
+    { kind: 'cordon', node: view.name },
+    ...(owners.length === 0 ? [] : [{ kind: 'scale-down', owners } as const]),
+    ...(jobs.length === 0 ? [] : [{ kind: 'suspend', jobs: jobs.map(nameOf) } as const]),
+    ...(single.length === 0
+      ? []
+      : [{ kind: 'delete-pods', pods: single.flatMap(({ pods }) => pods.map(podKey)) } as const]),
   ];
+  const taints = [...(view.node?.spec?.taints ?? []), { key: CORDONED, effect: 'NoSchedule' }];
   return [
     {
-      sentence: sentences.join(', and '),
-      patches: owned.flatMap(({ workload, left }) => [
-        ...left.chosen.map((pod) => patchOf(podTarget(pod), FIRST_TO_GO)),
-        patchOf(workload.source.target, { spec: { replicas: left.replicas } }),
-      ]),
-      effects: scaled.flatMap(({ workload: { pods }, left }) => (left?.gone ?? pods).map(ended)),
-      ...(bare.length > 0 && { needsMore: true }),
+      sentence: changes.map(nodeChangeText).join(', and '),
+      patches: [
+        patchOf(nodeTarget(view.name), { spec: { unschedulable: true } }),
+        ...owned.flatMap(({ workload, left }) => [
+          ...left.chosen.map((pod) => patchOf(podTarget(pod), FIRST_TO_GO)),
+          patchOf(workload.source.target, { spec: { replicas: left.replicas } }),
+        ]),
+        ...jobs.map(({ source }) => patchOf(source.target, { spec: { suspend: true } })),
+        ...single.flatMap(({ pods }) => pods.map(deleted)),
+      ],
+      effects: [
+        patchOf(nodeTarget(view.name), { spec: { taints } }),
+        ...owned.flatMap(({ left }) => left.gone.map(ended)),
+        ...jobs.flatMap(({ siblings }) => siblings.map(ended)),
+      ],
+      // What makes these pods is not known, and would make them again.
+      ...(single.some(({ source }) => source.remake === undefined) && { needsMore: true }),
     },
   ];
 }
+
+const isJob = ({ source }: Workload): boolean => source.target.kind === 'Job';
+
+/** What Kubernetes taints a cordoned node with. */
+const CORDONED = 'node.kubernetes.io/unschedulable';
+
+const deleted = (pod: Pod): Patch => ({ target: podTarget(pod), type: 'delete', patch: {} });
 
 /** A ReplicaSet that shrinks gives up these first. */
 const FIRST_TO_GO = { metadata: { annotations: { [Annotations.podDeletionCost]: '-2147483647' } } };

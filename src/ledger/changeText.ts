@@ -1,5 +1,6 @@
 import { Requirements } from '../constraints/requirements.ts';
 import type { SmallestChange } from '../solver/reasons.ts';
+import type { ObjectName } from './explanation.ts';
 import { amountText, quantityText } from './amountText.ts';
 import { taintText } from './reasonText.ts';
 
@@ -39,7 +40,8 @@ export function changeText(change: SmallestChange): string {
   }
 }
 
-/** What a pod that nothing owns has to be, since its spec cannot change any more. */
-export function recreationText(changes: readonly SmallestChange[]): string {
-  return `delete the pod and make it again: ${changes.map(changeText).join(', and ')}`;
+/** The same for a pod that nothing owns, or a Job: their spec cannot change any more. */
+export function remadeText({ kind, name }: ObjectName, change: string): string {
+  const what = kind === 'Pod' ? 'the pod' : `${kind.toLowerCase()}/${name}`;
+  return `delete ${what} and make it again: ${change}`;
 }

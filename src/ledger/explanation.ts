@@ -8,10 +8,13 @@ export interface ObjectName {
   readonly name: string;
 }
 
-/** A change that `kubectl patch --type merge` can make. */
+/**
+ * A change of one object: what `kubectl patch --type merge` makes. A pod that nothing owns cannot change, and a Job's template
+ * neither: they are deleted and created again, `patch` being the whole object (of `delete`: empty).
+ */
 export interface Patch {
   readonly target: ObjectName;
-  readonly type: 'merge';
+  readonly type: 'merge' | 'create' | 'delete';
   readonly patch: Readonly<Record<string, unknown>>;
 }
 

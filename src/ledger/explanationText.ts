@@ -1,4 +1,4 @@
-import type { ExplainedFix, Explanation } from './explanation.ts';
+import type { ExplainedFix, Explanation, Patch } from './explanation.ts';
 
 /** An explanation for people: the sentence, the evidence, and each fix with the command that makes it. */
 export function explanationText({ object, sentence, evidence, fixes }: Explanation): string {
@@ -13,10 +13,19 @@ export function explanationText({ object, sentence, evidence, fixes }: Explanati
 
 /** The fix in words, and the commands that make it. */
 export function fixLines({ sentence, patches }: ExplainedFix, title: string): readonly string[] {
-  const commands = patches.map(({ target, patch }) => {
-    const where = target.namespace === undefined ? '' : ` -n ${target.namespace}`;
-    const body = JSON.stringify(patch).replaceAll("'", `'\\''`);
-    return `  kubectl patch ${target.kind.toLowerCase()} ${target.name}${where} --type merge -p '${body}'`;
-  });
-  return [`${title}: ${sentence}`, ...commands];
+  return [`${title}: ${sentence}`, ...patches.map((patch) => `  ${commandText(patch)}`)];
+}
+
+function commandText({ target, type, patch }: Patch): string {
+  const where = target.namespace === undefined ? '' : ` -n ${target.namespace}`;
+  const object = `${target.kind.toLowerCase()} ${target.name}${where}`;
+  const body = JSON.stringify(patch).replaceAll("'", `'\\''`);
+  switch (type) {
+    case 'merge':
+      return `kubectl patch ${object} --type merge -p '${body}'`;
+    case 'delete':
+      return `kubectl delete ${object}`;
+    case 'create':
+      return `echo '${body}' | kubectl create -f -`;
+  }
 }

@@ -24,7 +24,26 @@ export type Trap =
       readonly sentence: string;
       readonly savingsPerMonth: number;
     }
-  | { readonly check: 'drift-held'; readonly reason: string; readonly sentence: string };
+  | { readonly check: 'drift-held'; readonly reason: string; readonly sentence: string }
+  | { readonly check: 'image-drifts'; readonly nodes: number; readonly of: number }
+  | {
+      readonly check: 'spread-blocks';
+      readonly keys: readonly string[];
+      readonly pods: number;
+      readonly nodes: number;
+      readonly savingsPerMonth: number;
+    }
+  | { readonly check: 'pods-stuck'; readonly pods: number; readonly example: string; readonly sentence: string }
+  | { readonly check: 'rights-missing'; readonly rights: readonly string[]; readonly purpose: string }
+  | { readonly check: 'rights-unknown' }
+  | { readonly check: 'quota-unknown'; readonly problem: string }
+  | {
+      readonly check: 'quota-near';
+      readonly quota: string;
+      readonly region: string;
+      readonly used: number;
+      readonly limit: number;
+    };
 
 export interface Finding {
   readonly check: Trap['check'];

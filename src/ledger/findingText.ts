@@ -23,7 +23,9 @@ export function trapText(trap: Trap): string {
     case 'consolidation-never':
       return 'its nodes are never consolidated: consolidateAfter is Never';
     case 'budget-allows-nothing':
-      return `it never lets any of its ${countText(trap.pods, 'pod')} be evicted, so their nodes cannot be drained`;
+      return trap.pods === 1
+        ? 'it never lets its pod be evicted, so the node of it cannot be drained'
+        : `it never lets any of its ${countText(trap.pods, 'pod')} be evicted, so their nodes cannot be drained`;
     case 'budgets-overlap':
       return `it and ${trap.other} both select ${trap.pod}: an eviction can serve one budget only, so it is refused`;
     case 'no-requests':
@@ -32,7 +34,28 @@ export function trapText(trap: Trap): string {
       return `${countText(trap.nodes, 'node')} that could save $${groupedText(Math.round(trap.savingsPerMonth))} per month cannot go: ${trap.sentence}`;
     case 'drift-held':
       return `it has drifted (${trap.reason}) and cannot be replaced: ${trap.sentence}`;
+    case 'image-drifts':
+      return `${trap.nodes} of its ${countText(trap.of, 'node')} run an older image and are replaced at any time of the day`;
+    case 'spread-blocks':
+      return `its ${countText(trap.pods, 'pod')} must spread over ${trap.keys.join(' and ')}: consolidation keeps nodes for that which cost $${groupedText(Math.round(trap.savingsPerMonth))} per month${trap.nodes > 0 ? `, ${countText(trap.nodes, 'node')} more than without it` : ''}`;
+    case 'pods-stuck':
+      return `${countText(trap.pods, 'pod')} of it cannot get a node, such as ${trap.example}: ${trap.sentence}`;
+    case 'rights-missing':
+      return `it lacks ${countText(trap.rights.length, 'right')}${trap.purpose === 'core' ? '' : `, needed for ${trap.purpose}`}: ${shortList(trap.rights)}`;
+    case 'rights-unknown':
+      return 'its rights cannot be looked at from here';
+    case 'quota-unknown':
+      return `what is used of them is not known: ${trap.problem}`;
+    case 'quota-near':
+      return `${groupedText(trap.used)} of ${groupedText(trap.limit)} are used in ${trap.region}${trap.used >= trap.limit ? ', and nothing more of it can be launched' : ''}`;
   }
+}
+
+const SHOWN = 6;
+
+function shortList(items: readonly string[]): string {
+  const more = items.length - SHOWN;
+  return `${items.slice(0, SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Worst first, each with its best fix. */

@@ -23,6 +23,9 @@ export type NodeChange =
       readonly kind: 'scale-down';
       readonly owners: readonly { readonly name: string; readonly replicas: number }[];
     }
+  /** Nothing else is to come to the node. */
+  | { readonly kind: 'cordon'; readonly node: string }
+  | { readonly kind: 'suspend'; readonly jobs: readonly string[] }
   /** Pods that nothing owns can only be deleted. */
   | { readonly kind: 'delete-pods'; readonly pods: readonly string[] }
   | { readonly kind: 'delete-claim'; readonly nodeClaim: string }

@@ -40,6 +40,10 @@ export function nodeChangeText(change: NodeChange): string {
         change.owners.map(({ name, replicas }) => `${name} down to ${replicas}`),
         'workload',
       )}, without the pods of this node`;
+    case 'cordon':
+      return `cordon node ${change.node}, so that no other pod comes to it`;
+    case 'suspend':
+      return `suspend ${namesText(change.jobs, 'job')}`;
     case 'delete-pods':
       return `delete ${namesText(change.pods, 'pod')}, which nothing would make again`;
     case 'delete-claim':

@@ -33,8 +33,3 @@ export function podChangeText(change: PodChange): string {
       return `lower the requests of daemonset/${change.daemonSet} to ${change.percent} % of what they are`;
   }
 }
-
-/** What a pod that nothing owns has to be, since its spec cannot change any more. */
-export function remadePodText(change: PodChange): string {
-  return `delete the pod and make it again: ${podChangeText(change)}`;
-}

@@ -2,6 +2,8 @@ import type { Alternative } from '../solver/problem.ts';
 
 /** Where a pod stands that no constraint keeps from its place, or that no node is looked for. */
 export type PodState =
+  /** The template of its owner has changed since it was made. */
+  | { readonly kind: 'outdated'; readonly owner: string }
   | { readonly kind: 'ended'; readonly phase: string }
   | { readonly kind: 'terminating' }
   | { readonly kind: 'bound' | 'fits'; readonly node: string }
@@ -15,6 +17,8 @@ export function podStateText(state: PodState): string {
   switch (state.kind) {
     case 'ended':
       return `it has ended: ${state.phase}`;
+    case 'outdated':
+      return `deployment/${state.owner} has another template by now and replaces it; if that takes long, its newer pods say why`;
     case 'terminating':
       return 'it is being deleted';
     case 'bound':

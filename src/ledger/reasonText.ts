@@ -7,6 +7,7 @@ import type {
   NodeRefusal,
   PoolRefusal,
   PortConflict,
+  QuotaShortage,
   RefusedTaint,
   StageRefusal,
   TopologyConflict,
@@ -71,6 +72,8 @@ function stageText(refusal: StageRefusal): string {
         : `its volumes need ${refusal.alternatives.map(itemsText).join(' or ')}`;
     case 'limits':
       return `spec.limits of ${refusal.limits.join(', ')} would be exceeded`;
+    case 'quota':
+      return `no quota is left: ${refusal.shortages.map(shortageText).join(', ')}`;
     case 'min-values':
       return `minValues of ${refusal.key} asks for ${refusal.atLeast} values and ${refusal.offered} are left`;
     case 'topology':
@@ -123,6 +126,10 @@ function conflictText({ key, asked, allowed, typoOf }: LabelConflict): string {
 
 function portText({ port, protocol, daemon }: PortConflict): string {
   return `${port}/${protocol} is taken by ${daemon === undefined ? 'a daemon' : `daemon ${daemon}`}`;
+}
+
+function shortageText({ quota, limit, used, needed }: QuotaShortage): string {
+  return `${quota} has ${used} of ${limit} in use and ${needed} more are needed`;
 }
 
 function topologyText({ kind, topologyKey, maxSkew, minDomains, domains, more }: TopologyConflict): string {

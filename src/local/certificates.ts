@@ -42,12 +42,7 @@ export async function createCertificateAuthority(options: {
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  return {
-    certificate: pem(issuer),
-    privateKey: await privateKeyPem(keys.privateKey),
-    issuer,
-    signingKey: keys.privateKey,
-  };
+  return { ...(await pemPair(issuer, keys)), issuer, signingKey: keys.privateKey };
 }
 
 /** `hosts` are DNS names and IP addresses that clients may use to reach the server. */
@@ -97,7 +92,7 @@ async function issue(
       ...extensions,
     ],
   });
-  return { certificate: pem(certificate), privateKey: await privateKeyPem(keys.privateKey) };
+  return pemPair(certificate, keys);
 }
 
 /** Valid from a day ago, so that a client whose clock runs behind accepts it too. */
@@ -116,10 +111,10 @@ function newSerialNumber(): string {
   return Buffer.from(octets).toString('hex');
 }
 
-async function privateKeyPem(key: webcrypto.CryptoKey): Promise<string> {
-  return `${x509.PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', key), 'PRIVATE KEY')}\n`;
-}
-
-function pem(certificate: x509.X509Certificate): string {
-  return `${certificate.toString('pem')}\n`;
+async function pemPair(issued: x509.X509Certificate, keys: webcrypto.CryptoKeyPair): Promise<CertificatePair> {
+  const key = await webcrypto.subtle.exportKey('pkcs8', keys.privateKey);
+  return {
+    certificate: `${issued.toString('pem')}\n`,
+    privateKey: `${x509.PemConverter.encode(key, 'PRIVATE KEY')}\n`,
+  };
 }

@@ -14,12 +14,16 @@ import { keyOf, refOf, watch, type Watch } from '../kube/runtime/watch.ts';
 import { controllerOf, type ClusterInformers } from './clusterInformers.ts';
 import type { ControllerEvents } from './controllerEvents.ts';
 
-/** What every part of the control plane works with. */
-export interface ControlPlaneContext {
+/** What everything that runs in a cluster works with. */
+export interface LoopContext {
   readonly kube: Kube;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+}
+
+/** What every part of the control plane works with. */
+export interface ControlPlaneContext extends LoopContext {
   readonly informers: ClusterInformers;
   /** The events of one component; a quiet world records none. */
   readonly eventsOf: (component: string) => ControllerEvents;
@@ -47,8 +51,6 @@ export interface ControlLoop<T extends KubeObject> {
 }
 
 const GATHER = 2;
-
-type LoopContext = Pick<ControlPlaneContext, 'clock' | 'random' | 'log'>;
 
 export function controlLoop<T extends KubeObject>(context: LoopContext, loop: ControlLoop<T>): Controller {
   const { clock, random, log } = context;

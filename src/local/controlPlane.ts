@@ -1,15 +1,11 @@
 /** What runs beside the API server: the scheduler, the workload controllers, node lifecycle and storage. */
 import type { Pod } from '../api/kinds.ts';
-import type { Clock } from '../clock/clock.ts';
-import type { Random } from '../clock/random.ts';
 import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import type { Informer, Informers } from '../kube/informer.ts';
-import type { Kube } from '../kube/kube.ts';
-import type { Log } from '../kube/log.ts';
 import type { Controller } from '../kube/runtime/controller.ts';
 import { BY_ADDRESS, clusterInformers, type ClusterInformers } from './clusterInformers.ts';
 import { ControllerEvents } from './controllerEvents.ts';
-import type { ControlPlaneContext } from './controlLoop.ts';
+import type { ControlPlaneContext, LoopContext } from './controlLoop.ts';
 import { eventExpiryController } from './eventExpiry.ts';
 import { nodeHealthController } from './nodeLifecycle/nodeHealth.ts';
 import { podGarbageController } from './nodeLifecycle/podGarbage.ts';
@@ -29,11 +25,7 @@ import { podCompletionController } from './workloads/podCompletion.ts';
 import { replicaSetController } from './workloads/replicaSet.ts';
 import { statefulSetController } from './workloads/statefulSet.ts';
 
-export interface ControlPlaneOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+export interface ControlPlaneOptions extends LoopContext {
   readonly informers: Informers;
   /** Where Azure keeps the cluster's disks: the beginning of their ids. */
   readonly resourceGroupId: string;
@@ -56,18 +48,13 @@ export interface ControlPlane {
 }
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
-  const { kube, clock, random, log, quiet } = options;
+  const { kube, clock, random, log } = options;
   const informers = clusterInformers(options.informers);
   const recorderOf = (component: string): KubeEventRecorder =>
     new KubeEventRecorder({ kube, clock, random, log, component });
-  const context: ControlPlaneContext = {
-    kube,
-    clock,
-    random,
-    log,
-    informers,
-    eventsOf: (component) => new ControllerEvents(quiet ? undefined : recorderOf(component), clock),
-  };
+  const eventsOf = (component: string): ControllerEvents =>
+    new ControllerEvents(options.quiet ? undefined : recorderOf(component), clock);
+  const context: ControlPlaneContext = { kube, clock, random, log, informers, eventsOf };
   return {
     controllers: [
       schedulerController(context, recorderOf('default-scheduler')),

@@ -3,37 +3,45 @@
  * node resource group is created and leave when it is deleted.
  */
 import { Kinds } from '../api/kinds.ts';
-import { Groups, Labels } from '../api/labels.ts';
 import type { Clock } from '../clock/clock.ts';
-import type { Random } from '../clock/random.ts';
+import { Groups, Labels } from '../api/labels.ts';
 import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
 import type { Kube } from '../kube/kube.ts';
-import type { Log } from '../kube/log.ts';
 import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
 import { textAt } from './apiserver/fields.ts';
 import { ciliumTaintController } from './aks/ciliumTaint.ts';
+import { isBootstrapToken } from './aks/bootstrapTokens.ts';
+import { drainNode } from './aks/drainNode.ts';
 import type { NodeProvisioningUse } from './arm/containerservice/nodeProvisioning.ts';
 import type { CredentialNames } from './arm/containerservice/clusterCredentials.ts';
 import type { LocalArm } from './arm/localArm.ts';
 import type { LocalVirtualMachine } from './arm/virtualMachines.ts';
-import { serverFaults } from './faults/apiFaults.ts';
+import { kubeletKube, serverFaults } from './faults/apiFaults.ts';
 import type { Faults } from './faults/faults.ts';
-import { kubeletKube } from './faults/kubeletKube.ts';
 import { InstanceFaults } from './faults/instanceFaults.ts';
+import type { LoopContext } from './controlLoop.ts';
 import { createControlPlane } from './controlPlane.ts';
-import { ContainerLogs } from './kubelet/containerLogs.ts';
+import { containerLogs } from './kubelet/containerLogs.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import { metricsApi } from './metrics/metricsApi.ts';
 import type { BootedInstance, InstancePace } from './kubelet/instance.ts';
 import { bootInstance, bootProblem } from './kubelet/bootInstance.ts';
 import { installStorageClasses } from './storage/storageClasses.ts';
 
-export interface LocalClusterOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+/** Of every cluster of a world. */
+export interface CommonClusterOptions extends Omit<LoopContext, 'kube'> {
+  readonly pace?: Partial<InstancePace>;
+  /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
+  readonly leasePeriod?: number | undefined;
+  /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
+  readonly quiet?: boolean | undefined;
+  /** Instances join only with a bootstrap token that their cluster has; those of AKS's own pools have another way in. */
+  readonly checksTokens?: boolean;
+}
+
+export interface LocalClusterOptions extends CommonClusterOptions {
   readonly faults: Faults;
   /** The Azure that the cluster is in; asked for once, when the Kubernetes API is there. */
   readonly arm: () => LocalArm;
@@ -41,11 +49,6 @@ export interface LocalClusterOptions {
   readonly nodeResourceGroup: (arm: LocalArm) => string;
   /** The Kubernetes release of its control plane. */
   readonly version?: () => string;
-  readonly pace?: Partial<InstancePace>;
-  /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
-  readonly leasePeriod?: number | undefined;
-  /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
-  readonly quiet?: boolean | undefined;
   /** Keeps the API server's objects between processes. */
   readonly stateFile?: string;
 }
@@ -59,6 +62,7 @@ const RUNNING = new Set(['Succeeded', 'Updating', 'Deleting']);
 export class LocalCluster {
   readonly apiServer: LocalApiServer;
   readonly arm: LocalArm;
+  private readonly clock: Clock;
   private readonly nodeResourceGroup: string;
   private readonly manager: Manager;
   private readonly kubelets: Kubelets;
@@ -68,6 +72,7 @@ export class LocalCluster {
 
   constructor(options: LocalClusterOptions) {
     const { clock, random, log, faults } = options;
+    this.clock = clock;
     // The control plane needs the API, and the API serves the control plane's measurements.
     const aggregated = metricsApi(() => ({ informers: controlPlane.informers, clock, canReport }));
     this.apiServer = new LocalApiServer({
@@ -75,7 +80,7 @@ export class LocalCluster {
       random,
       trouble: serverFaults(faults),
       aggregated,
-      kubelets: new ContainerLogs({
+      kubelets: containerLogs({
         clock,
         canReport: (node) => canReport(node),
         pod: (ref) => controlPlane.pods.store.get(ref),
@@ -131,6 +136,8 @@ export class LocalCluster {
       if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
       const instance = bootInstance(vm);
       if (!instance) log.info('a VM does not join', { name: vm.name, problem: bootProblem(vm) });
+      else if (options.checksTokens === true && !this.admits(instance))
+        log.info('a VM does not join', { name: vm.name, problem: 'its bootstrap token is not one of the cluster' });
       else if (instanceFaults.joins(vm)) this.powerOn(instance);
     });
     this.stops.push(follow);
@@ -161,6 +168,11 @@ export class LocalCluster {
     return this.apiServer.kubeconfig(names);
   }
 
+  /** Empties a node that AKS is about to remove; says what keeps it when it cannot. */
+  drain(node: string): Promise<string | undefined> {
+    return drainNode({ kube: this.kube, clock: this.clock, node });
+  }
+
   /** What of node auto-provisioning is in it. */
   provisioningUse(): NodeProvisioningUse {
     const nodes = this.apiServer.peek('', 'nodes').filter(({ metadata }) => metadata.labels?.[Labels.nodePool]);
@@ -181,6 +193,11 @@ export class LocalCluster {
   async close(): Promise<void> {
     for (const stop of this.stops.splice(0)) stop();
     await this.apiServer.close();
+  }
+
+  /** As the API server would judge the token of a kubelet that introduces itself. */
+  private admits({ bootstrapToken }: BootedInstance): boolean {
+    return isBootstrapToken(this.apiServer.peek('', 'secrets'), bootstrapToken ?? '', this.clock.now());
   }
 
   private owns({ resourceGroup }: LocalVirtualMachine): boolean {

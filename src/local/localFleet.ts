@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Log } from '../kube/log.ts';
 import type { Endpoint } from './apiserver/localApiServer.ts';
 import type { LocalArm } from './arm/localArm.ts';
+import type { ClusterName } from './arm/services.ts';
 import type { ManagedCluster } from './arm/containerservice/managedCluster.ts';
 import type { LocalCluster } from './localCluster.ts';
 
@@ -30,11 +31,6 @@ interface Member {
   readonly done: Promise<void>;
 }
 
-interface Name {
-  readonly resourceGroup: string;
-  readonly name: string;
-}
-
 export class LocalFleet {
   private readonly options: LocalFleetOptions;
   private readonly members = new Map<string, Member>();
@@ -43,7 +39,7 @@ export class LocalFleet {
     this.options = options;
   }
 
-  find(name: Name): LocalCluster | undefined {
+  find(name: ClusterName): LocalCluster | undefined {
     return this.members.get(keyOf(name))?.cluster;
   }
 
@@ -51,7 +47,7 @@ export class LocalFleet {
   async run(signal: AbortSignal, attend: Attend): Promise<void> {
     const { arm } = this.options;
     const stop = arm.onManagedCluster((cluster, isGone) => {
-      if (isGone) this.leave(cluster);
+      if (isGone) this.members.get(keyOf(cluster))?.end.abort('deleted');
       else this.join(cluster, signal, attend);
     });
     try {
@@ -77,7 +73,9 @@ export class LocalFleet {
     const end = new AbortController();
     const cluster = create(managed, file);
     const stop = AbortSignal.any([signal, end.signal]);
-    const done = this.work({ managed, cluster, stop, attend })
+    const done = cluster
+      .listen(0)
+      .then((endpoint) => Promise.all([cluster.run(stop), attend({ managed, cluster, endpoint }, stop)]))
       .catch((error: unknown) => log.error('a cluster ended', { cluster: key, error }))
       .then(async () => {
         this.members.delete(key);
@@ -87,23 +85,9 @@ export class LocalFleet {
       });
     this.members.set(key, { cluster, end, done });
   }
-
-  private async work(task: {
-    readonly managed: ManagedCluster;
-    readonly cluster: LocalCluster;
-    readonly stop: AbortSignal;
-    readonly attend: Attend;
-  }): Promise<void> {
-    const { managed, cluster, stop, attend } = task;
-    const endpoint = await cluster.listen(0);
-    await Promise.all([cluster.run(stop), attend({ managed, cluster, endpoint }, stop)]);
-  }
-
-  private leave(name: Name): void {
-    this.members.get(keyOf(name))?.end.abort('deleted');
-  }
 }
 
-function keyOf({ resourceGroup, name }: Name): string {
+/** Azure does not distinguish upper and lower case in names. */
+export function keyOf({ resourceGroup, name }: ClusterName): string {
   return `${resourceGroup}/${name}`.toLowerCase();
 }

@@ -2,29 +2,23 @@
 import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
-import type { Log } from '../kube/log.ts';
 import type { Endpoint } from './apiserver/localApiServer.ts';
 import type { ArmDurations } from './arm/armContext.ts';
 import { LocalArm } from './arm/localArm.ts';
 import { ArmFaults } from './faults/armFaults.ts';
 import { Faults } from './faults/faults.ts';
-import { LocalCluster, type LocalClusterOptions } from './localCluster.ts';
-import { LocalFleet } from './localFleet.ts';
-import type { BootedInstance, InstancePace } from './kubelet/instance.ts';
+import { LocalCluster, type CommonClusterOptions } from './localCluster.ts';
+import { keyOf, LocalFleet } from './localFleet.ts';
+import type { ClusterName } from './arm/services.ts';
+import type { BootedInstance } from './kubelet/instance.ts';
 
-export interface LocalWorldOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
-  readonly pace?: Partial<InstancePace>;
+export interface LocalWorldOptions extends CommonClusterOptions {
+  /** The clock of clients in other processes, when `clock` runs faster: tokens last by it. */
+  readonly wallClock?: Clock;
   readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
   /** Randomness of faults, apart from that of the world, so that a fault does not change anything else. */
   readonly faultRandom?: Random;
-  /** Milliseconds between renewals of a node's lease; more makes long simulations cheaper. */
-  readonly leasePeriod?: number;
-  /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
-  readonly quiet?: boolean;
   /** Files that keep the world between processes; a world that is in them goes on. */
   readonly state?: WorldState;
 }
@@ -54,17 +48,10 @@ export class LocalWorld {
   private readonly main: LocalCluster;
 
   constructor(options: LocalWorldOptions) {
-    const { clock, random, log, location, armDurations, state } = options;
-    this.faults = new Faults({ clock, random: options.faultRandom ?? random });
-    const common: Omit<LocalClusterOptions, 'arm' | 'nodeResourceGroup' | 'version' | 'stateFile'> = {
-      clock,
-      random,
-      log,
-      faults: this.faults,
-      ...(options.pace && { pace: options.pace }),
-      leasePeriod: options.leasePeriod,
-      quiet: options.quiet,
-    };
+    const { faultRandom, location, armDurations, state, wallClock, ...ofClusters } = options;
+    const { clock, random, log } = ofClusters;
+    this.faults = new Faults({ clock, random: faultRandom ?? random });
+    const common = { ...ofClusters, faults: this.faults };
     const created: { arm?: LocalArm } = {};
     const createArm = (): LocalArm => {
       const armFaults = new ArmFaults(this.faults, location ?? 'eastus', (size) => created.arm?.familyOf(size));
@@ -74,6 +61,8 @@ export class LocalWorld {
         faults: armFaults,
         kubeconfig: (cluster, names) => this.clusterOf(cluster)?.kubeconfig(names),
         provisioningUse: (cluster) => this.clusterOf(cluster)?.provisioningUse(),
+        drainNode: async (cluster, node) => this.clusterOf(cluster)?.drain(node),
+        ...(wallClock && { tokenClock: wallClock }),
         ...(location && { location }),
         ...(armDurations && { durations: armDurations }),
         ...(state && { stateFile: state.azure, subscriptionId: state.subscriptionId }),
@@ -115,11 +104,6 @@ export class LocalWorld {
     this.main.powerOff(name);
   }
 
-  /** Forgets the history of the API, as etcd's compaction does: watches that are behind get 410. */
-  compact(): void {
-    this.main.apiServer.compact();
-  }
-
   /** The API without a network, for callers in this process. */
   get kube(): Kube {
     return this.main.kube;
@@ -153,11 +137,7 @@ export class LocalWorld {
     await Promise.all([this.main.close(), this.fleet.close(), this.arm.close()]);
   }
 
-  private clusterOf(cluster: { readonly resourceGroup: string; readonly name: string }): LocalCluster | undefined {
-    const { resourceGroup, name } = this.arm.cluster;
-    const isMain =
-      cluster.name.toLowerCase() === name.toLowerCase() &&
-      cluster.resourceGroup.toLowerCase() === resourceGroup.toLowerCase();
-    return isMain ? this.main : this.fleet.find(cluster);
+  private clusterOf(cluster: ClusterName): LocalCluster | undefined {
+    return keyOf(cluster) === keyOf(this.arm.cluster) ? this.main : this.fleet.find(cluster);
   }
 }

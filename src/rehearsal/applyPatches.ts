@@ -4,8 +4,10 @@ import type { NodePool } from '../api/kinds/nodePool.ts';
 import { Annotations } from '../api/labels.ts';
 import { apiVersionOf, type KubeObject, type ResourceKind } from '../api/object.ts';
 import { NODE_POOL_HASH_VERSION, nodePoolHash } from '../api/nodePoolHash.ts';
+import { mergedWith } from '../kube/mergedWith.ts';
 import type { Patch } from '../ledger/explanation.ts';
 import { matchesLabelSelector } from '../pods/labelSelector.ts';
+import { timestamp } from '../units/timestamp.ts';
 import { kindKey, objectsOf, type ClusterObjects } from './clusterObjects.ts';
 
 export interface PatchedObjects {
@@ -17,16 +19,24 @@ export interface PatchedObjects {
 export function applyPatches(objects: ClusterObjects, patches: readonly Patch[]): PatchedObjects {
   const kinds = new Map(objects.kinds);
   const changedPools = new Set<string>();
-  for (const { target, patch } of patches) {
+  for (const { target, type, patch } of patches) {
     const kind = kindOf(target);
     const list = kind && kinds.get(kindKey(kind));
     if (kind === undefined || list === undefined) continue;
+    if (type === 'create') {
+      kinds.set(kindKey(kind), [...list, created(patch as unknown as KubeObject, objects.time)]);
+      continue;
+    }
     const at = list.findIndex(
       ({ metadata }) => metadata.name === target.name && (metadata.namespace ?? '') === (target.namespace ?? ''),
     );
     const before = list[at];
     if (before === undefined) continue;
-    const after = consequences(kind, before, merged(before, patch) as KubeObject, { ...objects, kinds });
+    if (type === 'delete') {
+      kinds.set(kindKey(kind), list.toSpliced(at, 1));
+      continue;
+    }
+    const after = consequences(kind, before, mergedWith(before, patch) as KubeObject, { ...objects, kinds });
     kinds.set(kindKey(kind), list.with(at, after));
     if (kind === Kinds.NodePool) changedPools.add(target.name);
   }
@@ -38,19 +48,14 @@ export function kindOf(target: { readonly apiVersion: string; readonly kind: str
   return all.find((each) => each.kind === target.kind && apiVersionOf(each) === target.apiVersion);
 }
 
-/** RFC 7386. */
-function merged(value: unknown, patch: unknown): unknown {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const fields = new Map(Object.entries(isRecord(value) ? value : {}));
-  for (const [key, change] of Object.entries(patch)) {
-    if (change === null) fields.delete(key);
-    else fields.set(key, merged(fields.get(key), change));
-  }
-  return Object.fromEntries(fields);
+/** With what the API server gives a new object. */
+function created(object: KubeObject, time: number): KubeObject {
+  const { namespace = '', name } = object.metadata;
+  return {
+    ...object,
+    metadata: { uid: `new ${namespace}/${name}`, creationTimestamp: timestamp(time), ...object.metadata },
+  };
 }
-
-const isRecord = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function consequences(
   kind: ResourceKind<KubeObject>,

@@ -3,11 +3,14 @@ import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
 import { paperCloud, paperObjects } from '../../test/fixtures/disruption/paperObjects.ts';
 import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
 import { testType } from '../../test/fixtures/solver/testObjects.ts';
+import { Kinds } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
+import { Labels } from '../api/labels.ts';
 import type { Finding } from '../ledger/finding.ts';
 import { findingsText } from '../ledger/findingText.ts';
 import { applyPatches } from './applyPatches.ts';
 import { checkup } from './checkup.ts';
+import type { ClusterObjects } from './clusterObjects.ts';
 import { objectsKube } from './objectsKube.ts';
 import { rehearse } from './rehearse.ts';
 
@@ -77,6 +80,7 @@ function trapped(check: string): PaperCluster {
   const type = check === 'held-node' ? 't8' : 't2';
   if (check !== 'pool-refuses-all')
     paper.addNode({ type, pods: [pod], ...(check === 'drift-held' && { driftedFor: 1 }) });
+  if (check === 'image-drifts') paper.addNode({ type: 't2', driftedFor: 1, driftReason: 'ImageDrift' });
   if (check === 'drift-held')
     paper.bind(paperPod('keep', { annotations: { 'karpenter.sh/do-not-disrupt': 'true' } }), 'default-00001');
   if (check === 'limit-near') for (let at = 0; at < 3; at++) paper.addNode({ type: 't2', pods: [paperPod(`p${at}`)] });
@@ -96,10 +100,68 @@ describe('a trap', () => {
     'budgets-overlap',
     'held-node',
     'drift-held',
+    'image-drifts',
   ] as const)('%s is found, and gone after its fix', async (check) => {
     const paper = trapped(check);
     expect((await findingsOf(paper)).map((each) => each.check)).toContain(check);
     expect(await afterFix(paper, check)).toEqual([]);
+  });
+
+  it('spread-blocks is found where a looser spread would save a node, and only there', async () => {
+    const spreadOver = (whenUnsatisfiable: 'DoNotSchedule' | 'ScheduleAnyway') => {
+      const paper = new PaperCluster();
+      paper.addPool([testType('t8', 8, 16, 0.36)], { disruption: OPEN });
+      const labels = { app: 'web' };
+      const spec = {
+        containers: [{ name: 'main', resources: { requests: { cpu: '500m', memory: '1Gi' } } }],
+        topologySpreadConstraints: [
+          { topologyKey: Labels.hostname, maxSkew: 1, whenUnsatisfiable, labelSelector: { matchLabels: labels } },
+        ],
+      };
+      const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: 'web', controller: true };
+      for (const name of ['web-0', 'web-1']) {
+        const pod = paperPod(name, { labels, spec });
+        pod.metadata.ownerReferences = [owner];
+        paper.addNode({ type: 't8', pods: [pod] });
+      }
+      paper.addNode({ type: 't8', pods: [paperPod('large', { cpu: '7500m' })] });
+      const set = {
+        metadata: { name: 'web', namespace: 'default', uid: 'web' },
+        spec: { replicas: 2, template: { spec }, podManagementPolicy: 'Parallel' },
+      };
+      return paperObjects(paper, [[Kinds.StatefulSet, [set]]]);
+    };
+    const spreadFindings = async (objects: ClusterObjects): Promise<readonly Finding[]> =>
+      (await checkup(await rehearse({ objects, cloud }), { cloud }, objectsKube(objects))).filter(
+        ({ check }) => check === 'spread-blocks',
+      );
+    const [found, ...others] = await spreadFindings(spreadOver('DoNotSchedule'));
+    expect(found?.object).toMatchObject({ kind: 'StatefulSet', name: 'web' });
+    expect(found?.sentence).toMatch(
+      /^its 2 pods must spread over kubernetes.io\/hostname: .* \$\d+ per month, 1 node more than without it$/,
+    );
+    expect(found?.fixes[0]?.patches).toMatchObject([
+      {
+        target: { kind: 'StatefulSet', name: 'web' },
+        patch: {
+          spec: { template: { spec: { topologySpreadConstraints: [{ maxSkew: 2 }] } } },
+        },
+      },
+    ]);
+    expect(others).toEqual([]);
+    expect(await spreadFindings(spreadOver('ScheduleAnyway'))).toEqual([]);
+  });
+
+  it('pods-stuck tells the constraint and its fix', async () => {
+    const paper = trapped('none');
+    paper.cluster.setPod({
+      ...paperPod('lost', { spec: { nodeSelector: { 'topology.kubernetes.io/zone': 'nowhere' } } }),
+      status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }] },
+    });
+    const found = (await findingsOf(paper)).find(({ check }) => check === 'pods-stuck');
+    expect(found).toMatchObject({ severity: 'error', object: { kind: 'Pod', name: 'lost' } });
+    expect(found?.sentence).toContain('1 pod of it cannot get a node, such as default/lost');
+    expect(found?.fixes.length).toBeGreaterThan(0);
   });
 
   it.each(['no-requests', 'limit-reached'] as const)('%s names its object', async (check) => {

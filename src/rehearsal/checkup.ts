@@ -1,5 +1,5 @@
 /** The known traps of NodePools, PodDisruptionBudgets and workloads, looked for in a rehearsal, each with its fix. */
-import { READY } from '../api/conditionTypes.ts';
+import { NodeClaimConditions, READY } from '../api/conditionTypes.ts';
 import { findCondition } from '../api/conditions.ts';
 import { Kinds, type Pod, type PodDisruptionBudget } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
@@ -7,9 +7,8 @@ import { apiVersionOf } from '../api/object.ts';
 import { Requirements } from '../constraints/requirements.ts';
 import { REASONS } from '../disruption/budgets.ts';
 import type { Kube } from '../kube/kube.ts';
-import type { ExplainedFix, ObjectName } from '../ledger/explanation.ts';
+import type { ObjectName } from '../ledger/explanation.ts';
 import type { Finding, Severity, Trap } from '../ledger/finding.ts';
-import { trapText } from '../ledger/findingText.ts';
 import { matchesLabelSelector } from '../pods/labelSelector.ts';
 import { podKey } from '../pods/podKey.ts';
 import { podRequests } from '../pods/podRequests.ts';
@@ -17,11 +16,16 @@ import { isActive, isDaemonPod, isReschedulable } from '../pods/podPredicates.ts
 import { untoleratedTaints } from '../pods/taints.ts';
 import { Quantity } from '../units/quantity.ts';
 import { quantityOf } from '../units/resources.ts';
-import { explainNodeIn } from './explainNodeIn.ts';
-import { backlogOf, poolRefusal } from './explainPoolIn.ts';
+import { poolRefusal } from './explainPoolIn.ts';
+import { findingOf, fixOf } from './findingOf.ts';
+import { heldFindings } from './heldFindings.ts';
 import { fatesOf } from './judge.ts';
-import { HOURS_PER_MONTH } from './nodeFactsOf.ts';
+import type { Provider } from './neededRights.ts';
+import { quotaFindings, type QuotaAnswer } from './quotaFindings.ts';
 import type { Rehearsal, RehearsalOptions } from './rehearse.ts';
+import { rightsFindings, type Account } from './rightsFindings.ts';
+import { spreadFindings } from './spreadFindings.ts';
+import { stuckFindings } from './stuckFindings.ts';
 
 type Options = Omit<RehearsalOptions, 'objects' | 'changedPools'>;
 
@@ -31,15 +35,32 @@ const NEAR = 90;
 /** Of one kind of finding about workloads. */
 const MOST = 20;
 
+/** What lies outside of the objects that loops read. */
+export interface Surroundings {
+  /** Whose rights are looked at; absent: nobody's. */
+  readonly account?: Account | undefined;
+  readonly quota?: QuotaAnswer | undefined;
+}
+
 /** Worst first. */
-export async function checkup(rehearsal: Rehearsal, options: Options, kube: Kube): Promise<readonly Finding[]> {
+export async function checkup(
+  rehearsal: Rehearsal,
+  options: Options,
+  kube: Kube,
+  { account, quota }: Surroundings = {},
+): Promise<readonly Finding[]> {
   const pools = [...rehearsal.world.informers.nodePools.store.list()];
+  const fates = fatesOf(rehearsal);
   const found = [
     ...pools.flatMap((pool) => poolFindings(rehearsal, pool)),
     ...overlaps(pools),
     ...podBudgetFindings(rehearsal),
     ...workloadFindings(rehearsal),
-    ...(await heldNodes(rehearsal, options, kube)),
+    ...(await stuckFindings(rehearsal, kube)),
+    ...(await heldFindings(rehearsal, fates, options, kube)),
+    ...(await spreadFindings(rehearsal, kube)),
+    ...(account === undefined ? [] : await rightsFindings(kube, account, providersOf(pools))),
+    ...(quota === undefined ? [] : quotaFindings(quota)),
   ];
   return found.sort(
     (left, right) =>
@@ -48,14 +69,15 @@ export async function checkup(rehearsal: Rehearsal, options: Options, kube: Kube
   );
 }
 
-function finding(severity: Severity, object: ObjectName, trap: Trap, fixes: readonly ExplainedFix[] = []): Finding {
-  return { check: trap.check, severity, object, sentence: trapText(trap), fixes };
+/** By the node classes that the pools name. */
+function providersOf(pools: readonly NodePool[]): readonly Provider[] {
+  const groups = new Set(pools.map(({ spec }) => spec.template.spec.nodeClassRef.group));
+  const all: readonly [Provider, string][] = [
+    ['azure', Kinds.AKSNodeClass.group],
+    ['kwok', Kinds.KWOKNodeClass.group],
+  ];
+  return all.flatMap(([provider, group]) => (groups.has(group) ? [provider] : []));
 }
-
-const fix = (sentence: string, target: ObjectName, patch: Readonly<Record<string, unknown>>): ExplainedFix => ({
-  sentence,
-  patches: [{ target, type: 'merge', patch }],
-});
 
 function poolName({ metadata }: NodePool): ObjectName {
   return { apiVersion: apiVersionOf(Kinds.NodePool), kind: Kinds.NodePool.kind, name: metadata.name };
@@ -70,23 +92,23 @@ function poolFindings(rehearsal: Rehearsal, pool: NodePool): readonly Finding[] 
       reason: ready?.reason ?? 'no condition Ready',
       message: ready?.message ?? '',
     };
-    return [finding('error', object, trap)];
+    return [findingOf('error', object, trap)];
   }
   const refused = poolRefusal(rehearsal, pool);
   const ofRefusal =
     refused === undefined
       ? nearLimits(rehearsal, pool)
       : refused.constraint === 'limits'
-        ? [finding('error', object, { check: 'limit-reached', sentence: refused.sentence }, refused.fixes)]
+        ? [findingOf('error', object, { check: 'limit-reached', sentence: refused.sentence }, refused.fixes)]
         : [
-            finding(
+            findingOf(
               'error',
               object,
               { check: 'pool-refuses-all', stage: refused.constraint, sentence: refused.sentence },
               refused.fixes,
             ),
           ];
-  return [...ofRefusal, ...budgetFindings(rehearsal, pool)];
+  return [...ofRefusal, ...budgetFindings(rehearsal, pool), ...imageFindings(rehearsal, pool)];
 }
 
 function nearLimits({ moment }: Rehearsal, pool: NodePool): readonly Finding[] {
@@ -96,8 +118,8 @@ function nearLimits({ moment }: Rehearsal, pool: NodePool): readonly Finding[] {
     const percent = most <= 0 ? 100 : Math.floor((quantityOf(offer?.used ?? {}, resource).milliValue() * 100) / most);
     if (percent < NEAR) return [];
     const to = String(Quantity.parse(String(limit)).value() * 2);
-    const raise = fix(`double spec.limits.${resource}`, poolName(pool), { spec: { limits: { [resource]: to } } });
-    return [finding('warning', poolName(pool), { check: 'limit-near', resource, percent }, [raise])];
+    const raise = fixOf(`double spec.limits.${resource}`, poolName(pool), { spec: { limits: { [resource]: to } } });
+    return [findingOf('warning', poolName(pool), { check: 'limit-near', resource, percent }, [raise])];
   });
 }
 
@@ -106,8 +128,8 @@ function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[]
   const budget = pass.budgets.of(pool.metadata.name);
   const { budgets, consolidateAfter } = pool.spec.disruption;
   const found: Finding[] = (budget?.complaints ?? []).map(({ index, field, value }) =>
-    finding('error', object, { check: 'budget-unreadable', index, field, value }, [
-      fix(`remove budgets[${index}]`, object, {
+    findingOf('error', object, { check: 'budget-unreadable', index, field, value }, [
+      fixOf(`remove budgets[${index}]`, object, {
         spec: { disruption: { budgets: budgets.filter((_, at) => at !== index) } },
       }),
     ]),
@@ -120,8 +142,8 @@ function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[]
   if (blocked.length > 0) {
     const open = budgets.map((each) => (closed.includes(each) ? { ...each, nodes: '10%' } : each));
     found.push(
-      finding('warning', object, { check: 'budget-blocks', reasons: blocked }, [
-        fix('let 10 % of the nodes go at once', object, { spec: { disruption: { budgets: open } } }),
+      findingOf('warning', object, { check: 'budget-blocks', reasons: blocked }, [
+        fixOf('let 10 % of the nodes go at once', object, { spec: { disruption: { budgets: open } } }),
       ]),
     );
   }
@@ -132,21 +154,42 @@ function budgetFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[]
       { nodes: '10%', reasons: ['Drifted', 'Underutilized'] },
     ];
     found.push(
-      finding('info', object, { check: 'default-budget', nodes: budget?.nodes ?? 0 }, [
-        fix('let empty nodes go all at once', object, { spec: { disruption: { budgets: wider } } }),
+      findingOf('info', object, { check: 'default-budget', nodes: budget?.nodes ?? 0 }, [
+        fixOf('let empty nodes go all at once', object, { spec: { disruption: { budgets: wider } } }),
       ]),
     );
   }
   if (consolidateAfter === 'Never' && pool.spec.replicas === undefined) {
     found.push(
-      finding('info', object, { check: 'consolidation-never' }, [
-        fix('consolidate nodes that were quiet for five minutes', object, {
+      findingOf('info', object, { check: 'consolidation-never' }, [
+        fixOf('consolidate nodes that were quiet for five minutes', object, {
           spec: { disruption: { consolidateAfter: '5m' } },
         }),
       ]),
     );
   }
   return found;
+}
+
+/** Nodes that wait to be replaced for a new image, in a pool that has no hours for that. */
+function imageFindings({ pass }: Rehearsal, pool: NodePool): readonly Finding[] {
+  const { budgets } = pool.spec.disruption;
+  const hasHours = budgets.some(
+    ({ schedule, reasons }) => schedule !== undefined && (reasons === undefined || reasons.includes('Drifted')),
+  );
+  const own = pass.views.filter(({ nodePool, claim }) => claim !== undefined && nodePool === pool.metadata.name);
+  const old = own.filter(
+    ({ claim }) => claim !== undefined && findCondition(claim, NodeClaimConditions.drifted)?.reason === 'ImageDrift',
+  );
+  if (hasHours || old.length === 0) return [];
+  const nights = [...budgets, { nodes: '0', reasons: ['Drifted'], schedule: '0 6 * * *', duration: '16h' }];
+  return [
+    findingOf('info', poolName(pool), { check: 'image-drifts', nodes: old.length, of: own.length }, [
+      fixOf('replace them between 22:00 and 6:00 UTC only', poolName(pool), {
+        spec: { disruption: { budgets: nights } },
+      }),
+    ]),
+  ];
 }
 
 /** Pools that take the same pods, of which neither comes first. */
@@ -156,11 +199,13 @@ function overlaps(pools: readonly NodePool[]): readonly Finding[] {
     dynamic.slice(at + 1).flatMap((other) => {
       const weight = pool.spec.weight ?? 0;
       if ((other.spec.weight ?? 0) !== weight || !takesSame(pool, other)) return [];
-      const first = fix(`let NodePool "${pool.metadata.name}" come first`, poolName(pool), {
+      const first = fixOf(`let NodePool "${pool.metadata.name}" come first`, poolName(pool), {
         spec: { weight: weight + 10 },
       });
       return [
-        finding('warning', poolName(pool), { check: 'overlapping-pools', other: other.metadata.name, weight }, [first]),
+        findingOf('warning', poolName(pool), { check: 'overlapping-pools', other: other.metadata.name, weight }, [
+          first,
+        ]),
       ];
     }),
   );
@@ -184,10 +229,12 @@ function podBudgetFindings({ world, pass }: Rehearsal): readonly Finding[] {
   for (const budget of budgets) {
     const { expectedPods = 0, currentHealthy = 0, disruptionsAllowed = 0 } = budget.status ?? {};
     if (expectedPods === 0 || disruptionsAllowed > 0 || currentHealthy < expectedPods) continue;
-    const loosen = fix('let one pod be unavailable', budgetName(budget), {
+    const loosen = fixOf('let one pod be unavailable', budgetName(budget), {
       spec: { maxUnavailable: 1, ...(budget.spec?.minAvailable !== undefined && { minAvailable: null }) },
     });
-    found.push(finding('error', budgetName(budget), { check: 'budget-allows-nothing', pods: expectedPods }, [loosen]));
+    found.push(
+      findingOf('error', budgetName(budget), { check: 'budget-allows-nothing', pods: expectedPods }, [loosen]),
+    );
   }
   const told = new Set<string>();
   for (const pod of pods) {
@@ -198,8 +245,8 @@ function podBudgetFindings({ world, pass }: Rehearsal): readonly Finding[] {
     if (first === undefined || second === undefined || told.has(keyOf(second)) || told.size >= MOST) continue;
     told.add(keyOf(second));
     const trap: Trap = { check: 'budgets-overlap', other: keyOf(first), pod: podKey(pod) };
-    const loosen = fix('let it select nothing', budgetName(second), { spec: { selector: null } });
-    found.push(finding('error', budgetName(second), trap, [loosen]));
+    const loosen = fixOf('let it select nothing', budgetName(second), { spec: { selector: null } });
+    found.push(findingOf('error', budgetName(second), trap, [loosen]));
   }
   return found;
 }
@@ -241,40 +288,6 @@ function workloadFindings({ pass }: Rehearsal): readonly Finding[] {
       namespace: pod.metadata.namespace ?? 'default',
       name: owner?.name ?? pod.metadata.name,
     };
-    return [finding('warning', object, { check: 'no-requests', pods: pods.length, resources: missing })];
+    return [findingOf('warning', object, { check: 'no-requests', pods: pods.length, resources: missing })];
   });
 }
-
-/** What holds savings, and drifted nodes that cannot be replaced: one example of each cause. */
-async function heldNodes(rehearsal: Rehearsal, options: Options, kube: Kube): Promise<readonly Finding[]> {
-  const fates = fatesOf(rehearsal);
-  const found: Finding[] = [];
-  for (const pool of backlogOf(rehearsal, fates).pools) {
-    for (const blocker of pool.blockers.filter(({ cause }) => HELD.includes(cause)).slice(0, 3)) {
-      const node = await explainNodeIn(rehearsal, { kind: 'node', name: blocker.example }, options, kube);
-      if (node === undefined) continue;
-      const trap: Trap = {
-        check: 'held-node',
-        nodes: blocker.nodes,
-        cause: blocker.cause,
-        sentence: node.sentence,
-        savingsPerMonth: blocker.savingsPerHour * HOURS_PER_MONTH,
-      };
-      found.push(finding('warning', node.object, trap, node.fixes));
-    }
-  }
-  const told = new Set<string>();
-  for (const { view, driftedSince } of rehearsal.pass.candidates) {
-    const fate = fates.get(view.claim.metadata.name);
-    if (driftedSince === undefined || fate?.kind !== 'kept' || told.has(fate.kept.cause.kind)) continue;
-    told.add(fate.kept.cause.kind);
-    const node = await explainNodeIn(rehearsal, { kind: 'node', name: view.name }, options, kube);
-    if (node === undefined || node.constraint === 'going') continue;
-    const reason = findCondition(view.claim, 'Drifted')?.reason ?? '';
-    found.push(finding('warning', node.object, { check: 'drift-held', reason, sentence: node.sentence }, node.fixes));
-  }
-  return found;
-}
-
-/** Blockers that were set up by hand. */
-const HELD: readonly string[] = ['pdb', 'do-not-disrupt', 'budget', 'policy', 'scheduling'];

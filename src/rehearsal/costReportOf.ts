@@ -67,13 +67,19 @@ export function costReportOf(rehearsal: Rehearsal, labelKey?: string): CostRepor
   };
 }
 
-function shareOf(pod: Pod, { allocatable }: NodeView): number {
+function shareOf(pod: Pod, view: NodeView): number {
+  const { cpu, memory } = sharesOf(pod, view);
+  return (cpu + memory) / 2;
+}
+
+/** Parts of what the node has for pods, from 0. */
+export function sharesOf(pod: Pod, { allocatable }: NodeView): { readonly cpu: number; readonly memory: number } {
   const requests = podRequests(pod);
   const part = (resource: 'cpu' | 'memory'): number => {
     const all = quantityOf(allocatable, resource).milliValue();
     return all <= 0 ? 0 : quantityOf(requests, resource).milliValue() / all;
   };
-  return (part('cpu') + part('memory')) / 2;
+  return { cpu: part('cpu'), memory: part('memory') };
 }
 
 /** The owner of the owner cannot be seen from here: of a ReplicaSet the name without its hash. */

@@ -12,6 +12,7 @@ import type { Explanation, ObjectName } from '../ledger/explanation.ts';
 import type { NodeFate } from '../ledger/nodeFateText.ts';
 import type { Asked } from '../solver/smallestChange.ts';
 import { applyPatches } from './applyPatches.ts';
+import { withHeldDrain } from './heldDrain.ts';
 import { fateOf } from './judge.ts';
 import { nodeFactsOf } from './nodeFactsOf.ts';
 import { rehearse, type Rehearsal, type RehearsalOptions } from './rehearse.ts';
@@ -28,8 +29,9 @@ export async function explainNodeIn(
 ): Promise<Explanation | undefined> {
   const view = findView(rehearsal, ref);
   const claim = view?.claim?.metadata.name;
-  const fate = claim === undefined ? undefined : fateOf(claim, rehearsal);
-  if (view === undefined || claim === undefined || fate === undefined) return undefined;
+  const judged = claim === undefined ? undefined : fateOf(claim, rehearsal);
+  if (view === undefined || claim === undefined || judged === undefined) return undefined;
+  const fate = withHeldDrain(judged, view, rehearsal);
   const workloads = await nodeWorkloads(kube, view.pods, allPods(rehearsal));
   return explainNode({
     object: objectOf(ref),
@@ -40,7 +42,7 @@ export async function explainNodeIn(
       const after = await rehearse({ ...options, ...changed });
       const again = findView(after, { kind: 'nodeclaim', name: claim });
       const next = again && fateOf(claim, after);
-      return again && next && outcomeOf(after, again, next, workloads);
+      return again && next && outcomeOf(after, again, withHeldDrain(next, again, after), workloads);
     },
   });
 }

@@ -2,15 +2,18 @@
 import { Kinds, type DaemonSet, type Pod } from '../api/kinds.ts';
 import { apiVersionOf } from '../api/object.ts';
 import { explainPod, type PodAnswer } from '../explain/explainPod.ts';
+import { forAll } from '../explain/forAll.ts';
 import type { PodSource } from '../explain/podFixes.ts';
 import { podProposals, type PodPicture } from '../explain/podProposals.ts';
 import { ownerOf } from '../explain/nodeWorkloads.ts';
 import { podSource } from '../explain/podSource.ts';
 import { mergedByTarget } from '../explain/proposal.ts';
 import type { Kube } from '../kube/kube.ts';
+import { remadeText } from '../ledger/changeText.ts';
 import type { ExplainedFix, Explanation } from '../ledger/explanation.ts';
 import { podKey } from '../pods/podKey.ts';
 import { poolRequirements } from '../solver/model/compiledPool.ts';
+import type { Asked } from '../solver/smallestChange.ts';
 import { applyPatches } from './applyPatches.ts';
 import { objectsOf } from './clusterObjects.ts';
 import { rehearse, type Rehearsal } from './rehearse.ts';
@@ -33,24 +36,47 @@ export async function explainPodIn(rehearsal: Rehearsal, ref: PodRef, kube: Kube
   const pod = rehearsal.world.cluster.pod(ref);
   if (pod === undefined) return undefined;
   const source = await podSource(kube, pod, objectsOf(rehearsal.objects, Kinds.Pod));
-  const { obstacle: _, ...explanation } = await answerOf(rehearsal, pod, source, kube, MOST_ROUNDS);
-  return explanation;
+  const siblings = siblingsOf(rehearsal, pod);
+  const around = { source, siblings, kube };
+  let answer = await answerOf(rehearsal, pod, around, MOST_ROUNDS);
+  if (answer.obstacle !== undefined && siblings.length > 0 && !answer.fixes.some(isApplicable)) {
+    answer = await answerOf(rehearsal, pod, { ...around, siblings: [] }, MOST_ROUNDS);
+  }
+  const { obstacle: _, ...explanation } = answer;
+  return { ...explanation, fixes: explanation.fixes.map((fix) => told(fix, source)) };
+}
+
+/** What stays the same while changes are tried. */
+interface Surroundings {
+  readonly source: PodSource;
+  /** Other pods of the same owner. */
+  readonly siblings: readonly Pod[];
+  readonly kube: Kube;
+}
+
+function siblingsOf({ objects }: Rehearsal, pod: Pod): readonly Pod[] {
+  const owner = ownerOf(pod);
+  if (owner === undefined) return [];
+  return objectsOf(objects, Kinds.Pod)
+    .filter((each) => ownerOf(each) === owner && each.metadata.uid !== pod.metadata.uid)
+    .slice(0, MOST_SIBLINGS);
+}
+
+/** With a word about what has to be made again. */
+function told(fix: ExplainedFix, { target }: PodSource): ExplainedFix {
+  const isRemade = fix.patches.some(({ type }) => type === 'create');
+  return isRemade ? { ...fix, sentence: remadeText(target, fix.sentence) } : fix;
 }
 
 const isApplicable = ({ patches }: ExplainedFix): boolean => patches.length > 0;
 
 /** Where the solver knows no change that helps, others are rehearsed, each with what is then in the way. */
-async function answerOf(
-  rehearsal: Rehearsal,
-  pod: Pod,
-  source: PodSource,
-  kube: Kube,
-  rounds: number,
-): Promise<PodAnswer> {
-  const answer = explainPod({ ...questionOf(rehearsal, pod), pod, source });
+async function answerOf(rehearsal: Rehearsal, pod: Pod, around: Surroundings, rounds: number): Promise<PodAnswer> {
+  const { source, siblings } = around;
+  const answer = explainPod({ ...questionOf(rehearsal, pod, siblings, rounds < MOST_ROUNDS), pod, source });
   if (answer.obstacle === undefined || rounds === 0 || answer.fixes.some(isApplicable)) return answer;
   const found: ExplainedFix[] = [];
-  const proposals = podProposals(answer.obstacle, await pictureOf(rehearsal, pod, source, kube));
+  const proposals = podProposals(answer.obstacle, await pictureOf(rehearsal, pod, around));
   for (const { sentence, patches, effects, source: after } of proposals.slice(0, MOST_TRIES)) {
     if (found.filter(isApplicable).length >= MOST_FIXES) break;
     if (patches.length === 0) {
@@ -61,7 +87,7 @@ async function answerOf(
     const next = await rehearse({ ...changed, cloud: rehearsal.world.cloud });
     const again = next.world.cluster.pod({ name: pod.metadata.name, namespace: pod.metadata.namespace ?? 'default' });
     if (again === undefined) continue;
-    const then = await answerOf(next, again, after, kube, rounds - 1);
+    const then = await answerOf(next, again, { ...around, source: after }, rounds - 1);
     if (then.obstacle === undefined) found.push({ sentence, patches });
     else {
       const [behind] = then.fixes.filter(isApplicable);
@@ -76,11 +102,15 @@ async function answerOf(
 
 /** What a rehearsal assumes of a pool must not get into a patch of it. */
 function isSeparate({ patches }: ExplainedFix, effects: ExplainedFix['patches']): boolean {
-  const assumed = new Set(effects.flatMap(({ target }) => (target.kind === Kinds.NodePool.kind ? [target.name] : [])));
+  const assumed = new Set(
+    effects.flatMap(({ target, patch }) =>
+      target.kind === Kinds.NodePool.kind && 'spec' in patch ? [target.name] : [],
+    ),
+  );
   return !patches.some(({ target }) => target.kind === Kinds.NodePool.kind && assumed.has(target.name));
 }
 
-/** Patches of the owner that come later contain what earlier ones change. */
+/** Patches of the owner that come later contain what earlier ones change, and its new pods stand in place of this one. */
 function joined(
   first: ExplainedFix['patches'],
   later: ExplainedFix['patches'],
@@ -88,34 +118,39 @@ function joined(
 ): ExplainedFix['patches'] {
   const key = JSON.stringify(target);
   const isOfOwner = (each: ExplainedFix['patches'][number]): boolean => JSON.stringify(each.target) === key;
-  const kept = later.some(isOfOwner) ? first.filter((each) => !isOfOwner(each)) : first;
+  const kept = later.some(isOfOwner)
+    ? first.filter((each) => !isOfOwner(each) && each.target.kind !== Kinds.Pod.kind)
+    : first;
   return mergedByTarget([...kept, ...later]);
 }
 
-function questionOf({ moment }: Rehearsal, pod: Pod) {
+/** After a change the pod counts as placed only when the siblings that wait are. */
+function questionOf({ moment }: Rehearsal, pod: Pod, siblings: readonly Pod[], isAfterChange: boolean) {
   const { demand } = moment;
   const overlay = { pods: demand.waiting };
   const options = { explainChoices: false };
   const objection = demand.ignored.find((each) => podKey(each.pod) === podKey(pod))?.objection;
   const promise = [...demand.promised].find(([, pods]) => pods.some((each) => podKey(each) === podKey(pod)));
+  const alone: Asked = {
+    pools: moment.offers,
+    overlay,
+    options,
+    solution: moment.ask(overlay, options),
+    ask: (...question) => moment.ask(...question),
+  };
+  const askedForAll = forAll(alone, pod, new Set(siblings.map(podKey)));
   return {
     ...(objection && { objection }),
     ...(promise && { promisedClaim: promise[0] }),
-    asked: {
-      pools: moment.offers,
-      overlay,
-      options,
-      solution: moment.ask(overlay, options),
-      ask: (...question: Parameters<typeof moment.ask>) => moment.ask(...question),
-    },
+    asked: isAfterChange ? askedForAll : alone,
+    askedForFixes: askedForAll,
   };
 }
 
 async function pictureOf(
-  { world, pass, objects }: Rehearsal,
+  { world, pass, moment }: Rehearsal,
   pod: Pod,
-  source: PodSource,
-  kube: Kube,
+  { source, siblings, kube }: Surroundings,
 ): Promise<PodPicture> {
   const { nodePools, nodeClasses, storageClasses, volumeClaims, daemonSets } = world.informers;
   const poolNodes = new Map<string, number>();
@@ -128,13 +163,10 @@ async function pictureOf(
       .slice(0, MOST_TRIES)
       .map(({ metadata }): Promise<DaemonSet> => kube.get(Kinds.DaemonSet, metadata)),
   );
-  const owner = ownerOf(pod);
-  const siblings = objectsOf(objects, Kinds.Pod).filter(
-    (each) => owner !== undefined && ownerOf(each) === owner && each.metadata.uid !== pod.metadata.uid,
-  );
   return {
     pod,
-    siblings: siblings.slice(0, MOST_SIBLINGS),
+    siblings,
+    waitingPods: moment.demand.waiting.length,
     source,
     pools: [...nodePools.store.list()],
     nodeClasses: nodeClasses.flatMap(({ kind, informer }) =>

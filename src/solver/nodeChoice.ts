@@ -56,7 +56,8 @@ function typeReasons(node: OpenNode, compiled: CompiledDemand, demand: TypeChoic
   }
   for (let at = own; at < types.length && others.length < NEXT_TYPES; at++) {
     const type = intAt(types, at);
-    if (type === node.type || !demand.fits(type, node.used)) continue;
+    // A type may stand in the list twice, by how it is bought.
+    if (nameOf(type) === nameOf(node.type) || !demand.fits(type, node.used)) continue;
     const morePerHour = floatAt(price, type) - node.price;
     others.push({ instanceType: nameOf(type), pricePerHour: floatAt(price, type), because: 'price', morePerHour });
   }

@@ -4,7 +4,7 @@
  */
 import type { Pod } from '../api/kinds.ts';
 import type { HostPort } from '../pods/hostPorts.ts';
-import type { CompiledPool } from './model/compiledPool.ts';
+import { takeFromLimits, type CompiledPool } from './model/compiledPool.ts';
 import { compileDemand, withoutPlacements, type CompiledDemand } from './model/compiledDemand.ts';
 import type { PodClass } from './model/podClass.ts';
 import type { Model } from './model/model.ts';
@@ -228,7 +228,7 @@ function packAll(draft: Draft, options: SolveOptions): number | undefined {
     const demand = demandOf(pool, model.states, rest, model.table.size, packing);
     const { bins, left } = packPool(demand, limitLeft[pool.index], improver);
     const next = new Int32Array(rest.length);
-    for (const bin of bins) planned.push(openNode(bin, demand, pods, next, limitLeft[pool.index]));
+    for (const bin of bins) planned.push(openNode(bin, demand, pods, next, limitLeft));
     if (left.every((count) => count === 0)) continue;
     // Domains were counted for pods that found no node there: what was built on those counts may be wrong.
     if (rest.some(({ variant }, item) => (left[item] ?? 0) > 0 && variant.domainAdds.length > 0)) return undefined;
@@ -256,9 +256,8 @@ function openReserved(
   const demand = demandOf(pool, states, items, table.size, packing);
   const next = new Int32Array(items.length);
   const left = Int32Array.from(items, ({ count }) => count);
-  const limits = limitLeft[pool.index];
-  const bins = fillReserved(demand, units, left, limits?.slice());
-  for (const bin of bins) planned.push(openNode(bin, demand, lists, next, limits));
+  const bins = fillReserved(demand, units, left, limitLeft[pool.index]?.slice());
+  for (const bin of bins) planned.push(openNode(bin, demand, lists, next, limitLeft));
   const rest: Item[] = [];
   const pods: (readonly Pod[])[] = [];
   items.forEach((item, at) => {
@@ -276,7 +275,7 @@ function openNode(
   { items, pool }: Demand,
   pods: readonly (readonly Pod[])[],
   next: Int32Array,
-  limitLeft: Float64Array | undefined,
+  limitLeft: Draft['limitLeft'],
 ): OpenNode {
   const entries: OpenNode['entries'] = [];
   const ports: HostPort[] = [];
@@ -291,7 +290,7 @@ function openNode(
     entries.push({ podClass: item.podClass, variant: item.variant, pods: list.slice(from, to) });
     for (const port of item.podClass.shape.hostPorts) ports.push(port);
   }
-  limitLeft?.forEach((amount, at) => (limitLeft[at] = amount - (bin.limitNeed[at] ?? 0)));
+  takeFromLimits(limitLeft, pool, bin.limitNeed);
   return {
     pool,
     state: bin.state,

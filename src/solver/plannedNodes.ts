@@ -2,7 +2,7 @@
 import { Labels } from '../api/labels.ts';
 import { Requirement, type RequirementItem } from '../constraints/requirement.ts';
 import { podKey } from '../pods/podKey.ts';
-import type { CompiledOffering } from './model/compiledPool.ts';
+import { takeFromLimits, type CompiledOffering } from './model/compiledPool.ts';
 import type { StateTable } from './model/stateTable.ts';
 import { explainChoice, type TypeReasons } from './nodeChoice.ts';
 import type { TypeChoice } from './packing/typeChoice.ts';
@@ -28,20 +28,20 @@ export function plannedNodes(plan: PodPlan, explainChoices: boolean, isOutcomeOn
     slacks.set(left, slack);
     return slack;
   };
+  const slack = plan.limitLeft.map(slackOf);
   const pools = plan.model.pools.map((pool) => {
     const choice = holderOf(plan, pool);
     return {
       choice,
       ranked: new RankedAlternatives(choice),
       reasons: new Map<string, TypeReasons>(),
-      slack: slackOf(plan.limitLeft[pool.index]),
     };
   });
   const zones = new ZoneBalance(states);
   const requirements = new RequirementLists(states);
   const requests = new RequestTexts(plan.model.table);
   return plan.planned.map((node): PlannedNode => {
-    const { choice, ranked, reasons, slack } = itemAt(pools, node.pool.index);
+    const { choice, ranked, reasons } = itemAt(pools, node.pool.index);
     const budget = limitBudget(node, slack, choice);
     const zone = zones.take(node);
     const ranking = isOutcomeOnly ? ranked.firstOf(node, zone) : ranked.of(node, budget, zone);
@@ -155,16 +155,23 @@ function firstAtPrice(offerings: readonly CompiledOffering[], price: number): nu
 }
 
 /** What the node's alternatives may use of the limits: what the first uses, and the slack. Takes from the slack. */
-function limitBudget(node: OpenNode, slack: Float64Array | undefined, choice: TypeChoice): Float64Array | undefined {
-  if (slack === undefined) return undefined;
+function limitBudget(
+  node: OpenNode,
+  slacks: readonly (Float64Array | undefined)[],
+  choice: TypeChoice,
+): Float64Array | undefined {
   const { pool, limitNeed: own } = node;
+  const slack = slacks[pool.index];
+  if (slack === undefined) return undefined;
   const use = new Rows(slack.length, pool.limitUse);
   const budget = slack.map((amount, at) => Math.max(0, amount) + floatAt(own, at));
-  const most = own.slice();
+  const more = new Float64Array(slack.length);
   for (let type = 0; type < pool.types.length; type++) {
     if (!choice.fits(type, node.used) || !choice.withinLimits(type, budget)) continue;
-    for (let at = 0; at < slack.length; at++) most[at] = Math.max(floatAt(most, at), use.get(type, at));
+    for (let at = 0; at < slack.length; at++) {
+      more[at] = Math.max(floatAt(more, at), use.get(type, at) - floatAt(own, at));
+    }
   }
-  for (let at = 0; at < slack.length; at++) slack[at] = floatAt(slack, at) - floatAt(most, at) + floatAt(own, at);
+  takeFromLimits(slacks, pool, more);
   return budget;
 }

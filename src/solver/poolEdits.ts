@@ -21,6 +21,7 @@ export function poolEdits(reason: Refused): Edit[] {
         return 'keys' in refusal ? [] : zonesOfVolumes(refusal.pool, refusal.alternatives);
       case 'host-ports':
       case 'limits':
+      case 'quota':
       case 'resources':
       case 'topology':
         return [];

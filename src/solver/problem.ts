@@ -7,7 +7,7 @@ import type { TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
 import type { Pod } from '../api/kinds.ts';
 import type { NodePool } from '../api/kinds/nodePool.ts';
 import type { Taint } from '../api/kinds/nodeTemplate.ts';
-import type { InstanceType } from '../cloud/instanceType.ts';
+import type { InstanceType, QuotaFigure } from '../cloud/instanceType.ts';
 import type { RequirementItem } from '../constraints/requirement.ts';
 import type { NamespaceLabels } from '../constraints/topology.ts';
 import type { PodVolumes } from '../constraints/volumes.ts';
@@ -29,6 +29,8 @@ export interface Snapshot {
   /** By `podKey`; pods without an entry have no volumes that matter. */
   readonly volumes?: Pick<ReadonlyMap<string, PodVolumes>, 'get'>;
   readonly defaultSpread?: DefaultSpread;
+  /** By name: what all pools together may take of what offerings count against. A quota without an entry is not limited. */
+  readonly quotas?: ReadonlyMap<string, QuotaFigure>;
 }
 
 /** One question: these pods wait, and these nodes (with the pods on them) are not there. */
@@ -54,6 +56,8 @@ export interface PoolOffer {
   readonly instanceTypes: readonly InstanceType[];
   /** Counts against `spec.limits`; includes the resource `nodes`. */
   readonly used: Resources;
+  /** Quotas that new nodes are held to, beside the pool's own limits; the same for all pools. */
+  readonly quotas?: readonly string[];
 }
 
 /** A node that is there or on its way, with the room that is left on it. */

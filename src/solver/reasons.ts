@@ -55,6 +55,16 @@ export interface NearestType {
   readonly lacks: readonly Amount[];
 }
 
+/** A quota that leaves too little for any instance type that would do. */
+export interface QuotaShortage {
+  readonly quota: string;
+  readonly limit: number;
+  /** With what is being launched, and what this plan buys. */
+  readonly used: number;
+  /** The least that an instance would take of it. */
+  readonly needed: number;
+}
+
 export type StageRefusal =
   | { readonly stage: 'taints'; readonly taints: readonly RefusedTaint[] }
   /** The pod's own requirements contradict the pool's. */
@@ -71,6 +81,7 @@ export type StageRefusal =
   | { readonly stage: 'volumes'; readonly keys: readonly string[] }
   | { readonly stage: 'volumes'; readonly alternatives: readonly (readonly RequirementItem[])[] }
   | { readonly stage: 'limits'; readonly limits: readonly string[] }
+  | { readonly stage: 'quota'; readonly shortages: readonly QuotaShortage[] }
   | { readonly stage: 'min-values'; readonly key: string; readonly atLeast: number; readonly offered: number }
   | { readonly stage: 'topology'; readonly conflicts: readonly TopologyConflict[] };
 

@@ -22,6 +22,7 @@ import type {
   StageRefusal,
   UnplacedReason,
 } from './reasons.ts';
+import { quotaRefusal, spentQuota } from './quotaRefusal.ts';
 import { floatAt, itemAt, Rows } from './rows.ts';
 import { topologyConflicts } from './topologyConflicts.ts';
 
@@ -65,8 +66,11 @@ function findReason(plan: PodPlan, podClass: PodClass): UnplacedReason {
 
 function poolRefusal(plan: PodPlan, podClass: PodClass, pool: CompiledPool): PoolRefusal {
   const removed: { stage: RefusalStage; count: number }[] = [];
-  let alive = pool.types.length;
-  const survive = (stage: RefusalStage, count: number): void => {
+  const countOf = (types: Iterable<number>): number =>
+    new Set(Array.from(types, (type) => itemAt(pool.types, type).name)).size;
+  let alive = countOf(pool.types.keys());
+  const survive = (stage: RefusalStage, types: readonly number[]): void => {
+    const count = countOf(types);
     if (count < alive) removed.push({ stage, count: alive - count });
     alive = count;
   };
@@ -75,12 +79,12 @@ function poolRefusal(plan: PodPlan, podClass: PodClass, pool: CompiledPool): Poo
   return { pool: pool.name, ...refusal, removed };
 }
 
-/** Walks the stages in order; `survive` is told how many types each stage leaves. */
+/** Walks the stages in order; `survive` is told which types each stage leaves. */
 function firstRefusal(
   plan: PodPlan,
   podClass: PodClass,
   pool: CompiledPool,
-  survive: (stage: RefusalStage, count: number) => void,
+  survive: (stage: RefusalStage, types: readonly number[]) => void,
 ): StageRefusal {
   const { shape } = podClass;
   const taints = untoleratedTaints(pool.taints, shape.tolerations).filter((taint) => !isPreferred(taint));
@@ -89,26 +93,32 @@ function firstRefusal(
   const { conflicts, requirements, matching, state, sold } = candidatesOf(plan, pool, strict);
   if (conflicts.length > 0) return { stage: 'requirements', conflicts };
   if (matching.length === 0) return instanceTypeRefusal(plan, pool, requirements);
-  survive('instance-types', matching.length);
+  survive('instance-types', matching);
   if (podClass.unknownResource !== undefined) {
     return { stage: 'resources', unknownResource: podClass.unknownResource };
   }
   const large = matching.filter((type) => new Rows(podClass.row.length, pool.room).holds(type, podClass.row));
   if (large.length === 0) return { stage: 'resources', nearest: nearestType(plan, podClass, pool, matching) };
-  survive('resources', large.length);
+  survive('resources', large);
   const buyable = large.filter((type) => sold.has(type));
-  if (buyable.length === 0) return offeringRefusal(pool, large, requirements);
-  survive('offerings', buyable.length);
+  if (buyable.length === 0) {
+    return spentQuota(plan, pool, large, requirements) ?? offeringRefusal(pool, large, requirements);
+  }
+  survive('offerings', buyable);
   const volumes = volumeRefusal(plan, podClass, state);
   if (volumes !== undefined) return volumes;
   const demand = holderOf(plan, pool);
   const portable = buyable.filter((type) => !demand.clashesWithDaemons(type, shape.hostPorts));
   if (portable.length === 0) return { stage: 'host-ports', ports: takenPorts(plan, podClass, pool, buyable) };
-  survive('host-ports', portable.length);
+  survive('host-ports', portable);
   const left = plan.limitLeft[pool.index];
   const affordable = portable.filter((type) => demand.withinLimits(type, left));
-  if (affordable.length === 0) return { stage: 'limits', limits: exceededLimits(pool, portable, left) };
-  survive('limits', affordable.length);
+  if (affordable.length === 0) {
+    return (
+      quotaRefusal(plan, pool, portable, left) ?? { stage: 'limits', limits: exceededLimits(pool, portable, left) }
+    );
+  }
+  survive('limits', affordable);
   const short = demand
     .minValuesOffered(state, podClass.row, shape.hostPorts)
     .find((each) => each.offered < each.atLeast);
@@ -165,7 +175,7 @@ function offeringRefusal(pool: CompiledPool, types: readonly number[], requireme
         requirements,
         offerings.map((offering) => offering.requirements),
       );
-  return { stage: 'offerings', instanceTypes: large.map(({ name }) => name), unmet };
+  return { stage: 'offerings', instanceTypes: [...new Set(large.map(({ name }) => name))], unmet };
 }
 
 function volumeRefusal({ model }: PodPlan, { shape }: PodClass, state: number): StageRefusal | undefined {
@@ -203,7 +213,9 @@ function takenPorts(
 function exceededLimits(pool: CompiledPool, types: readonly number[], left: Float64Array | undefined): string[] {
   if (left === undefined) return [];
   const use = new Rows(pool.limitNames.length, pool.limitUse);
-  return pool.limitNames.filter((_, at) => types.some((type) => use.get(type, at) > floatAt(left, at)));
+  return pool.limitNames.filter(
+    (_, at) => at >= pool.quotas && types.some((type) => use.get(type, at) > floatAt(left, at)),
+  );
 }
 
 /** The type that lacks the smallest share of what is asked. */

@@ -151,7 +151,8 @@ function fewestTogether(
     const subject = applyEdits(kept, { pod, pools: asked.pools });
     const more = candidates(asked, subject.pod, reason, podSpec);
     const wider = withoutRivals([...kept, ...more]);
-    if (wider.length === kept.length) return undefined;
+    // A limit that goes further in this round stands in place of the one before.
+    if (textOf(wider) === textOf(kept)) return undefined;
     kept = wider;
   }
   for (const edit of [...kept].reverse()) {
@@ -160,6 +161,8 @@ function fewestTogether(
   }
   return kept;
 }
+
+const textOf = (edits: readonly Edit[]): string => JSON.stringify(edits.map(({ change }) => change));
 
 /** Limits of one pool stay or go together. */
 function belongTogether(one: Edit, other: Edit): boolean {

@@ -12,6 +12,7 @@ import { GROUP_MIN_ANNOTATION, podGroup } from './model/podShape.ts';
 import { unplacedPods, type PodPlan } from './planOnce.ts';
 import { plannedNodes } from './plannedNodes.ts';
 import type { Overlay, Problem, Solution, SolveOptions } from './problem.ts';
+import { exceededQuotas, modelWithin } from './quotas.ts';
 import type { UnplacedReason } from './reasons.ts';
 import { intAt, itemAt } from './rows.ts';
 import { suggestChanges } from './smallestChange.ts';
@@ -21,7 +22,20 @@ export function solve(problem: Problem, options: SolveOptions = {}): Solution {
   return ask(new Model(problem), { pods: problem.pods }, options);
 }
 
+/** Within the quotas of the snapshot: each turn keeps to more of them, so this ends. */
 export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}): Solution {
+  let solution = answer(model, overlay, options);
+  let kept: readonly string[] = [];
+  for (;;) {
+    const more = exceededQuotas(model.snapshot, solution, kept);
+    if (more.length === 0) break;
+    kept = [...kept, ...more];
+    solution = answer(modelWithin(model, kept), overlay, options);
+  }
+  return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution, ask) : solution;
+}
+
+function answer(model: Model, overlay: Overlay, options: SolveOptions): Solution {
   const groups = groupSizes(overlay.pods);
   const running = groups.size === 0 ? [] : runningPods(model, overlay);
   const unplaced: { pod: Pod; reason: UnplacedReason }[] = [];
@@ -46,8 +60,7 @@ export function ask(model: Model, overlay: Overlay, options: SolveOptions = {}):
         const refusal = options.outcomeOnly === true ? NO_DETAIL : refusalReason(plan, podClass);
         unplaced.push({ pod, reason: reason ?? refusal });
       }
-      const solution = toSolution(plan, unplaced, options);
-      return options.suggestChanges === true ? suggestChanges(model, overlay, options, solution, ask) : solution;
+      return toSolution(plan, unplaced, options);
     }
     for (const pod of pods) {
       const reason = broken.get(podGroup(pod) ?? '');

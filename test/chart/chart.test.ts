@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../src/api/yaml/parseYaml.ts';
 import { optionTable } from '../../src/options/optionTable.ts';
 import { parseOptions } from '../../src/options/parseOptions.ts';
+import { neededRights } from '../../src/rehearsal/neededRights.ts';
 import { renderChart, renderTemplate } from '../../src/aks/renderChart.ts';
 
 const CHART = join(import.meta.dirname, '../../charts/nodewright');
@@ -223,6 +224,19 @@ describe('the chart', () => {
       expect(resources).not.toContain('secrets');
       expect(resources).not.toContain('configmaps');
     }
+  });
+
+  it.each(['azure', 'kwok'] as const)('gives %s exactly the rights that doctor looks for', (provider) => {
+    const granted = rulesOf(provider).flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.flatMap((group) =>
+        resources.flatMap((resource) => verbs.map((verb) => `${verb} ${group}/${resource}`)),
+      ),
+    );
+    const needed = neededRights([provider]).map(
+      ({ verb, group, resource, subresource }) =>
+        `${verb} ${group}/${resource}${subresource === undefined ? '' : `/${subresource}`}`,
+    );
+    expect(needed.toSorted()).toEqual(granted.toSorted());
   });
 
   it('may write the status of pods only for placement hints', () => {

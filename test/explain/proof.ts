@@ -4,9 +4,26 @@
  */
 import type { Pod } from '../../src/api/kinds.ts';
 import { Labels } from '../../src/api/labels.ts';
-import type { Explanation } from '../../src/ledger/explanation.ts';
+import { KubeError } from '../../src/kube/errors.ts';
+import type { ExplainedFix, Explanation } from '../../src/ledger/explanation.ts';
 import { podKey } from '../../src/pods/podKey.ts';
-import type { ProvingGround } from '../fixtures/explain/provingGround.ts';
+import { SeededRandom } from '../../src/clock/seededRandom.ts';
+import { ProvingGround } from '../fixtures/explain/provingGround.ts';
+import { drawFrom, fillAtRandom } from '../fixtures/explain/randomGround.ts';
+
+const SETTLED = 8 * 60_000;
+
+/** All verdicts of one random cluster. */
+export async function proveCluster(seed: string): Promise<readonly Verdict[]> {
+  const ground = await ProvingGround.start(seed);
+  try {
+    await fillAtRandom(ground.kube, drawFrom(new SeededRandom(`fill ${seed}`)));
+    await ground.advance(SETTLED);
+    return [...(await provePods(ground)), ...(await proveNodes(ground))];
+  } finally {
+    await ground.stop();
+  }
+}
 
 export interface Verdict {
   readonly subject: string;
@@ -16,7 +33,7 @@ export interface Verdict {
   readonly fix?: string;
   readonly patches: unknown;
   /** `flipped`; `no patch` when something else than a patch has to be done; `no fix`; `wrong` with what was seen. */
-  readonly outcome: 'flipped' | 'no patch' | 'no fix' | 'wrong' | 'waits';
+  readonly outcome: 'flipped' | 'no patch' | 'no fix' | 'wrong' | 'waits' | 'outdated';
   readonly seen?: string;
 }
 
@@ -34,35 +51,64 @@ function verdict(subject: string, { constraint, sentence, fixes }: Explanation):
   return { subject, constraint, sentence, ...(first && { fix: first.sentence }), patches: first?.patches };
 }
 
-/** One pod of each workload that waits, one after the other. */
-export async function provePods(ground: ProvingGround): Promise<readonly Verdict[]> {
+/** Every pod that waits, one after the other, unless the fix for another has given it a place too. */
+async function provePods(ground: ProvingGround): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
   const seen = new Set<string>();
+  const outdated: { readonly uid: string | undefined; readonly said: Verdict }[] = [];
   for (;;) {
-    const pod = (await ground.pods()).find((each) => isWaiting(each) && !seen.has(nameOf(each)));
-    if (pod === undefined) return verdicts;
-    seen.add(nameOf(pod));
-    verdicts.push(await provePod(ground, pod));
+    const pod = (await ground.pods()).find((each) => isWaiting(each) && !seen.has(each.metadata.uid ?? ''));
+    if (pod === undefined) break;
+    const { uid } = pod.metadata;
+    seen.add(uid ?? '');
+    const said = await provePod(ground, pod);
+    if (said.outcome === 'outdated') outdated.push({ uid, said });
+    else verdicts.push(said);
   }
+  if (outdated.length > 0) await ground.advance(PATIENCE.pod);
+  const left = new Set((await ground.pods()).filter(isWaiting).map(({ metadata }) => metadata.uid));
+  for (const { uid, said } of outdated) verdicts.push({ ...said, outcome: left.has(uid) ? 'wrong' : 'waits' });
+  return verdicts;
 }
+
+/** What becomes of a pod for which nothing needs to change. */
+const PLACED: readonly string[] = ['promised', 'planned', 'fits'];
 
 async function provePod(ground: ProvingGround, pod: Pod): Promise<Verdict> {
   const { name, namespace = 'default' } = pod.metadata;
   const explanation = await ground.explain({ kind: 'pod', name, namespace });
   const said = verdict(`pod ${name}`, explanation);
+  // Its owner is replacing it: the new pod is what counts, and is proven itself.
+  if (explanation.constraint === 'outdated') return { ...said, outcome: 'outdated' };
   const [fix] = explanation.fixes;
-  if (fix === undefined) return { ...said, outcome: 'no fix' };
-  if (fix.patches.length === 0) return { ...said, outcome: 'no patch' };
+  const isPassing = PLACED.includes(explanation.constraint);
+  if (fix === undefined && !isPassing) return { ...said, outcome: 'no fix' };
+  if (fix?.patches.length === 0) return { ...said, outcome: 'no patch' };
   const before = await placed(ground, pod);
-  await ground.apply(fix);
-  for (let waited = 0; waited < PATIENCE.pod; waited += MINUTE) {
-    await ground.advance(MINUTE);
-    if (await hasPlace(ground, pod, before)) return { ...said, outcome: 'flipped' };
+  const refused = fix && (await refusal(ground, fix));
+  if (refused !== undefined) return { ...said, outcome: 'wrong', seen: refused };
+  let step = 0;
+  for (let waited = 0; waited < PATIENCE.pod; waited += step) {
+    // A pod that nothing owns may have to leave soon after it came.
+    step = waited < MINUTE ? 5_000 : MINUTE;
+    await ground.advance(step);
+    if (await hasPlace(ground, pod, before)) return { ...said, outcome: isPassing ? 'waits' : 'flipped' };
   }
   const left = (await ground.pods()).filter((each) => nameOf(each) === nameOf(pod) && isWaiting(each));
   const [latest] = left.toSorted((one, other) => (madeAt(one) < madeAt(other) ? 1 : -1));
   const after = latest && (await ground.explain({ kind: 'pod', name: latest.metadata.name, namespace }));
   return { ...said, outcome: 'wrong', seen: `${latest?.metadata.name} ${after?.constraint}: ${after?.sentence}` };
+}
+
+/** Why the API server does not take the fix; undefined when it does. */
+async function refusal(ground: ProvingGround, fix: ExplainedFix): Promise<string | undefined> {
+  try {
+    await ground.apply(fix);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return error.message;
+  }
 }
 
 async function placed(ground: ProvingGround, pod: Pod): Promise<ReadonlySet<string>> {
@@ -82,16 +128,15 @@ async function hasPlace(ground: ProvingGround, pod: Pod, before: ReadonlySet<str
 /** Outcomes that time alone changes. */
 const PASSING: readonly string[] = ['nominated', 'no-node', 'not-initialized', 'deleting', 'queued', 'next-pass'];
 
-export async function proveNodes(ground: ProvingGround): Promise<readonly Verdict[]> {
+/** Every node of a NodePool, one after the other, unless it has gone with another. */
+async function proveNodes(ground: ProvingGround): Promise<readonly Verdict[]> {
   const verdicts: Verdict[] = [];
-  const seen = new Set<string>();
-  for (;;) {
-    const nodes = (await ground.nodes()).filter(({ metadata }) => metadata.labels?.[Labels.nodePool] !== undefined);
-    const node = nodes.find(({ metadata }) => !seen.has(metadata.name));
-    if (node === undefined || seen.size >= 6) return verdicts;
-    seen.add(node.metadata.name);
-    verdicts.push(await proveNode(ground, node.metadata.name));
+  const first = (await ground.nodes()).filter(({ metadata }) => metadata.labels?.[Labels.nodePool] !== undefined);
+  for (const { metadata } of first) {
+    const isThere = (await ground.nodes()).some((node) => node.metadata.name === metadata.name);
+    if (isThere) verdicts.push(await proveNode(ground, metadata.name));
   }
+  return verdicts;
 }
 
 async function proveNode(ground: ProvingGround, name: string): Promise<Verdict> {
@@ -105,7 +150,8 @@ async function proveNode(ground: ProvingGround, name: string): Promise<Verdict> 
   }
   if (fix === undefined) return { ...said, outcome: 'no fix' };
   if (fix.patches.length === 0) return { ...said, outcome: 'no patch' };
-  await ground.apply(fix);
+  const refused = await refusal(ground, fix);
+  if (refused !== undefined) return { ...said, outcome: 'wrong', seen: refused };
   if (await isGone(ground, name)) return { ...said, outcome: 'flipped' };
   const after = await ground.explain({ kind: 'node', name });
   const on = (await ground.pods()).filter(({ spec }) => spec?.nodeName === name).map(podKey);

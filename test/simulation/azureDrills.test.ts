@@ -125,8 +125,12 @@ const DRILLS: readonly Drill[] = [
     faults: [faultOrder('allocation', { share: 0.5, for: 5 * MINUTE }), faultOrder('nic-reserved')],
   },
   {
-    name: 'operations succeed late',
-    faults: [faultOrder('lro-late', { operation: 'virtualMachines.createOrUpdate', share: 0.4, by: 2 * MINUTE })],
+    name: 'half of all operations succeed late',
+    faults: ['virtualMachines', 'networkInterfaces'].flatMap((kind) =>
+      ['createOrUpdate', 'delete'].map((verb) =>
+        faultOrder('lro-late', { operation: `${kind}.${verb}`, share: 0.5, by: MINUTE }),
+      ),
+    ),
   },
   { name: 'operations fail late', faults: [faultOrder('lro-fail', { share: 0.5, for: 2 * MINUTE })] },
   { name: 'prices cannot be read', unreachable: /retail\/prices/ },

@@ -89,9 +89,7 @@ describe('explain, on a cluster with a running controller', () => {
     });
     expect(explanation.evidence.join('\n')).toContain('$73 per month');
     const [fix] = explanation.fixes;
-    expect(fix?.patches.map(({ target }) => target.kind)).toEqual(
-      expect.arrayContaining(['Pod', 'NodePool', 'Deployment']),
-    );
+    expect(fix?.patches.map(({ target }) => target.kind)).toEqual(['NodePool', 'Node', 'Deployment']);
     if (fix) await applyFix(bench.kube, fix, () => bench.advance(1_000));
     await bench.advance(20 * MINUTE);
     expect((await bench.nodes()).map(({ metadata }) => metadata.name)).not.toContain(name);

@@ -26,6 +26,8 @@ export { disableSteps } from '../../aks/disable.ts';
 export { enableSteps, managedSteps } from '../../aks/enable.ts';
 export { fromKarpenterSteps, toManagedSteps } from '../../aks/takeover.ts';
 export { aksStatus } from '../../aks/status.ts';
+export { toSelfHostedSteps } from '../../aks/toSelfHosted.ts';
+export { backSteps, waveSteps } from '../../aks/waves.ts';
 
 export interface AksAddress {
   readonly resourceGroup: string;
@@ -44,7 +46,7 @@ export interface OpenedAks {
 
 export async function openAks(address: AksAddress): Promise<OpenedAks> {
   const clock = new SystemClock();
-  const cloud = await cloudOf(address);
+  const cloud = await azureOf(address);
   const { rest } = createAzureClients({ ...cloud, clock, random: systemRandom });
   const arm = armPort(rest, clock);
   const name = { subscriptionId: cloud.subscriptionId, resourceGroup: address.resourceGroup, name: address.name };
@@ -62,7 +64,11 @@ export async function openAks(address: AksAddress): Promise<OpenedAks> {
 
 type Cloud = Pick<AzureClientsOptions, 'environment' | 'credential' | 'subscriptionId' | 'caPem'>;
 
-async function cloudOf({ stateDir, subscription }: AksAddress): Promise<Cloud> {
+/** The Azure of a local world, or the one that the environment names. */
+export async function azureOf({
+  stateDir,
+  subscription,
+}: Pick<AksAddress, 'stateDir' | 'subscription'>): Promise<Cloud> {
   if (stateDir !== undefined) return localCloud(stateDir, subscription);
   const {
     ARM_CLOUD: armCloud,

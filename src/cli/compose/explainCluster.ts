@@ -1,8 +1,9 @@
 /** The composition root of `nodewright explain`. */
+import type { KubeObject } from '../../api/object.ts';
 import { InvariantError } from '../../errors/invariantError.ts';
 import { NodewrightError } from '../../errors/nodewrightError.ts';
 import type { Kube } from '../../kube/kube.ts';
-import type { ExplainedFix, Explanation } from '../../ledger/explanation.ts';
+import type { ExplainedFix, Explanation, Patch } from '../../ledger/explanation.ts';
 import { kindOf } from '../../rehearsal/applyPatches.ts';
 import { explainNodeIn } from '../../rehearsal/explainNodeIn.ts';
 import { explainPodIn } from '../../rehearsal/explainPodIn.ts';
@@ -40,21 +41,25 @@ function answerTo(
   }
 }
 
-/** Patches every object of the fix in turn, and says which. `pause` lets an owner notice one patch before the next. */
+const DONE: Readonly<Record<Patch['type'], string>> = { merge: 'patched', delete: 'deleted', create: 'created' };
+
+/** Changes every object of the fix in turn, and says which. `pause` lets an owner notice one patch before the next. */
 export async function applyFix(
   kube: Kube,
   { patches }: ExplainedFix,
   pause: () => Promise<void>,
 ): Promise<readonly string[]> {
   const done: string[] = [];
-  for (const [at, { target, patch }] of patches.entries()) {
+  for (const [at, { target, type, patch }] of patches.entries()) {
     const { name, namespace } = target;
     const kind = kindOf(target);
     if (kind === undefined) throw new InvariantError(`no kind ${target.apiVersion} ${target.kind}`);
-    const isAgain = patches.slice(0, at).some((each) => JSON.stringify(each.target) === JSON.stringify(target));
-    if (isAgain) await pause();
-    await kube.patch(kind, { name, namespace }, { type: 'merge', body: patch });
-    done.push(`${target.kind.toLowerCase()}/${name} patched`);
+    if (at > 0) await pause();
+    const ref = { name, namespace };
+    if (type === 'merge') await kube.patch(kind, ref, { type, body: patch });
+    else if (type === 'delete') await kube.delete(kind, ref, { propagationPolicy: 'Background' });
+    else await kube.create(kind, patch as unknown as KubeObject);
+    done.push(`${target.kind.toLowerCase()}/${name} ${DONE[type]}`);
   }
   return done;
 }

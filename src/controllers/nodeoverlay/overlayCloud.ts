@@ -47,6 +47,7 @@ export function overlaidCloud(cloud: CloudProvider, overlays: OverlayStore): Clo
     name: cloud.name,
     nodeClasses: cloud.nodeClasses,
     repairPolicies: cloud.repairPolicies,
+    quotas: (unlaunched) => cloud.quotas?.(unlaunched) ?? new Map(),
     create: (request, signal) => {
       const pool = request.claim.metadata.labels?.[Labels.nodePool] ?? '';
       return cloud.create({ ...request, view: overlays.viewOf(pool) }, signal);

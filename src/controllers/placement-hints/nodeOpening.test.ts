@@ -10,20 +10,27 @@ interface Setup {
   readonly tellingTime?: number;
 }
 
-/** Telling succeeds unless a claim's name says otherwise: `late` ends the wait, `cleared` has to be told each time. */
+/**
+ * Telling succeeds unless a claim's name says otherwise: `late` ends the wait, `cleared` has to be told each time, and
+ * `stuck` is never told.
+ */
 function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
   const clock = new VirtualClock(0);
   const told = new Set<string>();
-  const arranged: (readonly string[])[] = [];
+  const arranged: { readonly claims: readonly string[]; readonly settled: readonly string[] }[] = [];
   const opened: { readonly claim: string; readonly at: number }[] = [];
   const opening = new NodeOpening({
     clock,
     areMoreComing: () => areMoreComing,
-    arrange: (claims) => {
-      arranged.push(claims);
+    arrange: (claims, settled) => {
+      arranged.push({ claims, settled: [...settled] });
       return [...claims].sort();
     },
-    tell: async (claims): Promise<Telling> => {
+    tell: async (claims, end): Promise<Telling> => {
+      if (claims.includes('stuck')) {
+        await clock.sleep(end - clock.now());
+        return 'late';
+      }
       const unsaid = claims.filter((claim) => claim === 'cleared' || !told.has(claim));
       if (unsaid.length === 0) return 'said';
       await clock.sleep(tellingTime * unsaid.length);
@@ -49,7 +56,10 @@ describe('nodes that join', () => {
   it('open together, when the pods of all have been told', async () => {
     const { play, join, opened, arranged } = setup();
     await play(join('a', 10), join('b', 20), join('c', 30));
-    expect(arranged).toEqual([['a'], ['b', 'c']]);
+    expect(arranged).toEqual([
+      { claims: ['a'], settled: [] },
+      { claims: ['a', 'b', 'c'], settled: ['a'] },
+    ]);
     expect(opened).toEqual(['a', 'b', 'c'].map((claim) => ({ claim, at: 175 })));
   });
 
@@ -83,6 +93,16 @@ describe('nodes that join', () => {
     expect(opened).toHaveLength(200);
     const waits = opened.map(({ claim, at }) => at - Number(claim.slice(1)) * 100);
     expect(Math.max(...waits)).toBeLessThanOrEqual(10_100);
+  });
+
+  it('wait a second for hints that cannot be written, and a little longer for each node more', async () => {
+    const { play, join, opened } = setup();
+    await play(join('stuck', 0));
+    expect(opened).toEqual([{ claim: 'stuck', at: 1_000 }]);
+    const group = setup({ areMoreComing: true });
+    await group.play(group.join('stuck', 0), group.join('a', 10), group.join('b', 20));
+    // They wait for one another first.
+    expect(group.opened.map(({ at }) => at)).toEqual([220, 220, 220].map((joined) => joined + 1_500));
   });
 
   it('open although hints are late, or are cleared again and again', async () => {

@@ -16,7 +16,7 @@ export interface ClusterModelOptions {
 }
 
 /** What the cluster state does not contain. */
-export interface ClusterModelInput extends Pick<Snapshot, 'volumes' | 'defaultSpread'> {
+export interface ClusterModelInput extends Pick<Snapshot, 'volumes' | 'defaultSpread' | 'quotas'> {
   readonly snapshot: ClusterSnapshot;
   /** Pods that have a place on a node, by the name of its view. */
   readonly promised: ReadonlyMap<string, readonly Pod[]>;
@@ -57,6 +57,7 @@ export class ClusterModel {
       namespaces: this.namespaces.of(informers.namespaces.store.list()),
       ...(input.volumes && { volumes: input.volumes }),
       ...(input.defaultSpread && { defaultSpread: input.defaultSpread }),
+      ...(input.quotas && { quotas: input.quotas }),
     };
   }
 

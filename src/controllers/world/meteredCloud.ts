@@ -38,6 +38,7 @@ export function meteredCloud(cloud: CloudProvider, { metrics, clock, controller 
     name: cloud.name,
     nodeClasses: cloud.nodeClasses,
     repairPolicies: cloud.repairPolicies,
+    quotas: (unlaunched) => cloud.quotas?.(unlaunched) ?? new Map(),
     create: (...request) => metered('Create', () => cloud.create(...request)),
     delete: (...request) => metered('Delete', () => cloud.delete(...request)),
     get: (...request) => metered('Get', () => cloud.get(...request)),

@@ -1,24 +1,17 @@
 /** Cilium's part in the start of a node: its operator removes the start-up taint once the agent on the node is ready. */
 import { Kinds, type Node, type Pod } from '../../api/kinds.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
 import { ignoreNotFound } from '../../kube/errors.ts';
 import type { Informer } from '../../kube/informer.ts';
-import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { watch } from '../../kube/runtime/watch.ts';
 import { patchObject } from '../../kube/statusPatch.ts';
+import type { LoopContext } from '../controlLoop.ts';
 import { isReady } from '../workloads/podState.ts';
 
 const TAINT = 'node.cilium.io/agent-not-ready';
 
-export interface CiliumTaintOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+export interface CiliumTaintOptions extends LoopContext {
   readonly nodes: Informer<Node>;
   readonly pods: Informer<Pod>;
 }

@@ -1,6 +1,6 @@
 /** The pods that AKS runs in kube-system: with Cilium, which replaces kube-proxy, or without it. */
-import { Kinds, type DaemonSet, type Deployment, type PodDisruptionBudget, type Service } from '../../api/kinds.ts';
-import { manifest, type Manifest } from '../scenarios/manifests.ts';
+import { Kinds, type DaemonSet, type Deployment, type Service } from '../../api/kinds.ts';
+import { budget, manifest, type Manifest } from '../scenarios/manifests.ts';
 
 type PodSpec = NonNullable<NonNullable<NonNullable<Deployment['spec']>['template']>['spec']>;
 
@@ -33,12 +33,10 @@ const DEPLOYMENTS: readonly (readonly [...Row, replicas: number])[] = [
 /** AKS keeps one of these running while nodes are drained. */
 const GUARDED: readonly string[] = ['coredns', 'konnectivity-agent', 'metrics-server'];
 
+const selected = (name: string): Record<string, string> => ({ 'k8s-app': name === 'coredns' ? 'kube-dns' : name });
 const labelsOf = (name: string): Record<string, string> => ({
-  'k8s-app': name === 'coredns' ? 'kube-dns' : name,
+  ...selected(name),
   'kubernetes.azure.com/managedby': 'aks',
-});
-const selectorOf = (name: string): { matchLabels: Record<string, string> } => ({
-  matchLabels: { 'k8s-app': name === 'coredns' ? 'kube-dns' : name },
 });
 
 function podSpec([name, image, cpu, memory]: Row, more: Omit<PodSpec, 'containers'>): PodSpec {
@@ -51,7 +49,7 @@ function daemonSet(row: Row): Manifest {
   return manifest<DaemonSet>(Kinds.DaemonSet, {
     metadata: { name, namespace: NAMESPACE, labels: labelsOf(name) },
     spec: {
-      selector: selectorOf(name),
+      selector: { matchLabels: selected(name) },
       template: {
         metadata: { labels: labelsOf(name) },
         spec: podSpec(row, {
@@ -69,8 +67,10 @@ function daemonSet(row: Row): Manifest {
   });
 }
 
+const SPREAD = { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' } as const;
+
 function deployment([name, image, cpu, memory, replicas]: (typeof DEPLOYMENTS)[number]): Manifest {
-  const selector = selectorOf(name);
+  const selector = { matchLabels: selected(name) };
   const onSystemNodes = { key: 'kubernetes.azure.com/mode', operator: 'In', values: ['system'] };
   return manifest<Deployment>(Kinds.Deployment, {
     metadata: { name, namespace: NAMESPACE, labels: labelsOf(name) },
@@ -90,42 +90,28 @@ function deployment([name, image, cpu, memory, replicas]: (typeof DEPLOYMENTS)[n
               ],
             },
           },
-          topologySpreadConstraints: [
-            {
-              maxSkew: 1,
-              topologyKey: 'kubernetes.io/hostname',
-              whenUnsatisfiable: 'ScheduleAnyway',
-              labelSelector: selector,
-            },
-          ],
+          topologySpreadConstraints: [{ ...SPREAD, labelSelector: selector }],
         }),
       },
     },
   });
 }
 
-const budget = (name: string): Manifest =>
-  manifest<PodDisruptionBudget>(Kinds.PodDisruptionBudget, {
-    metadata: { name: `${name}-pdb`, namespace: NAMESPACE },
-    spec: { minAvailable: 1, selector: selectorOf(name) },
+const service = (name: string, workload: string, spec: NonNullable<Service['spec']>): Manifest =>
+  manifest<Service>(Kinds.Service, {
+    metadata: { name, namespace: NAMESPACE, labels: labelsOf(workload) },
+    spec: { selector: selected(workload), ...spec },
   });
 
 const services: readonly Manifest[] = [
-  manifest<Service>(Kinds.Service, {
-    metadata: { name: 'kube-dns', namespace: NAMESPACE, labels: labelsOf('coredns') },
-    spec: {
-      clusterIP: DNS_ADDRESS,
-      selector: { 'k8s-app': 'kube-dns' },
-      ports: [
-        { name: 'dns', port: 53, protocol: 'UDP', targetPort: 53 },
-        { name: 'dns-tcp', port: 53, protocol: 'TCP', targetPort: 53 },
-      ],
-    },
+  service('kube-dns', 'coredns', {
+    clusterIP: DNS_ADDRESS,
+    ports: [
+      { name: 'dns', port: 53, protocol: 'UDP', targetPort: 53 },
+      { name: 'dns-tcp', port: 53, protocol: 'TCP', targetPort: 53 },
+    ],
   }),
-  manifest<Service>(Kinds.Service, {
-    metadata: { name: 'metrics-server', namespace: NAMESPACE, labels: labelsOf('metrics-server') },
-    spec: { selector: { 'k8s-app': 'metrics-server' }, ports: [{ port: 443, protocol: 'TCP', targetPort: 4443 }] },
-  }),
+  service('metrics-server', 'metrics-server', { ports: [{ port: 443, protocol: 'TCP', targetPort: 4443 }] }),
 ];
 
 const KUBE_PROXY: Row = ['kube-proxy', 'kubernetes/kube-proxy:v1.36.3', '100m', '64Mi'];
@@ -143,7 +129,10 @@ const suits =
 /** What needs no node of the system pool: daemons go wherever a node is. */
 export function kubeSystemBase(network: ClusterDataplane): readonly Manifest[] {
   const daemons = [...DAEMONS.filter(suits(network)), ...(network.networkDataplane === 'cilium' ? [] : [KUBE_PROXY])];
-  return [...daemons.map(daemonSet), ...services, ...GUARDED.map(budget)];
+  const guarded = GUARDED.map((name) =>
+    budget({ name: `${name}-pdb`, namespace: NAMESPACE }, selected(name), { minAvailable: 1 }),
+  );
+  return [...daemons.map(daemonSet), ...services, ...guarded];
 }
 
 /** To be created once the system pool is ready; otherwise nodewright would buy nodes for them. */

@@ -5,6 +5,11 @@ export function apiVersionText({ group, version }: { readonly group: string; rea
   return group === '' ? version : `${group}/${version}`;
 }
 
+/** `apps`, `core`: the package of Go in which upstream has the kinds of a group. */
+export function goPackage(group: string): string {
+  return group === '' ? 'core' : (group.split('.')[0] ?? '');
+}
+
 /** Stable before beta before alpha, then the higher number: the order in which clients prefer versions. */
 export function byPreference(left: string, right: string): number {
   const [a, b] = [rank(left), rank(right)];

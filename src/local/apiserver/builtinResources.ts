@@ -1,11 +1,9 @@
 /** The rows of builtin/kinds.json as resources. */
 import { builtinKinds, rowConditions, storageViews, strategies } from './builtin/kinds.ts';
-import { clusterCells } from './columns/cluster.ts';
+import { clusterCells, storageCells } from './columns/cluster.ts';
 import { columnOf, sharedCells } from './columns/column.ts';
 import { networkingCells } from './columns/networking.ts';
 import { podCells } from './columns/pod.ts';
-import { serverCells } from './columns/server.ts';
-import { storageCells } from './columns/storage.ts';
 import { workloadCells } from './columns/workloads.ts';
 import { at, textAt, type ApiObject } from './fields.ts';
 import { shapeNamed } from './kubernetesTypes.ts';
@@ -17,7 +15,6 @@ const CELLS = {
   ...clusterCells,
   ...networkingCells,
   ...podCells,
-  ...serverCells,
   ...storageCells,
   ...workloadCells,
 };

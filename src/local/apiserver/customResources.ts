@@ -9,12 +9,12 @@ import { validate } from '../../api/schema/validate.ts';
 import { selectableFields } from './builtinResources.ts';
 import { apiVersionText, byPreference } from './apiVersion.ts';
 import { AGE, NAME } from './columns/column.ts';
-import { at, fieldsAt, isFields, listAt, textAt, type ApiObject } from './fields.ts';
+import { at, fieldsAt, isFields, listAt, numberAt, textAt, withoutAbsent, type ApiObject } from './fields.ts';
 import { age } from './humanTime.ts';
 import { compileJsonPath } from './jsonPath.ts';
 import { OBJECT_META, schemaNamed } from './kubernetesTypes.ts';
-import { pathNames, type Column, type Resource, type ScalePaths, type Strategy } from './resource.ts';
-import { invalidValue, type FieldError } from './status.ts';
+import { pathNames, type Column, type Resource, type ScalePaths, type StorageView, type Strategy } from './resource.ts';
+import type { Check } from './strategies/check.ts';
 import { Shape, type OpenApiSchema } from './shape.ts';
 
 /** All of them, in the order in which upstream lists them here. */
@@ -25,15 +25,15 @@ const customAgeColumn: Column = { ...AGE, type: 'date' };
 
 function printerColumn(definition: unknown, read: (object: unknown) => unknown): Column {
   const type = textAt(definition, 'type') ?? 'string';
-  const description = textAt(definition, 'description');
-  const format = textAt(definition, 'format');
-  const priority = at(definition, 'priority');
+  const optional = {
+    description: textAt(definition, 'description'),
+    format: textAt(definition, 'format'),
+    priority: numberAt(definition, 'priority'),
+  };
   return {
     name: textAt(definition, 'name') ?? '',
     type: COLUMN_TYPES.has(type) ? (type as Column['type']) : 'string',
-    ...(description === undefined ? {} : { description }),
-    ...(format === undefined ? {} : { format }),
-    ...(typeof priority === 'number' ? { priority } : {}),
+    ...withoutAbsent(optional),
     cell(object, now) {
       const value = read(object);
       if (value === undefined) return null;
@@ -79,34 +79,26 @@ function strategyFor(schema: StructuralSchema, scale: ScalePaths | undefined): S
       const { metadata } = draft;
       Object.assign(draft, defaulted, { metadata });
     },
-    validate(draft, old) {
-      const errors = validate(schema, draft, old).map((error) => ({
-        field: error.field,
-        message: fieldErrorBody(error),
-        reason: error.type,
-      }));
-      return scale === undefined ? errors : [...errors, ...checkScale(draft, scale)];
+    validate(check, draft, old) {
+      for (const error of validate(schema, draft, old)) {
+        check.errors.push({ field: error.field, message: fieldErrorBody(error), reason: error.type });
+      }
+      if (scale !== undefined) checkScale(check, scale);
     },
   };
 }
 
 /** What the scale endpoint reads must be a count, whatever the schema says. */
-function checkScale(draft: ApiObject, scale: ScalePaths): FieldError[] {
-  return [scale.specReplicas, scale.statusReplicas].flatMap((path) => {
-    const value = at(draft, ...pathNames(path));
-    if (value === undefined) return [];
+function checkScale(check: Check, scale: ScalePaths): void {
+  for (const path of [scale.specReplicas, scale.statusReplicas]) {
+    const value = at(check.value, ...pathNames(path));
+    if (value === undefined) continue;
     if (typeof value !== 'number' || !Number.isInteger(value)) {
       const kind = typeof value === 'number' ? 'float64' : typeof value;
-      return [
-        invalidValue(
-          path,
-          0,
-          `${path} accessor error: ${typeof value === 'string' ? value : JSON.stringify(value)} is of the type ${kind}, expected int64`,
-        ),
-      ];
-    }
-    return value < 0 ? [invalidValue(path, value, 'should be a non-negative integer')] : [];
-  });
+      const shown = typeof value === 'string' ? value : JSON.stringify(value);
+      check.invalid(path, 0, `${path} accessor error: ${shown} is of the type ${kind}, expected int64`);
+    } else if (value < 0) check.invalid(path, value, 'should be a non-negative integer');
+  }
 }
 
 function scalePaths(version: unknown): ScalePaths | undefined {
@@ -139,6 +131,12 @@ function deprecationOf(version: unknown, definition: ApiObject): string | undefi
     .sort(byPreference);
   return `${kindIn(name)} is deprecated${newest === undefined ? '' : `; use ${kindIn(newest)}`}`;
 }
+
+/** Versions of a custom resource differ in their name alone. */
+const renamed = (served: string, stored: string): Pick<StorageView, 'decode' | 'encode'> => ({
+  decode: (object) => ({ ...object, apiVersion: served }),
+  encode: (object) => ({ ...object, apiVersion: stored }),
+});
 
 export function customResources(definition: ApiObject): Resource[] {
   const group = textAt(definition, 'spec', 'group') ?? '';
@@ -182,16 +180,7 @@ export function customResources(definition: ApiObject): Resource[] {
         selectable: selectableFields(paths, namespaced),
         namesSelectable: false,
         unconditionalUpdate: false,
-        storage: {
-          group,
-          plural,
-          ...(served === storedVersion
-            ? {}
-            : {
-                decode: (object: ApiObject) => ({ ...object, apiVersion: served }),
-                encode: (object: ApiObject) => ({ ...object, apiVersion: storedVersion }),
-              }),
-        },
+        storage: { group, plural, ...(served !== storedVersion && renamed(served, storedVersion)) },
       },
     ];
   });

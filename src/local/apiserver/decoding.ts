@@ -1,5 +1,5 @@
 /** From JSON of unknown origin to a private draft of the right kind, at the right address. */
-import { apiVersionText } from './apiVersion.ts';
+import { apiVersionText, goPackage } from './apiVersion.ts';
 import { duplicateItem } from './apply/serverSideApply.ts';
 import { mistypedField } from './apply/typedValue.ts';
 import { at, fieldsAt, isFields, textAt, type ApiObject, type Fields } from './fields.ts';
@@ -72,10 +72,10 @@ function checkKind(body: Fields, resource: Resource, { patchText }: WriteRequest
   const unregistered = `no kind "${String(kind)}" is registered for version "${String(apiVersion)}" ${SCHEME}`;
   if (patchText !== undefined) throw impossiblePatch(patchText(body), unregistered);
   const version = String(apiVersion).split('/').at(-1) ?? '';
-  const inPackage = resource.group === '' ? 'core' : (resource.group.split('.')[0] ?? '');
+  const wanted = `${goPackage(resource.group)}.${resource.kind}`;
   const why =
     apiVersion === expected
-      ? `converting (${version}.${String(kind)}) to (${inPackage}.${resource.kind}): unknown conversion`
+      ? `converting (${version}.${String(kind)}) to (${wanted}): unknown conversion`
       : unregistered;
   throw badRequest(`${String(kind)} in version "${version}" cannot be handled as a ${resource.kind}: ${why}`);
 }

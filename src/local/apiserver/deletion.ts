@@ -107,14 +107,11 @@ export function releaseFinalizer(objects: Objects, resource: Resource, object: A
 
 function checkPreconditions(resource: Resource, { metadata }: ApiObject, options: DeleteOptions): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
-  const refuse = (what: string, expected: string, found: string | undefined, because: string): Error => {
+  const check = (what: string, expected: string | undefined, found: string | undefined, because: string): void => {
+    if (expected === undefined || expected === found) return;
     const why = `the ${what} in the precondition (${expected}) does not match the ${what} in record (${found ?? ''})`;
-    return conflict({ group: resource.group, plural: resource.kind }, metadata.name, `${why}. ${because}`);
+    throw conflict({ group: resource.group, plural: resource.kind }, metadata.name, `${why}. ${because}`);
   };
-  if (uid !== undefined && uid !== metadata.uid) {
-    throw refuse('UID', uid, metadata.uid, 'The object might have been deleted and then recreated');
-  }
-  if (resourceVersion !== undefined && resourceVersion !== metadata.resourceVersion) {
-    throw refuse('ResourceVersion', resourceVersion, metadata.resourceVersion, 'The object might have been modified');
-  }
+  check('UID', uid, metadata.uid, 'The object might have been deleted and then recreated');
+  check('ResourceVersion', resourceVersion, metadata.resourceVersion, 'The object might have been modified');
 }

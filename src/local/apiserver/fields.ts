@@ -68,6 +68,12 @@ export function setDefaults(target: Fields, defaults: Fields): void {
   for (const [name, value] of Object.entries(defaults)) target[name] ??= value;
 }
 
+/** Only the members that have a value. */
+export function withoutAbsent<T extends object>(members: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+  const known = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known) as ReturnType<typeof withoutAbsent<T>>;
+}
+
 /** A private copy, without the `undefined` members that JSON cannot carry. */
 export function copyJson<T>(value: T): T {
   return copy(value) as T;

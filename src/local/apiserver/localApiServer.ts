@@ -3,8 +3,6 @@
  * for `kubectl` and `HttpKube`.
  */
 import { InvariantError } from '../../errors/invariantError.ts';
-import { timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { KubeError, type KubeStatus } from '../../kube/errors.ts';
 import type { Kube } from '../../kube/kube.ts';
@@ -14,6 +12,7 @@ import {
   issueServerCertificate,
   type CertificatePair,
 } from '../certificates.ts';
+import { isSecret } from '../requestBody.ts';
 import { aggregateRoles } from './access/aggregation.ts';
 import { keepQuotas } from './admission/quotaKeeper.ts';
 import { recordApiServices } from './apiServices.ts';
@@ -24,9 +23,7 @@ import { keepDefinitions } from './definitionLifecycle.ts';
 import { collectGarbage } from './garbageCollector.ts';
 import { keepNamespaces } from './namespaceLifecycle.ts';
 import { accountOfToken } from './serviceAccountToken.ts';
-import type { AggregatedResource } from './http/aggregatedApi.ts';
-import { apiHandler, type ApiHandler } from './http/apiHandler.ts';
-import type { KubeletDoor } from './http/kubeletDoor.ts';
+import { apiHandler, type ApiHandler, type ApiHandlerOptions } from './http/apiHandler.ts';
 import { listenHttps, type HttpsServer } from './http/httpsServer.ts';
 import { parseUrl } from './http/requestPath.ts';
 import type { RequestTrouble } from './http/message.ts';
@@ -38,21 +35,15 @@ import { keepState } from './stateFile.ts';
 import { badRequest } from './status.ts';
 import { Store, type StoreEvent } from './store.ts';
 
-export interface LocalApiServerOptions {
-  readonly clock: Clock;
+export interface LocalApiServerOptions
+  extends Pick<ApiHandlerOptions, 'clock' | 'aggregated' | 'kubelets'>, Partial<Pick<ApiHandlerOptions, 'version'>> {
   readonly random: Random;
   /** Events remembered per resource, for watches to resume from. */
   readonly historyLimit?: number;
   /** Where the cluster is kept between processes; nowhere unless given. */
   readonly stateFile?: string;
-  /** The Kubernetes release that it says it is; the newest unless given. */
-  readonly version?: () => string;
   /** What goes wrong on the wire. */
   readonly trouble?: RequestTrouble;
-  /** What other servers serve through this one. */
-  readonly aggregated?: readonly AggregatedResource[];
-  /** Answers for pods' logs. */
-  readonly kubelets?: KubeletDoor;
 }
 
 export interface ListenOptions {
@@ -89,8 +80,10 @@ export class LocalApiServer {
     const store = new Store({ historyLimit });
     const objects = new Objects(store, new Catalog(store), clock, random);
     this.objects = objects;
-    this.authenticate = (shown) =>
-      isSame(shown, this.listening?.endpoint.token) ? ADMIN : accountOfToken(shown, store, clock.now());
+    this.authenticate = (shown) => {
+      const { token } = this.listening?.endpoint ?? {};
+      return token && isSecret(shown, token) ? ADMIN : accountOfToken(shown, store, clock.now());
+    };
     this.handler = apiHandler(objects, {
       clock,
       version: options.version ?? (() => RELEASE),
@@ -198,11 +191,4 @@ export class LocalApiServer {
     }
     return value;
   }
-}
-
-/** Takes the same time for any wrong token of the right length. */
-function isSame(shown: string, expected: string | undefined): boolean {
-  if (expected === undefined) return false;
-  const [left, right] = [Buffer.from(shown), Buffer.from(expected)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }

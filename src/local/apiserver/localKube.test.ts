@@ -180,6 +180,20 @@ describe('update', () => {
     expect((await kube.get(Kinds.Deployment, ref('d'))).spec?.replicas).toBe(4);
   });
 
+  it('takes the gates off a pod that has a place to want', async () => {
+    const spec = {
+      containers: [{ name: 'main', image: 'nginx' }],
+      schedulingGates: [{ name: 'example.com/wait' }],
+      nodeSelector: { team: 'red' },
+    };
+    await kube.create(Kinds.Pod, { metadata: { name: 'gated', namespace: 'default' }, spec });
+    const ref = { name: 'gated', namespace: 'default' };
+    const open = await kube.patch(Kinds.Pod, ref, { type: 'merge', body: { spec: { schedulingGates: [] } } });
+    expect(open.spec?.schedulingGates ?? []).toEqual([]);
+    const moved = kube.patch(Kinds.Pod, ref, { type: 'merge', body: { spec: { nodeSelector: { team: 'blue' } } } });
+    await expect(moved).rejects.toThrow('pod updates may not change fields');
+  });
+
   it('lets a pod change little', async () => {
     await newPod('a');
     const image = { spec: { containers: [{ name: 'c', image: 'nginx:2' }] } };

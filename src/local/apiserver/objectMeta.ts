@@ -59,6 +59,8 @@ function checkAnnotations(annotations: Readonly<Record<string, string>> | undefi
   );
 }
 
+const OWNER_FIELDS = ['apiVersion', 'kind', 'name', 'uid', 'controller', 'blockOwnerDeletion'] as const;
+
 function checkOwners(draft: ApiObject): FieldError[] {
   const owners = draft.metadata.ownerReferences ?? [];
   const errors: FieldError[] = [];
@@ -72,20 +74,10 @@ function checkOwners(draft: ApiObject): FieldError[] {
   const controllers = owners.filter((owner) => owner.controller === true);
   if (controllers.length > 1) {
     const [first, second] = controllers.map((owner) => `${owner.kind}/${owner.name}`);
-    errors.push(
-      invalidValue(
-        'metadata.ownerReferences',
-        owners.map(({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }) => ({
-          apiVersion,
-          kind,
-          name,
-          uid,
-          controller,
-          blockOwnerDeletion,
-        })),
-        `Only one reference can have Controller set to true. Found "true" in references for ${first ?? ''} and ${second ?? ''}`,
-      ),
-    );
+    const why = `Only one reference can have Controller set to true. Found "true" in references for ${first ?? ''} and ${second ?? ''}`;
+    // In Go's order.
+    const shown = owners.map((owner) => Object.fromEntries(OWNER_FIELDS.map((field) => [field, owner[field]])));
+    errors.push(invalidValue('metadata.ownerReferences', shown, why));
   }
   return errors;
 }
@@ -107,13 +99,8 @@ function checkFinalizers(draft: ApiObject, old: ApiObject | undefined, custom: b
     }
   }
   finalizers.forEach((name, index) => {
-    if (
-      custom ||
-      old?.metadata.finalizers?.includes(name) === true ||
-      name.includes('/') ||
-      STANDARD_FINALIZERS.has(name)
-    )
-      return;
+    const isKnown = old?.metadata.finalizers?.includes(name) === true || STANDARD_FINALIZERS.has(name);
+    if (custom || isKnown || name.includes('/')) return;
     const why = 'name is neither a standard finalizer name nor is it fully qualified';
     errors.push(invalidValue(`metadata.finalizers[${index}]`, name, why));
   });
@@ -130,17 +117,19 @@ export function checkMeta(resource: Resource, draft: ApiObject, old: ApiObject |
   ];
 }
 
+const CARRIED_OVER = [
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'generation',
+  'generateName',
+] as const;
+
 /** What a writer cannot change: it comes from the stored object whatever the body says. */
 export function carryOver(draft: ApiObject, old: ApiObject): void {
   const { metadata } = draft;
-  for (const field of [
-    'uid',
-    'creationTimestamp',
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
-    'generation',
-    'generateName',
-  ] as const) {
+  for (const field of CARRIED_OVER) {
     const value = old.metadata[field];
     if (value === undefined) delete metadata[field];
     else (metadata as unknown as Record<string, unknown>)[field] = value;

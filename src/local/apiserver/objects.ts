@@ -30,7 +30,8 @@ import {
 import type { Resource, Strategy, StrategyContext, Target } from './resource.ts';
 import { dropAllButStatus, keepAllButStatus, keepStatus, statusPart } from './statusEndpoint.ts';
 import { keyOf, type Store, type Table } from './store.ts';
-import { alreadyExists, forbidden, invalid, invalidValue, notFound, unclassified } from './status.ts';
+import { Check } from './strategies/check.ts';
+import { alreadyExists, forbidden, invalid, invalidValue, notFound, unclassified, type FieldError } from './status.ts';
 import { serverWrite, type WriteRequest } from './writeRequest.ts';
 
 /** How an update gets its new object: from a replacing body, a patch, or an applied configuration. */
@@ -38,7 +39,6 @@ export type Change = (live: ApiObject) => Fields;
 
 type Ownership = (after: ApiObject) => ManagedFieldsEntry[];
 
-const QUOTA_WRITE = serverWrite('kube-apiserver', 'status');
 const NAMESPACES = { group: '', plural: 'namespaces' };
 const NAME_ATTEMPTS = 8;
 
@@ -204,7 +204,7 @@ export class Objects {
     if (request.subresource === undefined || own) rules.prepareUpdate?.(draft, live, this.context);
     request.guard?.(draft, live);
     const errors = checkMeta(resource, draft, live);
-    if (!onStatus || resource.custom) errors.push(...(rules.validate?.(draft, live) ?? []));
+    if (!onStatus || resource.custom) errors.push(...problemsOf(rules, draft, live));
     if (changesDeletion) {
       const error = invalidValue('metadata.deletionTimestamp', deletion, 'field is immutable');
       errors.unshift(...(resource.custom ? [error] : [error, error]));
@@ -223,6 +223,11 @@ export class Objects {
       return draft;
     }
     return this.write(resource, draft, request);
+  }
+
+  /** Gives an object another status, as one of the server's own parts. */
+  setStatus(target: Target, fieldManager: string, status: unknown): void {
+    this.update(target, serverWrite(fieldManager, 'status'), (live) => ({ ...live, status }));
   }
 
   /** Writes a draft that has passed all checks. */
@@ -272,7 +277,7 @@ export class Objects {
     if (request.dryRun || charged.length === 0) return written;
     const quotas = this.builtin('', 'resourcequotas');
     for (const { name, namespace, status } of charged) {
-      this.update({ resource: quotas, namespace, name }, QUOTA_WRITE, (live) => ({ ...live, status }));
+      this.setStatus({ resource: quotas, namespace, name }, 'kube-apiserver', status);
     }
     return written;
   }
@@ -298,7 +303,7 @@ export class Objects {
     // Typed objects carry their status even while it says nothing.
     fillZeroes(resource.shape, draft);
     request.guard?.(draft, undefined);
-    const errors = [...checkMeta(resource, draft, undefined), ...(strategy.validate?.(draft, undefined) ?? [])];
+    const errors = [...checkMeta(resource, draft, undefined), ...problemsOf(strategy, draft, undefined)];
     if (errors.length > 0) throw invalid(resource, metadata.name, errors);
     for (const message of strategy.warnings?.(draft) ?? []) request.warn?.(message);
   }
@@ -317,6 +322,12 @@ export class Objects {
 function applyDefaults(strategy: Strategy, draft: ApiObject): void {
   fillDefaults(draft, strategy.defaults ?? {});
   strategy.applyDefaults?.(draft);
+}
+
+function problemsOf(rules: Pick<Strategy, 'validate'>, draft: ApiObject, old: ApiObject | undefined): FieldError[] {
+  const check = new Check(draft);
+  rules.validate?.(check, draft, old);
+  return check.errors;
 }
 
 function setOwners({ metadata }: ApiObject, owners: ManagedFieldsEntry[]): void {

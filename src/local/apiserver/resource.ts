@@ -6,9 +6,10 @@ import type { Defaults } from './defaults.ts';
 import type { ApiObject } from './fields.ts';
 import type { SelectableFields } from './selectors.ts';
 import type { OpenApiSchema, Shape } from './shape.ts';
-import type { FieldError } from './status.ts';
+import type { Check } from './strategies/check.ts';
 
-export interface Resource {
+/** What discovery tells of a resource. */
+export interface ListedResource {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
@@ -26,6 +27,21 @@ export interface Resource {
   /** `eviction`, `binding`, … : POST-only subresources beyond status and scale. */
   readonly actions: readonly Action[];
   readonly verbs: readonly string[];
+  /** Group, version and kind that objects are stored as, when another than the served one. */
+  readonly storageKind?: string | undefined;
+}
+
+/** A resource without any of the extras. */
+export const PLAIN = {
+  shortNames: [],
+  categories: [],
+  custom: false,
+  hasStatus: false,
+  scale: undefined,
+  actions: [],
+} as const;
+
+export interface Resource extends ListedResource {
   /** What every answer warns of. */
   readonly deprecation?: string | undefined;
   /** Name of the type in OpenAPI documents, and its schema when it is not one of Kubernetes' own. */
@@ -41,8 +57,6 @@ export interface Resource {
   readonly namesSelectable: boolean;
   /** A replace may leave out the version that it replaces. */
   readonly unconditionalUpdate: boolean;
-  /** Group, version and kind that objects are stored as, when another than the served one. */
-  readonly storageKind?: string | undefined;
   /** Where objects live: kinds that share storage name the same one. */
   readonly storage: StorageView;
 }
@@ -110,7 +124,8 @@ export interface Strategy {
   prepareUpdate?(draft: ApiObject, old: ApiObject, context: StrategyContext): void;
   /** The rules of updates through a subresource, in place of those of the object itself. */
   readonly subresources?: Readonly<Record<string, Pick<Strategy, 'prepareUpdate' | 'validate'>>>;
-  validate?(draft: ApiObject, old: ApiObject | undefined): readonly FieldError[];
+  /** Reports everything that is wrong with the draft. */
+  validate?(check: Check, draft: ApiObject, old: ApiObject | undefined): void;
   /** What is accepted but probably a mistake. */
   warnings?(draft: ApiObject): readonly string[];
   /** A controller of its own ends it: deletion carries no grace and is no new generation. */

@@ -23,7 +23,7 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64url');
 }
 
-const BOUND = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' } as const;
+const BOUND: Readonly<Record<string, string>> = { Pod: 'pods', Secret: 'secrets', Node: 'nodes' };
 
 /** The object that the token is bound to, as its claims name it. */
 function boundObject(body: Fields, namespace: string, store: Store): Fields {
@@ -31,11 +31,11 @@ function boundObject(body: Fields, namespace: string, store: Store): Fields {
   if (reference === undefined) return {};
   const kind = textAt(reference, 'kind') ?? '';
   const name = textAt(reference, 'name') ?? '';
-  if (kind !== 'Pod' && kind !== 'Secret' && kind !== 'Node') {
+  const plural = Object.hasOwn(BOUND, kind) ? BOUND[kind] : undefined;
+  if (plural === undefined) {
     const value = `${textAt(reference, 'apiVersion') ?? ''}, Kind=${kind}`;
     throw badRequest(`cannot bind token to object of type ${value}`);
   }
-  const plural = BOUND[kind];
   const found = store.table('', plural).get(keyOf(kind === 'Node' ? undefined : namespace, name));
   if (found === undefined) throw notFound({ group: '', plural }, name);
   return { [kind.toLowerCase()]: { name, uid: found.metadata.uid } };
@@ -67,12 +67,8 @@ export function accountOfToken(token: string, store: Store, now: number): User |
     extra[`authentication.kubernetes.io/${kind.toLowerCase()}-name`] = [boundName];
     extra[`authentication.kubernetes.io/${kind.toLowerCase()}-uid`] = [String(bound['uid'])];
   }
-  return {
-    name: accountUserName({ namespace, name }),
-    uid,
-    groups: [...accountGroups(namespace), AUTHENTICATED],
-    extra,
-  };
+  const groups = [...accountGroups(namespace), AUTHENTICATED];
+  return { name: accountUserName({ namespace, name }), uid, groups, extra };
 }
 
 export function requestToken(objects: Objects, account: ApiObject, body: Fields, fieldManager: string): object {

@@ -37,7 +37,6 @@ export type ScalarType = 'string' | 'integer' | 'number' | 'boolean' | 'quantity
 /** `struct`: named fields; `map`: any name, one value shape; `open`: no structure known, everything kept. */
 export type Form = 'scalar' | 'struct' | 'map' | 'list' | 'open';
 
-const NONE: ReadonlySet<string> = new Set();
 const PREFIX = '#/components/schemas/';
 
 /**
@@ -50,14 +49,6 @@ interface TypeZeroes {
 }
 
 const types = zeroValues as Readonly<Record<string, TypeZeroes>>;
-
-function zeroFields(typeName: string): readonly (readonly [string, unknown])[] {
-  return Object.entries(types[typeName]?.zero ?? {});
-}
-
-function omittedFields(typeName: string): ReadonlySet<string> {
-  return new Set(types[typeName]?.omit);
-}
 
 export class Shape {
   readonly form: Form;
@@ -89,7 +80,6 @@ export class Shape {
   private readonly schema: OpenApiSchema;
   private readonly resolve: ResolveReference;
   private readonly children = new Map<string, Shape>();
-  private readonly requiredNames: ReadonlySet<string>;
   private element: Shape | undefined;
 
   constructor(outer: OpenApiSchema, resolve: ResolveReference, typed: boolean) {
@@ -101,8 +91,9 @@ export class Shape {
     const schema = this.schema;
     this.typeName = name?.split('.').at(-1) ?? schema.type ?? 'object';
     this.fullName = name ?? '';
-    this.zeroes = typed && name !== undefined ? zeroFields(name) : [];
-    this.omits = typed && name !== undefined ? omittedFields(name) : NONE;
+    const { zero = {}, omit = [] } = (typed && types[this.fullName]) || {};
+    this.zeroes = Object.entries(zero);
+    this.omits = new Set(omit);
     this.scalar = scalarOf(schema, name);
     this.format = schema.format ?? '';
     this.form = formOf(schema, this.scalar);
@@ -116,7 +107,6 @@ export class Shape {
     this.keepsUnknown = schema['x-kubernetes-preserve-unknown-fields'] === true;
     this.nullable = schema.nullable === true;
     this.defaultValue = schema.default;
-    this.requiredNames = new Set(schema.required);
   }
 
   /** The shape of a member of a struct or map; `undefined` for a field that does not exist. */
@@ -155,10 +145,6 @@ export class Shape {
       ),
     );
     return this.zeroObject;
-  }
-
-  isRequired(name: string): boolean {
-    return this.requiredNames.has(name);
   }
 }
 

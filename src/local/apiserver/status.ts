@@ -15,45 +15,48 @@ export interface FieldError {
   readonly reason: string;
 }
 
+type Cause = Partial<FieldError>;
+
 interface Details {
-  readonly name?: string | undefined;
-  readonly group?: string | undefined;
-  readonly kind?: string | undefined;
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
   readonly uid?: string | undefined;
-  readonly causes?: readonly { readonly reason?: string; readonly message?: string; readonly field?: string }[];
+  readonly causes?: readonly Cause[] | undefined;
   readonly retryAfterSeconds?: number;
 }
 
-function failure(code: number, reason: string, message: string, details?: Details): KubeError {
-  const known = details && Object.entries(details).filter(([, value]) => value !== undefined && value !== '');
-  const status = {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
+const STATUS = { kind: 'Status', apiVersion: 'v1', metadata: {} };
+
+/** Without what is not known. */
+function known(details: Details): KubeStatus['details'] & {} {
+  const members = Object.entries(details).filter(([, value]) => value !== undefined && value !== '' && value !== 0);
+  return Object.fromEntries(members) as KubeStatus['details'] & {};
+}
+
+/** Upstream leaves out the reason of failures that it does not classify. */
+function failure(code: number, reason: string | undefined, message: string, details?: Details): KubeError {
+  return new KubeError({
+    ...STATUS,
     status: 'Failure',
     message,
-    reason,
-    ...(known === undefined ? {} : { details: Object.fromEntries(known) as KubeStatus['details'] & {} }),
+    ...(reason !== undefined && { reason }),
+    ...(details && { details: known(details) }),
     code,
-  };
-  return new KubeError(status);
+  });
 }
 
 function qualified(resource: ResourceName): string {
   return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
-function detailsOf(resource: ResourceName, name: string): Details {
-  return { name, group: resource.group, kind: resource.plural };
+function detailsOf({ group, plural: kind }: ResourceName, name: string): Details {
+  return { name, group, kind };
 }
 
 export function notFound(resource: ResourceName, name: string): KubeError {
-  return failure(
-    404,
-    'NotFound',
-    `${qualified(resource)} ${JSON.stringify(name)} not found`,
-    detailsOf(resource, name),
-  );
+  const message = `${qualified(resource)} ${JSON.stringify(name)} not found`;
+  return failure(404, 'NotFound', message, detailsOf(resource, name));
 }
 
 export const unknownPath = (): KubeError =>
@@ -70,11 +73,8 @@ export function conflict(resource: ResourceName, name: string, why: string): Kub
 }
 
 export function staleVersion(resource: ResourceName, name: string): KubeError {
-  return conflict(
-    resource,
-    name,
-    'the object has been modified; please apply your changes to the latest version and try again',
-  );
+  const why = 'the object has been modified; please apply your changes to the latest version and try again';
+  return conflict(resource, name, why);
 }
 
 export interface ApplyConflict {
@@ -92,31 +92,23 @@ export function applyConflict(conflicts: readonly ApplyConflict[]): KubeError {
       : `conflicts with ${manager}:\n${fields.map((field) => `- ${field}`).join('\n')}`;
   });
   const message = `Apply failed with ${conflicts.length} conflict${conflicts.length === 1 ? '' : 's'}: ${lines.join('\n')}`;
-  return failure(409, 'Conflict', message, {
-    causes: conflicts.map(({ manager, field }) => ({
-      reason: 'FieldManagerConflict',
-      message: `conflict with ${manager}`,
-      field,
-    })),
-  });
+  const reason = 'FieldManagerConflict';
+  const causes = conflicts.map(({ manager, field }) => ({ reason, message: `conflict with ${manager}`, field }));
+  return failure(409, 'Conflict', message, { causes });
 }
 
 export function invalid(
-  kind: { readonly group: string; readonly kind: string },
+  { group, kind }: { readonly group: string; readonly kind: string },
   name: string,
   errors: readonly FieldError[],
 ): KubeError {
   const lines = errors.map((error) => (error.field === '' ? error.message : `${error.field}: ${error.message}`));
-  const title = kind.group === '' ? kind.kind : `${kind.kind}.${kind.group}`;
   // Said once, however often it was found.
   const said = [...new Set(lines)];
   const what = said.length === 1 ? (said[0] ?? '') : `[${said.join(', ')}]`;
-  return failure(422, 'Invalid', `${title} "${name}" is invalid: ${what}`, {
-    name,
-    group: kind.group,
-    kind: kind.kind,
-    causes: errors.map(({ reason, message, field }) => ({ reason, message, field })),
-  });
+  const causes = errors.map(({ reason, message, field }) => ({ reason, message, field }));
+  const title = qualified({ group, plural: kind });
+  return failure(422, 'Invalid', `${title} "${name}" is invalid: ${what}`, { name, group, kind, causes });
 }
 
 export const badRequest = (message: string): KubeError => failure(400, 'BadRequest', message);
@@ -132,10 +124,7 @@ export function impossiblePatch(shown: string, why: string): KubeError {
 }
 
 /** Failures that upstream does not classify: a bare message with code 500. */
-export function unclassified(message: string): KubeError {
-  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code: 500 };
-  return new KubeError(status);
-}
+export const unclassified = (message: string): KubeError => failure(500, undefined, message);
 
 /** Options of a request that contradict each other or do not exist. */
 export function invalidOptions(kind: string, errors: readonly FieldError[]): KubeError {
@@ -144,10 +133,7 @@ export function invalidOptions(kind: string, errors: readonly FieldError[]): Kub
 
 export function forbidden(resource: ResourceName, name: string, why: string, causes?: Details['causes']): KubeError {
   const target = name === '' ? qualified(resource) : `${qualified(resource)} "${name}"`;
-  return failure(403, 'Forbidden', `${target} is forbidden: ${why}`, {
-    ...detailsOf(resource, name),
-    ...(causes === undefined ? {} : { causes }),
-  });
+  return failure(403, 'Forbidden', `${target} is forbidden: ${why}`, { ...detailsOf(resource, name), causes });
 }
 
 /** A path that is no resource. */
@@ -174,18 +160,9 @@ export function unknownForm(offered: readonly string[]): KubeError {
 }
 
 /** The form of one object was asked for, and there are many. */
-export function notForLists(resource: {
-  readonly group: string;
-  readonly listKind: string;
-  readonly custom: boolean;
-}): KubeError {
-  const inPackage = resource.group === '' ? 'core' : (resource.group.split('.')[0] ?? '');
-  const type = resource.custom ? 'unstructured.UnstructuredList' : `${inPackage}.${resource.listKind}`;
-  return failure(
-    406,
-    'NotAcceptable',
-    `you requested PartialObjectMetadata, but the requested object is a list (*${type})`,
-  );
+export function notForLists(listType: string): KubeError {
+  const why = `you requested PartialObjectMetadata, but the requested object is a list (*${listType})`;
+  return failure(406, 'NotAcceptable', why);
 }
 
 export const unsupportedPatchType = (): KubeError =>
@@ -216,11 +193,8 @@ export function versionAhead(asked: number, current: number): KubeError {
   });
 }
 
-export function tooManyRequests(message: string, causes: Details['causes'], retryAfterSeconds: number): KubeError {
-  return failure(429, 'TooManyRequests', message, {
-    ...(causes === undefined ? {} : { causes }),
-    ...(retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
-  });
+export function tooManyRequests(message: string, causes: readonly Cause[], retryAfterSeconds: number): KubeError {
+  return failure(429, 'TooManyRequests', message, { causes, retryAfterSeconds });
 }
 
 export function internalError(cause: unknown): KubeError {
@@ -230,18 +204,7 @@ export function internalError(cause: unknown): KubeError {
 
 /** What a delete answers when nothing of the object is left. */
 export function successStatus(resource: ResourceName, name: string, uid: string | undefined): object {
-  return {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Success',
-    details: {
-      name,
-      ...(resource.group === '' ? {} : { group: resource.group }),
-      kind: resource.plural,
-      ...(uid === undefined ? {} : { uid }),
-    },
-  };
+  return { ...STATUS, status: 'Success', details: known({ ...detailsOf(resource, name), uid }) };
 }
 
 const fieldError =

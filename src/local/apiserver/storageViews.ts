@@ -5,7 +5,7 @@
  * in an annotation, as upstream keeps them. `events.k8s.io` and core events are one set of objects with two spellings;
  * core's is the stored one.
  */
-import { fieldsAt, isFields, listAt, numberAt, textAt, type ApiObject, type Fields } from './fields.ts';
+import { fieldsAt, isFields, listAt, numberAt, textAt, withoutAbsent, type ApiObject, type Fields } from './fields.ts';
 import type { StorageView } from './resource.ts';
 
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
@@ -33,12 +33,8 @@ function toVersion1(stored: ApiObject): ApiObject {
     ...stored,
     apiVersion: 'autoscaling/v1',
     metadata: Object.keys(annotations).length === 0 ? stored.metadata : { ...stored.metadata, annotations },
-    spec: { ...spec, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
-    status: {
-      currentReplicas: 0,
-      ...status,
-      ...(current === undefined ? {} : { currentCPUUtilizationPercentage: current }),
-    },
+    spec: withoutAbsent({ ...spec, targetCPUUtilizationPercentage: target }),
+    status: withoutAbsent({ currentReplicas: 0, ...status, currentCPUUtilizationPercentage: current }),
   };
 }
 
@@ -54,15 +50,12 @@ function toVersion2(served: ApiObject): ApiObject {
     ...served,
     apiVersion: 'autoscaling/v2',
     metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations },
-    spec: { ...spec, ...(metrics.length === 0 ? {} : { metrics }) },
-    status: {
-      ...status,
-      ...(typeof current === 'number'
-        ? { currentMetrics: [cpuMetric({ current: { averageUtilization: current } })] }
-        : {}),
-    },
+    spec: { ...spec, ...(metrics.length > 0 && { metrics }) },
+    status: { ...status, ...(typeof current === 'number' && { currentMetrics: [measured(current)] }) },
   };
 }
+
+const measured = (averageUtilization: number): Fields => cpuMetric({ current: { averageUtilization } });
 
 function cpuMetric(detail: Fields): Fields {
   return { type: 'Resource', resource: { name: 'cpu', ...detail } };

@@ -5,15 +5,13 @@
  */
 import type { Clock } from '../../clock/clock.ts';
 import type { ApiObject } from './fields.ts';
-import type { StoreEvent, Table } from './store.ts';
+import type { PageRequest, StoreEvent, Table } from './store.ts';
 
 export type ServedEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: ApiObject }
   | { readonly type: 'BOOKMARK'; readonly revision: number; readonly initialEventsEnd: boolean };
 
-export interface WatchRequest {
-  readonly namespace: string | undefined;
-  readonly matches: ((object: ApiObject) => boolean) | undefined;
+export interface WatchRequest extends Pick<PageRequest, 'namespace' | 'matches'> {
   /** `undefined`: start with everything that exists. */
   readonly after: number | undefined;
   /** Mark the end of the initial objects with a bookmark. */

@@ -17,7 +17,10 @@ export interface Operation {
 }
 
 export interface Change {
+  /** Until it is applied. */
   readonly milliseconds: number;
+  /** From then until clients that poll are told so. */
+  readonly untold?: number | undefined;
   /** Applies the change. An ArmError that it throws becomes the operation's failure. */
   readonly finish: () => void;
   /** When given, the change fails at its end, and this undoes or marks what was begun. */
@@ -41,13 +44,22 @@ export class Operations {
   }
 
   begin(change: Change): Operation {
-    const operation = this.newOperation(change.milliseconds, change.result);
-    const cancel = this.clock.after(change.milliseconds, () => {
+    const untold = change.untold ?? 0;
+    const operation = this.newOperation(change.milliseconds + untold, change.result);
+    this.after(operation, change.milliseconds, () => {
+      const error = applied(change);
+      if (untold > 0) this.after(operation, untold, () => this.end(operation, error));
+      else this.end(operation, error);
+    });
+    return operation;
+  }
+
+  private after(operation: Operation, milliseconds: number, action: () => void): void {
+    const cancel = this.clock.after(milliseconds, () => {
       this.pending.delete(operation.id);
-      this.end(operation, change);
+      action();
     });
     this.pending.set(operation.id, cancel);
-    return operation;
   }
 
   /** A newer operation takes over: the change does not happen, and clients that poll it are told why. */
@@ -83,19 +95,10 @@ export class Operations {
     this.pending.clear();
   }
 
-  private end(operation: Operation, change: Change): void {
+  private end(operation: Operation, error: ArmError | undefined): void {
     operation.endedAt = this.clock.now();
-    try {
-      if (change.failure !== undefined) {
-        change.failure.apply();
-        throw change.failure.error;
-      }
-      change.finish();
-      operation.status = 'Succeeded';
-    } catch (error) {
-      operation.status = 'Failed';
-      operation.error = error instanceof ArmError ? error : refusal('InternalServerError', { problem: String(error) });
-    }
+    operation.status = error === undefined ? 'Succeeded' : 'Failed';
+    operation.error = error;
   }
 
   private newOperation(milliseconds: number, result: Operation['result']): Operation {
@@ -120,5 +123,16 @@ export class Operations {
       this.operations.delete(id);
       return;
     }
+  }
+}
+
+/** Makes the change, or marks its failure; what went wrong. */
+function applied({ finish, failure }: Change): ArmError | undefined {
+  try {
+    if (failure === undefined) finish();
+    else failure.apply();
+    return failure?.error;
+  } catch (error) {
+    return error instanceof ArmError ? error : refusal('InternalServerError', { problem: String(error) });
   }
 }

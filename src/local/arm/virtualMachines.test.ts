@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { VirtualMachine } from '@azure/arm-compute';
+import { eventually } from '../../../test/controlplane/eventually.ts';
 import { ArmFixture, collect, POLL } from '../../../test/fixtures/local/armFixture.ts';
 import { ArmError } from './armError.ts';
 import type { Fault } from './faultPlan.ts';
@@ -341,15 +342,44 @@ describe('virtual machines through @azure/arm-compute', () => {
   });
 
   it('that are deleted while they are created never run', async () => {
+    const slow = await ArmFixture.start({ durations: { virtualMachineCreate: 600_000 } });
+    try {
+      const seen: string[] = [];
+      slow.arm.onVirtualMachine(({ type }) => seen.push(type));
+      const nic = await slow.createInterface('one');
+      const { virtualMachines } = slow.compute;
+      const creation = virtualMachines.createOrUpdate(slow.group, 'one', slow.machineOn(nic.id ?? ''), POLL);
+      await creation.submitted();
+      expect((await virtualMachines.get(slow.group, 'one')).provisioningState).toBe('Creating');
+      await virtualMachines.delete(slow.group, 'one', POLL);
+      await expect(creation).rejects.toThrow('OperationPreempted');
+      expect(seen).toEqual(['deleted']);
+    } finally {
+      await slow.close();
+    }
+  });
+
+  it('run before an operation is over that ends late, and so do interfaces', async () => {
     const { group } = fixture;
-    faults.set('virtualMachines.createOrUpdate', { kind: 'finishLate', milliseconds: 600_000 });
-    const nic = await fixture.createInterface('one');
-    const creation = machines().createOrUpdate(group, 'one', fixture.machineOn(nic.id ?? ''), POLL);
-    await creation.submitted();
+    const late = { kind: 'finishLate', milliseconds: 600_000 } as const;
+    for (const kind of ['virtualMachines', 'networkInterfaces']) faults.set(`${kind}.createOrUpdate`, late);
+    await interfaces().beginCreateOrUpdate(group, 'one', {
+      location: fixture.arm.location,
+      ipConfigurations: [{ name: 'one', primary: true, subnet: { id: fixture.arm.network.subnetId } }],
+    });
+    const nic = await eventually('the interface is ready', async () => {
+      const found = await interfaces().get(group, 'one');
+      return found.provisioningState === 'Succeeded' ? found : undefined;
+    });
+    await machines()
+      .createOrUpdate(group, 'one', fixture.machineOn(nic.id ?? ''), POLL)
+      .submitted();
+    await eventually('it runs', async () => (events.length > 0 ? true : undefined));
     expect((await machines().get(group, 'one')).provisioningState).toBe('Creating');
+    expect(await powerOf('one')).toBe('PowerState/running');
+    faults.clear();
     await machines().delete(group, 'one', POLL);
-    await expect(creation).rejects.toThrow('OperationPreempted');
-    expect(events.map(({ type }) => type)).toEqual(['deleted']);
+    expect(events.map(({ type }) => type)).toEqual(['created', 'deleted']);
   });
 
   it('are evicted as they were made to be', async () => {

@@ -179,7 +179,11 @@ export class VirtualMachines {
     for (const machine of this.context.store.list(VIRTUAL_MACHINES)) {
       const state = machine.properties['provisioningState'];
       if (state === 'Deleting') this.beginDelete(machine, request);
-      if (state === 'Creating') this.beginCreate(machine, request);
+      if (state === 'Creating') {
+        // Its computer went off with the earlier process.
+        this.writeHidden(machine.id, { told: 'off' });
+        this.beginCreate(machine, request);
+      }
       if (state === 'Updating') this.write(machine, { ...machine.properties, provisioningState: 'Succeeded' });
     }
   }
@@ -223,15 +227,28 @@ export class VirtualMachines {
       failure: error && { error, apply: over(() => this.failed(machine, error), error) },
     });
     this.creations.set(key, { operation, finished });
+    // An operation that ends late does not keep the computer from booting: Azure waits for what it reports.
+    if (error === undefined && (request.extraTime ?? 0) > 0) {
+      const milliseconds = this.context.durations.virtualMachineCreate;
+      this.context.operations.begin({ milliseconds, finish: () => this.boot(machine) });
+    }
     return operation;
+  }
+
+  private boot(begun: ArmResource): void {
+    const current = this.inCreation(begun);
+    if (current === undefined || textAt(current.hidden, 'told') === 'on') return;
+    this.writeHidden(begun.id, { powerState: 'running', told: 'on' });
+    this.tell('created', begun.id);
   }
 
   private started(begun: ArmResource): void {
     const current = this.inCreation(begun);
     if (current === undefined) return;
+    const isOn = textAt(current.hidden, 'told') === 'on';
     const hidden = { ...current.hidden, powerState: 'running', told: 'on' };
     this.write({ ...current, hidden }, { ...current.properties, provisioningState: 'Succeeded' });
-    this.tell('created', begun.id);
+    if (!isOn) this.tell('created', begun.id);
   }
 
   private failed(begun: ArmResource, error: ArmError): void {

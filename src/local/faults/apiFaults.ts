@@ -2,9 +2,10 @@
  * Faults of the API: answers come late, writes meet conflicts, watches break off or expire. nodewright's are applied on
  * its own side (`faultyKube`), those of other clients by the server (`serverFaults`).
  */
-import { KubeError } from '../../kube/errors.ts';
+import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { KubeObject, ResourceKind } from '../../api/object.ts';
-import type { Kube } from '../../kube/kube.ts';
+import { KubeError } from '../../kube/errors.ts';
+import type { Kube, ObjectRef } from '../../kube/kube.ts';
 import type { ApiRequest, RequestTrouble } from '../apiserver/http/message.ts';
 import { parseResourcePath } from '../apiserver/http/requestPath.ts';
 import type { FaultKind } from './faultKinds.ts';
@@ -63,7 +64,7 @@ async function* troubledWatch<T>(faults: Faults, occasion: Occasion, events: Asy
 type Around = (verb: string, call: (...parameters: unknown[]) => unknown, parameters: unknown[]) => unknown;
 
 /** A `Kube` whose calls are made by `around`. */
-export function interceptedKube(kube: Kube, around: Around): Kube {
+function interceptedKube(kube: Kube, around: Around): Kube {
   return new Proxy(kube, {
     get: (target, key) => {
       const value: unknown = Reflect.get(target, key);
@@ -112,4 +113,26 @@ export function serverFaults(faults: Faults): RequestTrouble {
       }
     },
   };
+}
+
+export interface KubeletKubeOptions {
+  readonly kube: Kube;
+  readonly isSilent: (node: string) => boolean;
+  /** The pod as the cluster knows it, to find its node. */
+  readonly pod: (ref: ObjectRef) => Pod | undefined;
+}
+
+const GUARDED = new Set(['patch', 'delete', 'get', 'replace']);
+
+/** The `Kube` of kubelets: calls of silent kubelets do not get through. */
+export function kubeletKube({ kube, isSilent, pod }: KubeletKubeOptions): Kube {
+  return interceptedKube(kube, (verb, call, parameters) => {
+    if (!GUARDED.has(verb)) return call(...parameters);
+    const [kind, ref] = parameters as [ResourceKind<KubeObject>, ObjectRef];
+    const node = kind.plural === Kinds.Pod.plural ? (pod(ref)?.spec?.nodeName ?? '') : ref.name;
+    if (!isSilent(node)) return call(...parameters);
+    // A kubelet renews its lease every period anyway; a pod's status must be retried.
+    if (kind.plural === Kinds.Lease.plural) return Promise.resolve();
+    return Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'no route to host' }));
+  });
 }

@@ -4,7 +4,7 @@ import { refusal } from '../arm/refusal.ts';
 import type { Fault, ArmOperation, FaultPlan } from '../arm/faultPlan.ts';
 import { listAt, textAt } from '../arm/jsonPath.ts';
 import type { LocalArm } from '../arm/localArm.ts';
-import type { FaultOrder } from './faultKinds.ts';
+import type { FaultKind, FaultOrder } from './faultKinds.ts';
 import { matchesTexts, type ActiveFault, type Faults } from './faults.ts';
 
 const CREATE_MACHINE = 'virtualMachines.createOrUpdate';
@@ -36,28 +36,24 @@ export class ArmFaults implements FaultPlan {
   }
 
   before(operation: ArmOperation): Fault | undefined {
-    const throttled = this.faults.strikes('throttle', operation.name, (order) => concerns(order, operation.name));
+    const { name, resourceName = '' } = operation;
+    const throttled = this.faults.strikes('throttle', name, (order) => concerns(order, name));
     if (throttled) return { kind: 'refuse', error: throttledError(throttled.order) };
-    if (operation.name === DELETE_INTERFACE) {
-      const refusal = this.reservation(operation);
-      if (refusal) return refusal;
-    }
-    if (operation.name === CREATE_MACHINE) {
-      const refusal = this.createFault(operation);
-      if (refusal) {
-        this.reserve(operation);
-        return refusal;
-      }
-    }
-    const target = `${operation.name} ${operation.resourceName ?? ''}`;
-    if (!isLongRunning(operation.name)) return undefined;
-    const fails = this.faults.strikes('lro-fail', target, (order) => concerns(order, operation.name, CREATE_MACHINE));
-    if (fails) {
-      if (operation.name === CREATE_MACHINE) this.reserve(operation);
+    const isCreate = name === CREATE_MACHINE;
+    const struck = isCreate ? this.createFault(operation) : this.reservation(operation);
+    const fault = struck ?? (isLongRunning(name) ? this.lateFault(name, resourceName) : undefined);
+    if (isCreate && fault && fault.kind !== 'finishLate') this.reserve(operation);
+    return fault;
+  }
+
+  private lateFault(name: string, resourceName: string): Fault | undefined {
+    const strikes = (kind: FaultKind): ActiveFault | undefined =>
+      this.faults.strikes(kind, `${name} ${resourceName}`, (order) => concerns(order, name, CREATE_MACHINE));
+    if (strikes('lro-fail')) {
       const message = 'An unexpected error occurred while processing the request.';
       return { kind: 'failLate', error: new ArmError(500, 'InternalExecutionError', message) };
     }
-    const late = this.faults.strikes('lro-late', target, (order) => concerns(order, operation.name, CREATE_MACHINE));
+    const late = strikes('lro-late');
     return late && { kind: 'finishLate', milliseconds: late.order.numbers['by'] ?? 60_000 };
   }
 
@@ -80,42 +76,34 @@ export class ArmFaults implements FaultPlan {
 
   private createFault(operation: ArmOperation): Fault | undefined {
     const wanted = this.wantedOf(operation);
-    const strikes = (kind: Parameters<Faults['strikes']>[0]): boolean =>
-      this.faults.strikes(
-        kind,
-        `${wanted.name} ${wanted.size}`,
-        (order) => order.numbers['limit'] === undefined && matchesTexts(order, { ...wanted }),
-      ) !== undefined;
-    const refuse = (status: number, code: string, message: string): Fault => ({
-      kind: 'refuse',
-      error: new ArmError(status, code, message),
-    });
+    const { location } = this;
+    const matches = (order: FaultOrder): boolean =>
+      order.numbers['limit'] === undefined && matchesTexts(order, { ...wanted });
+    const strikes = (kind: FaultKind): boolean =>
+      this.faults.strikes(kind, `${wanted.name} ${wanted.size}`, matches) !== undefined;
     const isSpot = wanted.priority === 'spot';
-    const quota = (name: string): Fault =>
-      refuse(
-        409,
-        'OperationNotAllowed',
-        `Operation could not be completed as it results in exceeding approved ${name} quota. Additional details - Deployment Model: Resource Manager, Location: ${this.location}, Current Limit: 0, Current Usage: 0, Additional Required: 1, (Minimum) New Limit Required: 1.`,
-      );
+    const quota = (counter: string): Fault => ({
+      kind: 'refuse',
+      error: refusal('OperationNotAllowed.quota', {
+        counter,
+        location,
+        limit: 0,
+        current: 0,
+        required: 1,
+        total: 1,
+      }),
+    });
     if (!isSpot && strikes('family-quota')) return quota(`${wanted.family} Cores`);
     if (!isSpot && strikes('regional-quota')) return quota('Total Regional Cores');
     if (isSpot && strikes('spot-quota')) return quota('lowPriorityCores');
     if (strikes('sku-restriction')) {
       const where = wanted.zone === undefined ? '' : ` zone '${wanted.zone}'`;
-      return refuse(
-        409,
-        'SkuNotAvailable',
-        `The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: ${wanted.size}' is currently not available in location '${this.location}'${where}. Please try another size or deploy to a different location or different zone. See https://aka.ms/azureskunotavailable for details.`,
-      );
+      return { kind: 'refuse', error: refusal('SkuNotAvailable', { name: wanted.size, location, where }) };
     }
-    const noCapacity = (code: string, where: string): Fault => ({
-      kind: 'failLate',
-      error: new ArmError(
-        409,
-        code,
-        `Allocation failed. We do not have sufficient capacity for the requested VM size in this ${where}. Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance`,
-      ),
-    });
+    const noCapacity = (code: string, where: string): Fault => {
+      const message = `Allocation failed. We do not have sufficient capacity for the requested VM size in this ${where}. Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance`;
+      return { kind: 'failLate', error: new ArmError(409, code, message) };
+    };
     if (wanted.zone !== undefined && strikes('zonal-allocation')) return noCapacity('ZonalAllocationFailed', 'zone');
     return strikes('allocation') ? noCapacity('AllocationFailed', 'region') : undefined;
   }
@@ -141,9 +129,9 @@ export class ArmFaults implements FaultPlan {
     }
   }
 
-  private reservation({ resourceName = '' }: ArmOperation): Fault | undefined {
+  private reservation({ name: operation, resourceName = '' }: ArmOperation): Fault | undefined {
     const name = resourceName.toLowerCase();
-    const until = this.reserved.get(name);
+    const until = operation === DELETE_INTERFACE ? this.reserved.get(name) : undefined;
     if (until === undefined) return undefined;
     if (until <= this.faults.clock.now()) {
       this.reserved.delete(name);
@@ -164,11 +152,6 @@ function concerns({ texts }: FaultOrder, name: string, usual?: string): boolean 
 
 function throttledError({ numbers }: FaultOrder): ArmError {
   const seconds = Math.max(1, Math.round((numbers['after'] ?? 30_000) / 1000));
-  return refusal(
-    'TooManyRequests.throttled',
-    { seconds },
-    {
-      headers: { 'retry-after': String(seconds), 'x-ms-ratelimit-remaining-resource': NO_REQUESTS_LEFT },
-    },
-  );
+  const headers = { 'retry-after': String(seconds), 'x-ms-ratelimit-remaining-resource': NO_REQUESTS_LEFT };
+  return refusal('TooManyRequests.throttled', { seconds }, { headers });
 }

@@ -17,11 +17,6 @@ export interface ActiveFault {
   struck: number;
 }
 
-export interface FaultsOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 export interface FaultEvent {
   readonly type: 'began' | 'ended' | 'struck';
   readonly fault: ActiveFault;
@@ -40,7 +35,7 @@ export class Faults {
   private readonly listeners = new Set<(event: FaultEvent) => void>();
   private next = 1;
 
-  constructor({ clock, random }: FaultsOptions) {
+  constructor({ clock, random }: { readonly clock: Clock; readonly random: Random }) {
     this.clock = clock;
     this.random = random;
   }
@@ -57,11 +52,8 @@ export class Faults {
       struck: 0,
     };
     this.active.set(fault.id, fault);
-    if (duration !== undefined)
-      this.cancels.set(
-        fault.id,
-        this.clock.after(duration, () => this.remove(fault.id)),
-      );
+    const end = (): unknown => this.remove(fault.id);
+    if (duration !== undefined) this.cancels.set(fault.id, this.clock.after(duration, end));
     this.tell({ type: 'began', fault });
     return fault;
   }

@@ -39,46 +39,43 @@ const PERIOD = 10_000;
 /** As much as a log that is rotated keeps. */
 const MOST_LINES = 1_000;
 
-export class ContainerLogs implements KubeletDoor {
-  private readonly options: ContainerLogsOptions;
-
-  constructor(options: ContainerLogsOptions) {
-    this.options = options;
-  }
-
-  logs(object: ApiObject, options: LogOptions, signal: AbortSignal): AsyncIterable<string> | undefined {
+export function containerLogs({ clock, canReport, pod: podNow }: ContainerLogsOptions): KubeletDoor {
+  function logs(object: ApiObject, options: LogOptions, signal: AbortSignal): AsyncIterable<string> | undefined {
     const pod = object as Pod & ApiObject;
-    if (!this.options.canReport(pod.spec?.nodeName ?? '')) return undefined;
+    if (!canReport(pod.spec?.nodeName ?? '')) return undefined;
     // Refusals belong before the answer begins.
     const run = runOf(pod, options);
-    return this.write(pod, run, options, signal);
+    return write(pod, run, options, signal);
   }
 
-  refuseEntry(object: ApiObject, way: string): Error | undefined {
+  function refuseEntry(object: ApiObject, way: string): Error | undefined {
     const pod = object as Pod & ApiObject;
-    if (!this.options.canReport(pod.spec?.nodeName ?? '')) return undefined;
+    if (!canReport(pod.spec?.nodeName ?? '')) return undefined;
     return badRequest(
       `nothing runs inside the containers of a local AKS, so there is no way into pod ${pod.metadata.name} (${way}); kubectl logs shows what they would do`,
     );
   }
 
-  private async *write(pod: Pod, first: Run, options: LogOptions, signal: AbortSignal): AsyncIterable<string> {
-    const { clock } = this.options;
+  async function* write(pod: Pod, first: Run, options: LogOptions, signal: AbortSignal): AsyncIterable<string> {
     const shown = ({ at, text }: Line): string =>
       `${options.timestamps ? `${new Date(at).toISOString().replace('Z', '000000Z')} ` : ''}${text}\n`;
     let left = options.limitBytes ?? Number.POSITIVE_INFINITY;
     let seen = clock.now();
     const so = linesUntil(first, seen).filter(({ at }) => options.since === undefined || at >= options.since);
-    for (const line of options.tailLines === undefined ? so : so.slice(so.length - options.tailLines)) {
+    const take = (line: Line): string => {
       const text = shown(line).slice(0, left);
       left -= text.length;
+      return text;
+    };
+    for (const line of options.tailLines === undefined ? so : so.slice(so.length - options.tailLines)) {
+      const text = take(line);
       if (text !== '') yield text;
     }
     let run = first;
     while (options.follow && !options.previous && run.end === undefined && left > 0 && !signal.aborted) {
       await clock.sleep(PERIOD - ((clock.now() - run.start) % PERIOD), signal).catch(() => undefined);
       const { name, namespace } = pod.metadata;
-      const now = this.options.pod({ name, namespace });
+      const now = podNow({ name, namespace });
       const status = now && now.metadata.uid === pod.metadata.uid ? statusOf(now, run.container) : undefined;
       const again = status?.state?.running && Date.parse(status.state.running.startedAt ?? '');
       // A pod that is gone, or a container that has begun anew: this one has ended.
@@ -86,14 +83,13 @@ export class ContainerLogs implements KubeletDoor {
       const until = clock.now();
       for (const line of linesUntil(run, until)) {
         // An end may become known after its time.
-        if (line.at <= seen && line.isEnd !== true) continue;
-        const text = shown(line).slice(0, left);
-        left -= text.length;
-        yield text;
+        if (line.at > seen || line.isEnd === true) yield take(line);
       }
       seen = until;
     }
   }
+
+  return { logs, refuseEntry };
 }
 
 function ending(status: ContainerStatus | undefined, run: Run, now: number): Pick<Run, 'end' | 'exitCode'> {

@@ -60,9 +60,7 @@ export class Kubelets {
   }
 
   powerOn(instance: BootedInstance, stage: Stage = 'booting'): void {
-    const now = this.options.clock.now();
-    this.instances.set(instance.name, { instance, poweredOnAt: now, stage, joinedAt: 0 });
-    this.wakeInstance(instance.name);
+    this.begin(instance.name, { instance, poweredOnAt: this.options.clock.now(), stage, joinedAt: 0 });
   }
 
   /** Continues an instance that an earlier process had powered on. */
@@ -78,9 +76,12 @@ export class Kubelets {
 
   /** Plays the kubelet of a Node that is there already: it becomes Ready and runs pods. */
   adopt(name: string): void {
-    if (this.instances.has(name)) return;
     const now = this.options.clock.now();
-    this.instances.set(name, { poweredOnAt: now, stage: 'joined', joinedAt: now });
+    if (!this.instances.has(name)) this.begin(name, { poweredOnAt: now, stage: 'joined', joinedAt: now });
+  }
+
+  private begin(name: string, state: InstanceState): void {
+    this.instances.set(name, state);
     this.wakeInstance(name);
   }
 
@@ -158,8 +159,7 @@ export class Kubelets {
     // A problem that was found before the node was ready is still one.
     const isKnown = (type: string): boolean => before.some((condition) => condition.type === type);
     const problems = problemConditions(clock.now()).filter(({ type }) => !isKnown(type));
-    const status = { conditions: [...readyConditions(clock.now()), ...problems] };
-    const body = { status };
+    const body = { status: { conditions: [...readyConditions(clock.now()), ...problems] } };
     const node = await kube.patch(Kinds.Node, ref, { type: 'strategic', body }, { subresource: 'status' });
     // The node lifecycle controller of a real cluster takes this taint off; here the kubelet does.
     const taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
@@ -197,16 +197,9 @@ export class Kubelets {
     events: readonly EventText[],
     type: 'Normal' | 'Warning' = 'Normal',
   ): void {
-    const dedupe = object.metadata.uid ?? '';
-    this.options.events?.publish(
-      ...events.map(([reason, message]) => ({
-        kind,
-        object,
-        type,
-        reason,
-        message,
-        dedupeValues: [dedupe, reason, message],
-      })),
-    );
+    for (const [reason, message] of events) {
+      const dedupeValues = [object.metadata.uid ?? '', reason, message];
+      this.options.events?.publish({ kind, object, type, reason, message, dedupeValues });
+    }
   }
 }

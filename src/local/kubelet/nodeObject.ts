@@ -31,22 +31,27 @@ const PROBLEMS = [
   ['VMEventScheduled', 'NoVMEventScheduled', 'VM has no scheduled event'],
 ] as const;
 
-function conditions(now: number, ready: Pick<NodeCondition, 'status' | 'reason' | 'message'>): NodeCondition[] {
-  const at = { lastHeartbeatTime: timestamp(now), lastTransitionTime: timestamp(now) };
-  return [
-    ...PRESSURES.map(([type, reason, message]) => ({ type, status: 'False' as const, reason, message, ...at })),
-    { type: 'Ready', ...ready, ...at },
-  ];
-}
+type Row = readonly [type: string, reason: string, message: string];
+
+const condition =
+  (now: number, status: NodeCondition['status'] = 'False') =>
+  ([type, reason, message]: Row): NodeCondition => {
+    const at = timestamp(now);
+    return { type, status, reason, message, lastHeartbeatTime: at, lastTransitionTime: at };
+  };
 
 /** Of a node that is up, before anything goes wrong with it. */
-export function problemConditions(now: number): NodeCondition[] {
-  const at = { lastHeartbeatTime: timestamp(now), lastTransitionTime: timestamp(now) };
-  return PROBLEMS.map(([type, reason, message]) => ({ type, status: 'False' as const, reason, message, ...at }));
-}
+export const problemConditions = (now: number): NodeCondition[] => PROBLEMS.map(condition(now));
 
-export const readyConditions = (now: number): NodeCondition[] =>
-  conditions(now, { status: 'True', reason: 'KubeletReady', message: 'kubelet is posting ready status' });
+export const readyConditions = (now: number): NodeCondition[] => [
+  ...PRESSURES.map(condition(now)),
+  condition(now, 'True')(['Ready', 'KubeletReady', 'kubelet is posting ready status']),
+];
+
+const unreadyConditions = (now: number): NodeCondition[] =>
+  [...PRESSURES, ['Ready', 'KubeletNotReady', 'container runtime network not ready: NetworkReady=false'] as const].map(
+    condition(now),
+  );
 
 /** The Node that a kubelet registers before its network is up. */
 export function nodeObject(instance: BootedInstance, now: number): Draft<Node> {
@@ -66,11 +71,7 @@ export function nodeObject(instance: BootedInstance, now: number): Draft<Node> {
         { type: 'InternalIP', address: instance.address ?? instanceAddress(instance.name) },
         { type: 'Hostname', address: instance.name },
       ],
-      conditions: conditions(now, {
-        status: 'False',
-        reason: 'KubeletNotReady',
-        message: 'container runtime network not ready: NetworkReady=false',
-      }),
+      conditions: unreadyConditions(now),
       nodeInfo: {
         architecture: arch,
         operatingSystem: 'linux',

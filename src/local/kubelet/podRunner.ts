@@ -1,10 +1,6 @@
 /** What kubelets do with the pods that are bound to their nodes: start, ready, resize, end. */
 import { Kinds, type Pod } from '../../api/kinds.ts';
-import type { Clock } from '../../clock/clock.ts';
-import type { Random } from '../../clock/random.ts';
 import type { Informer } from '../../kube/informer.ts';
-import type { Kube } from '../../kube/kube.ts';
-import type { Log } from '../../kube/log.ts';
 import type { Controller } from '../../kube/runtime/controller.ts';
 import { keyOf, type Watch } from '../../kube/runtime/watch.ts';
 import { isActive, isTerminal } from '../../pods/podPredicates.ts';
@@ -12,7 +8,7 @@ import { podRequests } from '../../pods/podRequests.ts';
 import { addResources, parseResources, quantityOf } from '../../units/resources.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { BY_NODE } from '../clusterInformers.ts';
-import { controlLoop, type NextLook } from '../controlLoop.ts';
+import { controlLoop, type LoopContext, type NextLook } from '../controlLoop.ts';
 import { deletePod, patchPodStatus, unlessReplaced } from '../writes.ts';
 import { killing, started, type EventText } from './kubeletEvents.ts';
 import type { InstancePace } from './instance.ts';
@@ -36,11 +32,7 @@ import {
   stopDelay,
 } from './podStatus.ts';
 
-export interface KubeletOptions {
-  readonly kube: Kube;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Log;
+export interface KubeletOptions extends LoopContext {
   /** Whole pods, indexed by node. */
   readonly pods: Informer<Pod>;
   readonly pace: InstancePace;

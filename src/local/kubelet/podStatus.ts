@@ -16,12 +16,8 @@ export interface Place {
 
 /** Exit code of a container that ends when it is asked to. */
 const TERMINATED = 143;
-
-const addresses = ({ hostIP, podIP }: Place): Pick<Status, 'hostIP' | 'podIP' | 'podIPs'> => ({
-  hostIP,
-  podIP,
-  podIPs: [{ ip: podIP }],
-});
+/** Of a container that has not run before. */
+const FRESH = { ready: false, started: false, restartCount: 0, lastState: {} };
 
 function condition(pod: Pod, type: string, at: string, unready?: { reason: string; message?: string }): Condition {
   const status = unready === undefined ? 'True' : 'False';
@@ -30,7 +26,6 @@ function condition(pod: Pod, type: string, at: string, unready?: { reason: strin
   return { type, status, lastTransitionTime, ...unready };
 }
 
-const namesOf = (containers: readonly Container[]): string => containers.map(({ name }) => name).join(' ');
 const containersOf = (pod: Pod): readonly Container[] => pod.spec?.containers ?? [];
 /** Containers that end before the others start, and sidecars. */
 const initContainersOf = (pod: Pod): readonly Container[] => pod.spec?.initContainers ?? [];
@@ -40,85 +35,57 @@ const isSidecar = (container: Container): boolean =>
 /** The containers are being made: the first report of a pod from its node. */
 export function creatingStatus(pod: Pod, at: string, { hostIP }: Pick<Place, 'hostIP'>): Status {
   const first = initContainersOf(pod);
-  const waiting =
-    (reason: string) =>
-    ({ name, image = '' }: Container): ContainerStatus => ({
-      name,
-      image,
-      imageID: '',
-      ready: false,
-      started: false,
-      restartCount: 0,
-      lastState: {},
-      state: { waiting: { reason } },
-    });
-  const notReady = {
-    reason: 'ContainersNotReady',
-    message: `containers with unready status: [${namesOf(containersOf(pod))}]`,
-  };
+  const reason = first.length > 0 ? 'PodInitializing' : 'ContainerCreating';
+  const state = { waiting: { reason } };
+  const waiting = ({ name, image = '' }: Container): ContainerStatus => ({ name, image, imageID: '', ...FRESH, state });
+  const uninitialised = first.length > 0 ? notAll(first, 'ContainersNotInitialized', 'incomplete') : undefined;
+  const notReady = notAll(containersOf(pod), 'ContainersNotReady', 'unready');
   return {
     phase: 'Pending',
     startTime: pod.status?.startTime ?? at,
     hostIP,
     conditions: [
       condition(pod, 'PodReadyToStartContainers', at, { reason: '' }),
-      first.length === 0
-        ? condition(pod, 'Initialized', at)
-        : condition(pod, 'Initialized', at, {
-            reason: 'ContainersNotInitialized',
-            message: `containers with incomplete status: [${namesOf(first)}]`,
-          }),
+      condition(pod, 'Initialized', at, uninitialised),
       condition(pod, 'Ready', at, notReady),
       condition(pod, 'ContainersReady', at, notReady),
       condition(pod, 'PodScheduled', at),
     ].map(withoutEmptyReason),
-    ...(first.length > 0 && { initContainerStatuses: first.map(waiting('PodInitializing')) }),
-    containerStatuses: containersOf(pod).map(waiting(first.length > 0 ? 'PodInitializing' : 'ContainerCreating')),
+    ...(first.length > 0 && { initContainerStatuses: first.map(waiting) }),
+    containerStatuses: containersOf(pod).map(waiting),
   };
+}
+
+/** Why a condition does not hold: some containers are not as far. */
+function notAll(containers: readonly Container[], reason: string, how: string): { reason: string; message: string } {
+  return { reason, message: `containers with ${how} status: [${containers.map(({ name }) => name).join(' ')}]` };
 }
 
 /** The containers run; whether they are ready is up to the probes. */
 export function runningStatus(pod: Pod, at: string, place: Place, ready: boolean): Status {
-  const running =
-    (isReady: boolean) =>
-    (container: Container): ContainerStatus => ({
-      ...identity(pod, container),
-      resources: container.resources ?? {},
-      ...(container.resources?.requests && { allocatedResources: container.resources.requests }),
-      ready: isReady,
-      started: true,
-      restartCount: 0,
-      lastState: {},
-      state: { running: { startedAt: at } },
-    });
-  const completed = (container: Container): ContainerStatus => ({
+  const running = (container: Container, isReady: boolean): ContainerStatus => ({
     ...identity(pod, container),
-    ready: true,
-    started: false,
-    restartCount: 0,
-    lastState: {},
-    state: {
-      terminated: {
-        exitCode: 0,
-        reason: 'Completed',
-        startedAt: at,
-        finishedAt: at,
-        containerID: containerID(pod, container.name),
-      },
-    },
+    ...FRESH,
+    resources: container.resources ?? {},
+    ...(container.resources?.requests && { allocatedResources: container.resources.requests }),
+    ready: isReady,
+    started: true,
+    state: { running: { startedAt: at } },
   });
+  const completed = (container: Container): ContainerStatus => {
+    const id = { containerID: containerID(pod, container.name) };
+    const terminated = { exitCode: 0, reason: 'Completed', startedAt: at, finishedAt: at, ...id };
+    return { ...identity(pod, container), ...FRESH, ready: true, state: { terminated } };
+  };
   const first = initContainersOf(pod);
   const isProbed = (container: Container): boolean => isUnhealthy(pod) || hasProbe(container);
-  const unready = ready
-    ? undefined
-    : {
-        reason: 'ContainersNotReady',
-        message: `containers with unready status: [${namesOf(containersOf(pod).filter(isProbed))}]`,
-      };
+  const probed = containersOf(pod).filter(isProbed);
+  const unready = ready ? undefined : notAll(probed, 'ContainersNotReady', 'unready');
   return {
     phase: 'Running',
     startTime: pod.status?.startTime ?? at,
-    ...addresses(place),
+    ...place,
+    podIPs: [{ ip: place.podIP }],
     conditions: [
       condition(pod, 'PodReadyToStartContainers', at),
       condition(pod, 'Initialized', at),
@@ -127,11 +94,9 @@ export function runningStatus(pod: Pod, at: string, place: Place, ready: boolean
       condition(pod, 'PodScheduled', at),
     ].map(cleared),
     ...(first.length > 0 && {
-      initContainerStatuses: first.map((container) =>
-        isSidecar(container) ? running(true)(container) : completed(container),
-      ),
+      initContainerStatuses: first.map((each) => (isSidecar(each) ? running(each, true) : completed(each))),
     }),
-    containerStatuses: containersOf(pod).map((container) => running(ready || !isProbed(container))(container)),
+    containerStatuses: containersOf(pod).map((container) => running(container, ready || !isProbed(container))),
   };
 }
 
@@ -149,21 +114,12 @@ export function endedStatus(pod: Pod, at: string): Status {
   return {
     phase: pod.status?.phase === 'Succeeded' ? 'Succeeded' : 'Failed',
     conditions: [condition(pod, 'Ready', at, { reason }), condition(pod, 'ContainersReady', at, { reason })],
-    containerStatuses: (pod.status?.containerStatuses ?? []).map((status) => ({
-      ...status,
-      ready: false,
-      started: false,
-      state: status.state?.terminated
-        ? status.state
-        : {
-            terminated: {
-              exitCode: TERMINATED,
-              reason: 'Error',
-              finishedAt: at,
-              startedAt: status.state?.running?.startedAt ?? at,
-            },
-          },
-    })),
+    containerStatuses: (pod.status?.containerStatuses ?? []).map((status) => {
+      const startedAt = status.state?.running?.startedAt ?? at;
+      const ended = { exitCode: TERMINATED, reason: 'Error', finishedAt: at, startedAt };
+      const state = status.state?.terminated ? status.state : { terminated: ended };
+      return { ...status, ready: false, started: false, state };
+    }),
   };
 }
 

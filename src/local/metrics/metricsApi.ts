@@ -7,10 +7,10 @@ import type { Clock } from '../../clock/clock.ts';
 import { timestamp } from '../../units/timestamp.ts';
 import { listAt, textAt, type ApiObject } from '../apiserver/fields.ts';
 import type { AggregatedResource } from '../apiserver/http/aggregatedApi.ts';
-import type { Column } from '../apiserver/resource.ts';
+import { PLAIN, type Column } from '../apiserver/resource.ts';
 import { BY_NODE, type ClusterInformers } from '../clusterInformers.ts';
 import { addUsage, type Usage } from '../workloads/loadModel.ts';
-import { PodUsage } from './podUsage.ts';
+import { podUsage } from './podUsage.ts';
 
 export interface MetricsApiOptions {
   readonly informers: ClusterInformers;
@@ -42,7 +42,7 @@ export function metricsApi(options: () => MetricsApiOptions): readonly Aggregate
 function nodeMetrics(options: MetricsApiOptions): readonly ApiObject[] {
   const { informers, clock, canReport } = options;
   const { nodes, pods } = informers;
-  const usage = new PodUsage(informers, clock.now());
+  const usage = podUsage(informers, clock.now());
   return [...nodes.store.list()]
     .filter(({ metadata, status }) => {
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
@@ -50,7 +50,7 @@ function nodeMetrics(options: MetricsApiOptions): readonly ApiObject[] {
       return canReport(metadata.name) && ready?.status === 'True' && hasRun;
     })
     .map(({ metadata }) => {
-      const used = pods.store.byIndex(BY_NODE, metadata.name).flatMap((pod) => [...usage.of(pod).values()]);
+      const used = pods.store.byIndex(BY_NODE, metadata.name).flatMap((pod) => [...usage(pod).values()]);
       return { ...head('NodeMetrics', metadata, clock), usage: quantities(used.reduce(addUsage, SYSTEM)) };
     })
     .toSorted(byName);
@@ -58,7 +58,7 @@ function nodeMetrics(options: MetricsApiOptions): readonly ApiObject[] {
 
 function podMetrics(options: MetricsApiOptions, namespace: string | undefined): readonly ApiObject[] {
   const { informers, clock, canReport } = options;
-  const usage = new PodUsage(informers, clock.now());
+  const usage = podUsage(informers, clock.now());
   return [...informers.pods.store.list()]
     .filter(
       (pod) =>
@@ -68,7 +68,7 @@ function podMetrics(options: MetricsApiOptions, namespace: string | undefined): 
     )
     .map((pod) => ({
       ...head('PodMetrics', pod.metadata, clock),
-      containers: [...usage.of(pod)].map(([name, used]) => ({ name, usage: quantities(used) })),
+      containers: [...usage(pod)].map(([name, used]) => ({ name, usage: quantities(used) })),
     }))
     .toSorted(byName);
 }
@@ -110,6 +110,7 @@ const byName = (left: ApiObject, right: ApiObject): number => {
 
 function common(plural: string, kind: string, namespaced: boolean): Omit<AggregatedResource, 'all'> {
   return {
+    ...PLAIN,
     group: 'metrics.k8s.io',
     version: 'v1beta1',
     plural,
@@ -117,12 +118,6 @@ function common(plural: string, kind: string, namespaced: boolean): Omit<Aggrega
     singular: '',
     listKind: `${kind}List`,
     namespaced,
-    shortNames: [],
-    categories: [],
-    custom: false,
-    hasStatus: false,
-    scale: undefined,
-    actions: [],
     verbs: ['get', 'list'],
     columns: COLUMNS,
     notFoundPlural: kind.toLowerCase(),
@@ -130,23 +125,15 @@ function common(plural: string, kind: string, namespaced: boolean): Omit<Aggrega
   };
 }
 
+function column(name: string, format: string, description: string, cell: Column['cell']): Column {
+  return { name, type: 'string', format, description, cell };
+}
+
 const COLUMNS: readonly Column[] = [
-  { name: 'Name', type: 'string', format: 'name', description: 'Name', cell: ({ metadata }) => metadata.name },
-  { name: 'cpu', type: 'string', format: 'quantity', description: 'CPU', cell: (object) => total(object, 'cpu') },
-  {
-    name: 'memory',
-    type: 'string',
-    format: 'quantity',
-    description: 'Memory',
-    cell: (object) => total(object, 'memory'),
-  },
-  {
-    name: 'Window',
-    type: 'string',
-    format: 'duration',
-    description: 'Window',
-    cell: (object) => textAt(object, 'window'),
-  },
+  column('Name', 'name', 'Name', ({ metadata }) => metadata.name),
+  column('cpu', 'quantity', 'CPU', (object) => total(object, 'cpu')),
+  column('memory', 'quantity', 'Memory', (object) => total(object, 'memory')),
+  column('Window', 'duration', 'Window', (object) => textAt(object, 'window')),
 ];
 
 function total(object: ApiObject, resource: 'cpu' | 'memory'): string {

@@ -52,10 +52,8 @@ export function wantedTaints(node: Node, now: number): Taint[] {
   const kept = before.filter(({ key }) => !MANAGED.has(key));
   const timed = own.map((taint): Taint => {
     const known = before.find(({ key, effect }) => key === taint.key && effect === taint.effect);
-    return (
-      known ??
-      (taint.effect === 'NoExecute' || taint.key === CORDONED ? { ...taint, timeAdded: timestamp(now) } : taint)
-    );
+    const isTimed = taint.effect === 'NoExecute' || taint.key === CORDONED;
+    return known ?? (isTimed ? { ...taint, timeAdded: timestamp(now) } : taint);
   });
   return [...kept, ...timed];
 }
@@ -119,11 +117,8 @@ export function nodeHealthController(context: ControlPlaneContext): Controller {
     const taints = turn === 0 ? wanted : wanted.filter((taint) => !drives(taint));
     if (!same(taints, current.spec?.taints ?? [])) {
       const { resourceVersion } = current.metadata;
-      await kube.patch(
-        Kinds.Node,
-        { name },
-        { type: 'merge', body: { metadata: { resourceVersion }, spec: { taints } } },
-      );
+      const body = { metadata: { resourceVersion }, spec: { taints } };
+      await kube.patch(Kinds.Node, { name }, { type: 'merge', body });
     }
     return soonest(lost ? undefined : grace - silent, turn === 0 ? undefined : turn);
   }

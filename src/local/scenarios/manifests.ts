@@ -94,15 +94,23 @@ export function service(name: string, shape: ServiceShape): Manifest[] {
       ],
     },
   };
-  const budget: Draft<PodDisruptionBudget> = {
-    metadata,
-    spec: { maxUnavailable: shape.maxUnavailable ?? 1, selector: { matchLabels: labels } },
-  };
+  const { maxUnavailable } = shape;
   return [
     manifest(Kinds.Deployment, deployment),
     ...(shape.load ? [manifest(Kinds.HorizontalPodAutoscaler, autoscaler)] : []),
-    ...(shape.maxUnavailable === undefined ? [] : [manifest(Kinds.PodDisruptionBudget, budget)]),
+    ...(maxUnavailable === undefined ? [] : [budget(metadata, labels, { maxUnavailable })]),
   ];
+}
+
+export function budget(
+  metadata: { readonly name: string; readonly namespace: string },
+  matchLabels: Record<string, string>,
+  allowed: { readonly maxUnavailable: number | string } | { readonly minAvailable: number },
+): Manifest {
+  return manifest<PodDisruptionBudget>(Kinds.PodDisruptionBudget, {
+    metadata,
+    spec: { ...allowed, selector: { matchLabels } },
+  });
 }
 
 export interface DatabaseShape extends Size {
@@ -113,6 +121,7 @@ export interface DatabaseShape extends Size {
 /** A StatefulSet whose pods have a disk each and spread over zones. */
 export function database(name: string, { replicas, storage, ...size }: DatabaseShape): Manifest[] {
   const labels = { app: name };
+  const resources = { requests: { storage } };
   const object: Draft<StatefulSet> = {
     metadata: { name, namespace: NAMESPACE, labels },
     spec: {
@@ -120,19 +129,10 @@ export function database(name: string, { replicas, storage, ...size }: DatabaseS
       serviceName: name,
       selector: { matchLabels: labels },
       template: { metadata: { labels }, spec: { ...zonal(labels), containers: [container(name, size)] } },
-      volumeClaimTemplates: [
-        {
-          metadata: { name: 'data' },
-          spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
-        },
-      ],
+      volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: { accessModes: ['ReadWriteOnce'], resources } }],
     },
   };
-  const budget: Draft<PodDisruptionBudget> = {
-    metadata: { name, namespace: NAMESPACE },
-    spec: { maxUnavailable: 1, selector: { matchLabels: labels } },
-  };
-  return [manifest(Kinds.StatefulSet, object), manifest(Kinds.PodDisruptionBudget, budget)];
+  return [manifest(Kinds.StatefulSet, object), budget({ name, namespace: NAMESPACE }, labels, { maxUnavailable: 1 })];
 }
 
 export interface BatchShape extends Size {

@@ -4,7 +4,7 @@
  */
 import type { Node, Pod } from '../../api/kinds.ts';
 import { NodeInfo } from './nodeInfo.ts';
-import { podInfo, type PodInfo } from './podInfo.ts';
+import type { PodInfo } from './podInfo.ts';
 
 /** Pods alike in namespace, labels and affinity, counted by node. */
 export interface PodGroup {
@@ -101,15 +101,5 @@ export class ClusterView {
     else group?.nodes.delete(node);
     if (group?.nodes.size === 0) this.groupedNodes.delete(info.group);
     return true;
-  }
-
-  /** For tests and previews: nodes with the pods that are on them. */
-  static of(nodes: readonly (readonly [Node, readonly Pod[]])[]): ClusterView {
-    const view = new ClusterView();
-    for (const [node, pods] of nodes) {
-      view.setNode(node);
-      for (const pod of pods) view.place(podInfo(pod), node.metadata.name);
-    }
-    return view;
   }
 }

@@ -27,7 +27,11 @@ function state(name: string, zone: string, pods: readonly Pod[] = [], spec: Node
 }
 
 function ask(candidate: Pod, nodes: readonly Placed[]): Record<string, readonly string[]> {
-  const view = ClusterView.of(nodes);
+  const view = new ClusterView();
+  for (const [node, pods] of nodes) {
+    view.setNode(node);
+    for (const pod of pods) view.place(podInfo(pod), node.metadata.name);
+  }
   const seeking = seeker(podInfo(candidate), view, () => ({}));
   return Object.fromEntries(view.nodes.map((node) => [node.name, complaints(seeking, node).reasons]));
 }

@@ -23,10 +23,6 @@ export class PendingPods {
   private readonly sociable = new Set<string>();
   private readonly withClaims = new Set<string>();
 
-  get size(): number {
-    return this.waiting.size;
-  }
-
   get hasWork(): boolean {
     return this.awake.size > 0;
   }
@@ -45,10 +41,6 @@ export class PendingPods {
     this.awake.delete(key);
     this.sociable.delete(key);
     this.withClaims.delete(key);
-  }
-
-  get(pod: string): PodInfo | undefined {
-    return this.waiting.get(pod);
   }
 
   wake(key: string): void {

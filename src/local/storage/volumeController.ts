@@ -43,12 +43,8 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
       .filter(({ spec, status, metadata }) => {
         if (metadata.deletionTimestamp) return false;
         const ref = spec?.claimRef;
-        if (ref)
-          return (
-            ref.namespace === claim.metadata.namespace &&
-            ref.name === claim.metadata.name &&
-            status?.phase !== 'Released'
-          );
+        const { namespace, name } = claim.metadata;
+        if (ref) return ref.namespace === namespace && ref.name === name && status?.phase !== 'Released';
         return (
           status?.phase === 'Available' &&
           (spec?.storageClassName ?? '') === (claim.spec?.storageClassName ?? '') &&
@@ -81,7 +77,7 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
     const name = `pvc-${claim.metadata.uid ?? ''}`;
     const zone = node?.metadata.labels?.[Labels.diskZone];
     const isDisk = storageClass.provisioner === DISK_DRIVER;
-    const values = [zone ?? ''];
+    const inZone = { matchExpressions: [{ key: Labels.diskZone, operator: 'In', values: [zone ?? ''] }] };
     const created = await createIfAbsent(kube, Kinds.PersistentVolume, {
       metadata: {
         name,
@@ -101,14 +97,7 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
             : `local#files#${name}#`,
           volumeAttributes: { ...storageClass.parameters },
         },
-        ...(isDisk &&
-          zone !== undefined && {
-            nodeAffinity: {
-              required: {
-                nodeSelectorTerms: [{ matchExpressions: [{ key: Labels.diskZone, operator: 'In', values }] }],
-              },
-            },
-          }),
+        ...(isDisk && zone !== undefined && { nodeAffinity: { required: { nodeSelectorTerms: [inZone] } } }),
       },
     });
     return created ?? kube.get(Kinds.PersistentVolume, { name });
@@ -120,22 +109,17 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
     if (claim.metadata.deletionTimestamp) {
       const isUsed = pods.store.byIndex(BY_CLAIM, key).some((pod) => !isTerminal(pod));
       const others = finalizers.filter((finalizer) => finalizer !== CLAIM_FINALIZER);
-      if (isProtected && !isUsed) await setFinalizers(kube, Kinds.PersistentVolumeClaim, claim, others);
-      return undefined;
+      return isProtected && !isUsed ? setFinalizers(kube, Kinds.PersistentVolumeClaim, claim, others) : undefined;
     }
     if (!isProtected) {
-      await setFinalizers(kube, Kinds.PersistentVolumeClaim, claim, [...finalizers, CLAIM_FINALIZER]);
-      return undefined;
+      return setFinalizers(kube, Kinds.PersistentVolumeClaim, claim, [...finalizers, CLAIM_FINALIZER]);
     }
     if (claim.status?.phase === 'Bound' && claim.spec?.volumeName) return undefined;
     const storageClass = storageClasses.store.get({ name: claim.spec?.storageClassName ?? '' });
     const selected = claim.metadata.annotations?.[SELECTED_NODE];
     const waits = storageClass?.volumeBindingMode === 'WaitForFirstConsumer' && selected === undefined;
     const available = waits ? undefined : findAvailable(claim);
-    if (available) {
-      await bind(claim, available);
-      return undefined;
-    }
+    if (available) return bind(claim, available);
     if (!storageClass || waits) return undefined;
     const node = selected === undefined ? undefined : nodes.store.get({ name: selected });
     if (selected !== undefined && !node) {
@@ -149,8 +133,7 @@ export function volumeControllers(context: ControlPlaneContext, resourceGroupId:
     const wait = start + PROVISIONING - clock.now();
     if (wait > 0) return wait;
     begun.delete(key);
-    await bind(claim, await provision(claim, storageClass, node));
-    return undefined;
+    return bind(claim, await provision(claim, storageClass, node));
   }
 
   async function reconcileVolume(volume: PersistentVolume, name: string): Promise<void> {

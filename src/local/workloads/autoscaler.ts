@@ -102,6 +102,11 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
   };
 
   async function reconcile(autoscaler: HorizontalPodAutoscaler, key: string): Promise<NextLook> {
+    await look(autoscaler, key);
+    return PERIOD;
+  }
+
+  async function look(autoscaler: HorizontalPodAutoscaler, key: string): Promise<void> {
     const { scaleTargetRef, metrics = [] } = autoscaler.spec ?? { scaleTargetRef: { kind: '', name: '' } };
     const history = histories.get(key) ?? new ReplicaHistory();
     histories.set(key, history);
@@ -114,18 +119,15 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
         : `no kind "${scaleTargetRef.kind}" to scale`;
       const message = `the HPA controller was unable to get the target's current scale: ${what}`;
       events.say(Kinds.HorizontalPodAutoscaler, autoscaler, 'FailedGetScale', what, 'Warning');
-      await report(autoscaler, { currentReplicas: 0, desiredReplicas: 0 }, [
-        ['AbleToScale', false, 'FailedGetScale', message],
-      ]);
-      return PERIOD;
+      const none = { currentReplicas: 0, desiredReplicas: 0 };
+      return report(autoscaler, none, [['AbleToScale', false, 'FailedGetScale', message]]);
     }
     const now = clock.now();
     const { replicas = 1 } = target.spec;
     const still: Numbers = { currentReplicas: replicas, desiredReplicas: replicas };
     if (replicas === 0) {
       const message = 'scaling is disabled since the replica count of the target is zero';
-      await report(autoscaler, still, [ABLE, ['ScalingActive', false, 'ScalingDisabled', message]]);
-      return PERIOD;
+      return report(autoscaler, still, [ABLE, ['ScalingActive', false, 'ScalingDisabled', message]]);
     }
     const ready = readyOf(target);
     const text = target.metadata.annotations?.[LOAD] ?? autoscaler.metadata.annotations?.[LOAD];
@@ -138,8 +140,7 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
       const why = answers.find((answer) => typeof answer === 'string') ?? 'no metrics are given';
       const message = `the HPA was unable to compute the replica count: ${why}`;
       events.say(Kinds.HorizontalPodAutoscaler, autoscaler, 'FailedGetResourceMetric', why, 'Warning');
-      await report(autoscaler, still, [ABLE, ['ScalingActive', false, 'FailedGetResourceMetric', message]]);
-      return PERIOD;
+      return report(autoscaler, still, [ABLE, ['ScalingActive', false, 'FailedGetResourceMetric', message]]);
     }
     const most = readings.reduce((left, right) => (right.ratio > left.ratio ? right : left));
     const decision = desiredReplicas(autoscaler, { replicas, ready: ready.count, ratio: most.ratio }, history, now);
@@ -157,8 +158,7 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
       currentMetrics: readings.map(({ current }) => current),
       ...(desired !== replicas && { lastScaleTime: timestamp(now) }),
     };
-    await report(autoscaler, numbers, decided(decision, replicas, most));
-    return PERIOD;
+    return report(autoscaler, numbers, decided(decision, replicas, most));
   }
 
   /** The ready pods of a target: its own and those of its ReplicaSets. */
@@ -197,7 +197,7 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
   return controlLoop(context, {
     name: 'autoscaler',
     of: autoscalers,
-    // Its own status is no reason to look: the period is.
+    // Changes of its status are its own writes; the period decides when to look again.
     when: (event) => event.type !== 'updated' || event.old.spec !== event.object.spec,
     concurrency: 4,
     reconcile,
@@ -205,12 +205,8 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
   });
 }
 
-const ABLE = [
-  'AbleToScale',
-  true,
-  'SucceededGetScale',
-  "the HPA controller was able to get the target's current scale",
-] as const;
+const GOT_SCALE = "the HPA controller was able to get the target's current scale";
+const ABLE = ['AbleToScale', true, 'SucceededGetScale', GOT_SCALE] as const;
 
 /** `cpu resource utilization (percentage of request)` */
 function subjectOf({ current: { resource } }: Reading): string {
@@ -219,18 +215,16 @@ function subjectOf({ current: { resource } }: Reading): string {
 }
 
 function decided({ desired, limited, stabilized }: Decision, replicas: number, reading: Reading): Conditions {
-  const able =
-    desired !== replicas
-      ? (['SucceededRescale', `the HPA controller was able to update the target scale to ${desired}`] as const)
-      : stabilized
-        ? ([
-            'ScaleDownStabilized',
-            'recent recommendations were higher than current one, applying the highest recent recommendation',
-          ] as const)
-        : (['ReadyForNewScale', 'recommended size matches current size'] as const);
+  const reason = desired !== replicas ? 'SucceededRescale' : stabilized ? 'ScaleDownStabilized' : 'ReadyForNewScale';
+  const able = {
+    SucceededRescale: `the HPA controller was able to update the target scale to ${desired}`,
+    ScaleDownStabilized:
+      'recent recommendations were higher than current one, applying the highest recent recommendation',
+    ReadyForNewScale: 'recommended size matches current size',
+  };
   const active = `the HPA was able to successfully calculate a replica count from ${subjectOf(reading)}`;
   return [
-    ['AbleToScale', true, ...able],
+    ['AbleToScale', true, reason, able[reason]],
     ['ScalingActive', true, 'ValidMetricFound', active],
     ['ScalingLimited', limited !== undefined, limited ?? 'DesiredWithinRange', LIMITS[limited ?? 'DesiredWithinRange']],
   ];

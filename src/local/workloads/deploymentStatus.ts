@@ -57,7 +57,8 @@ export function untilDeadline(deployment: Deployment, status: Status, now: numbe
   const deadline = deadlineOf(deployment);
   const known = status.conditions?.find(({ type }) => type === PROGRESSING);
   if (deadline === undefined || known === undefined || deployment.spec?.paused) return undefined;
-  if (known.reason === TIMED_OUT || isComplete(deployment, status)) return undefined;
+  // A rollout that was complete cannot be late, whatever its pods do then.
+  if (known.reason === TIMED_OUT || known.reason === COMPLETE || isComplete(deployment, status)) return undefined;
   return Date.parse(known.lastUpdateTime ?? '') + deadline - now + 1_000;
 }
 

@@ -16,18 +16,16 @@ import { resolveShare } from './rollout.ts';
 /** An eviction that was allowed is believed for this long before the pod counts again. */
 const EVICTION_BELIEVED = 120_000;
 
-interface Counts {
-  readonly expected: number;
-  readonly desired: number;
-}
-
 /** Undefined when a share is asked for and some pod's controller has no size to take the share of. */
-function countsOf(budget: PodDisruptionBudget, pods: readonly Pod[], informers: ClusterInformers): Counts | undefined {
-  const { minAvailable, maxUnavailable } = budget.spec ?? {};
+function countsOf(
+  budget: PodDisruptionBudget,
+  pods: readonly Pod[],
+  informers: ClusterInformers,
+): { readonly expected: number; readonly desired: number } | undefined {
+  const { minAvailable = 1, maxUnavailable } = budget.spec ?? {};
   if (maxUnavailable === undefined && typeof minAvailable === 'number') {
     return { expected: pods.length, desired: minAvailable };
   }
-  if (maxUnavailable === undefined && minAvailable === undefined) return { expected: pods.length, desired: 1 };
   const sizes = new Map<string, number>();
   for (const pod of pods) {
     if (controllerOf(pod) === undefined) continue;
@@ -50,7 +48,7 @@ export function disruptionBudgetController(context: ControlPlaneContext): Contro
     const now = clock.now();
     const covered = pods.store
       .byIndex(BY_NAMESPACE, budget.metadata.namespace ?? '')
-      .filter((pod) => matchesLabelSelector(budget.spec?.selector, pod.metadata.labels));
+      .filter((pod) => covers(budget, pod));
     const counts = countsOf(budget, covered, informers);
     const present = new Set(covered.filter((pod) => !isTerminating(pod)).map(({ metadata }) => metadata.name));
     const believed = Object.entries(budget.status?.disruptedPods ?? {}).filter(

@@ -17,22 +17,13 @@ import { canonical, templateHash } from './templateHash.ts';
 type Endpoints = WithMeta<RawEndpoints>;
 type EndpointSlice = WithMeta<RawEndpointSlice>;
 
-const ENDPOINTS: ResourceKind<Endpoints> = {
-  group: '',
-  version: 'v1',
-  kind: 'Endpoints',
-  plural: 'endpoints',
-  singular: 'endpoints',
-  namespaced: true,
-};
-const ENDPOINT_SLICE: ResourceKind<EndpointSlice> = {
-  group: 'discovery.k8s.io',
-  version: 'v1',
-  kind: 'EndpointSlice',
-  plural: 'endpointslices',
-  singular: 'endpointslice',
-  namespaced: true,
-};
+const ENDPOINTS = kindOf<Endpoints>('', 'Endpoints', 'endpoints');
+const ENDPOINT_SLICE = kindOf<EndpointSlice>('discovery.k8s.io', 'EndpointSlice', 'endpointslices');
+
+function kindOf<T extends KubeObject>(group: string, kind: string, plural: string): ResourceKind<T> {
+  return { group, version: 'v1', kind, plural, singular: kind.toLowerCase(), namespaced: true };
+}
+
 /** A slice of Kubernetes holds this many; pods beyond are left out here. */
 const MOST_ENDPOINTS = 1000;
 

@@ -11,7 +11,15 @@ import { timestamp } from '../../units/timestamp.ts';
 import { BY_CONTROLLER, controllerOf } from '../clusterInformers.ts';
 import { controlLoop, soonest, type ControlPlaneContext, type NextLook } from '../controlLoop.ts';
 import { refTo, setFinalizers, writeStatus } from '../writes.ts';
-import { COMPLETION_INDEX, failureVerdict, JOB_TRACKING, judgeJob, nextPods, type JobTally } from './jobProgress.ts';
+import {
+  COMPLETION_INDEX,
+  failureVerdict,
+  JOB_TRACKING,
+  judgeJob,
+  nextPods,
+  type JobTally,
+  type Outcome,
+} from './jobProgress.ts';
 import { OwnedPods } from './ownedPods.ts';
 import { isReady } from './podState.ts';
 
@@ -170,26 +178,13 @@ export function jobControllers(context: ControlPlaneContext): readonly Controlle
   ];
 }
 
-interface Outcome {
-  readonly type: 'Complete' | 'Failed';
-  readonly reason: string;
-  readonly message: string;
-  readonly at: string;
-}
-
-function conditionsOf(job: Job, outcome: Outcome | undefined): JobCondition[] {
+function conditionsOf(job: Job, outcome: (Outcome & { readonly at: string }) | undefined): JobCondition[] {
   const before = job.status?.conditions ?? [];
   if (!outcome) return before;
   const { type, reason, message, at } = outcome;
-  const condition = (name: string): JobCondition => ({
-    type: name,
-    status: 'True',
-    reason,
-    message,
-    lastProbeTime: at,
-    lastTransitionTime: at,
-  });
-  return [...before, condition(type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget'), condition(type)];
+  const types = [type === 'Complete' ? 'SuccessCriteriaMet' : 'FailureTarget', type];
+  const common = { status: 'True', reason, message, lastProbeTime: at, lastTransitionTime: at } as const;
+  return [...before, ...types.map((each) => ({ type: each, ...common }))];
 }
 
 /** `3`, `5-7` */

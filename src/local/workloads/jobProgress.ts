@@ -19,8 +19,14 @@ export interface JobTally {
   readonly release: readonly Pod[];
 }
 
+export interface Outcome {
+  readonly type: 'Complete' | 'Failed';
+  readonly reason: string;
+  readonly message: string;
+}
+
 interface Verdict {
-  readonly outcome?: { readonly type: 'Complete' | 'Failed'; readonly reason: string; readonly message: string };
+  readonly outcome?: Outcome;
   /** Milliseconds until the active deadline. */
   readonly deadlineIn?: number;
 }

@@ -97,38 +97,22 @@ function ended(pod: Pod, exitCode: number, at: string): object {
     const state = { waiting: { reason: BACK_OFF, message } };
     return { ...container, ready: false, started: false, lastState: { terminated }, state };
   });
-  const condition = (type: string, status: string, reason: string, message?: string): object => ({
-    type,
-    status,
-    reason,
-    ...(message !== undefined && { message }),
-    lastTransitionTime: at,
-  });
   if (restarts && !isHeld) return { containerStatuses };
   if (restarts) {
     const message = `containers with unready status: [${containerStatuses.map(({ name }) => name).join(' ')}]`;
-    const unready = (type: string): object => condition(type, 'False', 'ContainersNotReady', message);
-    return { conditions: [unready('Ready'), unready('ContainersReady')], containerStatuses };
+    return { conditions: readiness('False', at, { reason: 'ContainersNotReady', message }), containerStatuses };
   }
-  const reason = exitCode === 0 ? 'PodCompleted' : 'PodFailed';
-  return {
-    phase: exitCode === 0 ? 'Succeeded' : 'Failed',
-    conditions: [condition('Ready', 'False', reason), condition('ContainersReady', 'False', reason)],
-    containerStatuses,
-  };
+  const [phase, reason] = exitCode === 0 ? ['Succeeded', 'PodCompleted'] : ['Failed', 'PodFailed'];
+  return { phase, conditions: readiness('False', at, { reason }), containerStatuses };
 }
+
+const readiness = (status: string, lastTransitionTime: string, why: object): readonly object[] =>
+  ['Ready', 'ContainersReady'].map((type) => ({ type, status, lastTransitionTime, ...why }));
 
 /** The back-off is over. */
 function again(pod: Pod, at: string): object {
-  const ready = (type: string): object => ({
-    type,
-    status: 'True',
-    lastTransitionTime: at,
-    reason: null,
-    message: null,
-  });
   return {
-    conditions: [ready('Ready'), ready('ContainersReady')],
+    conditions: readiness('True', at, { reason: null, message: null }),
     containerStatuses: (pod.status?.containerStatuses ?? []).map((container) => ({
       ...container,
       ready: true,

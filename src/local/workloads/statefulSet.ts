@@ -20,6 +20,8 @@ interface Revision {
 const revisionOf = (pod: Pod): string | undefined => pod.metadata.labels?.[REVISION_LABEL];
 const ordinalOf = (pod: Pod): number => Number(/-(\d+)$/.exec(pod.metadata.name)?.[1] ?? -1);
 
+const highestFirst = (left: Pod, right: Pod): number => ordinalOf(right) - ordinalOf(left);
+
 const message = (verb: string, pod: string, set: string): string =>
   `${verb} Pod ${pod} in StatefulSet ${set} successful`;
 
@@ -101,9 +103,7 @@ export function statefulSetController(context: ControlPlaneContext): Controller 
       } else if (pod.metadata.deletionTimestamp || !isReady(pod)) settled = false;
       if (ordered && !settled) return false;
     }
-    const condemned = pods
-      .filter((pod) => ordinalOf(pod) < first || ordinalOf(pod) >= end)
-      .sort((left, right) => ordinalOf(right) - ordinalOf(left));
+    const condemned = pods.filter((pod) => ordinalOf(pod) < first || ordinalOf(pod) >= end).sort(highestFirst);
     for (const pod of condemned) {
       if (!pod.metadata.deletionTimestamp) await owned.delete(set, pod);
       if (ordered) return false;
@@ -114,9 +114,7 @@ export function statefulSetController(context: ControlPlaneContext): Controller 
   async function update(set: StatefulSet, pods: readonly Pod[], revision: Revision): Promise<void> {
     if (set.spec?.updateStrategy?.type === 'OnDelete') return;
     const partition = set.spec?.updateStrategy?.rollingUpdate?.partition ?? 0;
-    const candidates = pods
-      .filter((pod) => ordinalOf(pod) >= partition)
-      .sort((left, right) => ordinalOf(right) - ordinalOf(left));
+    const candidates = pods.filter((pod) => ordinalOf(pod) >= partition).sort(highestFirst);
     for (const pod of candidates) {
       if (revisionOf(pod) !== revision.update && !pod.metadata.deletionTimestamp) {
         await owned.delete(set, pod);

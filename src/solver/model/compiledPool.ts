@@ -11,8 +11,9 @@ import { Requirement } from '../../constraints/requirement.ts';
 import { Requirements } from '../../constraints/requirements.ts';
 import { untoleratedTaints } from '../../pods/taints.ts';
 import { addResources, noResources, parseResources, quantityOf, type Resources } from '../../units/resources.ts';
-import type { PoolOffer } from '../problem.ts';
-import { floatAt, itemAt } from '../rows.ts';
+import type { PoolOffer, Snapshot } from '../problem.ts';
+import { leftOf, useOf } from '../quotaUse.ts';
+import { addRow, floatAt, itemAt } from '../rows.ts';
 import type { ResourceTable } from './resourceTable.ts';
 
 export interface CompiledOffering {
@@ -44,8 +45,11 @@ export interface CompiledPool {
   readonly daemonRequests: readonly Resources[];
   /** Ports that daemons take, by type. */
   readonly daemonPorts: readonly (readonly HostPort[])[];
+  /** Quotas first, which all pools share, then the pool's own limits. */
   readonly limitNames: readonly string[];
-  /** By name. */
+  /** How many of them are quotas. */
+  readonly quotas: number;
+  /** By name; what a quota allows is known by the question. */
   readonly limits: Float64Array;
   /** Row per type: what it counts against the limits. */
   readonly limitUse: Float64Array;
@@ -130,11 +134,13 @@ export function compilePool(
     if (ownRoom.some((amount) => amount < 0)) ownRoom.fill(-1);
   });
   const limits = parseResources(pool.spec.limits as Record<string, string | number> | undefined);
-  const limitNames = Object.keys(limits).sort();
+  const { quotas = [] } = offer;
+  const limitNames = [...quotas, ...Object.keys(limits).sort()];
   const limitUse = new Float64Array(types.length * limitNames.length);
   types.forEach((type, row) => {
     limitNames.forEach((name, column) => {
-      limitUse[row * limitNames.length + column] = name === 'nodes' ? 1 : limitAmount(name, type.capacity);
+      const own = column < quotas.length ? useOf(type, name) : limitAmount(name, type.capacity);
+      limitUse[row * limitNames.length + column] = name === 'nodes' ? 1 : own;
     });
   });
   const reservations: { id: string; left: number }[] = [];
@@ -153,6 +159,7 @@ export function compilePool(
     daemonRequests,
     daemonPorts: perType.map((pods) => pods.flatMap((pod) => hostPortsOf(pod))),
     limitNames,
+    quotas: quotas.length,
     limits: Float64Array.from(limitNames, (name) => limitAmount(name, limits)),
     limitUse,
     reservations,
@@ -160,9 +167,32 @@ export function compilePool(
 }
 
 /** What a pool that uses this much has left of its limits; undefined when it has none. */
-export function limitLeft({ limitNames, limits }: CompiledPool, used: Resources): Float64Array | undefined {
+export function limitLeft(
+  { limitNames, limits, quotas }: CompiledPool,
+  used: Resources,
+  figures: Snapshot['quotas'],
+): Float64Array | undefined {
   if (limitNames.length === 0) return undefined;
-  return limits.map((amount, at) => amount - limitAmount(itemAt(limitNames, at), used));
+  return limits.map((amount, at) => {
+    const name = itemAt(limitNames, at);
+    if (at >= quotas) return amount - limitAmount(name, used);
+    const figure = figures?.get(name);
+    return figure === undefined ? Number.POSITIVE_INFINITY : leftOf(figure);
+  });
+}
+
+/** Takes from what is left of a pool's limits (gives back with a `sign` of 1), and of the quotas that all pools share. */
+export function takeFromLimits(
+  left: readonly (Float64Array | undefined)[],
+  { index, quotas }: CompiledPool,
+  need: Float64Array,
+  sign: 1 | -1 = -1,
+): void {
+  const own = left[index];
+  if (own === undefined) return;
+  addRow(own, need, sign);
+  if (quotas === 0) return;
+  for (const other of left) if (other !== own) other?.set(own.subarray(0, quotas));
 }
 
 function limitAmount(name: string, resources: Resources): number {

@@ -72,7 +72,7 @@ export class Model {
   limitsLeft(): (Float64Array | undefined)[] {
     return this.compiled.parts.flatMap((parts, at) => {
       const [first] = parts;
-      const left = first && limitLeft(first, this.snapshot.pools[at]?.used ?? {});
+      const left = first && limitLeft(first, this.snapshot.pools[at]?.used ?? {}, this.snapshot.quotas);
       return parts.map(() => left);
     });
   }
@@ -152,7 +152,7 @@ function isSameOffer(before: PoolOffer, now: PoolOffer): boolean {
     if (before.pool.metadata.name !== metadata.name) return false;
     if (before.pool.spec !== spec && JSON.stringify(before.pool.spec) !== JSON.stringify(spec)) return false;
   }
-  return isSameList(before.instanceTypes, now.instanceTypes);
+  return isSameList(before.quotas ?? [], now.quotas ?? []) && isSameList(before.instanceTypes, now.instanceTypes);
 }
 
 function isSameList<Item>(before: readonly Item[], now: readonly Item[]): boolean {

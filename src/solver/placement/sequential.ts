@@ -5,7 +5,7 @@
 import type { Pod } from '../../api/kinds.ts';
 import { hostPortsClash } from '../../pods/hostPorts.ts';
 import { UNLIMITED } from '../model/hostCounts.ts';
-import type { CompiledPool } from '../model/compiledPool.ts';
+import { takeFromLimits, type CompiledPool } from '../model/compiledPool.ts';
 import type { CompiledDemand } from '../model/compiledDemand.ts';
 import type { PodClass, Variant } from '../model/podClass.ts';
 import { TypeChoice, type PackingOptions } from '../packing/typeChoice.ts';
@@ -231,11 +231,8 @@ export class Sequential {
     if (seat === undefined) return false;
     const { node, variant, state, type, limitNeed } = seat;
     if (node.entries.length === 0) this.planned.push(node);
-    const left = this.limitLeft[node.pool.index];
-    if (left) {
-      addRow(left, node.limitNeed, 1);
-      addRow(left, limitNeed, -1);
-    }
+    takeFromLimits(this.limitLeft, node.pool, node.limitNeed, 1);
+    takeFromLimits(this.limitLeft, node.pool, limitNeed);
     node.limitNeed = limitNeed;
     this.commit(podClass, variant, pod, node, state, type);
     return true;

@@ -33,12 +33,8 @@ export function impersonated(authorizer: Authorizer, actor: User, headers: Heade
   }
   const account = accountOf(name);
   const given = groups.length === 0 && account !== undefined ? accountGroups(account.namespace) : groups;
-  return {
-    name,
-    ...(uid === undefined ? {} : { uid }),
-    groups: withAuthenticated(name, given),
-    ...(extras.length === 0 ? {} : { extra: Object.fromEntries(extras) }),
-  };
+  const extended = extras.length === 0 ? {} : { extra: Object.fromEntries(extras) };
+  return { name, uid, groups: withAuthenticated(name, given), ...extended };
 }
 
 function subject(name: string): Attributes {

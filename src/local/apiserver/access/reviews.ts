@@ -3,9 +3,10 @@ import type { Clock } from '../../../clock/clock.ts';
 import { timestamp } from '../../../units/timestamp.ts';
 import { ownershipAfterUpdate } from '../apply/managedFields.ts';
 import { decodeReview } from '../decoding.ts';
-import { fieldsAt, listAt, textAt, type ApiObject, type Fields } from '../fields.ts';
+import { fieldsAt, listAt, textAt, withoutAbsent, type ApiObject, type Fields } from '../fields.ts';
 import { shapeNamed } from '../kubernetesTypes.ts';
-import { badRequest, invalid, invalidValue, type FieldError } from '../status.ts';
+import { badRequest, invalid } from '../status.ts';
+import { Check } from '../strategies/check.ts';
 import type { Authorizer } from './authorizer.ts';
 import type { Attributes, PolicyRule } from './policyRules.ts';
 import type { User } from './user.ts';
@@ -30,19 +31,17 @@ export function answerReview(question: Question, context: ReviewContext): object
   const { kind, body, user } = question;
   const typed = { kind, apiVersion: body['apiVersion'] };
   switch (kind) {
-    case 'SelfSubjectReview':
-      return {
-        ...typed,
-        metadata: { creationTimestamp: timestamp(context.clock.now()) },
-        status: { userInfo: userInfo(user) },
-      };
+    case 'SelfSubjectReview': {
+      const metadata = { creationTimestamp: timestamp(context.clock.now()) };
+      return { ...typed, metadata, status: { userInfo: userInfo(user) } };
+    }
     case 'TokenReview': {
       const owner = context.authenticate(textAt(body, 'spec', 'token') ?? '');
       const audiences = listAt(body, 'spec', 'audiences').map(String);
       const status =
         owner === undefined
           ? { user: {}, error: 'invalid bearer token' }
-          : { authenticated: true, user: userInfo(owner), ...(audiences.length === 0 ? {} : { audiences }) };
+          : { authenticated: true, user: userInfo(owner), ...(audiences.length > 0 && { audiences }) };
       return { ...reviewed(question, context, 'authentication'), status };
     }
     case 'SelfSubjectRulesReview':
@@ -51,16 +50,14 @@ export function answerReview(question: Question, context: ReviewContext): object
       checkReview(question);
       const who = kind === 'SelfSubjectAccessReview' ? user : subjectOf(body);
       const { allowed, reason } = context.authorizer.decide(who, askedFor(question));
-      return {
-        ...reviewed(question, context, 'authorization'),
-        status: { allowed, ...(reason === '' ? {} : { reason }) },
-      };
+      const status = { allowed, ...(reason !== '' && { reason }) };
+      return { ...reviewed(question, context, 'authorization'), status };
     }
   }
 }
 
 function userInfo({ name, uid, groups, extra }: User): object {
-  return { username: name, ...(uid === undefined ? {} : { uid }), groups, ...(extra === undefined ? {} : { extra }) };
+  return withoutAbsent({ username: name, uid, groups, extra });
 }
 
 /** The review as posted, with its writer recorded. */
@@ -78,12 +75,8 @@ function reviewed({ kind, body, fieldManager }: Question, { clock }: ReviewConte
 }
 
 function subjectOf(body: Fields): User {
-  const uid = textAt(body, 'spec', 'uid');
-  return {
-    name: textAt(body, 'spec', 'user') ?? '',
-    groups: listAt(body, 'spec', 'groups').map(String),
-    ...(uid === undefined ? {} : { uid }),
-  };
+  const groups = listAt(body, 'spec', 'groups').map(String);
+  return { name: textAt(body, 'spec', 'user') ?? '', groups, uid: textAt(body, 'spec', 'uid') };
 }
 
 function askedFor({ body }: Question): Attributes {
@@ -109,25 +102,19 @@ function askedFor({ body }: Question): Attributes {
 function checkReview({ kind, body, namespace }: Question): void {
   const resource = fieldsAt(body, 'spec', 'resourceAttributes');
   const path = fieldsAt(body, 'spec', 'nonResourceAttributes');
-  const errors: FieldError[] = [];
-  const refuse = (field: string, value: unknown, why: string): void => {
-    errors.push(invalidValue(field, value, why));
-  };
+  const spec = new Check(body['spec'], 'spec');
   if (resource !== undefined && path !== undefined) {
-    refuse('spec.nonResourceAttributes', path, 'cannot be specified in combination with resourceAttributes');
+    spec.invalid('nonResourceAttributes', path, 'cannot be specified in combination with resourceAttributes');
   }
   if (resource === undefined && path === undefined) {
-    refuse(
-      'spec.resourceAttributes',
-      null,
-      'exactly one of nonResourceAttributes or resourceAttributes must be specified',
-    );
+    const why = 'exactly one of nonResourceAttributes or resourceAttributes must be specified';
+    spec.invalid('resourceAttributes', null, why);
   }
-  const hasSubject = textAt(body, 'spec', 'user') !== undefined || listAt(body, 'spec', 'groups').length > 0;
+  const hasSubject = spec.get('user') !== undefined || spec.list('groups').length > 0;
   if (kind !== 'SelfSubjectAccessReview' && !hasSubject) {
-    refuse('spec.user', '', 'at least one of user or group must be specified');
+    spec.invalid('user', '', 'at least one of user or group must be specified');
   }
-  if (errors.length > 0) throw invalid({ group: 'authorization.k8s.io', kind }, '', errors);
+  if (spec.errors.length > 0) throw invalid({ group: 'authorization.k8s.io', kind }, '', spec.errors);
   if (kind === 'LocalSubjectAccessReview' && textAt(resource, 'namespace') !== namespace) {
     throw badRequest(`spec.resourceAttributes.namespace must match namespace: ${namespace ?? ''}`);
   }
@@ -140,14 +127,11 @@ function rulesStatus({ body, user }: Question, authorizer: Authorizer): object {
   const onResources = rules.filter((rule) => rule.resources.length > 0);
   const onPaths = rules.filter((rule) => rule.nonResourceURLs.length > 0);
   return {
-    resourceRules: onResources.map(({ verbs, apiGroups, resources, resourceNames }: PolicyRule) => ({
-      verbs,
-      apiGroups,
-      resources,
-      ...(resourceNames.length === 0 ? {} : { resourceNames }),
-    })),
+    resourceRules: onResources.map(({ verbs, apiGroups, resources, resourceNames: names }: PolicyRule) =>
+      withoutAbsent({ verbs, apiGroups, resources, resourceNames: names.length === 0 ? undefined : names }),
+    ),
     nonResourceRules: onPaths.map(({ verbs, nonResourceURLs }) => ({ verbs, nonResourceURLs })),
     incomplete: errors.length > 0,
-    ...(errors.length === 0 ? {} : { evaluationError: errors.join(', ') }),
+    ...(errors.length > 0 && { evaluationError: errors.join(', ') }),
   };
 }

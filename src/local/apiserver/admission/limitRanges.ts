@@ -22,12 +22,11 @@ export function admitPodLimits(pod: ApiObject, context: StrategyContext): void {
   const ofContainers = limitsFor(context, namespace, 'Container');
   for (const limit of ofContainers) fillIn(pod, limit);
   const problems: string[] = [];
+  const containers = [...listAt(pod, 'spec', 'containers'), ...listAt(pod, 'spec', 'initContainers')];
   for (const limit of ofContainers) {
-    for (const list of ['containers', 'initContainers']) {
-      for (const container of listAt(pod, 'spec', list)) {
-        const requests = amountsAt(container, 'resources', 'requests');
-        problems.push(...check(limit, 'Container', requests, amountsAt(container, 'resources', 'limits')));
-      }
+    for (const container of containers) {
+      const requests = amountsAt(container, 'resources', 'requests');
+      problems.push(...check(limit, 'Container', requests, amountsAt(container, 'resources', 'limits')));
     }
   }
   for (const limit of limitsFor(context, namespace, 'Pod')) {
@@ -51,17 +50,11 @@ function refuse(resource: { group: string; plural: string }, object: ApiObject, 
 
 function fillIn(pod: ApiObject, limit: unknown): void {
   const notes: string[] = [];
-  for (const [list, word] of [
-    ['containers', 'container'],
-    ['initContainers', 'init container'],
-  ] as const) {
+  for (const [list, word] of Object.entries({ containers: 'container', initContainers: 'init container' })) {
     for (const container of listAt(pod, 'spec', list)) {
       if (!isFields(container)) continue;
       const name = textAt(container, 'name') ?? '';
-      for (const [which, source] of [
-        ['requests', 'defaultRequest'],
-        ['limits', 'default'],
-      ] as const) {
+      for (const [which, source] of Object.entries({ requests: 'defaultRequest', limits: 'default' })) {
         const defaults = fieldsAt(limit, source) ?? {};
         const present = fieldsAt(container, 'resources', which) ?? {};
         const added = Object.keys(defaults)
@@ -75,10 +68,8 @@ function fillIn(pod: ApiObject, limit: unknown): void {
     }
   }
   if (notes.length === 0) return;
-  pod.metadata.annotations = {
-    ...pod.metadata.annotations,
-    [ANNOTATION]: `LimitRanger plugin set: ${notes.join('; ')}`,
-  };
+  const note = `LimitRanger plugin set: ${notes.join('; ')}`;
+  pod.metadata.annotations = { ...pod.metadata.annotations, [ANNOTATION]: note };
 }
 
 function check(limit: unknown, type: string, requests: Amounts, limits: Amounts | undefined): string[] {

@@ -63,20 +63,14 @@ function inScope(quota: ApiObject, { group, plural }: Counted, object: ApiObject
   return scopes.every((scope) => {
     const isBestEffort = qosClass(fieldsAt(object, 'spec') ?? {}) === 'BestEffort';
     const ends = at(object, 'spec', 'activeDeadlineSeconds') !== undefined;
-    switch (textAt(scope, 'scopeName') ?? '') {
-      case 'BestEffort':
-        return isBestEffort;
-      case 'NotBestEffort':
-        return !isBestEffort;
-      case 'Terminating':
-        return ends;
-      case 'NotTerminating':
-        return !ends;
-      case 'PriorityClass':
-        return matchesPriority(scope, textAt(object, 'spec', 'priorityClassName') ?? '');
-      default:
-        return false;
-    }
+    const holds: Readonly<Record<string, boolean>> = {
+      BestEffort: isBestEffort,
+      NotBestEffort: !isBestEffort,
+      Terminating: ends,
+      NotTerminating: !ends,
+      PriorityClass: matchesPriority(scope, textAt(object, 'spec', 'priorityClassName') ?? ''),
+    };
+    return holds[textAt(scope, 'scopeName') ?? ''] === true;
   });
 }
 
@@ -105,11 +99,8 @@ function checkSpecified(quota: ApiObject, hard: Amounts, resource: Resource, pod
     if (silent.length > 0) missing.push(`${limited} for: ${silent.map((one) => textAt(one, 'name') ?? '').join(',')}`);
   }
   if (missing.length === 0) return;
-  throw forbidden(
-    resource,
-    pod.metadata.name,
-    `failed quota: ${quota.metadata.name}: must specify ${missing.join('; ')}`,
-  );
+  const why = `failed quota: ${quota.metadata.name}: must specify ${missing.join('; ')}`;
+  throw forbidden(resource, pod.metadata.name, why);
 }
 
 export interface ChargedQuota {
@@ -140,11 +131,8 @@ export function chargeQuota(store: Store, resource: Resource, draft: ApiObject):
     if (exceeded.length > 0) {
       const list = (amounts: Amounts): string =>
         exceeded.map((name) => `${name}=${(amounts.get(name) ?? Quantity.zero).toString()}`).join(',');
-      throw forbidden(
-        resource,
-        draft.metadata.name,
-        `exceeded quota: ${quota.metadata.name}, requested: ${list(usage)}, used: ${list(used)}, limited: ${list(hard)}`,
-      );
+      const why = `requested: ${list(usage)}, used: ${list(used)}, limited: ${list(hard)}`;
+      throw forbidden(resource, draft.metadata.name, `exceeded quota: ${quota.metadata.name}, ${why}`);
     }
     for (const name of concerned) used.set(name, after(name));
     return [{ namespace, name: quota.metadata.name, status: withUsage(quota, used)['status'] }];

@@ -15,40 +15,30 @@ const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
 export function compare(shape: Shape, before: Fields, after: Fields): Comparison {
   if (before === after) return SAME;
   if (isNothing(before)) return { ...SAME, added: nestedFields(shape, after, false) ?? EMPTY };
-  const collected = new Collected();
+  const collected = nothing();
   const takeField = (name: string): void => {
     const [old, current] = [before[name], after[name]];
     if (old === current) return;
     const child = shape.field(name);
-    if (child !== undefined) collected.take(`f:${name}`, compareValues(child, old, current));
+    if (child !== undefined) take(collected, `f:${name}`, compareValues(child, old, current));
   };
   for (const name of Object.keys(before)) takeField(name);
   for (const name of Object.keys(after)) if (!Object.hasOwn(before, name)) takeField(name);
-  return collected.result();
+  return collected;
 }
 
 type Outcome = Comparison | 'added' | 'modified' | 'removed' | 'same';
+type Collected = Record<keyof Comparison, Record<string, FieldSet>>;
 
-class Collected {
-  private readonly sets = {
-    added: {} as Record<string, FieldSet>,
-    modified: {} as Record<string, FieldSet>,
-    removed: {} as Record<string, FieldSet>,
-  };
+const nothing = (): Collected => ({ added: {}, modified: {}, removed: {} });
 
-  take(element: string, outcome: Outcome): void {
-    if (outcome === 'same') return;
-    if (typeof outcome === 'string') {
-      this.sets[outcome][element] = EMPTY;
-      return;
-    }
+function take(collected: Collected, element: string, outcome: Outcome): void {
+  if (outcome === 'same') return;
+  if (typeof outcome === 'string') collected[outcome][element] = EMPTY;
+  else {
     for (const name of ['added', 'modified', 'removed'] as const) {
-      if (!isEmpty(outcome[name])) this.sets[name][element] = outcome[name];
+      if (!isEmpty(outcome[name])) collected[name][element] = outcome[name];
     }
-  }
-
-  result(): Comparison {
-    return this.sets;
   }
 }
 
@@ -81,11 +71,11 @@ function isNothing(fields: Fields): boolean {
 
 function compareLists(shape: Shape, before: readonly unknown[], after: readonly unknown[]): Comparison {
   if (before.length === 0) return { ...SAME, added: nestedFields(shape, after, false) ?? EMPTY };
-  const collected = new Collected();
+  const collected = nothing();
   const old = new Map(before.map((item) => [itemElement(shape, item) ?? '', item]));
   const current = new Map(after.map((item) => [itemElement(shape, item) ?? '', item]));
   for (const element of new Set([...old.keys(), ...current.keys()])) {
-    collected.take(element, compareValues(shape.items, old.get(element), current.get(element)));
+    take(collected, element, compareValues(shape.items, old.get(element), current.get(element)));
   }
-  return collected.result();
+  return collected;
 }

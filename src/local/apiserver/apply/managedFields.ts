@@ -3,7 +3,7 @@
  * differ in manager, operation, API version and subresource.
  */
 import type { ManagedFieldsEntry } from '../../../api/object.ts';
-import { deepFreeze, sameJson, type ApiObject } from '../fields.ts';
+import { deepFreeze, sameJson, withoutAbsent, type ApiObject } from '../fields.ts';
 import type { Shape } from '../shape.ts';
 import { applyConflict, type ApplyConflict } from '../status.ts';
 import { compare, type Comparison } from './compare.ts';
@@ -19,11 +19,8 @@ export interface Writer {
   readonly time: string | undefined;
 }
 
-interface Entry {
-  readonly manager: string;
+interface Entry extends Omit<Writer, 'operation' | 'time'> {
   readonly operation: string;
-  readonly apiVersion: string;
-  readonly subresource: string | undefined;
   time: string | undefined;
   set: FieldSet;
 }
@@ -62,20 +59,11 @@ function isReadable(set: unknown): set is FieldSet {
 }
 
 function decode(object: ApiObject | undefined): Entry[] {
-  return (object?.metadata.managedFields ?? []).flatMap((entry) =>
-    isReadable(entry.fieldsV1)
-      ? [
-          {
-            manager: entry.manager ?? '',
-            operation: entry.operation ?? 'Update',
-            apiVersion: entry.apiVersion ?? '',
-            subresource: entry.subresource === '' ? undefined : entry.subresource,
-            time: entry.time,
-            set: entry.fieldsV1,
-          },
-        ]
-      : [],
-  );
+  return (object?.metadata.managedFields ?? []).flatMap((entry) => {
+    const { manager = '', operation = 'Update', apiVersion = '', subresource = '', time, fieldsV1: set } = entry;
+    if (!isReadable(set)) return [];
+    return [{ manager, operation, apiVersion, subresource: subresource || undefined, time, set }];
+  });
 }
 
 /** The owners that a writer gives, if they can be read; a single empty entry stands for none at all. */
@@ -103,15 +91,17 @@ function shared(set: FieldSet): FieldSet {
 
 function encode(entries: readonly Entry[]): ManagedFieldsEntry[] {
   const kept = entries.filter((entry) => !isEmpty(entry.set)).sort(byAge);
-  return kept.map((entry) => ({
-    manager: entry.manager,
-    operation: entry.operation,
-    apiVersion: entry.apiVersion,
-    ...(entry.time === undefined ? {} : { time: entry.time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: shared(entry.set),
-    ...(entry.subresource === undefined ? {} : { subresource: entry.subresource }),
-  }));
+  return kept.map(({ manager, operation, apiVersion, time, subresource, set }) =>
+    withoutAbsent({
+      manager,
+      operation,
+      apiVersion,
+      time,
+      fieldsType: 'FieldsV1',
+      fieldsV1: shared(set),
+      subresource,
+    }),
+  );
 }
 
 function byAge(left: Entry, right: Entry): number {
@@ -190,12 +180,8 @@ function capped(entries: readonly Entry[], newest: Entry): readonly Entry[] {
   return [...entries.filter((entry) => !surplus.has(entry)), merged];
 }
 
-function strip(comparison: Comparison): Comparison {
-  return {
-    added: withoutUnowned(comparison.added),
-    modified: withoutUnowned(comparison.modified),
-    removed: withoutUnowned(comparison.removed),
-  };
+function strip({ added, modified, removed }: Comparison): Comparison {
+  return { added: withoutUnowned(added), modified: withoutUnowned(modified), removed: withoutUnowned(removed) };
 }
 
 function isSame(comparison: Comparison): boolean {
@@ -244,12 +230,8 @@ export function ownershipAfterApply(
   const others = entries.filter((entry) => entry !== mine);
   // An apply that changes nothing but ownership is not dated.
   const changedNothing = live !== undefined && isSame(comparison);
-  const time =
-    mine !== undefined && sameJson(mine.set, applied)
-      ? mine.time
-      : mine === undefined && changedNothing
-        ? undefined
-        : writer.time;
+  const isKept = mine === undefined ? changedNothing : sameJson(mine.set, applied);
+  const time = isKept ? mine?.time : writer.time;
   return encode([...others, { ...writer, time, set: applied }]);
 }
 

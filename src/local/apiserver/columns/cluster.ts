@@ -1,7 +1,8 @@
-/** Cells of nodes, events and the smaller kinds. */
+/** Cells of nodes, events, storage and the smaller kinds, and the table of scales. */
 import { at, fieldsAt, listAt, textAt, type ApiObject } from '../fields.ts';
 import { age } from '../humanTime.ts';
-import { conditionOf, count, joined, NONE, orNone, type Cells } from './column.ts';
+import type { Column } from '../resource.ts';
+import { columnOf, conditionOf, count, joined, NONE, orNone, UNSET, type Cells } from './column.ts';
 
 const ROLE_PREFIX = 'node-role.kubernetes.io/';
 
@@ -79,4 +80,56 @@ export const clusterCells: Cells = {
       .map(([name, hard]) => `${name}: ${textAt(quota, 'status', 'used', name) ?? '0'}/${String(hard)}`)
       .join(', '),
   claimState,
+  apiService: (object) => {
+    const found = fieldsAt(object, 'spec', 'service');
+    return found === undefined ? 'Local' : joined(found, 'namespace', 'name');
+  },
+  available: (object) => {
+    const found = conditionOf(object, 'Available');
+    const status = textAt(found, 'status') ?? 'Unknown';
+    const reason = textAt(found, 'reason') ?? '';
+    return status === 'True' || reason === '' ? status : `${status} (${reason})`;
+  },
+};
+
+export const scaleColumns: readonly Column[] = [
+  'Name',
+  ['Desired', 'integer', 'spec.replicas'],
+  ['Available', 'integer', 'status.replicas'],
+  'Age',
+].map((row) => columnOf(row, {}));
+
+const MODES = new Map([
+  ['ReadWriteOnce', 'RWO'],
+  ['ReadOnlyMany', 'ROX'],
+  ['ReadWriteMany', 'RWX'],
+  ['ReadWriteOncePod', 'RWOP'],
+]);
+const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
+
+const accessModes = (list: readonly unknown[]): string =>
+  list.map((mode) => MODES.get(String(mode)) ?? String(mode)).join(',');
+const isBound = (claim: ApiObject): boolean => (textAt(claim, 'spec', 'volumeName') ?? '') !== '';
+
+export const storageCells: Cells = {
+  accessModes: (volume) => accessModes(listAt(volume, 'spec', 'accessModes')),
+  volumePhase: (object) =>
+    object.metadata.deletionTimestamp === undefined ? (textAt(object, 'status', 'phase') ?? '') : 'Terminating',
+  volumeClaim: (volume) => {
+    const claim = fieldsAt(volume, 'spec', 'claimRef');
+    return claim === undefined ? '' : joined(claim, 'namespace', 'name');
+  },
+  boundCapacity: (claim) => (isBound(claim) ? (textAt(claim, 'status', 'capacity', 'storage') ?? '') : ''),
+  boundModes: (claim) => (isBound(claim) ? accessModes(listAt(claim, 'status', 'accessModes')) : ''),
+  className: ({ metadata }) =>
+    metadata.annotations?.[DEFAULT_CLASS] === 'true' ? `${metadata.name} (default)` : metadata.name,
+  expandable: (object) => at(object, 'allowVolumeExpansion') === true,
+  audiences: (driver) => {
+    const all = listAt(driver, 'spec', 'tokenRequests').map((request) => textAt(request, 'audience') ?? '');
+    return all.length === 0 ? UNSET : all.join(',');
+  },
+  lifecycleModes: (driver) => {
+    const modes = listAt(driver, 'spec', 'volumeLifecycleModes').map(String);
+    return modes.length === 0 ? NONE : modes.join(',');
+  },
 };

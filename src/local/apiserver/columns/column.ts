@@ -53,7 +53,7 @@ function cellOf(type: string, from: string, absent: string, cells: Cells): Colum
 /** By dotted paths, for whatever kind. */
 export const sharedCells: Cells = {
   filled: (object, _now, path = '') => orNone(textAt(object, ...path.split('.'))),
-  labels: (object, _now, path = '') => labelText(at(object, ...path.split('.'))),
+  labels: (object, _now, path = '') => labelTexts(at(object, ...path.split('.'))).join(',') || NONE,
   selector: (object, _now, path = '') => selectorText(at(object, ...path.split('.'))),
   length: (object, _now, path = '') => listAt(object, ...path.split('.')).length,
   list: (object, _now, path = '') =>
@@ -88,10 +88,9 @@ export function joined(object: unknown, first: string, second: string): string {
   return `${textAt(object, first) ?? ''}/${textAt(object, second) ?? ''}`;
 }
 
-function labelText(labels: unknown): string {
+function labelTexts(labels: unknown): readonly string[] {
   const entries = isFields(labels) ? Object.entries(labels) : [];
-  const texts = entries.map(([key, value]) => `${key}=${String(value)}`);
-  return texts.length === 0 ? NONE : texts.sort().join(',');
+  return entries.map(([key, value]) => `${key}=${String(value)}`).sort();
 }
 
 export function conditionOf(object: ApiObject, type: string): unknown {
@@ -101,24 +100,13 @@ export function conditionOf(object: ApiObject, type: string): unknown {
 /** `metav1.LabelSelector` in the form that `-l` takes. */
 export function selectorText(selector: unknown): string {
   if (!isFields(selector)) return NONE;
-  const equal = Object.entries(fieldsAt(selector, 'matchLabels') ?? {}).map(
-    ([key, value]) => `${key}=${String(value)}`,
-  );
   const others = listAt(selector, 'matchExpressions').map((expression) => {
-    const key = textAt(expression, 'key') ?? '';
+    const [key, operator] = [textAt(expression, 'key') ?? '', textAt(expression, 'operator')];
     const values = listAt(expression, 'values').map(String).sort().join(',');
-    switch (textAt(expression, 'operator') ?? '') {
-      case 'In':
-        return `${key} in (${values})`;
-      case 'NotIn':
-        return `${key} notin (${values})`;
-      case 'Exists':
-        return key;
-      default:
-        return `!${key}`;
-    }
+    if (operator === 'In' || operator === 'NotIn') return `${key} ${operator.toLowerCase()} (${values})`;
+    return operator === 'Exists' ? key : `!${key}`;
   });
-  const parts = [...equal.sort(), ...others];
+  const parts = [...labelTexts(selector['matchLabels']), ...others];
   return parts.length === 0 ? NONE : parts.join(',');
 }
 

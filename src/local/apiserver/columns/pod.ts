@@ -10,16 +10,11 @@ interface Summary {
   readonly lastRestart: number;
 }
 
-function isRestartableInit(pod: ApiObject, name: string | undefined): boolean {
-  return listAt(pod, 'spec', 'initContainers').some(
-    (container) => textAt(container, 'name') === name && textAt(container, 'restartPolicy') === 'Always',
-  );
-}
-
 function summarise(pod: ApiObject): Summary {
-  const total =
-    listAt(pod, 'spec', 'containers').length +
-    listAt(pod, 'spec', 'initContainers').filter((container) => textAt(container, 'restartPolicy') === 'Always').length;
+  const sidecars = listAt(pod, 'spec', 'initContainers')
+    .filter((container) => textAt(container, 'restartPolicy') === 'Always')
+    .map((container) => textAt(container, 'name'));
+  const total = listAt(pod, 'spec', 'containers').length + sidecars.length;
   let ready = 0;
   let restarts = 0;
   let lastRestart = 0;
@@ -27,25 +22,23 @@ function summarise(pod: ApiObject): Summary {
   if (status === '') status = textAt(pod, 'status', 'phase') ?? '';
   if (textAt(conditionOf(pod, 'PodScheduled'), 'reason') === 'SchedulingGated') status = 'SchedulingGated';
 
-  const note = (entry: unknown): void => {
+  const latest = (known: number, entry: unknown): number => {
     const finished = Date.parse(textAt(entry, 'lastState', 'terminated', 'finishedAt') ?? '');
-    if (finished > lastRestart) lastRestart = finished;
+    return finished > known ? finished : known;
   };
   const initTotal = listAt(pod, 'spec', 'initContainers').length;
   let initializing = false;
-  let initRestarts = 0;
   let sidecarRestarts = 0;
   let lastSidecarRestart = 0;
   for (const [index, entry] of listAt(pod, 'status', 'initContainerStatuses').entries()) {
-    initRestarts += numberAt(entry, 'restartCount') ?? 0;
-    note(entry);
-    const restartable = isRestartableInit(pod, textAt(entry, 'name'));
+    restarts += numberAt(entry, 'restartCount') ?? 0;
+    lastRestart = latest(lastRestart, entry);
+    const restartable = sidecars.includes(textAt(entry, 'name'));
     if (restartable) {
       sidecarRestarts += numberAt(entry, 'restartCount') ?? 0;
-      const finished = Date.parse(textAt(entry, 'lastState', 'terminated', 'finishedAt') ?? '');
-      if (finished > lastSidecarRestart) lastSidecarRestart = finished;
+      lastSidecarRestart = latest(lastSidecarRestart, entry);
+      if (at(entry, 'ready') === true) ready++;
     }
-    if (restartable && at(entry, 'ready') === true) ready++;
     const terminated = fieldsAt(entry, 'state', 'terminated');
     const waiting = textAt(entry, 'state', 'waiting', 'reason') ?? '';
     if (terminated !== undefined && terminated['exitCode'] === 0) continue;
@@ -56,7 +49,6 @@ function summarise(pod: ApiObject): Summary {
     initializing = true;
     break;
   }
-  restarts = initRestarts;
   if (!initializing || textAt(conditionOf(pod, 'Initialized'), 'status') === 'True') {
     // Of what ran before, only what still runs counts.
     restarts = sidecarRestarts;
@@ -64,7 +56,7 @@ function summarise(pod: ApiObject): Summary {
     let running = false;
     for (const entry of listAt(pod, 'status', 'containerStatuses').toReversed()) {
       restarts += numberAt(entry, 'restartCount') ?? 0;
-      note(entry);
+      lastRestart = latest(lastRestart, entry);
       const waiting = textAt(entry, 'state', 'waiting', 'reason') ?? '';
       const terminated = fieldsAt(entry, 'state', 'terminated');
       if (waiting !== '') status = waiting;

@@ -5,33 +5,14 @@
 import type { Clock } from '../../../clock/clock.ts';
 import type { ApiObject } from '../fields.ts';
 import { apiVersionText } from '../apiVersion.ts';
-import type { Resource } from '../resource.ts';
+import { selectableFields } from '../builtinResources.ts';
+import type { ListedResource, Resource } from '../resource.ts';
 import { objectPredicate, parseFieldSelector, parseLabelSelector } from '../selectors.ts';
 import { methodNotAllowed, notFound, unknownPath } from '../status.ts';
 import { negotiate, refuseAccept } from './accept.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
 import type { ResourcePath } from './requestPath.ts';
-import { includeObject, partialMetadata, renderTable } from './table.ts';
-
-/** What discovery tells of a resource. */
-export type ListedResource = Pick<
-  Resource,
-  | 'group'
-  | 'version'
-  | 'kind'
-  | 'plural'
-  | 'singular'
-  | 'listKind'
-  | 'namespaced'
-  | 'shortNames'
-  | 'categories'
-  | 'custom'
-  | 'hasStatus'
-  | 'scale'
-  | 'actions'
-  | 'verbs'
-  | 'storageKind'
->;
+import { includeObject, partialMetadata, partialMetadataList, renderTable } from './table.ts';
 
 export interface AggregatedResource extends ListedResource, Pick<Resource, 'columns'> {
   /** Everything there is, of one namespace when it is given. */
@@ -71,9 +52,9 @@ export function answerAggregated(
     return jsonResponse(renderTable(resource, selected, {}, include, clock.now(), accepted.version));
   }
   if (accepted.as === 'partialMetadataList' || accepted.as === 'partialMetadata') {
-    const items = selected.map(partialMetadata);
-    const list = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata: {}, items };
-    return jsonResponse(path.name === undefined ? list : items[0]);
+    const [first] = selected;
+    const isOne = path.name !== undefined && first !== undefined;
+    return jsonResponse(isOne ? partialMetadata(first) : partialMetadataList(selected, {}));
   }
   if (path.name !== undefined) return jsonResponse(selected[0]);
   // Items of a typed list do not repeat what the list says.
@@ -84,12 +65,7 @@ export function answerAggregated(
 function select({ query }: ApiRequest, all: readonly ApiObject[], name: string | undefined): readonly ApiObject[] {
   if (name !== undefined) return all.filter(({ metadata }) => metadata.name === name);
   const labels = parseLabelSelector(query.get('labelSelector') ?? undefined);
-  const fields = parseFieldSelector(query.get('fieldSelector') ?? undefined, SELECTABLE, true);
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? undefined, selectableFields([], true), true);
   const matches = objectPredicate(labels, fields);
   return matches === undefined ? all : all.filter(matches);
 }
-
-const SELECTABLE = {
-  'metadata.name': ({ metadata }: ApiObject): string => metadata.name,
-  'metadata.namespace': ({ metadata }: ApiObject): string => metadata.namespace ?? '',
-};

@@ -10,7 +10,8 @@ import type { User } from '../access/user.ts';
 import type { Objects } from '../objects.ts';
 import { methodNotAllowed, unknownPath } from '../status.ts';
 import { negotiate } from './accept.ts';
-import { answerAggregated, findAggregated, type AggregatedResource, type ListedResource } from './aggregatedApi.ts';
+import type { ListedResource } from '../resource.ts';
+import { answerAggregated, findAggregated, type AggregatedResource } from './aggregatedApi.ts';
 import {
   aggregatedDiscovery,
   legacyGroup,
@@ -40,7 +41,7 @@ const HEALTH_PATHS = new Set(['/healthz', '/livez', '/readyz']);
 const CHECKS = ['ping', 'store'];
 
 export interface ApiHandlerOptions {
-  /** The Kubernetes release that it says it is, such as `1.36.3`. */
+  /** The Kubernetes release that it says it is, such as `1.36.3`; the newest that it knows unless given. */
   readonly version: () => string;
   readonly clock: Clock;
   /** The user of a bearer token. */
@@ -83,7 +84,7 @@ export function apiHandler(objects: Objects, options: ApiHandlerOptions): ApiHan
     if (!allowed) throw refusal(user, attributes, reason);
   }
 
-  /** Impersonation and authorization come before the question whether there is such a thing. */
+  /** Impersonation and authorization are checked before the resource is looked up. */
   function route(asked: ApiRequest): ApiResponse {
     const user = impersonated(authorizer, asked.user, asked.impersonation ?? {});
     const attributes = requestAttributes(asked.method, asked.path, asked.query);
@@ -104,7 +105,7 @@ export function apiHandler(objects: Objects, options: ApiHandlerOptions): ApiHan
     if (passedOn !== undefined) return answerAggregated(request, path, passedOn, clock);
     const isHere = (one: { group: string; version: string }): boolean =>
       one.group === path.group && one.version === path.version;
-    const review = REVIEWS.find((one) => isHere(one) && one.name === path.plural);
+    const review = REVIEWS.find((one) => isHere(one) && one.plural === path.plural);
     if (review === undefined) {
       if (listed().some(isHere)) throw unknownPath();
       return notFoundPage();

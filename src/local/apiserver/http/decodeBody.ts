@@ -7,7 +7,7 @@ import { decodeProtobuf } from './protobuf.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const BODY_TYPES = ['application/json', 'application/yaml'];
-/** So much of a body is shown in a refusal. */
+/** Most bytes of a body that a refusal shows. */
 const MAX_SHOWN = 30;
 /** Far more than any kind has. */
 const MAX_DEPTH = 300;
@@ -20,17 +20,15 @@ export function mediaType(request: ApiRequest): string {
 /** Go's words for what `JSON.parse` and the YAML parser refuse. */
 function syntaxError(text: string): string {
   let depth = 0;
-  let quoted = false;
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index];
-    if (quoted) {
-      if (character === '\\') index++;
-      else if (character === '"') quoted = false;
-    } else if (character === '"') quoted = true;
-    else if (character === '{' || character === '[') depth++;
-    else if (character === '}' || character === ']') depth--;
+  let index = 0;
+  while (index < text.length) {
+    const character = text[index] ?? '';
+    if ('{['.includes(character)) depth++;
+    if ('}]'.includes(character)) depth--;
+    index = character === '"' ? endOfString(text, index) : index + 1;
   }
-  if (text.trim() === '' || depth > 0 || quoted) return 'unexpected end of JSON input';
+  // A string that does not end goes beyond the text.
+  if (text.trim() === '' || depth > 0 || index > text.length) return 'unexpected end of JSON input';
   return `invalid character '${text.trim()[0] ?? ''}' looking for beginning of value`;
 }
 

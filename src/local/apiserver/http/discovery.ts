@@ -2,8 +2,7 @@
 import { createHash } from 'node:crypto';
 import { apiVersionText, byPreference } from '../apiVersion.ts';
 import priorities from '../builtin/groupPriorities.json' with { type: 'json' };
-import type { Action } from '../resource.ts';
-import type { ListedResource } from './aggregatedApi.ts';
+import { PLAIN, type Action, type ListedResource } from '../resource.ts';
 
 interface GroupVersions {
   readonly group: string;
@@ -11,18 +10,31 @@ interface GroupVersions {
 }
 
 /** Kinds that exist only to be asked. */
-export const REVIEWS: readonly (Action & { readonly namespaced: boolean })[] = [
-  review('authorization.k8s.io', 'SelfSubjectAccessReview', 'selfsubjectaccessreviews'),
-  review('authorization.k8s.io', 'SelfSubjectRulesReview', 'selfsubjectrulesreviews'),
-  review('authorization.k8s.io', 'SubjectAccessReview', 'subjectaccessreviews'),
-  { ...review('authorization.k8s.io', 'LocalSubjectAccessReview', 'localsubjectaccessreviews'), namespaced: true },
-  review('authentication.k8s.io', 'SelfSubjectReview', 'selfsubjectreviews'),
-  review('authentication.k8s.io', 'TokenReview', 'tokenreviews'),
+export const REVIEWS: readonly ListedResource[] = [
+  review('authorization', 'SelfSubjectAccessReview'),
+  review('authorization', 'SelfSubjectRulesReview'),
+  review('authorization', 'SubjectAccessReview'),
+  { ...review('authorization', 'LocalSubjectAccessReview'), namespaced: true },
+  review('authentication', 'SelfSubjectReview'),
+  review('authentication', 'TokenReview'),
 ];
 
-function review(group: string, kind: string, name: string): Action & { readonly namespaced: boolean } {
-  return { name, group, version: 'v1', kind, namespaced: false };
+function review(inPackage: string, kind: string): ListedResource {
+  const singular = kind.toLowerCase();
+  const names = { kind, singular, plural: `${singular}s`, listKind: '' };
+  return { ...PLAIN, ...names, group: `${inPackage}.k8s.io`, version: 'v1', namespaced: false, verbs: ['create'] };
 }
+
+/** The resources of one API version, reviews included. */
+function servedIn(resources: readonly ListedResource[], group: string, version: string): readonly ListedResource[] {
+  return [...resources, ...REVIEWS].filter((one) => one.group === group && one.version === version);
+}
+
+/** Other names, as far as there are any. */
+const otherNames = ({ shortNames, categories }: ListedResource): object => ({
+  ...(shortNames.length > 0 && { shortNames }),
+  ...(categories.length > 0 && { categories }),
+});
 
 /** The priority of each group, as upstream set it: its own groups come first, then CRDs' by name. */
 export const GROUP_PRIORITIES: ReadonlyMap<string, number> = new Map(Object.entries(priorities));
@@ -81,19 +93,10 @@ export function legacyResourceList(
   version: string,
 ): object | undefined {
   const entries: Entry[] = [];
-  for (const resource of resources) {
-    if (resource.group !== group || resource.version !== version) continue;
-    const { plural, namespaced, kind } = resource;
-    entries.push({
-      name: plural,
-      singularName: resource.singular,
-      namespaced,
-      kind,
-      verbs: resource.verbs,
-      ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
-      ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
-      ...(resource.verbs.includes('watch') ? { storageVersionHash: storageVersionHash(resource) } : {}),
-    } as Entry);
+  for (const resource of servedIn(resources, group, version)) {
+    const { plural, singular: singularName, namespaced, kind, verbs } = resource;
+    const hash = verbs.includes('watch') && { storageVersionHash: storageVersionHash(resource) };
+    entries.push({ name: plural, singularName, namespaced, kind, verbs, ...otherNames(resource), ...hash } as Entry);
     for (const sub of subresources(resource)) {
       entries.push({
         name: `${plural}/${sub.name}`,
@@ -104,11 +107,6 @@ export function legacyResourceList(
         verbs: sub.verbs,
       } as Entry);
     }
-  }
-  for (const one of REVIEWS) {
-    if (one.group !== group || one.version !== version) continue;
-    const { name, namespaced, kind } = one;
-    entries.push({ name, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['create'] } as Entry);
   }
   if (entries.length === 0) return undefined;
   const isCustom = resources.some((one) => one.group === group && one.custom);
@@ -158,8 +156,7 @@ function responseKind(resource: ListedResource, of: { group: string; version: st
 }
 
 function aggregatedResources(resources: readonly ListedResource[], group: string, version: string): object[] {
-  const served = resources
-    .filter((resource) => resource.group === group && resource.version === version)
+  return servedIn(resources, group, version)
     .map((resource) => {
       const subs = subresources(resource).map((sub) => ({
         name: sub.name,
@@ -174,17 +171,9 @@ function aggregatedResources(resources: readonly ListedResource[], group: string
         scope: resource.namespaced ? 'Namespaced' : 'Cluster',
         singularResource: resource.singular,
         verbs: resource.verbs,
-        ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
-        ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
-        ...(subs.length === 0 ? {} : { subresources: subs.map(({ name: _name, ...sub }) => sub) }),
+        ...otherNames(resource),
+        ...(subs.length > 0 && { subresources: subs.map(({ name: _name, ...sub }) => sub) }),
       };
-    });
-  const asked = REVIEWS.filter((one) => one.group === group && one.version === version).map((one) => ({
-    resource: one.name,
-    responseKind: { group: '', version: '', kind: one.kind },
-    scope: one.namespaced ? 'Namespaced' : 'Cluster',
-    singularResource: one.kind.toLowerCase(),
-    verbs: ['create'],
-  }));
-  return [...served, ...asked].sort((left, right) => (left.resource < right.resource ? -1 : 1));
+    })
+    .sort((left, right) => (left.resource < right.resource ? -1 : 1));
 }

@@ -9,11 +9,11 @@ import type { TLSSocket } from 'node:tls';
 import { createHash } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
-import type { Clock } from '../../../clock/clock.ts';
 import type { CertificatePair } from '../../certificates.ts';
+import { requestBody } from '../../requestBody.ts';
 import { badRequest, tooLarge, unauthorized } from '../status.ts';
 import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
-import type { ApiHandler } from './apiHandler.ts';
+import type { ApiHandler, ApiHandlerOptions } from './apiHandler.ts';
 import { failureResponse } from './failure.ts';
 import { textResponse, type ApiRequest, type ApiResponse, type RequestTrouble } from './message.ts';
 import { parseUrl } from './requestPath.ts';
@@ -33,13 +33,10 @@ type Outgoing = ServerResponse;
 /** One client may list everything there is. */
 const SESSION_MEGABYTES = 1000;
 
-export interface HttpsServerOptions {
+export interface HttpsServerOptions extends Pick<ApiHandlerOptions, 'clock' | 'authenticate'> {
   readonly handler: ApiHandler;
-  readonly clock: Clock;
   readonly serving: CertificatePair;
   readonly caPem: string;
-  /** The user of a bearer token. */
-  readonly authenticate: (token: string) => User | undefined;
   readonly port: number;
   readonly host: string;
   readonly trouble?: RequestTrouble | undefined;
@@ -82,7 +79,7 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
         method: request.method ?? 'GET',
         ...url,
         headers,
-        body: await readBody(request, signal),
+        body: await readBody(request),
         user: authenticated(request, options.authenticate),
         impersonation: impersonation(request),
         signal,
@@ -181,28 +178,15 @@ function singleHeaders(request: Incoming): Record<string, string | undefined> {
   return Object.fromEntries(headers);
 }
 
-function readBody(request: Incoming, signal: AbortSignal): Promise<Buffer> {
+async function readBody(request: Incoming): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw badRequest(`content-encoding ${encoding} is not accepted`);
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const abandon = (): void => reject(badRequest('the request ended before its body was complete'));
-    signal.addEventListener('abort', abandon, { once: true });
-    if (signal.aborted) abandon();
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      // The rest is read and dropped, so that the client gets the answer before the connection ends.
-      if (size > MAX_BODY) reject(tooLarge(MAX_BODY));
-      else chunks.push(chunk);
-    });
-    request.once('end', () => {
-      signal.removeEventListener('abort', abandon);
-      resolve(Buffer.concat(chunks));
-    });
-    request.once('close', abandon);
-  });
+  const body = await requestBody(request, MAX_BODY);
+  if ('bytes' in body) return body.bytes;
+  throw body.missing === 'too large'
+    ? tooLarge(MAX_BODY)
+    : badRequest('the request ended before its body was complete');
 }
 
 function isWatch(body: ApiResponse['body']): body is AsyncIterable<string> {

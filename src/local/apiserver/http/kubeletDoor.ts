@@ -1,6 +1,7 @@
 /** What the API server passes on to a pod's kubelet: logs, and connections into a container. */
 import { listAt, textAt, type ApiObject } from '../fields.ts';
-import { badRequest, invalid, invalidValue, type FieldError } from '../status.ts';
+import { badRequest, invalid } from '../status.ts';
+import { Check } from '../strategies/check.ts';
 import type { ApiRequest } from './message.ts';
 
 export interface LogOptions {
@@ -31,17 +32,12 @@ export function logOptions({ query }: ApiRequest, pod: ApiObject, now: number): 
   };
   const [tailLines, limitBytes, sinceSeconds] = ['tailLines', 'limitBytes', 'sinceSeconds'].map(number);
   const sinceTime = query.get('sinceTime') ?? '';
-  const errors: FieldError[] = [];
-  if (tailLines !== undefined && tailLines < 0) {
-    errors.push(invalidValue('tailLines', tailLines, 'must be greater than or equal to 0'));
+  const check = new Check({ tailLines });
+  check.notNegative('tailLines');
+  for (const [field, value] of Object.entries({ limitBytes, sinceSeconds })) {
+    if (value !== undefined && value < 1) check.invalid(field, value, 'must be greater than 0');
   }
-  if (limitBytes !== undefined && limitBytes < 1) {
-    errors.push(invalidValue('limitBytes', limitBytes, 'must be greater than 0'));
-  }
-  if (sinceSeconds !== undefined && sinceSeconds < 1) {
-    errors.push(invalidValue('sinceSeconds', sinceSeconds, 'must be greater than 0'));
-  }
-  if (errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, pod.metadata.name, errors);
+  if (check.errors.length > 0) throw invalid({ group: '', kind: 'PodLogOptions' }, pod.metadata.name, check.errors);
   const flag = (name: string): boolean => ['true', '1'].includes(query.get(name) ?? '');
   return {
     container: containerOf(pod, query.get('container') ?? ''),

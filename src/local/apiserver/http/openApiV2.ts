@@ -2,9 +2,8 @@
  * `/openapi/v2`, which kubectl still asks for when it meets an unknown kind: the schemas of all kinds in the older
  * form, as JSON or in the protobuf form that clients prefer.
  */
-import type { Fields } from '../fields.ts';
 import type { OpenApiSchema } from '../shape.ts';
-import { ProtobufWriter } from './protobufWriter.ts';
+import { message, type Value } from './protobufWriter.ts';
 
 type Schema = OpenApiSchema & Readonly<Record<string, unknown>>;
 
@@ -16,24 +15,16 @@ function older(schema: Schema): Schema {
   const wrapped = schema.allOf?.length === 1 ? schema.allOf[0]?.$ref : undefined;
   const reference = schema.$ref ?? wrapped;
   const { properties, items, additionalProperties, ...rest } = schema;
-  const kept = Object.fromEntries(Object.entries(rest).filter(([name]) => !DROPPED.has(name)));
-  const several = (schema as Fields)['oneOf'] !== undefined;
+  const kept = Object.entries(rest).filter(([name]) => !DROPPED.has(name));
+  const members = properties && Object.entries(properties).map(([name, one]) => [name, older(one as Schema)] as const);
   return {
-    ...(reference === undefined ? {} : { $ref: reference.replace('#/components/schemas/', '#/definitions/') }),
-    ...kept,
-    ...(several && schema.type === undefined ? { type: 'string' } : {}),
-    ...(properties === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(
-            Object.entries(properties).map(([name, property]) => [name, older(property as Schema)]),
-          ),
-        }),
-    ...(items === undefined ? {} : { items: older(items as Schema) }),
-    ...(typeof additionalProperties === 'object'
-      ? { additionalProperties: older(additionalProperties as Schema) }
-      : {}),
-  } as Schema;
+    ...(reference && { $ref: reference.replace('#/components/schemas/', '#/definitions/') }),
+    ...Object.fromEntries(kept),
+    ...(schema.oneOf !== undefined && schema.type === undefined && { type: 'string' }),
+    ...(members && { properties: Object.fromEntries(members) }),
+    ...(items && { items: older(items as Schema) }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: older(additionalProperties as Schema) }),
+  };
 }
 
 export interface OpenApiV2 {
@@ -43,62 +34,54 @@ export interface OpenApiV2 {
 
 export function openApiV2(schemas: Readonly<Record<string, OpenApiSchema>>, version: string): OpenApiV2 {
   const names = Object.keys(schemas).sort();
-  const definitions = names.map((name) => [name, older(schemas[name] as Schema)] as const);
+  const definitions = Object.fromEntries(names.map((name) => [name, older(schemas[name] as Schema)]));
   const info = { title: 'Kubernetes', version };
-  const document = new ProtobufWriter()
-    .text(1, '2.0')
-    .message(2, new ProtobufWriter().text(1, info.title).text(2, info.version))
-    .message(8, new ProtobufWriter());
-  const all = new ProtobufWriter();
-  for (const [name, schema] of definitions)
-    all.message(1, new ProtobufWriter().text(1, name).message(2, encode(schema)));
-  document.message(9, all);
   return {
-    json: JSON.stringify({ swagger: '2.0', info, paths: {}, definitions: Object.fromEntries(definitions) }),
-    protobuf: document.finish(),
+    json: JSON.stringify({ swagger: '2.0', info, paths: {}, definitions }),
+    protobuf: message({
+      1: '2.0',
+      2: message({ 1: info.title, 2: info.version }),
+      8: message({}),
+      9: message({ 1: named(definitions) }),
+    }),
   };
 }
 
-function encode(schema: Schema): ProtobufWriter {
-  const text = (name: string): string | undefined => schema[name] as string | undefined;
-  const number = (name: string): number | undefined => schema[name] as number | undefined;
-  const writer = new ProtobufWriter()
-    .text(1, schema.$ref)
-    .text(2, schema.format)
-    .text(3, text('title'))
-    .text(4, schema.description)
-    .double(7, number('maximum'))
-    .flag(8, schema['exclusiveMaximum'] as boolean | undefined)
-    .double(9, number('minimum'))
-    .flag(10, schema['exclusiveMinimum'] as boolean | undefined)
-    .integer(11, number('maxLength'))
-    .integer(12, number('minLength'))
-    .text(13, text('pattern'))
-    .integer(14, number('maxItems'))
-    .integer(15, number('minItems'))
-    .flag(16, schema['uniqueItems'] as boolean | undefined)
-    .texts(19, schema.required);
-  for (const value of (schema['enum'] as readonly unknown[] | undefined) ?? []) writer.message(20, any(value));
-  const { additionalProperties, items, properties, type } = schema;
-  if (typeof additionalProperties === 'object') {
-    writer.message(21, new ProtobufWriter().message(1, encode(additionalProperties as Schema)));
-  }
-  if (type !== undefined) writer.message(22, new ProtobufWriter().text(1, type));
-  if (items !== undefined) writer.message(23, new ProtobufWriter().message(1, encode(items as Schema)));
-  if (properties !== undefined) {
-    const all = new ProtobufWriter();
-    for (const [name, property] of Object.entries(properties)) {
-      all.message(1, new ProtobufWriter().text(1, name).message(2, encode(property as Schema)));
-    }
-    writer.message(25, all);
-  }
-  for (const [name, value] of Object.entries(schema)) {
-    if (name.startsWith('x-')) writer.message(31, new ProtobufWriter().text(1, name).message(2, any(value)));
-  }
-  return writer;
+/** Each as a message of its name and itself. */
+function named(schemas: Readonly<Record<string, Schema>>): readonly Buffer[] {
+  return Object.entries(schemas).map(([name, schema]) => message({ 1: name, 2: encode(schema) }));
+}
+
+function encode(schema: Schema): Buffer {
+  const value = (name: string): Value => schema[name] as Value;
+  const double = (name: string): Value => schema[name] !== undefined && { double: schema[name] as number };
+  const { additionalProperties: values, items, properties, type } = schema;
+  const allowed = (schema['enum'] as readonly unknown[] | undefined) ?? [];
+  const extensions = Object.entries(schema).filter(([name]) => name.startsWith('x-'));
+  return message({
+    1: schema.$ref,
+    2: schema.format,
+    3: value('title'),
+    4: schema.description,
+    7: double('maximum'),
+    8: value('exclusiveMaximum'),
+    9: double('minimum'),
+    10: value('exclusiveMinimum'),
+    11: value('maxLength'),
+    12: value('minLength'),
+    13: value('pattern'),
+    14: value('maxItems'),
+    15: value('minItems'),
+    16: value('uniqueItems'),
+    19: schema.required,
+    20: allowed.map(any),
+    21: typeof values === 'object' ? message({ 1: encode(values as Schema) }) : undefined,
+    22: type && message({ 1: type }),
+    23: items && message({ 1: encode(items as Schema) }),
+    25: properties && message({ 1: named(properties as Readonly<Record<string, Schema>>) }),
+    31: extensions.map(([name, extension]) => message({ 1: name, 2: any(extension) })),
+  });
 }
 
 /** JSON is YAML. */
-function any(value: unknown): ProtobufWriter {
-  return new ProtobufWriter().text(2, JSON.stringify(value));
-}
+const any = (value: unknown): Buffer => message({ 2: JSON.stringify(value) });

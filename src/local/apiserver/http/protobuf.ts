@@ -2,6 +2,7 @@
  * Reads Kubernetes' binary format, in which `kubectl` sends typed objects, as the JSON of the same object. Answers are
  * always JSON, which every such client accepts, too.
  */
+import { goPackage } from '../apiVersion.ts';
 import { isFields, type Fields } from '../fields.ts';
 import table from '../schemas/protobuf.json' with { type: 'json' };
 import { badRequest } from '../status.ts';
@@ -149,8 +150,8 @@ function decodeMessage(type: string, buffer: Buffer, depth: number): Fields {
 /** `io.k8s.api.apps.v1.Deployment` for `apps/v1` and `Deployment`; options and statuses live in the meta package. */
 function typeName(apiVersion: string, kind: string): string {
   if (kind === 'DeleteOptions') return 'io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions';
-  const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['core', apiVersion];
-  return `io.k8s.api.${group.split('.')[0] ?? ''}.${version ?? ''}.${kind}`;
+  const [version = '', group = ''] = apiVersion.split('/').toReversed();
+  return `io.k8s.api.${goPackage(group)}.${version}.${kind}`;
 }
 
 /** An object in its envelope, which names its type. */

@@ -3,49 +3,27 @@ const VARINT = 0;
 const DOUBLE = 1;
 const BYTES = 2;
 
-export class ProtobufWriter {
-  private readonly parts: Buffer[] = [];
+/** A text, bytes of a message inside, a flag, a whole number, a number with a fraction, or several of these. */
+export type Value = string | Buffer | boolean | number | { readonly double: number } | undefined | readonly Value[];
 
-  text(field: number, value: string | undefined): this {
-    if (value !== undefined && value !== '') this.bytes(field, Buffer.from(value, 'utf8'));
-    return this;
-  }
+/** A message from the numbers of its fields; what has no value, or the value that a field has anyway, is left out. */
+export function message(fields: Readonly<Record<number, Value>>): Buffer {
+  return Buffer.concat(Object.entries(fields).flatMap(([number, value]) => encoded(Number(number), value)));
+}
 
-  texts(field: number, values: readonly string[] | undefined): this {
-    for (const value of values ?? []) this.bytes(field, Buffer.from(value, 'utf8'));
-    return this;
-  }
-
-  flag(field: number, value: boolean | undefined): this {
-    if (value === true) this.parts.push(varint(field * 8 + VARINT), varint(1));
-    return this;
-  }
-
-  integer(field: number, value: number | undefined): this {
-    if (value !== undefined && value > 0) this.parts.push(varint(field * 8 + VARINT), varint(value));
-    return this;
-  }
-
-  double(field: number, value: number | undefined): this {
-    if (value === undefined || value === 0) return this;
-    const bytes = Buffer.alloc(8);
-    bytes.writeDoubleLE(value);
-    this.parts.push(varint(field * 8 + DOUBLE), bytes);
-    return this;
-  }
-
-  message(field: number, message: ProtobufWriter | undefined): this {
-    if (message !== undefined) this.bytes(field, message.finish());
-    return this;
-  }
-
-  finish(): Buffer {
-    return Buffer.concat(this.parts);
-  }
-
-  private bytes(field: number, value: Buffer): void {
-    this.parts.push(varint(field * 8 + BYTES), varint(value.length), value);
-  }
+function encoded(number: number, value: Value): readonly Buffer[] {
+  const tagged = (type: number, ...bytes: readonly Buffer[]): readonly Buffer[] => [
+    varint(number * 8 + type),
+    ...bytes,
+  ];
+  if (typeof value === 'string') return value === '' ? [] : encoded(number, Buffer.from(value, 'utf8'));
+  if (typeof value === 'number') return value > 0 ? tagged(VARINT, varint(value)) : [];
+  if (typeof value !== 'object') return value === true ? tagged(VARINT, varint(1)) : [];
+  if (Buffer.isBuffer(value)) return tagged(BYTES, varint(value.length), value);
+  if (!('double' in value)) return value.flatMap((each) => encoded(number, each));
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(value.double);
+  return value.double === 0 ? [] : tagged(DOUBLE, bytes);
 }
 
 function varint(value: number): Buffer {

@@ -1,18 +1,10 @@
 /** Query parameters, headers and bodies as the typed options that operations take. */
 import type { DeleteOptions } from '../../../kube/kube.ts';
-import { fieldsAt, numberAt, textAt, type Fields } from '../fields.ts';
+import { fieldsAt, numberAt, textAt, withoutAbsent, type Fields } from '../fields.ts';
 import type { PatchType } from '../patch/patchObject.ts';
 import type { ReadRequest } from '../reading.ts';
-import {
-  badRequest,
-  forbiddenChange,
-  invalidOptions,
-  invalidValue,
-  required,
-  unsupportedPatchType,
-  unsupportedValue,
-} from '../status.ts';
-import type { FieldError } from '../status.ts';
+import { badRequest, invalidOptions, unsupportedPatchType, unsupportedValue } from '../status.ts';
+import { Check } from '../strategies/check.ts';
 import type { WriteRequest } from '../writeRequest.ts';
 import { duplicateFields, mediaType, parseObject } from './decodeBody.ts';
 import type { ApiRequest } from './message.ts';
@@ -52,26 +44,22 @@ function checkReading(query: URLSearchParams, watches: boolean): void {
   const version = query.get('resourceVersion') ?? '';
   const sends = query.has('sendInitialEvents');
   const continues = (query.get('continue') ?? '') !== '';
-  const known = watches ? ['NotOlderThan'] : MATCHES;
-  const isUnknown = match !== '' && !known.includes(match);
-  const unknown = isUnknown ? [unsupportedValue(MATCH, match, known)] : [];
-  const forbid = (is: boolean, why: string, field = MATCH): FieldError[] => (is ? [forbiddenChange(field, why)] : []);
-  const errors = [
-    ...(watches
-      ? [
-          ...forbid(sends && match !== 'NotOlderThan', `sendInitialEvents requires setting ${MATCH} to NotOlderThan`),
-          ...forbid(match !== '' && !sends, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`),
-          ...unknown,
-        ]
-      : [
-          ...forbid(match !== '' && version === '', `${MATCH} is forbidden unless resourceVersion is provided`),
-          ...unknown,
-          ...forbid(match === 'Exact' && version === '0', `${MATCH} "exact" is forbidden for resourceVersion "0"`),
-          ...forbid(sends, 'sendInitialEvents is forbidden for list', 'sendInitialEvents'),
-        ]),
-    ...forbid(match !== '' && continues, `${MATCH} is forbidden when continue is provided`),
-  ];
-  if (errors.length > 0) throw invalidOptions('ListOptions', errors);
+  const check = new Check({ [MATCH]: match });
+  const forbid = (is: boolean, why: string, field = MATCH): void => {
+    if (is) check.forbidden(field, why);
+  };
+  if (watches) {
+    forbid(sends && match !== 'NotOlderThan', `sendInitialEvents requires setting ${MATCH} to NotOlderThan`);
+    forbid(match !== '' && !sends, `${MATCH} is forbidden for watch unless sendInitialEvents is provided`);
+    check.oneOfIfGiven(MATCH, ['NotOlderThan']);
+  } else {
+    forbid(match !== '' && version === '', `${MATCH} is forbidden unless resourceVersion is provided`);
+    check.oneOfIfGiven(MATCH, MATCHES);
+    forbid(match === 'Exact' && version === '0', `${MATCH} "exact" is forbidden for resourceVersion "0"`);
+    forbid(sends, 'sendInitialEvents is forbidden for list', 'sendInitialEvents');
+  }
+  forbid(match !== '' && continues, `${MATCH} is forbidden when continue is provided`);
+  if (check.errors.length > 0) throw invalidOptions('ListOptions', check.errors);
 }
 
 export function readRequest(request: ApiRequest, namespace: string | undefined): ReadRequest {
@@ -105,20 +93,19 @@ export function writeRequest(request: ApiRequest, subresource: string | undefine
   const agent = request.headers['user-agent'] ?? '';
   const dryRun = query.get('dryRun');
   const validation = query.get('fieldValidation') ?? '';
-  const errors: FieldError[] = [];
+  const check = new Check({ fieldValidation: validation });
   if (request.method === 'PATCH') {
     const isApply = mediaType(request) === APPLY;
-    if (isApply && !query.has('fieldManager')) errors.push(required('fieldManager', 'is required for apply patch'));
-    if (!isApply && query.has('force'))
-      errors.push(forbiddenChange('force', 'may not be specified for non-apply patch'));
+    if (isApply && !query.has('fieldManager')) check.missing('fieldManager', 'is required for apply patch');
+    if (!isApply && query.has('force')) check.forbidden('force', 'may not be specified for non-apply patch');
   }
   if (dryRun !== null && dryRun !== '' && dryRun !== 'All') {
-    errors.push(unsupportedValue('dryRun', query.getAll('dryRun'), ['All']));
+    check.errors.push(unsupportedValue('dryRun', query.getAll('dryRun'), ['All']));
   }
-  if (validation !== '' && !VALIDATIONS.includes(validation)) {
-    errors.push(unsupportedValue('fieldValidation', validation, ['', ...VALIDATIONS]));
+  check.oneOfIfGiven('fieldValidation', ['', ...VALIDATIONS]);
+  if (check.errors.length > 0 && request.method !== 'GET') {
+    throw invalidOptions(OPTIONS.get(request.method) ?? '', check.errors);
   }
-  if (errors.length > 0 && request.method !== 'GET') throw invalidOptions(OPTIONS.get(request.method) ?? '', errors);
   return {
     fieldManager: query.get('fieldManager') ?? (agent.split('/')[0] || 'unknown'),
     dryRun: dryRun === 'All',
@@ -151,35 +138,25 @@ export function deleteOptions(request: ApiRequest, given?: Fields): DeleteOption
     throw badRequest(`no kind "${kind}" is registered for version "${version}" in scheme "pkg/runtime/scheme.go:111"`);
   }
   const policy = textAt(body, 'propagationPolicy') ?? query.get('propagationPolicy');
-  const errors: FieldError[] = [];
-  if (policy !== null && !isPolicy(policy)) errors.push(unsupportedValue('propagationPolicy', policy, POLICIES));
+  const check = new Check(body);
   if (policy !== null && body?.['orphanDependents'] !== undefined) {
-    errors.unshift(
-      invalidValue('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set'),
-    );
+    check.invalid('propagationPolicy', policy, 'orphanDependents and deletionPropagation cannot be both set');
   }
-  if (errors.length > 0) throw invalidOptions('DeleteOptions', errors);
-  const grace = numberAt(body, 'gracePeriodSeconds') ?? integer(query, 'gracePeriodSeconds');
+  if (policy !== null && !isPolicy(policy)) {
+    check.errors.push(unsupportedValue('propagationPolicy', policy, POLICIES));
+  }
+  if (check.errors.length > 0) throw invalidOptions('DeleteOptions', check.errors);
+  const gracePeriodSeconds = numberAt(body, 'gracePeriodSeconds') ?? integer(query, 'gracePeriodSeconds');
   const orphan = body?.['orphanDependents'] ?? flag(query, 'orphanDependents');
   const preconditions = fieldsAt(body, 'preconditions');
   const uid = textAt(preconditions, 'uid');
   const resourceVersion = textAt(preconditions, 'resourceVersion');
   const isDry = query.get('dryRun') === 'All' || (Array.isArray(body?.['dryRun']) && body['dryRun'].includes('All'));
-  return {
-    ...(isPolicy(policy)
-      ? { propagationPolicy: policy }
-      : typeof orphan === 'boolean'
-        ? { propagationPolicy: orphan ? 'Orphan' : 'Background' }
-        : {}),
-    ...(grace === undefined ? {} : { gracePeriodSeconds: grace }),
-    ...(preconditions === undefined
-      ? {}
-      : {
-          preconditions: {
-            ...(uid === undefined ? {} : { uid }),
-            ...(resourceVersion === undefined ? {} : { resourceVersion }),
-          },
-        }),
+  const byOrphan = typeof orphan === 'boolean' ? (orphan ? 'Orphan' : 'Background') : undefined;
+  return withoutAbsent({
+    propagationPolicy: isPolicy(policy) ? policy : byOrphan,
+    gracePeriodSeconds,
+    preconditions: preconditions && withoutAbsent({ uid, resourceVersion }),
     dryRun: isDry,
-  };
+  });
 }

@@ -22,15 +22,10 @@ export function parseUrl(url: string): { readonly path: string; readonly query: 
 
 /** `undefined` for everything that is not below a resource: discovery, health, OpenAPI. */
 export function parseResourcePath(path: string): ResourcePath | undefined {
-  const parts = path.split('/').filter((part) => part !== '');
-  let group = '';
-  let rest: string[];
-  if (parts[0] === 'api' && parts.length >= 3) rest = parts.slice(1);
-  else if (parts[0] === 'apis' && parts.length >= 4) {
-    group = parts[1] ?? '';
-    rest = parts.slice(2);
-  } else return undefined;
-  const [version = '', ...tail] = rest;
+  const [root, ...parts] = path.split('/').filter((part) => part !== '');
+  if (root !== 'api' && root !== 'apis') return undefined;
+  const [group = '', version = '', ...tail] = root === 'api' ? ['', ...parts] : parts;
+  if (tail.length === 0) return undefined;
   // `namespaces/x/pods` is inside a namespace; `namespaces/x` and `namespaces/x/status` are the namespace itself.
   const inNamespace =
     tail[0] === 'namespaces' &&

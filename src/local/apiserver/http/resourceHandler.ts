@@ -1,5 +1,5 @@
 /** Requests on resources: their effects on objects, and answers as objects, lists, tables or watches. */
-import { scaleColumns } from '../columns/server.ts';
+import { scaleColumns } from '../columns/cluster.ts';
 import { deleteObject } from '../deletion.ts';
 import { isFields, textAt } from '../fields.ts';
 import type { Objects } from '../objects.ts';
@@ -17,7 +17,7 @@ import { failureResponse } from './failure.ts';
 import type { KubeletDoor } from './kubeletDoor.ts';
 import { answerForKubelet, isForKubelet } from './kubeletRequests.ts';
 import { jsonResponse, type ApiRequest, type ApiResponse } from './message.ts';
-import { Rendering } from './rendering.ts';
+import { renderingIn, type Rendering } from './rendering.ts';
 import { deleteOptions, isWatch, patchType, readRequest, writeRequest } from './requestOptions.ts';
 import type { ResourcePath } from './requestPath.ts';
 import { includeObject } from './table.ts';
@@ -73,7 +73,7 @@ export function resourceHandler(objects: Objects, kubelets: KubeletDoor | undefi
           deleteObject(objects, { resource, namespace: metadata.namespace, name: metadata.name }, options);
         }
         // The answer lists what was there.
-        return new Rendering({ as: 'json', version: 'v1' }, request.query, clock.now()).list(page, resource);
+        return renderingIn({ as: 'json', version: 'v1' }, request.query, clock.now()).list(page, resource);
       }
       default:
         throw methodNotAllowed();
@@ -172,7 +172,7 @@ export function resourceHandler(objects: Objects, kubelets: KubeletDoor | undefi
     }
     const warnings: string[] = resource.deprecation === undefined ? [] : [resource.deprecation];
     const write = (): WriteRequest => ({ ...writeRequest(request, path.subresource, warnings), guard });
-    const render = new Rendering(accepted, request.query, clock.now());
+    const render = renderingIn(accepted, request.query, clock.now());
     const call: Call = { request, path, resource, accepted, write, render };
     let response: ApiResponse;
     try {

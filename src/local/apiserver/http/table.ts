@@ -5,16 +5,10 @@ import type { Resource } from '../resource.ts';
 type TableShape = Pick<Resource, 'columns' | 'rowConditions'>;
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-interface TableMetadata {
-  readonly resourceVersion?: string;
-  readonly continue?: string;
-  readonly remainingItemCount?: number;
-}
-
 export function renderTable(
   resource: TableShape,
   objects: readonly ApiObject[],
-  metadata: TableMetadata,
+  metadata: object,
   include: IncludeObject,
   now: number,
   version = 'v1',
@@ -45,6 +39,11 @@ function renderRow(resource: TableShape, object: ApiObject, include: IncludeObje
 /** An object reduced to what identifies and labels it. */
 export function partialMetadata(object: ApiObject): object {
   return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object.metadata };
+}
+
+export function partialMetadataList(items: readonly ApiObject[], metadata: object): object {
+  const type = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' };
+  return { ...type, metadata, items: items.map(partialMetadata) };
 }
 
 export function includeObject(text: string | null): IncludeObject {

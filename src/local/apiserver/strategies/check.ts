@@ -1,5 +1,5 @@
 /** Checks of one object, at its place inside another: collects field errors in upstream's order and words. */
-import { at, listAt, numberAt, textAt } from '../fields.ts';
+import { at, listAt, numberAt, sameJson, textAt } from '../fields.ts';
 import {
   duplicateValue,
   forbiddenChange,
@@ -15,7 +15,7 @@ export class Check {
   readonly value: unknown;
   readonly path: string;
 
-  constructor(value: unknown, path: string, errors: FieldError[] = []) {
+  constructor(value: unknown, path = '', errors: FieldError[] = []) {
     this.value = value;
     this.path = path;
     this.errors = errors;
@@ -43,10 +43,14 @@ export class Check {
     return listAt(this.value, name);
   }
 
-  /** An object inside this one, with the same errors; undefined when absent. */
+  /** What is inside, with the same errors, whether it is there or not. */
+  at(...names: readonly string[]): Check {
+    return new Check(at(this.value, ...names), this.place(names.join('.')), this.errors);
+  }
+
+  /** The same; undefined when it is not there. */
   inside(...names: readonly string[]): Check | undefined {
-    const found = at(this.value, ...names);
-    return found === undefined ? undefined : new Check(found, this.place(names.join('.')), this.errors);
+    return at(this.value, ...names) === undefined ? undefined : this.at(...names);
   }
 
   each(name: string, check: (item: Check, index: number) => void): void {
@@ -73,6 +77,14 @@ export class Check {
 
   notFound(name: string, value: unknown): void {
     this.errors.push(notFoundValue(this.place(name), value));
+  }
+
+  /** Fields that stay as they are in `old`. */
+  fixed(old: unknown, names: readonly string[], show: (value: unknown) => unknown = (value) => value): void {
+    for (const name of names) {
+      const value = this.get(name);
+      if (!sameJson(value, at(old, name))) this.invalid(name, show(value), 'field is immutable');
+    }
   }
 
   /** The text of a field that must not be empty. */

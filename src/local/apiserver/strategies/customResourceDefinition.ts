@@ -3,7 +3,7 @@ import { always } from '../defaults.ts';
 import { fieldsAt, isFields, listAt, textAt, type Fields } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { label1035Problems } from '../names.ts';
-import { invalidValue, required, unsupportedValue, type FieldError } from '../status.ts';
+import { Check } from './check.ts';
 import { goStruct } from './goNames.ts';
 import { checkStructuralSchema } from './structuralSchemaValidation.ts';
 
@@ -28,11 +28,12 @@ export const customResourceDefinitionStrategy: Strategy = {
     }
   },
   prepareCreate(draft) {
-    const storedVersions = listAt(draft['spec'], 'versions')
-      .filter((version) => isFields(version) && version['storage'] === true)
-      .map((version) => textAt(version, 'name') ?? '');
-    const stored = storedVersions.length === 0 ? null : storedVersions;
-    draft['status'] = { conditions: null, acceptedNames: { plural: '', kind: '' }, storedVersions: stored };
+    const stored = storedVersions(listAt(draft['spec'], 'versions'));
+    draft['status'] = {
+      conditions: null,
+      acceptedNames: { plural: '', kind: '' },
+      storedVersions: stored.length === 0 ? null : stored,
+    };
   },
   prepareDelete(draft, context) {
     draft.metadata.finalizers = [...new Set([...(draft.metadata.finalizers ?? []), CLEANUP_FINALIZER])];
@@ -51,45 +52,47 @@ export const customResourceDefinitionStrategy: Strategy = {
     const before = listAt(old, 'status', 'conditions');
     draft['status'] = { ...establishedStatus(draft['spec'], context.now()), conditions: before };
   },
-  validate(draft) {
-    const errors: FieldError[] = [];
-    const group = textAt(draft, 'spec', 'group') ?? '';
-    const plural = textAt(draft, 'spec', 'names', 'plural') ?? '';
-    if (draft.metadata.name !== `${plural}.${group}`) {
-      errors.push(invalidValue('metadata.name', draft.metadata.name, 'must be spec.names.plural+"."+spec.group'));
+  validate(check, { metadata: { name } }) {
+    const spec = check.at('spec');
+    const names = spec.at('names');
+    if (name !== `${names.text('plural')}.${spec.text('group')}`) {
+      check.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group');
     }
-    if (group === '') errors.push(required('spec.group'));
-    const scope = textAt(draft, 'spec', 'scope') ?? '';
-    if (!SCOPES.includes(scope)) errors.push(unsupportedValue('spec.scope', scope, SCOPES));
-    const versions = listAt(draft, 'spec', 'versions');
-    const stored = versions.filter((version) => isFields(version) && version['storage'] === true);
+    spec.require('group');
+    spec.oneOf('scope', SCOPES);
+    const versions = spec.list('versions');
+    const stored = storedVersions(versions);
     if (stored.length !== 1) {
       const shown = versions.map((version) => goStruct(version, VERSION_FIELDS));
-      errors.push(invalidValue('spec.versions', shown, 'must have exactly one version marked as storage version'));
+      spec.invalid('versions', shown, 'must have exactly one version marked as storage version');
     }
-    versions.forEach((version, index) => {
-      listAt(version, 'additionalPrinterColumns').forEach((column, at) => {
-        const jsonPath = textAt(column, 'jsonPath') ?? '';
-        const place = `spec.versions[${index}].additionalPrinterColumns[${at}].JSONPath`;
-        if (jsonPath === '') errors.push(required(place));
+    spec.each('versions', (version) => {
+      version.each('additionalPrinterColumns', (column) => {
+        const jsonPath = column.text('jsonPath');
+        if (jsonPath === '') column.missing('JSONPath');
         else if (!jsonPath.startsWith('.')) {
-          errors.push(invalidValue(place, jsonPath, 'must be a simple json path starting with .'));
+          column.invalid('JSONPath', jsonPath, 'must be a simple json path starting with .');
         }
       });
-      const schema = fieldsAt(version, 'schema', 'openAPIV3Schema');
-      if (schema === undefined) errors.push(required(`spec.versions[${index}].schema.openAPIV3Schema`));
-      else {
-        const place = versions.length === 1 ? 'spec.validation' : `spec.versions[${index}].schema`;
-        errors.push(...checkStructuralSchema(schema, `${place}.openAPIV3Schema`));
-      }
+      const schema = version.at('schema').inside('openAPIV3Schema');
+      if (schema === undefined) version.missing('schema.openAPIV3Schema');
+      else if (versions.length > 1) checkStructuralSchema(schema);
+      else checkStructuralSchema(new Check(schema.value, 'spec.validation.openAPIV3Schema', check.errors));
     });
-    errors.push(...checkNames(fieldsAt(draft, 'spec', 'names') ?? {}));
+    const mixed = 'may have mixed case, but should otherwise match: ';
+    for (const field of ['plural', 'singular']) checkName(names, field, '');
+    for (const field of ['kind', 'listKind']) checkName(names, field, mixed);
     if (stored.length === 0) {
-      errors.push(invalidValue('status.storedVersions', null, 'must have at least one stored version'));
+      check.invalid('status.storedVersions', null, 'must have at least one stored version');
     }
-    return errors;
   },
 };
+
+function storedVersions(versions: readonly unknown[]): readonly string[] {
+  return versions
+    .filter((version) => isFields(version) && version['storage'] === true)
+    .map((version) => textAt(version, 'name') ?? '');
+}
 
 const SCOPES = ['Cluster', 'Namespaced'];
 const VERSION_FIELDS = {
@@ -104,38 +107,27 @@ const VERSION_FIELDS = {
   SelectableFields: null,
 };
 
-function checkNames(names: Fields): FieldError[] {
-  const check = (field: string, prefix: string): FieldError[] => {
-    const name = textAt(names, field) ?? '';
-    if (name === '') return [required(`spec.names.${field}`)];
-    const text = prefix === '' ? name : name.toLowerCase();
-    return label1035Problems(text).map((why) => invalidValue(`spec.names.${field}`, name, `${prefix}${why}`));
-  };
-  const mixed = 'may have mixed case, but should otherwise match: ';
-  return [...check('plural', ''), ...check('singular', ''), ...check('kind', mixed), ...check('listKind', mixed)];
+function checkName(names: Check, field: string, prefix: string): void {
+  const name = names.require(field);
+  const text = prefix === '' ? name : name.toLowerCase();
+  if (name !== '') for (const why of label1035Problems(text)) names.invalid(field, name, `${prefix}${why}`);
 }
 
 /** What upstream's controllers write a moment after a definition has been created. */
-export function establishedStatus(spec: unknown, now: string): Record<string, unknown> {
-  const storage = listAt(spec, 'versions').find((version) => isFields(version) && version['storage'] === true);
+export function establishedStatus(spec: unknown, lastTransitionTime: string): Record<string, unknown> {
+  const holds = (type: string, reason: string, message: string): object => ({
+    lastTransitionTime,
+    message,
+    reason,
+    status: 'True',
+    type,
+  });
   return {
     conditions: [
-      {
-        lastTransitionTime: now,
-        message: 'no conflicts found',
-        reason: 'NoConflicts',
-        status: 'True',
-        type: 'NamesAccepted',
-      },
-      {
-        lastTransitionTime: now,
-        message: 'the initial names have been accepted',
-        reason: 'InitialNamesAccepted',
-        status: 'True',
-        type: 'Established',
-      },
+      holds('NamesAccepted', 'NoConflicts', 'no conflicts found'),
+      holds('Established', 'InitialNamesAccepted', 'the initial names have been accepted'),
     ],
     acceptedNames: fieldsAt(spec, 'names') ?? {},
-    storedVersions: [textAt(storage, 'name') ?? ''],
+    storedVersions: [storedVersions(listAt(spec, 'versions'))[0] ?? ''],
   };
 }

@@ -2,8 +2,8 @@
 import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults, textAt, type ApiObject } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { configKeyProblems } from '../names.ts';
-import { forbiddenChange, invalidValue, required, tooLong, type FieldError } from '../status.ts';
-import { Check } from './check.ts';
+import { tooLong } from '../status.ts';
+import type { Check } from './check.ts';
 import { goStruct } from './goNames.ts';
 
 export const secretStrategy: Strategy = {
@@ -20,12 +20,11 @@ export const secretStrategy: Strategy = {
     const certificate = Buffer.from(textAt(draft, 'data', 'tls.crt') ?? '', 'base64').toString('utf8');
     return certificate.includes('-----BEGIN') ? [] : ['tls: failed to find any PEM data in certificate input'];
   },
-  validate(draft, old) {
-    const errors = [...checkSize(draft, 'data'), ...checkSecretType(draft), ...immutableData(draft, old)];
-    if (old !== undefined && draft['type'] !== old['type']) {
-      errors.push(invalidValue('type', draft['type'], 'field is immutable'));
-    }
-    return errors;
+  validate(check, draft, old) {
+    checkSize(check, draft, 'data');
+    checkSecretType(check, draft);
+    checkData(check, old);
+    if (old !== undefined) check.fixed(old, ['type']);
   },
 };
 
@@ -36,75 +35,69 @@ const REQUIRED_KEYS = new Map(
     'kubernetes.io/dockerconfigjson': ['.dockerconfigjson'],
     'kubernetes.io/dockercfg': ['.dockercfg'],
     'kubernetes.io/ssh-auth': ['ssh-privatekey'],
+    'kubernetes.io/basic-auth': ['username', 'password'],
   }),
 );
 
-function checkSecretType(draft: ApiObject): FieldError[] {
-  const type = textAt(draft, 'type') ?? '';
-  const data = fieldsAt(draft, 'data') ?? {};
-  if (type === 'kubernetes.io/basic-auth') {
-    if (data['username'] !== undefined || data['password'] !== undefined) return [];
-    return [required('data[username]'), required('data[password]')];
+function checkSecretType(check: Check, { metadata }: ApiObject): void {
+  const type = check.text('type');
+  const isMissing = (key: string): boolean => check.at('data').get(key) === undefined;
+  let missing = (REQUIRED_KEYS.get(type) ?? []).filter(isMissing);
+  // One of the two is enough.
+  if (type === 'kubernetes.io/basic-auth' && missing.length < 2) missing = [];
+  for (const key of missing) check.missing(`data[${key}]`);
+  const account = 'kubernetes.io/service-account.name';
+  if (type === 'kubernetes.io/service-account-token' && (metadata.annotations?.[account] ?? '') === '') {
+    check.missing(`metadata.annotations[${account}]`);
   }
-  if (type === 'kubernetes.io/service-account-token') {
-    const account = draft.metadata.annotations?.['kubernetes.io/service-account.name'] ?? '';
-    return account === '' ? [required('metadata.annotations[kubernetes.io/service-account.name]')] : [];
-  }
-  const missing = (REQUIRED_KEYS.get(type) ?? []).filter((key) => data[key] === undefined);
-  return missing.map((key) => required(`data[${key}]`));
 }
 
 export const configMapStrategy: Strategy = {
   // Upstream has no name for both maps together.
-  validate: (draft, old) => [...checkSize(draft, '[]'), ...immutableData(draft, old)],
+  validate(check, draft, old) {
+    checkSize(check, draft, '[]');
+    checkData(check, old);
+  },
 };
 
 /** What etcd takes well. */
 const MOST_BYTES = 1024 * 1024;
 
-function checkSize(draft: ApiObject, field: string): FieldError[] {
+function checkSize(check: Check, draft: ApiObject, field: string): void {
   const encoded = Object.values(fieldsAt(draft, draft.kind === 'Secret' ? 'data' : 'binaryData') ?? {});
   const plain = draft.kind === 'Secret' ? [] : Object.values(fieldsAt(draft, 'data') ?? {});
   const bytes =
     encoded.reduce((sum: number, value) => sum + Buffer.byteLength(String(value), 'base64'), 0) +
     plain.reduce((sum: number, value) => sum + Buffer.byteLength(String(value)), 0);
-  return bytes > MOST_BYTES ? [tooLong(field, MOST_BYTES)] : [];
+  if (bytes > MOST_BYTES) check.errors.push(tooLong(field, MOST_BYTES));
 }
 
-function immutableData(draft: ApiObject, old: ApiObject | undefined): FieldError[] {
-  const errors: FieldError[] = [];
+function checkData(check: Check, old: ApiObject | undefined): void {
   for (const map of ['data', 'binaryData']) {
-    for (const key of Object.keys(fieldsAt(draft, map) ?? {})) {
-      for (const why of configKeyProblems(key)) errors.push(invalidValue(`${map}[${key}]`, key, why));
+    for (const key of Object.keys(fieldsAt(check.value, map) ?? {})) {
+      check.problems(`${map}[${key}]`, key, configKeyProblems);
     }
   }
-  if (old?.['immutable'] !== true) return errors;
-  const why = 'field is immutable when `immutable` is set';
-  if (draft['immutable'] !== true) errors.push(forbiddenChange('immutable', why));
-  for (const map of ['data', 'binaryData']) {
-    if (!sameJson(draft[map], old[map])) errors.push(forbiddenChange(map, why));
+  if (old?.['immutable'] !== true) return;
+  for (const field of ['immutable', 'data', 'binaryData']) {
+    if (sameJson(check.get(field), old[field])) continue;
+    check.forbidden(field, 'field is immutable when `immutable` is set');
   }
-  return errors;
 }
 
 export const leaseStrategy: Strategy = {
-  validate(draft) {
-    const spec = new Check(draft['spec'], 'spec');
-    const seconds = spec.number('leaseDurationSeconds') ?? 1;
-    if (seconds <= 0) spec.invalid('leaseDurationSeconds', seconds, 'must be greater than 0');
-    return spec.errors;
+  validate(check) {
+    const seconds = check.at('spec').number('leaseDurationSeconds') ?? 1;
+    if (seconds <= 0) check.invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0');
   },
 };
 
 export const eventStrategy: Strategy = {
-  validate(draft) {
-    const check = new Check(draft, '');
-    const about = textAt(draft, 'involvedObject', 'namespace') ?? '';
-    const { namespace = '' } = draft.metadata;
+  validate(check, { metadata: { namespace = '' } }) {
+    const about = check.at('involvedObject').text('namespace');
     if (about !== namespace && (about !== '' || namespace !== 'default')) {
       check.invalid('involvedObject.namespace', about, 'does not match event.namespace');
     }
-    return check.errors;
   },
 };
 
@@ -118,27 +111,18 @@ export const roleBindingStrategy: Strategy = {
       if (isFields(subject) && subject['kind'] !== 'ServiceAccount') setDefaults(subject, { apiGroup: GROUP });
     }
   },
-  validate(draft, old) {
-    const check = new Check(draft, '');
-    const role = new Check(draft['roleRef'], 'roleRef', check.errors);
+  validate(check, draft, old) {
+    const role = check.at('roleRef');
     role.oneOf('kind', draft.kind === 'RoleBinding' ? ['Role', 'ClusterRole'] : ['ClusterRole']);
-    if (check.errors.length === 0 && old !== undefined && !sameJson(draft['roleRef'], old['roleRef'])) {
-      check.invalid(
-        'roleRef',
-        goStruct(draft['roleRef'], { APIGroup: '', Kind: '', Name: '' }),
-        'cannot change roleRef',
-      );
-    }
-    return check.errors;
+    if (check.errors.length > 0 || old === undefined || sameJson(role.value, old['roleRef'])) return;
+    role.invalid('', goStruct(role.value, { APIGroup: '', Kind: '', Name: '' }), 'cannot change roleRef');
   },
 };
 
 export const roleStrategy: Strategy = {
-  validate(draft) {
-    const check = new Check(draft, '');
+  validate(check) {
     check.each('rules', (rule) => {
       if (rule.list('verbs').length === 0) rule.missing('verbs', 'verbs must contain at least one value');
     });
-    return check.errors;
   },
 };

@@ -12,8 +12,7 @@ import {
 } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { labelSelectorPredicate } from '../selectors.ts';
-import type { FieldError } from '../status.ts';
-import { Check } from './check.ts';
+import type { Check } from './check.ts';
 import { checkPodSpec } from './podSpecValidation.ts';
 import { TEMPLATE } from './podTemplate.ts';
 import { templateLabels } from './workloads.ts';
@@ -60,8 +59,8 @@ export const jobStrategy: Strategy = {
     const matchLabels = { ...fieldsAt(job, 'selector', 'matchLabels'), [CONTROLLER_UID]: uid };
     job['selector'] = { ...fieldsAt(job, 'selector'), matchLabels };
   },
-  validate(draft, old) {
-    const spec = new Check(draft['spec'], 'spec');
+  validate(check, draft, old) {
+    const spec = check.at('spec');
     const selector = spec.get('selector');
     const own = { matchLabels: { [CONTROLLER_UID]: draft.metadata.uid } };
     if (old === undefined && spec.get('manualSelector') !== true && !sameJson(selector, own)) {
@@ -71,31 +70,27 @@ export const jobStrategy: Strategy = {
         spec.invalid('template.metadata.labels', labels, '`selector` does not match template `labels`');
       }
     }
-    spec.errors.push(...checkJobSpec(draft['spec'], 'spec'));
-    if (old === undefined) return spec.errors;
-    const isIndexed = spec.text('completionMode') === 'Indexed';
-    const isSuspended = fieldsAt(old, 'spec')?.['suspend'] === true;
-    for (const field of JOB_FIXED) {
-      if ((field === 'completions' && isIndexed) || (field === 'template' && isSuspended)) continue;
-      const after = spec.get(field);
-      if (!sameJson(fieldsAt(old, 'spec')?.[field], after)) spec.invalid(field, after, 'field is immutable');
-    }
-    return spec.errors;
+    checkJobSpec(spec);
+    if (old === undefined) return;
+    const changeable = new Set([
+      ...(spec.text('completionMode') === 'Indexed' ? ['completions'] : []),
+      ...(fieldsAt(old, 'spec')?.['suspend'] === true ? ['template'] : []),
+    ]);
+    const fixed = JOB_FIXED.filter((field) => !changeable.has(field));
+    spec.fixed(old['spec'], fixed);
   },
 };
 
-function checkJobSpec(fields: unknown, path: string): FieldError[] {
-  const job = new Check(fields, path);
+function checkJobSpec(job: Check): void {
   job.notNegative(...JOB_NUMBERS);
   if (job.get('completionMode') === 'Indexed' && job.get('completions') === undefined) {
     job.missing('completions', 'when completion mode is Indexed');
   }
-  const pod = fieldsAt(fields, 'template', 'spec') ?? {};
-  job.errors.push(...checkPodSpec(pod, `${path}.template.spec`));
-  if (pod['restartPolicy'] !== 'OnFailure' && pod['restartPolicy'] !== 'Never') {
-    job.missing('template.spec.restartPolicy', 'valid values: "OnFailure", "Never"');
+  const pod = job.at('template', 'spec');
+  checkPodSpec(pod);
+  if (pod.get('restartPolicy') !== 'OnFailure' && pod.get('restartPolicy') !== 'Never') {
+    pod.missing('restartPolicy', 'valid values: "OnFailure", "Never"');
   }
-  return job.errors;
 }
 
 const CONCURRENCY = ['Allow', 'Forbid', 'Replace'];
@@ -112,8 +107,8 @@ export const cronJobStrategy: Strategy = {
       jobTemplate: given({ spec: given({ template: TEMPLATE }) }),
     }),
   },
-  validate(draft) {
-    const spec = new Check(draft['spec'], 'spec');
+  validate(check) {
+    const spec = check.at('spec');
     const schedule = spec.require('schedule');
     const fields = schedule.trim().split(/\s+/);
     if (schedule !== '' && !schedule.startsWith('@') && fields.length !== CRON_FIELDS) {
@@ -123,7 +118,7 @@ export const cronJobStrategy: Strategy = {
     const zone = spec.get('timeZone');
     if (typeof zone === 'string' && !isTimeZone(zone)) spec.invalid('timeZone', zone, `unknown time zone ${zone}`);
     spec.oneOf('concurrencyPolicy', CONCURRENCY);
-    return [...spec.errors, ...checkJobSpec(fieldsAt(draft, 'spec', 'jobTemplate', 'spec'), 'spec.jobTemplate.spec')];
+    checkJobSpec(spec.at('jobTemplate', 'spec'));
   },
 };
 

@@ -3,14 +3,13 @@ import { Quantity } from '../../../units/quantity.ts';
 import { ensureFields, fieldsAt, isFields, listAt, sameJson, setDefaults } from '../fields.ts';
 import { qualifiedNameProblems } from '../names.ts';
 import type { Strategy } from '../resource.ts';
-import { invalidValue, type FieldError } from '../status.ts';
-import { Check } from './check.ts';
+import type { Check } from './check.ts';
 
 export const limitRangeStrategy: Strategy = {
   applyDefaults(draft) {
     for (const limit of listAt(draft, 'spec', 'limits')) {
       if (!isFields(limit) || limit['type'] !== 'Container') continue;
-      // A maximum is also what a container gets that says nothing; that, in turn, is also what it asks for.
+      // A container without a limit gets the maximum, and one without a request gets its limit.
       const fill = (target: string, source: string): void => {
         const from = fieldsAt(limit, source);
         if (from !== undefined) setDefaults(ensureFields(limit, target), from);
@@ -20,11 +19,7 @@ export const limitRangeStrategy: Strategy = {
       fill('defaultRequest', 'min');
     }
   },
-  validate(draft) {
-    const spec = new Check(draft['spec'], 'spec');
-    spec.each('limits', checkLimit);
-    return spec.errors;
-  },
+  validate: (check) => check.at('spec').each('limits', checkLimit),
 };
 
 /** Pairs that must be in order: where an excess is reported, which of the two is shown there, and both with their words. */
@@ -88,47 +83,41 @@ const SCOPES = new Set([
   'VolumeAttributesClass',
 ]);
 
-function quotaNameProblems(name: string): FieldError[] {
-  const place = `spec.hard[${name}]`;
-  const problems = qualifiedNameProblems(name).map((why) => invalidValue(place, name, why));
+function quotaNameProblems(name: string): readonly string[] {
+  const problems = qualifiedNameProblems(name);
   if (problems.length > 0 || name.includes('/') || COUNTED.has(name)) return problems;
-  if (name.startsWith('hugepages-') || name.startsWith('requests.hugepages-')) return [];
-  const why = 'must be a standard resource for quota';
-  return [invalidValue(place, name, why)];
+  return /^(requests\.)?hugepages-/.test(name) ? [] : ['must be a standard resource for quota'];
 }
 
-function checkScopes(scopes: readonly string[], counted: readonly string[]): FieldError[] {
-  const errors: FieldError[] = [];
-  const refuse = (why: string): void => {
-    errors.push(invalidValue('spec.scopes', scopes, why));
-  };
+function checkScopes(scopes: readonly string[], counted: readonly string[], refuse: (why: string) => void): void {
   for (const scope of scopes) {
-    if (!SCOPES.has(scope)) refuse('unsupported scope');
     // What is best effort asks for nothing, so only its number can be limited.
-    else if (scope === 'BestEffort' && counted.some((name) => name !== 'pods'))
-      refuse('unsupported scope applied to resource');
-    else if (counted.some((name) => name !== 'pods' && !POD_RESOURCES.has(name)))
+    const isCounted = (name: string): boolean => scope !== 'BestEffort' && POD_RESOURCES.has(name);
+    if (!SCOPES.has(scope)) refuse('unsupported scope');
+    else if (counted.some((name) => name !== 'pods' && !isCounted(name)))
       refuse('unsupported scope applied to resource');
   }
-  if (scopes.includes('BestEffort') && scopes.includes('NotBestEffort')) refuse('conflicting scopes');
-  if (scopes.includes('Terminating') && scopes.includes('NotTerminating')) refuse('conflicting scopes');
-  return errors;
+  for (const scope of ['BestEffort', 'Terminating']) {
+    if (scopes.includes(scope) && scopes.includes(`Not${scope}`)) refuse('conflicting scopes');
+  }
 }
 
 export const quotaStrategy: Strategy = {
-  validate(draft, old) {
-    const hard = fieldsAt(draft, 'spec', 'hard') ?? {};
-    const errors = Object.entries(hard).flatMap(([name, amount]) => [
-      ...quotaNameProblems(name),
-      ...(String(amount).startsWith('-')
-        ? [invalidValue(`spec.hard[${name}]`, amount, 'must be greater than or equal to 0')]
-        : []),
-    ]);
-    const scopes = listAt(draft, 'spec', 'scopes').map(String);
-    errors.push(...checkScopes(scopes, Object.keys(hard)));
-    if (old !== undefined && !sameJson(scopes, listAt(old, 'spec', 'scopes'))) {
-      errors.push(invalidValue('spec.scopes', scopes, 'field is immutable'));
+  validate(check, _draft, old) {
+    const spec = check.at('spec');
+    const hard = Object.entries(fieldsAt(spec.value, 'hard') ?? {});
+    for (const [name, amount] of hard) {
+      spec.problems(`hard[${name}]`, name, quotaNameProblems);
+      if (!String(amount).startsWith('-')) continue;
+      spec.invalid(`hard[${name}]`, amount, 'must be greater than or equal to 0');
     }
-    return errors;
+    const scopes = spec.list('scopes').map(String);
+    const refuse = (why: string): void => spec.invalid('scopes', scopes, why);
+    checkScopes(
+      scopes,
+      hard.map(([name]) => name),
+      refuse,
+    );
+    if (old !== undefined && !sameJson(scopes, listAt(old, 'spec', 'scopes'))) refuse('field is immutable');
   },
 };

@@ -1,9 +1,9 @@
 /** Rules for namespaces and nodes. */
 import { given } from '../defaults.ts';
-import { fieldsAt, textAt, type Fields } from '../fields.ts';
+import { textAt, type Fields } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
 import { labelValueProblems, qualifiedNameProblems } from '../names.ts';
-import { duplicateValue, forbiddenChange } from '../status.ts';
+import { duplicateValue } from '../status.ts';
 import { Check } from './check.ts';
 import { goStruct } from './goNames.ts';
 
@@ -22,7 +22,7 @@ export const namespaceStrategy: Strategy = {
   },
 };
 
-/** Without word of what the system keeps for itself, everything may be used. */
+/** A node that does not say what its system reserves has all of its capacity to give. */
 const ALLOCATABLE = { status: given({ allocatable: ({ capacity }: Fields) => capacity && { ...capacity } }) };
 
 export const nodeStrategy: Strategy = {
@@ -32,10 +32,10 @@ export const nodeStrategy: Strategy = {
     spec: given({ podCIDRs: ({ podCIDR }: Fields) => (podCIDR === undefined ? undefined : [podCIDR]) }),
   },
   statusDefaults: ALLOCATABLE,
-  validate(draft, old) {
-    const check = new Check(fieldsAt(draft, 'spec'), 'metadata');
+  validate(check, draft, old) {
     const seen = new Set<string>();
-    check.each('taints', (taint) => {
+    // Upstream says that the taints are in the metadata.
+    new Check(draft['spec'], 'metadata', check.errors).each('taints', (taint) => {
       const [key, value, effect] = [taint.text('key'), taint.text('value'), taint.text('effect')];
       taint.problems('key', key, qualifiedNameProblems);
       taint.problems('value', value, labelValueProblems);
@@ -49,10 +49,8 @@ export const nodeStrategy: Strategy = {
     });
     const before = textAt(old, 'spec', 'providerID') ?? '';
     if (before !== '' && textAt(draft, 'spec', 'providerID') !== before) {
-      const why = 'node updates may not change providerID except from "" to valid';
-      check.errors.push(forbiddenChange('spec.providerID', why));
+      check.forbidden('spec.providerID', 'node updates may not change providerID except from "" to valid');
     }
-    return check.errors;
   },
 };
 

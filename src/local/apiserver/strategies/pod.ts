@@ -16,7 +16,8 @@ import {
   type Fields,
 } from '../fields.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
-import { forbidden, forbiddenChange, invalidValue, type FieldError } from '../status.ts';
+import { forbidden } from '../status.ts';
+import type { Check } from './check.ts';
 import { qosClass } from './podQuality.ts';
 import { podResize } from './podResize.ts';
 import { checkGates, checkPodSpec } from './podSpecValidation.ts';
@@ -64,23 +65,21 @@ export const podStrategy: Strategy = {
     // What priority admission decided on creation stays.
     for (const field of ['priority', 'preemptionPolicy']) spec[field] ??= fieldsAt(old, 'spec')?.[field];
   },
-  validate(draft, old) {
-    const spec = fieldsAt(draft, 'spec') ?? {};
-    const errors = [...checkPodSpec(spec, 'spec'), ...(old === undefined ? checkGates(spec) : [])];
-    if (old !== undefined) {
-      const added = checkContainerLists(draft, old);
-      if (added.length > 0) return [...errors, ...added];
-      errors.push(...checkDeadline(draft, old), ...checkTolerationChange(draft, old));
-    }
-    if (old !== undefined && errors.length === 0 && !sameJson(immutablePart(draft), immutablePart(old))) {
-      errors.push(
-        forbiddenChange(
-          'spec',
-          'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
-        ),
+  validate(check, draft, old) {
+    const spec = check.at('spec');
+    checkPodSpec(spec);
+    if (old === undefined) return checkGates(spec);
+    if (!keepsContainers(spec, old)) return;
+    checkDeadline(spec, old);
+    checkTolerationChange(spec, old);
+    // Gated pods may still be narrowed to fewer nodes; once the gates are gone, placement is fixed.
+    const isGated = listAt(old, 'spec', 'schedulingGates').length > 0;
+    if (check.errors.length === 0 && !sameJson(immutablePart(draft, isGated), immutablePart(old, isGated))) {
+      check.forbidden(
+        'spec',
+        'pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
       );
     }
-    return errors;
   },
   gracePeriod(pod, requested) {
     const phase = textAt(pod, 'status', 'phase');
@@ -89,40 +88,37 @@ export const podStrategy: Strategy = {
   },
 };
 
-function checkContainerLists(draft: ApiObject, old: ApiObject): FieldError[] {
-  const count = (pod: ApiObject, list: string): number => listAt(pod, 'spec', list).length;
-  return ['containers', 'initContainers'].flatMap((list) =>
-    count(draft, list) === count(old, list)
-      ? []
-      : [forbiddenChange(`spec.${list}`, 'pod updates may not add or remove containers')],
+function keepsContainers(spec: Check, old: ApiObject): boolean {
+  const changed = ['containers', 'initContainers'].filter(
+    (list) => spec.list(list).length !== listAt(old, 'spec', list).length,
   );
+  for (const list of changed) spec.forbidden(list, 'pod updates may not add or remove containers');
+  return changed.length === 0;
 }
 
 /** A deadline may come closer. */
-function checkDeadline(draft: ApiObject, old: ApiObject): FieldError[] {
-  const before = numberAt(old, 'spec', 'activeDeadlineSeconds');
-  const after = numberAt(draft, 'spec', 'activeDeadlineSeconds');
-  const place = 'spec.activeDeadlineSeconds';
-  if (before === undefined || after === before) return [];
-  if (after === undefined) return [invalidValue(place, null, 'must not update from a positive integer to nil value')];
-  return after > before ? [invalidValue(place, after, 'must be less than or equal to previous value')] : [];
+function checkDeadline(spec: Check, old: ApiObject): void {
+  const field = 'activeDeadlineSeconds';
+  const before = numberAt(old, 'spec', field);
+  const after = spec.number(field);
+  if (before === undefined || after === before) return;
+  if (after === undefined) spec.invalid(field, null, 'must not update from a positive integer to nil value');
+  else if (after > before) spec.invalid(field, after, 'must be less than or equal to previous value');
 }
 
 /** Tolerations may be added, and the patience of existing ones changed. */
-function checkTolerationChange(draft: ApiObject, old: ApiObject): FieldError[] {
+function checkTolerationChange(spec: Check, old: ApiObject): void {
   const bare = (toleration: unknown): string => {
     const { tolerationSeconds: _seconds, ...rest } = isFields(toleration) ? toleration : {};
     const members = Object.entries(rest).map(([name, value]) => `${name}=${String(value)}`);
     return members.sort().join();
   };
-  const now = new Set(listAt(draft, 'spec', 'tolerations').map(bare));
-  const isKept = listAt(old, 'spec', 'tolerations').every((toleration) => now.has(bare(toleration)));
-  if (isKept) return [];
-  const why = 'existing toleration can not be modified except its tolerationSeconds';
-  return [forbiddenChange('spec.tolerations', why)];
+  const now = new Set(spec.list('tolerations').map(bare));
+  if (listAt(old, 'spec', 'tolerations').every((toleration) => now.has(bare(toleration)))) return;
+  spec.forbidden('tolerations', 'existing toleration can not be modified except its tolerationSeconds');
 }
 
-function immutablePart(pod: ApiObject): Fields {
+function immutablePart(pod: ApiObject, isGated: boolean): Fields {
   const {
     activeDeadlineSeconds: _deadline,
     tolerations: _tolerations,
@@ -131,9 +127,7 @@ function immutablePart(pod: ApiObject): Fields {
     affinity: _affinity,
     ...spec
   } = fieldsAt(pod, 'spec') ?? {};
-  // Gated pods may still be narrowed to fewer nodes; once the gates are gone, placement is fixed.
-  const gated = listAt(pod, 'spec', 'schedulingGates').length > 0;
-  const placement = gated ? {} : { nodeSelector: _selector, affinity: _affinity };
+  const placement = isGated ? {} : { nodeSelector: _selector, affinity: _affinity };
   const images = (list: unknown): unknown =>
     Array.isArray(list)
       ? list.map((container: unknown) => (isFields(container) ? { ...container, image: '' } : container))
@@ -160,25 +154,17 @@ function admitPriority(pod: ApiObject, spec: Fields, context: StrategyContext): 
     chosen = context.find('scheduling.k8s.io', 'priorityclasses', name);
     if (chosen === undefined) throw forbidden(PODS, pod.metadata.name, `no PriorityClass with name ${name} was found`);
   }
-  const value = numberAt(chosen, 'value') ?? 0;
-  if (typeof spec['priority'] === 'number' && spec['priority'] !== value) {
-    throw forbidden(
-      PODS,
-      pod.metadata.name,
-      `the integer value of priority (${spec['priority']}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
-    );
-  }
-  spec['priority'] = value;
+  const settle = (field: string, what: string, computed: unknown): void => {
+    const given = spec[field] ?? computed;
+    if (given !== computed) {
+      const why = `must not be provided in pod spec; priority admission controller computed ${String(computed)} from the given PriorityClass name`;
+      throw forbidden(PODS, pod.metadata.name, `the ${what} (${String(given)}) ${why}`);
+    }
+    spec[field] = computed;
+  };
+  settle('priority', 'integer value of priority', numberAt(chosen, 'value') ?? 0);
   const policy = textAt(chosen, 'preemptionPolicy') ?? 'PreemptLowerPriority';
-  const given = textAt(spec, 'preemptionPolicy');
-  if (given !== undefined && given !== policy) {
-    throw forbidden(
-      PODS,
-      pod.metadata.name,
-      `the string value of PreemptionPolicy (${given}) must not be provided in pod spec; priority admission controller computed ${policy} from the given PriorityClass name`,
-    );
-  }
-  setDefaults(spec, { preemptionPolicy: textAt(chosen, 'preemptionPolicy') ?? 'PreemptLowerPriority' });
+  settle('preemptionPolicy', 'string value of PreemptionPolicy', policy);
 }
 
 /** Pods leave a broken node after five minutes unless they say otherwise. */
@@ -190,14 +176,8 @@ function admitTolerations(spec: Fields): void {
       const tolerates = textAt(toleration, 'key') ?? '';
       return (tolerates === key || tolerates === '') && (effect === 'NoExecute' || effect === '');
     });
-    if (!tolerated) {
-      tolerations.push({
-        key,
-        operator: 'Exists',
-        effect: 'NoExecute',
-        tolerationSeconds: EVICTION_TOLERATION_SECONDS,
-      });
-    }
+    const tolerationSeconds = EVICTION_TOLERATION_SECONDS;
+    if (!tolerated) tolerations.push({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds });
   }
   spec['tolerations'] = tolerations;
 }

@@ -1,7 +1,7 @@
 /** Rules for `pods/resize`: the cpu and memory of containers may change, and nothing else. */
-import { copyJson, fieldsAt, isFields, listAt, sameJson, type ApiObject, type Fields } from '../fields.ts';
+import { at, copyJson, fieldsAt, isFields, listAt, sameJson, type ApiObject, type Fields } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
-import { forbiddenChange, invalidValue, type FieldError } from '../status.ts';
+import type { Check } from './check.ts';
 import { qosClass } from './podQuality.ts';
 import { checkPodSpec } from './podSpecValidation.ts';
 
@@ -26,29 +26,25 @@ export const podResize: Pick<Strategy, 'prepareUpdate' | 'validate'> = {
     }
     draft['spec'] = spec;
   },
-  validate(draft, old) {
-    const spec = fieldsAt(draft, 'spec') ?? {};
+  validate(check, draft, old) {
+    const spec = check.at('spec');
     const before = fieldsAt(old ?? draft, 'spec') ?? {};
-    const errors = checkPodSpec(spec, 'spec').slice();
-    if (qosClass(spec) !== qosClass(before)) {
-      const quality = (fieldsAt(draft, 'status') ?? {})['qosClass'];
-      errors.push(invalidValue('spec', quality, 'Pod QOS Class may not change as a result of resizing'));
+    checkPodSpec(spec);
+    if (qosClass(fieldsAt(draft, 'spec') ?? {}) !== qosClass(before)) {
+      const quality = check.at('status').get('qosClass');
+      check.invalid('spec', quality, 'Pod QOS Class may not change as a result of resizing');
     }
-    if (old && !isSupported(old))
-      errors.push(forbiddenChange('spec', 'Pod running on node without support for resize'));
-    const moved = LISTS.flatMap((list) => checkOrder(list, listAt(spec, list), listAt(before, list)));
-    if (moved.length > 0) return [...errors, ...moved];
-    for (const list of ['initContainers', 'containers'] as const) {
-      listAt(spec, list).forEach((container, index) => {
-        errors.push(...checkRemoval(container, listAt(before, list)[index], `spec.${list}[${index}].resources`));
-      });
+    if (old && !isSupported(old)) check.forbidden('spec', 'Pod running on node without support for resize');
+    const known = check.errors.length;
+    for (const list of LISTS) checkOrder(spec, list, listAt(before, list));
+    if (check.errors.length > known) return;
+    for (const list of ['initContainers', 'containers']) {
+      spec.each(list, (container, index) => checkRemoval(container.at('resources'), listAt(before, list)[index]));
     }
-    for (const [index, container] of listAt(spec, 'containers').entries()) {
-      if (!sameJson(withoutAmounts(container), withoutAmounts(listAt(before, 'containers')[index]))) {
-        errors.push(forbiddenChange('spec', 'only cpu and memory resources are mutable'));
-      }
+    for (const [index, container] of spec.list('containers').entries()) {
+      if (sameJson(withoutAmounts(container), withoutAmounts(listAt(before, 'containers')[index]))) continue;
+      check.forbidden('spec', 'only cpu and memory resources are mutable');
     }
-    return errors;
   },
 };
 
@@ -58,25 +54,23 @@ function isSupported(pod: ApiObject): boolean {
   return running === undefined || fieldsAt(running, 'resources') !== undefined;
 }
 
-function checkOrder(list: string, now: readonly unknown[], before: readonly unknown[]): FieldError[] {
-  if (now.length !== before.length) {
-    return [forbiddenChange(`spec.${list}`, `${list} may not be added or removed on resize`)];
+function checkOrder(spec: Check, list: string, before: readonly unknown[]): void {
+  if (spec.list(list).length !== before.length) {
+    spec.forbidden(list, `${list} may not be added or removed on resize`);
+    return;
   }
-  const nameOf = (container: unknown): unknown => (isFields(container) ? container['name'] : undefined);
-  return now.flatMap((container, index) =>
-    nameOf(container) === nameOf(before[index])
-      ? []
-      : [forbiddenChange(`spec.${list}[${index}].name`, `${list} may not be renamed or reordered on resize`)],
-  );
+  spec.each(list, (container, index) => {
+    if (container.get('name') === at(before[index], 'name')) return;
+    container.forbidden('name', `${list} may not be renamed or reordered on resize`);
+  });
 }
 
-function checkRemoval(container: unknown, before: unknown, path: string): FieldError[] {
-  return ['requests', 'limits'].flatMap((kind) => {
-    const now = fieldsAt(container as Fields, 'resources', kind) ?? {};
-    const was = fieldsAt(before as Fields, 'resources', kind) ?? {};
-    const isRemoved = Object.keys(was).some((name) => now[name] === undefined);
-    return isRemoved ? [forbiddenChange(`${path}.${kind}`, `resource ${kind} cannot be removed`)] : [];
-  });
+function checkRemoval(resources: Check, before: unknown): void {
+  for (const kind of ['requests', 'limits']) {
+    const was = Object.keys(fieldsAt(before, 'resources', kind) ?? {});
+    if (was.every((name) => resources.at(kind).get(name) !== undefined)) continue;
+    resources.forbidden(kind, `resource ${kind} cannot be removed`);
+  }
 }
 
 function withoutAmounts(container: unknown): Fields {

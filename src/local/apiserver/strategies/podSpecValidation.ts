@@ -1,8 +1,7 @@
 /** What a pod spec must look like, alone or inside a template, once its defaults are filled in. */
-import { fieldsAt, isFields, type Fields } from '../fields.ts';
+import { fieldsAt, isFields } from '../fields.ts';
 import { labelProblems, qualifiedNameProblems, subdomainProblems } from '../names.ts';
-import type { FieldError } from '../status.ts';
-import { Check } from './check.ts';
+import type { Check } from './check.ts';
 import { checkContainers } from './containerValidation.ts';
 import { checkAffinity, checkSpread, checkTolerations } from './placementValidation.ts';
 
@@ -10,12 +9,11 @@ const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const MAX_SECONDS = 2_147_483_647;
 
-export function checkPodSpec(fields: Fields, path: string): FieldError[] {
-  const spec = new Check(fields, path);
+export function checkPodSpec(spec: Check): void {
   checkContainers(spec, checkVolumes(spec));
   spec.oneOf('restartPolicy', RESTART_POLICIES);
   spec.oneOf('dnsPolicy', DNS_POLICIES);
-  for (const key of Object.keys(fieldsAt(fields, 'nodeSelector') ?? {})) {
+  for (const key of Object.keys(fieldsAt(spec.value, 'nodeSelector') ?? {})) {
     spec.problems('nodeSelector', key, qualifiedNameProblems);
   }
   checkHostPorts(spec);
@@ -30,16 +28,13 @@ export function checkPodSpec(fields: Fields, path: string): FieldError[] {
   checkTolerations(spec);
   spec.each('schedulingGates', (gate) => gate.problems('', gate.text('name'), qualifiedNameProblems));
   checkSpread(spec);
-  return spec.errors;
 }
 
 /** A pod with gates has no node yet; templates are not asked. */
-export function checkGates(fields: Fields): FieldError[] {
-  const spec = new Check(fields, 'spec');
+export function checkGates(spec: Check): void {
   if (spec.text('nodeName') !== '' && spec.list('schedulingGates').length > 0) {
     spec.forbidden('nodeName', 'cannot be set until all schedulingGates have been cleared');
   }
-  return spec.errors;
 }
 
 function checkVolumes(spec: Check): Set<string> {

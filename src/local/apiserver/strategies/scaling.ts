@@ -1,9 +1,7 @@
 /** Rules for what scales and protects workloads: budgets, priorities, autoscalers. */
 import { always, given } from '../defaults.ts';
-import { type ApiObject } from '../fields.ts';
 import type { Strategy } from '../resource.ts';
-import type { FieldError } from '../status.ts';
-import { Check } from './check.ts';
+import type { Check } from './check.ts';
 import { goStruct } from './goNames.ts';
 
 const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];
@@ -14,8 +12,8 @@ export const budgetStrategy: Strategy = {
   prepareCreate(draft) {
     draft['status'] = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
   },
-  validate(draft) {
-    const spec = new Check(draft['spec'], 'spec');
+  validate(check) {
+    const spec = check.at('spec');
     if (spec.get('minAvailable') !== undefined && spec.get('maxUnavailable') !== undefined) {
       const shown = goStruct(spec.value, BUDGET_FIELDS);
       spec.invalid('', shown, 'minAvailable and maxUnavailable cannot be both set');
@@ -29,7 +27,6 @@ export const budgetStrategy: Strategy = {
     if (spec.get('unhealthyPodEvictionPolicy') !== undefined) {
       spec.oneOf('unhealthyPodEvictionPolicy', EVICTION_POLICIES);
     }
-    return spec.errors;
   },
 };
 
@@ -39,8 +36,7 @@ const MAX_PRIORITY = 1_000_000_000;
 export const priorityClassStrategy: Strategy = {
   tracksGeneration: true,
   defaults: { preemptionPolicy: 'PreemptLowerPriority', value: 0 },
-  validate(draft, old) {
-    const check = new Check(draft, '');
+  validate(check, draft, old) {
     const { name } = draft.metadata;
     if (old !== undefined) {
       if (old['value'] !== draft['value']) check.forbidden('value', 'may not be changed in an update.');
@@ -50,7 +46,6 @@ export const priorityClassStrategy: Strategy = {
     } else if (!SYSTEM_PRIORITIES.has(name) && Number(draft['value']) > MAX_PRIORITY) {
       check.forbidden('value', `maximum allowed value of a user defined priority is ${MAX_PRIORITY}`);
     }
-    return check.errors;
   },
 };
 
@@ -80,16 +75,15 @@ export const autoscalerVersion1Strategy: Strategy = {
   validate: checkReplicaBounds,
 };
 
-function checkReplicaBounds(draft: ApiObject): FieldError[] {
-  const spec = new Check(draft['spec'], 'spec');
+function checkReplicaBounds(check: Check): void {
+  const spec = check.at('spec');
   const most = spec.number('maxReplicas') ?? 0;
   if (most < 1) spec.missing('maxReplicas', 'must be set and greater than 0');
   if (most < (spec.number('minReplicas') ?? 1)) {
     spec.invalid('maxReplicas', most, 'must be greater than or equal to `minReplicas`');
   }
-  const target = new Check(spec.get('scaleTargetRef'), 'spec.scaleTargetRef', spec.errors);
+  const target = spec.at('scaleTargetRef');
   target.require('kind');
   target.require('name');
   if (target.text('apiVersion') === '') target.invalid('apiVersion', '', 'apiVersion must specify API group');
-  return spec.errors;
 }

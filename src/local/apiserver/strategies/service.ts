@@ -15,8 +15,8 @@ import {
   type Fields,
 } from '../fields.ts';
 import type { Strategy, StrategyContext } from '../resource.ts';
-import { invalid, invalidValue, type FieldError } from '../status.ts';
-import { Check } from './check.ts';
+import { invalid, invalidValue } from '../status.ts';
+import type { Check } from './check.ts';
 
 const SERVICE = { group: '', kind: 'Service' };
 const FIRST_ADDRESS = 1;
@@ -99,7 +99,7 @@ export const serviceStrategy: Strategy = {
       if (isFields(port)) setDefaults(port, { protocol: 'TCP', targetPort: port['port'] });
     }
   },
-  // An address belongs to the balancer itself unless it says otherwise; a name says nothing.
+  // Upstream defaults the mode of an entry with an address to VIP; an entry with a host name has none.
   statusDefaults: {
     status: given({
       loadBalancer: given({ ingress: each({ ipMode: (entry: Fields) => (entry['ip'] ? 'VIP' : undefined) }) }),
@@ -143,8 +143,8 @@ export const serviceStrategy: Strategy = {
 const SERVICE_TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const MAX_PORT = 65_535;
 
-function checkService(draft: ApiObject, old: ApiObject | undefined): FieldError[] {
-  const spec = new Check(draft['spec'], 'spec');
+function checkService(check: Check, _draft: ApiObject, old: ApiObject | undefined): void {
+  const spec = check.at('spec');
   const type = spec.text('type');
   const { length } = spec.list('ports');
   if (type !== 'ExternalName' && spec.get('clusterIP') !== 'None' && length === 0) spec.missing('ports');
@@ -174,5 +174,4 @@ function checkService(draft: ApiObject, old: ApiObject | undefined): FieldError[
   if (before.length > 0 && !wasExternal && type !== 'ExternalName' && !sameJson(addresses, before)) {
     spec.invalid('clusterIPs[0]', addresses, 'may not change once set');
   }
-  return spec.errors;
 }

@@ -3,8 +3,8 @@ import { always } from '../defaults.ts';
 import { ensureFields, fieldsAt, sameJson, sortedJson, textAt, type ApiObject, type Fields } from '../fields.ts';
 import { admitClaimLimits } from '../admission/limitRanges.ts';
 import type { Strategy } from '../resource.ts';
-import { forbiddenChange, unsupportedValue, type FieldError } from '../status.ts';
-import { Check } from './check.ts';
+import { unsupportedValue } from '../status.ts';
+import type { Check } from './check.ts';
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
@@ -20,8 +20,13 @@ export const claimStrategy: Strategy = {
         spec['storageClassName'] = candidate.metadata.name;
     }
   },
-  validate(draft, old) {
-    if (old === undefined) return checkClaim(draft);
+  validate(check, draft, old) {
+    const spec = check.at('spec');
+    if (old === undefined) {
+      checkModes(spec);
+      if (spec.at('resources', 'requests').get('storage') === undefined) spec.missing('resources[storage]');
+      return;
+    }
     const wasBound = textAt(old, 'status', 'phase') === 'Bound';
     const fixed = (claim: ApiObject): Fields => {
       const {
@@ -37,25 +42,17 @@ export const claimStrategy: Strategy = {
     const rebound = !isBinding && textAt(draft, 'spec', 'volumeName') !== textAt(old, 'spec', 'volumeName');
     const why =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
-    return sameJson(fixed(draft), fixed(old)) && !rebound ? [] : [forbiddenChange('spec', why)];
+    if (!sameJson(fixed(draft), fixed(old)) || rebound) check.forbidden('spec', why);
   },
 };
 
 const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
-function checkModes(draft: ApiObject): Check {
-  const spec = new Check(draft['spec'], 'spec');
+function checkModes(spec: Check): void {
   const modes = spec.list('accessModes');
   if (modes.length === 0) spec.missing('accessModes', 'at least 1 access mode is required');
   const unknown = modes.filter((mode) => !ACCESS_MODES.includes(String(mode)));
   spec.errors.push(...unknown.map((mode) => unsupportedValue('spec.accessModes', mode, ACCESS_MODES)));
-  return spec;
-}
-
-function checkClaim(draft: ApiObject): FieldError[] {
-  const spec = checkModes(draft);
-  if (fieldsAt(draft, 'spec', 'resources', 'requests')?.['storage'] === undefined) spec.missing('resources[storage]');
-  return spec.errors;
 }
 
 const RECLAIM_POLICIES = ['Delete', 'Recycle', 'Retain'];
@@ -77,8 +74,9 @@ function volumeSource(draft: ApiObject): Fields {
   return Object.fromEntries(entries.filter(([field]) => !NOT_A_SOURCE.has(field)));
 }
 
-function checkVolume(draft: ApiObject, old: ApiObject | undefined): FieldError[] {
-  const spec = checkModes(draft);
+function checkVolume(check: Check, draft: ApiObject, old: ApiObject | undefined): void {
+  const spec = check.at('spec');
+  checkModes(spec);
   const capacity = fieldsAt(draft, 'spec', 'capacity') ?? {};
   if (Object.keys(capacity).length === 0) spec.missing('capacity');
   if (capacity['storage'] === undefined || Object.keys(capacity).length > 1) {
@@ -89,7 +87,6 @@ function checkVolume(draft: ApiObject, old: ApiObject | undefined): FieldError[]
   if (old !== undefined && !sameJson(volumeSource(draft), volumeSource(old))) {
     spec.forbidden('persistentvolumesource', 'spec.persistentvolumesource is immutable after creation');
   }
-  return spec.errors;
 }
 
 export const volumeStrategy: Strategy = {
@@ -102,14 +99,10 @@ export const volumeStrategy: Strategy = {
 
 export const storageClassStrategy: Strategy = {
   defaults: { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' },
-  validate(draft, old) {
-    const check = new Check(draft, '');
+  validate(check, _draft, old) {
     check.require('provisioner');
     check.oneOf('volumeBindingMode', BINDING_MODES);
-    for (const field of old === undefined ? [] : CLASS_FIXED) {
-      if (!sameJson(draft[field], old?.[field])) check.invalid(field, sortedJson(draft[field]), 'field is immutable');
-    }
-    return check.errors;
+    if (old !== undefined) check.fixed(old, CLASS_FIXED, sortedJson);
   },
 };
 

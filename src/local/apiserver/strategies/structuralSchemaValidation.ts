@@ -6,77 +6,60 @@ import { compileCel } from '../../../api/schema/celLibrary.ts';
 import { fieldErrorBody } from '../../../api/schema/fieldError.ts';
 import type { StructuralSchema } from '../../../api/schema/structuralSchema.ts';
 import { validate } from '../../../api/schema/validate.ts';
-import { fieldsAt, isFields, listAt, textAt, type Fields } from '../fields.ts';
-import { forbiddenChange, invalidValue, required, type FieldError } from '../status.ts';
+import { fieldsAt, isFields } from '../fields.ts';
+import { Check } from './check.ts';
 import { goStruct } from './goNames.ts';
 
-export function checkStructuralSchema(schema: Fields, path: string): FieldError[] {
-  const errors = [...checkFields(schema, path), ...checkTypes(schema, path, true)];
-  return errors;
+export function checkStructuralSchema(schema: Check): void {
+  checkFields(schema);
+  checkTypes(schema, 'must not be empty at the root');
 }
 
-function childrenOf(schema: Fields, path: string): [Fields, string][] {
-  const children: [Fields, string][] = Object.entries(fieldsAt(schema, 'properties') ?? {}).flatMap(([name, child]) =>
-    isFields(child) ? [[child, `${path}.properties[${name}]`]] : [],
+function childrenOf(schema: Check): readonly Check[] {
+  const properties = Object.entries(fieldsAt(schema.value, 'properties') ?? {}).map(
+    ([name, child]) => new Check(child, schema.place(`properties[${name}]`), schema.errors),
   );
-  const items = fieldsAt(schema, 'items');
-  if (items !== undefined) children.push([items, `${path}.items`]);
-  const values = fieldsAt(schema, 'additionalProperties');
-  if (values !== undefined) children.push([values, `${path}.additionalProperties`]);
-  return children;
+  return [...properties, schema.at('items'), schema.at('additionalProperties')].filter(({ value }) => isFields(value));
 }
-
-const isUntyped = (schema: Fields): boolean =>
-  schema['x-kubernetes-int-or-string'] === true || schema['x-kubernetes-preserve-unknown-fields'] === true;
 
 /** Every level says what it is. */
-function checkTypes(schema: Fields, path: string, isRoot: boolean): FieldError[] {
-  const errors = childrenOf(schema, path).flatMap(([child, place]) => checkTypes(child, place, false));
-  if ((textAt(schema, 'type') ?? '') === '' && !isUntyped(schema)) {
-    const why = isRoot ? 'must not be empty at the root' : 'must not be empty for specified object fields';
-    errors.push(required(`${path}.type`, why));
-  }
-  return errors;
+function checkTypes(schema: Check, why: string): void {
+  for (const child of childrenOf(schema)) checkTypes(child, 'must not be empty for specified object fields');
+  const isUntyped = ['int-or-string', 'preserve-unknown-fields'].some(
+    (one) => schema.get(`x-kubernetes-${one}`) === true,
+  );
+  if (!isUntyped) schema.require('type', why);
 }
 
-function checkFields(schema: Fields, path: string): FieldError[] {
-  const errors: FieldError[] = [];
-  if (schema['$ref'] !== undefined) errors.push(forbiddenChange(`${path}.$ref`, '$ref is not supported'));
-  if (schema['uniqueItems'] === true) {
+const RULE_FIELDS = {
+  Rule: '',
+  Message: '',
+  MessageExpression: '',
+  Reason: null,
+  FieldPath: '',
+  OptionalOldSelf: null,
+};
+
+function checkFields(schema: Check): void {
+  if (schema.get('$ref') !== undefined) schema.forbidden('$ref', '$ref is not supported');
+  if (schema.get('uniqueItems') === true) {
     const why = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic';
-    errors.push(forbiddenChange(`${path}.uniqueItems`, why));
+    schema.forbidden('uniqueItems', why);
   }
-  const listType = textAt(schema, 'x-kubernetes-list-type');
-  if (listType === 'map' && listAt(schema, 'x-kubernetes-list-map-keys').length === 0) {
-    const why = 'must not be empty if x-kubernetes-list-type is map';
-    errors.push(required(`${path}.x-kubernetes-list-map-keys`, why));
+  const keys = 'x-kubernetes-list-map-keys';
+  if (schema.text('x-kubernetes-list-type') === 'map' && schema.list(keys).length === 0) {
+    schema.missing(keys, 'must not be empty if x-kubernetes-list-type is map');
   }
-  if (schema['default'] !== undefined) {
-    const problems = validate(schema as StructuralSchema, schema['default'], undefined);
-    errors.push(
-      ...problems.map((error) => ({
-        field: `${path}.default`,
-        message: fieldErrorBody(error),
-        reason: error.type,
-      })),
-    );
+  const value = schema.get('default');
+  for (const error of value === undefined ? [] : validate(schema.value as StructuralSchema, value, undefined)) {
+    schema.errors.push({ field: schema.place('default'), message: fieldErrorBody(error), reason: error.type });
   }
-  listAt(schema, 'x-kubernetes-validations').forEach((rule, index) => {
-    const problem = compileProblem(textAt(rule, 'rule') ?? '');
+  schema.each('x-kubernetes-validations', (rule) => {
+    const problem = compileProblem(rule.text('rule'));
     if (problem === undefined) return;
-    const shown = goStruct(rule, {
-      Rule: '',
-      Message: '',
-      MessageExpression: '',
-      Reason: null,
-      FieldPath: '',
-      OptionalOldSelf: null,
-    });
-    errors.push(
-      invalidValue(`${path}.x-kubernetes-validations[${index}].rule`, shown, `compilation failed: ${problem}`),
-    );
+    rule.invalid('rule', goStruct(rule.value, RULE_FIELDS), `compilation failed: ${problem}`);
   });
-  return [...errors, ...childrenOf(schema, path).flatMap(([child, place]) => checkFields(child, place))];
+  for (const child of childrenOf(schema)) checkFields(child);
 }
 
 function compileProblem(rule: string): string | undefined {

@@ -19,7 +19,7 @@ export function templateLabels(draft: ApiObject): Record<string, string> {
 }
 
 /** A workload must select its own pods, and its selector cannot change. */
-function checkSelector(draft: ApiObject, old: ApiObject | undefined, kind: string): FieldError[] {
+function checkSelector(draft: ApiObject, old: ApiObject | undefined, kind: string): readonly FieldError[] {
   const spec = new Check(draft['spec'], 'spec');
   const selector = fieldsAt(draft, 'spec', 'selector');
   if (selector === undefined) spec.missing('selector');
@@ -48,16 +48,14 @@ function checkSelector(draft: ApiObject, old: ApiObject | undefined, kind: strin
   return spec.errors;
 }
 
-function checkTemplateSpec(draft: ApiObject): FieldError[] {
-  return checkPodSpec(fieldsAt(draft, 'spec', 'template', 'spec') ?? {}, 'spec.template.spec');
-}
-
-function checkWorkload(draft: ApiObject, old: ApiObject | undefined, kind: string): Check {
-  const spec = new Check(draft['spec'], 'spec');
+function checkWorkload(check: Check, draft: ApiObject, old: ApiObject | undefined, kind: string): Check {
+  const spec = check.at('spec');
+  const known = check.errors.length;
   spec.notNegative('replicas');
+  spec.errors.push(...checkSelector(draft, old, kind));
   // Upstream does not look into the pods of a StatefulSet: their volumes come from elsewhere.
-  spec.errors.push(...checkSelector(draft, old, kind), ...(kind === 'statefulset' ? [] : checkTemplateSpec(draft)));
-  if (spec.errors.length === 0) spec.inside('template', 'spec')?.oneOf('restartPolicy', ['Always']);
+  if (kind !== 'statefulset') checkPodSpec(spec.at('template', 'spec'));
+  if (spec.errors.length === known) spec.inside('template', 'spec')?.oneOf('restartPolicy', ['Always']);
   spec.notNegative('minReadySeconds');
   return spec;
 }
@@ -69,9 +67,9 @@ const PERCENT_MESSAGE =
 const isNothing = (share: unknown): boolean => share === 0 || share === '0%' || share === undefined;
 
 function checkStrategy(spec: Check): void {
-  const strategy = new Check(spec.get('strategy') ?? {}, 'spec.strategy', spec.errors);
+  const strategy = spec.at('strategy');
   const type = strategy.text('type');
-  const rolling = new Check(strategy.get('rollingUpdate'), 'spec.strategy.rollingUpdate', spec.errors);
+  const rolling = strategy.at('rollingUpdate');
   if (type === 'Recreate') {
     if (rolling.value === undefined) return;
     strategy.forbidden('rollingUpdate', "may not be specified when strategy `type` is 'Recreate'");
@@ -110,21 +108,20 @@ export const deploymentStrategy: Strategy = {
       template: TEMPLATE,
     }),
   },
-  validate(draft, old) {
-    const spec = checkWorkload(draft, old, 'deployment');
+  validate(check, draft, old) {
+    const spec = checkWorkload(check, draft, old, 'deployment');
     checkStrategy(spec);
     const deadline = spec.number('progressDeadlineSeconds');
     if (deadline !== undefined && deadline <= (spec.number('minReadySeconds') ?? 0)) {
       spec.invalid('progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds');
     }
-    return spec.errors;
   },
 };
 
 export const replicaSetStrategy: Strategy = {
   tracksGeneration: true,
   defaults: { spec: always({ replicas: 1, template: TEMPLATE }) },
-  validate: (draft, old) => checkWorkload(draft, old, 'replicaset').errors,
+  validate: (check, draft, old) => void checkWorkload(check, draft, old, 'replicaset'),
 };
 
 export const replicationControllerStrategy: Strategy = {
@@ -135,10 +132,9 @@ export const replicationControllerStrategy: Strategy = {
     setDefaults(ensureFields(draft, 'spec'), { selector: { ...labels } });
     if (Object.keys(labels).length > 0 && draft.metadata.labels === undefined) draft.metadata.labels = { ...labels };
   },
-  validate(draft) {
-    const spec = new Check(draft['spec'], 'spec');
-    spec.notNegative('replicas');
-    return [...spec.errors, ...checkTemplateSpec(draft)];
+  validate(check) {
+    check.at('spec').notNegative('replicas');
+    checkPodSpec(check.at('spec', 'template', 'spec'));
   },
 };
 
@@ -181,17 +177,15 @@ export const statefulSetStrategy: Strategy = {
       template: TEMPLATE,
     }),
   },
-  validate(draft, old) {
-    const spec = new Check(draft['spec'], 'spec');
+  validate(check, draft, old) {
+    const spec = check.at('spec');
     const policy = spec.text('podManagementPolicy');
     if (policy !== 'OrderedReady' && policy !== 'Parallel') {
       spec.invalid('podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'");
     }
     if (old !== undefined && !sameJson(fixedPart(draft), fixedPart(old))) {
       spec.forbidden('', STATEFUL_FIXED);
-      return spec.errors;
-    }
-    return [...spec.errors, ...checkWorkload(draft, undefined, 'statefulset').errors];
+    } else checkWorkload(check, draft, undefined, 'statefulset');
   },
 };
 
@@ -212,22 +206,19 @@ export const daemonSetStrategy: Strategy = {
     const generation = String(changed ? before + 1 : before);
     draft.metadata.annotations = { ...draft.metadata.annotations, [TEMPLATE_GENERATION]: generation };
   },
-  validate(draft, old) {
-    const spec = checkWorkload(draft, old, 'daemonset');
+  validate(check, draft, old) {
+    const spec = checkWorkload(check, draft, old, 'daemonset');
     const type = spec.inside('updateStrategy')?.text('type') ?? '';
     if (type !== 'RollingUpdate' && type !== 'OnDelete') {
       const shown = goStruct(spec.get('updateStrategy'), NO_STRATEGY);
       spec.errors.push(unsupportedValue('spec.updateStrategy', shown, ['RollingUpdate', 'OnDelete']));
     }
-    return spec.errors;
   },
 };
 
 export const controllerRevisionStrategy: Strategy = {
-  validate(draft) {
-    const check = new Check(draft, '');
+  validate(check, draft) {
     if ((draft['data'] ?? undefined) === undefined) check.missing('data', 'data is mandatory');
-    return check.errors;
   },
 };
 

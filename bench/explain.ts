@@ -1,0 +1,39 @@
+/** The proof of `explain` in as many random clusters as are asked for; a test has the first of them. */
+import { proveCluster, type Verdict } from '../test/explain/proof.ts';
+import type { Bench } from './runner.ts';
+
+const CLUSTERS = 200;
+
+/** `--clusters 50`, `--from 0`, `--seed name`. */
+function flag(flags: readonly string[], name: string, fallback: string): string {
+  const at = flags.indexOf(`--${name}`);
+  return at < 0 ? fallback : (flags[at + 1] ?? fallback);
+}
+
+const isRight = ({ outcome, constraint, sentence }: Verdict): boolean =>
+  (outcome === 'flipped' || outcome === 'waits') && constraint !== '' && sentence !== '';
+
+export const bench: Bench = {
+  name: 'explain',
+  description: 'random clusters in which the first fix of explain is applied [--clusters 200] [--from 0] [--seed name]',
+  async run(flags) {
+    const [from, clusters] = [Number(flag(flags, 'from', '0')), Number(flag(flags, 'clusters', String(CLUSTERS)))];
+    const seed = flag(flags, 'seed', 'proof');
+    const counts = new Map<string, number>();
+    const start = process.cpuUsage();
+    for (let at = from; at < from + clusters; at++) {
+      for (const verdict of await proveCluster(`${seed}-${at}`)) {
+        const key = `${verdict.subject.split(' ')[0]} ${verdict.outcome}`;
+        counts.set(key, (counts.get(key) ?? 0) + 1);
+        if (!isRight(verdict)) console.log(`${seed}-${at}: ${JSON.stringify(verdict)}`);
+      }
+    }
+    const { user, system } = process.cpuUsage(start);
+    return {
+      title: `${clusters} random clusters, ${((user + system) / 1e6).toFixed(0)} s of CPU`,
+      columns: ['outcome', 'verdicts'],
+      rows: [...counts].sort(([one], [other]) => (one < other ? -1 : 1)),
+      notes: ['flipped: the first fix changed the outcome; waits: nothing had to change, and time alone did it'],
+    };
+  },
+};

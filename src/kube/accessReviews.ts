@@ -1,0 +1,82 @@
+/** Questions to the API server about who somebody is and what an account may do. */
+import type { KubeObject, ResourceKind } from '../api/object.ts';
+import type { Kube } from './kube.ts';
+
+export interface ReviewedUser {
+  readonly user: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What somebody would do; without a namespace in all of them. */
+export interface Access {
+  readonly verb: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+interface TokenReview extends KubeObject {
+  readonly spec: { readonly token: string };
+  readonly status?: {
+    readonly authenticated?: boolean;
+    readonly user?: Omit<ReviewedUser, 'user'> & { readonly username?: string };
+  };
+}
+
+interface AccessReview extends KubeObject {
+  readonly spec: Partial<ReviewedUser> & { readonly resourceAttributes: Access };
+  readonly status?: { readonly allowed?: boolean };
+}
+
+const TOKEN_REVIEW: ResourceKind<TokenReview> = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  kind: 'TokenReview',
+  plural: 'tokenreviews',
+  singular: 'tokenreview',
+  namespaced: false,
+};
+
+const accessReview = (kind: string): ResourceKind<AccessReview> => ({
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind,
+  plural: `${kind.toLowerCase()}s`,
+  singular: kind.toLowerCase(),
+  namespaced: false,
+});
+const SUBJECT_ACCESS_REVIEW = accessReview('SubjectAccessReview');
+const SELF_SUBJECT_ACCESS_REVIEW = accessReview('SelfSubjectAccessReview');
+
+/** Whose token it is; undefined for one that the server does not know. */
+export async function userOfToken(kube: Pick<Kube, 'create'>, token: string): Promise<ReviewedUser | undefined> {
+  const { status } = await kube.create(TOKEN_REVIEW, { metadata: {}, spec: { token } });
+  const { username, uid, groups, extra } = status?.user ?? {};
+  if (status?.authenticated !== true || username === undefined) return undefined;
+  return { user: username, ...(uid && { uid }), ...(groups && { groups }), ...(extra && { extra }) };
+}
+
+/** `self`: the account that asks. */
+export async function isAllowed(
+  kube: Pick<Kube, 'create'>,
+  user: ReviewedUser | 'self',
+  { verb, group, resource, subresource, namespace, name }: Access,
+): Promise<boolean> {
+  const where = { ...(subresource && { subresource }), ...(namespace && { namespace }), ...(name && { name }) };
+  const spec = { ...(user !== 'self' && user), resourceAttributes: { verb, group, resource, ...where } };
+  const kind = user === 'self' ? SELF_SUBJECT_ACCESS_REVIEW : SUBJECT_ACCESS_REVIEW;
+  const { status } = await kube.create(kind, { metadata: {}, spec });
+  return status?.allowed === true;
+}
+
+/** As the API server names service accounts, with the groups that each is in. */
+export function serviceAccountUser(namespace: string, name: string): ReviewedUser {
+  return {
+    user: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+  };
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { PaperCluster } from '../../test/fixtures/disruption/paperCluster.ts';
+import { paperCloud, paperObjects } from '../../test/fixtures/disruption/paperObjects.ts';
+import { paperPod } from '../../test/fixtures/disruption/paperPods.ts';
+import { testType } from '../../test/fixtures/solver/testObjects.ts';
+import { Annotations } from '../api/labels.ts';
+import type { Explanation } from '../ledger/explanation.ts';
+import { explainNodeIn } from './explainNodeIn.ts';
+import { objectsKube } from './objectsKube.ts';
+import { rehearse } from './rehearse.ts';
+
+const TYPES = [testType('t2', 2, 4, 0.1)];
+const cloud = paperCloud(TYPES);
+
+/** A static pool of one node, with a pod that a budget or its annotation guards. */
+function guarded(by: 'budget' | 'annotation', replicas: number, spec = {}): PaperCluster {
+  const paper = new PaperCluster();
+  paper.addPool(TYPES, { replicas });
+  const annotations = by === 'annotation' ? { [Annotations.doNotDisrupt]: 'true' } : {};
+  const pod = paperPod('web', { cpu: '500m', labels: { app: 'web' }, annotations });
+  paper.addNode({ name: 'one', type: 't2', pods: [pod], spec });
+  if (by === 'annotation') return paper;
+  paper.podBudgets.push({
+    metadata: { name: 'web', namespace: 'default' },
+    spec: { selector: { matchLabels: { app: 'web' } }, minAvailable: '100%' },
+    status: { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1, disruptionsAllowed: 0 },
+  });
+  return paper;
+}
+
+async function explained(paper: PaperCluster): Promise<Explanation | undefined> {
+  const objects = paperObjects(paper);
+  const rehearsal = await rehearse({ objects, cloud });
+  return explainNodeIn(rehearsal, { kind: 'nodeclaim', name: 'one' }, { cloud }, objectsKube(objects));
+}
+
+describe('a node that a static pool has too many of', () => {
+  it.each([
+    ['budget', 'pdb', 'PodDisruptionBudget'],
+    ['annotation', 'do-not-disrupt-pod', 'Pod'],
+  ] as const)(
+    'is kept by the %s of a pod, which the drain waits for, until the fix lets it go',
+    async (by, cause, kind) => {
+      const explanation = await explained(guarded(by, 0));
+      expect(explanation?.constraint).toBe(cause);
+      expect(explanation?.fixes[0]?.patches.map(({ target }) => target.kind)).toEqual([kind]);
+    },
+  );
+
+  it('goes in the end where its drain has a deadline', async () => {
+    const explanation = await explained(guarded('budget', 0, { terminationGracePeriod: '1h' }));
+    expect(explanation?.constraint).toBe('going');
+  });
+
+  it('is not wanted less by a fix that leaves its drain held: both changes belong together', async () => {
+    const explanation = await explained(guarded('budget', 1));
+    expect(explanation?.fixes[0]?.patches.map(({ target }) => target.kind).toSorted()).toEqual([
+      'NodePool',
+      'PodDisruptionBudget',
+    ]);
+  });
+});

@@ -1,0 +1,48 @@
+/** What keeps nodes that should go. */
+import { findCondition } from '../api/conditions.ts';
+import type { Kube } from '../kube/kube.ts';
+import type { Finding, Trap } from '../ledger/finding.ts';
+import type { NodeFate } from '../ledger/nodeFateText.ts';
+import { explainNodeIn } from './explainNodeIn.ts';
+import { backlogOf } from './explainPoolIn.ts';
+import { findingOf } from './findingOf.ts';
+import { HOURS_PER_MONTH } from './nodeFactsOf.ts';
+import type { Rehearsal, RehearsalOptions } from './rehearse.ts';
+
+/** What holds savings, and drifted nodes that cannot be replaced: one example of each cause. */
+export async function heldFindings(
+  rehearsal: Rehearsal,
+  fates: ReadonlyMap<string, NodeFate>,
+  options: Omit<RehearsalOptions, 'objects' | 'changedPools'>,
+  kube: Kube,
+): Promise<readonly Finding[]> {
+  const found: Finding[] = [];
+  for (const pool of backlogOf(rehearsal, fates).pools) {
+    for (const blocker of pool.blockers.filter(({ cause }) => HELD.includes(cause)).slice(0, 3)) {
+      const node = await explainNodeIn(rehearsal, { kind: 'node', name: blocker.example }, options, kube);
+      if (node === undefined) continue;
+      const trap: Trap = {
+        check: 'held-node',
+        nodes: blocker.nodes,
+        cause: blocker.cause,
+        sentence: node.sentence,
+        savingsPerMonth: blocker.savingsPerHour * HOURS_PER_MONTH,
+      };
+      found.push(findingOf('warning', node.object, trap, node.fixes));
+    }
+  }
+  const told = new Set<string>();
+  for (const { view, driftedSince } of rehearsal.pass.candidates) {
+    const fate = fates.get(view.claim.metadata.name);
+    if (driftedSince === undefined || fate?.kind !== 'kept' || told.has(fate.kept.cause.kind)) continue;
+    told.add(fate.kept.cause.kind);
+    const node = await explainNodeIn(rehearsal, { kind: 'node', name: view.name }, options, kube);
+    if (node === undefined || node.constraint === 'going') continue;
+    const reason = findCondition(view.claim, 'Drifted')?.reason ?? '';
+    found.push(findingOf('warning', node.object, { check: 'drift-held', reason, sentence: node.sentence }, node.fixes));
+  }
+  return found;
+}
+
+/** Blockers that were set up by hand. */
+const HELD: readonly string[] = ['pdb', 'do-not-disrupt', 'budget', 'policy', 'scheduling'];

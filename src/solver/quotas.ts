@@ -1,0 +1,111 @@
+/**
+ * Quotas as limits that all pools share. Few plans come near a quota, so a plan is made without them first; when it
+ * would take more than a quota leaves, it is made again within those that it may exceed.
+ */
+import type { InstanceType, Offering, QuotaNeed } from '../cloud/instanceType.ts';
+import { Model } from './model/model.ts';
+import type { PlannedNode, PoolOffer, Snapshot, Solution } from './problem.ts';
+import { leftOf, takenOf } from './quotaUse.ts';
+
+/** By instance type and capacity type. */
+type Needs = ReadonlyMap<string, QuotaNeed>;
+
+const needsOf = new WeakMap<readonly InstanceType[], Needs>();
+/** By a type and the quotas that its offerings are told apart by. */
+const splitTypes = new WeakMap<InstanceType, Map<string, readonly InstanceType[]>>();
+/** The model of the same cluster within quotas, carried forward beside the one without. */
+const within = new WeakMap<Model, Model>();
+
+/**
+ * The quotas that must be kept to in the next try, beside those of `kept`; empty when the solution exceeds none. With
+ * those that are exceeded come those that the same nodes would exceed if they were bought elsewhere.
+ */
+export function exceededQuotas(
+  { pools, quotas }: Snapshot,
+  { plannedNodes }: Solution,
+  kept: readonly string[],
+): string[] {
+  if (quotas === undefined || quotas.size === 0 || plannedNodes.length === 0) return [];
+  const byPool = new Map(pools.map(({ pool, instanceTypes }) => [pool.metadata.name, needsIn(instanceTypes)]));
+  const taken = new Map<string, number>();
+  let largest = 0;
+  for (const node of plannedNodes) {
+    const { names, amount } = needOf(node, byPool.get(node.pool)) ?? NO_NEED;
+    largest += amount;
+    for (const name of names) taken.set(name, (taken.get(name) ?? 0) + amount);
+  }
+  const isShort = (name: string, amount: number): boolean => {
+    const figure = quotas.get(name);
+    return figure !== undefined && !kept.includes(name) && amount > leftOf(figure);
+  };
+  if (![...taken].some(([name, amount]) => isShort(name, amount))) return [];
+  const named = new Set([...byPool.values()].flatMap((needs) => [...needs.values()].flatMap(({ names }) => names)));
+  return [...named].filter((name) => isShort(name, largest)).sort();
+}
+
+/** The model of the same snapshot in which all planned nodes together stay within these quotas. */
+export function modelWithin(model: Model, quotas: readonly string[]): Model {
+  const { snapshot } = model;
+  const pools = snapshot.pools.map((offer) => ({ ...offer, instanceTypes: splitBy(offer, quotas), quotas }));
+  const limited = { ...snapshot, pools };
+  const known = within.get(model);
+  if (known !== undefined) {
+    known.advance(limited);
+    return known;
+  }
+  const made = new Model(limited);
+  within.set(model, made);
+  return made;
+}
+
+const NO_NEED: QuotaNeed = { names: [], amount: 0 };
+
+function needOf({ alternatives: [first] }: PlannedNode, needs: Needs | undefined): QuotaNeed | undefined {
+  return first && needs?.get(`${first.instanceType}/${first.capacityType}`);
+}
+
+function needsIn(types: readonly InstanceType[]): Needs {
+  let needs = needsOf.get(types);
+  if (needs === undefined) {
+    needs = new Map(
+      types.flatMap(({ name, offerings }) =>
+        offerings.flatMap(({ capacityType, quotaNeed }): [string, QuotaNeed][] =>
+          quotaNeed === undefined ? [] : [[`${name}/${capacityType}`, quotaNeed]],
+        ),
+      ),
+    );
+    needsOf.set(types, needs);
+  }
+  return needs;
+}
+
+/**
+ * Limits are counted by type, quotas by offering: a type whose offerings take different amounts of these quotas (spot and
+ * on demand) becomes several types of its name. The same type gives the same objects.
+ */
+function splitBy({ instanceTypes }: PoolOffer, quotas: readonly string[]): readonly InstanceType[] {
+  const key = quotas.join();
+  return instanceTypes.flatMap((type) => {
+    const known = splitTypes.get(type) ?? new Map<string, readonly InstanceType[]>();
+    splitTypes.set(type, known);
+    let parts = known.get(key);
+    if (parts === undefined) {
+      parts = split(type, quotas);
+      // One entry: the quotas in question seldom change.
+      known.clear();
+      known.set(key, parts);
+    }
+    return parts;
+  });
+}
+
+function split(type: InstanceType, quotas: readonly string[]): readonly InstanceType[] {
+  const byUse = new Map<string, Offering[]>();
+  for (const offering of type.offerings) {
+    const use = quotas.map((quota) => takenOf(offering.quotaNeed, quota)).join();
+    const known = byUse.get(use);
+    if (known === undefined) byUse.set(use, [offering]);
+    else known.push(offering);
+  }
+  return byUse.size < 2 ? [type] : [...byUse.values()].map((offerings) => ({ ...type, offerings }));
+}
