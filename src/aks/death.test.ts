@@ -25,7 +25,7 @@ const GIVEN_BACK: { isRefused: boolean; replicas: number; owners: readonly (stri
 };
 const KARPENTER = { name: 'karpenter', namespace: 'kube-system' };
 
-describe('a command that dies', { timeout: 300_000 }, () => {
+describe('a command that dies', { timeout: 600_000 }, () => {
   let cluster: VirtualCluster;
 
   beforeEach(async () => {
@@ -72,7 +72,7 @@ describe('a command that dies', { timeout: 300_000 }, () => {
   it('enables and disables a nodewright of the user all the same', async () => {
     await closePools();
     await setMode('Manual');
-    for (let writes = 0; ; writes += writes < 4 ? 1 : 7) {
+    for (let writes = 0; ; writes += writes < 3 ? 1 : 9) {
       const isEnabled = await die(enable, writes);
       await goOn(enable);
       expect(await status()).toMatchObject({ mode: 'self-hosted', isReady: true });
@@ -128,7 +128,7 @@ describe('a command that dies', { timeout: 300_000 }, () => {
       return { isRefused, replicas: spec?.replicas ?? 0, owners: await owners() };
     };
     await closePools();
-    for (let writes = 0; ; writes += 1) {
+    for (let writes = 0; ; writes += writes < 3 ? 1 : 4) {
       await setMode('Manual');
       for (const { metadata } of (await cluster.kube.list(Kinds.CustomResourceDefinition)).items) {
         const body = { metadata: { labels: { 'app.kubernetes.io/managed-by': 'Helm' }, annotations: helm } };

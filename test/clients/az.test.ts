@@ -45,6 +45,7 @@ describe('a cluster by the Azure CLI', () => {
 
   const first = ['--resource-group', 'mine', '--name', 'first'];
   const place = [...first, '--state-dir', up.folder];
+  const read = (name: string): string => readFileSync(join(up.folder, name), 'utf8');
   const config = (name: string): string => join(up.folder, `${name}.kubeconfig`);
   const connect = async (name: string): Promise<Kube> => {
     await clients.ask('aks', 'get-credentials', '--resource-group', 'mine', '--name', name, '--file', config(name));
@@ -184,6 +185,15 @@ describe('a cluster by the Azure CLI', () => {
     const refused = await setMode('Manual');
     expect(refused.code).not.toBe(0);
     expect(refused.stderr).toContain(MANUAL);
+    expect(read('karpenter-events.jsonl')).toContain('"category":"karpenter-events"');
+    const said = [read('karpenter-events.jsonl'), read('nodewright.log'), up.output].join('\n');
+    const { items } = await kube.list(Kinds.Secret, { labelSelector: 'nodewright.dev/bootstrap-token' });
+    const secrets = items.map(({ data }) => data?.['token-secret'] ?? '');
+    expect(secrets.length).toBeGreaterThan(0);
+    for (const encoded of secrets) {
+      expect(said).not.toContain(encoded);
+      expect(said).not.toContain(Buffer.from(encoded, 'base64').toString('utf8'));
+    }
     const status = await clients.nodewright('aks', 'status', ...place, '-o', 'json');
     expect(JSON.parse(status.stdout)).toMatchObject({ cluster: 'first', mode: 'managed', isReady: true });
   });
@@ -268,9 +278,7 @@ describe('a cluster by the Azure CLI', () => {
     const outcome = await clients.nodewright('az', '--state-dir', up.folder, ...words);
     expect(outcome).toMatchObject({ code: 0 });
     expect(outcome.stdout.trim().split('\n').toSorted()).toEqual(['first', 'local']);
-    expect(readFileSync(join(up.folder, 'azure-cli', 'signed-in'), 'utf8')).toContain(
-      up.azure('AZURE_RESOURCE_MANAGER_ENDPOINT'),
-    );
+    expect(read('azure-cli/signed-in')).toContain(up.azure('AZURE_RESOURCE_MANAGER_ENDPOINT'));
   });
 
   it('goes the same way by template, after a preview', async () => {

@@ -25,6 +25,7 @@ import type { ManagedCluster } from '../../local/arm/containerservice/managedClu
 import type { Attend } from '../../local/localFleet.ts';
 import { LocalWorld } from '../../local/localWorld.ts';
 import { installNodeProvisioning } from '../../nap/installation.ts';
+import { withResourceLog } from '../../nap/resourceLog.ts';
 import { LiveSource } from '../../dashboard/liveSource.ts';
 import type { ClusterConfig } from '../../kube/clusterConfig.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
@@ -58,6 +59,7 @@ const NOTE_EVERY = 1_000;
 export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   const state = await claimStateDirectory(options.stateDirectory);
   const sink = openLogSink([state.log]);
+  const resourceSink = openLogSink([state.resourceLog]);
   const systemClock = new SystemClock();
   const memory = orStartAnew(
     () =>
@@ -132,7 +134,9 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       { httpKube, endpoint: api, ...observed }: EngineSite,
       isDead: () => boolean,
     ): Promise<Manager> => {
-      const kube = faultyKube(httpKube, faults, isDead);
+      const resourceId = `/subscriptions/${arm.subscriptionId}/resourceGroups/${cluster.resourceGroup}/providers/Microsoft.ContainerService/managedClusters/${cluster.name}`;
+      const resourceLog = { resourceId, clock, write: (line: string) => resourceSink.write(line) };
+      const kube = withResourceLog(faultyKube(httpKube, faults, isDead), resourceLog);
       const ports = { kube, clock: skewedClock(clock, faults), random: systemRandom, log, metrics: observed.metrics };
       const cloud = await createAzureCloudProvider({
         ...azureOptionsOf(options.controller),
@@ -246,6 +250,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     await state.release();
     endSurvival();
     sink.close();
+    resourceSink.close();
   }
 };
 
