@@ -42,7 +42,7 @@ describe('an edit by a user', { timeout: 120_000 }, () => {
     expect(edits()).toMatchObject([
       {
         object: { kind: 'NodePool', name: 'default' },
-        fields: ['spec.template.metadata.labels'],
+        fields: ['spec.template.metadata.labels.example.com/team'],
         outcome: 'drift',
         nodes: { count: 1, names: [node] },
       },
@@ -54,7 +54,7 @@ describe('an edit by a user', { timeout: 120_000 }, () => {
     );
     await bench.advance(1_000);
     expect(said()).toEqual([
-      `NodePool default was edited (spec.template.metadata.labels): ${node} drifts`,
+      `NodePool default was edited (spec.template.metadata.labels.example.com/team): ${node} drifts`,
       `NodePool default was edited (spec.disruption.consolidateAfter): other rules for ${node}`,
     ]);
   });
