@@ -5,7 +5,7 @@ import { isRight, proveChange, type PlanVerdict } from './proof.ts';
 const CHANGES = 12;
 
 describe('plan, of random changes of a cluster with a running controller', () => {
-  it('says which nodes drift, go and come, and what the cluster costs then', { timeout: 900_000 }, async () => {
+  it('says which nodes drift, go and come, and what the cluster costs then', { timeout: 1_800_000 }, async () => {
     const verdicts: PlanVerdict[] = [];
     for (let at = 0; at < CHANGES; at++) verdicts.push(await proveChange(`plan-${at}`));
     expect(verdicts.filter((verdict) => !isRight(verdict))).toEqual([]);
