@@ -19,18 +19,18 @@ import { formatSnapshot, parseSnapshot, withoutSecretFields } from './snapshotFi
 const TYPES = [testType('t2', 2, 4, 0.1), testType('t8', 8, 16, 0.36)];
 const cloud = paperCloud(TYPES);
 
+const ON_DEMAND: NodePool['spec']['template']['spec'] = {
+  nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
+  requirements: [{ key: Labels.capacityType, operator: 'In', values: ['on-demand'] }],
+  expireAfter: 'Never',
+};
+
 /** Three nodes that the pods fill, with the stamps of their pool. */
 function cluster(nodes = '1'): { readonly objects: ClusterObjects; readonly pool: NodePool } {
   const paper = new PaperCluster();
   const pool = paper.addPool(TYPES, {
     disruption: { consolidateAfter: '0s', consolidationPolicy: 'WhenEmptyOrUnderutilized', budgets: [{ nodes }] },
-    template: {
-      spec: {
-        nodeClassRef: { group: 'karpenter.kwok.sh', kind: 'KWOKNodeClass', name: 'default' },
-        requirements: [{ key: Labels.capacityType, operator: 'In', values: ['on-demand'] }],
-        expireAfter: 'Never',
-      },
-    },
+    template: { spec: ON_DEMAND },
   });
   const stamps = {
     [Annotations.nodePoolHash]: nodePoolHash(pool),
@@ -139,7 +139,7 @@ describe('a change of a workload that is there already', () => {
     ]);
   function running(): ClusterObjects {
     const paper = new PaperCluster();
-    paper.addPool(TYPES);
+    paper.addPool(TYPES, { template: { spec: ON_DEMAND } });
     for (const name of ['a', 'b', 'c']) paper.addNode({ name, type: 't2', pods: [owned(`web-x1-${name}`, '1500m')] });
     return paperObjects(paper);
   }
