@@ -8,7 +8,7 @@ import { NodewrightError } from '../errors/nodewrightError.ts';
 import { ApiVersions } from './armPort.ts';
 import { assignmentsOf, federationId, identityId, readIdentity } from './azureRights.ts';
 import type { AksContext } from './enable.ts';
-import { removeObjects, RELEASE } from './installSteps.ts';
+import { areInstalled, removeObjects, RELEASE } from './installSteps.ts';
 import { limitsStep, taintStep } from './closedPools.ts';
 import { changeCluster, clusterId, readCluster } from './managedCluster.ts';
 import type { Manifest } from './renderChart.ts';
@@ -129,11 +129,10 @@ function manualStep({ arm, name }: AksContext): Step {
 
 /** Definitions and pools stay, so that nothing of a user is lost. */
 function removalStep({ kube }: AksContext, objects: readonly Manifest[]): Step {
-  const ref = { name: RELEASE.Name, namespace: RELEASE.Namespace };
   return {
     name: 'nodewright',
     what: `remove nodewright from ${RELEASE.Namespace}; definitions and pools stay`,
-    isDone: async () => (await ignoreNotFound(kube.get(Kinds.Deployment, ref))) === undefined,
+    isDone: async () => !(await areInstalled(kube, objects)),
     run: () => removeObjects(kube, objects),
   };
 }

@@ -89,12 +89,15 @@ export function chartStep(kube: Kube, render: () => Promise<readonly Manifest[]>
   return {
     name: 'nodewright',
     what: `install nodewright in ${RELEASE.Namespace}`,
+    // All of them: a run may have ended between two.
     isDone: async () => {
-      const deployment = await ignoreNotFound(
-        kube.get(Kinds.Deployment, { name: RELEASE.Name, namespace: RELEASE.Namespace }),
-      );
-      const installed = deployment?.metadata.annotations?.[INSTALLED];
-      return installed !== undefined && installed === digest(await render());
+      const objects = await render();
+      const mark = digest(objects);
+      for (const object of objects) {
+        const found = await ignoreNotFound(kube.get(kindOf(object), refOf(object)));
+        if (found?.metadata.annotations?.[INSTALLED] !== mark) return false;
+      }
+      return true;
     },
     run: async () => {
       const objects = await render();
@@ -107,6 +110,14 @@ export function chartStep(kube: Kube, render: () => Promise<readonly Manifest[]>
     },
     undo: () => removeObjects(kube, created),
   };
+}
+
+/** Whether any of them is there. */
+export async function areInstalled(kube: Kube, objects: readonly Manifest[]): Promise<boolean> {
+  for (const object of objects) {
+    if ((await ignoreNotFound(kube.get(kindOf(object), refOf(object)))) !== undefined) return true;
+  }
+  return false;
 }
 
 export async function removeObjects(kube: Kube, objects: readonly Manifest[]): Promise<void> {

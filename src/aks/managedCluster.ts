@@ -8,7 +8,7 @@ export interface ClusterName {
   readonly name: string;
 }
 
-interface AgentPool {
+export interface AgentPool {
   readonly name: string;
   readonly mode?: string;
   readonly osType?: string;

@@ -11,6 +11,8 @@ export interface Step {
   run(): Promise<void>;
   /** Takes back what `run` has made. Absent: it does no harm and stays. */
   undo?(): Promise<void>;
+  /** Whether it was done by a run that was interrupted: then a failure takes it back, too. */
+  wasBegun?(): Promise<boolean>;
 }
 
 /** `done`: was so before. `planned`: a dry run would do it. `left`: could not be taken back. */
@@ -41,6 +43,7 @@ export async function runSteps(steps: readonly Step[], { dryRun, onRecord }: Run
     try {
       if (await step.isDone()) {
         note(step, 'done');
+        if (!dryRun && (await step.wasBegun?.()) === true) made.push(step);
         continue;
       }
       if (dryRun) {

@@ -12,6 +12,14 @@ import type { Step } from './step.ts';
 
 const HELM_LABEL = 'app.kubernetes.io/managed-by';
 const HELM_ANNOTATIONS = ['meta.helm.sh/release-name', 'meta.helm.sh/release-namespace'] as const;
+/** On a definition that was disowned: its owner, so that a failure gives it back, whichever run took it. */
+const OWNER = 'nodewright.dev/helm-owner-before';
+
+interface Ownership {
+  readonly label: string | null;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
 /** On a Deployment that was stopped: how many replicas it had. */
 const REPLICAS = 'nodewright.dev/replicas-before';
 
@@ -41,6 +49,7 @@ function stopStep(kube: Kube, deployment: Deployment): Step {
       const body = { metadata: { annotations: { [REPLICAS]: String(replicas) } }, spec: { replicas: 0 } };
       await kube.patch(Kinds.Deployment, ref, { type: 'merge', body });
     },
+    wasBegun: async () => (await current())?.metadata.annotations?.[REPLICAS] !== undefined,
     undo: async () => {
       const replicas = Number((await current())?.metadata.annotations?.[REPLICAS] ?? '1');
       const body = { metadata: { annotations: { [REPLICAS]: null } }, spec: { replicas } };
@@ -52,13 +61,14 @@ function stopStep(kube: Kube, deployment: Deployment): Step {
 /** `helm uninstall` removes what it owns: definitions that it no longer owns survive, and with them claims and nodes. */
 function disownStep(kube: Kube): Step {
   const names = renderCrds().map(({ metadata }) => metadata.name);
-  const owned = async () => {
+  const having = async (annotation: string) => {
     const found = await Promise.all(
       names.map((name) => ignoreNotFound(kube.get(Kinds.CustomResourceDefinition, { name }))),
     );
-    return found.flatMap((crd) => (crd?.metadata.annotations?.[HELM_ANNOTATIONS[0]] === undefined ? [] : [crd]));
+    return found.flatMap((crd) => (crd?.metadata.annotations?.[annotation] === undefined ? [] : [crd]));
   };
-  const before = new Map<string, readonly [label: string | undefined, annotations: Record<string, string>]>();
+  const owned = () => having(HELM_ANNOTATIONS[0]);
+  const disowned = () => having(OWNER);
   const write = async (name: string, label: string | null, annotations: object): Promise<void> => {
     const body = { metadata: { labels: { [HELM_LABEL]: label }, annotations } };
     await kube.patch(Kinds.CustomResourceDefinition, { name }, { type: 'merge', body });
@@ -73,13 +83,20 @@ function disownStep(kube: Kube): Step {
       ),
     run: async () => {
       for (const { metadata } of await owned()) {
-        const kept = Object.fromEntries(HELM_ANNOTATIONS.map((name) => [name, metadata.annotations?.[name] ?? '']));
-        before.set(metadata.name, [metadata.labels?.[HELM_LABEL], kept]);
-        await write(metadata.name, null, Object.fromEntries(HELM_ANNOTATIONS.map((name) => [name, null])));
+        const annotations = Object.fromEntries(
+          HELM_ANNOTATIONS.map((name) => [name, metadata.annotations?.[name] ?? '']),
+        );
+        const before: Ownership = { label: metadata.labels?.[HELM_LABEL] ?? null, annotations };
+        const gone = Object.fromEntries(HELM_ANNOTATIONS.map((name) => [name, null]));
+        await write(metadata.name, null, { ...gone, [OWNER]: JSON.stringify(before) });
       }
     },
+    wasBegun: async () => (await disowned()).length > 0,
     undo: async () => {
-      for (const [name, [label, annotations]] of before) await write(name, label ?? null, annotations);
+      for (const { metadata } of await disowned()) {
+        const { label, annotations } = JSON.parse(metadata.annotations?.[OWNER] ?? '{}') as Ownership;
+        await write(metadata.name, label, { ...annotations, [OWNER]: null });
+      }
     },
   };
 }

@@ -7,6 +7,7 @@ import { gpuSize } from '../catalogue/gpuRegistry.ts';
 import { armZones } from '../catalogue/offerings.ts';
 import type { Sku } from '../catalogue/resourceSku.ts';
 import { LaunchError } from '../cloud/errors.ts';
+import { launchDetail } from '../errors/launchProblems.ts';
 import type { AzureSettings } from './azureSettings.ts';
 import { kubeletConfigOf, linuxConfigOf, localDnsProfileOf } from './aksProfiles.ts';
 import { formatTaint, nodeTaints } from './bootstrap/bootstrapInput.ts';
@@ -100,10 +101,7 @@ const GALLERY_IMAGE = /\/galleries\/([^/]+)\/images\/([^/]+)\/versions\/([^/]+)$
 export function nodeImageVersionOf(imageId: string): string {
   const [, gallery, definition, version] = GALLERY_IMAGE.exec(imageId) ?? [];
   if (gallery === undefined) {
-    throw new LaunchError(
-      'CreateInstanceFailed',
-      `AKS machines need images of the shared galleries (--use-sig); ${imageId} is not one.`,
-    );
+    throw new LaunchError('CreateInstanceFailed', launchDetail('NotASharedImage', { image: imageId }));
   }
   return `${gallery}-${definition}-${version}`;
 }
@@ -115,8 +113,7 @@ const HASH_LENGTH = 6;
 export function aksMachineName(claimName: string): string {
   if (claimName.length <= MAX_NAME) return claimName;
   const dash = claimName.lastIndexOf('-');
-  if (dash < 0)
-    throw new LaunchError('CreateInstanceFailed', `${claimName} is too long for the name of an AKS machine.`);
+  if (dash < 0) throw new LaunchError('CreateInstanceFailed', launchDetail('NameTooLong', { claim: claimName }));
   const suffix = claimName.slice(dash);
   const kept = Math.max(0, MAX_NAME - suffix.length - HASH_LENGTH);
   return `${claimName.slice(0, kept)}${hash36(claimName.slice(kept, dash))}${suffix}`;

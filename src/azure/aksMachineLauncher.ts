@@ -2,6 +2,7 @@
 import type { NodeClaim } from '../api/kinds/nodeClaim.ts';
 import { ManagedTags } from '../api/labels.ts';
 import { LaunchError } from '../cloud/errors.ts';
+import { launchDetail } from '../errors/launchProblems.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { Log } from '../kube/log.ts';
 import { aksMachineName, aksMachineOf } from './aksMachineBody.ts';
@@ -35,10 +36,7 @@ export class AksMachineLauncher implements Launcher {
     const found = await this.options.machines.find(name, signal);
     const owner = found?.tags[ManagedTags.machineNodeClaim];
     if (found === undefined || owner === claim.metadata.name) return found;
-    throw new LaunchError(
-      'CreateInstanceFailed',
-      `AKS machine ${name} exists already and belongs to NodeClaim ${owner ?? '(none)'}.`,
-    );
+    throw new LaunchError('CreateInstanceFailed', launchDetail('ForeignMachine', { machine: name, owner }));
   }
 
   resume({ name }: InstanceRecord, signal?: AbortSignal): void {

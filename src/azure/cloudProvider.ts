@@ -11,6 +11,7 @@ import type { LearnedAllocatable } from '../catalogue/learnedAllocatable.ts';
 import type { Clock } from '../clock/clock.ts';
 import type { CloudProvider, DriftSubject, Instance, LaunchRequest, RepairPolicy } from '../cloud/cloudProvider.ts';
 import { InstanceNotFoundError, LaunchError, NodeClassNotReadyError } from '../cloud/errors.ts';
+import { launchDetail } from '../errors/launchProblems.ts';
 import type { InstanceType, Offering, QuotaFigure, QuotaNeed } from '../cloud/instanceType.ts';
 import { purchaseFor } from '../cloud/offeringChoice.ts';
 import { firstPlanned } from '../cloud/plannedOfferings.ts';
@@ -195,10 +196,8 @@ export class AzureCloudProvider implements CloudProvider {
     if (record === undefined) return undefined;
     if (!['Creating', 'Updating', 'Succeeded'].includes(record.state)) {
       if (record.state !== 'Deleting') await launcher.discard(record, signal);
-      throw new LaunchError(
-        'CreateInstanceFailed',
-        `Machine ${record.name} of an earlier attempt is in state ${record.state}; it is removed before the next one.`,
-      );
+      const { name: machine, state } = record;
+      throw new LaunchError('CreateInstanceFailed', launchDetail('EarlierAttempt', { machine, state }));
     }
     // The earlier process may have ended before the instance ran, or before its extensions were on.
     launcher.resume(record, signal);
@@ -218,10 +217,14 @@ export class AzureCloudProvider implements CloudProvider {
     const { nodeClass, type, offering } = choice;
     const sku = skus.find(type.name);
     const image = selectImage(images, type);
-    if (sku === undefined) throw new LaunchError('InstanceTypeResolutionFailed', `${type.name} is no longer sold.`);
+    const { name: instanceType } = type;
+    if (sku === undefined) {
+      throw new LaunchError('InstanceTypeResolutionFailed', launchDetail('NoLongerSold', { instanceType }));
+    }
     if (image === undefined) {
       this.imageErrors.inc({ family: nodeClass.spec?.imageFamily ?? 'Ubuntu' });
-      throw new LaunchError('CreateInstanceFailed', `No image of ${nodeClass.metadata.name} boots ${type.name}.`);
+      const detail = launchDetail('NoImage', { nodeClass: nodeClass.metadata.name, instanceType });
+      throw new LaunchError('CreateInstanceFailed', detail);
     }
     const interpret = (error: unknown): Error => {
       // What a reservation cannot deliver says nothing about what is sold freely.
@@ -328,10 +331,7 @@ function readyStatus(nodeClass: AksNodeClass): {
     isCurrent(nodeClass, AksNodeClassConditions.imagesReady) &&
     isCurrent(nodeClass, AksNodeClassConditions.kubernetesVersionReady);
   if (!current || images === undefined || kubernetesVersion === undefined || kubernetesVersion === '') {
-    throw new LaunchError(
-      Reasons.nodeClassReadinessUnknown,
-      `The status of AKSNodeClass ${name} does not describe its present spec yet.`,
-    );
+    throw new LaunchError(Reasons.nodeClassReadinessUnknown, launchDetail('StaleNodeClass', { nodeClass: name }));
   }
   return { images, kubernetesVersion };
 }

@@ -34,6 +34,7 @@ import { Quota, QUOTA_INTERVAL } from './quota.ts';
 import { Reservations } from './reservations.ts';
 import { Refreshes, type RefreshedSource } from './refreshes.ts';
 import { Skus } from './skus.ts';
+import { SubnetAddresses } from './subnetAddresses.ts';
 import { UnavailableOfferings } from './unavailableOfferings.ts';
 
 export interface AzureCloudProviderOptions extends AzureSettingsInput {
@@ -111,7 +112,20 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     retry: MINUTE,
     refresh: (signal) => reservations.refresh(signal),
   };
-  const others = reserved === undefined ? [] : [reserved];
+  const subnets = new SubnetAddresses({
+    network: clients.network,
+    subscriptionId,
+    defaultSubnetId: settings.vnetSubnetId,
+    kube,
+    metrics,
+  });
+  const addresses: RefreshedSource = {
+    name: 'addresses of subnets',
+    interval: 10 * MINUTE,
+    retry: 5 * MINUTE,
+    refresh: (signal) => subnets.refresh(signal),
+  };
+  const others = reserved === undefined ? [addresses] : [reserved, addresses];
   const refreshes = new Refreshes({ sources: [...Object.values(sources), ...others], clock, log });
   const learned = new LearnedAllocatable();
   const types = new InstanceTypes({

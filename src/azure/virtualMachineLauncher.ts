@@ -7,6 +7,7 @@ import type { BootstrappingClient } from './bootstrap/bootstrappingClient.ts';
 import { bootstrappingRequest } from './bootstrap/bootstrappingRequest.ts';
 import { renderCustomData } from './bootstrap/customData.ts';
 import { LaunchError } from '../cloud/errors.ts';
+import { launchDetail } from '../errors/launchProblems.ts';
 import type { InstanceRecord } from './instanceRecord.ts';
 import type { Launcher, LaunchOrder } from './launcher.ts';
 import type { LaunchTracker } from './launchTracker.ts';
@@ -51,7 +52,9 @@ export class VirtualMachineLauncher implements Launcher {
     const name = vmNameFor(claim.metadata.name);
     const subnetId = nodeClass.spec?.vnetSubnetID ?? settings.vnetSubnetId;
     const subnet = parseSubnetId(subnetId);
-    if (subnet === undefined) throw new LaunchError('CreateInstanceFailed', `${subnetId} is not the id of a subnet.`);
+    if (subnet === undefined) {
+      throw new LaunchError('CreateInstanceFailed', launchDetail('NotASubnet', { subnet: subnetId }));
+    }
     const tags = tagsOf(claim, nodeClass, settings);
     const securityGroup = await clusterNetwork.securityGroup(signal);
     const { customData, extensions } = await this.bootstrap(order, subnetId, securityGroup, tags, signal);

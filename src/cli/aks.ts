@@ -27,10 +27,16 @@ interface EnableFlags extends ChangeFlags {
   readonly defaultPools: 'Auto' | 'None';
 }
 
+export interface FixedPool {
+  readonly name: string;
+  readonly count: number;
+  readonly vmSize: string;
+}
+
 interface DisableFlags extends ChangeFlags {
   readonly drain: boolean;
   readonly keepIdentity: boolean;
-  readonly addPool?: { readonly name: string; readonly count: number; readonly vmSize: string };
+  readonly addPool?: FixedPool;
 }
 
 const HELP = `
@@ -74,11 +80,7 @@ export function aksCommand(): Command {
           'Closes the NodePools, lets their nodes drain, waits until none is left, and removes nodewright. Definitions and ' +
             'NodePools stay. Given again, it goes on where it was.',
         )
-        .addOption(
-          new Option('--add-pool <pool>', 'fixed nodes for the pods, such as fixed=3xStandard_D4s_v5').argParser(
-            parsePool,
-          ),
-        )
+        .addOption(poolOption())
         .option('--drain', 'delete NodeClaims, so that nodes drain whether or not their pods have another place', false)
         .option('--keep-identity', 'keep the identity in Azure and its roles', false)
         .action(disable),
@@ -118,7 +120,13 @@ function parseDuration(text: string): number {
   return duration.milliseconds;
 }
 
-function parsePool(text: string): NonNullable<DisableFlags['addPool']> {
+export function poolOption(): Option {
+  return new Option('--add-pool <pool>', 'fixed nodes for the pods, such as fixed=3xStandard_D4s_v5').argParser(
+    parsePool,
+  );
+}
+
+function parsePool(text: string): FixedPool {
   const [, name = '', count = '', vmSize = ''] = /^([a-z][a-z0-9]{0,11})=(\d+)x(\w+)$/.exec(text) ?? [];
   if (name === '')
     throw new InvalidArgumentError('It is a name, a number of nodes and a size, such as fixed=3xStandard_D4s_v5.');

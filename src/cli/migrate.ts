@@ -1,12 +1,12 @@
 /** `nodewright migrate`: ways from another autoscaler or another way to run, each with a preview. */
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { isJsonObject } from '../api/schema/json.ts';
 import { printYaml } from '../api/yaml/printYaml.ts';
 import { changeText } from '../convert/change.ts';
 import { convertAutoscaler } from '../convert/clusterAutoscaler.ts';
 import { NodewrightError } from '../errors/nodewrightError.ts';
 import { messageOf } from '../errors/thrown.ts';
-import { carryOut, withChangeFlags, withClusterName, type AksFlags } from './aks.ts';
+import { carryOut, poolOption, withChangeFlags, withClusterName, type AksFlags, type FixedPool } from './aks.ts';
 import { readSources } from './readSources.ts';
 
 export function migrateCommand(): Command {
@@ -31,7 +31,46 @@ export function migrateCommand(): Command {
             'pools and nodes stay.',
         )
         .action(toManaged),
+    )
+    .addCommand(
+      withChangeFlags(withClusterName(new Command('self-hosted')))
+        .description(
+          'Replaces node auto-provisioning by AKS by a nodewright of your own. AKS allows it only when no node is left, so ' +
+            'that every node is drained: it is refused where pods would lose data. Pools, classes and limits stay.',
+        )
+        .requiredOption('--image <image>', 'where your build of nodewright is: repository[:tag]')
+        .addOption(poolOption())
+        .option('--drain', 'delete NodeClaims, so that nodes drain whether or not their pods have another place', false)
+        .option('--delete-emptydir-data', 'accept that pods lose what they keep in emptyDir volumes', false)
+        .action(toSelfHosted),
+    )
+    .addCommand(
+      withChangeFlags(withClusterName(new Command('agent-pools')))
+        .description(
+          'Scales the node pools of the cluster autoscaler down in waves. Each run is one wave, unless told otherwise: AKS ' +
+            'drains its nodes, and the wave is over when their pods run elsewhere. When they find no place, the pool gets ' +
+            'its nodes back. Given again, it goes on; --back takes the last wave back.',
+        )
+        .option(
+          '--pool <name>',
+          'a node pool to scale down; again for more (default: those with the autoscaler)',
+          collect,
+          [],
+        )
+        .addOption(new Option('--nodes <number>', 'nodes of one wave').default(1).argParser(parseCount))
+        .addOption(new Option('--waves <number>', 'how many waves').default(1).argParser(parseCount))
+        .option('--all', 'all waves', false)
+        .option('--back', 'scale up again, from the last wave on; with the first, the autoscaler is back', false)
+        .action(agentPools),
     );
+}
+
+const collect = (name: string, names: readonly string[]): readonly string[] => [...names, name];
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isSafeInteger(count) || count < 1) throw new InvalidArgumentError('It is a whole number from 1 on.');
+  return count;
 }
 
 type MigrationFlags = AksFlags & { readonly dryRun: boolean; readonly timeout: number };
@@ -48,6 +87,41 @@ async function toManaged(flags: MigrationFlags): Promise<void> {
   const { openAks, toManagedSteps } = await import('./compose/aks.ts');
   const { context } = await openAks(flags);
   await carryOut(await toManagedSteps(await context()), flags);
+}
+
+interface SelfHostedFlags extends MigrationFlags {
+  readonly image: string;
+  readonly addPool?: FixedPool;
+  readonly drain: boolean;
+  readonly deleteEmptydirData: boolean;
+}
+
+async function toSelfHosted(flags: SelfHostedFlags): Promise<void> {
+  const { openAks, toSelfHostedSteps, enableOptions, chartObjects } = await import('./compose/aks.ts');
+  const { image, timeout, addPool, drain, deleteEmptydirData } = flags;
+  const { context } = await openAks(flags);
+  const steps = await toSelfHostedSteps(await context(), {
+    enable: enableOptions({ image, defaultNodePools: 'None', timeout }),
+    disable: { drain, timeout, objects: chartObjects(), ...(addPool && { fixedPool: addPool }) },
+    deleteEmptyDirData: deleteEmptydirData,
+  });
+  await carryOut(steps, flags);
+}
+
+interface WaveFlags extends MigrationFlags {
+  readonly pool: readonly string[];
+  readonly nodes: number;
+  readonly waves: number;
+  readonly all: boolean;
+  readonly back: boolean;
+}
+
+async function agentPools(flags: WaveFlags): Promise<void> {
+  const { openAks, waveSteps, backSteps } = await import('./compose/aks.ts');
+  const { pool, nodes, waves, all, back, timeout } = flags;
+  const { context } = await openAks(flags);
+  const options = { pools: pool, nodesPerWave: nodes, waves: all ? Number.POSITIVE_INFINITY : waves, timeout };
+  await carryOut(await (back ? backSteps : waveSteps)(await context(), options), flags);
 }
 
 const HELP = `

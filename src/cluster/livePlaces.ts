@@ -113,6 +113,13 @@ export class LivePlaces {
     return this.placements.placeOf(metadata.uid ?? '') !== undefined;
   }
 
+  /** Whether pods other than these have places that stand and are yet to be bound. */
+  areOthersComing(uids: ReadonlySet<string>, now: number): boolean {
+    const isComing = (place: Place): boolean =>
+      !uids.has(place.pod.metadata.uid ?? '') && this.waits(place) && this.stands(place, now);
+    return this.placements.targets().some((target) => this.placements.at(target).some(isComing));
+  }
+
   /** Whether it matters which pod gets which node. */
   get areMixed(): boolean {
     return this.placements.isMixed;
@@ -121,25 +128,28 @@ export class LivePlaces {
   /**
    * Exchanges places on these claims' nodes between pods of one kind, so that the scheduler may put each pod on its node
    * when its turn comes: pods that must spread over domains go to them by turns, and of the others, those that it tries
-   * first share few nodes. Returns the claims in the order in which pods will ask for their nodes. `lastTried` is when the
-   * scheduler was seen to try a pod.
+   * first share few nodes. Pods on nodes of `settled` claims keep their places unless they must spread. Returns the claims
+   * in the order in which pods will ask for their nodes. `lastTried` is when the scheduler was seen to try a pod.
    */
-  arrange(claims: readonly string[], lastTried: (pod: Pod) => number): readonly string[] {
-    const places = claims.flatMap((claim) =>
-      this.on(claim).flatMap((place) => (this.waits(place) ? [{ claim, place, kind: podKind(place.pod).kind }] : [])),
+  arrange(claims: readonly string[], settled: ReadonlySet<string>, lastTried: (pod: Pod) => number): readonly string[] {
+    const { viewOf, targetOf } = this.surroundings;
+    const views = claims.flatMap((claim) => viewOf(targetOf(claim)) ?? []);
+    const found = claims.flatMap((claim) =>
+      this.on(claim).flatMap((place) => (this.waits(place) ? [{ claim, place }] : [])),
     );
-    const pods = this.inTurn(
-      places.map(({ place }) => place.pod),
-      claims.flatMap((claim) => this.surroundings.viewOf(this.surroundings.targetOf(claim)) ?? []),
-      lastTried,
-    );
-    const spread = this.spreadPlaces(places, pods);
-    const { order, assigned } = arrangement(places, pods, spread);
-    const counts = new Map<string, number>();
-    for (const { kind } of places) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    for (const { kind, places: own, pods: theirs } of assigned) {
-      if (own.length === counts.get(kind)) this.placements.exchangeAll(own, theirs);
-    }
+    const pods = found.map(({ place }) => place.pod);
+    const inTurn = this.inTurn(pods, views, lastTried);
+    const turns = new Map(inTurn.map(({ metadata }, turn) => [metadata.uid ?? '', turn]));
+    const turnOf = ({ pod }: Place): number => turns.get(pod.metadata.uid ?? '') ?? 0;
+    const places = found
+      .map(({ claim, place }): ClaimPlace => {
+        const { kind } = podKind(place.pod);
+        const isKept = settled.has(claim) && spreadKey(place.pod) === undefined;
+        return { claim, place, group: isKept ? `${kind} on ${claim}` : kind };
+      })
+      .sort((one, other) => turnOf(one.place) - turnOf(other.place));
+    const { order, assigned } = arrangement(places, this.spreadPlaces(places));
+    for (const each of assigned) this.placements.exchangeAll(each.places, each.pods);
     return [...new Set([...order, ...claims])];
   }
 
@@ -168,7 +178,7 @@ export class LivePlaces {
     if (this.placements.size === 0) return;
     const { nodeName } = pod.spec ?? {};
     if (isTerminal(pod)) this.placements.remove(pod);
-    else if (nodeName && justBound) this.placements.bind(pod, this.surroundings.targetOf(nodeName));
+    else if (nodeName && justBound) this.onBound(pod, this.surroundings.targetOf(nodeName));
     else if (nodeName && isTerminating(pod)) this.placements.depart(pod);
     else if (!nodeName && !isTerminating(pod)) this.placements.appear(pod);
   }
@@ -180,6 +190,33 @@ export class LivePlaces {
   onTargetGone(target: string): void {
     this.placements.endTarget(target);
     this.expected.delete(target);
+  }
+
+  private onBound(pod: Pod, target: string): void {
+    const own = this.placements.placeOf(pod.metadata.uid ?? '');
+    const sibling = own && own.target !== target ? this.crowdedOut(own, target) : undefined;
+    const left = own?.target;
+    this.placements.bind(pod, target);
+    if (sibling !== undefined && left !== undefined) this.placements.move(sibling.pod.metadata.uid ?? '', left);
+  }
+
+  /**
+   * A pod that must spread has gone to another domain than it was planned for: one of its kind that was to go to that domain
+   * can do so no more, but may have the place that is left.
+   */
+  private crowdedOut(own: Place, target: string): Place | undefined {
+    const key = spreadKey(own.pod);
+    if (key === undefined || own.open) return undefined;
+    const { podNow, viewOf } = this.surroundings;
+    const domainOf = (each: string): string | undefined => viewOf(each)?.labels[key];
+    const domain = domainOf(target);
+    if (domain === undefined || domain === domainOf(own.target)) return undefined;
+    const others = this.placements
+      .alike(own)
+      .filter((place) => place !== own && this.waits(place) && podNow(place.pod));
+    // On the node itself, they exchange places.
+    if (others.some((place) => place.target === target)) return undefined;
+    return others.findLast((place) => domainOf(place.target) === domain);
   }
 
   private waits({ open, pod }: Place): boolean {
@@ -201,35 +238,26 @@ export class LivePlaces {
   }
 
   /** Of kinds that must spread, the places in the order in which they can be filled. */
-  private spreadPlaces(
-    places: readonly ClaimPlace[],
-    pods: readonly Pod[],
-  ): ReadonlyMap<string, readonly ClaimPlace[]> {
-    const byKind = new Map<string, ClaimPlace[]>();
+  private spreadPlaces(places: readonly ClaimPlace[]): ReadonlyMap<string, readonly ClaimPlace[]> {
+    const byKind = new Map<string, [ClaimPlace, ...ClaimPlace[]]>();
     for (const each of places) {
       if (spreadKey(each.place.pod) === undefined) continue;
-      byKind.set(each.kind, [...(byKind.get(each.kind) ?? []), each]);
+      const known = byKind.get(each.group);
+      if (known === undefined) byKind.set(each.group, [each]);
+      else known.push(each);
     }
-    const firsts = [...byKind.values()].flatMap(([first]) => (first ? [first.place] : []));
-    const running =
-      firsts.length > 0 && pods.length > 1 ? this.running(firsts) : new Map<string, readonly NodeView[]>();
+    const firsts = [...byKind.values()].map(([{ place }]) => place);
+    const running = firsts.length > 0 ? this.running(firsts) : new Map<string, readonly NodeView[]>();
     return new Map(
       [...byKind].map(([kind, own]) => {
-        const pod = own[0]?.place.pod;
-        const key = (pod && spreadKey(pod)) ?? '';
+        const [{ place }] = own;
+        const key = spreadKey(place.pod) ?? '';
         const before = new Map<string, number>();
-        for (const view of running.get((pod && controllerOf(pod)) ?? '') ?? []) {
-          const domain = view.labels[key] ?? '';
-          before.set(domain, (before.get(domain) ?? 0) + 1);
+        for (const { labels } of running.get(controllerOf(place.pod) ?? '') ?? []) {
+          before.set(labels[key] ?? '', (before.get(labels[key] ?? '') ?? 0) + 1);
         }
-        const domainOf = ({ place }: ClaimPlace): string => this.viewOf(place)?.labels[key] ?? '';
-        return [
-          kind,
-          spreadOrder(
-            own.map((each) => ({ ...each, domain: domainOf(each) })),
-            before,
-          ),
-        ];
+        const domains = own.map((each) => ({ ...each, domain: this.viewOf(each.place)?.labels[key] ?? '' }));
+        return [kind, spreadOrder(domains, before)];
       }),
     );
   }

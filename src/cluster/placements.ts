@@ -104,6 +104,12 @@ export class Placements {
     return [...(this.byTarget.get(target) ?? [])];
   }
 
+  /** The places of the same plan and kind as this one, and it. */
+  alike({ plan, pod }: Place): readonly Place[] {
+    const { kind } = podKind(pod);
+    return [...(this.byPlan.get(plan) ?? [])].filter((held) => held.kind === kind);
+  }
+
   targets(): readonly string[] {
     return [...this.byTarget.keys()];
   }

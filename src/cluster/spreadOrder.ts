@@ -10,8 +10,9 @@ export function spreadKey({ spec }: Pod): string | undefined {
 }
 
 /**
- * The places in an order in which they can be filled one by one without one domain getting ahead of another. `before` is
- * how many pods each domain has already.
+ * The places in an order in which they can be filled one by one without one domain getting further ahead of another than
+ * it must: over domains by turns. Where a run of them comes earlier or later than expected, the rest can still be filled.
+ * `before` is how many pods each domain has already.
  */
 export function spreadOrder<T extends { readonly domain: string }>(
   places: readonly T[],
@@ -23,7 +24,7 @@ export function spreadOrder<T extends { readonly domain: string }>(
     if (known === undefined) left.set(place.domain, [place]);
     else known.push(place);
   }
-  const counts = new Map([...left.keys()].map((domain) => [domain, before.get(domain) ?? 0]));
+  const counts = new Map([...left.keys()].sort().map((domain) => [domain, before.get(domain) ?? 0]));
   const order: T[] = [];
   for (let next = leastOf(counts); next !== undefined; next = leastOf(counts)) {
     const [domain, count] = next;

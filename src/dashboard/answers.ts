@@ -65,11 +65,12 @@ export class Answers {
     return report === undefined ? { problems: ['nothing is known of the cluster yet'] } : { problems: [], report };
   }
 
-  pools(time: number): WhatIfScreen {
+  pools(time: number, isWritable: boolean): WhatIfScreen {
     const objects = this.source.rehearsal()?.objects;
     const pools = objects === undefined ? [] : objectsOf(objects, Kinds.NodePool);
     return {
       time,
+      mayApply: isWritable,
       pools: pools.map(({ metadata: { name, labels, annotations }, spec }) => ({
         name,
         manifest: printYaml({

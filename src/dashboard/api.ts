@@ -1,5 +1,6 @@
 /** The addresses below /api and what they answer. */
 import { Answers } from './answers.ts';
+import { mayApply, type VisitorKube } from './applyNodePool.ts';
 import type { DashboardFeed, Frame } from './feed.ts';
 import type { DashboardSource } from './picture.ts';
 import { CAPACITY_METRICS, capacityScreen } from './views/capacity.ts';
@@ -17,7 +18,7 @@ import { spotScreen } from './views/spot.ts';
 /** What to answer; undefined: there is no such thing. */
 type ApiAnswer = Promise<object | undefined> | object | undefined;
 
-type Screen = (frame: Frame, query: URLSearchParams, name: string) => ApiAnswer;
+type Screen = (frame: Frame, query: URLSearchParams, name: string, visitor: VisitorKube | undefined) => ApiAnswer;
 
 export class DashboardApi {
   private readonly source: DashboardSource;
@@ -45,7 +46,8 @@ export class DashboardApi {
       spot: (frame) => spotScreen(frame, ledger),
       rollout: (frame) => rolloutScreen(frame, ledger),
       map: (frame, query) => mapScreen(frame, query.get('pool') ?? ''),
-      'what-if': ({ time }) => this.answers.pools(time),
+      'what-if': async ({ time }, _query, _name, visitor) =>
+        this.answers.pools(time, visitor !== undefined && (await mayApply(visitor))),
       controller: async (frame) => {
         const samples = await readSamples(source.metrics(), CONTROLLER_METRICS);
         return controllerScreen(frame, source.version, ledger, samples);
@@ -54,14 +56,18 @@ export class DashboardApi {
   }
 
   /** `path` is what follows `/api/`, decoded, each part by itself. */
-  async get([screen = '', ...rest]: readonly string[], query: URLSearchParams): Promise<object | undefined> {
+  async get(
+    [screen = '', ...rest]: readonly string[],
+    query: URLSearchParams,
+    visitor?: VisitorKube,
+  ): Promise<object | undefined> {
     const [first = '', second = ''] = rest;
     if (screen === 'explain') return rest.length === 2 ? this.answers.pod(first, second) : undefined;
     if (screen === 'decision') return decisionDetail(this.source.ledger, Number(first));
     const show = Object.hasOwn(this.screens, screen) ? this.screens[screen] : undefined;
     if (show === undefined || rest.length > 1) return undefined;
     const frame = await this.feed.frame();
-    return frame === undefined ? { waiting: true, state: this.source.state() } : show(frame, query, first);
+    return frame === undefined ? { waiting: true, state: this.source.state() } : show(frame, query, first, visitor);
   }
 
   /** The one question that brings a text with it. */

@@ -31,11 +31,14 @@ const COOKIE = 'nodewright-dashboard';
 const newSecret = (): string => randomBytes(24).toString('base64url');
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
+const bearerOf = ({ authorization = '' }: IncomingMessage['headers']): string | undefined =>
+  /^Bearer (\S+)$/i.exec(authorization)?.[1];
+
 export class Gate {
   private readonly options: GateOptions;
   private token: string | undefined;
-  /** Digests, oldest first. */
-  private readonly sessions: Buffer[] = [];
+  /** Oldest first; with the token of the cluster that opened it. */
+  private readonly sessions: { readonly secret: Buffer; readonly token: string | undefined }[] = [];
   private readonly reviews = new Map<string, { readonly allowed: boolean; readonly until: number }>();
 
   constructor(options: GateOptions) {
@@ -71,19 +74,19 @@ export class Gate {
 
   /** The cookie to set for a token of the cluster; undefined where it does not allow to look. */
   async signIn(token: string): Promise<string | undefined> {
-    return (await this.review(token)) ? this.openSession() : undefined;
+    return (await this.review(token)) ? this.openSession(token) : undefined;
   }
 
   async refuseStranger({ headers }: Pick<IncomingMessage, 'headers'>): Promise<Refusal | undefined> {
-    const [, bearer] = /^Bearer (\S+)$/i.exec(headers.authorization ?? '') ?? [];
+    const bearer = bearerOf(headers);
     if (bearer !== undefined && (await this.review(bearer))) return undefined;
-    for (const part of (headers.cookie ?? '').split(';')) {
-      const [name = '', value = ''] = part.trim().split('=');
-      if (name !== COOKIE) continue;
-      const own = digest(value);
-      if (this.sessions.some((session) => timingSafeEqual(session, own))) return undefined;
-    }
+    if (this.sessionOf(headers) !== undefined) return undefined;
     return { status: 401, message: 'open the address that `nodewright dashboard` prints' };
+  }
+
+  /** The token of the cluster that a visitor who was let in has shown; undefined for one who came by a link. */
+  tokenOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+    return bearerOf(headers) ?? this.sessionOf(headers)?.token;
   }
 
   get takesClusterTokens(): boolean {
@@ -96,9 +99,20 @@ export class Gate {
     this.options.onToken(this.token);
   }
 
-  private openSession(): string {
+  private sessionOf(headers: IncomingMessage['headers']) {
+    for (const part of (headers.cookie ?? '').split(';')) {
+      const [name = '', value = ''] = part.trim().split('=');
+      if (name !== COOKIE) continue;
+      const own = digest(value);
+      const found = this.sessions.find(({ secret }) => timingSafeEqual(secret, own));
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
+  private openSession(token?: string): string {
     const session = newSecret();
-    this.sessions.push(digest(session));
+    this.sessions.push({ secret: digest(session), token });
     if (this.sessions.length > MOST_SESSIONS) this.sessions.shift();
     return `${COOKIE}=${session}; HttpOnly; SameSite=Strict; Path=/`;
   }

@@ -260,6 +260,8 @@ export interface CapacityScreen {
     readonly used: number;
     readonly limit: number;
   }[];
+  /** IPv4 addresses of the subnets that nodes join. */
+  readonly subnets: readonly { readonly name: string; readonly used: number; readonly free: number }[];
   readonly failures: readonly DecisionRow[];
 }
 
@@ -320,6 +322,14 @@ export interface MapScreen {
 export interface WhatIfScreen {
   readonly time: number;
   readonly pools: readonly { readonly name: string; readonly manifest: string }[];
+  /** Whether the visitor's own rights allow to change NodePools. */
+  readonly mayApply: boolean;
+}
+
+export interface ApplyAnswer {
+  readonly problems: readonly string[];
+  /** What was done, in words. */
+  readonly applied: readonly string[];
 }
 
 interface Bill {

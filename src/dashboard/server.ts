@@ -1,9 +1,13 @@
-/** The dashboard over HTTP: the page, its data and the stream. It only reads, and listens on this host alone. */
+/**
+ * The dashboard over HTTP: the page, its data and the stream, on this host alone. It only reads, but for NodePools that a
+ * visitor applies with rights of its own.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf } from '../errors/thrown.ts';
 import { startHttpEndpoint, requestUrl, type HttpEndpoint } from '../server/httpEndpoint.ts';
 import { DashboardApi } from './api.ts';
 import { Busy } from './answers.ts';
+import { applyNodePools, type VisitorKube } from './applyNodePool.ts';
 import { EventStream } from './eventStream.ts';
 import { DashboardFeed } from './feed.ts';
 import { Gate, type ReviewToken } from './gate.ts';
@@ -21,6 +25,11 @@ export interface DashboardOptions {
   readonly onAddress?: (address: string) => void;
   /** Present in a cluster, where its own tokens let somebody in. */
   readonly reviewToken?: ReviewToken;
+  /**
+   * The API server as a visitor may use it: with the token of the cluster that the visitor has shown, or without one for a
+   * visitor who came by a link. Undefined: this visitor may only look. Absent: nobody may do more.
+   */
+  readonly visitorKube?: (token: string | undefined) => VisitorKube | undefined;
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -66,7 +75,7 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpEnd
     }),
     ...(options.reviewToken && { reviewToken: options.reviewToken }),
   });
-  const handler = new Handler(options.page, gate, api, stream);
+  const handler = new Handler(options, gate, api, stream);
   const endpoint = await startHttpEndpoint({
     purpose: 'the dashboard',
     port,
@@ -90,12 +99,14 @@ export async function startDashboard(options: DashboardOptions): Promise<HttpEnd
 
 class Handler {
   private readonly page: PageFiles;
+  private readonly visitorKube: DashboardOptions['visitorKube'];
   private readonly gate: Gate;
   private readonly api: DashboardApi;
   private readonly stream: EventStream;
 
-  constructor(page: PageFiles, gate: Gate, api: DashboardApi, stream: EventStream) {
+  constructor({ page, visitorKube }: DashboardOptions, gate: Gate, api: DashboardApi, stream: EventStream) {
     this.page = page;
+    this.visitorKube = visitorKube;
     this.gate = gate;
     this.api = api;
     this.stream = stream;
@@ -151,18 +162,27 @@ class Handler {
       if (!this.stream.add(response, query.has('nodes'))) answer(response, 503, 'too many pages are open');
       return;
     }
+    const visitor = path[0] === 'what-if' ? this.visitorKube?.(this.gate.tokenOf(request)) : undefined;
     try {
+      if (path.join('/') === 'what-if/apply' && request.method === 'POST') {
+        if (visitor === undefined) return answer(response, 403, 'this dashboard only reads');
+        const text = await bodyOf(request);
+        if (text === undefined) return answer(response, 413, 'this is too long for a NodePool');
+        return sendJson(response, await applyNodePools(visitor, text));
+      }
       if (path[0] === 'what-if' && path.length === 1 && request.method === 'POST') {
         const text = await bodyOf(request);
         if (text === undefined) return answer(response, 413, 'this is too long for a NodePool');
         return sendJson(response, await this.api.whatIf(text));
       }
       if (!isReading(request)) return answer(response, 405, 'this is only read');
-      const found = await this.api.get(path, query);
+      const found = await this.api.get(path, query, visitor);
       if (found === undefined) return answer(response, 404, 'there is nothing of this name');
       sendJson(response, found);
     } catch (error) {
       answer(response, error instanceof Busy ? 503 : 500, messageOf(error));
+    } finally {
+      await visitor?.close?.();
     }
   }
 }

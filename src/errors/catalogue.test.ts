@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { entryOf, errorGroups, type ErrorCode } from './catalogue.ts';
 import type { ErrorEntry } from './errorEntry.ts';
 import { InvariantError } from './invariantError.ts';
+import { manifestMistakes, mistakeText, type MistakeCode, type MistakeData } from './manifestMistakes.ts';
 import { isNodewrightError, NodewrightError } from './nodewrightError.ts';
 import { describeThrown, messageOf, systemCode, systemProblem, toError } from './thrown.ts';
 
@@ -22,6 +23,14 @@ it.each(entries)('%s says what happened and what to do', (code, { example }) => 
   expect(describeThrown(error)).toContain(error.remedy);
   expect(JSON.parse(JSON.stringify(error.data))).toEqual(example);
   expect(entryOf(code).about).toMatch(/\.$/);
+});
+
+it.each(Object.keys(manifestMistakes) as MistakeCode[])('%s says what is wrong in a manifest', (code) => {
+  const { about, example } = manifestMistakes[code];
+  const text = mistakeText(code, example, example as MistakeData<typeof code>);
+  expect(text).not.toMatch(/undefined|\[object|\.$/);
+  expect(text).toContain(example.title === '' || code === 'KindLeftOut' ? '' : example.title);
+  expect(about).toMatch(/\.$/);
 });
 
 it('carries code, data and cause', () => {

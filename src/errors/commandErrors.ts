@@ -167,6 +167,23 @@ export const commandErrors = {
     remedy: () => 'see what holds them with `nodewright explain node`, add capacity, and give the same command again',
     example: { nodes: ['aks-default-x1'], seconds: 1800 },
   }),
+  PodsWait: entry<{ readonly pods: readonly string[]; readonly seconds: number }>({
+    exit: 'failure',
+    about:
+      'Pods of nodes that `nodewright migrate agent-pools` took away find no place. Their pool has its nodes again.',
+    what: ({ pods, seconds }) => `${pods.length} pods have no place after ${seconds} s: ${shortList(pods)}`,
+    remedy: () => 'see what keeps them with `nodewright explain pod`, and give the same command again',
+    example: { pods: ['default/web-1'], seconds: 1800 },
+  }),
+  DataWouldBeLost: entry<{ readonly pods: readonly string[] }>({
+    exit: 'failure',
+    about:
+      '`nodewright migrate self-hosted` must drain every node, and pods on them keep data there or would not come back.',
+    what: ({ pods }) => `${pods.length} pods would lose data or not come back: ${shortList(pods)}`,
+    remedy: () =>
+      'move their data to volumes or remove the pods; --delete-emptydir-data accepts the loss of emptyDir volumes',
+    example: { pods: ['default/cache-0 (emptyDir data)'] },
+  }),
   UnknownKinds: entry<{ readonly kinds: readonly string[]; readonly known: readonly string[] }>({
     exit: 'usage',
     about: '`nodewright crds` was asked for a kind that it does not have.',

@@ -1,6 +1,7 @@
 /** docs/errors.md: every code with its meaning, its data, an example message and what to do. */
 import { errorGroups, type ErrorCode } from './catalogue.ts';
 import type { ErrorEntry } from './errorEntry.ts';
+import { manifestMistakes, mistakeText, type MistakeCode, type MistakeData } from './manifestMistakes.ts';
 
 export function renderErrorsMarkdown(): string {
   const sections = Object.entries(errorGroups).flatMap(([group, entries]) => [
@@ -18,7 +19,19 @@ export function renderErrorsMarkdown(): string {
     'Kubernetes API and of Azure keep their own formats and codes.',
     '',
     ...sections,
+    '## Mistakes in manifests',
+    '',
+    'What `plan` and `convert` find in the manifests that they read. Each comes with its file and line; the other objects',
+    'are read all the same.',
+    '',
+    ...Object.keys(manifestMistakes).flatMap((code) => mistakeSection(code as MistakeCode)),
   ].join('\n')}\n`;
+}
+
+function mistakeSection(code: MistakeCode): string[] {
+  const { about, example } = manifestMistakes[code];
+  const message = mistakeText(code, example, example as MistakeData<typeof code>);
+  return [`### ${code}`, '', about, '', `- Example: \`${message.replaceAll('`', "'")}\``, ''];
 }
 
 function section(code: ErrorCode, { about, exit, where, what, remedy, example }: ErrorEntry<unknown>): string[] {

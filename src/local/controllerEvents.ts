@@ -7,7 +7,7 @@ import type { Clock } from '../clock/clock.ts';
 import type { EventRecorder } from '../kube/eventRecorder.ts';
 import { RecentMap } from '../kube/recentMap.ts';
 
-/** As many different messages of a reason stand by themselves, less one. */
+/** From this many different messages of one reason on, further ones are combined. */
 const ALIKE = 10;
 const ALIKE_WITHIN = 600_000;
 const BURST = 25;

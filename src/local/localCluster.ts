@@ -3,6 +3,7 @@
  * node resource group is created and leave when it is deleted.
  */
 import { Kinds } from '../api/kinds.ts';
+import type { Clock } from '../clock/clock.ts';
 import { Groups, Labels } from '../api/labels.ts';
 import { KubeEventRecorder } from '../kube/eventRecorder.ts';
 import { Informers } from '../kube/informer.ts';
@@ -11,6 +12,8 @@ import { Manager } from '../kube/runtime/manager.ts';
 import { LocalApiServer, type Endpoint } from './apiserver/localApiServer.ts';
 import { textAt } from './apiserver/fields.ts';
 import { ciliumTaintController } from './aks/ciliumTaint.ts';
+import { isBootstrapToken } from './aks/bootstrapTokens.ts';
+import { drainNode } from './aks/drainNode.ts';
 import type { NodeProvisioningUse } from './arm/containerservice/nodeProvisioning.ts';
 import type { CredentialNames } from './arm/containerservice/clusterCredentials.ts';
 import type { LocalArm } from './arm/localArm.ts';
@@ -20,7 +23,7 @@ import type { Faults } from './faults/faults.ts';
 import { InstanceFaults } from './faults/instanceFaults.ts';
 import type { LoopContext } from './controlLoop.ts';
 import { createControlPlane } from './controlPlane.ts';
-import { ContainerLogs } from './kubelet/containerLogs.ts';
+import { containerLogs } from './kubelet/containerLogs.ts';
 import { Kubelets } from './kubelet/kubelets.ts';
 import { metricsApi } from './metrics/metricsApi.ts';
 import type { BootedInstance, InstancePace } from './kubelet/instance.ts';
@@ -34,6 +37,8 @@ export interface CommonClusterOptions extends Omit<LoopContext, 'kube'> {
   readonly leasePeriod?: number | undefined;
   /** Only the scheduler makes events: long simulations are cheaper without those of kubelets and controllers. */
   readonly quiet?: boolean | undefined;
+  /** Instances join only with a bootstrap token that their cluster has; those of AKS's own pools have another way in. */
+  readonly checksTokens?: boolean;
 }
 
 export interface LocalClusterOptions extends CommonClusterOptions {
@@ -57,6 +62,7 @@ const RUNNING = new Set(['Succeeded', 'Updating', 'Deleting']);
 export class LocalCluster {
   readonly apiServer: LocalApiServer;
   readonly arm: LocalArm;
+  private readonly clock: Clock;
   private readonly nodeResourceGroup: string;
   private readonly manager: Manager;
   private readonly kubelets: Kubelets;
@@ -66,6 +72,7 @@ export class LocalCluster {
 
   constructor(options: LocalClusterOptions) {
     const { clock, random, log, faults } = options;
+    this.clock = clock;
     // The control plane needs the API, and the API serves the control plane's measurements.
     const aggregated = metricsApi(() => ({ informers: controlPlane.informers, clock, canReport }));
     this.apiServer = new LocalApiServer({
@@ -73,7 +80,7 @@ export class LocalCluster {
       random,
       trouble: serverFaults(faults),
       aggregated,
-      kubelets: new ContainerLogs({
+      kubelets: containerLogs({
         clock,
         canReport: (node) => canReport(node),
         pod: (ref) => controlPlane.pods.store.get(ref),
@@ -129,6 +136,8 @@ export class LocalCluster {
       if (type === 'deleted' || type === 'stopped') return this.powerOff(vm.computerName.toLowerCase());
       const instance = bootInstance(vm);
       if (!instance) log.info('a VM does not join', { name: vm.name, problem: bootProblem(vm) });
+      else if (options.checksTokens === true && !this.admits(instance))
+        log.info('a VM does not join', { name: vm.name, problem: 'its bootstrap token is not one of the cluster' });
       else if (instanceFaults.joins(vm)) this.powerOn(instance);
     });
     this.stops.push(follow);
@@ -159,6 +168,11 @@ export class LocalCluster {
     return this.apiServer.kubeconfig(names);
   }
 
+  /** Empties a node that AKS is about to remove; says what keeps it when it cannot. */
+  drain(node: string): Promise<string | undefined> {
+    return drainNode({ kube: this.kube, clock: this.clock, node });
+  }
+
   /** What of node auto-provisioning is in it. */
   provisioningUse(): NodeProvisioningUse {
     const nodes = this.apiServer.peek('', 'nodes').filter(({ metadata }) => metadata.labels?.[Labels.nodePool]);
@@ -179,6 +193,11 @@ export class LocalCluster {
   async close(): Promise<void> {
     for (const stop of this.stops.splice(0)) stop();
     await this.apiServer.close();
+  }
+
+  /** As the API server would judge the token of a kubelet that introduces itself. */
+  private admits({ bootstrapToken }: BootedInstance): boolean {
+    return isBootstrapToken(this.apiServer.peek('', 'secrets'), bootstrapToken ?? '', this.clock.now());
   }
 
   private owns({ resourceGroup }: LocalVirtualMachine): boolean {

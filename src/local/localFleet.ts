@@ -87,7 +87,7 @@ export class LocalFleet {
   }
 }
 
-/** The same for every spelling of a name. */
+/** Azure does not distinguish upper and lower case in names. */
 export function keyOf({ resourceGroup, name }: ClusterName): string {
   return `${resourceGroup}/${name}`.toLowerCase();
 }

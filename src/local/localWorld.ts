@@ -1,4 +1,5 @@
 /** An AKS in one process: an ARM API, the cluster that is there from the start, and those that clients make. */
+import type { Clock } from '../clock/clock.ts';
 import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Endpoint } from './apiserver/localApiServer.ts';
@@ -12,6 +13,8 @@ import type { ClusterName } from './arm/services.ts';
 import type { BootedInstance } from './kubelet/instance.ts';
 
 export interface LocalWorldOptions extends CommonClusterOptions {
+  /** The clock of clients in other processes, when `clock` runs faster: tokens last by it. */
+  readonly wallClock?: Clock;
   readonly armDurations?: Partial<ArmDurations>;
   readonly location?: string;
   /** Randomness of faults, apart from that of the world, so that a fault does not change anything else. */
@@ -45,7 +48,7 @@ export class LocalWorld {
   private readonly main: LocalCluster;
 
   constructor(options: LocalWorldOptions) {
-    const { faultRandom, location, armDurations, state, ...ofClusters } = options;
+    const { faultRandom, location, armDurations, state, wallClock, ...ofClusters } = options;
     const { clock, random, log } = ofClusters;
     this.faults = new Faults({ clock, random: faultRandom ?? random });
     const common = { ...ofClusters, faults: this.faults };
@@ -58,6 +61,8 @@ export class LocalWorld {
         faults: armFaults,
         kubeconfig: (cluster, names) => this.clusterOf(cluster)?.kubeconfig(names),
         provisioningUse: (cluster) => this.clusterOf(cluster)?.provisioningUse(),
+        drainNode: async (cluster, node) => this.clusterOf(cluster)?.drain(node),
+        ...(wallClock && { tokenClock: wallClock }),
         ...(location && { location }),
         ...(armDurations && { durations: armDurations }),
         ...(state && { stateFile: state.azure, subscriptionId: state.subscriptionId }),

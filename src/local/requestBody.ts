@@ -1,12 +1,14 @@
-/** Small servers on loopback: their start and end, and the bodies of requests with a limit on their size. */
+/** Small servers: their start and end on loopback, the bodies of requests with a limit on their size, and secrets. */
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 
 /** The body, or why there is none: it is too large, or its client hung up before the end. */
-export type RequestBody = { readonly text: string } | { readonly missing: 'too large' | 'interrupted' };
+export type RequestBody = { readonly bytes: Buffer } | { readonly missing: 'too large' | 'interrupted' };
 
 /** Never rejects: an upload that breaks off must not be an error of the server. */
-export function requestBody(request: IncomingMessage, maxBytes: number): Promise<RequestBody> {
+export function requestBody(request: IncomingMessage | Http2ServerRequest, maxBytes: number): Promise<RequestBody> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -16,25 +18,33 @@ export function requestBody(request: IncomingMessage, maxBytes: number): Promise
       if (size > maxBytes) resolve({ missing: 'too large' });
       else chunks.push(chunk);
     });
-    request.once('end', () => resolve({ text: Buffer.concat(chunks).toString('utf8') }));
+    request.once('end', () => resolve({ bytes: Buffer.concat(chunks) }));
     request.once('error', () => resolve({ missing: 'interrupted' }));
     request.once('close', () => resolve({ missing: 'interrupted' }));
   });
 }
 
-/** Listens on loopback; port 0 takes a free one. Returns the port. */
-export async function listenOnLoopback(server: Server, port: number): Promise<number> {
+export interface OpenServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Listens on loopback; port 0 takes a free one. */
+export async function listenOnLoopback(server: Server, port: number): Promise<OpenServer> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, '127.0.0.1', resolve);
   });
-  return (server.address() as AddressInfo).port;
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return { port: (server.address() as AddressInfo).port, close };
 }
 
-export async function closeServer(server: Server | undefined): Promise<void> {
-  if (server === undefined) return;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+/** Takes the same time for any wrong secret of the right length. */
+export function isSecret(shown: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(shown), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
 }

@@ -52,7 +52,7 @@ export function merge<T extends KubeObject>(
   return ignoreNotFound(kube.patch(kind, refTo(object), { type: 'merge', body }, options));
 }
 
-/** Counts of which the server shows zero, too. */
+/** Counts that the server shows even when they are zero. */
 const SHOWN_ZEROS = new Set(['terminatingReplicas', 'ready', 'terminating', 'collisionCount']);
 
 /** Writes what differs in the status. The server leaves other zeros out: one that is missing need not be written. */

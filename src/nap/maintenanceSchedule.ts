@@ -37,7 +37,15 @@ export interface TimeSpan {
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
-const DAYS: readonly DayOfWeek[] = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+export const DAYS: readonly DayOfWeek[] = [
+  'Sunday',
+  'Monday',
+  'Tuesday',
+  'Wednesday',
+  'Thursday',
+  'Friday',
+  'Saturday',
+];
 const WEEKS: readonly WeekIndex[] = ['First', 'Second', 'Third', 'Fourth'];
 /** The first day that counts when no start date is given: a Monday, and the first of a month's first full week. */
 const FIRST_DAY = '1970-01-05';

@@ -17,6 +17,7 @@ const MONDAY = Date.parse('2026-11-16T12:00:00Z');
 const SATURDAY = Date.parse('2026-11-21T03:00:00Z');
 
 describe('the upkeep of a cluster', () => {
+  const random = new SeededRandom(2);
   let server: LocalApiServer;
   beforeEach(() => {
     server = new LocalApiServer({ clock: new VirtualClock(MONDAY), random: new SeededRandom(1) });
@@ -25,7 +26,9 @@ describe('the upkeep of a cluster', () => {
   const keep = async (now: number, wanted: Partial<KeptCluster>): Promise<readonly string[]> => {
     const upgrades: string[] = [];
     const cluster: KeptCluster = {
+      name: 'shop/shop',
       kubernetesVersion: '1.35.3',
+      provisioningMode: 'Auto',
       upgradeChannel: 'none',
       autoUpgradeWindow: undefined,
       nodeImageWindow: undefined,
@@ -34,6 +37,7 @@ describe('the upkeep of a cluster', () => {
     await keepOnce({
       kube: server.kube,
       clock: new VirtualClock(now),
+      random,
       log: silentLog,
       cluster: () => cluster,
       versions: ['1.35.3', '1.36.1', '1.36.3'],
@@ -43,8 +47,27 @@ describe('the upkeep of a cluster', () => {
   };
   const isOpen = (now: number): Promise<boolean> => isMaintenanceWindowOpen(server.kube, 'kube-system', now);
 
-  it('lets node images change within their window only, and at any time without one', async () => {
-    await keep(MONDAY, {});
+  it('lets node images change once a week without a window, on a day of the cluster', async () => {
+    const openDays = async (name: string): Promise<readonly number[]> => {
+      const open: number[] = [];
+      for (let day = 0; day < 14; day += 1) {
+        const now = MONDAY + day * 86_400_000 - 9 * 3_600_000;
+        await keep(now, { name });
+        if (await isOpen(now)) open.push(new Date(now).getUTCDay());
+      }
+      return open;
+    };
+    const days: (readonly number[])[] = [];
+    for (const name of ['shop/shop', 'shop/other', 'a/b', 'a/c', 'a/d']) days.push(await openDays(name));
+    for (const open of days) {
+      expect(open).toHaveLength(2);
+      expect(open[0]).toBe(open[1]);
+    }
+    expect(new Set(days.flat()).size).toBeGreaterThan(1);
+  });
+
+  it('lets node images change within their window only, and at any time without one and without its help', async () => {
+    await keep(MONDAY, { provisioningMode: 'Manual' });
     expect(await isOpen(MONDAY)).toBe(true);
     await keep(MONDAY, { nodeImageWindow: SATURDAYS });
     expect(await isOpen(MONDAY)).toBe(false);
@@ -59,7 +82,7 @@ describe('the upkeep of a cluster', () => {
     const never = { ...SATURDAYS, notAllowedDates: [{ start: '2020-01-01', end: '2040-01-01' }] };
     await keep(MONDAY, { nodeImageWindow: never });
     expect(await isOpen(SATURDAY)).toBe(false);
-    await keep(MONDAY, {});
+    await keep(MONDAY, { provisioningMode: 'Manual' });
     expect(await isOpen(MONDAY)).toBe(true);
   });
 

@@ -1,23 +1,31 @@
-/** What AKS does to a cluster from time to time: publish the next maintenance window, and upgrade Kubernetes by channel. */
+/** What AKS does to a cluster from time to time: rotate its bootstrap token, publish the next maintenance window, upgrade Kubernetes. */
 import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
 import type { Kube } from '../kube/kube.ts';
 import type { Log } from '../kube/log.ts';
+import { keepBootstrapToken, revokeBootstrapTokens } from './bootstrapToken.ts';
+import { fallbackWindow } from './fallbackSchedule.ts';
 import { isOpen, type MaintenanceWindow } from './maintenanceSchedule.ts';
 import { upgradeTarget, type UpgradeChannel } from './upgradeChannel.ts';
 import { publishWindow } from './upcomingWindow.ts';
 
 /** A managed cluster as its keeper sees it. */
 export interface KeptCluster {
+  /** Its resource group and name. */
+  readonly name: string;
   readonly kubernetesVersion: string;
+  readonly provisioningMode: 'Auto' | 'Manual';
   readonly upgradeChannel: UpgradeChannel;
-  /** By the schedules' names; absent: at any time. */
+  /** Absent: at any time. */
   readonly autoUpgradeWindow: MaintenanceWindow | undefined;
+  /** Absent: by the fallback while node auto-provisioning is on. */
   readonly nodeImageWindow: MaintenanceWindow | undefined;
 }
 
 export interface UpkeepOptions {
   readonly kube: Kube;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   /** Undefined when the cluster is gone. */
   readonly cluster: () => KeptCluster | undefined;
@@ -41,11 +49,15 @@ export async function runUpkeep(options: UpkeepOptions, stop: AbortSignal): Prom
   }
 }
 
-export async function keepOnce({ kube, clock, log, cluster, versions, upgrade }: UpkeepOptions): Promise<void> {
+export async function keepOnce(options: UpkeepOptions): Promise<void> {
+  const { kube, clock, log, cluster, versions, upgrade } = options;
   const kept = cluster();
   if (kept === undefined) return;
+  if (kept.provisioningMode === 'Auto') await keepBootstrapToken(options);
+  else await revokeBootstrapTokens(kube);
   const now = clock.now();
-  await publishWindow(kube, kept.nodeImageWindow, now);
+  const fallback = kept.provisioningMode === 'Auto' ? fallbackWindow(kept.name) : undefined;
+  await publishWindow(kube, kept.nodeImageWindow ?? fallback, now);
   const target = upgradeTarget(kept.kubernetesVersion, kept.upgradeChannel, versions);
   if (target === undefined) return;
   if (kept.autoUpgradeWindow !== undefined && !isOpen(kept.autoUpgradeWindow, now)) return;

@@ -10,6 +10,7 @@ import {
   duration,
   flagSwitch,
   integer,
+  matching,
   nonEmptyList,
   nonEmptyText,
   oneOf,
@@ -220,6 +221,21 @@ export const coreOptions = {
     default: 'false',
     group: 'Process',
     help: 'Act without holding the lease. Only for a single replica: two would launch everything twice.',
+  },
+  tracesEndpoint: {
+    flag: 'otlp-traces-endpoint',
+    env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    kind: optional(
+      matching({
+        pattern: /^https?:\/\/[^\s/?#]+\S*$/,
+        placeholder: 'url',
+        allowed: 'an address such as http://collector:4318/v1/traces',
+        problem: 'is not an http or https address',
+      }),
+    ),
+    default: '',
+    group: 'Logs and metrics',
+    help: 'Where traces of provisioning and disruption passes go: an OpenTelemetry collector that takes OTLP over HTTP as JSON. Spans that it does not take are dropped and counted. Empty: nothing is traced.',
   },
   dashboardPort: {
     flag: 'dashboard-port',

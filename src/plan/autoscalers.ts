@@ -21,18 +21,15 @@ export class Autoscalers {
     const spec = isJsonObject(object['spec']) ? object['spec'] : {};
     const target = isJsonObject(spec['scaleTargetRef']) ? spec['scaleTargetRef'] : {};
     const { minReplicas: least = 1, maxReplicas: most } = spec;
-    const wrong = (field: string, message: string): Mistake[] => [
-      manifest.mistake(field, `${title}: ${field}: ${message}`),
-    ];
     if (typeof target['kind'] !== 'string' || typeof target['name'] !== 'string') {
-      return wrong('spec.scaleTargetRef', 'kind and name are required');
+      return [manifest.mistake('spec.scaleTargetRef', 'TargetIncomplete', {})];
     }
-    if (!isCount(least)) return wrong('spec.minReplicas', `${JSON.stringify(least)} must be a whole number from 0`);
-    if (most === undefined) return wrong('spec.maxReplicas', 'Required value');
+    if (!isCount(least)) return [manifest.mistake('spec.minReplicas', 'NotACount', { value: least, least: 0 })];
+    if (most === undefined) return [manifest.mistake('spec.maxReplicas', 'FieldRequired', {})];
     if (!isCount(most) || most < 1) {
-      return wrong('spec.maxReplicas', `${JSON.stringify(most)} must be a whole number from 1`);
+      return [manifest.mistake('spec.maxReplicas', 'NotACount', { value: most, least: 1 })];
     }
-    if (most < least) return wrong('spec.maxReplicas', `${most} is less than minReplicas (${least})`);
+    if (most < least) return [manifest.mistake('spec.maxReplicas', 'LimitsCrossed', { least, most })];
     const key = keyOf(target['kind'], namespace, target['name']);
     // The API server does not know which of two would win either: the first is taken.
     if (this.byTarget.has(key)) return [];

@@ -1,11 +1,13 @@
 /** Manifests as text, turned into objects that know the line of each of their fields. */
 import { isJsonObject, type JsonObject } from '../api/schema/json.ts';
 import { locator, parseYaml, YamlSyntaxError, type Locate } from '../api/yaml/parseYaml.ts';
+import { mistakeText, type MistakeCode, type MistakeData } from '../errors/manifestMistakes.ts';
 
 /** Where a mistake is and what it is: `web.yaml:12: …`. */
 export interface Mistake {
   readonly source: string;
   readonly line: number;
+  readonly code: MistakeCode;
   readonly message: string;
 }
 
@@ -93,8 +95,14 @@ export class Manifest {
   }
 
   /** A mistake in this object, at the field where it is, or at the nearest that exists. */
-  mistake(field: string, message: string): Mistake {
-    return { source: this.source, line: this.lineOf(field), message };
+  mistake<Code extends MistakeCode>(field: string, code: Code, data: MistakeData<Code>): Mistake {
+    const message = mistakeText(code, { title: this.title, field }, data);
+    return { source: this.source, line: this.lineOf(field), code, message };
+  }
+
+  /** The line where it begins. */
+  get line(): number {
+    return this.lineOf('');
   }
 
   /** `field` as validation writes it: `spec.containers[0].resources.requests[cpu]`. */
@@ -121,17 +129,19 @@ export function parseManifests(source: string, text: string): ParsedManifests {
   const manifests: Manifest[] = [];
   const mistakes: Mistake[] = [];
   for (const { document, value, error } of documentsOf(source, text)) {
-    const add = (line: number, message: string): number => mistakes.push({ source, line, message });
+    const notAnObject = (path: readonly (string | number)[]): void => {
+      const message = mistakeText('NotAnObject', { title: '', field: path.join('.') }, {});
+      mistakes.push({ source, line: document.lineOf(path) ?? 1, code: 'NotAnObject', message });
+    };
     if (error !== undefined) {
-      add(document.lineAtOffset(error.offset), `not valid YAML: ${error.message}`);
+      const message = mistakeText('NotYaml', { title: '', field: '' }, { problem: error.message });
+      mistakes.push({ source, line: document.lineAtOffset(error.offset), code: 'NotYaml', message });
     } else if (isJsonObject(value)) {
       for (const { path, item } of itemsOf(value)) {
         if (isJsonObject(item)) manifests.push(new Manifest(item, document, path));
-        else add(document.lineOf(path) ?? 1, `${path.join('.')} is not a Kubernetes object`);
+        else notAnObject(path);
       }
-    } else if (value !== undefined && value !== null) {
-      add(document.lineOf([]) ?? 1, 'this is not a Kubernetes object');
-    }
+    } else if (value !== undefined && value !== null) notAnObject([]);
   }
   return { manifests, mistakes };
 }

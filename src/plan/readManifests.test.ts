@@ -190,6 +190,18 @@ describe('warnings', () => {
 });
 
 describe('mistakes', () => {
+  it('carry the code under which docs/errors.md has them', () => {
+    const input = read(
+      'just text',
+      workload('apps/v1', 'Deployment', 'web', 'replicas: 1'),
+      workload('apps/v1', 'Deployment', 'web', 'replicas: 1'),
+    );
+    expect(input.mistakes.map(({ source, code }) => `${source} ${code}`)).toEqual([
+      'a.yaml NotAnObject',
+      'c.yaml Repeated',
+    ]);
+  });
+
   it('have file and line, and leave the rest alone', () => {
     const input = read(
       `apiVersion: apps/v1

@@ -6,7 +6,7 @@ import { Groups } from '../api/labels.ts';
 import { renderCrds } from '../api/crds.ts';
 import { validateNodePool } from '../api/nodePoolValidation.ts';
 import { applyDefaults, prune } from '../api/schema/defaulting.ts';
-import { fieldErrorText } from '../api/schema/fieldError.ts';
+import { fieldErrorText, type FieldError } from '../api/schema/fieldError.ts';
 import { settleNumbers } from '../api/schema/json.ts';
 import type { StructuralSchema } from '../api/schema/structuralSchema.ts';
 import { validate } from '../api/schema/validate.ts';
@@ -106,14 +106,12 @@ class ManifestReader {
     const groupKind = groupKindOf(manifest);
     const { kind, apiVersion, metadata } = manifest;
     if (isKustomization(manifest)) {
-      this.warnings.push(manifest.mistake('', 'a kustomization is not built here; plan what `kustomize build` prints'));
+      this.warnings.push(manifest.mistake('', 'KustomizationLeftOut', {}));
     } else if (kind === '' || apiVersion === '') {
-      this.mistakes.push(manifest.mistake('', 'an object needs apiVersion and kind'));
+      this.mistakes.push(manifest.mistake('', 'KindMissing', {}));
     } else if (this.isRepeated(groupKind, manifest)) {
-      const first = this.seen.get(this.keyOf(groupKind, manifest))?.mistake('', '');
-      this.mistakes.push(
-        manifest.mistake('metadata.name', `${manifest.title} is there already, in ${first?.source}:${first?.line}`),
-      );
+      const { source, line } = this.seen.get(this.keyOf(groupKind, manifest)) ?? manifest;
+      this.mistakes.push(manifest.mistake('metadata.name', 'Repeated', { source, line }));
     } else if (isWorkload(groupKind)) this.readPods(groupKind, manifest);
     else if (groupKind === NODE_POOL) this.readPool(manifest);
     else if (groupKind === NODE_CLASS) this.readClass(manifest);
@@ -123,9 +121,7 @@ class ManifestReader {
     } else if (groupKind === 'scheduling.k8s.io/PriorityClass') this.readPriority(manifest);
     else if (groupKind === 'policy/PodDisruptionBudget') this.readBudget(manifest);
     else if (!isBuiltIn(groupKind)) {
-      this.warnings.push(
-        manifest.mistake('kind', `${kind} (${apiVersion}) is not a kind that a plan knows; left out with its pods`),
-      );
+      this.warnings.push(manifest.mistake('kind', 'KindLeftOut', { kind, apiVersion }));
     }
   }
 
@@ -167,8 +163,7 @@ class ManifestReader {
     }
     const count = this.autoscalers.replicasOf(manifest.kind, namespace, name, workload.count);
     if (this.pods.length + count > MAX_PODS) {
-      const message = `${manifest.title}: ${count} more pods are too many; a plan takes ${MAX_PODS}`;
-      this.mistakes.push(manifest.mistake('spec.replicas', message));
+      this.mistakes.push(manifest.mistake('spec.replicas', 'TooManyPods', { count, limit: MAX_PODS }));
       return;
     }
     if (groupKind === '/Pod') {
@@ -190,11 +185,11 @@ class ManifestReader {
     const pool = this.readCustom<NodePool>(manifest);
     if (pool === undefined) return;
     const errors = validateNodePool(pool);
-    for (const error of errors) this.report(manifest, error.field, fieldErrorText(error));
+    this.refuse(manifest, errors);
     const { group, kind } = pool.spec.template.spec.nodeClassRef;
     if (group !== Groups.azure || kind !== 'AKSNodeClass') {
       const field = 'spec.template.spec.nodeClassRef';
-      this.report(manifest, field, `${field}: ${kind}.${group} is not a node class of Azure`);
+      this.mistakes.push(manifest.mistake(field, 'ForeignNodeClass', { nodeClass: `${kind}.${group}` }));
     } else if (errors.length === 0) this.pools.push(pool);
   }
 
@@ -206,17 +201,18 @@ class ManifestReader {
   /** As the API server would: unknown fields gone, defaults in, then judged. */
   private readCustom<T>(manifest: Manifest): T | undefined {
     if (manifest.name === undefined) {
-      this.report(manifest, 'metadata', 'metadata.name: Required value');
+      this.mistakes.push(manifest.mistake('metadata.name', 'FieldRequired', {}));
       return undefined;
     }
     const schema = this.schemaOf(manifest);
     if (schema === undefined) {
-      this.report(manifest, 'apiVersion', `there is no version ${manifest.apiVersion}`);
+      const { apiVersion } = manifest;
+      this.mistakes.push(manifest.mistake('apiVersion', 'NoSuchVersion', { apiVersion }));
       return undefined;
     }
     const object = applyDefaults(schema, prune(schema, manifest.object));
     const errors = validate(schema, object).filter(({ field }) => field !== '<nil>');
-    for (const error of errors) this.report(manifest, error.field, fieldErrorText(error));
+    this.refuse(manifest, errors);
     return errors.length > 0 ? undefined : (settleNumbers(object) as T);
   }
 
@@ -242,15 +238,17 @@ class ManifestReader {
   private readPriority(manifest: Manifest): void {
     const { value, globalDefault } = manifest.object;
     if (typeof value !== 'number') {
-      this.report(manifest, 'value', 'value: Required value');
+      this.mistakes.push(manifest.mistake('value', 'FieldRequired', {}));
       return;
     }
     this.priorities.set(manifest.name ?? '', value);
     if (globalDefault === true) this.defaultPriority = value;
   }
 
-  private report(manifest: Manifest, field: string, message: string): void {
-    this.mistakes.push(manifest.mistake(field, `${manifest.title}: ${message}`));
+  private refuse(manifest: Manifest, errors: readonly FieldError[]): void {
+    for (const error of errors) {
+      this.mistakes.push(manifest.mistake(error.field, 'FieldRefused', { problem: fieldErrorText(error) }));
+    }
   }
 
   private isRepeated(groupKind: string, manifest: Manifest): boolean {

@@ -62,18 +62,17 @@ export function readWorkload(groupKind: string, manifest: Manifest): Workload | 
   const workload = WORKLOADS.get(groupKind);
   if (workload === undefined) throw new InvariantError(`${groupKind} brings no pods`);
   const { object, metadata } = manifest;
-  const wrong = (field: string, message: string): Mistake => manifest.mistake(field, `${manifest.title}: ${message}`);
   const { generateName } = metadata;
   const name = manifest.name ?? (typeof generateName === 'string' ? `${generateName}0` : '');
-  if (name === '' && metadata['name'] === undefined) return [wrong('metadata', 'metadata.name: Required value')];
+  if (name === '' && metadata['name'] === undefined) return [manifest.mistake('metadata.name', 'FieldRequired', {})];
   const errors = validate(workload.schema, object).filter(({ field }) => field !== '<nil>');
-  if (errors.length > 0) return errors.map((error) => wrong(error.field, fieldErrorText(error)));
+  if (errors.length > 0) {
+    return errors.map((error) => manifest.mistake(error.field, 'FieldRefused', { problem: fieldErrorText(error) }));
+  }
   const path = workload.template.join('.');
   const template = at(object, workload.template) as JsonObject;
   const spec = template['spec'] as JsonObject;
-  const mistakes = amountMistakes(spec, path === '' ? 'spec' : `${path}.spec`).map(({ field, message }) =>
-    wrong(field, `${field}: ${message}`),
-  );
+  const mistakes = amountMistakes(manifest, spec, path === '' ? 'spec' : `${path}.spec`);
   if (mistakes.length > 0) return mistakes;
   const completed = completePodSpec(spec);
   const own = isJsonObject(template['metadata']) ? template['metadata'] : {};
@@ -96,30 +95,24 @@ export function readWorkload(groupKind: string, manifest: Manifest): Workload | 
   };
 }
 
-interface AmountMistake {
-  readonly field: string;
-  readonly message: string;
-}
-
 /** Everything that is an amount of something: no text that is none, nothing below zero. */
-function amountMistakes(spec: JsonObject, path: string): AmountMistake[] {
-  const check = (amounts: unknown, field: string): AmountMistake[] =>
-    Object.entries(isJsonObject(amounts) ? amounts : {}).flatMap(([name, amount]) => {
-      const shown = JSON.stringify(amount);
-      const quantity = typeof amount === 'string' || typeof amount === 'number' ? Quantity.tryParse(amount) : undefined;
+function amountMistakes(manifest: Manifest, spec: JsonObject, path: string): Mistake[] {
+  const check = (amounts: unknown, field: string): Mistake[] =>
+    Object.entries(isJsonObject(amounts) ? amounts : {}).flatMap(([name, value]) => {
+      const quantity = typeof value === 'string' || typeof value === 'number' ? Quantity.tryParse(value) : undefined;
       const where = name.includes('.') ? `${field}[${name}]` : `${field}.${name}`;
-      if (quantity === undefined) return [{ field: where, message: `${shown} is not a quantity such as 500m or 2Gi` }];
-      return quantity.sign() < 0 ? [{ field: where, message: `${shown} must not be negative` }] : [];
+      if (quantity === undefined) return [manifest.mistake(where, 'NotAQuantity', { value })];
+      return quantity.sign() < 0 ? [manifest.mistake(where, 'NegativeQuantity', { value })] : [];
     });
-  const both = (owner: JsonObject, field: string): AmountMistake[] => {
+  const both = (owner: JsonObject, field: string): Mistake[] => {
     const resources = isJsonObject(owner['resources']) ? owner['resources'] : {};
     return ['requests', 'limits'].flatMap((name) => check(resources[name], `${field}.resources.${name}`));
   };
   const containers = ['initContainers', 'containers'].flatMap((list) =>
     listAt(spec, list).flatMap((container, index) => both(container, `${path}.${list}[${index}]`)),
   );
-  const empty =
-    listAt(spec, 'containers').length === 0 ? [{ field: `${path}.containers`, message: 'Required value' }] : [];
+  const isEmpty = listAt(spec, 'containers').length === 0;
+  const empty = isEmpty ? [manifest.mistake(`${path}.containers`, 'FieldRequired', {})] : [];
   return [...empty, ...containers, ...both(spec, path), ...check(spec['overhead'], `${path}.overhead`)];
 }
 

@@ -24,6 +24,7 @@ const SCREENS: readonly (readonly [string, string])[] = [
   ['/savings', 'A PodDisruptionBudget lets no pod go'],
   ['/churn', 'Underutilized'],
   ['/capacity', 'standardDSv5Family'],
+  ['/capacity', 'vnet/aks-subnet'],
   ['/spot', 'There is no spot node'],
   ['/rollout', '1 node of 3 has drifted'],
   ['/what-if', 'What would happen?'],
@@ -81,6 +82,8 @@ function shop() {
   });
   source.metricsText = [
     'nodewright_azure_quota_remaining{quota="standardDSv5Family"} 12',
+    'nodewright_azure_subnet_addresses_used{subnet="vnet/aks-subnet"} 40',
+    'nodewright_azure_subnet_addresses_free{subnet="vnet/aks-subnet"} 1200',
     'controller_runtime_reconcile_total{controller="provisioner",result="success"} 3',
     'process_resident_memory_bytes 1048576',
     '',

@@ -1,125 +1,160 @@
-/** The real Azure CLI against the Azure of `nodewright up`, as a new user would go about it. */
-import { spawn } from 'node:child_process';
+/** The life of a cluster by the real Azure CLI and kubectl on the Azure of `nodewright up`, as a new user would go about it. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Kinds } from '../../src/api/kinds.ts';
+import { Kinds, type ConfigMap, type Node } from '../../src/api/kinds.ts';
 import { SystemClock } from '../../src/clock/systemClock.ts';
 import { systemRandom } from '../../src/clock/systemRandom.ts';
 import { HttpKube } from '../../src/kube/httpKube.ts';
+import type { Kube } from '../../src/kube/kube.ts';
 import { loadKubeconfig } from '../../src/kube/kubeconfig.ts';
 import { eventually } from '../controlplane/eventually.ts';
+import { API_VERSION, RealClients, type Outcome } from '../fixtures/local/realClients.ts';
 import { PATIENCE, UpProcess } from '../fixtures/local/upProcess.ts';
 
-interface Outcome {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+const FIXTURES = 'test/fixtures/local';
+const OLD_IMAGE = '202610.15.0';
+const NEW_IMAGE = '202611.09.0';
+const DAY = 86_400_000;
+const MANUAL = 'cannot be changed from Auto to Manual unless there are no existing NAP nodes';
+const WORK = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'work', namespace: 'default' },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'work' } },
+    template: {
+      metadata: { labels: { app: 'work' } },
+      spec: { containers: [{ name: 'main', image: 'nginx', resources: { requests: { cpu: '3' } } }] },
+    },
+  },
+};
 
-const TEMPLATE = 'test/fixtures/local/napClusterTemplate.json';
-const PROFILE = 'properties.nodeProvisioningProfile';
-
-describe('the Azure CLI', () => {
-  const up = new UpProcess();
-  let kube: HttpKube;
+describe('a cluster by the Azure CLI', () => {
+  const up = new UpProcess('--speed', '3');
+  const clients = new RealClients(up);
+  const kubes: HttpKube[] = [];
+  let kube: Kube;
 
   beforeAll(() => up.start(), PATIENCE);
   afterAll(async () => {
-    await kube?.close();
+    for (const each of kubes) await each.close();
     await up.remove();
   });
 
-  const run = (command: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    new Promise<Outcome>((resolve, reject) => {
-      const child = spawn(command, [...args], {
-        env: { PATH: process.env['PATH'], HOME: up.folder, AZURE_CONFIG_DIR: join(up.folder, 'own-az'), ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      });
-      let [stdout, stderr] = ['', ''];
-      child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-      child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-      child.once('error', reject);
-      child.once('close', (code) => resolve({ code, stdout, stderr }));
-    });
-  /** As after `source azure.env` in a shell. */
-  const shell = (script: string): Promise<Outcome> =>
-    run('bash', ['-c', `source "$1" && ${script}`, 'bash', join(up.folder, 'azure.env')]);
-  const az = async (...args: readonly string[]): Promise<Outcome> =>
-    shell(`az ${args.map((word) => `'${word}'`).join(' ')}`);
-  const ask = async (...args: readonly string[]): Promise<unknown> => {
-    const { code, stdout, stderr } = await az(...args, '--output', 'json', '--only-show-errors');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    return stdout.trim() === '' ? undefined : (JSON.parse(stdout) as unknown);
+  const first = ['--resource-group', 'mine', '--name', 'first'];
+  const place = [...first, '--state-dir', up.folder];
+  const read = (name: string): string => readFileSync(join(up.folder, name), 'utf8');
+  const config = (name: string): string => join(up.folder, `${name}.kubeconfig`);
+  const connect = async (name: string): Promise<Kube> => {
+    await clients.ask('aks', 'get-credentials', '--resource-group', 'mine', '--name', name, '--file', config(name));
+    const kubeconfig = await loadKubeconfig({ path: config(name) });
+    const connected = new HttpKube({ config: kubeconfig, clock: new SystemClock(), random: systemRandom });
+    kubes.push(connected);
+    return connected;
   };
-  const cluster = (): string =>
-    `/subscriptions/${up.azure('AZURE_SUBSCRIPTION_ID')}/resourceGroups/mine/providers/Microsoft.ContainerService/managedClusters/first`;
-  const patch = (profile: object): Promise<Outcome> =>
-    az(
-      'rest',
-      '--method',
-      'patch',
-      '--url',
-      `${cluster()}?api-version=2025-05-01`,
-      '--body',
-      JSON.stringify({ properties: { nodeProvisioningProfile: profile } }),
-      '--query',
-      PROFILE,
-    );
-  const named = (items: readonly { readonly metadata: { readonly name: string } }[]): readonly string[] =>
-    items.map(({ metadata }) => metadata.name).toSorted();
-
-  it('signs in with what azure.env has, and not without the secret', async () => {
-    expect(statSync(join(up.folder, 'azure.env')).mode & 0o777).toBe(0o600);
-    expect(await shell('azure_sign_in')).toMatchObject({ code: 0 });
-    expect(await ask('account', 'show')).toMatchObject({
-      id: up.azure('AZURE_SUBSCRIPTION_ID'),
-      environmentName: 'nodewright',
+  const kubectl = (args: readonly string[], input?: string, name = 'first'): Promise<Outcome> =>
+    clients.kubectl(config(name), args, input);
+  const setMode = (mode: string): Promise<Outcome> =>
+    clients.rest('patch', clients.cluster('first'), { properties: { nodeProvisioningProfile: { mode } } });
+  /** `az rest` does not wait for what it began. */
+  const isIdle = (): Promise<unknown> => clients.ask('aks', 'wait', ...first, '--updated', '--interval', '1');
+  const setWindow = (maintenanceWindow: object): Promise<Outcome> =>
+    clients.rest('put', `${clients.cluster('first')}/maintenanceConfigurations/aksManagedNodeOSUpgradeSchedule`, {
+      properties: { maintenanceWindow },
     });
-    const wrong = await shell('az login --service-principal -u "$AZURE_CLIENT_ID" -p wrong -t "$AZURE_TENANT_ID"');
+  const poolNames = async (cluster = kube): Promise<string> => {
+    const { items } = await cluster.list(Kinds.NodePool);
+    return items
+      .map(({ metadata }) => metadata.name)
+      .toSorted()
+      .join();
+  };
+  const bought = async (): Promise<readonly Node[]> =>
+    (await kube.list(Kinds.Node, { labelSelector: 'karpenter.sh/nodepool' })).items;
+  const isWorking = async (): Promise<boolean> => {
+    const { items } = await kube.list(Kinds.Pod, { namespace: 'default', labelSelector: 'app=work' });
+    const running = items.filter(
+      ({ status, metadata }) => status?.phase === 'Running' && metadata.deletionTimestamp === undefined,
+    );
+    return running.length === 2;
+  };
+  const isPublished = (start: string) => async (): Promise<true | undefined> => {
+    const ref = { namespace: 'kube-system', name: 'upcoming-maintenance-window' };
+    const { data } = await kube.get(Kinds.ConfigMap, ref).catch(() => ({ data: {} }) as ConfigMap);
+    return data?.['aksManagedNodeOSUpgradeSchedule-start']?.includes(start) === true ? true : undefined;
+  };
+  /** All nodes that were bought are so, and the work runs on them. */
+  const nodesAre = (what: string, holds: (node: Node) => boolean): Promise<unknown> =>
+    eventually(
+      what,
+      async () => {
+        const nodes = await bought();
+        return nodes.length > 0 && nodes.every(holds) && (await isWorking()) ? true : undefined;
+      },
+      PATIENCE,
+    );
+  const images = async (): Promise<readonly string[]> => {
+    const { items } = await kube.list(Kinds.NodeClaim);
+    return [...new Set(items.map(({ status }) => status?.imageID?.split('/').at(-1) ?? ''))];
+  };
+  const imagesAre = (version: string): Promise<unknown> =>
+    eventually(
+      `nodes have the image ${version}`,
+      async () => ((await images()).join() === version && (await isWorking()) ? true : undefined),
+      PATIENCE,
+    );
+  /** A controller keeps in mind which images there are; one that starts anew looks, and its first looks are over with a new class. */
+  const lookForImages = async (name: string): Promise<unknown> => {
+    const died = await clients.nodewright('fault', 'process-death', '--state-dir', up.folder);
+    expect(died).toMatchObject({ code: 0 });
+    await kube.create(Kinds.AKSNodeClass, {
+      metadata: { name },
+      spec: { imageFamily: 'AzureLinux', osDiskSizeGB: 128 },
+    });
+    return eventually(
+      'a new class has the new image',
+      async () => {
+        const { status } = await kube.get(Kinds.AKSNodeClass, { name });
+        return status?.images?.some(({ id }) => id.endsWith(`/${NEW_IMAGE}`)) === true ? true : undefined;
+      },
+      PATIENCE,
+    );
+  };
+
+  it('begins with a sign-in by what azure.env has, and not without the secret', async () => {
+    expect(statSync(join(up.folder, 'azure.env')).mode & 0o777).toBe(0o600);
+    const [wrong, right] = await Promise.all([
+      clients.shell('AZURE_CLIENT_SECRET=wrong && azure_sign_in', 'wrong-az'),
+      clients.shell('azure_sign_in'),
+    ]);
     expect(wrong.code).not.toBe(0);
     expect(wrong.stderr).toContain('AADSTS7000215');
-    expect(
-      await shell(
-        'az login --service-principal -u "$AZURE_CLIENT_ID" -p "$AZURE_CLIENT_SECRET" -t "$AZURE_TENANT_ID" -o none',
-      ),
-    ).toMatchObject({ code: 0 });
+    expect(right).toMatchObject({ code: 0 });
+    const [account, versions] = await Promise.all([
+      clients.ask('account', 'show'),
+      clients.ask('aks', 'get-versions', '--location', 'eastus'),
+      clients.ask('group', 'create', '--name', 'mine', '--location', 'eastus'),
+    ]);
+    expect(account).toMatchObject({ id: up.azure('AZURE_SUBSCRIPTION_ID'), environmentName: 'nodewright' });
+    expect(JSON.stringify(versions)).toContain('1.35.3');
   });
 
-  it('lists versions and creates a cluster with nodes of its own', async () => {
-    expect(JSON.stringify(await ask('aks', 'get-versions', '--location', 'eastus'))).toContain('1.35.3');
-    await ask('group', 'create', '--name', 'mine', '--location', 'eastus');
-    const created = await ask(
-      'aks',
-      'create',
-      '--resource-group',
-      'mine',
-      '--name',
-      'first',
-      '--kubernetes-version',
-      '1.35.3',
-      '--network-plugin',
-      'azure',
-      '--node-count',
-      '1',
-      '--node-vm-size',
-      'Standard_D4s_v5',
-      '--no-ssh-key',
-    );
-    expect(created).toMatchObject({ provisioningState: 'Succeeded', kubernetesVersion: '1.35.3' });
-    expect(await ask('aks', 'show', '--resource-group', 'mine', '--name', 'first')).toMatchObject({
+  it('is created with nodes of its own, in the mode Manual', async () => {
+    const wanted = ['--kubernetes-version', '1.35.3', '--network-plugin', 'azure'];
+    const pool = ['--node-count', '1', '--node-vm-size', 'Standard_D4s_v5', '--no-ssh-key'];
+    expect(await clients.ask('aks', 'create', ...first, ...wanted, ...pool)).toMatchObject({
+      provisioningState: 'Succeeded',
+      kubernetesVersion: '1.35.3',
       nodeResourceGroup: 'MC_mine_first_eastus',
     });
-    expect(await ask('aks', 'nodepool', 'list', '--resource-group', 'mine', '--cluster-name', 'first')).toMatchObject([
-      { name: 'nodepool1', count: 1, mode: 'System' },
+    const [pools, connected] = await Promise.all([
+      clients.ask('aks', 'nodepool', 'list', '--resource-group', 'mine', '--cluster-name', 'first'),
+      connect('first'),
     ]);
-    const file = join(up.folder, 'first.kubeconfig');
-    await ask('aks', 'get-credentials', '--resource-group', 'mine', '--name', 'first', '--file', file);
-    kube = new HttpKube({
-      config: await loadKubeconfig({ path: file }),
-      clock: new SystemClock(),
-      random: systemRandom,
-    });
+    kube = connected;
+    expect(pools).toMatchObject([{ name: 'nodepool1', count: 1, mode: 'System' }]);
     await eventually(
       'its system pods run',
       async () => {
@@ -128,161 +163,161 @@ describe('the Azure CLI', () => {
       },
       PATIENCE,
     );
-    const names = (await kube.list(Kinds.DaemonSet, { namespace: 'kube-system' })).items;
-    expect(named(names)).toContain('kube-proxy');
-    expect(await kube.raw('/version')).toMatchObject({ major: '1', minor: '35' });
+    expect((await kubectl(['get', 'daemonsets', '-n', 'kube-system', '-o', 'name'])).stdout).toContain('kube-proxy');
+    expect((await kubectl(['get', 'nodepools'])).stderr).toContain('doesn\'t have a resource type "nodepools"');
   });
 
-  it('turns node auto-provisioning on, which then buys nodes, and off only when none is left', async () => {
-    expect(await patch({ mode: 'Auto' })).toMatchObject({ code: 0 });
+  it('is checked and enabled by nodewright, and buys nodes for what is deployed', async () => {
+    const check = await clients.nodewright('aks', 'check', ...place, '--managed', '-o', 'json');
+    expect(check.code).toBe(0);
+    const results = JSON.parse(check.stdout) as readonly { readonly state: string }[];
+    expect(results.filter(({ state }) => state === 'error')).toEqual([]);
+    const enabled = await clients.nodewright('aks', 'enable', ...place, '--managed', '-o', 'json');
+    expect(enabled.code).toBe(0);
+    expect(JSON.parse(enabled.stdout)).toMatchObject([{ step: 'node-auto-provisioning', state: 'made' }, {}]);
     await eventually(
       'the default pools are there',
-      async () => {
-        const { items } = await kube.list(Kinds.NodePool);
-        return named(items).join() === 'default,system-surge' ? true : undefined;
-      },
+      async () => ((await poolNames().catch(() => '')) === 'default,system-surge' ? true : undefined),
       PATIENCE,
     );
-    const labels = { app: 'work' };
-    await kube.create(Kinds.Deployment, {
-      metadata: { name: 'work', namespace: 'default' },
-      spec: {
-        replicas: 2,
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: { containers: [{ name: 'main', image: 'nginx', resources: { requests: { cpu: '3' } } }] },
-        },
-      },
-    });
-    await eventually(
-      'all pods run on nodes that nodewright bought',
-      async () => {
-        const { items } = await kube.list(Kinds.Pod, { namespace: 'default' });
-        return items.length === 2 && items.every(({ status }) => status?.phase === 'Running') ? true : undefined;
-      },
-      PATIENCE,
-    );
-    const refused = await patch({ mode: 'Manual' });
+    expect(await kubectl(['apply', '-f', '-'], JSON.stringify(WORK))).toMatchObject({ code: 0 });
+    await nodesAre('the work runs on nodes that were bought', () => true);
+    const refused = await setMode('Manual');
     expect(refused.code).not.toBe(0);
-    expect(refused.stderr).toContain('cannot be changed from Auto to Manual unless there are no existing NAP nodes');
-    await kube.delete(Kinds.Deployment, { name: 'work', namespace: 'default' });
-    for (const { metadata } of (await kube.list(Kinds.NodePool)).items) {
-      await kube.patch(
-        Kinds.NodePool,
-        { name: metadata.name },
-        { type: 'merge', body: { spec: { limits: { cpu: '0' } } } },
-      );
+    expect(refused.stderr).toContain(MANUAL);
+    expect(read('karpenter-events.jsonl')).toContain('"category":"karpenter-events"');
+    const said = [read('karpenter-events.jsonl'), read('nodewright.log'), up.output].join('\n');
+    const { items } = await kube.list(Kinds.Secret, { labelSelector: 'nodewright.dev/bootstrap-token' });
+    const secrets = items.map(({ data }) => data?.['token-secret'] ?? '');
+    expect(secrets.length).toBeGreaterThan(0);
+    for (const encoded of secrets) {
+      expect(said).not.toContain(encoded);
+      expect(said).not.toContain(Buffer.from(encoded, 'base64').toString('utf8'));
     }
-    for (const { metadata } of (await kube.list(Kinds.NodeClaim)).items)
-      await kube.delete(Kinds.NodeClaim, { name: metadata.name });
-    await eventually(
-      'no node of it is left',
-      async () => {
-        const { items } = await kube.list(Kinds.Node);
-        return items.some(({ metadata }) => metadata.labels?.['karpenter.sh/nodepool']) ? undefined : true;
-      },
-      PATIENCE,
-    );
-    const manual = await patch({ mode: 'Manual' });
-    expect(manual).toMatchObject({ code: 0 });
-    expect(JSON.parse(manual.stdout)).toMatchObject({ mode: 'Manual' });
-    expect(named((await kube.list(Kinds.NodePool)).items)).toEqual(['default', 'system-surge']);
+    const status = await clients.nodewright('aks', 'status', ...place, '-o', 'json');
+    expect(JSON.parse(status.stdout)).toMatchObject({ cluster: 'first', mode: 'managed', isReady: true });
   });
 
-  it('upgrades Kubernetes by one minor version', async () => {
-    // `az rest` does not wait for what it began.
-    const state = ['aks', 'show', '--resource-group', 'mine', '--name', 'first', '--query', 'provisioningState'];
-    const isIdle = async (): Promise<true | undefined> => ((await ask(...state)) === 'Succeeded' ? true : undefined);
-    await eventually('the last change is over', isIdle, PATIENCE);
-    const upgrades = await ask('aks', 'get-upgrades', '--resource-group', 'mine', '--name', 'first');
-    expect(JSON.stringify(upgrades)).toContain('1.36.3');
-    await ask(
-      'aks',
-      'upgrade',
-      '--resource-group',
-      'mine',
-      '--name',
-      'first',
-      '--kubernetes-version',
-      '1.36.3',
-      '--yes',
-    );
-    expect(
-      await ask('aks', 'show', '--resource-group', 'mine', '--name', 'first', '--query', 'currentKubernetesVersion'),
-    ).toBe('1.36.3');
-    expect(await kube.raw('/version')).toMatchObject({ minor: '36' });
-    const tagged = await ask('aks', 'update', '--resource-group', 'mine', '--name', 'first', '--tags', 'team=a');
+  it('goes up one minor version of Kubernetes, and its nodes follow', async () => {
+    expect(JSON.stringify(await clients.ask('aks', 'get-upgrades', ...first))).toContain('1.36.3');
+    await clients.ask('aks', 'upgrade', ...first, '--kubernetes-version', '1.36.3', '--yes');
+    expect(await kube.raw('/version')).toMatchObject({ major: '1', minor: '36' });
+    await nodesAre('nodes have the new version', ({ status }) => status?.nodeInfo?.kubeletVersion === 'v1.36.3');
+    const tagged = await clients.ask('aks', 'update', ...first, '--tags', 'team=a');
     expect(tagged).toMatchObject({ tags: { team: 'a' }, provisioningState: 'Succeeded' });
   });
 
-  it('keeps maintenance configurations', async () => {
-    const url = (name: string): string => `${cluster()}/maintenanceConfigurations/${name}?api-version=2025-05-01`;
-    const window = {
-      schedule: { weekly: { intervalWeeks: 1, dayOfWeek: 'Saturday' } },
+  it('takes a node image within its maintenance window only', async () => {
+    await imagesAre(OLD_IMAGE);
+    const inThreeDays = new Date(Date.now() + 3 * DAY).toLocaleString('en', {
+      weekday: 'long',
+      timeZone: 'UTC',
+    });
+    const closed = {
+      schedule: { weekly: { intervalWeeks: 1, dayOfWeek: inThreeDays } },
       durationHours: 6,
       startTime: '02:00',
       utcOffset: '+01:00',
     };
-    const put = (maintenanceWindow: object): Promise<Outcome> =>
-      az(
-        'rest',
-        '--method',
-        'put',
-        '--url',
-        url('aksManagedNodeOSUpgradeSchedule'),
-        '--body',
-        JSON.stringify({ properties: { maintenanceWindow } }),
-      );
-    expect(await put(window)).toMatchObject({ code: 0 });
-    const refused = await put({ ...window, durationHours: 3 });
-    expect(refused.stderr).toContain('durationHours is invalid. It must be between 4 and 24');
-    expect(await ask('rest', '--method', 'get', '--url', url('aksManagedNodeOSUpgradeSchedule'))).toMatchObject({
-      properties: { maintenanceWindow: window },
-    });
+    const [put, short] = await Promise.all([setWindow(closed), setWindow({ ...closed, durationHours: 3 })]);
+    expect(put).toMatchObject({ code: 0 });
+    expect(short.stderr).toContain('durationHours is invalid. It must be between 4 and 24');
+    await eventually('the window is published', isPublished('T01:00:00'), PATIENCE);
+    const before = new Set((await bought()).map(({ metadata }) => metadata.uid));
+    const released = `/subscriptions/${up.azure('AZURE_SUBSCRIPTION_ID')}/providers/Microsoft.ContainerService/locations/eastus/nodeImageVersions`;
+    expect(await clients.rest('put', `${released}/${NEW_IMAGE}`, {})).toMatchObject({ code: 0 });
+    const listed = await clients.ask('rest', '--url', `${released}?${API_VERSION}`, '--query', 'value[].version');
+    expect(listed).toContain(NEW_IMAGE);
+    await lookForImages('outside');
+    const after = await bought();
+    expect(new Set(after.map(({ metadata }) => metadata.uid))).toEqual(before);
+    expect(await images()).toEqual([OLD_IMAGE]);
+    const open = { schedule: { daily: { intervalDays: 1 } }, durationHours: 24, startTime: '00:00' };
+    expect(await setWindow(open)).toMatchObject({ code: 0 });
+    await eventually('the open window is published', isPublished('T00:00:00'), PATIENCE);
+    await lookForImages('inside');
+    await imagesAre(NEW_IMAGE);
   });
 
-  it('deploys the template of the documents, after a preview', async () => {
-    const place = ['--resource-group', 'mine', '--name', 'nap', '--template-file', TEMPLATE];
-    const preview = await ask('deployment', 'group', 'what-if', ...place, '--no-pretty-print');
-    expect(JSON.stringify(preview)).toContain('"changeType": "Create"'.replace(': ', ':'));
-    const deployed = await ask('deployment', 'group', 'create', ...place);
-    expect(deployed).toMatchObject({ properties: { provisioningState: 'Succeeded' } });
-    const resources = (await ask('resource', 'list', '--resource-group', 'mine')) as readonly {
-      readonly name: string;
-    }[];
-    expect(resources.map(({ name }) => name).toSorted()).toEqual(['first', 'napcluster']);
-    const profile = await ask(
-      'rest',
-      '--method',
-      'get',
-      '--url',
-      `${cluster().replace(/first$/, 'napcluster')}?api-version=2023-09-02-preview`,
-      '--query',
-      PROFILE,
+  it('is drained by the deletion of a NodePool, and disabled', async () => {
+    expect(await kubectl(['delete', 'nodepool', 'default', '--timeout', '120s'])).toMatchObject({ code: 0 });
+    await eventually('its nodes are gone', async () => ((await bought()).length === 0 ? true : undefined), PATIENCE);
+    const plan = await clients.nodewright('aks', 'disable', ...place, '--dry-run');
+    expect(plan.stdout).toContain('planned  set limits.cpu of every NodePool to 0');
+    const disabled = await clients.nodewright('aks', 'disable', ...place, '--drain', '-o', 'json');
+    expect(disabled).toMatchObject({ code: 0 });
+    const records = JSON.parse(disabled.stdout) as readonly { readonly step: string; readonly state: string }[];
+    expect(records.map(({ step, state }) => `${state} ${step}`)).toEqual(
+      expect.arrayContaining(['made limits', 'made taint', 'made manual', 'done nodewright', 'done identity']),
     );
-    expect(profile).toEqual({ mode: 'Auto', defaultNodePools: 'Auto' });
+    expect(await poolNames()).toBe('system-surge');
+  });
+
+  it('is enabled and disabled again by the switch alone', async () => {
+    expect(await setMode('Auto')).toMatchObject({ code: 0 });
+    await eventually(
+      'the default pools are there again',
+      async () => ((await poolNames()) === 'default,system-surge' ? true : undefined),
+      PATIENCE,
+    );
+    await nodesAre('the work runs again', () => true);
+    expect(await kubectl(['scale', 'deployment', 'work', '--replicas', '0'])).toMatchObject({ code: 0 });
+    const limits = JSON.stringify({ spec: { limits: { cpu: '0' } } });
+    expect(await kubectl(['patch', 'nodepools', 'default', '--type', 'merge', '-p', limits])).toMatchObject({
+      code: 0,
+    });
+    await eventually('no node is left', async () => ((await bought()).length === 0 ? true : undefined), PATIENCE);
+    expect(await setMode('Manual')).toMatchObject({ code: 0 });
+    await isIdle();
+    const profile = await clients.ask('rest', '--url', `${clients.cluster('first')}?${API_VERSION}`);
+    expect(profile).toMatchObject({ properties: { nodeProvisioningProfile: { mode: 'Manual' } } });
   });
 
   it('runs through nodewright az with a folder of its own', async () => {
-    const outcome = await run(process.execPath, [
-      '--import',
-      'tsx',
-      'src/cli/nodewright.ts',
-      'az',
-      '--state-dir',
-      up.folder,
-      'aks',
-      'list',
-      '--query',
-      '[].name',
-      '-o',
-      'tsv',
-    ]);
+    const words = ['aks', 'list', '--query', '[].name', '-o', 'tsv'];
+    const outcome = await clients.nodewright('az', '--state-dir', up.folder, ...words);
     expect(outcome).toMatchObject({ code: 0 });
-    expect(outcome.stdout.trim().split('\n').toSorted()).toEqual(['first', 'local', 'napcluster']);
-    expect(readFileSync(join(up.folder, 'azure-cli', 'signed-in'), 'utf8')).toContain(
-      up.azure('AZURE_RESOURCE_MANAGER_ENDPOINT'),
+    expect(outcome.stdout.trim().split('\n').toSorted()).toEqual(['first', 'local']);
+    expect(read('azure-cli/signed-in')).toContain(up.azure('AZURE_RESOURCE_MANAGER_ENDPOINT'));
+  });
+
+  it('goes the same way by template, after a preview', async () => {
+    const documents = ['--resource-group', 'mine', '--template-file', `${FIXTURES}/napClusterTemplate.json`];
+    const template = ['--resource-group', 'mine', '--template-file', `${FIXTURES}/napStoryTemplate.json`];
+    const deploy = (mode: string, version: string): Promise<Outcome> => {
+      const values = [`name=second`, `mode=${mode}`, `kubernetesVersion=${version}`];
+      return clients.az('deployment', 'group', 'create', ...template, '--parameters', ...values, '-o', 'json');
+    };
+    const [preview, deployed, created] = await Promise.all([
+      clients.ask('deployment', 'group', 'what-if', ...documents, '--no-pretty-print'),
+      clients.ask('deployment', 'group', 'create', ...documents),
+      deploy('Manual', '1.35.3'),
+    ]);
+    expect(JSON.stringify(preview)).toContain('"changeType":');
+    expect(deployed).toMatchObject({ properties: { provisioningState: 'Succeeded' } });
+    expect(created).toMatchObject({ code: 0 });
+    const second = await connect('second');
+    const enabled = await deploy('Auto', '1.36.3');
+    expect(JSON.parse(enabled.stdout)).toMatchObject({ properties: { outputs: { mode: { value: 'Auto' } } } });
+    await eventually(
+      'the default pools are there, and the window',
+      async () => {
+        const window = { namespace: 'kube-system', name: 'upcoming-maintenance-window' };
+        const isPublished = await second.get(Kinds.ConfigMap, window).catch(() => undefined);
+        const pools = await poolNames(second).catch(() => '');
+        return pools === 'default,system-surge' && isPublished !== undefined ? true : undefined;
+      },
+      PATIENCE,
     );
+    expect(await second.raw('/version')).toMatchObject({ minor: '36' });
+    const refused = await deploy('Manual', '1.36.3');
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain('cannot be changed from Auto to Manual');
+    const limits = JSON.stringify({ spec: { limits: { cpu: '0' } } });
+    const close = ['patch', 'nodepools', 'default', 'system-surge', '--type', 'merge', '-p', limits];
+    expect(await kubectl(close, undefined, 'second')).toMatchObject({ code: 0 });
+    expect(JSON.parse((await deploy('Manual', '1.36.3')).stdout)).toMatchObject({
+      properties: { outputs: { mode: { value: 'Manual' } } },
+    });
   });
 });

@@ -4,6 +4,7 @@
  */
 import { Kinds } from '../../api/kinds.ts';
 import { LaunchError } from '../../cloud/errors.ts';
+import { launchDetail } from '../../errors/launchProblems.ts';
 import type { Clock } from '../../clock/clock.ts';
 import type { Kube } from '../../kube/kube.ts';
 
@@ -42,10 +43,8 @@ export class BootstrapTokens {
     if (this.known !== undefined && this.known.until > clock.now()) return this.known.token;
     const [best] = (await this.found(signal)).toSorted((left, right) => right.expires - left.expires);
     if (best === undefined || best.expires < clock.now() + NEEDED_FOR) {
-      throw new LaunchError(
-        'CreateInstanceFailed',
-        `${NAMESPACE} has no Secret of type ${TYPE} that is valid for another ${NEEDED_FOR / 60_000} minutes; make one, or set --kubelet-bootstrap-token.`,
-      );
+      const wanted = { namespace: NAMESPACE, type: TYPE, minutes: NEEDED_FOR / 60_000 };
+      throw new LaunchError('CreateInstanceFailed', launchDetail('NoBootstrapToken', wanted));
     }
     this.known = { token: best.token, until: Math.min(clock.now() + KEPT_FOR, best.expires - NEEDED_FOR) };
     return best.token;

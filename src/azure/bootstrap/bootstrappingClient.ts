@@ -3,6 +3,7 @@ import { createDefaultHttpClient, type HttpClient } from '@azure/core-rest-pipel
 import type { TokenCredential } from '@azure/core-auth';
 import type { Clock } from '../../clock/clock.ts';
 import { LaunchError } from '../../cloud/errors.ts';
+import { launchDetail } from '../../errors/launchProblems.ts';
 import type { AzureSettings } from '../azureSettings.ts';
 import { getPlain } from '../plainRequest.ts';
 
@@ -75,9 +76,6 @@ function parse(text: string): { readonly customData?: string; readonly cse?: str
 }
 
 function failed(problem: string, cause?: unknown): LaunchError {
-  return new LaunchError(
-    'CreateInstanceFailed',
-    `The node bootstrapping server was asked for scripts; ${problem}.`,
-    cause === undefined ? {} : { cause },
-  );
+  const detail = launchDetail('NoScripts', { problem });
+  return new LaunchError('CreateInstanceFailed', detail, cause === undefined ? {} : { cause });
 }

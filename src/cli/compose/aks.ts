@@ -26,6 +26,8 @@ export { disableSteps } from '../../aks/disable.ts';
 export { enableSteps, managedSteps } from '../../aks/enable.ts';
 export { fromKarpenterSteps, toManagedSteps } from '../../aks/takeover.ts';
 export { aksStatus } from '../../aks/status.ts';
+export { toSelfHostedSteps } from '../../aks/toSelfHosted.ts';
+export { backSteps, waveSteps } from '../../aks/waves.ts';
 
 export interface AksAddress {
   readonly resourceGroup: string;

@@ -1,8 +1,14 @@
-/** The dashboard of `run`: tokens of the cluster open it, for those who may list what it shows. */
+/**
+ * The dashboard of `run`: tokens of the cluster open it, for those who may list what it shows. What a visitor applies goes to
+ * the API server with the visitor's own token.
+ */
 import type { Clock } from '../../clock/clock.ts';
+import { systemRandom } from '../../clock/systemRandom.ts';
 import { clusterTokenReview } from '../../dashboard/clusterTokens.ts';
 import type { LiveSource } from '../../dashboard/liveSource.ts';
 import { startDashboard } from '../../dashboard/server.ts';
+import type { ClusterConfig } from '../../kube/clusterConfig.ts';
+import { HttpKube } from '../../kube/httpKube.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { HttpEndpoint } from '../../server/httpEndpoint.ts';
 import { dashboardPage } from './dashboardPage.ts';
@@ -10,7 +16,11 @@ import { dashboardPage } from './dashboardPage.ts';
 export async function startClusterDashboard(
   source: LiveSource,
   port: number,
-  { kube, clock }: { readonly kube: Pick<Kube, 'create'>; readonly clock: Clock },
+  {
+    kube,
+    clock,
+    config,
+  }: { readonly kube: Pick<Kube, 'create'>; readonly clock: Clock; readonly config: ClusterConfig },
 ): Promise<HttpEndpoint> {
   const endpoint = await startDashboard({
     source,
@@ -18,6 +28,12 @@ export async function startClusterDashboard(
     setting: '--dashboard-port or DASHBOARD_PORT',
     page: await dashboardPage(),
     reviewToken: clusterTokenReview(kube),
+    visitorKube: (token) => {
+      if (token === undefined) return undefined;
+      const { impersonate: _, ...reach } = config;
+      const credentials = { token: { value: token } };
+      return new HttpKube({ config: { ...reach, credentials }, clock, random: systemRandom });
+    },
     sleep: (milliseconds, signal) => clock.sleep(milliseconds, signal),
   });
   return {

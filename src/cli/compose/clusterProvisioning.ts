@@ -1,11 +1,16 @@
-/** Runs nodewright for a cluster of the local AKS while its node provisioning mode is Auto, as AKS does. */
+/**
+ * Runs nodewright for a cluster of the local AKS while its node provisioning mode is Auto, as AKS does. It starts anew with
+ * the control plane: AKS updates both together.
+ */
 import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { Manager } from '../../kube/runtime/manager.ts';
 import type { ManagedCluster } from '../../local/arm/containerservice/managedCluster.ts';
 import type { LocalArm } from '../../local/arm/localArm.ts';
 import type { Faults } from '../../local/faults/faults.ts';
+import { keepBootstrapToken } from '../../nap/bootstrapToken.ts';
 import { installNodeProvisioning, removeNodeProvisioning } from '../../nap/installation.ts';
 import { keepAlive } from './keepAlive.ts';
 
@@ -17,6 +22,9 @@ export interface ClusterProvisioningOptions {
   readonly log: Log;
   /** Real time: restarts wait on it. */
   readonly clock: Clock;
+  /** The time of the cluster. */
+  readonly worldClock: Clock;
+  readonly random: Random;
   /** Builds nodewright with empty caches. `isDead` is true once this incarnation was killed. */
   readonly start: (cluster: ManagedCluster, isDead: () => boolean) => Promise<Pick<Manager, 'run'>>;
 }
@@ -33,6 +41,7 @@ export async function runClusterProvisioning(options: ClusterProvisioningOptions
       continue;
     }
     await installNodeProvisioning(kube, managed);
+    await keepBootstrapToken({ kube, log, clock: options.worldClock, random: options.random });
     log.info('node auto-provisioning is on', { cluster: cluster.name, defaultNodePools: managed.defaultNodePools });
     const end = new AbortController();
     const running = keepAlive(
@@ -42,11 +51,12 @@ export async function runClusterProvisioning(options: ClusterProvisioningOptions
     await followPools(options, managed, stop);
     end.abort();
     await running;
-    if (!stop.aborted) log.info('node auto-provisioning is off', { cluster: cluster.name });
+    const next = arm.managedCluster(cluster)?.provisioningMode;
+    if (!stop.aborted && next !== 'Auto') log.info('node auto-provisioning is off', { cluster: cluster.name });
   }
 }
 
-/** Installs what a later wish for default pools needs, until the mode is no longer Auto. */
+/** Installs what a later wish for default pools needs, until the mode is no longer Auto or Kubernetes is upgraded. */
 async function followPools(
   options: ClusterProvisioningOptions,
   first: ManagedCluster,
@@ -57,6 +67,7 @@ async function followPools(
     await nextChange(options, current, stop).happened;
     const next = options.arm.managedCluster(options.cluster);
     if (next === undefined || next.provisioningMode === 'Manual') return;
+    if (next.kubernetesVersion !== current.kubernetesVersion) return;
     if (next.defaultNodePools !== current.defaultNodePools) await installNodeProvisioning(options.kube, next);
     current = next;
   }
@@ -73,6 +84,7 @@ function nextChange(
     return (
       now === undefined ||
       now.provisioningMode !== known.provisioningMode ||
+      now.kubernetesVersion !== known.kubernetesVersion ||
       now.defaultNodePools !== known.defaultNodePools
     );
   };

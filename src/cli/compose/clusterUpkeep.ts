@@ -1,5 +1,6 @@
 /** What AKS does from time to time to a cluster of the local AKS, from what its ARM resources say. */
 import type { Clock } from '../../clock/clock.ts';
+import type { Random } from '../../clock/random.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import { KUBERNETES_VERSIONS } from '../../local/arm/containerservice/kubernetesVersions.ts';
@@ -13,6 +14,7 @@ export interface ClusterUpkeepOptions {
   readonly cluster: { readonly resourceGroup: string; readonly name: string };
   readonly kube: Kube;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
 }
 
@@ -36,7 +38,9 @@ function keptCluster(arm: LocalArm, name: ClusterUpkeepOptions['cluster']): Kept
     arm.maintenanceWindow(name, configuration) as MaintenanceWindow | undefined;
   return (
     managed && {
+      name: `${managed.resourceGroup}/${managed.name}`,
       kubernetesVersion: managed.kubernetesVersion,
+      provisioningMode: managed.provisioningMode,
       upgradeChannel: managed.upgradeChannel as UpgradeChannel,
       autoUpgradeWindow: window('aksManagedAutoUpgradeSchedule'),
       nodeImageWindow: window('aksManagedNodeOSUpgradeSchedule'),

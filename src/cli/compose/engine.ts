@@ -59,6 +59,7 @@ import { staticProvisioningController } from '../../controllers/static-provision
 import { userEditsController } from '../../controllers/user-edits/controller.ts';
 import type { World } from '../../controllers/world/world.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import type { Tracer } from '../../kube/trace.ts';
 import type { Informer, Informers } from '../../kube/informer.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
@@ -93,6 +94,8 @@ export interface EngineOptions {
   readonly warmUp?: boolean;
   /** Where decisions are recorded, for those that show them; an own one when absent. */
   readonly ledger?: Ledger;
+  /** Present when passes are traced. */
+  readonly tracer?: Tracer;
   /** Spread of pods that bring none, as the cluster's scheduler is configured. */
   readonly defaultSpread?: readonly SpreadConstraint[];
   /** How preferences and minValues are honoured. */
@@ -126,6 +129,7 @@ export function createEngine(options: EngineOptions): Manager {
     metrics,
     ...(overlays && { overlays }),
     ...(ledger && { ledger }),
+    ...(options.tracer && { tracer: options.tracer }),
   });
   options.onWorld?.(world);
   /** The world of a loop that calls the cloud: its calls are counted under its name. */
@@ -159,6 +163,7 @@ export function createEngine(options: EngineOptions): Manager {
       nominationPeriod: Math.max(2 * options.batchMax, MIN_NOMINATION),
       planner,
       ...(options.keepsSlack && { keepsSlack: true }),
+      ...(hints && { tellsScheduler: true }),
     }),
     ...(buffers ? [buffers.controller] : []),
     nodeClaimLifecycleController(as('nodeclaim.lifecycle'), {

@@ -14,6 +14,7 @@ const UUID = '123e4567-e89b-12d3-a456-426614174000';
 /** Another value than the default or the one above, for every option that must act. */
 const others: Partial<Record<OptionKey, string>> = {
   dashboardPort: '8082',
+  tracesEndpoint: 'http://collector:4318/v1/traces',
   ledgerDir: '/var/lib/ledger',
   ledgerMaxSize: '1Gi',
   ledgerMaxAge: '1h',

@@ -103,6 +103,8 @@ export interface ProcessSettings {
   readonly log: Pick<Options, 'logLevel' | 'logOutputPaths' | 'logErrorOutputPaths'>;
   readonly metricsServer: { readonly port: number; readonly enableProfiling: boolean };
   readonly healthServer: { readonly port: number };
+  /** Absent: nothing is traced. */
+  readonly traces?: { readonly endpoint: string };
   /** Absent: no dashboard is served. */
   readonly dashboard?: { readonly port: number };
   /** Absent: this process acts without holding a lease. */
@@ -123,6 +125,7 @@ export function processSettings(options: Options): ProcessSettings {
     log: { logLevel, logOutputPaths, logErrorOutputPaths },
     metricsServer: { port: options.metricsPort, enableProfiling: options.enableProfiling },
     healthServer: { port: options.healthProbePort },
+    ...(options.tracesEndpoint && { traces: { endpoint: options.tracesEndpoint } }),
     ...(options.dashboardPort !== undefined && { dashboard: { port: options.dashboardPort } }),
     ...(!options.disableLeaderElection && {
       lease: {

@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../../clock/clock.ts';
 import type { LiveSource } from '../../dashboard/liveSource.ts';
 import { startDashboard } from '../../dashboard/server.ts';
+import type { Kube } from '../../kube/kube.ts';
 import { dashboardPage } from './dashboardPage.ts';
 
 const OWNER_ONLY = 0o600;
@@ -13,13 +14,23 @@ export interface LocalDashboard {
   stop(): Promise<void>;
 }
 
-export async function startLocalDashboard(source: LiveSource, file: string, clock: Clock): Promise<LocalDashboard> {
+/** Whoever can read the file can read the kubeconfig beside it: the link gives the same rights. */
+export async function startLocalDashboard(
+  source: LiveSource,
+  file: string,
+  { clock, kube }: { readonly clock: Clock; readonly kube: Kube },
+): Promise<LocalDashboard> {
   let first = '';
   const endpoint = await startDashboard({
     source,
     port: 0,
     setting: 'nothing: any free port is taken',
     page: await dashboardPage(),
+    visitorKube: () => ({
+      get: (kind, ref) => kube.get(kind, ref),
+      create: (kind, object) => kube.create(kind, object),
+      patch: (kind, ref, patch) => kube.patch(kind, ref, patch),
+    }),
     onAddress: (address) => {
       first ||= address;
       // A file that is there keeps its mode when it is written again.

@@ -25,6 +25,7 @@ import type { ManagedCluster } from '../../local/arm/containerservice/managedClu
 import type { Attend } from '../../local/localFleet.ts';
 import { LocalWorld } from '../../local/localWorld.ts';
 import { installNodeProvisioning } from '../../nap/installation.ts';
+import { withResourceLog } from '../../nap/resourceLog.ts';
 import { LiveSource } from '../../dashboard/liveSource.ts';
 import type { ClusterConfig } from '../../kube/clusterConfig.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
@@ -58,6 +59,7 @@ const NOTE_EVERY = 1_000;
 export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   const state = await claimStateDirectory(options.stateDirectory);
   const sink = openLogSink([state.log]);
+  const resourceSink = openLogSink([state.resourceLog]);
   const systemClock = new SystemClock();
   const memory = orStartAnew(
     () =>
@@ -90,7 +92,16 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
   });
   const faultRandom = options.seed === undefined ? systemRandom : new SeededRandom(options.seed);
   const world = orStartAnew(
-    () => new LocalWorld({ clock, random: systemRandom, faultRandom, log, state: memory.state }),
+    () =>
+      new LocalWorld({
+        clock,
+        wallClock: systemClock,
+        checksTokens: true,
+        random: systemRandom,
+        faultRandom,
+        log,
+        state: memory.state,
+      }),
   );
   const { faults, arm } = world;
   const control = new ControlServer(faults, systemRandom.uuid());
@@ -116,14 +127,16 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       ledger,
       metrics,
     });
-    dashboard = await startLocalDashboard(looked, state.dashboard, systemClock);
+    dashboard = await startLocalDashboard(looked, state.dashboard, { clock: systemClock, kube: mainKube });
     /** nodewright as it would run on AKS, with nothing kept from an earlier incarnation. */
     const start = async (
       cluster: ManagedCluster,
       { httpKube, endpoint: api, ...observed }: EngineSite,
       isDead: () => boolean,
     ): Promise<Manager> => {
-      const kube = faultyKube(httpKube, faults, isDead);
+      const resourceId = `/subscriptions/${arm.subscriptionId}/resourceGroups/${cluster.resourceGroup}/providers/Microsoft.ContainerService/managedClusters/${cluster.name}`;
+      const resourceLog = { resourceId, clock, write: (line: string) => resourceSink.write(line) };
+      const kube = withResourceLog(faultyKube(httpKube, faults, isDead), resourceLog);
       const ports = { kube, clock: skewedClock(clock, faults), random: systemRandom, log, metrics: observed.metrics };
       const cloud = await createAzureCloudProvider({
         ...azureOptionsOf(options.controller),
@@ -163,7 +176,8 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       }
       return manager;
     };
-    const provisioning = { arm, faults, log, clock: systemClock };
+    const provisioning = { arm, faults, log, clock: systemClock, worldClock: clock, random: systemRandom };
+    const upkeep = { arm, clock, random: systemRandom, log };
     /** A cluster that a client made has pods of AKS, and nodewright while its mode is Auto. */
     const attend: Attend = async ({ managed, cluster, endpoint: api }, stop) => {
       const httpKube = new HttpKube({ config: configOf(api), clock: systemClock, random: systemRandom });
@@ -171,7 +185,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
       const run = { ...provisioning, cluster: managed, kube: cluster.kube };
       await Promise.all([
         furnishCluster(cluster.kube, managed, clock, stop),
-        runClusterUpkeep({ arm, cluster: managed, kube: cluster.kube, clock, log }, stop),
+        runClusterUpkeep({ ...upkeep, cluster: managed, kube: cluster.kube }, stop),
         runClusterProvisioning({ ...run, start: (current, isDead) => start(current, site, isDead) }, stop),
       ]).catch((error: unknown) => {
         if (!stop.aborted) throw error;
@@ -221,7 +235,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
           },
           stop,
         ),
-      upkeep: (stop) => runClusterUpkeep({ arm, cluster: arm.cluster, kube: world.kube, clock, log }, stop),
+      upkeep: (stop) => runClusterUpkeep({ ...upkeep, cluster: arm.cluster, kube: world.kube }, stop),
       clusters: (stop) => world.fleet.run(stop, attend),
       picture: (stop) => narrate({ observer, terminal, log, sleep }, stop),
       ...(!isResumed && { furnishing: (stop: AbortSignal) => finishFurnishing(stop, world, memory, clock) }),
@@ -236,6 +250,7 @@ export const runLocalWorld: RunLocalWorld = async (options, signal) => {
     await state.release();
     endSurvival();
     sink.close();
+    resourceSink.close();
   }
 };
 

@@ -20,6 +20,7 @@ import { Ledger } from '../../ledger/ledger.ts';
 import { LiveSource } from '../../dashboard/liveSource.ts';
 import type { UnavailableOffering } from '../../dashboard/picture.ts';
 import type { World } from '../../controllers/world/world.ts';
+import { OtlpTracer } from '../../server/otlpTracer.ts';
 import type { HttpEndpoint } from '../../server/httpEndpoint.ts';
 import { startHealthServer } from '../../server/healthServer.ts';
 import { createJsonLog } from '../../server/jsonLog.ts';
@@ -98,6 +99,10 @@ export const runController: RunController = async (options, signal) => {
     namespace: lease.namespace ?? config.namespace ?? 'default',
     identity: `${hostname()}_${random.uuid()}`,
   };
+  const tracer =
+    settings.traces && new OtlpTracer({ ...settings.traces, version: build.version, clock, random, metrics, log });
+  const tracing = new AbortController();
+  const traced = tracer?.run(tracing.signal);
   let world: World | undefined;
   const { unavailable, ...cloudParts } = provider;
   const engine = createEngine({
@@ -109,6 +114,7 @@ export const runController: RunController = async (options, signal) => {
     metrics,
     ...engineSettings(options),
     ledger,
+    ...(tracer && { tracer }),
     ...(leaderElection && { leaderElection }),
     onWorld: (made) => {
       world = made;
@@ -136,11 +142,12 @@ export const runController: RunController = async (options, signal) => {
     if (settings.dashboard && world) {
       const source = new LiveSource({ title: config.server, version: build.version, ledger, metrics });
       source.attach({ world, manager: engine, ...(unavailable && { unavailable }) });
-      endpoints.push(await startClusterDashboard(source, settings.dashboard.port, { kube, clock }));
+      endpoints.push(await startClusterDashboard(source, settings.dashboard.port, { kube, clock, config }));
     }
     await engine.run(signal);
   } finally {
-    await Promise.all(endpoints.map((endpoint) => endpoint.stop()));
+    tracing.abort();
+    await Promise.all([...endpoints.map((endpoint) => endpoint.stop()), traced]);
     endLedger?.();
     sink.close();
     failureSink.close();

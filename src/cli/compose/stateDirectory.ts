@@ -13,6 +13,8 @@ export interface StateDirectory {
   readonly azureEnvironment: string;
   readonly azureCertificate: string;
   readonly log: string;
+  /** Resource logs of managed clusters, as JSON lines. */
+  readonly resourceLog: string;
   /** Where `nodewright fault` finds the running world. */
   readonly control: string;
   /** Where `nodewright dashboard` finds the address of the page. */
@@ -45,6 +47,7 @@ export async function claimStateDirectory(path: string): Promise<StateDirectory>
     azureEnvironment,
     azureCertificate,
     log: at('nodewright.log'),
+    resourceLog: at('karpenter-events.jsonl'),
     worlds: at('worlds'),
     release: async () => {
       await removeAddresses();

@@ -16,7 +16,8 @@ const DECIDED: ReadonlySet<string> = new Set(
 const BEFORE_THE_WORLD = {
   CLUSTER_NAME: 'local',
   CLUSTER_ENDPOINT: 'https://127.0.0.1',
-  KUBELET_BOOTSTRAP_TOKEN: 'local0.0123456789abcdef',
+  // The one that the upkeep of the cluster makes and rotates.
+  KUBELET_BOOTSTRAP_TOKEN: 'auto',
   AZURE_SUBSCRIPTION_ID: '00000000-0000-0000-0000-000000000000',
   LOCATION: 'eastus',
   AZURE_NODE_RESOURCE_GROUP: 'MC_local_local_eastus',

@@ -4,10 +4,12 @@ import { budgetsOf } from '../../disruption/budgets.ts';
 import type { Command } from '../../disruption/command.ts';
 import type { Kept } from '../../disruption/kept.ts';
 import { candidatesFor, type DisruptionSettings, type Method, type Pass } from '../../disruption/method.ts';
+import { patienceOf } from '../../disruption/settled.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { isTerminating } from '../../pods/podPredicates.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { watch } from '../../kube/runtime/watch.ts';
+import { noTracer, traced, type Span } from '../../kube/trace.ts';
 import type { DisruptionQueue } from '../disruption-queue/queue.ts';
 import { poolOf } from '../disruption-queue/replacements.ts';
 import { disruptionPass } from '../planning/disruptionPass.ts';
@@ -21,6 +23,7 @@ import { disruptionMetrics, type DisruptionMetrics } from './metrics.ts';
 import { Outlook } from './outlook.ts';
 import { Reporter, tellsMore } from './reporter.ts';
 import { SavingsCheck } from './savingsCheck.ts';
+import { Settling } from './settling.ts';
 import { inSlices } from './slices.ts';
 import { Unrest } from './unrest.ts';
 import { validate } from './validation.ts';
@@ -77,6 +80,7 @@ class DisruptionLoop {
   private readonly reporter: Reporter;
   private readonly memo: ChangeMemo;
   private readonly unrest: Unrest;
+  private readonly settling: Settling;
   private readonly savings = new SavingsCheck();
   private readonly returns: DemandReturns;
   private readonly outlook: Outlook;
@@ -93,16 +97,18 @@ class DisruptionLoop {
     });
     this.memo = new ChangeMemo(world.informers);
     this.unrest = new Unrest(world.clock, world.informers.pods);
+    this.settling = new Settling(world.clock);
     this.returns = new DemandReturns({
       clock: world.clock,
       nodeClaims: world.informers.nodeClaims,
       pods: () => podCount(world.cluster.snapshot()),
       onReversal: (nodepool) => this.metrics.reversals.inc({ nodepool }),
+      onReturn: () => this.savings.forget(),
     });
   }
 
   async round(signal: AbortSignal): Promise<ReconcileResult | undefined> {
-    const { queue, methods, planner } = this.options;
+    const { queue, planner } = this.options;
     const { cluster, clock } = this.world;
     if (!this.isResumed) queue.resume();
     this.isResumed = true;
@@ -111,7 +117,14 @@ class DisruptionLoop {
     this.reporter.budgets(budgets);
     const virtual = planner.options.buffers?.pods() ?? [];
     if (this.memo.holds(cluster.snapshot(), budgets, virtual, clock.now())) return undefined;
-    const taken = await this.take(signal);
+    const span = (this.world.tracer ?? noTracer).begin('disruption');
+    return traced(span, () => this.pass(span, signal));
+  }
+
+  private async pass(span: Span, signal: AbortSignal): Promise<ReconcileResult | undefined> {
+    const { methods } = this.options;
+    const { clock } = this.world;
+    const taken = await this.take(span, signal);
     const causes: Causes = new Map();
     note(causes, taken.kept, undefined);
     const eligible = new Map<string, number>();
@@ -124,14 +137,19 @@ class DisruptionLoop {
       eligible.set(reason, Math.max(eligible.get(reason) ?? 0, candidates.length));
       this.metrics.eligible.set({ reason }, eligible.get(reason) ?? 0);
       if (candidates.length === 0) continue;
-      const unrest = method.reason === 'Underutilized' ? this.unrest.wait() : 0;
+      const unrest =
+        method.reason === 'Underutilized' ? this.unrest.wait() || this.settling.wait(taken.pass.candidates) : 0;
       if (unrest > 0) {
         wait = Math.min(wait, unrest);
         isComplete = false;
         continue;
       }
       try {
-        const { begun, again } = await this.run(method, candidates, taken, causes, signal);
+        const { begun, again } = await traced(
+          span.child(`method ${method.name}`),
+          () => this.run(method, candidates, taken, causes, span, signal),
+          (ran) => ({ candidates: candidates.length, begun: ran.begun }),
+        );
         if (begun) return { requeueAfter: 0 };
         if (again !== undefined) {
           wait = Math.min(wait, Math.max(0, again - clock.now()));
@@ -164,6 +182,7 @@ class DisruptionLoop {
     candidates: Pass['candidates'],
     taken: Taken,
     causes: Causes,
+    span: Span,
     signal: AbortSignal,
   ): Promise<Ran> {
     const { clock, log, events } = this.world;
@@ -191,8 +210,8 @@ class DisruptionLoop {
       if (command.replacements.length > 0) publish.consolidationCandidate(events, command);
       publish.consolidationApproved(events, command, (name) => this.world.informers.nodePools.store.get({ name }));
     }
-    await clock.sleep(SETTLE, signal);
-    const again = await this.take(signal);
+    await clock.sleep(settleTime(possible), signal);
+    const again = await this.take(span, signal);
     const isUnchanged = again.snapshot === taken.snapshot;
     const { valid, rejected, dropped } = validate(method, possible, again.pass, isUnchanged);
     if (dropped > 0) {
@@ -245,10 +264,10 @@ class DisruptionLoop {
     return pauses.length === 0 ? undefined : Math.max(...pauses);
   }
 
-  private async take(signal: AbortSignal): Promise<Taken> {
+  private async take(span: Span, signal: AbortSignal): Promise<Taken> {
     const { planner, queue, settings } = this.options;
     const { cluster, cloud, informers } = this.world;
-    const moment = await planner.moment(cloud, () => true, signal);
+    const moment = await planner.moment(cloud, () => true, signal, span);
     const { pass, kept } = disruptionPass(moment, {
       cluster,
       podBudgets: informers.disruptionBudgets.store.list(),
@@ -267,6 +286,13 @@ class DisruptionLoop {
       isManaged(spec.template.spec.nodeClassRef, cloud),
     );
   }
+}
+
+/** Nodes on which nothing has happened for their pool's consolidateAfter have been looked at for as long already. */
+function settleTime(commands: readonly Command[]): number {
+  const pools = new Set(commands.flatMap(({ candidates }) => candidates.map(({ pool }) => pool)));
+  const patience = [...pools].map(({ spec }) => patienceOf(spec.disruption.consolidateAfter));
+  return Math.max(0, SETTLE - Math.min(...patience));
 }
 
 const policyOf = ({ spec }: NodePool): string => spec.disruption.consolidationPolicy ?? 'WhenEmptyOrUnderutilized';

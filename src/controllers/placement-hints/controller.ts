@@ -69,8 +69,8 @@ export class PlacementHints {
     this.opening = new NodeOpening({
       clock: world.clock,
       areMoreComing: () => world.cluster.places.areAwaitingNodes,
-      arrange: (claims) =>
-        world.cluster.places.arrange(claims, ({ metadata }) => this.tried.get(metadata.uid ?? '') ?? 0),
+      arrange: (claims, settled) =>
+        world.cluster.places.arrange(claims, settled, ({ metadata }) => this.tried.get(metadata.uid ?? '') ?? 0),
       tell: (claims, end, options) => this.tell(claims, end, options),
     });
   }

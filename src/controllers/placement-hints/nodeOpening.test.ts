@@ -14,13 +14,13 @@ interface Setup {
 function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
   const clock = new VirtualClock(0);
   const told = new Set<string>();
-  const arranged: (readonly string[])[] = [];
+  const arranged: { readonly claims: readonly string[]; readonly settled: readonly string[] }[] = [];
   const opened: { readonly claim: string; readonly at: number }[] = [];
   const opening = new NodeOpening({
     clock,
     areMoreComing: () => areMoreComing,
-    arrange: (claims) => {
-      arranged.push(claims);
+    arrange: (claims, settled) => {
+      arranged.push({ claims, settled: [...settled] });
       return [...claims].sort();
     },
     tell: async (claims): Promise<Telling> => {
@@ -49,7 +49,10 @@ describe('nodes that join', () => {
   it('open together, when the pods of all have been told', async () => {
     const { play, join, opened, arranged } = setup();
     await play(join('a', 10), join('b', 20), join('c', 30));
-    expect(arranged).toEqual([['a'], ['b', 'c']]);
+    expect(arranged).toEqual([
+      { claims: ['a'], settled: [] },
+      { claims: ['a', 'b', 'c'], settled: ['a'] },
+    ]);
     expect(opened).toEqual(['a', 'b', 'c'].map((claim) => ({ claim, at: 175 })));
   });
 

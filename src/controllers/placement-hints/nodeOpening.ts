@@ -9,10 +9,10 @@ export interface NodeOpeningPorts {
   /** Whether planned nodes have yet to join. */
   readonly areMoreComing: () => boolean;
   /**
-   * Settles which of the pods that are alike is told which of these claims' nodes. Returns the claims with those first
-   * whose pods the scheduler is about to try.
+   * Settles which of the pods that are alike is told which of these claims' nodes; pods of `settled` claims have been told.
+   * Returns the claims with those first whose pods the scheduler is about to try.
    */
-  readonly arrange: (claims: readonly string[]) => readonly string[];
+  readonly arrange: (claims: readonly string[], settled: ReadonlySet<string>) => readonly string[];
   /** Tells the pods of these claims' nodes where they are expected, until `end` at the latest. */
   readonly tell: (claims: readonly string[], end: number, options: HintOptions) => Promise<Telling>;
 }
@@ -104,8 +104,7 @@ export class NodeOpening {
     let order: readonly string[] = [];
     for (let round = 0; round < ROUNDS && clock.now() < end; round++) {
       if (order.length < group.gates.size) {
-        const known = new Set(order);
-        order = [...order, ...arrange([...group.gates.keys()].filter((claim) => !known.has(claim)))];
+        order = arrange([...group.gates.keys()], new Set(order));
         this.begin(order);
         round = 0;
       }

@@ -71,6 +71,20 @@ describe('pods whose node was taken by another', () => {
     expect(placeOf(first)).toBe('y');
   });
 
+  it('that must spread go only to nodes of their domain', () => {
+    cluster.setNode(node('x', { zone: 'a' }));
+    cluster.setNode(node('y', { zone: 'b' }));
+    const constraint = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' };
+    const spread = pod('spread', '3', { topologySpreadConstraints: [constraint] });
+    const stray = pod('stray', '2');
+    expectOn('x', stray);
+    expectOn('y', spread);
+    bind(stray, 'y');
+    expect([makeRoom('y'), placeOf(spread)]).toEqual([0, 'y']);
+    cluster.setNode(node('z', { zone: 'b' }));
+    expect([makeRoom('y'), placeOf(spread)]).toEqual([1, 'z']);
+  });
+
   it('stay when rules bind them to their node', () => {
     const stray = pod('stray', '2');
     const bound = [

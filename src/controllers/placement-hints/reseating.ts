@@ -38,7 +38,7 @@ export function reseat({ cluster, freeOn }: ReseatingPorts, nodeName: string, no
     .map((partner) => ({ ...partner, left: subtractResources(partner.room, demandOf(partner.own)) }))
     .sort((one, other) => shareOf(other.left, other.view) - shareOf(one.left, one.view));
   for (const { view, room, own } of partners.slice(0, MOST_PARTNERS)) {
-    const found = exchange(tableOf(seated, freeOn(crowded), view), tableOf(own, room, crowded));
+    const found = exchange(tableOf(seated, freeOn(crowded), crowded, view), tableOf(own, room, view, crowded));
     if (found === undefined) continue;
     for (const pod of found.there) places.move(pod, view.name);
     for (const pod of found.here) places.move(pod, crowded.name);
@@ -55,22 +55,30 @@ function seatsOn(cluster: Cluster, name: string, now: number): readonly Place[] 
 
 const demandOf = (places: readonly Place[]): Resources => addResources(...places.map(({ pod }) => podRequests(pod)));
 
-function tableOf(places: readonly Place[], free: Resources, other: NodeView): Table<Pod> {
+function tableOf(places: readonly Place[], free: Resources, from: NodeView, other: NodeView): Table<Pod> {
   const seats = places.map(({ pod, open }): Seat<Pod> => ({
     of: pod,
     kind: podKind(pod).kind,
     requests: podRequests(pod),
-    mayMove: !open && isSimple(pod) && accepts(other, pod),
+    mayMove: !open && isSimple(pod) && isSpreadAlike(pod, from, other) && accepts(other, pod),
   }));
   return { free, seats };
 }
 
 /** Where it goes is no matter to other pods, nor where they are to it. */
 function isSimple(pod: Pod): boolean {
-  const { affinity, topologySpreadConstraints = [], volumes = [] } = pod.spec ?? {};
+  const { affinity, volumes = [] } = pod.spec ?? {};
   if (affinity?.podAffinity ?? affinity?.podAntiAffinity) return false;
   if (volumes.some(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral)) return false;
-  return topologySpreadConstraints.length === 0 && hostPortsOf(pod).length === 0;
+  return hostPortsOf(pod).length === 0;
+}
+
+/** Whether the scheduler, which insists on spreading it, sees it in the same domains on both nodes. */
+function isSpreadAlike({ spec }: Pod, from: NodeView, to: NodeView): boolean {
+  return (spec?.topologySpreadConstraints ?? []).every(
+    ({ whenUnsatisfiable, topologyKey }) =>
+      whenUnsatisfiable !== 'DoNotSchedule' || from.labels[topologyKey] === to.labels[topologyKey],
+  );
 }
 
 function accepts({ node, taints }: NodeView, pod: Pod): boolean {

@@ -6,6 +6,7 @@ import type { Overlay, PoolOffer, Snapshot, Solution, SolveOptions } from '../..
 import { ask } from '../../solver/solve.ts';
 import type { Resources } from '../../units/resources.ts';
 import type { CapacityBuffers } from '../capacity-buffer/capacityBuffers.ts';
+import { noTracer, traced, type Span } from '../../kube/trace.ts';
 import type { World } from '../world/world.ts';
 import { catalogues, type Catalogue } from './catalogues.ts';
 import { ClusterModel } from './clusterModel.ts';
@@ -27,6 +28,8 @@ export interface PlannerOptions {
     'preferencePolicy' | 'minValuesPolicy' | 'nodeOverheadCost' | 'maxPodsSharePerNode'
   >;
 }
+
+const NO_SPAN = noTracer.begin('');
 
 /** The cluster at one moment, ready to be asked about. Nothing in it grows old: later events make another moment. */
 export interface Moment {
@@ -66,16 +69,30 @@ export class Planner {
     this.model = new ClusterModel(world);
   }
 
-  /** `includes` chooses the pools whose instance types the caller wants; nodes are planned for usable ones only. */
-  async moment(cloud: CloudProvider, includes: (pool: NodePool) => boolean, signal: AbortSignal): Promise<Moment> {
+  /**
+   * `includes` chooses the pools whose instance types the caller wants; nodes are planned for usable ones only. What
+   * reading the moment and asking about it takes becomes parts of the span.
+   */
+  async moment(
+    cloud: CloudProvider,
+    includes: (pool: NodePool) => boolean,
+    signal: AbortSignal,
+    span: Span = NO_SPAN,
+  ): Promise<Moment> {
     const { cluster, clock, informers } = this.world;
-    const found = await catalogues(this.world, cloud, includes, signal);
+    const found = await traced(
+      span.child('catalogues'),
+      () => catalogues(this.world, cloud, includes, signal),
+      (all) => ({ pools: all.length }),
+    );
+    const reading = span.child('snapshot');
     // From here on nothing is awaited: neither the snapshot nor usage can grow old.
     const snapshot = cluster.snapshot();
     const demand = currentDemand(this.world, snapshot, this.options.buffers?.pods() ?? [], this.disks);
     const unlaunched = unlaunchedNodes(snapshot.nodes);
     const offers = this.offers(found, unlaunched);
     const quotas = cloud.quotas?.([...unlaunched.values()].flat().flatMap(({ claim }) => claim ?? []));
+    reading.end({ nodes: snapshot.nodes.length, waiting: demand.waiting.length });
     let compiled: Snapshot | undefined;
     // Many questions with the same pools are about one snapshot: the model is carried to it once.
     let other: { readonly pools: readonly PoolOffer[]; readonly snapshot: Snapshot } | undefined;
@@ -96,10 +113,11 @@ export class Planner {
       catalogues: found,
       offers,
       ask: (overlay, options, pools) => {
+        const asking = span.child('ask');
         compiled ??= compile();
-        if (pools === undefined) return this.ask(compiled, overlay, options);
+        if (pools === undefined) return this.ask(compiled, overlay, options, asking);
         if (other?.pools !== pools) other = { pools, snapshot: { ...compiled, pools } };
-        return this.ask(other.snapshot, overlay, options);
+        return this.ask(other.snapshot, overlay, options, asking);
       },
     };
   }
@@ -110,8 +128,14 @@ export class Planner {
     return this.model.freeOn(view, defaultRequests(unseenDaemonNamespaces(cluster), informers.limitRanges.store));
   }
 
-  private ask(snapshot: Snapshot, overlay: Overlay, options?: SolveOptions): Solution {
-    return ask(this.model.advance(snapshot), overlay, { ...this.options.policies, ...options });
+  private ask(snapshot: Snapshot, overlay: Overlay, options: SolveOptions | undefined, span: Span): Solution {
+    const advancing = span.child('model advance');
+    const model = this.model.advance(snapshot);
+    advancing.end();
+    const solution = ask(model, overlay, { ...this.options.policies, ...options });
+    const { plannedNodes, unplaced } = solution;
+    span.end({ pods: overlay.pods.length, planned_nodes: plannedNodes.length, unplaced: unplaced.length });
+    return solution;
   }
 
   private offers(found: readonly Catalogue[], unlaunched: ReturnType<typeof unlaunchedNodes>): readonly PoolOffer[] {

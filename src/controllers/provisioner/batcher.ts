@@ -33,16 +33,18 @@ export class Batcher {
     if (this.seen.size === 0) this.trigger(element);
   }
 
-  /** Rejects when `signal` aborts first. */
-  async wait(signal: AbortSignal): Promise<void> {
+  /** Gives the moment at which the window opened. Rejects when `signal` aborts first. */
+  async wait(signal: AbortSignal): Promise<number> {
     const { clock, idle, max } = this.options;
     if (this.seen.size === 0) await this.next(signal);
-    const end = clock.now() + max;
+    const opened = clock.now();
+    const end = opened + max;
     for (;;) {
       const left = Math.min(idle, end - clock.now());
       if (left <= 0 || !(await this.nextWithin(left, signal))) break;
     }
     this.seen.clear();
+    return opened;
   }
 
   private next(signal: AbortSignal): Promise<void> {

@@ -10,6 +10,7 @@ import type { Controller } from '../../kube/runtime/controller.ts';
 import { reconciler } from '../../kube/runtime/reconciler.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
 import { keyOf, refOf, watch } from '../../kube/runtime/watch.ts';
+import { noTracer, traced, type Span } from '../../kube/trace.ts';
 import type { PlannedNode, Solution } from '../../solver/problem.ts';
 import { isVirtual } from '../capacity-buffer/virtualPods.ts';
 import type { World } from '../world/world.ts';
@@ -21,7 +22,9 @@ import type { Catalogue } from '../planning/catalogues.ts';
 import type { Demand } from '../planning/demand.ts';
 import type { Moment, Planner } from '../planning/planner.ts';
 import * as publish from './events.ts';
+import { followablePlan } from './followablePlan.ts';
 import { provisionerMetrics } from './metrics.ts';
+import { priceOf, SecondLook, type Look } from './secondLook.ts';
 import { spareNodes } from './spareNodes.ts';
 import { nodeClaimDraft } from '../claims/nodeClaimDraft.ts';
 import { isUsable } from '../planning/poolUse.ts';
@@ -35,6 +38,8 @@ export interface ProvisionerOptions {
   readonly planner: Planner;
   /** Buys spare nodes where a scheduler that is not told the plan would leave pods waiting. */
   readonly keepsSlack?: boolean;
+  /** Prefers plans that a scheduler can be told whole. */
+  readonly tellsScheduler?: boolean;
 }
 
 /** Instance types that a launch record names. */
@@ -43,6 +48,8 @@ const SHOWN_OFFERINGS = 12;
 const CONTROLLER = { controller: 'provisioner' };
 /** How often a pending pod is planned for again. */
 const RETRIGGER = 10_000;
+/** When pods are looked at again that may yet find room, in milliseconds. */
+const LOOK_AGAIN = 1_000;
 
 /** Turns pods that the scheduler cannot place into NodeClaims, one plan per batch. */
 export function provisionerControllers(world: World, options: ProvisionerOptions): readonly Controller[] {
@@ -95,8 +102,11 @@ export function provisionerControllers(world: World, options: ProvisionerOptions
       ...world,
       name: 'provisioner',
       reconcile: async (signal) => {
-        await batcher.wait(signal);
-        await provisioner.pass(signal);
+        const opened = await batcher.wait(signal);
+        const span = (world.tracer ?? noTracer).begin('provisioning', opened);
+        span.child('batch', opened).end();
+        const isOver = await traced(span, () => provisioner.pass(signal, span));
+        if (!isOver) clock.after(LOOK_AGAIN, () => batcher.remind('second look'));
         return { requeueAfter: 0 };
       },
     }),
@@ -117,6 +127,7 @@ class Provisioner {
   private readonly backlog: Backlog;
   private readonly claims: ClaimWriter;
   private readonly announcer: Announcer;
+  private readonly secondLook: SecondLook;
   private plans = 0;
 
   constructor(world: World, options: ProvisionerOptions) {
@@ -126,12 +137,14 @@ class Provisioner {
     this.backlog = new Backlog(world.metrics, world.random);
     this.claims = new ClaimWriter(world);
     this.announcer = new Announcer(world);
+    this.secondLook = new SecondLook(world.cluster.places);
   }
 
-  async pass(signal: AbortSignal): Promise<void> {
+  /** False when nodes were planned that need not be bought yet. */
+  async pass(signal: AbortSignal, span: Span): Promise<boolean> {
     const { cloud, clock, events } = this.world;
     const closed = clock.monotonic();
-    const moment = await this.options.planner.moment(cloud, isUsable, signal);
+    const moment = await this.options.planner.moment(cloud, isUsable, signal, span);
     const { demand, catalogues } = moment;
     for (const { pool, instanceTypes } of catalogues) {
       if (instanceTypes.length === 0) publish.noCompatibleInstanceTypes(events, pool);
@@ -140,9 +153,9 @@ class Provisioner {
     const start = clock.monotonic();
     this.announceIgnored(demand);
     const { waiting } = demand;
-    if (waiting.length === 0) return;
+    if (waiting.length === 0) return true;
     const solving = clock.monotonic();
-    const solution = moment.ask({ pods: waiting }, { explainChoices: true });
+    const { solution, isOver } = this.solutionFor(moment, waiting);
     // Both the whole pass and the planning in it, as Karpenter does.
     for (const since of [solving, start]) {
       this.metrics.schedulingDuration.observe(CONTROLLER, (clock.monotonic() - since) / 1000);
@@ -150,7 +163,7 @@ class Provisioner {
     const podOf = podsByKey(waiting);
     const spare = this.options.keepsSlack === true ? this.spareFor(moment, solution, podOf) : [];
     const bought = [...solution.plannedNodes, ...spare];
-    const sparePrice = spare.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0);
+    const sparePrice = priceOf(spare);
     this.metrics.unschedulablePods.set(
       CONTROLLER,
       solution.unplaced.filter(({ pod }) => !isVirtual(podOf(pod))).length,
@@ -170,10 +183,23 @@ class Provisioner {
     this.announce(plan, solution, podOf);
     await this.reportBuffers(solution, podOf);
     const offerOf = new Map(catalogues.map((offer) => [offer.pool.metadata.name, offer]));
-    await this.claims.writeAll(bought, async (node) => {
+    const write = async (node: PlannedNode): Promise<void> => {
       const offer = offerOf.get(node.pool);
       if (offer) await this.create(plan, node, offer, node.pods.map(podOf), signal);
-    });
+    };
+    await traced(
+      span.child('claims'),
+      () => this.claims.writeAll(bought, write),
+      () => ({ claims: bought.length }),
+    );
+    return isOver;
+  }
+
+  private solutionFor(moment: Moment, waiting: readonly Pod[]): Look {
+    const ask = (pods: readonly Pod[]): Solution => moment.ask({ pods }, { explainChoices: true });
+    const cheapest = ask(waiting);
+    if (this.options.tellsScheduler !== true) return { solution: cheapest, isOver: true };
+    return this.secondLook.at(followablePlan(cheapest, waiting, ask), podsByKey(waiting), moment.now);
   }
 
   /** Planned as if no node that is there had room: the scheduler may have filled it with others. */

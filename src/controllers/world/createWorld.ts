@@ -19,7 +19,7 @@ export interface EngineWorld {
 
 /** Opens the watches and joins them to the cluster that all loops share. Nothing runs yet. */
 export function createWorld(
-  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays'> &
+  ports: Pick<World, 'kube' | 'cloud' | 'clock' | 'random' | 'log' | 'metrics' | 'overlays' | 'tracer'> &
     Partial<Pick<World, 'ledger'>>,
 ): EngineWorld {
   const { log, cloud } = ports;

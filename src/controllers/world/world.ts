@@ -6,6 +6,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Kube } from '../../kube/kube.ts';
 import type { Log } from '../../kube/log.ts';
 import type { MetricsRegistry } from '../../kube/metrics.ts';
+import type { Tracer } from '../../kube/trace.ts';
 import type { ClusterInformers } from './clusterInformers.ts';
 import type { OverlayStore } from '../nodeoverlay/overlayCloud.ts';
 import type { Notices } from './notices.ts';
@@ -30,4 +31,6 @@ export interface World {
   readonly podTimes: PodTimes;
   /** Present when overlays are honoured; `cloud` applies them already. */
   readonly overlays?: OverlayStore;
+  /** Present when passes are traced. */
+  readonly tracer?: Tracer;
 }

@@ -12,7 +12,18 @@ const WAITED = 'nodewright_azure_throttle_wait_seconds_total';
 const RESERVATION = 'nodewright_azure_reservation_remaining';
 const USED = 'karpenter_nodepools_usage';
 const LIMIT = 'karpenter_nodepools_limit';
-export const CAPACITY_METRICS: ReadonlySet<string> = new Set([QUOTA, THROTTLE, WAITED, RESERVATION, USED, LIMIT]);
+const ADDRESSES_USED = 'nodewright_azure_subnet_addresses_used';
+const ADDRESSES_FREE = 'nodewright_azure_subnet_addresses_free';
+export const CAPACITY_METRICS: ReadonlySet<string> = new Set([
+  QUOTA,
+  THROTTLE,
+  WAITED,
+  RESERVATION,
+  USED,
+  LIMIT,
+  ADDRESSES_USED,
+  ADDRESSES_FREE,
+]);
 
 const SHOWN_FAILURES = 50;
 const MOST_UNAVAILABLE = 500;
@@ -47,6 +58,10 @@ export function capacityScreen(
     limits: [...keyed(LIMIT)].map(([key, limit]) => {
       const [pool = '', resource = ''] = key.split(' ');
       return { pool, resource, used: used.get(key) ?? 0, limit };
+    }),
+    subnets: of(ADDRESSES_FREE).map(({ labels, value }) => {
+      const name = labels['subnet'] ?? '';
+      return { name, free: value, used: of(ADDRESSES_USED).find((each) => each.labels['subnet'] === name)?.value ?? 0 };
     }),
     failures: ledger
       .entries()

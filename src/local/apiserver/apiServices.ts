@@ -35,9 +35,7 @@ export function recordApiServices(objects: Objects, aggregated: readonly Aggrega
     if (table.get(name) !== undefined) return;
     objects.create(resource, undefined, { metadata: { name, labels }, spec }, serverWrite(WRITER));
     const condition = { type: 'Available', status: 'True', lastTransitionTime: objects.now(), reason, message };
-    const target = { resource, namespace: undefined, name };
-    const status = { conditions: [condition] };
-    objects.update(target, serverWrite(WRITER, 'status'), (live) => ({ ...live, status }));
+    objects.setStatus({ resource, namespace: undefined, name }, WRITER, { conditions: [condition] });
   }
 
   function update(): void {

@@ -7,9 +7,6 @@ import { textAt, type ApiObject } from './fields.ts';
 import { followUp } from './followUp.ts';
 import type { Objects } from './objects.ts';
 import { CLEANUP_FINALIZER, establishedStatus } from './strategies/customResourceDefinition.ts';
-import { serverWrite } from './writeRequest.ts';
-
-const STATUS_WRITE = serverWrite('kube-apiserver', 'status');
 
 /** Returns a function that ends it. */
 export function keepDefinitions(objects: Objects): () => void {
@@ -28,10 +25,7 @@ export function keepDefinitions(objects: Objects): () => void {
     if (definition === undefined) return;
     if (leaving.has(name)) return empty(definition);
     const status = establishedStatus(definition['spec'], objects.now());
-    objects.update({ resource: definitions, namespace: undefined, name }, STATUS_WRITE, (live) => ({
-      ...live,
-      status,
-    }));
+    objects.setStatus({ resource: definitions, namespace: undefined, name }, 'kube-apiserver', status);
   }
 
   function empty(definition: ApiObject): void {

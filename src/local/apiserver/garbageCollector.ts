@@ -1,7 +1,6 @@
 /**
- * What becomes of dependents: those of vanished owners are deleted, those of orphaning owners set free, and owners that
- * wait for their dependents (foreground deletion) released. It works from the store's own events until nothing is left to
- * do.
+ * Deletes the dependents of owners that are gone, takes the owner off those that it orphans, and lets owners go that have
+ * waited for their dependents (foreground deletion). It follows the events of the store until nothing is left to do.
  */
 import { isNotFound } from '../../kube/errors.ts';
 import { deleteObject, FOREGROUND, ORPHAN, releaseFinalizer } from './deletion.ts';

@@ -84,6 +84,5 @@ function confirmPriorityLevel(objects: Objects, schema: ApiObject): void {
     message: `This FlowSchema references the PriorityLevelConfiguration object named "${level}" and it exists`,
   };
   const target = { resource, namespace: undefined, name: schema.metadata.name };
-  const status = { conditions: [condition] };
-  objects.update(target, serverWrite(WRITER, 'status'), (live) => ({ ...live, status }));
+  objects.setStatus(target, WRITER, { conditions: [condition] });
 }

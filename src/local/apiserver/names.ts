@@ -18,7 +18,7 @@ const CONFIG_KEY_MESSAGE = `a valid config key must consist of alphanumeric char
 const whole = (pattern: string): RegExp => new RegExp(`^${pattern}$`);
 const tooMany = (limit: number): string => `must be no more than ${limit} bytes`;
 
-/** Most names are. */
+/** The answer for every valid name, made once. */
 const FINE: readonly string[] = [];
 
 interface Rule {

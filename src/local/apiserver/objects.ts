@@ -39,7 +39,6 @@ export type Change = (live: ApiObject) => Fields;
 
 type Ownership = (after: ApiObject) => ManagedFieldsEntry[];
 
-const QUOTA_WRITE = serverWrite('kube-apiserver', 'status');
 const NAMESPACES = { group: '', plural: 'namespaces' };
 const NAME_ATTEMPTS = 8;
 
@@ -226,6 +225,11 @@ export class Objects {
     return this.write(resource, draft, request);
   }
 
+  /** Gives an object another status, as one of the server's own parts. */
+  setStatus(target: Target, fieldManager: string, status: unknown): void {
+    this.update(target, serverWrite(fieldManager, 'status'), (live) => ({ ...live, status }));
+  }
+
   /** Writes a draft that has passed all checks. */
   private write(resource: Resource, draft: ApiObject, request: { readonly dryRun: boolean }): ApiObject {
     if (request.dryRun) {
@@ -273,7 +277,7 @@ export class Objects {
     if (request.dryRun || charged.length === 0) return written;
     const quotas = this.builtin('', 'resourcequotas');
     for (const { name, namespace, status } of charged) {
-      this.update({ resource: quotas, namespace, name }, QUOTA_WRITE, (live) => ({ ...live, status }));
+      this.setStatus({ resource: quotas, namespace, name }, 'kube-apiserver', status);
     }
     return written;
   }

@@ -42,7 +42,7 @@ export function parseLabelSelector(text: string | undefined): LabelPredicate | u
   return (labels) => requirements.every((matches) => matches(labels));
 }
 
-/** A `metav1.LabelSelector`: nothing selects nothing, `{}` selects everything. */
+/** A `metav1.LabelSelector`: `undefined` selects nothing, `{}` selects everything. */
 export function labelSelectorPredicate(selector: unknown): LabelPredicate {
   if (!isFields(selector)) return () => false;
   return (labels) => matchesLabelSelector(selector, labels);

@@ -1,4 +1,6 @@
 /** A request that ARM refuses, with the HTTP status and the machine-readable code that real Azure uses. */
+import { withoutAbsent } from '../apiserver/fields.ts';
+
 export interface ArmErrorDetail {
   readonly code: string;
   readonly message: string;
@@ -37,13 +39,7 @@ export class ArmError extends Error {
   /** What operations and responses say of it. */
   content(): ArmErrorContent {
     const { target, details, innererror } = this.options;
-    return {
-      code: this.code,
-      message: this.message,
-      ...(target === undefined ? {} : { target }),
-      ...(details === undefined ? {} : { details }),
-      ...(innererror === undefined ? {} : { innererror }),
-    };
+    return { code: this.code, message: this.message, ...withoutAbsent({ target, details, innererror }) };
   }
 
   /** The body of the response: `{"error":{"code","message"}}`, or without the wrapping. */

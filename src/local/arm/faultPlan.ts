@@ -15,9 +15,7 @@ export type Fault =
   /** Accept it, and let the long-running operation fail when it would have succeeded. */
   | { readonly kind: 'failLate'; readonly error: ArmError }
   /** Accept it, and let the long-running operation succeed later than it would have. */
-  | { readonly kind: 'finishLate'; readonly milliseconds: number }
-  /** Answer normally, but late. */
-  | { readonly kind: 'delay'; readonly milliseconds: number };
+  | { readonly kind: 'finishLate'; readonly milliseconds: number };
 
 export interface FaultPlan {
   before(operation: ArmOperation): Fault | undefined;

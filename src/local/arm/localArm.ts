@@ -1,6 +1,7 @@
 /** A local Azure for the official SDKs: an HTTPS endpoint on loopback with its own token endpoint. */
 import { InvariantError } from '../../errors/invariantError.ts';
 import { SeededRandom } from '../../clock/seededRandom.ts';
+import type { Clock } from '../../clock/clock.ts';
 import type { Random } from '../../clock/random.ts';
 import { estimatedSpotPrice } from '../../catalogue/bundledCatalogue.ts';
 import { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
@@ -11,6 +12,7 @@ import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts
 import { managedClusterOf, type ManagedCluster } from './containerservice/managedCluster.ts';
 import { MAINTENANCE_KIND } from './containerservice/maintenanceConfigurations.ts';
 import { MANAGED_CLUSTERS } from './containerservice/managedClusters.ts';
+import type { DrainNode } from './containerservice/poolRollouts.ts';
 import type { CredentialNames } from './containerservice/clusterCredentials.ts';
 import type { SkuRestriction } from './compute/skus.ts';
 import type { QuotaLimits } from './compute/usages.ts';
@@ -24,14 +26,14 @@ import { normalLocation } from './resources/requestRules.ts';
 import { finishHalfDone } from './halfDone.ts';
 import { ResourceJournal } from './resourceJournal.ts';
 import { ResourceStore, type StoreChange } from './resourceStore.ts';
-import { ArmFront, type WireRequest, type WireResponse, type YieldingClock } from './server/armFront.ts';
+import { ArmFront, type WireRequest, type WireResponse } from './server/armFront.ts';
 import { ArmServer } from './server/armServer.ts';
 import { Gate } from './server/gate.ts';
 import { AZURE_LIMITS, Throttling, type ThrottleLimits } from './server/throttling.ts';
 import type { LocalVirtualMachine, VirtualMachineEvent } from './virtualMachines.ts';
 
 export interface LocalArmOptions {
-  readonly clock: YieldingClock;
+  readonly clock: Clock;
   readonly random: Random;
   /** A region that the bundled price list knows. */
   readonly location?: string;
@@ -44,6 +46,10 @@ export interface LocalArmOptions {
   readonly kubeconfig?: (cluster: ClusterName, names: CredentialNames) => string | undefined;
   /** What of node auto-provisioning runs in a cluster; absent: nothing is known of any. */
   readonly provisioningUse?: (cluster: ClusterName) => NodeProvisioningUse | undefined;
+  /** Empties a node of a cluster before AKS removes it; absent: nodes go as they are. */
+  readonly drainNode?: DrainNode;
+  /** The clock of clients in other processes, by which tokens last: `clock` unless that runs fast. */
+  readonly tokenClock?: Clock;
   readonly durations?: Partial<ArmDurations>;
   /** Limits in vCPUs, where they differ from generous ones. */
   readonly quota?: QuotaLimits;
@@ -122,6 +128,8 @@ export class LocalArm {
       quota: options.quota ?? {},
       restrictions: options.restrictions ?? [],
       provisioningUse: (cluster) => options.provisioningUse?.(cluster),
+      drainNode: async (cluster, node) => options.drainNode?.(cluster, node),
+      tokenClock: options.tokenClock ?? clock,
       clusterCredentials: { kubeconfig: (cluster, names) => options.kubeconfig?.(cluster, names) },
     });
     const { store } = this.context;
@@ -165,7 +173,7 @@ export class LocalArm {
   /** Stops answering, and cancels everything under way. */
   async close(): Promise<void> {
     this.context.operations.close();
-    this.services.events.close();
+    this.services.close();
     this.journal?.close();
     await this.server.close();
   }

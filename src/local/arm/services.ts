@@ -1,4 +1,5 @@
 /** Puts the services of the local Azure together, with the router over all their routes. */
+import type { Clock } from '../../clock/clock.ts';
 import type { ArmContext } from './armContext.ts';
 import { COMPUTE_KINDS } from './compute/computeKinds.ts';
 import { RESERVATION_KINDS } from './compute/reservationKinds.ts';
@@ -16,6 +17,7 @@ import { clusterKinds, MANAGED_CLUSTERS } from './containerservice/managedCluste
 import type { NodeProvisioningUse } from './containerservice/nodeProvisioning.ts';
 import { nodeBootstrappingRoutes } from './containerservice/nodeBootstrapping.ts';
 import { LocalClusters } from './containerservice/localClusters.ts';
+import { PoolRollouts, type DrainNode } from './containerservice/poolRollouts.ts';
 import { authorizationRoutes, linkIdentities } from './directory/authorization.ts';
 import { cloudMetadataRoutes } from './directory/cloudMetadata.ts';
 import { Deployments } from './deployments/deployments.ts';
@@ -53,6 +55,10 @@ export interface ServicesOptions {
   readonly clusterCredentials: ClusterCredentialsOptions;
   /** What of node auto-provisioning runs in a cluster; undefined when its API server does not run. */
   readonly provisioningUse: (cluster: ClusterName) => NodeProvisioningUse | undefined;
+  /** Empties a node before AKS removes it. */
+  readonly drainNode: DrainNode;
+  /** The clock of clients in other processes: their tokens last by it. */
+  readonly tokenClock: Clock;
 }
 
 export interface ClusterName {
@@ -81,6 +87,8 @@ export interface Services {
   addPool(cluster: ClusterName, name: string, properties: JsonObject): void;
   /** When the store was restored: VMs, interfaces and groups go on with what was under way. */
   resume(): void;
+  /** Ends what goes on by itself. */
+  close(): void;
   /** The types that `resume` takes care of. */
   readonly resumedTypes: ReadonlySet<string>;
 }
@@ -104,7 +112,7 @@ export function createServices(options: ServicesOptions): Services {
   };
   principals.add(imageReader);
   linkIdentities(context, principals);
-  const tokens = new Tokens(clock, credentials.tenantId, random.uuid(), principals);
+  const tokens = new Tokens(options.tokenClock, credentials.tenantId, random.uuid(), principals);
   const images = new Images(context, tokens, IMAGE_SUBSCRIPTION);
   const addresses = new SubnetAddresses(store);
   const interfaces = new NetworkInterfaces(context, addresses);
@@ -128,7 +136,8 @@ export function createServices(options: ServicesOptions): Services {
     interfaces,
     isRestricted: (size) => skus.isRestricted(size, undefined),
   });
-  const pools = new AgentPools(context, nodes, machinesApi);
+  const rollouts = new PoolRollouts({ context, nodes: machinesApi, drain: options.drainNode });
+  const pools = new AgentPools(context, nodes, machinesApi, rollouts);
   const kinds = [
     ...networkKinds(addresses),
     interfaces.kind(),
@@ -201,6 +210,11 @@ export function createServices(options: ServicesOptions): Services {
     resume: () => {
       machines.resume();
       clusters.resume();
+      rollouts.resume();
+    },
+    close: () => {
+      events.close();
+      rollouts.close();
     },
     resumedTypes: new Set([VIRTUAL_MACHINES]),
   };

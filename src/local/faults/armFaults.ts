@@ -82,10 +82,17 @@ export class ArmFaults implements FaultPlan {
     const strikes = (kind: FaultKind): boolean =>
       this.faults.strikes(kind, `${wanted.name} ${wanted.size}`, matches) !== undefined;
     const isSpot = wanted.priority === 'spot';
-    const quota = (counter: string): Fault => {
-      const numbers = { limit: 0, current: 0, required: 1, total: 1 };
-      return { kind: 'refuse', error: refusal('OperationNotAllowed.quota', { counter, location, ...numbers }) };
-    };
+    const quota = (counter: string): Fault => ({
+      kind: 'refuse',
+      error: refusal('OperationNotAllowed.quota', {
+        counter,
+        location,
+        limit: 0,
+        current: 0,
+        required: 1,
+        total: 1,
+      }),
+    });
     if (!isSpot && strikes('family-quota')) return quota(`${wanted.family} Cores`);
     if (!isSpot && strikes('regional-quota')) return quota('Total Regional Cores');
     if (isSpot && strikes('spot-quota')) return quota('lowPriorityCores');

@@ -1,7 +1,6 @@
 /** An HTTP endpoint on loopback to list, add and clear the faults of a running world; its token is in a 0600 file. */
-import { timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { closeServer, listenOnLoopback, requestBody } from '../requestBody.ts';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isSecret, listenOnLoopback, requestBody, type OpenServer } from '../requestBody.ts';
 import { FaultSyntaxError, formatFault, parseFault } from './faultKinds.ts';
 import type { ActiveFault, Faults } from './faults.ts';
 
@@ -39,7 +38,7 @@ function show({ id, order, since, until, struck }: ActiveFault): ShownFault {
 export class ControlServer {
   private readonly faults: Faults;
   private readonly token: string;
-  private server: Server | undefined;
+  private open: OpenServer | undefined;
 
   constructor(faults: Faults, token: string) {
     this.faults = faults;
@@ -53,19 +52,16 @@ export class ControlServer {
         (error: unknown) => send(response, { status: 500, body: { error: String(error) } }),
       );
     });
-    const open = await listenOnLoopback(server, 0);
-    this.server = server;
-    return { url: `http://127.0.0.1:${open}`, token: this.token };
+    this.open = await listenOnLoopback(server, 0);
+    return { url: `http://127.0.0.1:${this.open.port}`, token: this.token };
   }
 
   async close(): Promise<void> {
-    const server = this.server;
-    this.server = undefined;
-    await closeServer(server);
+    await this.open?.close();
   }
 
   private async answer(request: IncomingMessage): Promise<Answer> {
-    if (!this.isAllowed(request.headers.authorization ?? '')) {
+    if (!isSecret(request.headers.authorization ?? '', `Bearer ${this.token}`)) {
       return { status: 401, body: { error: 'unauthorized: missing or wrong token' } };
     }
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
@@ -76,7 +72,7 @@ export class ControlServer {
         return { status: 200, body: this.faults.list().map(show) };
       case 'POST': {
         const body = await requestBody(request, MAX_BODY_BYTES);
-        if ('text' in body) return this.add(body.text);
+        if ('bytes' in body) return this.add(body.bytes.toString('utf8'));
         return { status: 413, body: { error: `a fault takes at most ${MAX_BODY_BYTES} bytes` } };
       }
       case 'DELETE':
@@ -102,11 +98,6 @@ export class ControlServer {
     }
     if (this.faults.remove(Number(id))) return { status: 200, body: this.faults.list().map(show) };
     return { status: 404, body: { error: `there is no fault #${id}` } };
-  }
-
-  private isAllowed(header: string): boolean {
-    const [given, wanted] = [Buffer.from(header), Buffer.from(`Bearer ${this.token}`)];
-    return given.length === wanted.length && timingSafeEqual(given, wanted);
   }
 }
 

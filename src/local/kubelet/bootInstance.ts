@@ -28,11 +28,12 @@ const OS_IMAGES: readonly (readonly [RegExp, string])[] = [
 export function bootInstance(vm: LocalVirtualMachine): BootedInstance | undefined {
   const kubelet = kubeletOf(vm);
   if ('problem' in kubelet) return undefined;
-  const { flags, labels, kubernetesVersion } = kubelet;
+  const { flags, labels, kubernetesVersion, bootstrapToken } = kubelet;
   const capacity = capacityOf(vm, flags.get('max-pods') ?? '0');
   return {
     name: vm.computerName.toLowerCase(),
     providerID: `azure://${vm.id.replace(`/resourceGroups/${vm.resourceGroup}/`, `/resourceGroups/${vm.resourceGroup.toLowerCase()}/`)}`,
+    bootstrapToken,
     labels: { ...labels, ...cloudLabels(vm) },
     taints: readTaints(flags.get('register-with-taints') ?? ''),
     capacity: formatResources(capacity),

@@ -3,7 +3,7 @@ import { Kinds, type Pod } from '../../api/kinds.ts';
 import type { ApiObject } from '../apiserver/fields.ts';
 import { parseFault } from '../faults/faultKinds.ts';
 import { container, instance, Simulation } from '../../../test/fixtures/local/simulation.ts';
-import { ContainerLogs } from './containerLogs.ts';
+import { containerLogs } from './containerLogs.ts';
 
 const LOG = '/api/v1/namespaces/default/pods/one/log';
 
@@ -82,7 +82,7 @@ describe('the logs of a container', () => {
     const read = async (): Promise<Pod & ApiObject> =>
       (await simulation.kube.get(Kinds.Pod, { name: 'one', namespace: 'default' })) as Pod & ApiObject;
     let live: Pod | undefined = await read();
-    const door = new ContainerLogs({ clock: simulation.clock, canReport: () => true, pod: () => live });
+    const door = containerLogs({ clock: simulation.clock, canReport: () => true, pod: () => live });
     const options = { container: 'main', follow: true, previous: false, timestamps: false };
     const rest = { tailLines: 1, limitBytes: undefined, since: undefined };
     const stream = door.logs(await read(), { ...options, ...rest }, new AbortController().signal);

@@ -39,31 +39,24 @@ const PERIOD = 10_000;
 /** As much as a log that is rotated keeps. */
 const MOST_LINES = 1_000;
 
-export class ContainerLogs implements KubeletDoor {
-  private readonly options: ContainerLogsOptions;
-
-  constructor(options: ContainerLogsOptions) {
-    this.options = options;
-  }
-
-  logs(object: ApiObject, options: LogOptions, signal: AbortSignal): AsyncIterable<string> | undefined {
+export function containerLogs({ clock, canReport, pod: podNow }: ContainerLogsOptions): KubeletDoor {
+  function logs(object: ApiObject, options: LogOptions, signal: AbortSignal): AsyncIterable<string> | undefined {
     const pod = object as Pod & ApiObject;
-    if (!this.options.canReport(pod.spec?.nodeName ?? '')) return undefined;
+    if (!canReport(pod.spec?.nodeName ?? '')) return undefined;
     // Refusals belong before the answer begins.
     const run = runOf(pod, options);
-    return this.write(pod, run, options, signal);
+    return write(pod, run, options, signal);
   }
 
-  refuseEntry(object: ApiObject, way: string): Error | undefined {
+  function refuseEntry(object: ApiObject, way: string): Error | undefined {
     const pod = object as Pod & ApiObject;
-    if (!this.options.canReport(pod.spec?.nodeName ?? '')) return undefined;
+    if (!canReport(pod.spec?.nodeName ?? '')) return undefined;
     return badRequest(
       `nothing runs inside the containers of a local AKS, so there is no way into pod ${pod.metadata.name} (${way}); kubectl logs shows what they would do`,
     );
   }
 
-  private async *write(pod: Pod, first: Run, options: LogOptions, signal: AbortSignal): AsyncIterable<string> {
-    const { clock } = this.options;
+  async function* write(pod: Pod, first: Run, options: LogOptions, signal: AbortSignal): AsyncIterable<string> {
     const shown = ({ at, text }: Line): string =>
       `${options.timestamps ? `${new Date(at).toISOString().replace('Z', '000000Z')} ` : ''}${text}\n`;
     let left = options.limitBytes ?? Number.POSITIVE_INFINITY;
@@ -82,7 +75,7 @@ export class ContainerLogs implements KubeletDoor {
     while (options.follow && !options.previous && run.end === undefined && left > 0 && !signal.aborted) {
       await clock.sleep(PERIOD - ((clock.now() - run.start) % PERIOD), signal).catch(() => undefined);
       const { name, namespace } = pod.metadata;
-      const now = this.options.pod({ name, namespace });
+      const now = podNow({ name, namespace });
       const status = now && now.metadata.uid === pod.metadata.uid ? statusOf(now, run.container) : undefined;
       const again = status?.state?.running && Date.parse(status.state.running.startedAt ?? '');
       // A pod that is gone, or a container that has begun anew: this one has ended.
@@ -95,6 +88,8 @@ export class ContainerLogs implements KubeletDoor {
       seen = until;
     }
   }
+
+  return { logs, refuseEntry };
 }
 
 function ending(status: ContainerStatus | undefined, run: Run, now: number): Pick<Run, 'end' | 'exitCode'> {

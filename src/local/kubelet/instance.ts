@@ -12,6 +12,8 @@ export interface BootedInstance {
   readonly allocatable: Readonly<Record<string, string>>;
   readonly kubeletVersion: string;
   readonly osImage: string;
+  /** What its kubelet introduces itself with. */
+  readonly bootstrapToken?: string;
   /** Its own in the node network; one that its name decides when absent. */
   readonly address?: string;
 }

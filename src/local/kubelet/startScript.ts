@@ -13,6 +13,8 @@ export interface BootedFrom {
 }
 
 export interface StartedKubelet {
+  /** What it introduces itself with. */
+  readonly bootstrapToken: string;
   readonly kubernetesVersion: string;
   readonly flags: ReadonlyMap<string, string>;
   readonly labels: Readonly<Record<string, string>>;
@@ -99,6 +101,7 @@ export function readStartScript(script: string, host: BootedFrom): StartedKubele
   }
   return {
     kubernetesVersion: variables.get('KUBERNETES_VERSION') ?? '',
+    bootstrapToken: variables.get('TLS_BOOTSTRAP_TOKEN') ?? '',
     flags: readFlags(variables.get('KUBELET_FLAGS') ?? ''),
     labels: readPairs(variables.get('KUBELET_NODE_LABELS') ?? ''),
     gpuDriver: variables.get('GPU_NODE') === 'true',

@@ -10,7 +10,7 @@ import type { AggregatedResource } from '../apiserver/http/aggregatedApi.ts';
 import { PLAIN, type Column } from '../apiserver/resource.ts';
 import { BY_NODE, type ClusterInformers } from '../clusterInformers.ts';
 import { addUsage, type Usage } from '../workloads/loadModel.ts';
-import { PodUsage } from './podUsage.ts';
+import { podUsage } from './podUsage.ts';
 
 export interface MetricsApiOptions {
   readonly informers: ClusterInformers;
@@ -42,7 +42,7 @@ export function metricsApi(options: () => MetricsApiOptions): readonly Aggregate
 function nodeMetrics(options: MetricsApiOptions): readonly ApiObject[] {
   const { informers, clock, canReport } = options;
   const { nodes, pods } = informers;
-  const usage = new PodUsage(informers, clock.now());
+  const usage = podUsage(informers, clock.now());
   return [...nodes.store.list()]
     .filter(({ metadata, status }) => {
       const ready = status?.conditions?.find(({ type }) => type === 'Ready');
@@ -50,7 +50,7 @@ function nodeMetrics(options: MetricsApiOptions): readonly ApiObject[] {
       return canReport(metadata.name) && ready?.status === 'True' && hasRun;
     })
     .map(({ metadata }) => {
-      const used = pods.store.byIndex(BY_NODE, metadata.name).flatMap((pod) => [...usage.of(pod).values()]);
+      const used = pods.store.byIndex(BY_NODE, metadata.name).flatMap((pod) => [...usage(pod).values()]);
       return { ...head('NodeMetrics', metadata, clock), usage: quantities(used.reduce(addUsage, SYSTEM)) };
     })
     .toSorted(byName);
@@ -58,7 +58,7 @@ function nodeMetrics(options: MetricsApiOptions): readonly ApiObject[] {
 
 function podMetrics(options: MetricsApiOptions, namespace: string | undefined): readonly ApiObject[] {
   const { informers, clock, canReport } = options;
-  const usage = new PodUsage(informers, clock.now());
+  const usage = podUsage(informers, clock.now());
   return [...informers.pods.store.list()]
     .filter(
       (pod) =>
@@ -68,7 +68,7 @@ function podMetrics(options: MetricsApiOptions, namespace: string | undefined): 
     )
     .map((pod) => ({
       ...head('PodMetrics', pod.metadata, clock),
-      containers: [...usage.of(pod)].map(([name, used]) => ({ name, usage: quantities(used) })),
+      containers: [...usage(pod)].map(([name, used]) => ({ name, usage: quantities(used) })),
     }))
     .toSorted(byName);
 }

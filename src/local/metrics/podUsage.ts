@@ -18,25 +18,20 @@ const AT_WORK = { cpu: 0.9, memory: 0.8 };
 /** What a container takes that asked for nothing, or next to nothing. */
 const LEAST = { cpu: 1, memory: 8 * 2 ** 20 };
 
-export class PodUsage {
-  private readonly informers: ClusterInformers;
-  private readonly shares = new Map<string, Usage | undefined>();
-  private readonly now: number;
+/** What a pod uses, by container name; only containers that run. */
+type UsageOf = (pod: Pod) => ReadonlyMap<string, Usage>;
 
-  /** For one moment: shares are kept, so that asking for every pod costs each workload once. */
-  constructor(informers: ClusterInformers, now: number) {
-    this.informers = informers;
-    this.now = now;
-  }
+/** For one moment: shares are kept, so that asking for every pod costs each workload once. */
+export function podUsage(informers: ClusterInformers, now: number): UsageOf {
+  const shares = new Map<string, Usage | undefined>();
 
-  /** By container name; only containers that run. */
-  of(pod: Pod): ReadonlyMap<string, Usage> {
+  function usageOf(pod: Pod): ReadonlyMap<string, Usage> {
     const containers = pod.spec?.containers ?? [];
     const running = new Set(
       (pod.status?.containerStatuses ?? []).filter(({ state }) => state?.running).map(({ name }) => name),
     );
     const asked = new Map(containers.map((container) => [container.name, asUsage(container)]));
-    const share = isReady(pod) ? this.share(pod) : undefined;
+    const share = isReady(pod) ? sharedBy(pod) : undefined;
     const found = new Map<string, Usage>();
     for (const name of running) {
       const own = asked.get(name);
@@ -46,28 +41,28 @@ export class PodUsage {
   }
 
   /** One ready pod's part of the load of its workload; undefined when no load is described. */
-  private share(pod: Pod): Usage | undefined {
-    const workload = workloadOf(pod, this.informers);
+  function sharedBy(pod: Pod): Usage | undefined {
+    const workload = workloadOf(pod, informers);
     if (!workload) return undefined;
     const uid = workload.object.metadata.uid ?? '';
-    if (!this.shares.has(uid)) this.shares.set(uid, this.shareOf(workload));
-    return this.shares.get(uid);
+    if (!shares.has(uid)) shares.set(uid, shareOf(workload));
+    return shares.get(uid);
   }
 
-  private shareOf(workload: Workload): Usage | undefined {
+  function shareOf(workload: Workload): Usage | undefined {
     const { metadata } = workload.object;
-    const text = metadata.annotations?.[LOAD] ?? this.loadOfAutoscaler(workload);
-    const load = text && loadAt(text, Date.parse(metadata.creationTimestamp ?? ''), this.now);
-    const ready = podsByOwner(metadata.uid ?? '', this.informers)
+    const text = metadata.annotations?.[LOAD] ?? loadOfAutoscaler(workload);
+    const load = text && loadAt(text, Date.parse(metadata.creationTimestamp ?? ''), now);
+    const ready = podsByOwner(metadata.uid ?? '', informers)
       .flatMap(([, pods]) => pods)
       .filter((each) => isActive(each) && isReady(each)).length;
     if (load === undefined || load === '' || ready === 0) return undefined;
     return loadUsage(load / ready);
   }
 
-  private loadOfAutoscaler({ kind, object }: Workload): string | undefined {
+  function loadOfAutoscaler({ kind, object }: Workload): string | undefined {
     const { name, namespace } = object.metadata;
-    for (const { metadata, spec } of this.informers.autoscalers.store.list()) {
+    for (const { metadata, spec } of informers.autoscalers.store.list()) {
       const target = spec?.scaleTargetRef;
       if (metadata.namespace === namespace && target?.kind === kind && target.name === name) {
         return metadata.annotations?.[LOAD];
@@ -75,6 +70,8 @@ export class PodUsage {
     }
     return undefined;
   }
+
+  return usageOf;
 }
 
 /** What the containers of a pod ask for. */

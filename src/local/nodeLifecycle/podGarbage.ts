@@ -12,7 +12,7 @@ import type { ControlPlaneContext } from '../controlLoop.ts';
 import { deletePod, disruptionTarget, patchPodStatus, unlessReplaced } from '../writes.ts';
 
 const PERIOD = 20_000;
-/** A node that has just gone may be on its way back. */
+/** Milliseconds that a node must be missing before its pods go: it may come back. */
 const QUARANTINE = 40_000;
 const MOST_FINISHED = 12_500;
 

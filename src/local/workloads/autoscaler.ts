@@ -197,7 +197,7 @@ export function autoscalerController(context: ControlPlaneContext): Controller {
   return controlLoop(context, {
     name: 'autoscaler',
     of: autoscalers,
-    // Its own status is no reason to look: the period is.
+    // Changes of its status are its own writes; the period decides when to look again.
     when: (event) => event.type !== 'updated' || event.old.spec !== event.object.spec,
     concurrency: 4,
     reconcile,

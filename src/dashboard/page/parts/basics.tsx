@@ -78,9 +78,11 @@ export const Empty = ({ children }: { readonly children: ComponentChildren }) =>
 /** What is shown in place of a screen that has no data. */
 export function Waiting({ problem }: { readonly problem: string | undefined }) {
   return problem === undefined ? (
-    <p class="empty" role="status">
-      Loading …
-    </p>
+    <div class="loading" role="status" aria-label="Loading">
+      <div class="loading-strip" />
+      <div class="loading-panel" />
+      <div class="loading-panel" />
+    </div>
   ) : (
     <p class="empty" role="status">
       {problem}

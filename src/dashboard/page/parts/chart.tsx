@@ -20,6 +20,9 @@ interface ChartProps {
   readonly height?: number;
 }
 
+/** Seconds between two marks of the time axis: whole minutes, so that no two read the same. */
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 360, 720, 1440].map((minutes) => minutes * 60);
+
 type Plot = typeof uPlot;
 
 const colourOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -92,7 +95,7 @@ function optionsOf(
     scales: { y: { range: (_plot, _low, high) => [0, high > 0 ? high * 1.15 : 1] } },
     tzDate: (seconds) => library.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     axes: [
-      { ...axis, space: 70, size: 26, values: '{HH}:{mm}' },
+      { ...axis, space: 70, size: 26, incrs: STEPS, values: '{HH}:{mm}' },
       { ...axis, size: 56, values: (_plot, ticks) => ticks.map((tick) => format(tick)) },
     ],
     series: [

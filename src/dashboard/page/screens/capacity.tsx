@@ -16,6 +16,15 @@ const RESERVATIONS: readonly Column<CapacityScreen['reservations'][number]>[] = 
   { title: 'Reservation', cell: ({ name }) => name },
   { title: 'Instances left', cell: ({ remaining }) => grouped(remaining), class: 'number' },
 ];
+const SUBNETS: readonly Column<CapacityScreen['subnets'][number]>[] = [
+  { title: 'Subnet', cell: ({ name }) => name },
+  {
+    title: 'Used',
+    cell: ({ used, free }) => <Bar share={used + free === 0 ? 1 : used / (used + free)} label="used" />,
+  },
+  { title: 'IPs used', cell: ({ used }) => grouped(used), key: ({ used }) => used, class: 'number' },
+  { title: 'IPs left', cell: ({ free }) => grouped(free), key: ({ free }) => free, class: 'number' },
+];
 const LIMITS: readonly Column<CapacityScreen['limits'][number]>[] = [
   { title: 'Pool', cell: ({ pool }) => pool },
   { title: 'Resource', cell: ({ resource }) => resource },
@@ -70,6 +79,13 @@ export function Capacity() {
                 columns={LIMITS}
                 id={({ pool, resource }) => `${pool} ${resource}`}
               />
+            )}
+          </Panel>
+          <Panel title="Addresses of subnets">
+            {data.subnets.length === 0 ? (
+              <Empty>Nothing is known of them: Azure was not asked yet, or there is no Azure here.</Empty>
+            ) : (
+              <Table label="Subnets" rows={data.subnets} columns={SUBNETS} id={({ name }) => name} />
             )}
           </Panel>
           <Panel

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { WhatIfAnswer, WhatIfScreen } from '../../screens.ts';
+import type { ApplyAnswer, WhatIfAnswer, WhatIfScreen } from '../../screens.ts';
 import { counted, dollars, perHour, perMonth, shortType } from '../format.ts';
 import { Command, Empty, Panel, Stat, Stats, Waiting } from '../parts/basics.tsx';
 import { NodeLink } from '../router.tsx';
@@ -59,7 +59,7 @@ export function WhatIf() {
             Start over
           </button>
         </p>
-        <p class="muted">Nothing is changed: the loops are rehearsed on a copy of the cluster.</p>
+        <p class="muted">Asking changes nothing: the loops are rehearsed on a copy of the cluster.</p>
       </Panel>
       <div class="stack" aria-live="polite">
         {answer === undefined ? (
@@ -67,14 +67,19 @@ export function WhatIf() {
             <Empty>Edit the manifest, and ask what it would do.</Empty>
           </Panel>
         ) : (
-          <Difference answer={answer} isEdited={text !== chosen.manifest} manifest={text} />
+          <Difference answer={answer} isEdited={text !== chosen.manifest} manifest={text} mayApply={data.mayApply} />
         )}
       </div>
     </div>
   );
 }
 
-function Difference(props: { readonly answer: WhatIfAnswer; readonly isEdited: boolean; readonly manifest: string }) {
+function Difference(props: {
+  readonly answer: WhatIfAnswer;
+  readonly isEdited: boolean;
+  readonly manifest: string;
+  readonly mayApply: boolean;
+}) {
   const { problems, report } = props.answer;
   if (report === undefined) {
     return (
@@ -136,9 +141,49 @@ function Difference(props: { readonly answer: WhatIfAnswer; readonly isEdited: b
       )}
       {props.isEdited && (
         <Panel title="To make this change">
+          {props.mayApply && <Apply key={props.manifest} manifest={props.manifest} />}
           <Command text={`kubectl apply -f - <<'EOF'\n${props.manifest.trimEnd()}\nEOF`} />
         </Panel>
       )}
     </>
+  );
+}
+
+/** In two steps, since it changes the cluster. */
+function Apply({ manifest }: { readonly manifest: string }) {
+  const [stage, setStage] = useState<'offered' | 'asked' | 'sent'>('offered');
+  const [done, setDone] = useState<ApplyAnswer>();
+  if (done !== undefined) {
+    return (
+      <ul role="status">
+        {[...done.applied, ...done.problems].map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    );
+  }
+  const apply = (): void => {
+    setStage('sent');
+    postText<ApplyAnswer>('what-if/apply', manifest)
+      .then(setDone)
+      .catch((error: unknown) => setDone({ applied: [], problems: [String((error as Error).message)] }));
+  };
+  return (
+    <p class="tabs">
+      {stage === 'offered' ? (
+        <button type="button" class="main" onClick={() => setStage('asked')}>
+          Apply with my rights
+        </button>
+      ) : (
+        <>
+          <button type="button" class="main" disabled={stage === 'sent'} onClick={apply}>
+            {stage === 'sent' ? 'Applying …' : 'Yes, change the cluster'}
+          </button>
+          <button type="button" disabled={stage === 'sent'} onClick={() => setStage('offered')}>
+            No
+          </button>
+        </>
+      )}
+    </p>
   );
 }

@@ -28,7 +28,7 @@ export function accountGroups(namespace: string): string[] {
   return [ACCOUNTS, `${ACCOUNTS}:${namespace}`];
 }
 
-/** The account behind a user name, if it is one's. */
+/** The service account that a user name stands for; undefined for other users. */
 export function accountOf(userName: string): AccountName | undefined {
   if (!userName.startsWith(ACCOUNT_PREFIX)) return undefined;
   const [namespace, name, ...rest] = userName.slice(ACCOUNT_PREFIX.length).split(':');

@@ -6,11 +6,9 @@ import { sameJson, textAt } from '../fields.ts';
 import { followUp } from '../followUp.ts';
 import type { Objects } from '../objects.ts';
 import type { StoreEvent, Table } from '../store.ts';
-import { serverWrite } from '../writeRequest.ts';
 import { countedQuota } from './quota.ts';
 
 const QUOTAS = 'resourcequotas';
-const WRITE = serverWrite('kube-controller-manager', 'status');
 
 /** Returns a function that ends it. */
 export function keepQuotas(objects: Objects): () => void {
@@ -26,8 +24,7 @@ export function keepQuotas(objects: Objects): () => void {
     for (const quota of quotas) {
       const { status } = countedQuota(quota, inside);
       if (sameJson(status, quota['status'])) continue;
-      const target = { resource, namespace, name: quota.metadata.name };
-      objects.update(target, WRITE, () => ({ ...quota, status }));
+      objects.setStatus({ resource, namespace, name: quota.metadata.name }, 'kube-controller-manager', status);
     }
   }
 

@@ -84,7 +84,7 @@ export function apiHandler(objects: Objects, options: ApiHandlerOptions): ApiHan
     if (!allowed) throw refusal(user, attributes, reason);
   }
 
-  /** Impersonation and authorization come before the question whether there is such a thing. */
+  /** Impersonation and authorization are checked before the resource is looked up. */
   function route(asked: ApiRequest): ApiResponse {
     const user = impersonated(authorizer, asked.user, asked.impersonation ?? {});
     const attributes = requestAttributes(asked.method, asked.path, asked.query);

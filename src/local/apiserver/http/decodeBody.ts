@@ -7,7 +7,7 @@ import { decodeProtobuf } from './protobuf.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const BODY_TYPES = ['application/json', 'application/yaml'];
-/** So much of a body is shown in a refusal. */
+/** Most bytes of a body that a refusal shows. */
 const MAX_SHOWN = 30;
 /** Far more than any kind has. */
 const MAX_DEPTH = 300;

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { CertificatePair } from '../../certificates.ts';
+import { requestBody } from '../../requestBody.ts';
 import { badRequest, tooLarge, unauthorized } from '../status.ts';
 import { ANONYMOUS, withAuthenticated, type User } from '../access/user.ts';
 import type { ApiHandler, ApiHandlerOptions } from './apiHandler.ts';
@@ -78,7 +79,7 @@ export async function listenHttps(options: HttpsServerOptions): Promise<HttpsSer
         method: request.method ?? 'GET',
         ...url,
         headers,
-        body: await readBody(request, signal),
+        body: await readBody(request),
         user: authenticated(request, options.authenticate),
         impersonation: impersonation(request),
         signal,
@@ -177,28 +178,15 @@ function singleHeaders(request: Incoming): Record<string, string | undefined> {
   return Object.fromEntries(headers);
 }
 
-function readBody(request: Incoming, signal: AbortSignal): Promise<Buffer> {
+async function readBody(request: Incoming): Promise<Buffer> {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw badRequest(`content-encoding ${encoding} is not accepted`);
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const abandon = (): void => reject(badRequest('the request ended before its body was complete'));
-    signal.addEventListener('abort', abandon, { once: true });
-    if (signal.aborted) abandon();
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      // The rest is read and dropped, so that the client gets the answer before the connection ends.
-      if (size > MAX_BODY) reject(tooLarge(MAX_BODY));
-      else chunks.push(chunk);
-    });
-    request.once('end', () => {
-      signal.removeEventListener('abort', abandon);
-      resolve(Buffer.concat(chunks));
-    });
-    request.once('close', abandon);
-  });
+  const body = await requestBody(request, MAX_BODY);
+  if ('bytes' in body) return body.bytes;
+  throw body.missing === 'too large'
+    ? tooLarge(MAX_BODY)
+    : badRequest('the request ended before its body was complete');
 }
 
 function isWatch(body: ApiResponse['body']): body is AsyncIterable<string> {

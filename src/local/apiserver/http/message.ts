@@ -34,7 +34,7 @@ export function textResponse(body: string, code = 200): ApiResponse {
   return { code, contentType: 'text/plain; charset=utf-8', body };
 }
 
-/** Trouble that a server makes on purpose: delays, refusals, cut watches. */
+/** Faults that a server injects: delays, refusals, cut watches. */
 export interface RequestTrouble {
   /** Before a request is answered: may take its time, or throw the `KubeError` that the client is to hear. */
   before(request: ApiRequest): Promise<void>;

@@ -9,7 +9,7 @@ export const limitRangeStrategy: Strategy = {
   applyDefaults(draft) {
     for (const limit of listAt(draft, 'spec', 'limits')) {
       if (!isFields(limit) || limit['type'] !== 'Container') continue;
-      // A maximum is also what a container gets that says nothing; that, in turn, is also what it asks for.
+      // A container without a limit gets the maximum, and one without a request gets its limit.
       const fill = (target: string, source: string): void => {
         const from = fieldsAt(limit, source);
         if (from !== undefined) setDefaults(ensureFields(limit, target), from);

@@ -22,7 +22,7 @@ export const namespaceStrategy: Strategy = {
   },
 };
 
-/** Without word of what the system keeps for itself, everything may be used. */
+/** A node that does not say what its system reserves has all of its capacity to give. */
 const ALLOCATABLE = { status: given({ allocatable: ({ capacity }: Fields) => capacity && { ...capacity } }) };
 
 export const nodeStrategy: Strategy = {

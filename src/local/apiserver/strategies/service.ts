@@ -99,7 +99,7 @@ export const serviceStrategy: Strategy = {
       if (isFields(port)) setDefaults(port, { protocol: 'TCP', targetPort: port['port'] });
     }
   },
-  // An address belongs to the balancer itself unless it says otherwise; a name says nothing.
+  // Upstream defaults the mode of an entry with an address to VIP; an entry with a host name has none.
   statusDefaults: {
     status: given({
       loadBalancer: given({ ingress: each({ ipMode: (entry: Fields) => (entry['ip'] ? 'VIP' : undefined) }) }),

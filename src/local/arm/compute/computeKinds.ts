@@ -11,15 +11,16 @@ const DISKS = 'Microsoft.Compute/disks';
 const EXTENSIONS = 'Microsoft.Compute/virtualMachines/extensions';
 const ENCRYPTION_SETS = 'Microsoft.Compute/diskEncryptionSets';
 
+const COMMON = { tracked: true, put: 'accepted', patch: 'merge', remove: 'accepted', duration: 'other' } as const;
+
 export const COMPUTE_KINDS: readonly ResourceKind[] = [
   {
+    ...COMMON,
     type: EXTENSIONS,
     operations: 'virtualMachineExtensions',
     tracked: false,
     tagged: true,
     put: 'async',
-    patch: 'merge',
-    remove: 'accepted',
     duration: 'extension',
     properties: (wish) => {
       checkMachine(wish);
@@ -30,12 +31,8 @@ export const COMPUTE_KINDS: readonly ResourceKind[] = [
     hidden: ({ body, existing }) => ({ ...existing?.hidden, ...protectedOf(body) }),
   },
   {
+    ...COMMON,
     type: DISKS,
-    tracked: true,
-    put: 'accepted',
-    patch: 'merge',
-    remove: 'accepted',
-    duration: 'other',
     members: ['sku'],
     properties: ({ body, existing, context }) => {
       requiredText(body, 'creationData', 'createOption');
@@ -57,12 +54,8 @@ export const COMPUTE_KINDS: readonly ResourceKind[] = [
     },
   },
   {
+    ...COMMON,
     type: ENCRYPTION_SETS,
-    tracked: true,
-    put: 'accepted',
-    patch: 'merge',
-    remove: 'accepted',
-    duration: 'other',
     properties: ({ body }) => {
       requiredText(body, 'activeKey', 'keyUrl');
       return withDefaults(body, {

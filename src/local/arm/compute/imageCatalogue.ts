@@ -62,10 +62,8 @@ export const IMAGE_GALLERIES: readonly ImageGallery[] = [
   },
 ];
 
-export const IMAGE_VERSIONS = [
+/** Those that are there from the start, oldest first. */
+export const FIRST_IMAGE_VERSIONS = [
   { version: '202606.01.0', publishedDate: '2026-06-01T00:00:00Z' },
   { version: '202610.15.0', publishedDate: '2026-10-15T00:00:00Z' },
 ] as const;
-
-/** The newest version: what AKS gives new nodes. */
-export const NEWEST_IMAGE_VERSION = IMAGE_VERSIONS[1].version;

@@ -5,7 +5,8 @@ import { refusal } from '../refusal.ts';
 import { textAt } from '../jsonPath.ts';
 import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
 import type { Tokens } from '../directory/tokens.ts';
-import { IMAGE_GALLERIES, IMAGE_VERSIONS, type ImageDefinition, type ImageGallery } from './imageCatalogue.ts';
+import { IMAGE_GALLERIES, type ImageDefinition, type ImageGallery } from './imageCatalogue.ts';
+import { imageVersions, type ImageVersion } from './imageReleases.ts';
 
 const COMMUNITY_ID = /^\/CommunityGalleries\/([^/]+)\/images\/([^/]+)(?:\/versions\/([^/]+))?$/i;
 const SHARED_ID = /^\/SharedGalleries\/([^/]+)\/images\/([^/]+)(?:\/versions\/([^/]+))?$/i;
@@ -110,11 +111,7 @@ export class Images {
         architecture: image.architecture,
         identifier: { publisher: 'AKS', offer: gallery.name, sku: image.name },
       });
-    const showVersion = (
-      request: ArmRequest,
-      { gallery, image }: Place,
-      version: (typeof IMAGE_VERSIONS)[number],
-    ): object =>
+    const showVersion = (request: ArmRequest, { gallery, image }: Place, version: ImageVersion): object =>
       describe(request, idOf(gallery, `/Images/${image.name}/Versions/${version.version}`), version.version, {
         publishedDate: version.publishedDate,
         excludeFromLatest: false,
@@ -138,13 +135,13 @@ export class Images {
         body: showImage(request, imageOf(gallery, image)),
       })),
       answer(plural(`${name}ImageVersion`, 'list'), '/images/{image}/versions', (gallery, { image }, request) =>
-        listed(IMAGE_VERSIONS.map((version) => showVersion(request, imageOf(gallery, image), version))),
+        listed(imageVersions(this.context).map((version) => showVersion(request, imageOf(gallery, image), version))),
       ),
       answer(
         plural(`${name}ImageVersion`, 'get'),
         '/images/{image}/versions/{version}',
         (gallery, { image, version }, request) => {
-          const found = IMAGE_VERSIONS.find((each) => each.version === version);
+          const found = imageVersions(this.context).find((each) => each.version === version);
           if (found === undefined) throw notFound('gallery image version', version ?? '');
           return { status: 200, body: showVersion(request, imageOf(gallery, image), found) };
         },
@@ -162,7 +159,8 @@ export class Images {
     if (gallery === undefined) return undefined;
     const definition = this.image(gallery, image, community);
     if (version === undefined || version === 'latest') return definition;
-    if (!IMAGE_VERSIONS.some((each) => each.version === version)) throw notFound('gallery image version', version);
+    if (!imageVersions(this.context).some((each) => each.version === version))
+      throw notFound('gallery image version', version);
     return definition;
   }
 

@@ -1,5 +1,5 @@
 /** The instance view of a VM: its power state, its provisioning state and its extensions. */
-import { objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { textAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 
 /** As Azure names the states of power. */
@@ -18,74 +18,54 @@ export function powerStateOf({ properties, hidden }: ArmResource): PowerState | 
   return state === 'Deleting' ? 'stopping' : (kept ?? CREATION_POWER[state]);
 }
 
+interface ViewStatus {
+  readonly code: string;
+  readonly level: 'Info' | 'Error';
+  readonly displayStatus: string;
+}
+
+const status = (code: string, displayStatus: string): ViewStatus => ({ code, level: 'Info', displayStatus });
+const succeeded = (displayStatus: string): ViewStatus => status('ProvisioningState/succeeded', displayStatus);
+const provisioning = (state: string): ViewStatus => status(`ProvisioningState/${state}`, `Provisioning ${state}`);
+
 export function instanceViewOf(machine: ArmResource, extensions: readonly ArmResource[], now: string): JsonObject {
   const state = (textAt(machine.properties, 'provisioningState') ?? 'Unknown').toLowerCase();
   const power = powerStateOf(machine);
-  const failure = objectAt(machine.hidden, 'failure');
-  const running = power === 'running';
+  const [code, message] = ['code', 'message'].map((member) => textAt(machine.hidden, 'failure', member));
   const disk = textAt(machine.properties, 'storageProfile', 'osDisk', 'name');
   return {
     computerName: textAt(machine.properties, 'osProfile', 'computerName') ?? machine.name,
     hyperVGeneration: 'V2',
-    ...(running
-      ? {
-          vmAgent: {
-            vmAgentVersion: '2.14.0.1',
-            statuses: [
-              {
-                code: 'ProvisioningState/succeeded',
-                level: 'Info',
-                displayStatus: 'Ready',
-                message: 'Guest Agent is running',
-                time: now,
-              },
-            ],
-            extensionHandlers: extensions.map(({ properties }) => ({
-              type: `${textAt(properties, 'publisher') ?? ''}.${textAt(properties, 'type') ?? ''}`,
-              typeHandlerVersion: textAt(properties, 'typeHandlerVersion') ?? '',
-              status: { code: 'ProvisioningState/succeeded', level: 'Info', displayStatus: 'Ready' },
-            })),
-          },
-          extensions: extensions.map(({ name, properties }) => ({
-            name,
-            type: `${textAt(properties, 'publisher') ?? ''}.${textAt(properties, 'type') ?? ''}`,
-            typeHandlerVersion: textAt(properties, 'typeHandlerVersion') ?? '',
-            statuses: [
-              {
-                code: `ProvisioningState/${(textAt(properties, 'provisioningState') ?? '').toLowerCase()}`,
-                level: 'Info',
-                displayStatus: `Provisioning ${(textAt(properties, 'provisioningState') ?? '').toLowerCase()}`,
-              },
-            ],
-          })),
-        }
-      : {}),
-    ...(disk === undefined
-      ? {}
-      : {
-          disks: [
-            {
-              name: disk,
-              statuses: [
-                {
-                  code: 'ProvisioningState/succeeded',
-                  level: 'Info',
-                  displayStatus: 'Provisioning succeeded',
-                  time: now,
-                },
-              ],
-            },
-          ],
-        }),
+    ...(power === 'running' && agentView(extensions, now)),
+    ...(disk !== undefined && {
+      disks: [{ name: disk, statuses: [{ ...succeeded('Provisioning succeeded'), time: now }] }],
+    }),
     statuses: [
       {
-        code: `ProvisioningState/${state}${typeof failure['code'] === 'string' ? `/${failure['code']}` : ''}`,
-        level: state === 'failed' ? 'Error' : 'Info',
-        displayStatus: `Provisioning ${state}`,
-        ...(typeof failure['message'] === 'string' ? { message: failure['message'] } : {}),
+        ...provisioning(state),
+        ...(code !== undefined && { code: `ProvisioningState/${state}/${code}` }),
+        ...(state === 'failed' && { level: 'Error' }),
+        ...(message !== undefined && { message }),
         time: now,
       },
-      ...(power === undefined ? [] : [{ code: `PowerState/${power}`, level: 'Info', displayStatus: `VM ${power}` }]),
+      ...(power === undefined ? [] : [status(`PowerState/${power}`, `VM ${power}`)]),
     ],
+  };
+}
+
+/** What the agent inside a running VM reports. */
+function agentView(extensions: readonly ArmResource[], now: string): JsonObject {
+  const described = extensions.map(({ name, properties }) => {
+    const text = (member: string): string => textAt(properties, member) ?? '';
+    const handler = { type: `${text('publisher')}.${text('type')}`, typeHandlerVersion: text('typeHandlerVersion') };
+    return { name, handler, state: text('provisioningState').toLowerCase() };
+  });
+  return {
+    vmAgent: {
+      vmAgentVersion: '2.14.0.1',
+      statuses: [{ ...succeeded('Ready'), message: 'Guest Agent is running', time: now }],
+      extensionHandlers: described.map(({ handler }) => ({ ...handler, status: succeeded('Ready') })),
+    },
+    extensions: described.map(({ name, handler, state }) => ({ name, ...handler, statuses: [provisioning(state)] })),
   };
 }

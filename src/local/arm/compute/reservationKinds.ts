@@ -19,25 +19,17 @@ export const RESERVATION_KINDS: readonly ResourceKind[] = [
     remove: 'sync',
     duration: 'other',
     properties: ({ body }) => withDefaults(body, {}),
-    show: (context, group, { expand }) => ({
-      ...group,
-      properties: {
-        ...group.properties,
-        ...(expand.includes('instanceview')
-          ? {
-              instanceView: {
-                capacityReservations: reservationsOf(context, group).map((reservation) => ({
-                  name: reservation.name,
-                  utilizationInfo: {
-                    currentCapacity: at(reservation.sku, 'capacity'),
-                    virtualMachinesAllocated: machinesOf(context, group, reservation).map(({ id }) => ({ id })),
-                  },
-                })),
-              },
-            }
-          : {}),
-      },
-    }),
+    show: (context, group, { expand }) => {
+      if (!expand.includes('instanceview')) return group;
+      const capacityReservations = reservationsOf(context, group).map((reservation) => ({
+        name: reservation.name,
+        utilizationInfo: {
+          currentCapacity: at(reservation.sku, 'capacity'),
+          virtualMachinesAllocated: machinesOf(context, group, reservation).map(({ id }) => ({ id })),
+        },
+      }));
+      return { ...group, properties: { ...group.properties, instanceView: { capacityReservations } } };
+    },
     checkDelete: (context, group) => {
       if (reservationsOf(context, group).length === 0) return;
       throw new ArmError(409, 'OperationNotAllowed', `Capacity reservation group ${group.name} is not empty.`);

@@ -22,14 +22,9 @@ const DESCRIPTIONS: Readonly<Record<ScheduledEventType, string>> = {
   Preempt: 'Azure Spot virtual machine is being deleted.',
   Terminate: 'Virtual machine is being deleted.',
 };
-/** Seconds that the VM is expected to be unavailable; -1: unknown. */
-const AWAY: Readonly<Record<ScheduledEventType, number>> = {
-  Freeze: 5,
-  Reboot: -1,
-  Redeploy: -1,
-  Preempt: -1,
-  Terminate: -1,
-};
+/** Seconds that a VM is expected to be unavailable; -1: unknown. */
+const FREEZE_SECONDS = 5;
+const UNKNOWN_SECONDS = -1;
 
 export class ScheduledEvents {
   private readonly clock: Clock;
@@ -59,11 +54,6 @@ export class ScheduledEvents {
     this.touch(machine);
   }
 
-  /** Whether such an event waits for the machine. */
-  has(machine: string, type: ScheduledEventType): boolean {
-    return [...this.events.values()].some((event) => event.machine === machine && event.type === type);
-  }
-
   /** The document as the VM reads it. */
   document(machine: string): object {
     const events = [...this.events.values()].filter((event) => event.machine === machine);
@@ -78,7 +68,7 @@ export class ScheduledEvents {
         NotBefore: status === 'Started' ? '' : new Date(notBefore).toUTCString(),
         Description: DESCRIPTIONS[type],
         EventSource: source,
-        DurationInSeconds: AWAY[type],
+        DurationInSeconds: type === 'Freeze' ? FREEZE_SECONDS : UNKNOWN_SECONDS,
       })),
     };
   }

@@ -12,26 +12,17 @@ const REGIONAL = 'cores';
 const SPOT = 'lowPriorityCores';
 const MACHINES = 'virtualMachines';
 const PREMIUM_DISKS = 'PremiumDiskCount';
-/** What a subscription that asked for more typically has. */
-const LIMITS: Readonly<Record<string, number>> = {
-  availabilitySets: 2500,
-  [REGIONAL]: 100_000,
-  [MACHINES]: 25_000,
-  virtualMachineScaleSets: 2500,
-  [SPOT]: 100_000,
-  StandardDiskCount: 50_000,
-  [PREMIUM_DISKS]: 50_000,
+/** What a subscription that asked for more typically has, and what the list calls it. */
+const COUNTERS: Readonly<Record<string, readonly [limit: number, name: string]>> = {
+  availabilitySets: [2500, 'Availability Sets'],
+  [REGIONAL]: [100_000, 'Total Regional vCPUs'],
+  [MACHINES]: [25_000, 'Virtual Machines'],
+  virtualMachineScaleSets: [2500, 'Virtual Machine Scale Sets'],
+  [SPOT]: [100_000, 'Total Regional Low-priority vCPUs'],
+  StandardDiskCount: [50_000, 'Standard Storage Managed Disks'],
+  [PREMIUM_DISKS]: [50_000, 'Premium Storage Managed Disks'],
 };
 const DEFAULT_FAMILY_LIMIT = 10_000;
-const DISPLAY_NAMES: Readonly<Record<string, string>> = {
-  availabilitySets: 'Availability Sets',
-  [REGIONAL]: 'Total Regional vCPUs',
-  [MACHINES]: 'Virtual Machines',
-  virtualMachineScaleSets: 'Virtual Machine Scale Sets',
-  [SPOT]: 'Total Regional Low-priority vCPUs',
-  StandardDiskCount: 'Standard Storage Managed Disks',
-  [PREMIUM_DISKS]: 'Premium Storage Managed Disks',
-};
 /** How the refusal names a counter that is not a family's. */
 const REFUSED_NAMES: Readonly<Record<string, string>> = {
   [REGIONAL]: 'Total Regional Cores',
@@ -92,18 +83,14 @@ export class Usages {
         '/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/usages',
         ({ parameters: { location = '' } }) => {
           checkRegion(location, 'locations/usages');
-          const families = new Set(
-            this.context
-              .catalogueAt(location)
-              .all()
-              .map(({ sku }) => sku.family),
-          );
+          const sizes = this.context.catalogueAt(location).all();
+          const families = new Set(sizes.map(({ sku }) => sku.family));
           return listed(
-            [...Object.keys(LIMITS), ...[...families].toSorted()].map((counter) => ({
+            [...Object.keys(COUNTERS), ...[...families].toSorted()].map((counter) => ({
               unit: 'Count',
               currentValue: this.used.get(counter) ?? 0,
               limit: this.limitOf(counter),
-              name: { value: counter, localizedValue: DISPLAY_NAMES[counter] ?? familyName(counter) },
+              name: { value: counter, localizedValue: COUNTERS[counter]?.[1] ?? familyName(counter) },
             })),
           );
         },
@@ -112,7 +99,7 @@ export class Usages {
   }
 
   private limitOf(counter: string): number {
-    return this.limits[counter] ?? LIMITS[counter] ?? DEFAULT_FAMILY_LIMIT;
+    return this.limits[counter] ?? COUNTERS[counter]?.[0] ?? DEFAULT_FAMILY_LIMIT;
   }
 
   private count(resource: ArmResource | undefined, sign: 1 | -1): void {

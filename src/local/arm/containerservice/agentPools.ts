@@ -12,29 +12,24 @@ import { isFeatureRegistered } from '../resources/features.ts';
 import { resolveKubernetes } from './kubernetesVersions.ts';
 import { AGENT_POOLS, CONTAINER_SERVICE, MANAGED_CLUSTERS } from './managedClusters.ts';
 import { checkAutomatic, isAutomatic } from './nodeProvisioning.ts';
+import { MACHINES, type PoolNodes, type PoolRollouts } from './poolRollouts.ts';
+import type { Operation } from '../operations.ts';
 
-export const MACHINES = 'Microsoft.ContainerService/managedClusters/agentPools/machines';
-/** Milliseconds from a VM that runs to a node that is ready. */
-const TIME_TO_JOIN = 15_000;
 const POOL_NAME = /^[a-z][a-z0-9]{0,11}$/;
 const MODES: readonly string[] = ['System', 'User', 'Gateway', 'Machines', 'ManagedSystem'];
 const FIXED: readonly string[] = ['vmSize', 'osType', 'osDiskSizeGB', 'availabilityZones', 'vnetSubnetID'];
-
-/** Makes and removes one node of a pool; `MachinesApi` does it. */
-export interface PoolNodes {
-  add(cluster: ArmResource, pool: ArmResource, name: string): void;
-  remove(cluster: ArmResource, pool: ArmResource, machine: ArmResource): void;
-}
 
 export class AgentPools {
   private readonly context: ArmContext;
   private readonly nodes: ClusterNodes;
   private readonly poolNodes: PoolNodes;
+  private readonly rollouts: PoolRollouts;
 
-  constructor(context: ArmContext, nodes: ClusterNodes, poolNodes: PoolNodes) {
+  constructor(context: ArmContext, nodes: ClusterNodes, poolNodes: PoolNodes, rollouts: PoolRollouts) {
     this.context = context;
     this.nodes = nodes;
     this.poolNodes = poolNodes;
+    this.rollouts = rollouts;
   }
 
   routes(): readonly Route[] {
@@ -47,6 +42,9 @@ export class AgentPools {
       route('agentPools.get', 'GET', pool, (request) => ({ status: 200, body: show(this.find(request)) })),
       route('agentPools.createOrUpdate', 'PUT', pool, (request) => this.put(request)),
       route('agentPools.delete', 'DELETE', pool, (request) => this.delete(request)),
+      route('agentPools.upgradeNodeImageVersion', 'POST', `${pool}/upgradeNodeImageVersion`, (request) =>
+        this.upgradeNodeImage(request),
+      ),
       route('agentPools.deleteMachines', 'POST', `${pool}/deleteMachines`, (request) => this.deleteMachines(request)),
     ];
   }
@@ -69,7 +67,18 @@ export class AgentPools {
     const { store, random } = this.context;
     const existing = store.find(`${cluster.id}/agentPools/${name}`);
     const properties = this.propertiesOf(cluster, name, given, existing);
-    const etag = random.uuid();
+    return this.store(cluster, { existing, name, properties, etag: random.uuid() });
+  }
+
+  private store(
+    cluster: ArmResource,
+    {
+      existing,
+      name,
+      properties,
+      etag,
+    }: Pick<ArmResource, 'name' | 'properties' | 'etag'> & { readonly existing: ArmResource | undefined },
+  ): ArmResource {
     const pool: ArmResource = {
       id: existing?.id ?? `${cluster.id}/agentPools/${name}`,
       name,
@@ -77,17 +86,19 @@ export class AgentPools {
       etag,
       properties: { ...properties, eTag: etag, provisioningState: existing === undefined ? 'Creating' : 'Updating' },
     };
-    store.put(pool);
-    this.scale(cluster, pool);
-    const isUpgrade =
-      existing !== undefined && existing.properties['orchestratorVersion'] !== properties['orchestratorVersion'];
-    if (isUpgrade) this.replaceNodes(cluster, pool);
+    this.context.store.put(pool);
+    this.rollouts.bring(cluster, pool);
     return pool;
   }
 
+  /** A pool whose nodes still come and go settles when they have. */
   settle(id: string, provisioningState: string): void {
     const found = this.context.store.find(id);
     if (found === undefined) return;
+    if (provisioningState === 'Succeeded' && this.rollouts.isUnderWay(id)) {
+      this.rollouts.follow(id, (failure) => this.settle(id, failure === undefined ? 'Succeeded' : 'Failed'));
+      return;
+    }
     this.context.store.put({ ...found, properties: { ...found.properties, provisioningState } });
   }
 
@@ -99,7 +110,31 @@ export class AgentPools {
     checkEtag(request, existing);
     this.checkProvisioning(cluster, child, objectAt(request.body, 'properties'));
     const pool = this.write(cluster, child, objectAt(request.body, 'properties'));
-    const operation = this.context.operations.begin({
+    return changed(this.context, request, existing === undefined ? 201 : 200, pool, this.operationOn(pool, request));
+  }
+
+  /** AKS replaces the nodes of a pool by ones with the newest image, which are drained first. */
+  private upgradeNodeImage(request: ArmRequest): ArmResponse {
+    const cluster = this.cluster(request);
+    const existing = this.find(request);
+    const { name } = existing;
+    const properties = { ...existing.properties, nodeImageVersion: this.newestImage(cluster, existing.properties) };
+    const pool = this.store(cluster, { existing, name, properties, etag: this.context.random.uuid() });
+    return accepted(this.context, request, this.operationOn(pool, request), pool);
+  }
+
+  /** Lasts until the nodes of the pool are as they should be. */
+  private operationOn(pool: ArmResource, request: ArmRequest): Operation {
+    const { operations, durations } = this.context;
+    if (this.rollouts.isUnderWay(pool.id) && request.lateFault === undefined) {
+      const { operation, end } = operations.open(durations.agentPool);
+      this.rollouts.follow(pool.id, (failure) => {
+        this.settle(pool.id, failure === undefined ? 'Succeeded' : 'Failed');
+        end(failure);
+      });
+      return operation;
+    }
+    return operations.begin({
       milliseconds: this.context.durations.agentPool + (request.extraTime ?? 0),
       finish: () => this.settle(pool.id, 'Succeeded'),
       failure: request.lateFault && {
@@ -107,7 +142,6 @@ export class AgentPools {
         apply: () => this.settle(pool.id, 'Failed'),
       },
     });
-    return changed(this.context, request, existing === undefined ? 201 : 200, pool, operation);
   }
 
   /** A pool must suit the node auto-provisioning of its cluster. */
@@ -134,16 +168,18 @@ export class AgentPools {
       );
     }
     this.settle(pool.id, 'Deleting');
-    const machines = store.children(pool.id, MACHINES);
-    for (const machine of machines) this.poolNodes.remove(cluster, pool, machine);
-    const operation = this.context.operations.begin({
-      milliseconds: this.context.durations.agentPool + (request.extraTime ?? 0),
-      finish: () => {
+    const { operation, end } = this.context.operations.open(this.context.durations.agentPool);
+    const remove = async (): Promise<void> => {
+      const { clock, durations } = this.context;
+      await clock.sleep(durations.agentPool + (request.extraTime ?? 0));
+      const failure = request.lateFault?.error ?? (await this.rollouts.empty(cluster, pool));
+      if (failure === undefined) {
         for (const machine of store.children(pool.id, MACHINES)) store.delete(machine.id);
         store.delete(pool.id);
-      },
-      failure: request.lateFault && { error: request.lateFault.error, apply: () => this.settle(pool.id, 'Failed') },
-    });
+      } else this.settle(pool.id, 'Failed');
+      end(failure);
+    };
+    void remove();
     return accepted(this.context, request, operation);
   }
 
@@ -194,7 +230,9 @@ export class AgentPools {
       throw aksError(400, 'InvalidParameter', `The value of parameter agentPoolProfile.mode '${mode}' is invalid.`);
     }
     const version = resolveKubernetes(
-      textAt(given, 'orchestratorVersion') ?? textAt(cluster.properties, 'kubernetesVersion'),
+      textAt(given, 'orchestratorVersion') ??
+        textAt(before, 'orchestratorVersion') ??
+        textAt(cluster.properties, 'kubernetesVersion'),
     );
     const common = { ...before, ...given, mode, orchestratorVersion: version, currentOrchestratorVersion: version };
     if (mode === 'Machines')
@@ -212,12 +250,20 @@ export class AgentPools {
       osSKU: 'Ubuntu',
       ...common,
       vmSize: size,
-      nodeImageVersion: this.nodes.nodeImage(cluster, {
-        hardware: { vmSize: size },
-        operatingSystem: { osSKU: textAt(common, 'osSKU') ?? 'Ubuntu' },
-      }),
+      // A new version of Kubernetes brings the newest image; else the image stays until it is upgraded.
+      nodeImageVersion:
+        textAt(before, 'orchestratorVersion') === version && textAt(before, 'nodeImageVersion') !== undefined
+          ? before['nodeImageVersion']
+          : this.newestImage(cluster, { ...common, vmSize: size }),
       powerState: { code: 'Running' },
     };
+  }
+
+  private newestImage(cluster: ArmResource, properties: JsonObject): string {
+    return this.nodes.nodeImage(cluster, {
+      hardware: { vmSize: textAt(properties, 'vmSize') },
+      operatingSystem: { osSKU: textAt(properties, 'osSKU') ?? 'Ubuntu' },
+    });
   }
 
   sizeNotSupported(cluster: ArmResource, size: string): ArmError {
@@ -228,44 +274,6 @@ export class AgentPools {
       'VMSizeNotSupported',
       `Virtual Machine size: '${size}' is not supported for subscription ${store.subscriptionId} in location '${location}'. Please refer to aka.ms/aks/vm-size-selector to find supported VM sizes in location '${location}'.`,
     );
-  }
-
-  /** One node after the other: a new one first, and the old one goes when the new one has had time to join. */
-  private replaceNodes(cluster: ArmResource, pool: ArmResource): void {
-    const { store, clock, durations } = this.context;
-    if (pool.properties['mode'] === 'Machines') return;
-    const old = [...store.children(pool.id, MACHINES)];
-    const replaceNext = (): void => {
-      const machine = old.shift();
-      if (machine === undefined || store.find(pool.id) === undefined) return;
-      const taken = new Set(store.children(pool.id, MACHINES).map(({ name }) => name));
-      let number = 0;
-      while (taken.has(`${pool.name}-vms${number}`)) number += 1;
-      this.poolNodes.add(cluster, pool, `${pool.name}-vms${number}`);
-      clock.after(durations.virtualMachineCreate + TIME_TO_JOIN, () => {
-        this.poolNodes.remove(cluster, pool, machine);
-        clock.after(durations.virtualMachineDelete, () => {
-          store.delete(machine.id);
-          replaceNext();
-        });
-      });
-    };
-    replaceNext();
-  }
-
-  /** Nodes come and go from the end, by number. */
-  private scale(cluster: ArmResource, pool: ArmResource): void {
-    const { count } = pool.properties;
-    if (typeof count !== 'number' || pool.properties['mode'] === 'Machines') return;
-    const existing = this.context.store.children(pool.id, MACHINES);
-    for (const machine of existing.slice(count)) this.poolNodes.remove(cluster, pool, machine);
-    const taken = new Set(existing.map(({ name }) => name));
-    for (let made = existing.length, number = 0; made < count; number += 1) {
-      const name = `${pool.name}-vms${number}`;
-      if (taken.has(name)) continue;
-      this.poolNodes.add(cluster, pool, name);
-      made += 1;
-    }
   }
 }
 

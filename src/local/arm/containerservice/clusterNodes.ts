@@ -2,7 +2,8 @@
 import { gpuSize } from '../../../catalogue/gpuRegistry.ts';
 import type { ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
-import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
+import { IMAGE_GALLERIES } from '../compute/imageCatalogue.ts';
+import { newestImageVersion } from '../compute/imageReleases.ts';
 import type { FaultPlan } from '../faultPlan.ts';
 import { at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
@@ -35,7 +36,7 @@ export interface NodeWish {
 
 const OVERLAY_MAX_PODS = 250;
 /** AKS gives its own nodes a token of its own. */
-const NODE_TOKEN = 'aksaks.0123456789abcdef';
+export const NODE_TOKEN = 'aksaks.0123456789abcdef';
 /** Image definitions by operating system, for generation 2 on x64, generation 1, and Arm. */
 const DEFINITIONS: Readonly<Record<string, readonly [gallery: string, two: string, one: string, arm: string]>> = {
   Ubuntu: ['AKSUbuntu', '2404gen2containerd', '2404containerd', '2404gen2arm64containerd'],
@@ -119,7 +120,7 @@ export class ClusterNodes {
     const [gallery, two, one, arm] = row;
     const name =
       capability('CpuArchitectureType') === 'Arm64' ? arm : capability('HyperVGenerations').includes('V2') ? two : one;
-    return `${gallery}-${name}-${NEWEST_IMAGE_VERSION}`;
+    return `${gallery}-${name}-${newestImageVersion(this.options.context)}`;
   }
 
   private machineBody(wish: NodeWish, interfaceId: string): JsonObject {

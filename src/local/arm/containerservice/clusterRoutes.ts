@@ -1,6 +1,6 @@
 /** What clients ask of clusters besides writing them: versions, upgrades, stop and start. */
-import { accepted, listed, type ArmContext } from '../armContext.ts';
-import { IMAGE_GALLERIES, IMAGE_VERSIONS } from '../compute/imageCatalogue.ts';
+import { accepted, type ArmContext } from '../armContext.ts';
+import { imageReleaseRoutes } from '../compute/imageReleases.ts';
 import { textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
@@ -19,7 +19,7 @@ export interface PowerHooks {
 
 export function clusterReadRoutes(context: ArmContext): readonly Route[] {
   return [
-    route('nodeImageVersions.list', 'GET', `${LOCATION}/nodeImageVersions`, () => listed(nodeImages())),
+    ...imageReleaseRoutes(context),
     route('managedClusters.listKubernetesVersions', 'GET', `${LOCATION}/kubernetesVersions`, () => ({
       status: 200,
       body: listKubernetesVersions(),
@@ -66,19 +66,6 @@ export function clusterPowerRoutes(context: ArmContext, hooks: PowerHooks): read
 
 function find({ store }: ArmContext, { parameters: { group = '', name = '' } }: ArmRequest): ArmResource {
   return store.get(group, MANAGED_CLUSTERS, name);
-}
-
-function nodeImages(): readonly object[] {
-  return IMAGE_GALLERIES.flatMap((gallery) =>
-    gallery.images.flatMap((image) =>
-      IMAGE_VERSIONS.map(({ version }) => ({
-        fullName: `${gallery.name}-${image.name}-${version}`,
-        os: gallery.name,
-        sku: image.name,
-        version,
-      })),
-    ),
-  );
 }
 
 function upgradeProfile(context: ArmContext, request: ArmRequest): ArmResponse {

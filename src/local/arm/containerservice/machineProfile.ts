@@ -21,6 +21,7 @@ export function profileOfPool(pool: JsonObject): JsonObject {
       orchestratorVersion: pool['orchestratorVersion'],
     },
     ...(textAt(pool, 'vnetSubnetID') === undefined ? {} : { network: { vnetSubnetID: pool['vnetSubnetID'] } }),
+    nodeImageVersion: pool['nodeImageVersion'],
     mode: pool['mode'],
     ...(pool['scaleSetPriority'] === 'Spot' ? { priority: 'Spot' } : {}),
     tags: textsAt(pool, 'tags'),

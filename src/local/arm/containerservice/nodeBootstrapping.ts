@@ -1,7 +1,8 @@
 /** The node bootstrapping API: custom data and command for a provision profile, with a token placeholder. */
 import type { ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
-import { IMAGE_GALLERIES, NEWEST_IMAGE_VERSION } from '../compute/imageCatalogue.ts';
+import { IMAGE_GALLERIES } from '../compute/imageCatalogue.ts';
+import { newestImageVersion } from '../compute/imageReleases.ts';
 import { asText, at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
 import { openRoute, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
@@ -79,11 +80,11 @@ function answer(context: ArmContext, { body, parameters: { group = '', name = ''
         imageOffer: 'aks',
         imagePublisher: 'microsoft-aks',
         imageSku: distro,
-        imageVersion: NEWEST_IMAGE_VERSION,
+        imageVersion: newestImageVersion(context),
       },
       sigImageConfig: {
         subscriptionID: context.store.subscriptionId,
-        sigImageConfigTemplate: { ...image, version: NEWEST_IMAGE_VERSION },
+        sigImageConfigTemplate: { ...image, version: newestImageVersion(context) },
       },
     },
   };

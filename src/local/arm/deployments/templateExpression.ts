@@ -1,10 +1,15 @@
 /** The expressions of ARM templates, such as `[concat(parameters('name'), '-', variables('tail')[0].id)]`. */
 import { ArmError } from '../armError.ts';
+import { tokenize } from '../server/conditionParser.ts';
 
 export type Expression =
   | { readonly kind: 'value'; readonly value: unknown }
   | { readonly kind: 'call'; readonly name: string; readonly args: readonly Expression[] }
   | { readonly kind: 'member'; readonly of: Expression; readonly key: Expression };
+
+export function invalidTemplate(message: string): ArmError {
+  return new ArmError(400, 'InvalidTemplate', message);
+}
 
 const TOKEN = /\s*('(?:[^']|'')*'|-?\d+(?:\.\d+)?|[A-Za-z_][\w]*|[()[\],.?])/y;
 const MAX_DEPTH = 100;
@@ -15,14 +20,12 @@ export function expressionIn(text: string): string | undefined {
 }
 
 export function parseExpression(text: string): Expression {
-  const tokens = tokenize(text);
+  const refuse = (): ArmError => invalidTemplate(`Deployment template language expression '${text}' cannot be read.`);
+  const tokens = tokenize(text, TOKEN, refuse);
   let at = 0;
   const fail = (): never => {
-    throw new ArmError(
-      400,
-      'InvalidTemplate',
-      `Deployment template language expression '${text}' is not valid at '${tokens[at] ?? 'its end'}'.`,
-    );
+    const where = tokens[at] ?? 'its end';
+    throw invalidTemplate(`Deployment template language expression '${text}' is not valid at '${where}'.`);
   };
   const expect = (token: string): void => {
     if (tokens[at] !== token) fail();
@@ -62,19 +65,4 @@ export function parseExpression(text: string): Expression {
   const parsed = whole(0);
   if (at < tokens.length) fail();
   return parsed;
-}
-
-function tokenize(text: string): readonly string[] {
-  const tokens: string[] = [];
-  TOKEN.lastIndex = 0;
-  let end = 0;
-  for (;;) {
-    TOKEN.lastIndex = end;
-    const found = TOKEN.exec(text)?.[1];
-    if (found === undefined) break;
-    tokens.push(found);
-    end = TOKEN.lastIndex;
-  }
-  if (text.slice(end).trim() === '') return tokens;
-  throw new ArmError(400, 'InvalidTemplate', `Deployment template language expression '${text}' cannot be read.`);
 }

@@ -1,7 +1,7 @@
 /** The functions of ARM templates that depend on their arguments alone. */
 import { createHash } from 'node:crypto';
-import { ArmError } from '../armError.ts';
 import { asText, objectAt } from '../jsonPath.ts';
+import { invalidTemplate } from './templateExpression.ts';
 
 export type TemplateFunction = (args: readonly unknown[]) => unknown;
 
@@ -66,17 +66,11 @@ export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   range: ([start, count]) => Array.from({ length: number(count) }, (_, index) => number(start) + index),
   replace: ([whole, part, other]) => text(whole).replaceAll(text(part), text(other)),
   skip: ([value, count]) => sized(value).slice(number(count)),
-  split: ([whole, separator]) =>
-    list(separator).length > 0
-      ? text(whole).split(
-          new RegExp(
-            `[${list(separator)
-              .map(text)
-              .join('')
-              .replace(/[\]\\^-]/g, '\\$&')}]`,
-          ),
-        )
-      : text(whole).split(text(separator)),
+  split: ([whole, separator]) => {
+    const letters = list(separator).map(text).join('');
+    if (letters === '') return text(whole).split(text(separator));
+    return text(whole).split(new RegExp(`[${letters.replace(/[\]\\^-]/g, '\\$&')}]`));
+  },
   startswith: ([whole, part]) => text(whole).toLowerCase().startsWith(text(part).toLowerCase()),
   string: ([value]) => text(value),
   sub: ([a, b]) => number(a) - number(b),
@@ -117,6 +111,6 @@ function parseJson(value: string): unknown {
   try {
     return JSON.parse(value) as unknown;
   } catch {
-    throw new ArmError(400, 'InvalidTemplate', `The template function 'json' cannot read '${value}'.`);
+    throw invalidTemplate(`The template function 'json' cannot read '${value}'.`);
   }
 }

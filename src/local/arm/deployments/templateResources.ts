@@ -1,6 +1,6 @@
 /** The resources of an ARM template in flat form: children out of their parents, copies out of their loops. */
-import { ArmError } from '../armError.ts';
 import { asText, at, listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
+import { invalidTemplate } from './templateExpression.ts';
 import type { TemplateScope } from './templateScope.ts';
 
 /** A resource to deploy; its body is evaluated when its turn comes. */
@@ -54,12 +54,10 @@ export function plannedResources(scope: TemplateScope, groupId: string): readonl
     ]
       .filter((wanted) => wanted !== '')
       .flatMap((wanted) => dependency(wanted, ids, resource.id)),
-    body: () =>
-      objectAt(
-        entry.scope.evaluate(
-          Object.fromEntries(Object.entries(entry.resource).filter(([member]) => !OWN_MEMBERS.includes(member))),
-        ),
-      ),
+    body: () => {
+      const sent = Object.entries(entry.resource).filter(([member]) => !OWN_MEMBERS.includes(member));
+      return objectAt(entry.scope.evaluate(Object.fromEntries(sent)));
+    },
   }));
   checkCycles(planned);
   return planned;
@@ -77,7 +75,7 @@ function entriesOf(scope: TemplateScope, resources: unknown, parent: Entry['pare
     const name = asText(loop['name']).toLowerCase();
     const count = Number(scope.evaluate(loop['count']));
     if (!Number.isInteger(count) || count < 0 || count > 800) {
-      throw new ArmError(400, 'InvalidTemplate', `The count of copy '${name}' must be between 0 and 800.`);
+      throw invalidTemplate(`The count of copy '${name}' must be between 0 and 800.`);
     }
     return Array.from({ length: count }, (_, index) =>
       turnOf(scope.inCopy(name, index), { symbol: name, resource, parent }),
@@ -97,11 +95,7 @@ function fullName({ resource, scope, parent }: Entry): { readonly type: string; 
   const type = asText(scope.evaluate(resource['type']));
   const name = asText(scope.evaluate(resource['name']));
   if (type === '' || name === '') {
-    throw new ArmError(
-      400,
-      'InvalidTemplate',
-      'Deployment template validation failed: a resource has no type or no name.',
-    );
+    throw invalidTemplate('Deployment template validation failed: a resource has no type or no name.');
   }
   // A child inside of its parent has the end of its type and name only.
   return parent === undefined || type.toLowerCase().startsWith(`${parent.type.toLowerCase()}/`)
@@ -114,19 +108,13 @@ function describe(entry: Entry, groupId: string) {
   const [namespace = '', ...steps] = type.split('/');
   const names = name.split('/');
   if (steps.length !== names.length) {
-    throw new ArmError(
-      400,
-      'InvalidTemplate',
+    throw invalidTemplate(
       `Deployment template validation failed: 'The template resource '${name}' for type '${type}' has incorrect segment lengths. A nested resource type must have identical number of segments as its resource name.'`,
     );
   }
   const apiVersion = asText(entry.scope.evaluate(at(entry.resource, 'apiVersion')));
   if (apiVersion === '') {
-    throw new ArmError(
-      400,
-      'InvalidTemplate',
-      `Deployment template validation failed: the resource '${name}' has no apiVersion.`,
-    );
+    throw invalidTemplate(`Deployment template validation failed: the resource '${name}' has no apiVersion.`);
   }
   const id = `${groupId}/providers/${namespace}/${steps.map((step, index) => `${step}/${names[index] ?? ''}`).join('/')}`;
   return { entry, id, type, name, apiVersion, symbol: entry.symbol };
@@ -137,9 +125,7 @@ function dependency(wanted: string, ids: ReadonlyMap<string, readonly string[]>,
   const found = ids.get(wanted.toLowerCase()) ?? ids.get(wanted.split('/').at(-1)?.toLowerCase() ?? '');
   if (found !== undefined) return found;
   if (wanted.startsWith('/')) return [];
-  throw new ArmError(
-    400,
-    'InvalidTemplate',
+  throw invalidTemplate(
     `Deployment template validation failed: 'The resource '${wanted}' is not defined in the template, and '${of}' depends on it.'`,
   );
 }
@@ -153,9 +139,7 @@ function checkCycles(resources: readonly PlannedResource[]): void {
     for (const waits of left.values()) for (const id of free) waits.delete(id);
   }
   if (left.size === 0) return;
-  throw new ArmError(
-    400,
-    'InvalidTemplate',
+  throw invalidTemplate(
     `Deployment template validation failed: 'Circular dependency detected on resource: '${[...left.keys()][0] ?? ''}'.'`,
   );
 }
@@ -164,9 +148,7 @@ function checkCycles(resources: readonly PlannedResource[]): void {
 export function templateOf(properties: JsonObject): JsonObject {
   const template = objectAt(properties, 'template');
   if (textAt(template, 'contentVersion') === undefined || template['resources'] === undefined) {
-    throw new ArmError(
-      400,
-      'InvalidTemplate',
+    throw invalidTemplate(
       "Deployment template validation failed: a template must be given, with 'contentVersion' and 'resources'.",
     );
   }

@@ -1,7 +1,6 @@
 /** Evaluates what is in an ARM template: parameters, variables, and any value with expressions in it. */
-import { ArmError } from '../armError.ts';
 import { asText, at, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
-import { expressionIn, parseExpression, type Expression } from './templateExpression.ts';
+import { expressionIn, invalidTemplate, parseExpression, type Expression } from './templateExpression.ts';
 import { TEMPLATE_FUNCTIONS } from './templateFunctions.ts';
 
 /** Where a deployment happens. */
@@ -57,12 +56,8 @@ export class TemplateScope {
 
   /** The same template within one turn of a copy loop. */
   inCopy(name: string, index: number): TemplateScope {
-    return new TemplateScope(
-      this.template,
-      this.given,
-      this.site,
-      new Map([...this.copies, [name, index], ['', index]]),
-    );
+    const copies = new Map([...this.copies, [name, index], ['', index]]);
+    return new TemplateScope(this.template, this.given, this.site, copies);
   }
 
   /** Throws for parameters that are missing, unknown, of the wrong type or not allowed. */
@@ -71,7 +66,7 @@ export class TemplateScope {
     const known = new Set(Object.keys(declared).map((name) => name.toLowerCase()));
     const unknown = Object.keys(this.given).filter((name) => !known.has(name.toLowerCase()));
     if (unknown.length > 0) {
-      throw invalid(
+      throw invalidTemplate(
         `Deployment template validation failed: 'The following parameters were supplied, but do not correspond to any parameters defined in the template: '${unknown.join(', ')}'. The parameters defined in the template are: '${Object.keys(declared).join(', ')}'.`,
       );
     }
@@ -165,7 +160,7 @@ export class TemplateScope {
       default: {
         const known = TEMPLATE_FUNCTIONS[name];
         if (known !== undefined) return known(args);
-        throw invalid(`The template function '${name}' is not valid.`);
+        throw invalidTemplate(`The template function '${name}' is not valid.`);
       }
     }
   }
@@ -174,12 +169,12 @@ export class TemplateScope {
     const known = this.parameters.get(name.toLowerCase());
     if (known !== undefined) return known;
     const declared = entryOf(objectAt(this.template, 'parameters'), name);
-    if (declared === undefined) throw invalid(`The template parameter '${name}' is not found.`);
+    if (declared === undefined) throw invalidTemplate(`The template parameter '${name}' is not found.`);
     const given = entryOf(this.given, name);
     const declaration = objectAt(declared);
     const value = given === undefined ? this.evaluate(declaration['defaultValue']) : at(given, 'value');
     if (value === undefined) {
-      throw invalid(
+      throw invalidTemplate(
         `Deployment template validation failed: 'The value for the template parameter '${name}' is not provided.'`,
       );
     }
@@ -192,7 +187,7 @@ export class TemplateScope {
     const key = name.toLowerCase();
     if (this.variables.has(key)) return this.variables.get(key);
     const declared = entryOf(objectAt(this.template, 'variables'), name);
-    if (declared === undefined) throw invalid(`The template variable '${name}' is not found.`);
+    if (declared === undefined) throw invalidTemplate(`The template variable '${name}' is not found.`);
     const value = this.evaluate(declared);
     this.variables.set(key, value);
     return value;
@@ -201,9 +196,8 @@ export class TemplateScope {
   /** `[subscription,] [group,] type, name, …`: everything before the type is optional. */
   private resourceId(words: readonly string[]): string {
     const at = words.findIndex((word) => word.includes('/'));
-    const [group = asText(this.site.group['name']), subscription = this.site.subscriptionId] = words
-      .slice(0, Math.max(at, 0))
-      .toReversed();
+    const before = words.slice(0, Math.max(at, 0)).toReversed();
+    const [group = asText(this.site.group['name']), subscription = this.site.subscriptionId] = before;
     return `/subscriptions/${subscription}/resourceGroups/${group}/providers/${joined(words[at] ?? '', words.slice(at + 1))}`;
   }
 
@@ -231,7 +225,7 @@ export class TemplateScope {
         return this.resourceId([asText(this.evaluate(at(resource, 'type'))), ...own.split('/')]);
       }
     }
-    throw invalid(
+    throw invalidTemplate(
       `The template reference '${name}' is not valid: could not find template resource or resource copy with this name.`,
     );
   }
@@ -239,7 +233,8 @@ export class TemplateScope {
   private copyIndex([first, second]: readonly unknown[]): number {
     const name = typeof first === 'string' ? first : '';
     const index = this.copies.get(name.toLowerCase());
-    if (index === undefined) throw invalid("The template function 'copyIndex' is not expected at this location.");
+    if (index === undefined)
+      throw invalidTemplate("The template function 'copyIndex' is not expected at this location.");
     const offset = typeof first === 'number' ? first : second;
     return index + (typeof offset === 'number' ? offset : 0);
   }
@@ -248,7 +243,7 @@ export class TemplateScope {
 function checkParameter(name: string, value: unknown, declaration: JsonObject): void {
   const type = textAt(declaration, 'type') ?? 'string';
   const refuse = (words: string): never => {
-    throw invalid(`Deployment template validation failed: '${words}'`);
+    throw invalidTemplate(`Deployment template validation failed: '${words}'`);
   };
   if (TYPES[type.toLowerCase()]?.(value) !== true) {
     refuse(`Template parameter JToken type is not valid. Expected '${type}' for the parameter '${name}'.`);
@@ -274,7 +269,7 @@ function memberOf(value: unknown, key: unknown): unknown {
     ? (value as readonly unknown[])[Number(key)]
     : entryOf(objectAt(value), asText(key));
   if (found !== undefined) return found;
-  throw invalid(
+  throw invalidTemplate(
     `The language expression property '${asText(key)}' doesn't exist, available properties are '${Object.keys(objectAt(value)).join(', ')}'.`,
   );
 }
@@ -289,8 +284,4 @@ function entryOf(values: JsonObject, name: string): unknown {
 function joined(type: string, names: readonly string[]): string {
   const [namespace = '', ...steps] = type.split('/');
   return [namespace, ...steps.flatMap((step, index) => [step, names[index] ?? ''])].join('/');
-}
-
-function invalid(message: string): ArmError {
-  return new ArmError(400, 'InvalidTemplate', message);
 }

@@ -60,10 +60,8 @@ export function linkIdentities({ store, random }: ArmContext, principals: Princi
       .list(ASSIGNMENTS)
       .filter(({ properties }) => textAt(properties, 'principalId') === principalId)
       .flatMap(({ properties }) => {
-        const role = roleOf(
-          store.find(textAt(properties, 'roleDefinitionId') ?? ''),
-          textAt(properties, 'roleDefinitionId') ?? '',
-        );
+        const definition = textAt(properties, 'roleDefinitionId') ?? '';
+        const role = roleOf(store.find(definition), definition);
         return role === undefined ? [] : [{ role, scope: textAt(properties, 'scope') ?? '' }];
       });
   const link = ({ properties }: ArmResource): void => {
@@ -95,13 +93,10 @@ function roleOf(custom: ArmResource | undefined, id: string): RoleAssignment['ro
 function found({ store }: ArmContext, path: string): ArmResource {
   const resource = store.find(path);
   if (resource !== undefined) return resource;
-  const kind = path.includes('roleDefinitions') ? 'RoleDefinition' : 'RoleAssignment';
-  const name = path.split('/').at(-1) ?? '';
-  throw new ArmError(
-    404,
-    `${kind}NotFound`,
-    `The ${kind === 'RoleDefinition' ? 'role definition' : 'role assignment'} '${name}' is not found.`,
-  );
+  const [kind, word] = path.includes('roleDefinitions')
+    ? ['RoleDefinition', 'role definition']
+    : ['RoleAssignment', 'role assignment'];
+  throw new ArmError(404, `${kind}NotFound`, `The ${word} '${path.split('/').at(-1) ?? ''}' is not found.`);
 }
 
 function builtInDefinitions({
@@ -131,29 +126,31 @@ function definitions(context: ArmContext, request: ArmRequest): readonly object[
 }
 
 function define(context: ArmContext, { path, body }: ArmRequest): ArmResponse {
-  const { store, random } = context;
+  const { store } = context;
   const properties = objectAt(body, 'properties');
   const roleName = textAt(properties, 'roleName') ?? '';
   const taken = store
     .list(DEFINITIONS)
     .find((each) => textAt(each.properties, 'roleName') === roleName && each.id.toLowerCase() !== path.toLowerCase());
   if (taken !== undefined) {
-    throw new ArmError(
-      409,
-      'RoleDefinitionWithSameNameExists',
-      `A custom role with the same name already exists in this directory. Use a different name.`,
-    );
+    const why = 'A custom role with the same name already exists in this directory. Use a different name.';
+    throw new ArmError(409, 'RoleDefinitionWithSameNameExists', why);
   }
   const existing = store.find(path);
-  const definition = {
-    id: path,
-    name: path.split('/').at(-1) ?? '',
-    type: DEFINITIONS,
-    etag: random.uuid(),
-    properties: { ...properties, type: 'CustomRole' },
-  };
-  store.put(definition);
-  return { status: existing === undefined ? 201 : 200, body: present(definition) };
+  return written(context, path, existing, DEFINITIONS, { ...properties, type: 'CustomRole' });
+}
+
+/** Puts what a request has at its path; `before` is what it replaces. */
+function written(
+  { store, random }: ArmContext,
+  path: string,
+  before: ArmResource | undefined,
+  type: string,
+  properties: JsonObject,
+): ArmResponse {
+  const resource = { id: path, name: path.split('/').at(-1) ?? '', type, etag: random.uuid(), properties };
+  store.put(resource);
+  return { status: before === undefined ? 201 : 200, body: present(resource) };
 }
 
 function scopeOf(path: string): string {
@@ -176,18 +173,14 @@ function assignmentsAt({ store }: ArmContext, { path, query }: ArmRequest): read
 }
 
 function assign(context: ArmContext, { path, body }: ArmRequest): ArmResponse {
-  const { store, random, clock } = context;
+  const { store, clock } = context;
   const given = objectAt(body, 'properties');
   const roleDefinitionId = textAt(given, 'roleDefinitionId') ?? '';
   const principalId = textAt(given, 'principalId') ?? '';
   const scope = scopeOf(path);
   if (roleOf(store.find(roleDefinitionId), roleDefinitionId) === undefined) {
-    const name = roleDefinitionId.split('/').at(-1) ?? '';
-    throw new ArmError(
-      400,
-      'RoleDefinitionDoesNotExist',
-      `The specified role definition with ID '${name}' does not exist.`,
-    );
+    const why = `The specified role definition with ID '${roleDefinitionId.split('/').at(-1) ?? ''}' does not exist.`;
+    throw new ArmError(400, 'RoleDefinitionDoesNotExist', why);
   }
   if (!store.list(IDENTITIES).some(({ properties }) => textAt(properties, 'principalId') === principalId)) {
     throw new ArmError(400, 'PrincipalNotFound', `Principal ${principalId} does not exist in the directory.`);
@@ -203,19 +196,7 @@ function assign(context: ArmContext, { path, body }: ArmRequest): ArmResponse {
   if (same !== undefined && same.id.toLowerCase() !== path.toLowerCase()) {
     throw new ArmError(409, 'RoleAssignmentExists', 'The role assignment already exists.');
   }
-  const assignment = {
-    id: path,
-    name: path.split('/').at(-1) ?? '',
-    type: ASSIGNMENTS,
-    etag: random.uuid(),
-    properties: {
-      roleDefinitionId,
-      principalId,
-      principalType: textAt(given, 'principalType') ?? 'ServicePrincipal',
-      scope,
-      createdOn: new Date(clock.now()).toISOString(),
-    },
-  };
-  store.put(assignment);
-  return { status: same === undefined ? 201 : 200, body: present(assignment) };
+  const principalType = textAt(given, 'principalType') ?? 'ServicePrincipal';
+  const createdOn = new Date(clock.now()).toISOString();
+  return written(context, path, same, ASSIGNMENTS, { roleDefinitionId, principalId, principalType, scope, createdOn });
 }

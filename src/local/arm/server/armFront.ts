@@ -9,16 +9,11 @@ import type { Gate } from './gate.ts';
 import { parseRelaxedJson } from './relaxedJson.ts';
 import type { ArmResponse, Router } from './router.ts';
 
-/** A virtual clock can be told that a piece of tracked work waits for it. */
-export interface YieldingClock extends Clock {
-  yieldTo?<T>(wait: Promise<T>): Promise<T>;
-}
-
 export interface ArmFrontOptions {
   readonly router: Router;
   readonly gate: Gate;
   readonly faults: FaultPlan;
-  readonly clock: YieldingClock;
+  readonly clock: Clock;
   /** Of request ids only: how many requests there are must not change anything else. */
   readonly random: Random;
   readonly location: string;
@@ -118,7 +113,6 @@ export class ArmFront {
       body,
     });
     if (fault?.kind === 'refuse') throw fault.error;
-    if (fault?.kind === 'delay') await this.pause(fault.milliseconds);
     const answer = found.route.handle({
       method,
       path,
@@ -133,13 +127,6 @@ export class ArmFront {
     const headers = { ...admission?.headers, ...answer.headers };
     // Whether something exists is all that a HEAD asks.
     return method === 'HEAD' && answer.status === 200 ? { status: 204, headers } : { ...answer, headers };
-  }
-
-  /** The client's request is tracked work: while it waits for the clock, it must not hold the clock. */
-  private pause(milliseconds: number): Promise<void> {
-    const { clock } = this.options;
-    const wait = clock.sleep(milliseconds);
-    return clock.yieldTo === undefined ? wait : clock.yieldTo(wait);
   }
 }
 

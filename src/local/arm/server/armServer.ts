@@ -1,8 +1,8 @@
 /** The HTTPS server of the local Azure, on loopback. */
-import { createServer, type Server } from 'node:https';
+import { createServer } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { CertificatePair } from '../../certificates.ts';
-import { closeServer, listenOnLoopback, requestBody } from '../../requestBody.ts';
+import { listenOnLoopback, requestBody, type OpenServer } from '../../requestBody.ts';
 import { ArmError } from '../armError.ts';
 import type { ArmFront, WireResponse } from './armFront.ts';
 
@@ -11,7 +11,7 @@ const KEEP_ALIVE = 60_000;
 
 export class ArmServer {
   private readonly front: ArmFront;
-  private server: Server | undefined;
+  private open: OpenServer | undefined;
 
   constructor(front: ArmFront) {
     this.front = front;
@@ -24,15 +24,12 @@ export class ArmServer {
     });
     // Clients under a virtual clock may be still for long in real time; a connection that closes on them looks broken.
     server.keepAliveTimeout = KEEP_ALIVE;
-    const open = await listenOnLoopback(server, port);
-    this.server = server;
-    return open;
+    this.open = await listenOnLoopback(server, port);
+    return this.open.port;
   }
 
   async close(): Promise<void> {
-    const server = this.server;
-    this.server = undefined;
-    await closeServer(server);
+    await this.open?.close();
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -47,7 +44,7 @@ export class ArmServer {
     const { method = 'GET', url = '/', headers } = request;
     const arrived = { method, target: url, headers };
     const body = await requestBody(request, MAX_BODY_BYTES);
-    if ('text' in body) return this.front.handle({ ...arrived, text: body.text });
+    if ('bytes' in body) return this.front.handle({ ...arrived, text: body.bytes.toString('utf8') });
     if (body.missing === 'interrupted') return undefined;
     const message = `The request is larger than ${MAX_BODY_BYTES} bytes.`;
     return this.front.refuse({ ...arrived, text: '' }, new ArmError(413, 'RequestContentTooLarge', message));

@@ -1,0 +1,279 @@
+/**
+ * The node pools that the cluster autoscaler scaled go down in waves, some nodes at a time. AKS drains the nodes of a wave;
+ * the next begins when no more pods wait than before. What pools were like is kept in the cluster, so that the same command
+ * goes on and every wave has a way back.
+ */
+import { Kinds, type Pod } from '../api/kinds.ts';
+import type { Clock } from '../clock/clock.ts';
+import { NodewrightError } from '../errors/nodewrightError.ts';
+import { ignoreNotFound } from '../kube/errors.ts';
+import type { Kube } from '../kube/kube.ts';
+import { ApiVersions, type ArmPort } from './armPort.ts';
+import { poolsOf } from './closedPools.ts';
+import type { AksContext } from './enable.ts';
+import { clusterId, readCluster, type AgentPool, type ClusterName } from './managedCluster.ts';
+import type { Step } from './step.ts';
+
+export interface WaveOptions {
+  /** Names of agent pools; empty: those that the cluster autoscaler scales or scaled. */
+  readonly pools: readonly string[];
+  readonly nodesPerWave: number;
+  /** How many waves this run carries out or takes back. */
+  readonly waves: number;
+  /** Milliseconds that displaced pods have to find a place. */
+  readonly timeout: number;
+}
+
+interface Before {
+  readonly count: number;
+  readonly enableAutoScaling: boolean;
+  readonly minCount?: number;
+  readonly maxCount?: number;
+}
+
+interface Wave {
+  readonly pool: string;
+  readonly from: number;
+  readonly to: number;
+  /** Whether the pods that it displaced have a place. */
+  readonly isOver: boolean;
+}
+
+/** How far a cluster has come. */
+export interface WaveRecord {
+  readonly pools: Readonly<Record<string, Before>>;
+  readonly waves: readonly Wave[];
+}
+
+const REF = { namespace: 'kube-system', name: 'nodewright-agent-pool-waves' };
+const FIELD_MANAGER = 'nodewright-migrate';
+const LOOK_AGAIN = 2_000;
+const NOTHING: WaveRecord = { pools: {}, waves: [] };
+
+export async function readWaves(kube: Kube): Promise<WaveRecord> {
+  const found = await ignoreNotFound(kube.get(Kinds.ConfigMap, REF));
+  return found === undefined ? NOTHING : (JSON.parse(found.data?.['record'] ?? '{}') as WaveRecord);
+}
+
+async function writeWaves(kube: Kube, record: WaveRecord): Promise<void> {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: REF, data: { record: JSON.stringify(record) } };
+  await kube.patch(Kinds.ConfigMap, REF, { type: 'apply', body }, { fieldManager: FIELD_MANAGER, force: true });
+}
+
+/** The next waves, as steps; a wave that was begun and not finished comes first. */
+export async function waveSteps(context: AksContext, options: WaveOptions): Promise<readonly Step[]> {
+  const { kube, arm, name } = context;
+  await checkTaker(context);
+  const record = await readWaves(kube);
+  const pools = await chosen(arm, name, record, options);
+  const { waves } = record;
+  const begun = waves.filter(({ isOver }) => !isOver);
+  const planned = nextWaves(pools, begun, options).slice(0, options.waves);
+  const first = waves.length - begun.length;
+  return [
+    recordStep(kube, pools),
+    ...pools.map((pool) => autoscalerStep(context, pool.name)),
+    ...planned.map((wave, index) => waveStep(context, wave, first + index, options.timeout)),
+  ];
+}
+
+/** The last waves taken back, newest first; with the first of them, pools get their autoscaler again. */
+export async function backSteps(context: AksContext, { waves: most }: WaveOptions): Promise<readonly Step[]> {
+  const { kube } = context;
+  const record = await readWaves(kube);
+  if (Object.keys(record.pools).length === 0) {
+    throw new NodewrightError('NothingToMigrate', { what: 'no wave has been carried out' });
+  }
+  const last = record.waves.map((wave, index) => ({ wave, index })).toReversed();
+  const steps = last.slice(0, most).map(({ wave, index }) => backStep(context, wave, index));
+  return most < record.waves.length ? steps : [...steps, restoreStep(context, record)];
+}
+
+/** Without somewhere to go, pods would wait. */
+async function checkTaker({ kube, arm, name }: AksContext): Promise<void> {
+  const { properties } = await readCluster(arm, name);
+  const deployments = await Promise.all(
+    ['nodewright', 'karpenter'].map((each) =>
+      ignoreNotFound(kube.get(Kinds.Deployment, { name: each, namespace: REF.namespace })),
+    ),
+  );
+  const runs =
+    properties.nodeProvisioningProfile?.mode === 'Auto' ||
+    deployments.some((deployment) => (deployment?.status?.availableReplicas ?? 0) > 0);
+  const isOpen = (await poolsOf(kube)).some(({ spec }) => String(spec.limits?.['cpu'] ?? '') !== '0');
+  const problems = [
+    ...(runs ? [] : ['node auto-provisioning is off, and no nodewright runs in the cluster']),
+    ...(isOpen ? [] : ['no NodePool may buy nodes']),
+  ];
+  if (problems.length > 0) throw new NodewrightError('ClusterUnfit', { problems });
+}
+
+async function chosen(
+  arm: ArmPort,
+  name: ClusterName,
+  record: WaveRecord,
+  { pools: wanted }: WaveOptions,
+): Promise<readonly AgentPool[]> {
+  const { agentPoolProfiles = [] } = (await readCluster(arm, name)).properties;
+  const missing = wanted.filter(
+    (each) => !agentPoolProfiles.some((pool) => pool.name === each && pool.mode === 'User'),
+  );
+  if (missing.length > 0) {
+    throw new NodewrightError('NothingToMigrate', { what: `there is no user node pool ${missing.join(', ')}` });
+  }
+  const isChosen = (pool: AgentPool): boolean =>
+    wanted.length > 0
+      ? wanted.includes(pool.name)
+      : record.pools[pool.name] !== undefined || pool.enableAutoScaling === true;
+  const found = agentPoolProfiles.filter((pool) => pool.mode === 'User' && isChosen(pool));
+  if (found.length > 0) return found;
+  const what = 'the cluster autoscaler scales no user node pool; name the pools with --pool';
+  throw new NodewrightError('NothingToMigrate', { what });
+}
+
+function nextWaves(
+  pools: readonly AgentPool[],
+  begun: readonly Wave[],
+  { nodesPerWave }: WaveOptions,
+): readonly Wave[] {
+  const left = pools.flatMap(({ name, count = 0 }) => {
+    const open = begun.find((wave) => wave.pool === name);
+    const waves: Wave[] = [];
+    for (let from = Math.min(count, open?.to ?? count); from > 0; from -= nodesPerWave) {
+      waves.push({ pool: name, from, to: Math.max(0, from - nodesPerWave), isOver: false });
+    }
+    return waves;
+  });
+  return [...begun, ...left];
+}
+
+function recordStep(kube: Kube, pools: readonly AgentPool[]): Step {
+  return {
+    name: 'record',
+    what: `keep how ${pools.map(({ name }) => name).join(', ')} are scaled, for the way back`,
+    isDone: async () => {
+      const { pools: kept } = await readWaves(kube);
+      return pools.every(({ name }) => kept[name] !== undefined);
+    },
+    run: async () => {
+      const record = await readWaves(kube);
+      const now = Object.fromEntries(pools.map((pool) => [pool.name, beforeOf(pool)]));
+      await writeWaves(kube, { ...record, pools: { ...now, ...record.pools } });
+    },
+  };
+}
+
+function beforeOf({ count = 0, enableAutoScaling = false, minCount, maxCount }: AgentPool): Before {
+  return {
+    count,
+    enableAutoScaling,
+    ...(minCount !== undefined && { minCount }),
+    ...(maxCount !== undefined && { maxCount }),
+  };
+}
+
+const poolId = (name: ClusterName, pool: string): string => `${clusterId(name)}/agentPools/${pool}`;
+
+interface PoolBody {
+  readonly properties: Readonly<Record<string, unknown>> & {
+    readonly count?: number;
+    readonly enableAutoScaling?: boolean;
+  };
+}
+
+async function readPool({ arm, name }: AksContext, pool: string): Promise<PoolBody['properties'] | undefined> {
+  return (await arm.get<PoolBody>(poolId(name, pool), ApiVersions.cluster))?.properties;
+}
+
+/** AKS takes a pool as a whole. Counts of the autoscaler are allowed only with it. */
+async function changePool(context: AksContext, pool: string, changes: object): Promise<void> {
+  const current = await readPool(context, pool);
+  if (current === undefined) throw new NodewrightError('NothingToMigrate', { what: `the node pool ${pool} is gone` });
+  const { minCount: _least, maxCount: _most, ...properties } = current;
+  const body = { properties: { ...properties, enableAutoScaling: false, ...changes } };
+  await context.arm.put(poolId(context.name, pool), ApiVersions.cluster, body);
+}
+
+function autoscalerStep(context: AksContext, pool: string): Step {
+  return {
+    name: `autoscaler ${pool}`,
+    what: `turn the cluster autoscaler off for the pool ${pool}; its nodes stay`,
+    isDone: async () => (await readPool(context, pool))?.enableAutoScaling !== true,
+    run: () => changePool(context, pool, {}),
+  };
+}
+
+function waveStep(context: AksContext, wave: Wave, index: number, timeout: number): Step {
+  const { kube, clock } = context;
+  const { pool, from, to } = wave;
+  const note = async (isOver: boolean): Promise<void> => {
+    const record = await readWaves(kube);
+    await writeWaves(kube, { ...record, waves: [...record.waves.slice(0, index), { ...wave, isOver }] });
+  };
+  return {
+    name: `wave ${index + 1}`,
+    what: `scale the pool ${pool} from ${from} to ${to} nodes, and wait until its pods run elsewhere`,
+    isDone: async () => (await readWaves(kube)).waves[index]?.isOver === true,
+    run: async () => {
+      const waiting = await waitingPods(kube);
+      await note(false);
+      await changePool(context, pool, { count: to });
+      await placesFound(kube, clock, waiting, timeout);
+      await note(true);
+    },
+    // Pods that found no place get their nodes back.
+    undo: async () => {
+      await changePool(context, pool, { count: from });
+      const record = await readWaves(kube);
+      await writeWaves(kube, { ...record, waves: record.waves.slice(0, index) });
+    },
+  };
+}
+
+function backStep(context: AksContext, { pool, from }: Wave, index: number): Step {
+  const { kube } = context;
+  return {
+    name: `back ${index + 1}`,
+    what: `scale the pool ${pool} up to ${from} nodes again`,
+    isDone: async () => (await readWaves(kube)).waves.length <= index,
+    run: async () => {
+      await changePool(context, pool, { count: from });
+      const record = await readWaves(kube);
+      await writeWaves(kube, { ...record, waves: record.waves.slice(0, index) });
+    },
+  };
+}
+
+function restoreStep(context: AksContext, { pools }: WaveRecord): Step {
+  const { kube } = context;
+  return {
+    name: 'autoscaler',
+    what: 'give the pools their cluster autoscaler back',
+    isDone: async () => Object.keys((await readWaves(kube)).pools).length === 0,
+    run: async () => {
+      for (const [pool, before] of Object.entries(pools)) await changePool(context, pool, before);
+      await ignoreNotFound(kube.delete(Kinds.ConfigMap, REF));
+    },
+  };
+}
+
+const isWaiting = ({ spec, status }: Pod): boolean =>
+  status?.phase === 'Pending' && (spec?.nodeName ?? '') === '' && (spec?.schedulingGates ?? []).length === 0;
+
+async function waitingPods(kube: Kube): Promise<readonly string[]> {
+  const { items } = await kube.list(Kinds.Pod);
+  return items.filter(isWaiting).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+}
+
+async function placesFound(kube: Kube, clock: Clock, before: readonly string[], timeout: number): Promise<void> {
+  const deadline = clock.now() + timeout;
+  for (;;) {
+    const waiting = await waitingPods(kube);
+    if (waiting.length <= before.length) return;
+    if (clock.now() >= deadline) {
+      const pods = waiting.filter((pod) => !before.includes(pod));
+      throw new NodewrightError('PodsWait', { pods, seconds: timeout / 1000 });
+    }
+    await clock.sleep(LOOK_AGAIN);
+  }
+}

@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Node, Pod } from '../api/kinds.ts';
+import { Cluster } from './cluster.ts';
+
+const NOW = 1_000;
+
+const node = (name: string, zone: string): Node => ({
+  metadata: { name, labels: { zone } },
+  spec: { providerID: name },
+  status: { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } },
+});
+
+function pod(name: string, isSpread: boolean): Pod {
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'web', controller: true };
+  const constraint = { maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule' };
+  return {
+    metadata: { name, namespace: 'default', uid: name, ownerReferences: [owner] },
+    spec: { containers: [{ name: 'main' }], ...(isSpread && { topologySpreadConstraints: [constraint] }) },
+  };
+}
+
+describe('pods of one kind', () => {
+  let cluster: Cluster;
+  const plan = (isSpread: boolean): void => {
+    for (const [name, zone] of Object.entries({ a1: 'a', a2: 'a', b1: 'b', b2: 'b' }))
+      cluster.setNode(node(name, zone));
+    for (const target of ['a1', 'b1', 'b2']) {
+      const pods = [pod(`on-${target}`, isSpread)];
+      for (const each of pods) cluster.setPod(each);
+      cluster.places.hold('plan', [{ target, pods }], 60_000);
+    }
+  };
+  const bind = (name: string, nodeName: string): void => {
+    const { spec, ...rest } = cluster.pod({ name, namespace: 'default' }) as Pod;
+    cluster.setPod({ ...rest, spec: { containers: [], ...spec, nodeName } });
+  };
+  const placeOf = (name: string): string | undefined => {
+    const place = cluster.places.of(pod(name, true), NOW);
+    return place && cluster.places.viewOf(place)?.name;
+  };
+
+  beforeEach(() => {
+    cluster = new Cluster();
+  });
+
+  it('that must spread get the place of one that went to their domain', () => {
+    plan(true);
+    bind('on-b1', 'a2');
+    expect([placeOf('on-a1'), placeOf('on-b2')]).toEqual(['b1', 'b2']);
+  });
+
+  it('keep their places when one of them goes to another node of its own domain', () => {
+    plan(true);
+    bind('on-a1', 'a2');
+    expect([placeOf('on-b1'), placeOf('on-b2')]).toEqual(['b1', 'b2']);
+  });
+
+  it('keep their places when they need not spread', () => {
+    plan(false);
+    bind('on-b1', 'a2');
+    expect([placeOf('on-a1'), placeOf('on-b2')]).toEqual(['a1', 'b2']);
+  });
+
+  it('are waited for as long as one of them has a place and no node', () => {
+    plan(false);
+    const areOthersComing = (...uids: string[]): boolean => cluster.places.areOthersComing(new Set(uids), NOW);
+    expect(areOthersComing('on-a1', 'on-b1')).toBe(true);
+    expect(areOthersComing('on-a1', 'on-b1', 'on-b2')).toBe(false);
+    bind('on-b2', 'b2');
+    expect(areOthersComing('on-a1', 'on-b1')).toBe(false);
+  });
+
+  it('that are told nodes already keep them when more nodes join, unless they must spread', () => {
+    for (const isSpread of [false, true]) {
+      cluster = new Cluster();
+      plan(isSpread);
+      // Tried in this order.
+      const turn = new Map(['on-b1', 'on-b2', 'on-a1'].map((name, at) => [name, at]));
+      cluster.places.arrange(['a1', 'b1', 'b2'], new Set(['b1', 'b2']), ({ metadata }) => turn.get(metadata.name) ?? 9);
+      const zones = ['on-b1', 'on-b2', 'on-a1'].map((name) => placeOf(name)?.slice(0, 1));
+      expect(zones).toEqual(isSpread ? ['a', 'b', 'b'] : ['b', 'b', 'a']);
+    }
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { testPod, testPool, testType } from '../../../test/fixtures/solver/testObjects.ts';
+import type { Pod } from '../../api/kinds.ts';
+import { Labels } from '../../api/labels.ts';
+import type { Solution } from '../../solver/problem.ts';
+import { solve } from '../../solver/solve.ts';
+import { followablePlan } from './followablePlan.ts';
+
+/** Nodes of four cores cost as much as two of two cores, or `large` times as much. */
+function plan(pods: readonly Pod[], large = 1): { readonly chosen: Solution; readonly asked: number } {
+  let asked = 0;
+  const ask = (all: readonly Pod[]): Solution => {
+    asked += 1;
+    const instanceTypes = [testType('a2', 2, 8, 0.1), testType('a4', 4, 16, 0.2 * large)];
+    return solve({
+      pods: all,
+      pools: [{ pool: testPool('default'), instanceTypes, used: {} }],
+      nodes: [],
+      daemons: [],
+    });
+  };
+  const chosen = followablePlan(ask(pods), pods, ask);
+  return { chosen, asked };
+}
+
+function web(name: string, cpu: string, whenUnsatisfiable: string | undefined): Pod {
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'web', controller: true };
+  const labelSelector = { matchLabels: { app: 'web' } };
+  const topologySpreadConstraints =
+    whenUnsatisfiable === undefined ? [] : [{ maxSkew: 5, topologyKey: Labels.zone, whenUnsatisfiable, labelSelector }];
+  const pod = testPod(name, cpu, '100Mi');
+  return {
+    ...pod,
+    metadata: { ...pod.metadata, uid: name, labels: { app: 'web' }, ownerReferences: [owner] },
+    spec: { containers: [], ...pod.spec, topologySpreadConstraints },
+  };
+}
+
+const names = ['w-1', 'w-2', 'w-3', 'w-4'];
+const most = ({ plannedNodes }: Solution): number => Math.max(...plannedNodes.map(({ pods }) => pods.length));
+
+describe('a plan for pods that must spread', () => {
+  it('has each on a node of its own where that costs no more', () => {
+    const { chosen } = plan(
+      names.map((name) => web(name, '1800m', 'DoNotSchedule')),
+      0.999,
+    );
+    expect([most(chosen), chosen.unplaced]).toEqual([1, []]);
+    expect(chosen.pricePerHour).toBeCloseTo(0.16);
+  });
+
+  it('has them together where nodes of their own would cost more', () => {
+    const { chosen } = plan(names.map((name) => web(name, '900m', 'DoNotSchedule')));
+    expect(most(chosen)).toBeGreaterThan(1);
+    expect(chosen.pricePerHour).toBeCloseTo(0.08);
+  });
+
+  it('is not asked for twice when pods need not spread', () => {
+    for (const how of [undefined, 'ScheduleAnyway']) {
+      expect(plan(names.map((name) => web(name, '900m', how))).asked).toBe(1);
+    }
+  });
+});

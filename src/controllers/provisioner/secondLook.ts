@@ -1,0 +1,55 @@
+import type { Pod } from '../../api/kinds.ts';
+import type { LivePlaces } from '../../cluster/livePlaces.ts';
+import type { PlannedNode, Solution } from '../../solver/problem.ts';
+
+/** How long a pod is left without a new node because others are still being bound, in milliseconds. */
+const LONGEST = 10_000;
+
+/** What is to be bought now, and whether that is all that was planned. */
+export interface Look {
+  readonly solution: Solution;
+  readonly isOver: boolean;
+}
+
+/**
+ * A pod whose place another has taken need not get a new node at once: while other planned pods are still being bound,
+ * places are exchanged, and the place of the one that took its room may fit it. What is left then is bought for in one
+ * round instead of pod by pod.
+ */
+export class SecondLook {
+  private readonly places: LivePlaces;
+  /** When a pod was first left without a node, by its UID; only those of the last pass. */
+  private since: ReadonlyMap<string, number> = new Map();
+
+  constructor(places: LivePlaces) {
+    this.places = places;
+  }
+
+  /** The solution without the nodes that need not be bought yet. */
+  at(solution: Solution, podOf: (key: string) => Pod, now: number): Look {
+    const deferred = this.deferred(solution.plannedNodes, podOf, now);
+    if (deferred.size === 0) return { solution, isOver: true };
+    const plannedNodes = solution.plannedNodes.filter((node) => !deferred.has(node));
+    return { solution: { ...solution, plannedNodes, pricePerHour: priceOf(plannedNodes) }, isOver: false };
+  }
+
+  /** The nodes that are only for pods that have lost their places of late. */
+  private deferred(nodes: readonly PlannedNode[], podOf: (key: string) => Pod, now: number): ReadonlySet<PlannedNode> {
+    const late = nodes
+      .map((node) => ({ node, pods: node.pods.map(podOf) }))
+      .filter(({ pods }) => pods.length > 0 && pods.every((pod) => this.places.has(pod)))
+      .map(({ node, pods }) => ({ node, uids: pods.map(({ metadata }) => metadata.uid ?? '') }));
+    const known = this.since;
+    this.since = new Map(late.flatMap(({ uids }) => uids.map((uid) => [uid, known.get(uid) ?? now])));
+    if (late.length === 0 || !this.places.areOthersComing(new Set(this.since.keys()), now)) return new Set();
+    return new Set(
+      late
+        .filter(({ uids }) => uids.every((uid) => now < (this.since.get(uid) ?? 0) + LONGEST))
+        .map(({ node }) => node),
+    );
+  }
+}
+
+/** In dollars per hour, at the first alternative of each. */
+export const priceOf = (nodes: readonly PlannedNode[]): number =>
+  nodes.reduce((sum, { alternatives }) => sum + (alternatives[0]?.pricePerHour ?? 0), 0);

@@ -1,0 +1,87 @@
+/**
+ * Versions of node images: those that the local Azure begins with, and those that were released since. Azure releases
+ * images by itself; here a client does, with a PUT where the versions are listed.
+ */
+import { listed, timestamp, type ArmContext } from '../armContext.ts';
+import { aksError } from '../containerservice/aksError.ts';
+import { textAt } from '../jsonPath.ts';
+import { route, type Route } from '../server/router.ts';
+import { FIRST_IMAGE_VERSIONS, IMAGE_GALLERIES } from './imageCatalogue.ts';
+
+export interface ImageVersion {
+  /** `202610.15.0`. */
+  readonly version: string;
+  readonly publishedDate: string;
+}
+
+const RELEASES = 'Microsoft.ContainerService/locations/nodeImageVersions';
+const PATH =
+  '/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}/nodeImageVersions';
+const FORM = /^\d{6}\.\d{2}\.\d{1,4}$/;
+/** Azure withdraws old images, too. */
+const MOST_RELEASES = 50;
+
+/** Oldest first. */
+export function imageVersions({ store }: ArmContext): readonly ImageVersion[] {
+  const released = store.list(RELEASES).map(({ name, properties }) => ({
+    version: name,
+    publishedDate: textAt(properties, 'publishedDate') ?? '',
+  }));
+  return [...FIRST_IMAGE_VERSIONS, ...released].toSorted((left, right) => compare(left.version, right.version));
+}
+
+/** What AKS gives new nodes. */
+export function newestImageVersion(context: ArmContext): string {
+  return imageVersions(context).at(-1)?.version ?? '';
+}
+
+export function imageReleaseRoutes(context: ArmContext): readonly Route[] {
+  return [
+    route('nodeImageVersions.list', 'GET', PATH, () =>
+      listed(imageVersions(context).flatMap(({ version }) => nodeImagesOf(version))),
+    ),
+    route('nodeImageVersions.release', 'PUT', `${PATH}/{version}`, ({ path, parameters: { version = '' } }) => {
+      release(context, version);
+      return { status: 200, body: { id: path, name: version, properties: { images: nodeImagesOf(version) } } };
+    }),
+  ];
+}
+
+/** One release is for all regions. */
+function release({ store, clock, random }: ArmContext, version: string): void {
+  if (!FORM.test(version)) {
+    throw aksError(400, 'InvalidParameter', `The value of parameter version '${version}' is invalid.`);
+  }
+  if (FIRST_IMAGE_VERSIONS.some((each) => each.version === version)) return;
+  const id = `/subscriptions/${store.subscriptionId}/providers/Microsoft.ContainerService/locations/all/nodeImageVersions/${version}`;
+  if (store.find(id) !== undefined) return;
+  store.put({
+    id,
+    name: version,
+    type: RELEASES,
+    etag: random.uuid(),
+    properties: { publishedDate: timestamp(clock.now()) },
+  });
+  const oldest = store.list(RELEASES).toSorted((left, right) => compare(left.name, right.name));
+  for (const { id: withdrawn } of oldest.slice(0, -MOST_RELEASES)) store.delete(withdrawn);
+}
+
+function nodeImagesOf(version: string): readonly object[] {
+  return IMAGE_GALLERIES.flatMap((gallery) =>
+    gallery.images.map((image) => ({
+      fullName: `${gallery.name}-${image.name}-${version}`,
+      os: gallery.name,
+      sku: image.name,
+      version,
+    })),
+  );
+}
+
+function compare(left: string, right: string): number {
+  const [a, b] = [left, right].map((version) => version.split('.').map(Number));
+  for (let index = 0; index < 3; index += 1) {
+    const difference = (a?.[index] ?? 0) - (b?.[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
