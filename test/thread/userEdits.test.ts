@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Workbench } from '../../../test/fixtures/engine/workbench.ts';
-import { Kinds } from '../../api/kinds.ts';
-import { createEngine } from '../../cli/compose/engine.ts';
-import { Ledger } from '../../ledger/ledger.ts';
-import type { EditRecord } from '../../ledger/record.ts';
-import { recordText } from '../../ledger/recordText.ts';
+import { Workbench } from '../fixtures/engine/workbench.ts';
+import { Kinds } from '../../src/api/kinds.ts';
+import { createEngine } from '../../src/cli/compose/engine.ts';
+import { Ledger } from '../../src/ledger/ledger.ts';
+import type { EditRecord } from '../../src/ledger/record.ts';
+import { recordText } from '../../src/ledger/recordText.ts';
 
 describe('an edit by a user', { timeout: 120_000 }, () => {
   let bench: Workbench;
