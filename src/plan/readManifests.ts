@@ -37,7 +37,7 @@ export interface PlanInput {
   readonly notes: readonly string[];
 }
 
-export interface PlannedWorkload {
+interface PlannedWorkload {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;

@@ -17,7 +17,7 @@ export type Change = { readonly title: string } & (
 
 const CPU = ['100m', '300m', '500m', '900m', '1500m'];
 
-export function deploymentOf(name: string, replicas: number, cpu: string): Deployment {
+function deploymentOf(name: string, replicas: number, cpu: string): Deployment {
   const labels = { app: name };
   const containers = [{ name: 'main', image: 'app', resources: { requests: { cpu, memory: '256Mi' } } }];
   return {

@@ -6,7 +6,7 @@ import { Ledger } from '../../src/ledger/ledger.ts';
 import type { EditRecord } from '../../src/ledger/record.ts';
 import { recordText } from '../../src/ledger/recordText.ts';
 
-describe('an edit by a user', { timeout: 120_000 }, () => {
+describe('an edit by a user', { timeout: 600_000 }, () => {
   let bench: Workbench;
   let ledger: Ledger;
   let node = '';
