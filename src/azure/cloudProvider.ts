@@ -279,7 +279,7 @@ export class AzureCloudProvider implements CloudProvider {
     const described = this.describe(record);
     return {
       ...described,
-      labels: claimLabels(choice),
+      labels: { ...claimLabels(choice), ...poolLabel(record) },
       annotations: {
         ...described.annotations,
         [Annotations.aksNodeClassHash]: aksNodeClassHash(nodeClass),
@@ -295,7 +295,6 @@ export class AzureCloudProvider implements CloudProvider {
   private describe(record: InstanceRecord): Instance {
     const { settings } = this.parts;
     const { claimName, aksMachine } = record;
-    const pool = record.tags[ManagedTags.nodePool];
     return {
       providerID: providerIdOf(record.id),
       ...(claimName === undefined ? {} : { claimName }),
@@ -304,7 +303,7 @@ export class AzureCloudProvider implements CloudProvider {
         [Labels.instanceType]: record.size,
         [Labels.zone]: zoneLabel(settings.location, record.zone ?? REGIONAL_ZONE),
         [Labels.capacityType]: capacityTypeOf(record),
-        ...(pool === undefined ? {} : { [Labels.nodePool]: pool }),
+        ...poolLabel(record),
       },
       annotations: aksMachine === undefined ? {} : { [Annotations.aksMachineResourceId]: aksMachine.id },
       capacity: {},
@@ -341,6 +340,11 @@ function isOfferingOf(offering: Offering, record: InstanceRecord, location: stri
     offering.zone === zoneLabel(location, record.zone ?? REGIONAL_ZONE) &&
     offering.capacityType === capacityTypeOf(record)
   );
+}
+
+function poolLabel({ tags }: InstanceRecord): Readonly<Record<string, string>> {
+  const pool = tags[ManagedTags.nodePool];
+  return pool === undefined ? {} : { [Labels.nodePool]: pool };
 }
 
 function capacityTypeOf({ spot, reserved = false }: InstanceRecord): Offering['capacityType'] {

@@ -126,7 +126,7 @@ export async function createAzureCloudProvider(options: AzureCloudProviderOption
     refresh: (signal) => subnets.refresh(signal),
   };
   const others = reserved === undefined ? [addresses] : [reserved, addresses];
-  const refreshes = new Refreshes({ sources: [...Object.values(sources), ...others], clock, log });
+  const refreshes = new Refreshes({ sources: [...Object.values(sources), ...others], clock, random, log });
   const learned = new LearnedAllocatable();
   const types = new InstanceTypes({
     quota,

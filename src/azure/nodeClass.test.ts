@@ -122,6 +122,40 @@ describe('a field that the provision mode cannot honour', () => {
   });
 });
 
+describe('the DNS cache of nodes', () => {
+  const overrides = ['.', 'cluster.local'].map((zone) => ({
+    zone,
+    cacheDuration: '60m',
+    forwardDestination: zone === '.' ? ('VnetDNS' as const) : ('ClusterCoreDNS' as const),
+    forwardPolicy: 'Random' as const,
+    maxConcurrent: 100,
+    protocol: 'PreferUDP' as const,
+    queryLogging: 'Log' as const,
+    serveStale: 'Immediate' as const,
+    serveStaleDuration: '60m',
+  }));
+  const localDNS = (mode: 'Preferred' | 'Required' | 'Disabled') => ({
+    mode,
+    vnetDNSOverrides: overrides,
+    kubeDNSOverrides: overrides,
+  });
+
+  it('that is preferred is off for every Kubernetes of today, and stays on where it is on', async () => {
+    fixture = await AzureFixture.start({
+      provisionMode: 'bootstrappingclient',
+      nodeBootstrappingServerUrl: 'https://x.invalid',
+    });
+    const made = await fixture.makeNodeClass('default', { localDNS: localDNS('Preferred') });
+    expect(condition(made, 'LocalDNSReady')?.status).toBe('True');
+    expect(made.status?.localDNSState).toBe('Disabled');
+    const on = { ...made, status: { ...made.status, localDNSState: 'Enabled' as const } };
+    expect((await fixture.reconcile(on)).status?.localDNSState).toBe('Enabled');
+    const required = await fixture.makeNodeClass('required', { localDNS: localDNS('Required') });
+    expect(required.status?.localDNSState).toBe('Enabled');
+    expect((await fixture.makeNodeClass('none')).status?.localDNSState).toBe('Disabled');
+  });
+});
+
 it('is refused in a cluster with IPv6 services', async () => {
   fixture = await AzureFixture.start({ dnsServiceIp: 'fd00::a' });
   const refused = await fixture.makeNodeClass('default');

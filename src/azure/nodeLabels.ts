@@ -74,8 +74,7 @@ export function claimLabels(choice: Choice): LabelMap {
   const wanted = singleValues(Requirements.fromItems(choice.claim.spec.requirements));
   return {
     ...filterKeys(wanted, (key) => WELL_KNOWN_LABELS.has(key)),
-    // The generation only decides which image boots; a claim that carried it would be compared with its pool.
-    ...filterKeys(singleValues(choice.type.requirements), (key) => key !== Labels.skuHyperVGeneration),
+    ...singleValues(choice.type.requirements),
     ...offeringLabels(choice),
     [Labels.zone]: choice.offering.zone,
   };

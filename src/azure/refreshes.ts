@@ -1,5 +1,6 @@
 /** Keeps what is known of Azure's offer up to date: each source by its own schedule, whether anything is planned or not. */
 import type { Clock } from '../clock/clock.ts';
+import type { Random } from '../clock/random.ts';
 import type { Log } from '../kube/log.ts';
 import type { Controller } from '../kube/runtime/controller.ts';
 
@@ -14,8 +15,12 @@ export interface RefreshedSource {
 export interface RefreshesOptions {
   readonly sources: readonly RefreshedSource[];
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
 }
+
+/** Processes that started together do not ask together for ever: each comes earlier by up to this share. */
+const JITTER = 0.1;
 
 export class Refreshes implements Controller {
   readonly name = 'azure.refresh';
@@ -33,9 +38,13 @@ export class Refreshes implements Controller {
   /** Throws when the refresh fails. */
   async refresh(source: RefreshedSource, signal?: AbortSignal): Promise<void> {
     const { clock } = this.options;
-    this.due.set(source, clock.now() + source.retry);
+    this.due.set(source, clock.now() + this.jittered(source.retry));
     await source.refresh(signal);
-    this.due.set(source, clock.now() + source.interval);
+    this.due.set(source, clock.now() + this.jittered(source.interval));
+  }
+
+  private jittered(milliseconds: number): number {
+    return milliseconds * (1 - JITTER * this.options.random.next());
   }
 
   private async keepFresh(source: RefreshedSource, signal: AbortSignal): Promise<void> {

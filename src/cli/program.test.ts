@@ -56,6 +56,7 @@ describe('nodewright', () => {
         doctor         look for the known traps of pools, budgets and workloads
         cost           say what the nodes cost, what for, and what holds savings
         top            show every node with its load, price and status, live
+        calendar       say when nodes may be disrupted, and how many
         snapshot       save what the controller reads of a cluster as a file
         replay         say what the controller decides about a saved cluster
         catalog        print the instance types and prices that plans use

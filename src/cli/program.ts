@@ -72,6 +72,11 @@ const verbs: readonly Verb[] = [
     load: async () => (await import('./top.ts')).topCommand(),
   },
   {
+    name: 'calendar',
+    summary: 'say when nodes may be disrupted, and how many',
+    load: async () => (await import('./calendar.ts')).calendarCommand(),
+  },
+  {
     name: 'snapshot',
     summary: 'save what the controller reads of a cluster as a file',
     load: async () => (await import('./snapshot.ts')).snapshotCommand(),

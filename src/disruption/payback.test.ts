@@ -6,11 +6,11 @@ const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 0, 1);
 const ago = (milliseconds: number): string => new Date(NOW - milliseconds).toISOString();
 
-function node(age: number, podAges: readonly number[], pricePerHour = 1): Candidate {
+function node(age: number, podAges: readonly number[], consolidateAfter = '0s'): Candidate {
   return {
     view: { claim: { metadata: { creationTimestamp: ago(age) } } },
-    pool: { metadata: { name: 'default' } },
-    pricePerHour,
+    pool: { metadata: { name: 'default' }, spec: { disruption: { consolidateAfter } } },
+    pricePerHour: 1,
     pods: podAges.map((each, at) => ({ metadata: { name: `p${at}`, creationTimestamp: ago(each) }, spec: {} })),
   } as unknown as Candidate;
 }
@@ -39,6 +39,11 @@ describe('for how long savings count', () => {
     ['no longer than demand stays away', 3 * HOUR, HOUR / 60, 1 / 60],
   ])('is %s', (_, age, calm, hours) => {
     expect(payback(node(age, []), 0.5, calm).hours).toBeCloseTo(hours);
+  });
+
+  it('is less for new nodes of a pool that waits before it consolidates', () => {
+    expect(payback(node(1_000, [], '30s'), 0.5).hours).toBeCloseTo(0.1);
+    expect(payback(node(3 * HOUR, [], '30s'), 0.5).hours).toBeCloseTo(3);
   });
 });
 

@@ -4,6 +4,7 @@ import { evictionCost } from '../pods/evictionCost.ts';
 import type { Candidate } from './candidate.ts';
 import type { OutcomeCause } from './kept.ts';
 import type { Pass } from './method.ts';
+import { patienceOf } from './settled.ts';
 
 const HOUR = 3_600_000;
 /** Dollars for each unit of disruption cost: what it is worth to leave an ordinary pod alone. */
@@ -14,8 +15,12 @@ const YOUNG = 5 * 60_000;
 const YOUNG_FACTOR = 2;
 /** Hours that a replacement runs beside the nodes that it replaces: boot, drain, and the cloud's own time. */
 const OVERLAP = 2 / 60;
-/** Hours for which savings are counted where nothing tells how long they last. */
+/**
+ * Hours for which savings are counted where nothing tells how long they last. A pool that waits before it consolidates
+ * expects its demand to come and go: what it saves has to pay sooner.
+ */
 const LEAST_HOURS = 1;
+const LEAST_HOURS_OF_PATIENT = 0.1;
 const MOST_HOURS = 12;
 /** A part of the bill of the nodes that is too small to move anything for; a larger one for nodes that are young. */
 const LEAST_SHARE = 0.005;
@@ -84,7 +89,10 @@ function youngest(candidates: readonly Candidate[], now: number): number {
 
 /** What has lasted for a while is expected to last as long again, unless demand is known to come back sooner. */
 function expectedHours(candidates: readonly Candidate[], age: number, { calmFor }: Moment): number {
-  const hours = Math.min(MOST_HOURS, Math.max(LEAST_HOURS, age / HOUR));
+  const least = candidates.some(({ pool }) => isPatient(pool)) ? LEAST_HOURS_OF_PATIENT : LEAST_HOURS;
+  const hours = Math.min(MOST_HOURS, Math.max(least, age / HOUR));
   const pools = new Set(candidates.map(({ pool }) => pool.metadata.name));
   return Math.min(hours, ...[...pools].map((pool) => (calmFor(pool) ?? Number.POSITIVE_INFINITY) / HOUR));
 }
+
+const isPatient = ({ spec }: Candidate['pool']): boolean => patienceOf(spec.disruption.consolidateAfter) > 0;

@@ -5,6 +5,11 @@ import type { NodePool } from '../api/kinds/nodePool.ts';
 import type { NodeView } from '../cluster/nodeView.ts';
 import { Duration } from '../units/duration.ts';
 
+/** Milliseconds without a pod that comes or goes before a node of the pool is consolidated. */
+export function patienceOf(consolidateAfter: NodePool['spec']['disruption']['consolidateAfter']): number {
+  return consolidateAfter === 'Never' ? Number.POSITIVE_INFINITY : Duration.parse(consolidateAfter).milliseconds;
+}
+
 /**
  * When no pod will have come to or left the node for the pool's consolidateAfter, in milliseconds since 1970; undefined
  * for never.
@@ -16,7 +21,7 @@ export function settledFrom(claim: NodeClaim, pool: NodePool): number | undefine
   if (pool.spec.replicas !== undefined || consolidateAfter === 'Never' || initialized?.status !== 'True') {
     return undefined;
   }
-  const patience = Duration.parse(consolidateAfter).milliseconds;
+  const patience = patienceOf(consolidateAfter);
   if (patience === 0) return 0;
   // Before the first pod came, the node has been quiet since it could take one.
   return Date.parse(claim.status?.lastPodEventTime ?? initialized.lastTransitionTime ?? '') + patience;

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { LAUNCH_AND_DRAIN, OTHER_SCENARIOS } from './crashScenarios.ts';
+import { DISRUPTION_SCENARIOS } from './disruptionCrashes.ts';
 import { failuresOf, runWithCrash } from '../fixtures/engine/crashRun.ts';
 import type { Crash } from '../fixtures/engine/crashableProcess.ts';
 
@@ -34,5 +35,17 @@ describe('a process that crashes', { timeout: 900_000 }, () => {
     expect(launches).toBe(scenario.launches);
     const samples = process.env['CRASH_SAMPLES'] === 'all' ? undefined : SAMPLES;
     expect(await failuresOf(scenario, writes, crashesAt(writes.length, samples))).toEqual([]);
+  });
+
+  // What is there after a write is what is there before the next one: one moment is enough.
+  it.each(DISRUPTION_SCENARIOS)('at any write of a disruption command does no harm to $title', async (scenario) => {
+    const { writes, disrupting, launches } = await runWithCrash(scenario);
+    expect(launches).toBe(scenario.launches);
+    expect(disrupting.length).toBeGreaterThan(5);
+    const crashes =
+      process.env['CRASH_SAMPLES'] === 'all'
+        ? crashesAt(writes.length)
+        : disrupting.map((at): Crash => ({ at, moment: 'after' }));
+    expect(await failuresOf(scenario, writes, crashes)).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { budgetsOf } from '../../disruption/budgets.ts';
 import type { Command } from '../../disruption/command.ts';
 import type { Kept } from '../../disruption/kept.ts';
 import { candidatesFor, type DisruptionSettings, type Method, type Pass } from '../../disruption/method.ts';
+import { patienceOf } from '../../disruption/settled.ts';
 import type { Controller, ReconcileResult } from '../../kube/runtime/controller.ts';
 import { isTerminating } from '../../pods/podPredicates.ts';
 import { singleton } from '../../kube/runtime/singleton.ts';
@@ -22,6 +23,7 @@ import { disruptionMetrics, type DisruptionMetrics } from './metrics.ts';
 import { Outlook } from './outlook.ts';
 import { Reporter, tellsMore } from './reporter.ts';
 import { SavingsCheck } from './savingsCheck.ts';
+import { Settling } from './settling.ts';
 import { inSlices } from './slices.ts';
 import { Unrest } from './unrest.ts';
 import { validate } from './validation.ts';
@@ -78,6 +80,7 @@ class DisruptionLoop {
   private readonly reporter: Reporter;
   private readonly memo: ChangeMemo;
   private readonly unrest: Unrest;
+  private readonly settling: Settling;
   private readonly savings = new SavingsCheck();
   private readonly returns: DemandReturns;
   private readonly outlook: Outlook;
@@ -94,11 +97,13 @@ class DisruptionLoop {
     });
     this.memo = new ChangeMemo(world.informers);
     this.unrest = new Unrest(world.clock, world.informers.pods);
+    this.settling = new Settling(world.clock);
     this.returns = new DemandReturns({
       clock: world.clock,
       nodeClaims: world.informers.nodeClaims,
       pods: () => podCount(world.cluster.snapshot()),
       onReversal: (nodepool) => this.metrics.reversals.inc({ nodepool }),
+      onReturn: () => this.savings.forget(),
     });
   }
 
@@ -132,7 +137,8 @@ class DisruptionLoop {
       eligible.set(reason, Math.max(eligible.get(reason) ?? 0, candidates.length));
       this.metrics.eligible.set({ reason }, eligible.get(reason) ?? 0);
       if (candidates.length === 0) continue;
-      const unrest = method.reason === 'Underutilized' ? this.unrest.wait() : 0;
+      const unrest =
+        method.reason === 'Underutilized' ? this.unrest.wait() || this.settling.wait(taken.pass.candidates) : 0;
       if (unrest > 0) {
         wait = Math.min(wait, unrest);
         isComplete = false;
@@ -204,7 +210,7 @@ class DisruptionLoop {
       if (command.replacements.length > 0) publish.consolidationCandidate(events, command);
       publish.consolidationApproved(events, command, (name) => this.world.informers.nodePools.store.get({ name }));
     }
-    await clock.sleep(SETTLE, signal);
+    await clock.sleep(settleTime(possible), signal);
     const again = await this.take(span, signal);
     const isUnchanged = again.snapshot === taken.snapshot;
     const { valid, rejected, dropped } = validate(method, possible, again.pass, isUnchanged);
@@ -280,6 +286,13 @@ class DisruptionLoop {
       isManaged(spec.template.spec.nodeClassRef, cloud),
     );
   }
+}
+
+/** Nodes on which nothing has happened for their pool's consolidateAfter have been looked at for as long already. */
+function settleTime(commands: readonly Command[]): number {
+  const pools = new Set(commands.flatMap(({ candidates }) => candidates.map(({ pool }) => pool)));
+  const patience = [...pools].map(({ spec }) => patienceOf(spec.disruption.consolidateAfter));
+  return Math.max(0, SETTLE - Math.min(...patience));
 }
 
 const policyOf = ({ spec }: NodePool): string => spec.disruption.consolidationPolicy ?? 'WhenEmptyOrUnderutilized';

@@ -12,6 +12,7 @@ const START = Date.UTC(2026, 0, 1);
 let clock: VirtualClock;
 let pods: number;
 let reversals: string[];
+let comebacks: number;
 let returns: DemandReturns;
 let tell: (event: InformerEvent<NodeClaim>) => void;
 
@@ -19,6 +20,7 @@ beforeEach(() => {
   clock = new VirtualClock(START);
   pods = 100;
   reversals = [];
+  comebacks = 0;
   returns = new DemandReturns({
     clock,
     nodeClaims: {
@@ -29,6 +31,7 @@ beforeEach(() => {
     },
     pods: () => pods,
     onReversal: (pool) => reversals.push(pool),
+    onReturn: () => (comebacks += 1),
   });
 });
 
@@ -47,28 +50,44 @@ it('knows nothing until demand has come back', async () => {
   expect(returns.calmFor('default')).toBeUndefined();
 });
 
-it('expects demand after as long as it last took, or as it has stayed away since', async () => {
+it('expects demand after as long as it last took, or has stayed away since if that is much longer', async () => {
   returns.begin([command]);
   await clock.advance(2 * MINUTE);
   pods = 150;
   buy();
   expect(returns.calmFor('default')).toBe(2 * MINUTE);
   expect(returns.calmFor('other')).toBeUndefined();
-  await clock.advance(90 * MINUTE);
+  await clock.advance(15 * MINUTE);
+  expect(returns.calmFor('default')).toBe(2 * MINUTE);
+  await clock.advance(75 * MINUTE);
   expect(returns.calmFor('default')).toBe(90 * MINUTE);
   returns.begin([command]);
   await clock.advance(4 * MINUTE);
   pods = 200;
   buy();
   expect(returns.calmFor('default')).toBe(3 * MINUTE);
-  expect(reversals).toEqual([]);
+  expect({ reversals, comebacks }).toEqual({ reversals: [], comebacks: 2 });
+});
+
+it('expects demand sooner the longer it has been away, and later again once it is overdue', async () => {
+  returns.begin([command]);
+  await clock.advance(3 * MINUTE);
+  pods = 150;
+  buy();
+  returns.begin([command]);
+  const calm: number[] = [];
+  for (let minute = 0; minute < 9; minute++) {
+    calm.push((returns.calmFor('default') ?? 0) / MINUTE);
+    await clock.advance(MINUTE);
+  }
+  expect(calm).toEqual([3, 2, 1, 0, 1, 2, 3, 4, 5]);
 });
 
 it('counts a node that is bought for the same pods as before, and draws no conclusion from it', async () => {
   returns.begin([command]);
   await clock.advance(MINUTE);
   buy();
-  expect(reversals).toEqual(['default']);
+  expect({ reversals, comebacks }).toEqual({ reversals: ['default'], comebacks: 0 });
   expect(returns.calmFor('default')).toBeUndefined();
 });
 

@@ -8,6 +8,8 @@ import type { Informer } from '../../kube/informer.ts';
 const MEMORY = 60 * 60_000;
 /** The part that the latest return has in what is expected. */
 const NEWS = 0.5;
+/** After so many times the time that demand last stayed away without coming back, it is a thing of the past. */
+const FORGOTTEN = 10;
 
 /** What has been taken away since demand last came back. */
 interface Ebb {
@@ -23,6 +25,8 @@ export interface DemandReturnsOptions {
   readonly pods: () => number;
   /** A node was bought soon after others had been taken away, although there are no more pods than before. */
   readonly onReversal: (pool: string) => void;
+  /** There are more pods than when nodes were taken away. */
+  readonly onReturn: () => void;
 }
 
 /**
@@ -56,15 +60,23 @@ export class DemandReturns {
     }
   }
 
-  /** Milliseconds for which savings in the pool are expected to last; undefined when nothing is known. */
+  /**
+   * Milliseconds for which savings in the pool are expected to last from now on; undefined when nothing is known. What has
+   * been gone for a while comes back that much sooner, and what is overdue stays away for as long as it is.
+   */
   calmFor(pool: string): number | undefined {
     const last = this.returns.get(pool);
-    return last && Math.max(last.after, this.options.clock.now() - last.at);
+    if (last === undefined) return undefined;
+    const now = this.options.clock.now();
+    const began = this.ebbs.get(pool)?.since ?? now;
+    const quiet = began - last.at;
+    const expected = quiet > FORGOTTEN * last.after ? quiet : last.after;
+    return Math.abs(expected - (now - began));
   }
 
   /** A node was bought for pods that wait. */
   private bought(pool: string): void {
-    const { clock, pods, onReversal } = this.options;
+    const { clock, pods, onReversal, onReturn } = this.options;
     const ebb = this.ebbs.get(pool);
     const now = clock.now();
     if (ebb === undefined || now - ebb.since > MEMORY) return;
@@ -73,6 +85,7 @@ export class DemandReturns {
       return;
     }
     this.ebbs.delete(pool);
+    onReturn();
     const lasted = now - ebb.since;
     const before = this.returns.get(pool)?.after ?? lasted;
     this.returns.set(pool, { at: now, after: (1 - NEWS) * before + NEWS * lasted });

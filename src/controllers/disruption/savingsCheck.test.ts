@@ -49,3 +49,11 @@ it('draws no conclusion while the cluster grows', () => {
   check.conclude(pass(12, MINUTE));
   expect(check.heldBackUntil(saving(1), pass(12, MINUTE))).toBeUndefined();
 });
+
+it('draws none either when demand came back in between and has gone again', () => {
+  const check = new SavingsCheck();
+  check.begin(saving(2), pass(10, 0));
+  check.forget();
+  check.conclude(pass(10, 4 * MINUTE));
+  expect(check.heldBackUntil(saving(1), pass(10, 4 * MINUTE))).toBeUndefined();
+});

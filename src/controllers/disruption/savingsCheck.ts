@@ -52,6 +52,11 @@ export class SavingsCheck {
     }
   }
 
+  /** Demand came back: what the cluster costs from now on tells nothing about what was saved. */
+  forget(): void {
+    this.open = undefined;
+  }
+
   /** Until when these commands must wait: those that save a large part of the bill need not. */
   heldBackUntil(commands: readonly Command[], pass: Pass): number | undefined {
     if (this.rest === undefined || pass.now >= this.rest.until) return undefined;

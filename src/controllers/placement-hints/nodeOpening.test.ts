@@ -10,7 +10,10 @@ interface Setup {
   readonly tellingTime?: number;
 }
 
-/** Telling succeeds unless a claim's name says otherwise: `late` ends the wait, `cleared` has to be told each time. */
+/**
+ * Telling succeeds unless a claim's name says otherwise: `late` ends the wait, `cleared` has to be told each time, and
+ * `stuck` is never told.
+ */
 function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
   const clock = new VirtualClock(0);
   const told = new Set<string>();
@@ -23,7 +26,11 @@ function setup({ areMoreComing = false, tellingTime = 50 }: Setup = {}) {
       arranged.push({ claims, settled: [...settled] });
       return [...claims].sort();
     },
-    tell: async (claims): Promise<Telling> => {
+    tell: async (claims, end): Promise<Telling> => {
+      if (claims.includes('stuck')) {
+        while (clock.now() < end()) await clock.sleep(end() - clock.now());
+        return 'late';
+      }
       const unsaid = claims.filter((claim) => claim === 'cleared' || !told.has(claim));
       if (unsaid.length === 0) return 'said';
       await clock.sleep(tellingTime * unsaid.length);
@@ -86,6 +93,20 @@ describe('nodes that join', () => {
     expect(opened).toHaveLength(200);
     const waits = opened.map(({ claim, at }) => at - Number(claim.slice(1)) * 100);
     expect(Math.max(...waits)).toBeLessThanOrEqual(10_100);
+  });
+
+  it('wait a second for hints that cannot be written, and a little longer for each node more', async () => {
+    const { play, join, opened } = setup();
+    await play(join('stuck', 0));
+    expect(opened).toEqual([{ claim: 'stuck', at: 1_000 }]);
+    const group = setup({ areMoreComing: true });
+    await group.play(group.join('stuck', 0), group.join('a', 10), group.join('b', 20));
+    // They wait for one another first.
+    expect(group.opened.map(({ at }) => at)).toEqual([220, 220, 220].map((joined) => joined + 1_500));
+    // Also for those that join while it waits.
+    const late = setup();
+    await late.play(late.join('stuck', 0), late.join('a', 900));
+    expect(late.opened.map(({ at }) => at)).toEqual([1_250, 1_250]);
   });
 
   it('open although hints are late, or are cleared again and again', async () => {

@@ -13,11 +13,16 @@ export interface NodeOpeningPorts {
    * Returns the claims with those first whose pods the scheduler is about to try.
    */
   readonly arrange: (claims: readonly string[], settled: ReadonlySet<string>) => readonly string[];
-  /** Tells the pods of these claims' nodes where they are expected, until `end` at the latest. */
-  readonly tell: (claims: readonly string[], end: number, options: HintOptions) => Promise<Telling>;
+  /** Tells the pods of these claims' nodes where they are expected, until `end` at the latest, which may grow meanwhile. */
+  readonly tell: (claims: readonly string[], end: () => number, options: HintOptions) => Promise<Telling>;
 }
 
-/** No group of nodes waits longer than this with its `unregistered` taints, in milliseconds. */
+/**
+ * How long a group of nodes keeps its `unregistered` taints for hints to be written, in milliseconds: for one node, and more
+ * for each further one.
+ */
+const TELLING = { first: 1_000, further: 250 };
+/** No group of nodes waits longer than this with its `unregistered` taints. */
 const LONGEST = 10_000;
 /** How long a group waits for the next node of the same plan, and for all of them, before it tells pods. */
 const LINGER = { idle: 200, longest: 1_000 };
@@ -99,10 +104,12 @@ export class NodeOpening {
   /** Returns the claims in the order in which their nodes are to open. */
   private async fill(group: Group, signal: AbortSignal): Promise<readonly string[]> {
     const { clock, arrange, tell } = this.ports;
-    const end = clock.now() + LONGEST;
+    const latest = clock.now() + LONGEST;
     await this.linger(group, signal);
+    const start = clock.now();
+    const end = (): number => Math.min(latest, start + TELLING.first + TELLING.further * (group.gates.size - 1));
     let order: readonly string[] = [];
-    for (let round = 0; round < ROUNDS && clock.now() < end; round++) {
+    for (let round = 0; round < ROUNDS && clock.now() < end(); round++) {
       if (order.length < group.gates.size) {
         order = arrange([...group.gates.keys()], new Set(order));
         this.begin(order);

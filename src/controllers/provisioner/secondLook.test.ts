@@ -43,6 +43,14 @@ describe('a node for pods that have lost their places', () => {
     expect(deferred([planned('lost')], 10_000)).toEqual([]);
   });
 
+  it('is bought in the end also when the pods find other places meanwhile, and lose them again', () => {
+    expect(deferred([planned('lost')], 0)).toEqual(['lost']);
+    cluster.places.hold('other plan', [{ target: 'n', pods: [pod('lost')] }], 60_000);
+    expect(deferred([], 5_000)).toEqual([]);
+    expect(deferred([planned('lost')], 9_999)).toEqual(['lost']);
+    expect(deferred([planned('lost')], 10_000)).toEqual([]);
+  });
+
   it('is bought at once when it is for pods, too, that no plan had a place for', () => {
     expect(deferred([planned('lost', 'fresh'), planned('fresh')], 0)).toEqual([]);
   });

@@ -18,8 +18,8 @@ export interface Look {
  */
 export class SecondLook {
   private readonly places: LivePlaces;
-  /** When a pod was first left without a node, by its UID; only those of the last pass. */
-  private since: ReadonlyMap<string, number> = new Map();
+  /** When a pod was first left without a node, by its UID; until it is bound, also when it finds another place meanwhile. */
+  private since: ReadonlyMap<string, { readonly pod: Pod; readonly at: number }> = new Map();
 
   constructor(places: LivePlaces) {
     this.places = places;
@@ -37,16 +37,14 @@ export class SecondLook {
   private deferred(nodes: readonly PlannedNode[], podOf: (key: string) => Pod, now: number): ReadonlySet<PlannedNode> {
     const late = nodes
       .map((node) => ({ node, pods: node.pods.map(podOf) }))
-      .filter(({ pods }) => pods.length > 0 && pods.every((pod) => this.places.has(pod)))
-      .map(({ node, pods }) => ({ node, uids: pods.map(({ metadata }) => metadata.uid ?? '') }));
-    const known = this.since;
-    this.since = new Map(late.flatMap(({ uids }) => uids.map((uid) => [uid, known.get(uid) ?? now])));
-    if (late.length === 0 || !this.places.areOthersComing(new Set(this.since.keys()), now)) return new Set();
-    return new Set(
-      late
-        .filter(({ uids }) => uids.every((uid) => now < (this.since.get(uid) ?? 0) + LONGEST))
-        .map(({ node }) => node),
-    );
+      .filter(({ pods }) => pods.length > 0 && pods.every((pod) => this.places.has(pod)));
+    const lost = late.flatMap(({ pods }) => pods.map((pod) => [pod.metadata.uid ?? '', { pod, at: now }] as const));
+    const known = [...this.since].filter(([, { pod }]) => this.places.has(pod));
+    this.since = new Map([...lost, ...known]);
+    const uids = new Set(lost.map(([uid]) => uid));
+    if (lost.length === 0 || !this.places.areOthersComing(uids, now)) return new Set();
+    const isEarly = ({ metadata }: Pod): boolean => now < (this.since.get(metadata.uid ?? '')?.at ?? 0) + LONGEST;
+    return new Set(late.filter(({ pods }) => pods.every(isEarly)).map(({ node }) => node));
   }
 }
 

@@ -5,7 +5,7 @@ import type { SkuCatalogue } from '../../catalogue/skuCatalogue.ts';
 import { refusal } from './refusal.ts';
 import type { Operation, Operations } from './operations.ts';
 import { present, type ArmResource, type ResourceStore } from './resourceStore.ts';
-import type { ArmRequest, ArmResponse } from './server/router.ts';
+import { ok, type ArmRequest, type ArmResponse } from './server/router.ts';
 
 /** How long changes take, in milliseconds. */
 export interface ArmDurations {
@@ -99,7 +99,7 @@ export function accepted(
 
 /** A list that always fits on one page. */
 export function listed(values: readonly unknown[]): ArmResponse {
-  return { status: 200, body: { value: values } };
+  return ok({ value: values });
 }
 
 /** One page of resources in order of id, and the link to the next. A page stays right when others come and go. */
@@ -120,7 +120,7 @@ export function paged(
   query.delete('$skipToken');
   query.set('$skiptoken', Buffer.from(last.id.toLowerCase()).toString('base64url'));
   const nextLink = `${context.endpoint()}${request.path}?${query.toString()}`;
-  return { status: 200, body: { value: page.map(show), nextLink } };
+  return ok({ value: page.map(show), nextLink });
 }
 
 function lastOf(skipToken: string | null): string {

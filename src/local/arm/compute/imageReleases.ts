@@ -5,7 +5,7 @@
 import { listed, timestamp, type ArmContext } from '../armContext.ts';
 import { aksError } from '../containerservice/aksError.ts';
 import { textAt } from '../jsonPath.ts';
-import { route, type Route } from '../server/router.ts';
+import { ok, route, type Route } from '../server/router.ts';
 import { FIRST_IMAGE_VERSIONS, IMAGE_GALLERIES } from './imageCatalogue.ts';
 
 export interface ImageVersion {
@@ -42,7 +42,7 @@ export function imageReleaseRoutes(context: ArmContext): readonly Route[] {
     ),
     route('nodeImageVersions.release', 'PUT', `${PATH}/{version}`, ({ path, parameters: { version = '' } }) => {
       release(context, version);
-      return { status: 200, body: { id: path, name: version, properties: { images: nodeImagesOf(version) } } };
+      return ok({ id: path, name: version, properties: { images: nodeImagesOf(version) } });
     }),
   ];
 }

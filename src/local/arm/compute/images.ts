@@ -3,7 +3,7 @@ import { listed, type ArmContext } from '../armContext.ts';
 import { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { textAt } from '../jsonPath.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { ok, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import type { Tokens } from '../directory/tokens.ts';
 import { IMAGE_GALLERIES, type ImageDefinition, type ImageGallery } from './imageCatalogue.ts';
 import { imageVersions, type ImageVersion } from './imageReleases.ts';
@@ -119,10 +119,9 @@ export class Images {
         storageProfile: { osDiskImage: { diskSizeGB: 30, hostCaching: 'ReadWrite' } },
       });
     return [
-      answer(plural(name, 'get'), '', (gallery, _parameters, request) => ({
-        status: 200,
-        body: describe(request, idOf(gallery), uniqueId ? gallery.community : gallery.name, {}),
-      })),
+      answer(plural(name, 'get'), '', (gallery, _parameters, request) =>
+        ok(describe(request, idOf(gallery), uniqueId ? gallery.community : gallery.name, {})),
+      ),
       answer(plural(`${name}Image`, 'list'), '/images', (gallery, _parameters, request) =>
         listed(
           gallery.images
@@ -130,10 +129,9 @@ export class Images {
             .map((image) => showImage(request, { gallery, image })),
         ),
       ),
-      answer(plural(`${name}Image`, 'get'), '/images/{image}', (gallery, { image }, request) => ({
-        status: 200,
-        body: showImage(request, imageOf(gallery, image)),
-      })),
+      answer(plural(`${name}Image`, 'get'), '/images/{image}', (gallery, { image }, request) =>
+        ok(showImage(request, imageOf(gallery, image))),
+      ),
       answer(plural(`${name}ImageVersion`, 'list'), '/images/{image}/versions', (gallery, { image }, request) =>
         listed(imageVersions(this.context).map((version) => showVersion(request, imageOf(gallery, image), version))),
       ),
@@ -143,7 +141,7 @@ export class Images {
         (gallery, { image, version }, request) => {
           const found = imageVersions(this.context).find((each) => each.version === version);
           if (found === undefined) throw notFound('gallery image version', version ?? '');
-          return { status: 200, body: showVersion(request, imageOf(gallery, image), found) };
+          return ok(showVersion(request, imageOf(gallery, image), found));
         },
       ),
     ];

@@ -4,7 +4,7 @@ import type { ArmError } from '../armError.ts';
 import { refusal } from '../refusal.ts';
 import { at, objectAt, textAt } from '../jsonPath.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { VIRTUAL_MACHINES, type VirtualMachines } from '../virtualMachines.ts';
 import { instanceViewOf, powerStateOf, type PowerState } from './instanceView.ts';
 import type { ScheduledEvents } from './scheduledEvents.ts';
@@ -83,10 +83,9 @@ export function virtualMachineRoutes(
       const expand = request.query.get('$expand')?.toLowerCase() ?? '';
       return { status: 200, body: show(machine, expand), headers: { etag: machine.etag } };
     }),
-    route('virtualMachines.instanceView', 'GET', `${collection}/{name}/instanceView`, (request) => ({
-      status: 200,
-      body: view(find(request)),
-    })),
+    route('virtualMachines.instanceView', 'GET', `${collection}/{name}/instanceView`, (request) =>
+      ok(view(find(request))),
+    ),
     route('virtualMachines.createOrUpdate', 'PUT', `${collection}/{name}`, (request) =>
       machines.createOrUpdate(request),
     ),

@@ -5,7 +5,7 @@ import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkGroup } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { aksError, aksNotFound } from './aksError.ts';
 import type { ClusterNodes } from './clusterNodes.ts';
 import { isFeatureRegistered } from '../resources/features.ts';
@@ -39,7 +39,7 @@ export class AgentPools {
       route('agentPools.list', 'GET', `${cluster}/agentPools`, (request) =>
         paged(this.context, request, this.context.store.children(this.cluster(request).id, AGENT_POOLS), show),
       ),
-      route('agentPools.get', 'GET', pool, (request) => ({ status: 200, body: show(this.find(request)) })),
+      route('agentPools.get', 'GET', pool, (request) => ok(show(this.find(request)))),
       route('agentPools.createOrUpdate', 'PUT', pool, (request) => this.put(request)),
       route('agentPools.delete', 'DELETE', pool, (request) => this.delete(request)),
       route('agentPools.upgradeNodeImageVersion', 'POST', `${pool}/upgradeNodeImageVersion`, (request) =>

@@ -2,7 +2,7 @@
 import type { ArmContext } from '../armContext.ts';
 import { at } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import type { ArmResponse, Route } from '../server/router.ts';
+import { ok, type ArmResponse, type Route } from '../server/router.ts';
 import { aksError } from './aksError.ts';
 import { MANAGED_CLUSTERS } from './managedClusters.ts';
 
@@ -48,5 +48,5 @@ function handOut(
   if (text === undefined) {
     throw aksError(409, 'OperationNotAllowed', `The API server of cluster '${name}' does not listen yet.`);
   }
-  return { status: 200, body: { kubeconfigs: [{ name: role, value: Buffer.from(text).toString('base64') }] } };
+  return ok({ kubeconfigs: [{ name: role, value: Buffer.from(text).toString('base64') }] });
 }

@@ -3,7 +3,7 @@ import { accepted, type ArmContext } from '../armContext.ts';
 import { imageReleaseRoutes } from '../compute/imageReleases.ts';
 import { textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { aksNotFound } from './aksError.ts';
 import { isNewer, listKubernetesVersions, listOrchestrators, upgradesOf } from './kubernetesVersions.ts';
 import { AGENT_POOLS, MANAGED_CLUSTERS } from './managedClusters.ts';
@@ -20,14 +20,12 @@ export interface PowerHooks {
 export function clusterReadRoutes(context: ArmContext): readonly Route[] {
   return [
     ...imageReleaseRoutes(context),
-    route('managedClusters.listKubernetesVersions', 'GET', `${LOCATION}/kubernetesVersions`, () => ({
-      status: 200,
-      body: listKubernetesVersions(),
-    })),
-    route('containerServices.listOrchestrators', 'GET', `${LOCATION}/orchestrators`, ({ path }) => ({
-      status: 200,
-      body: { id: path, name: 'default', properties: { orchestrators: listOrchestrators() } },
-    })),
+    route('managedClusters.listKubernetesVersions', 'GET', `${LOCATION}/kubernetesVersions`, () =>
+      ok(listKubernetesVersions()),
+    ),
+    route('containerServices.listOrchestrators', 'GET', `${LOCATION}/orchestrators`, ({ path }) =>
+      ok({ id: path, name: 'default', properties: { orchestrators: listOrchestrators() } }),
+    ),
     route('managedClusters.getUpgradeProfile', 'GET', `${CLUSTER}/upgradeProfiles/default`, (request) =>
       upgradeProfile(context, request),
     ),
@@ -78,20 +76,17 @@ function upgradeProfile(context: ArmContext, request: ArmRequest): ArmResponse {
     osType,
     upgrades: upgradesOf(from).map((each) => ({ kubernetesVersion: each })),
   });
-  return {
-    status: 200,
-    body: {
-      id: `${cluster.id}/upgradeprofiles/default`,
-      name: 'default',
-      type: `${MANAGED_CLUSTERS}/upgradeprofiles`,
-      properties: {
-        controlPlaneProfile: profile('', version),
-        agentPoolProfiles: pools.map(({ name, properties }) =>
-          profile(name, textAt(properties, 'orchestratorVersion') ?? version, textAt(properties, 'osType')),
-        ),
-      },
+  return ok({
+    id: `${cluster.id}/upgradeprofiles/default`,
+    name: 'default',
+    type: `${MANAGED_CLUSTERS}/upgradeprofiles`,
+    properties: {
+      controlPlaneProfile: profile('', version),
+      agentPoolProfiles: pools.map(({ name, properties }) =>
+        profile(name, textAt(properties, 'orchestratorVersion') ?? version, textAt(properties, 'osType')),
+      ),
     },
-  };
+  });
 }
 
 function poolUpgradeProfile(context: ArmContext, request: ArmRequest): ArmResponse {
@@ -123,12 +118,9 @@ function poolUpgradeProfile(context: ArmContext, request: ArmRequest): ArmRespon
 function poolVersions(context: ArmContext, request: ArmRequest): ArmResponse {
   const cluster = find(context, request);
   const version = textAt(cluster.properties, 'kubernetesVersion') ?? '';
-  return {
-    status: 200,
-    body: {
-      id: `${cluster.id}/availableagentpoolversions`,
-      name: 'default',
-      properties: { agentPoolVersions: [{ default: true, kubernetesVersion: version }] },
-    },
-  };
+  return ok({
+    id: `${cluster.id}/availableagentpoolversions`,
+    name: 'default',
+    properties: { agentPoolVersions: [{ default: true, kubernetesVersion: version }] },
+  });
 }

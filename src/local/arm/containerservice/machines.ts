@@ -5,7 +5,7 @@ import { listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.
 import type { NetworkInterfaces } from '../network/networkInterfaces.ts';
 import { checkGroup, checkTags } from '../resources/requestRules.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { checkEtag, type AgentPools } from './agentPools.ts';
 import { MACHINES, type PoolNodes } from './poolRollouts.ts';
 import { aksError, aksNotFound } from './aksError.ts';
@@ -46,7 +46,7 @@ export class MachinesApi implements PoolNodes {
         const name = request.parameters['grandchild'] ?? '';
         const found = store.find(`${pools.find(request).id}/machines/${name}`);
         if (found === undefined) throw aksNotFound('machine', name);
-        return { status: 200, body: present(this.show(found)) };
+        return ok(present(this.show(found)));
       }),
       route('machines.createOrUpdate', 'PUT', `${pool}/machines/{grandchild}`, (request) => this.put(pools, request)),
     ];

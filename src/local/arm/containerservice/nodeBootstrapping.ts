@@ -5,7 +5,7 @@ import { IMAGE_GALLERIES } from '../compute/imageCatalogue.ts';
 import { newestImageVersion } from '../compute/imageReleases.ts';
 import { asText, at, listAt, objectAt, textAt, textsAt, type JsonObject } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import { openRoute, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, openRoute, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { MANAGED_CLUSTERS } from './managedClusters.ts';
 import { renderNodeScript } from './nodeScript.ts';
 
@@ -71,23 +71,20 @@ function answer(context: ArmContext, { body, parameters: { group = '', name = ''
   check('ProvisionHelperValues', helpers, REQUIRED_HELPERS);
   const distro = textAt(profile, 'distro') ?? '';
   const image = imageOf(distro);
-  return {
-    status: 200,
-    body: {
-      customData: customDataOf(context, cluster, profile, helpers),
-      cse: `/usr/bin/nohup /bin/bash -c "TLS_BOOTSTRAP_TOKEN=${TOKEN_PLACEHOLDER} CLUSTER=${cluster.name} /bin/bash /opt/azure/containers/provision_start.sh"`,
-      osImageConfig: {
-        imageOffer: 'aks',
-        imagePublisher: 'microsoft-aks',
-        imageSku: distro,
-        imageVersion: newestImageVersion(context),
-      },
-      sigImageConfig: {
-        subscriptionID: context.store.subscriptionId,
-        sigImageConfigTemplate: { ...image, version: newestImageVersion(context) },
-      },
+  return ok({
+    customData: customDataOf(context, cluster, profile, helpers),
+    cse: `/usr/bin/nohup /bin/bash -c "TLS_BOOTSTRAP_TOKEN=${TOKEN_PLACEHOLDER} CLUSTER=${cluster.name} /bin/bash /opt/azure/containers/provision_start.sh"`,
+    osImageConfig: {
+      imageOffer: 'aks',
+      imagePublisher: 'microsoft-aks',
+      imageSku: distro,
+      imageVersion: newestImageVersion(context),
     },
-  };
+    sigImageConfig: {
+      subscriptionID: context.store.subscriptionId,
+      sigImageConfigTemplate: { ...image, version: newestImageVersion(context) },
+    },
+  });
 }
 
 function customDataOf(context: ArmContext, cluster: ArmResource, profile: JsonObject, helpers: JsonObject): string {

@@ -4,7 +4,7 @@ import { ArmError } from '../armError.ts';
 import { asText, at, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { checkGroup } from '../resources/requestRules.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import { route, type ArmRequest, type ArmResponse, type Route, type Router } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route, type Router } from '../server/router.ts';
 import { runDeployment } from './deploymentRun.ts';
 import { plannedResources, templateOf, type PlannedResource } from './templateResources.ts';
 import { PendingReference, TemplateScope } from './templateScope.ts';
@@ -45,18 +45,17 @@ export class Deployments {
       route('deployments.list', 'GET', COLLECTION, (request) =>
         paged(context, request, context.store.list(DEPLOYMENTS, request.parameters['group'] ?? ''), show),
       ),
-      route('deployments.get', 'GET', ITEM, (request) => ({ status: 200, body: show(this.find(request)) })),
+      route('deployments.get', 'GET', ITEM, (request) => ok(show(this.find(request)))),
       route('deployments.createOrUpdate', 'PUT', ITEM, (request) => this.put(request)),
       route('deployments.delete', 'DELETE', ITEM, (request) => this.delete(request)),
       route('deployments.validate', 'POST', `${ITEM}/validate`, (request) => this.validate(request)),
       route('deployments.whatIf', 'POST', `${ITEM}/whatIf`, (request) => {
         const { resources } = this.prepare(request);
-        return { status: 200, body: { status: 'Succeeded', properties: whatIf(context.store, resources) } };
+        return ok({ status: 'Succeeded', properties: whatIf(context.store, resources) });
       }),
-      route('deployments.exportTemplate', 'POST', `${ITEM}/exportTemplate`, (request) => ({
-        status: 200,
-        body: { template: this.find(request).hidden?.['template'] ?? {} },
-      })),
+      route('deployments.exportTemplate', 'POST', `${ITEM}/exportTemplate`, (request) =>
+        ok({ template: this.find(request).hidden?.['template'] ?? {} }),
+      ),
       route('deploymentOperations.list', 'GET', `${ITEM}/operations`, (request) =>
         listed(context.store.children(this.find(request).id, OPERATIONS).map(operationOf)),
       ),
@@ -75,7 +74,7 @@ export class Deployments {
     const { group = '', name = '' } = request.parameters;
     const { store } = this.context;
     const properties = { mode, parameters: scope.usedParameters(), provisioningState: 'Succeeded' };
-    return { status: 200, body: { id: store.idOf(group, DEPLOYMENTS, name), name, type: DEPLOYMENTS, properties } };
+    return ok({ id: store.idOf(group, DEPLOYMENTS, name), name, type: DEPLOYMENTS, properties });
   }
 
   private put(request: ArmRequest): ArmResponse {

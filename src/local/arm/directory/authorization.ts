@@ -4,7 +4,7 @@ import { listed, type ArmContext } from '../armContext.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
-import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { BUILT_IN_ROLES, type Principals, type RoleAssignment } from './principals.ts';
 
 const PROVIDER = 'providers/Microsoft.Authorization';
@@ -24,19 +24,19 @@ const SCOPES: readonly string[] = [
 
 export function authorizationRoutes(context: ArmContext): readonly Route[] {
   const { store } = context;
-  const get = ({ path }: ArmRequest): ArmResponse => ({ status: 200, body: present(found(context, path)) });
+  const get = ({ path }: ArmRequest): ArmResponse => ok(present(found(context, path)));
   const remove = ({ path }: ArmRequest): ArmResponse => {
     const existing = store.find(path);
     if (existing === undefined) return { status: 204 };
     store.delete(path);
-    return { status: 200, body: present(existing) };
+    return ok(present(existing));
   };
   const definition = `${SUBSCRIPTION}/${PROVIDER}/roleDefinitions`;
   return [
     route('roleDefinitions.list', 'GET', definition, (request) => listed(definitions(context, request))),
     route('roleDefinitions.get', 'GET', `${definition}/{role}`, ({ path }) => {
       const builtIn = builtInDefinitions(context).find(({ id }) => id.toLowerCase() === path.toLowerCase());
-      return { status: 200, body: builtIn ?? present(found(context, path)) };
+      return ok(builtIn ?? present(found(context, path)));
     }),
     route('roleDefinitions.createOrUpdate', 'PUT', `${definition}/{role}`, (request) => define(context, request)),
     route('roleDefinitions.delete', 'DELETE', `${definition}/{role}`, remove),

@@ -2,7 +2,7 @@
  * `/metadata/endpoints`, from which clients learn where a cloud's other services are. The directory is said to be
  * AD FS, as on Azure Stack: clients ask no public directory about such an authority.
  */
-import { openRoute, type Route } from '../server/router.ts';
+import { ok, openRoute, type Route } from '../server/router.ts';
 
 export interface CloudMetadataOptions {
   readonly endpoint: () => string;
@@ -18,10 +18,7 @@ export function cloudMetadataRoutes({ endpoint, tenantId }: CloudMetadataOptions
       const address = endpoint();
       const authentication = { loginEndpoint: `${address}/adfs`, audiences: [address] };
       if ((query.get('api-version') ?? '') < FIRST_LIST) {
-        return {
-          status: 200,
-          body: { galleryEndpoint: address, graphEndpoint: address, portalEndpoint: address, authentication },
-        };
+        return ok({ galleryEndpoint: address, graphEndpoint: address, portalEndpoint: address, authentication });
       }
       const cloud = {
         name: 'nodewright',
@@ -34,7 +31,7 @@ export function cloudMetadataRoutes({ endpoint, tenantId }: CloudMetadataOptions
         authentication: { ...authentication, tenant: tenantId, identityProvider: 'ADFS' },
         suffixes: {},
       };
-      return { status: 200, body: [cloud] };
+      return ok([cloud]);
     }),
   ];
 }

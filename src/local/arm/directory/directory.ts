@@ -1,6 +1,6 @@
 /** The endpoints outside ARM: the directory that issues tokens, the price list, and the token server for images. */
 import { refusal } from '../refusal.ts';
-import { openRoute, type Route } from '../server/router.ts';
+import { ok, openRoute, type Route } from '../server/router.ts';
 import type { Principal } from './principals.ts';
 import type { RetailPrices } from './retailPrices.ts';
 import type { Tokens } from './tokens.ts';
@@ -19,11 +19,10 @@ const LIFETIME = 3600;
 export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: DirectoryOptions): readonly Route[] {
   const grant: Route['handle'] = ({ body, parameters: { tenant = '' } }) => {
     if (typeof body !== 'string') throw refusal('invalid_request');
-    return { status: 200, body: tokens.grant(tenant, new URLSearchParams(body)) };
+    return ok(tokens.grant(tenant, new URLSearchParams(body)));
   };
-  const configuration: Route['handle'] = ({ parameters: { tenant = '' } }) => ({
-    status: 200,
-    body: {
+  const configuration: Route['handle'] = ({ parameters: { tenant = '' } }) =>
+    ok({
       issuer: `${endpoint()}/${tenant}/v2.0`,
       authorization_endpoint: `${endpoint()}/${tenant}/oauth2/v2.0/authorize`,
       token_endpoint: `${endpoint()}/${tenant}/oauth2/v2.0/token`,
@@ -33,8 +32,7 @@ export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: 
       subject_types_supported: ['pairwise'],
       id_token_signing_alg_values_supported: ['RS256'],
       token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt'],
-    },
-  });
+    });
   return [
     openRoute('directory.token', 'POST', '/{tenant}/oauth2/v2.0/token', grant),
     openRoute('directory.token', 'POST', '/{tenant}/oauth2/token', grant),
@@ -44,30 +42,23 @@ export function directoryRoutes({ tokens, prices, endpoint, imageReader, now }: 
     openRoute('directory.configuration', 'GET', '/{tenant}/.well-known/openid-configuration', configuration),
     openRoute('directory.instances', 'GET', '/common/discovery/instance', () => {
       const host = new URL(endpoint()).host;
-      return {
-        status: 200,
-        body: {
-          tenant_discovery_endpoint: `${endpoint()}/common/v2.0/.well-known/openid-configuration`,
-          'api-version': '1.1',
-          metadata: [{ preferred_network: host, preferred_cache: host, aliases: [host] }],
-        },
-      };
+      return ok({
+        tenant_discovery_endpoint: `${endpoint()}/common/v2.0/.well-known/openid-configuration`,
+        'api-version': '1.1',
+        metadata: [{ preferred_network: host, preferred_cache: host, aliases: [host] }],
+      });
     }),
-    openRoute('retailPrices.list', 'GET', '/api/retail/prices', ({ query }) => ({
-      status: 200,
-      body: prices.page(query, `${endpoint()}/api/retail/prices`),
-    })),
+    openRoute('retailPrices.list', 'GET', '/api/retail/prices', ({ query }) =>
+      ok(prices.page(query, `${endpoint()}/api/retail/prices`)),
+    ),
     // Not behind ARM's gate, which wants an api-version; its own token is needed all the same.
     openRoute('sharedImages.token', 'GET', '/sig/token', ({ query, headers }) => {
       tokens.check(headers['authorization']);
-      return {
-        status: 200,
-        body: {
-          Token: tokens.issue(imageReader, query.get('scope') ?? ''),
-          ExpiresOn: new Date(now() + LIFETIME * 1000).toISOString(),
-          RefreshOn: new Date(now() + (LIFETIME / 2) * 1000).toISOString(),
-        },
-      };
+      return ok({
+        Token: tokens.issue(imageReader, query.get('scope') ?? ''),
+        ExpiresOn: new Date(now() + LIFETIME * 1000).toISOString(),
+        RefreshOn: new Date(now() + (LIFETIME / 2) * 1000).toISOString(),
+      });
     }),
   ];
 }

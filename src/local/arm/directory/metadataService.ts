@@ -6,7 +6,7 @@ import type { ArmContext } from '../armContext.ts';
 import { listAt, textAt } from '../jsonPath.ts';
 import type { ScheduledEvents } from '../compute/scheduledEvents.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import { openRoute, type ArmRequest, type Route } from '../server/router.ts';
+import { ok, openRoute, type ArmRequest, type Route } from '../server/router.ts';
 import { DirectoryError } from '../armError.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -35,7 +35,7 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
     machineOf(request);
     const { query } = request;
     const clientId = query.get('client_id') ?? clientOf(options, query.get('msi_res_id') ?? query.get('mi_res_id'));
-    return { status: 200, body: tokens.managedIdentity(query.get('resource') ?? '', clientId ?? defaultClientId) };
+    return ok(tokens.managedIdentity(query.get('resource') ?? '', clientId ?? defaultClientId));
   };
   const ofMachine =
     (
@@ -54,7 +54,7 @@ export function metadataRoutes(options: MetadataOptions): readonly Route[] {
         );
       }
       const body = handle(machine, request);
-      return body === undefined ? { status: 200 } : { status: 200, body };
+      return body === undefined ? { status: 200 } : ok(body);
     };
   return [
     openRoute('metadata.token', 'GET', '/imds/{machine}/{key}/metadata/identity/oauth2/token', token),

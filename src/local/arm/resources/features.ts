@@ -1,7 +1,7 @@
 /** Preview features of the subscription, and the registration of providers: what `az feature` and `az provider` ask for. */
 import { listed, type ArmContext } from '../armContext.ts';
 import { textAt } from '../jsonPath.ts';
-import { route, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmResponse, type Route } from '../server/router.ts';
 
 const FEATURES = 'Microsoft.Features/featureProviders';
 const BASE = '/subscriptions/{subscription}/providers/Microsoft.Features';
@@ -19,7 +19,7 @@ export function featureRoutes(context: ArmContext): readonly Route[] {
     ({ parameters: { namespace = '', name = '' } }): ArmResponse => {
       const id = featureId(context, namespace, name);
       store.put({ id, name: `${namespace}/${name}`, type: FEATURES, etag: random.uuid(), properties: { state } });
-      return { status: 200, body: show(namespace, name) };
+      return ok(show(namespace, name));
     };
   const known = (): readonly string[] => store.list(FEATURES).map(({ name }) => name);
   const named = (full: string): object => show(...split(full));
@@ -33,10 +33,7 @@ export function featureRoutes(context: ArmContext): readonly Route[] {
           .map(named),
       ),
     ),
-    route('features.get', 'GET', feature, ({ parameters: { namespace = '', name = '' } }) => ({
-      status: 200,
-      body: show(namespace, name),
-    })),
+    route('features.get', 'GET', feature, ({ parameters: { namespace = '', name = '' } }) => ok(show(namespace, name))),
     route('features.register', 'POST', `${feature}/register`, set('Registered')),
     route('features.unregister', 'POST', `${feature}/unregister`, set('NotRegistered')),
   ];

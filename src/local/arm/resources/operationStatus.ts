@@ -1,7 +1,7 @@
 /** The status and the result of long-running operations. */
 import { retryAfter, timestamp, type ArmContext } from '../armContext.ts';
 import type { Operation } from '../operations.ts';
-import { route, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmResponse, type Route } from '../server/router.ts';
 
 const PROVIDERS: readonly string[] = [
   'Microsoft.Compute',
@@ -54,5 +54,5 @@ export function result(context: ArmContext, operation: Operation): ArmResponse {
   if (operation.error !== undefined) throw operation.error;
   const body = operation.result?.();
   if (body === 'empty') return { status: 200 };
-  return body === undefined ? { status: 204 } : { status: 200, body };
+  return body === undefined ? { status: 204 } : ok(body);
 }

@@ -2,7 +2,7 @@
 import type { ArmContext } from '../armContext.ts';
 import { at, listAt, textAt } from '../jsonPath.ts';
 import type { ArmResource } from '../resourceStore.ts';
-import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { invalidQuery, runQuery, type Row } from './kqlQuery.ts';
 
 const DEFAULT_PAGE = 100;
@@ -29,17 +29,14 @@ function answer(context: ArmContext, tenantId: string, { body }: ArmRequest): Ar
   const start = offsetOf(textAt(body, 'options', '$skipToken'));
   const page = rows.slice(start, start + size);
   const more = start + size < rows.length;
-  return {
-    status: 200,
-    body: {
-      totalRecords: rows.length,
-      count: page.length,
-      data: page,
-      facets: [],
-      resultTruncated: 'false',
-      ...(more ? { $skipToken: Buffer.from(`offset:${start + size}`).toString('base64') } : {}),
-    },
-  };
+  return ok({
+    totalRecords: rows.length,
+    count: page.length,
+    data: page,
+    facets: [],
+    resultTruncated: 'false',
+    ...(more ? { $skipToken: Buffer.from(`offset:${start + size}`).toString('base64') } : {}),
+  });
 }
 
 /** The graph knows tracked resources; children are part of their parents. It lowers types and group names. */

@@ -4,7 +4,7 @@ import { refusal } from '../refusal.ts';
 import { objectAt, textAt } from '../jsonPath.ts';
 import { parseEqualities } from '../server/odataFilter.ts';
 import type { ResourceGroup } from '../resourceStore.ts';
-import { route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
+import { ok, route, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import { result } from './operationStatus.ts';
 import { checkTags, normalLocation } from './requestRules.ts';
@@ -29,10 +29,7 @@ export function resourceGroupRoutes(context: ArmContext, { empty }: ResourceGrou
     route('resourceGroups.list', 'GET', collection, ({ query }) =>
       listed(filtered(store.allGroups(), query).map(show)),
     ),
-    route('resourceGroups.get', 'GET', `${collection}/{group}`, (request) => ({
-      status: 200,
-      body: show(store.group(nameOf(request))),
-    })),
+    route('resourceGroups.get', 'GET', `${collection}/{group}`, (request) => ok(show(store.group(nameOf(request))))),
     route('resourceGroups.checkExistence', 'HEAD', `${collection}/{group}`, (request) => ({
       status: store.findGroup(nameOf(request)) === undefined ? 404 : 204,
     })),
@@ -44,7 +41,7 @@ export function resourceGroupRoutes(context: ArmContext, { empty }: ResourceGrou
       const updated =
         objectAt(request.body)['tags'] === undefined ? found : { ...found, tags: checkTags(request.body) };
       store.putGroup(updated);
-      return { status: 200, body: show(updated) };
+      return ok(show(updated));
     }),
     route('resourceGroups.delete', 'DELETE', `${collection}/{group}`, (request) =>
       deleteGroup(context, request, empty),

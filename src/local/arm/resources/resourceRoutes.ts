@@ -4,7 +4,7 @@ import { refusal } from '../refusal.ts';
 import { listAt, objectAt, textAt, type JsonObject } from '../jsonPath.ts';
 import type { Operation } from '../operations.ts';
 import { present, type ArmResource } from '../resourceStore.ts';
-import type { ArmRequest, ArmResponse, Route } from '../server/router.ts';
+import { ok, type ArmRequest, type ArmResponse, type Route } from '../server/router.ts';
 import { checkGroup, checkLocation, checkPreconditions, checkTags } from './requestRules.ts';
 import type { ResourceKind, Wish } from './resourceKind.ts';
 
@@ -111,7 +111,7 @@ class KindRoutes {
     if (kind.patch === 'tags') {
       const updated = { ...existing, ...(tags && { tags }), etag: this.newEtag() };
       context.store.put(updated);
-      return { status: 200, body: this.show(updated, request) };
+      return ok(this.show(updated, request));
     }
     const properties = { ...existing.properties, ...objectAt(given, 'properties') };
     const body = { ...existing, ...given, tags, properties };

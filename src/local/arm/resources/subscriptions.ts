@@ -2,7 +2,7 @@
 import { listed, type ArmContext } from '../armContext.ts';
 import { refusal } from '../refusal.ts';
 import { NAMESPACES, versionsOf } from '../server/apiVersions.ts';
-import { route, type Route } from '../server/router.ts';
+import { ok, route, type Route } from '../server/router.ts';
 import { CATALOGUE_LOCATIONS } from '../../../catalogue/skuCatalogue.ts';
 import { REGIONS } from './regions.ts';
 
@@ -39,7 +39,7 @@ export function subscriptionRoutes(context: ArmContext, { tenantId, types }: Sub
   };
   return [
     route('subscriptions.list', 'GET', '/subscriptions', () => listed([subscription])),
-    route('subscriptions.get', 'GET', SUBSCRIPTION, () => ({ status: 200, body: subscription })),
+    route('subscriptions.get', 'GET', SUBSCRIPTION, () => ok(subscription)),
     route('tenants.list', 'GET', '/tenants', () => listed([tenant])),
     route('subscriptions.listLocations', 'GET', `${SUBSCRIPTION}/locations`, () =>
       listed(CATALOGUE_LOCATIONS.map((name) => locationOf(subscriptionId, name))),
@@ -50,7 +50,7 @@ export function subscriptionRoutes(context: ArmContext, { tenantId, types }: Sub
     route('providers.get', 'GET', `${SUBSCRIPTION}/providers/{namespace}`, ({ parameters: { namespace = '' } }) => {
       const known = NAMESPACES.find((each) => each.toLowerCase() === namespace.toLowerCase());
       if (known === undefined) throw refusal('InvalidResourceNamespace', { namespace });
-      return { status: 200, body: providerOf(subscriptionId, known, types) };
+      return ok(providerOf(subscriptionId, known, types));
     }),
   ];
 }

@@ -37,6 +37,11 @@ export interface Route {
   handle(request: ArmRequest): ArmResponse;
 }
 
+/** 200, with a body. */
+export function ok(body: unknown): ArmResponse {
+  return { status: 200, body };
+}
+
 /** A row of a route table. */
 export function route(name: string, method: Method, path: string, handle: Route['handle']): Route {
   return { name, method, path, handle };
